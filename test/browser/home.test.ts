@@ -52,9 +52,9 @@ describeInBrowser('App Home, as a person opens it', () => {
     expect(await seriousFaults(page)).toEqual([]);
 
     await home.getByRole('button', { name: 'Pause' }).first().click();
-    await home.getByText('Paused because somebody paused it').waitFor();
+    await home.getByText('Paused by @Ann Admin').waitFor();
     await home.getByRole('button', { name: 'Resume' }).click();
-    await home.getByText('Paused because somebody paused it').waitFor({ state: 'detached' });
+    await home.getByText('Paused by @Ann Admin').waitFor({ state: 'detached' });
   });
 
   it('shows a member no button that a member may not press, and lets nobody write to the app', async () => {

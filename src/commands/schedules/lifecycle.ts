@@ -9,7 +9,7 @@ import {
   undoRemoval,
 } from '../../scheduler/schedules/lifecycle.ts';
 import { nameOf, restoredCard, type ScheduleChange } from '../../views/schedules/card.ts';
-import { LIST_SCOPES, type ListScope } from '../../views/schedules/list.ts';
+import { LIST_SCOPES, type ListScope, whyPaused } from '../../views/schedules/list.ts';
 import { fromButton } from '../carried.ts';
 import type { Action, CommandContext, CommandSpec } from '../command.ts';
 import {
@@ -153,10 +153,10 @@ function pausing<R>(feature: ScheduleFeature<R>): Operation<R> {
         at: workspace.clock.now(),
         during,
       });
-      if (paused?.state.kind === 'paused' && paused.state.during !== during)
-        throw new UserError(
-          `Already paused: ${nameOf(shown(feature, schedule))}, because ${paused.state.reason}.`,
-        );
+      if (paused?.state.kind === 'paused' && paused.state.during !== during) {
+        const why = whyPaused(paused.state);
+        throw new UserError(`Already paused ${why}: ${nameOf(shown(feature, schedule))}.`);
+      }
       return paused;
     },
   };

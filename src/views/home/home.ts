@@ -13,6 +13,7 @@ import { LIMITS } from '../blocks/limits.ts';
 import { skippedBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
 import type { ScheduleFace } from '../schedules/card.ts';
+import { whyPaused } from '../schedules/list.ts';
 import { runWords } from '../test-access/runs.ts';
 import { targetWords } from '../test-access/test-run.ts';
 
@@ -176,7 +177,7 @@ function scheduleBlock(
 ): KnownBlock {
   const isPaused = state.kind === 'paused';
   const icon = isPaused ? ':double_vertical_bar:' : face.icon;
-  const when = isPaused ? `Paused because ${cut(state.reason, 1000)}.` : next && `Next ${dateTime(next)}`;
+  const when = isPaused ? `Paused ${cut(whyPaused(state), 1000)}.` : next && `Next ${dateTime(next)}`;
   const text = [`${icon} *${face.title}* in <#${channel}>: ${cut(what, 500)}`, ...(when ? [when] : [])];
   const change = isPaused
     ? button('Resume', `${face.prefix}:resume`, { value: { id } })

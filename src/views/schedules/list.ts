@@ -61,9 +61,15 @@ export function scheduleList(
   return headed(title, ...shown.flat(), context(more, `Add one with ${add}.${others}`), ...undo);
 }
 
-/** "Paused by <@U1> today at 09:00: the channel is archived." */
+/** "Paused by <@U1> today at 09:00." or "Paused today at 09:00: the channel is archived." */
 export function pausedWords({ by, at, reason }: Paused): string {
-  return `:double_vertical_bar: Paused${by === undefined ? '' : ` by <@${by}>`} ${dateTime(at)}: ${reason}.`;
+  const when = by === undefined ? `${dateTime(at)}: ${reason}` : `by <@${by}> ${dateTime(at)}`;
+  return `:double_vertical_bar: Paused ${when}.`;
+}
+
+/** After "paused": the person who did it, else Deckhand's reason. */
+export function whyPaused({ by, reason }: Pick<Paused, 'by' | 'reason'>): string {
+  return by === undefined ? `because ${reason}` : `by <@${by}>`;
 }
 
 /** How polling goes. */

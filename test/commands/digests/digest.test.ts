@@ -171,7 +171,9 @@ describe('digest', () => {
   it('pause, resume and remove need no id where the channel has one', async () => {
     await world.say('digest add daily 09:00 UTC');
     expect(await world.say('digest pause')).toContain('paused the digest');
-    expect(await ask(world, '/deckhand digest pause', 'admin')).toContain('Already paused: the digest');
+    expect(await ask(world, '/deckhand digest pause', 'admin')).toContain(
+      `Already paused by <@${PEOPLE.admin}>: the digest`,
+    );
     await world.time.advance(2 * DAY);
     expect(world.posted()).toEqual([]);
     expect(await world.say('digest resume')).toContain('resumed the digest');

@@ -130,7 +130,7 @@ describe('App Home', () => {
         return world.as('admin').click({ viewId }, { actionId });
       };
       await click('invoices:pause');
-      await shows(world, 'Paused because somebody paused it', 'admin');
+      await shows(world, `Paused by <@${PEOPLE.admin}>.`, 'admin');
       await shows(world, 'invoices:resume', 'admin');
       await click('invoices:resume');
       await shows(world, 'invoices:pause', 'admin');
