@@ -123,9 +123,16 @@ function scoreOf({ name, summary }: Command, words: readonly string[]): number {
   const bySynonym = synonyms.some((typed) =>
     typed.split(' ').every((part) => words.some((word) => isLike(word, part))),
   );
+  // "deployments" is another word for the activity, and only like `deploy`.
+  const isSynonym = synonyms.some((typed) => words.includes(typed));
   const summarised = summary.toLowerCase().split(/[^\p{L}]+/u);
   const inSummary = words.filter((word) => word.length > SHORTEST_WORD && summarised.includes(word)).length;
-  return (inName === names.length ? 4 : 0) + inName / names.length + (bySynonym ? 3 : 0) + inSummary / 4;
+  return (
+    (inName === names.length ? 4 : 0) +
+    inName / names.length +
+    (isSynonym ? 6 : bySynonym ? 3 : 0) +
+    inSummary / 4
+  );
 }
 
 /** Equal, or different by a typing mistake or an ending. */

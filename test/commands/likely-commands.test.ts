@@ -29,6 +29,7 @@ it.for([
   ['run test on storefront', 'test storefront'],
   ['test the storefront please', 'test storefront'],
   ['proj', 'projects'],
+  ['how many deployments last week?', 'activity'],
 ] as const)('"%s" offers `%s` first', ([sentence, line]) => {
   expect(likely(sentence)[0]).toBe(line);
 });

@@ -5,7 +5,7 @@ import { fromButton } from '../carried.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 
 const USUAL = 20;
-const SIZE = `is how many entries a page has, from 1 to ${MOST_ON_PAGE}`;
+const SIZE = `Give how many entries a page has, from 1 to ${MOST_ON_PAGE}.`;
 
 export const audit = defineCommand({
   name: 'audit',
@@ -14,7 +14,11 @@ export const audit = defineCommand({
   examples: ['audit', 'audit 50'],
   role: 'admin',
   args: z.object({
-    n: z.coerce.number(SIZE).int(SIZE).min(1, SIZE).max(MOST_ON_PAGE, SIZE).default(USUAL),
+    n: z
+      .string()
+      .default(String(USUAL))
+      .transform(Number)
+      .refine((n) => Number.isInteger(n) && n >= 1 && n <= MOST_ON_PAGE, SIZE),
   }),
   run: async ({ n }, context) => ({ kind: 'private', message: await pageOf({ size: n, page: 0 }, context) }),
   actions: [

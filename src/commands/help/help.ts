@@ -24,7 +24,9 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
       const own = await ownGroups(groups(), context);
       if (wanted === undefined) return { kind: 'private', message: helpMessage(own, word) };
       const all = groups().flatMap(({ commands }) => commands);
-      const begun = all.filter(({ name }) => name === wanted || name.startsWith(`${wanted} `));
+      const begun = all.filter(
+        ({ name }) => [wanted, `un${wanted}`].includes(name) || name.startsWith(`${wanted} `),
+      );
       const meant = routeCommand(all, wanted)?.command;
       const found = begun.length === 0 && meant !== undefined ? [meant] : begun;
       if (found.length > 0) return { kind: 'private', message: helpCommandMessage(found, word) };

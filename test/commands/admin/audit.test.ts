@@ -17,6 +17,10 @@ describe('audit', () => {
     await clock.advance(1000);
     expect(await ask(world, '/deckhand audit')).toContain('needs the role *admin*');
     await clock.advance(1000);
+    for (const typed of ['0', 'all', '1.5'])
+      expect(await ask(world, `/deckhand audit ${typed}`, 'admin')).toMatch(
+        /Give how many entries a page has, from 1 to \d+\. Try `\/deckhand audit \[n\]`/,
+      );
     const said = await ask(world, '/deckhand audit', 'admin');
     expect(said).toMatch(
       new RegExp(`no_entry.*<@${PEOPLE.member}>.*audit.*refused.*<@${PEOPLE.admin}>.*connect`),

@@ -88,6 +88,7 @@ describe('help', () => {
 
   test.for([
     ['stats', 'How to use activity'],
+    ['watch', '/deckhand unwatch ['],
     ['setup', 'Set up accounts'],
     ['tets', 'Did you mean `test`?'],
   ] as const)('help %s says %s', async ([wanted, words], { world }) => {
