@@ -6,7 +6,7 @@ import { DIGEST_EDIT, digestModal } from '../../views/digests/form.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { editCommand } from '../schedules/edit.ts';
-import { announce, cardOf, expectAllowedThere, recordChange, resolveSchedule } from '../schedules/feature.ts';
+import { expectAllowedThere, recordChange, resolveSchedule, showEdited } from '../schedules/feature.ts';
 import { removedSince } from '../schedules/lifecycle.ts';
 import { choicesOf, digestFormActions, nextInForm, originOf, readDigestForm } from './form.ts';
 import { DIGEST_FEATURE } from './lifecycle.ts';
@@ -19,7 +19,11 @@ export const digestEdit = defineCommand({
   submissions: [{ callbackId: DIGEST_EDIT, role: 'operator', submit: submitEdit }],
 });
 
-async function formOf({ workspace }: CommandContext, { record }: Schedule<Digest>): Promise<ModalView> {
+async function formOf(
+  { workspace }: CommandContext,
+  { record }: Schedule<Digest>,
+  card: string | undefined,
+): Promise<ModalView> {
   const { id, cadence, zone, range, account, project, skipQuiet, channel } = record;
   const connected = (await workspace.accounts.list()).map(({ name }) => name);
   const names = [...new Set([...connected, ...(account === undefined ? [] : [account])])];
@@ -32,13 +36,13 @@ async function formOf({ workspace }: CommandContext, { record }: Schedule<Digest
     project: project?.permalink,
     skip_quiet: skipQuiet ? ['skip_quiet'] : [],
   };
-  const origin = { digest: id, channel, account, accounts: names.length > 1 ? names : [] };
+  const origin = { digest: id, card, channel, account, accounts: names.length > 1 ? names : [] };
   return digestModal({ origin, values, next: nextInForm(values, workspace.clock.now()) });
 }
 
 async function submitEdit(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { workspace } = context;
-  const { digest, accounts } = originOf(state);
+  const { digest, card, accounts } = originOf(state);
   const schedule = await resolveSchedule(DIGEST_FEATURE, context, digest);
   await expectAllowedThere(DIGEST_FEATURE, context, schedule, edit.name);
   const read = readDigestForm(state.values, workspace.clock.now());
@@ -48,7 +52,7 @@ async function submitEdit(state: ViewState, context: CommandContext): Promise<Su
   const choices = await choicesOf(context, { ...read.filled, account });
   const edited = await editDigest(workspace, schedule.id, choices);
   if (edited === undefined) throw removedSince(DIGEST_FEATURE, schedule);
-  await announce(context, edited, cardOf(DIGEST_FEATURE, edited, 'edited', context), true);
+  await showEdited(DIGEST_FEATURE, context, edited, card);
   await recordChange(context, 'digest edit', edited);
   return { kind: 'close' };
 }

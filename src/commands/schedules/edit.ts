@@ -3,23 +3,27 @@ import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import { fromButton } from '../carried.ts';
-import type { CommandContext, CommandSpec } from '../command.ts';
+import type { ActionContext, CommandContext, CommandSpec } from '../command.ts';
 import { expectAllowedThere, resolveSchedule, type ScheduleFeature } from './feature.ts';
 import { ScheduleButton } from './lifecycle.ts';
 
 const Args = z.object({ named: z.string().optional() });
 
-/** `edit` of a kind, by words and by button: both open the form, filled in. */
+/**
+ * `edit` of a kind, by words and by button: both open the form, filled in.
+ * @param formOf is told the time stamp of the card whose button it was
+ */
 export function editCommand<R>(
   feature: ScheduleFeature<R>,
-  formOf: (context: CommandContext, schedule: Schedule<R>) => Promise<ModalView>,
+  formOf: (context: CommandContext, schedule: Schedule<R>, card: string | undefined) => Promise<ModalView>,
 ): CommandSpec<z.infer<typeof Args>> {
   const { prefix, noun, role } = feature.face;
   const name = `${prefix} edit`;
-  const open = async (context: CommandContext, named: string | undefined): Promise<Reply> => {
+  const open = async (context: CommandContext, named: string | undefined, card?: string): Promise<Reply> => {
     const schedule = await resolveSchedule(feature, context, named);
     await expectAllowedThere(feature, context, schedule, name);
-    return { kind: 'modal', view: await formOf(context, schedule) };
+    const isThere = schedule.channel === context.caller.channel;
+    return { kind: 'modal', view: await formOf(context, schedule, isThere ? card : undefined) };
   };
   return {
     name,
@@ -35,8 +39,16 @@ export function editCommand<R>(
       {
         actionId: `${prefix}:edit`,
         role,
-        run: (value, context) => open(context, fromButton(ScheduleButton, value).id),
+        async run(value, context) {
+          const { id, list } = fromButton(ScheduleButton, value);
+          return open(context, id, list === undefined ? cardOn(context) : undefined);
+        },
       },
     ],
   };
+}
+
+/** Of a message that only the person sees, Slack sends no content, and Deckhand cannot edit it. */
+function cardOn({ caller, message }: ActionContext): string | undefined {
+  return message && caller.messageTs;
 }

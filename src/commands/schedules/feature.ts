@@ -6,6 +6,7 @@ import type { Reply } from '../../core/reply.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import { deliver, isUndeliverable } from '../../scheduler/deliver.ts';
 import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
+import { unlessSlackFails } from '../../slack/failure.ts';
 import {
   removedCard,
   type ScheduleChange,
@@ -163,6 +164,22 @@ export async function announce(
     return { kind: 'private', message: card };
   }
   return channel === caller.channel ? { kind: 'nothing' } : { kind: 'private', message: card };
+}
+
+/** Draws the card whose button opened the form anew; where there is none, or Slack refuses that, posts one. */
+export async function showEdited<R>(
+  feature: ScheduleFeature<R>,
+  context: CommandContext,
+  edited: Schedule<R>,
+  ts: string | undefined,
+): Promise<void> {
+  const card = cardOf(feature, edited, 'edited', context);
+  const { channel } = edited;
+  if (ts !== undefined) {
+    const drawn = context.workspace.slack.update({ channel, ts }, card).then(() => true);
+    if (await unlessSlackFails(drawn)) return;
+  }
+  await announce(context, edited, card, true);
 }
 
 export function recordChange(

@@ -14,7 +14,7 @@ import { fromForm } from '../carried.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { serverOf } from '../resolve-target.ts';
 import { editCommand } from '../schedules/edit.ts';
-import { announce, cardOf, expectAllowedThere, recordChange, resolveSchedule } from '../schedules/feature.ts';
+import { expectAllowedThere, recordChange, resolveSchedule, showEdited } from '../schedules/feature.ts';
 import { removedSince } from '../schedules/lifecycle.ts';
 import { WATCH_FEATURE } from './lifecycle.ts';
 import { readHours } from './parse-watch-arguments.ts';
@@ -28,14 +28,14 @@ const Fields = z.object({
 });
 
 export const watchEdit = defineCommand({
-  ...editCommand(WATCH_FEATURE, async (_, { id, record: { account, watch } }) =>
-    watchModal({ id, account }, watch),
+  ...editCommand(WATCH_FEATURE, async (_, { id, record: { account, watch } }, card) =>
+    watchModal({ id, account, card }, watch),
   ),
   submissions: [{ callbackId: WATCH_EDIT, role: 'operator', submit }],
 });
 
 async function submit(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { id } = fromForm(WatchOrigin, state.metadata);
+  const { id, card } = fromForm(WatchOrigin, state.metadata);
   const schedule = await resolveSchedule(WATCH_FEATURE, context, id);
   await expectAllowedThere(WATCH_FEATURE, context, schedule, watchEdit.name);
   const fields = Fields.safeParse(state.values);
@@ -49,7 +49,7 @@ async function submit(state: ViewState, context: CommandContext): Promise<Submit
       errors: { project: 'Another watch of this channel has this project and server.' },
     };
   if (edited === undefined) throw removedSince(WATCH_FEATURE, schedule);
-  await announce(context, edited, cardOf(WATCH_FEATURE, edited, 'edited', context), true);
+  await showEdited(WATCH_FEATURE, context, edited, card);
   await recordChange(context, 'watch edit', edited);
   return { kind: 'close' };
 }

@@ -25,6 +25,8 @@ export const DigestOrigin = z.object({
   channel: z.string(),
   /** The id of the digest that is edited; undefined for a new one. */
   digest: z.string().optional(),
+  /** The time stamp of the card whose button opened the form. */
+  card: z.string().optional(),
   /** Whose projects the menu offers. */
   account: z.string().optional(),
   /** Those that may be chosen; none where there is only one. */

@@ -10,7 +10,12 @@ import { MODE_WORDS } from './watch.ts';
 export const WATCH_EDIT = 'watch.edit';
 
 /** What the form knows of its watch. */
-export const WatchOrigin = z.object({ id: z.string(), account: z.string() });
+export const WatchOrigin = z.object({
+  id: z.string(),
+  account: z.string(),
+  /** The time stamp of the card whose button opened the form. */
+  card: z.string().optional(),
+});
 export type WatchOrigin = z.infer<typeof WatchOrigin>;
 
 export function watchModal(origin: WatchOrigin, { mode, project, server, hours }: Watch): ModalView {

@@ -282,6 +282,27 @@ describe('digest', () => {
     await world.untilPosted(1);
   });
 
+  it('is edited by the button of its card, which then shows the new words, alone', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    const card = last()?.ts ?? '';
+    const posts = () => world.slack.messages(TEAM, CHANNEL).length;
+    const before = posts();
+    const edit = async (time: string) => {
+      await click(card, 'digest:edit');
+      await world.slack.until(() => world.as('admin').openView() !== undefined);
+      await world.as('admin').submit('digest.edit', { time });
+      await world.slack.until(() => world.as('admin').openView() === undefined);
+    };
+    await edit('10:00');
+    await world.slack.until(() => shownAt(card).includes('edited the digest'));
+    expect(shownAt(card)).toContain('10:00');
+    expect(posts()).toBe(before);
+    world.slack.fault({ method: 'chat.update', error: 'edit_window_closed' });
+    await edit('11:00');
+    await world.slack.until(() => last()?.text.includes('11:00'));
+    expect(posts()).toBe(before + 1);
+  });
+
   it('preview is for the asker alone, with its picture and without its buttons', async () => {
     world.deploy(true);
     await world.say('digest add daily 09:00 UTC');
