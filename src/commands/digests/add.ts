@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { withTimeout } from '../../core/clock.ts';
+import { fold } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { unknownAccount } from '../../records/accounts.ts';
 import { projectOfChannel } from '../../records/channels.ts';
@@ -12,6 +13,7 @@ import { type CommandContext, defineCommand, type Submitted, type ViewState } fr
 import { splitWords } from '../command-router.ts';
 import { channelOf } from '../resolve-target.ts';
 import { announce, cardOf, recordChange } from '../schedules/feature.ts';
+import { SYNONYMS } from '../synonyms.ts';
 import {
   choicesOf,
   digestFormActions,
@@ -53,7 +55,9 @@ export const digestAdd = defineCommand({
     const channel = channelOf(context);
     if (args.words === undefined) return openForm(channel, context);
     // Split anew, because cron fields in quotes are one word.
-    const words = readDigestWords(splitWords(context.text, ['skip-quiet']).words.slice(2));
+    const typed = splitWords(context.text, ['skip-quiet']).words;
+    const isOneWord = SYNONYMS.get(fold(typed[0] ?? '')) === 'digest add';
+    const words = readDigestWords(typed.slice(isOneWord ? 1 : 2));
     const { caller, workspace } = context;
     const bound = await workspace.channels.get(channel);
     const account = context.account ?? bound.account;

@@ -40,18 +40,28 @@ interface Read<T> {
   rest: readonly string[];
 }
 
+/** "remind me every Monday at 9" */
+const FILLERS: ReadonlySet<string> = new Set(['at', 'each', 'every', 'me', 'on', 'us']);
+const KINDS = { daily: 'daily', day: 'daily', weekday: 'weekdays', weekdays: 'weekdays' } as const;
+
 function readCadence(words: readonly string[]): Read<Cadence> {
-  const [first = '', ...rest] = words;
+  if (/^cron(:|$)/i.test(words[0] ?? '')) return readCron(words);
+  const said = words.filter((word) => !FILLERS.has(word.toLowerCase()));
+  const isTwoWords = said[0]?.toLowerCase() === 'weekly' && dayOf(said[1]) !== undefined;
+  const [first = '', ...rest] = isTwoWords ? said.slice(1) : said;
   const word = first.toLowerCase();
-  if (word === 'cron' || word.startsWith('cron:')) return readCron(words);
-  if (word === 'daily' || word === 'weekdays')
-    return { cadence: { kind: word, time: readTime(rest[0]) }, rest: rest.slice(1) };
-  const named = word.replace(/^weekly:/, '');
-  const day = WEEKDAYS.find((one) => one === named || DAY_NAMES[one].toLowerCase() === named);
+  const kind = Object.entries(KINDS).find(([typed]) => typed === word)?.[1];
+  if (kind !== undefined) return { cadence: { kind, time: readTime(rest[0]) }, rest: rest.slice(1) };
+  const day = dayOf(first);
   if (day !== undefined)
     return { cadence: { kind: 'weekly', day, time: readTime(rest[0]) }, rest: rest.slice(1) };
   const near = word === 'weekly' ? 'weekly:mon' : closest(word, CADENCES);
   throw wrong(`${code(first, 40)} is not a known frequency. Did you mean ${code(near)}?`);
+}
+
+function dayOf(typed = ''): (typeof WEEKDAYS)[number] | undefined {
+  const named = typed.toLowerCase().replace(/^weekly:/, '');
+  return WEEKDAYS.find((day) => day === named || DAY_NAMES[day].toLowerCase() === named);
 }
 
 function readCron(words: readonly string[]): Read<Cadence> {

@@ -184,6 +184,17 @@ describe('digest', () => {
     expect(world.posted()).toHaveLength(1);
   });
 
+  it.each([
+    ['remind weekly:fri 10:00 UTC', 'every Friday at 10:00, UTC'],
+    ['Remind me every Monday at 9', 'every Monday at 09:00, Europe/Lisbon'],
+    ['schedule cron:"30 7 * * *" UTC today', 'at `30 7 * * *`, UTC: today'],
+    ['digest new weekly on tuesday 9am Asia/Tokyo', 'every Tuesday at 09:00, Asia/Tokyo'],
+    ['digest add every day at 17:30 UTC', 'every day at 17:30, UTC'],
+    ['digest add every weekday 08:00 UTC', 'from Monday to Friday at 08:00, UTC'],
+  ])('is set up by other words, as people say them: %s', async (typed, words) => {
+    expect(await world.say(typed)).toContain(words);
+  });
+
   it('asks which of several is meant, unless only one can be', async () => {
     await world.say('digest add daily 09:00 UTC');
     await world.say('digest add daily 10:00 UTC');
