@@ -54,7 +54,11 @@ async function commit(db: DatabaseSync, group: readonly Waiting[]): Promise<void
     // The database took none of it. Each is tried by itself, so that only what cannot be written fails.
     if (!isSqliteError(error)) throw error;
   }
-  for (const one of group) await whenFree(one.write).then((done) => done(), one.reject);
+  for (const one of group)
+    await whenFree(one.write).then((done) => {
+      busy.at = LONG_AGO;
+      done();
+    }, one.reject);
 }
 
 function settle(outcomes: ReadonlyArray<() => void>): void {
@@ -68,6 +72,7 @@ export function inTransaction<T>(db: DatabaseSync, work: () => T): Promise<T> {
     try {
       const result = work();
       db.exec('COMMIT');
+      busy.at = LONG_AGO;
       return result;
     } catch (error) {
       if (db.isTransaction) db.exec('ROLLBACK');
@@ -102,15 +107,25 @@ const LONGEST_WAIT_MS = 2_000;
  * @param work has no effect where it fails so
  */
 export async function whenFree<T>(work: () => T | Promise<T>): Promise<T> {
-  const end = performance.now() + LONGEST_WAIT_MS;
   for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
     try {
       return await work();
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= end) throw error;
+      if (!isBusy(error) || busyForMs() >= LONGEST_WAIT_MS) throw error;
     }
     await wait(retryMs);
   }
+}
+
+const LONG_AGO = Number.NEGATIVE_INFINITY;
+/** When a lock was met first and last, with no write between: what one request writes, one after the other, waits once. */
+const busy = { since: 0, at: LONG_AGO };
+
+function busyForMs(): number {
+  const now = performance.now();
+  if (now - busy.at > LONGEST_RETRY_MS * 2) busy.since = now;
+  busy.at = now;
+  return now - busy.since;
 }
 
 /** True where another process holds the lock of an SQLite file. */

@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { createGroupCommit } from '../../src/core/sqlite-file.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 function open() {
   const db = new DatabaseSync(':memory:');
@@ -63,4 +65,30 @@ it('lets a writer refuse its own write without another transaction for the other
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect(kept()).toEqual([1, 2]);
   expect(transactions).toEqual(['BEGIN IMMEDIATE', 'COMMIT']);
+});
+
+it('waits for the lock of another process once, whatever is written one after the other', async () => {
+  const path = join(await temporaryFolder(), 'file.sqlite');
+  const [db, other] = [new DatabaseSync(path, { timeout: 0 }), new DatabaseSync(path)];
+  onTestFinished(() => {
+    db.close();
+    other.close();
+  });
+  db.exec('CREATE TABLE kept (id INTEGER PRIMARY KEY)');
+  const commit = createGroupCommit(db);
+  const keep = (id: number): Promise<unknown> => commit(() => db.exec(`INSERT INTO kept VALUES (${id})`));
+  other.exec('BEGIN IMMEDIATE');
+  const startedAt = performance.now();
+  await expect(keep(1)).rejects.toThrow('locked');
+  expect(performance.now() - startedAt).toBeGreaterThan(1_900);
+  await expect(keep(2)).rejects.toThrow('locked');
+  // Slack waits three seconds for an answer to the request that wrote both.
+  expect(performance.now() - startedAt).toBeLessThan(2_800);
+  other.exec('ROLLBACK');
+  await keep(3);
+  // The next lock is waited for anew.
+  other.exec('BEGIN IMMEDIATE');
+  const waiting = keep(4);
+  setTimeout(() => other.exec('ROLLBACK'), 300);
+  await waiting;
 });
