@@ -112,9 +112,14 @@ export function findProject(projects: readonly Project[], named: string | undefi
   throw new UserError(`There is no project ${code(named)}.${nearest(projects, wanted)}`, 'projects');
 }
 
+/** The start of a name is as near as one typing mistake. */
+function howFar(wanted: string, permalink: string): number {
+  return wanted.length > 2 && permalink.startsWith(wanted) ? 1 : distance(wanted, permalink);
+}
+
 function nearest(projects: readonly Project[], wanted: string): string {
   const ranked = projects
-    .map((project) => ({ project, far: distance(wanted, project.permalink.toLowerCase()) }))
+    .map((project) => ({ project, far: howFar(wanted, project.permalink.toLowerCase()) }))
     .toSorted((one, other) => one.far - other.far);
   const best = ranked[0];
   if (best === undefined || best.far > Math.max(2, wanted.length / 2)) return '';

@@ -1,4 +1,4 @@
-import { closest } from 'fastest-levenshtein';
+import { closest, distance } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
@@ -89,6 +89,9 @@ export function removedCardOf<R>(
   return removedCard(all, { user, note }, { removal, list });
 }
 
+/** In an identifier of four letters; more are another one. */
+const MOST_MISTAKES = 2;
+
 /**
  * The schedule of that id, in any channel, or this channel's that a word means; without one this channel's only one,
  * or the only one that `fits`.
@@ -123,8 +126,13 @@ export async function resolveSchedule<R>(
   if (found !== undefined) return found;
   if (byWord.length > 1) throw severalOf(byWord, ` of ${code(named, 40)}`);
   const ids = (here.length > 0 ? here : all).map(({ name }) => name);
-  const near = ids.length === 0 ? '' : ` Did you mean ${code(closest(wanted, ids))}?`;
-  throw new UserError(`There is no ${noun} ${code(named, 40)}.${near}`, commands.list);
+  throw new UserError(`There is no ${noun} ${code(named, 40)}.${nearWords(wanted, ids)}`, commands.list);
+}
+
+function nearWords(wanted: string, ids: readonly string[]): string {
+  const near = closest(wanted, ids);
+  const isNear = ids.length > 0 && distance(wanted, near) <= MOST_MISTAKES;
+  return isNear ? ` Did you mean ${code(near)}?` : '';
 }
 
 /**

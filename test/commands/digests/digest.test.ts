@@ -207,6 +207,8 @@ describe('digest', () => {
     expect(await ask(world, `/deckhand digest remove ${first}x`, 'admin')).toContain(
       `Did you mean \`${first}\`?`,
     );
+    const far = await ask(world, '/deckhand digest remove nothing', 'admin');
+    expect(far).toContain('There is no digest `nothing`. Try `/deckhand digest list`.');
   });
 
   it('is snoozed for a week by its button, and comes back by itself', async () => {

@@ -273,6 +273,10 @@ describe('test access from a channel', () => {
     await world.slack.until(() =>
       privately(world, 'member').some((text) => text.includes('Did you mean `storefront`')),
     );
+    await run(world, 'test billing');
+    await world.slack.until(() =>
+      privately(world, 'member').some((text) => text.includes('Did you mean `billing-api`')),
+    );
     expect(roots(world)).toHaveLength(0);
   });
 });
