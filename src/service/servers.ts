@@ -69,7 +69,10 @@ export type Server = z.infer<typeof Server>;
 
 /** The state of a managed server, usually one of API 3.1; undefined for any other server. */
 export function managedStatus(server: Server): string | undefined {
-  return server.static_hosting?.status ?? server.managed_vps?.status;
+  const { protocol_type, static_hosting, managed_vps } = server;
+  const [block, other] =
+    protocol_type === 'managed_vps' ? [managed_vps, static_hosting] : [static_hosting, managed_vps];
+  return (block ?? other)?.status;
 }
 
 export type NewServer =

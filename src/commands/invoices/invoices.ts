@@ -49,7 +49,7 @@ async function list(account: Account, { caller, workspace }: CommandContext): Pr
     workspace.accounts.use(account, (client) => listInvoices(client, { skipped })),
     zoneOf(workspace, user),
   ]);
-  return { kind: 'private', message: withSkipped(invoicesMessage(account.name, all, zone), skipped) };
+  return { kind: 'private', message: withSkipped(invoicesMessage(account.name, all, zone), skipped, all) };
 }
 
 async function sendPressed(value: string | undefined, context: ActionContext): Promise<Reply> {

@@ -26,7 +26,7 @@ export const projects = defineCommand({
     const shown = all.filter(({ name, permalink }) => `${name} ${permalink}`.toLowerCase().includes(wanted));
     return {
       kind: 'private',
-      message: withSkipped(projectsMessage(account.name, shown, { filter, word }), skipped),
+      message: withSkipped(projectsMessage(account.name, shown, { filter, word }), skipped, all),
     };
   },
   // The menu in a message, where there are more projects than a plain one can hold.

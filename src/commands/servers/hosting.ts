@@ -84,17 +84,21 @@ async function list(context: CommandContext, what: z.infer<typeof Listed>): Prom
   const read = <T>(listAll: (client: AccountClient, options: { skipped: SkippedRows[] }) => Promise<T>) =>
     workspace.accounts.use(account, (client) => listAll(client, { skipped }));
   switch (what) {
-    case 'regions':
-      return withSkipped(regionsMessage(name, await read(listRegions)), skipped);
-    case 'sizes':
-      return withSkipped(sizesMessage(name, await read(listSizes)), skipped);
+    case 'regions': {
+      const regions = await read(listRegions);
+      return withSkipped(regionsMessage(name, regions), skipped, regions);
+    }
+    case 'sizes': {
+      const sizes = await read(listSizes);
+      return withSkipped(sizesMessage(name, sizes), skipped, sizes);
+    }
     case 'list': {
       const [resources, currency] = await Promise.all([
         read(listHostedResources),
         currencyOf(workspace, account),
       ]);
       const message = hostingMessage(name, resources, currency, workspace.word);
-      return withSkipped(message, skipped);
+      return withSkipped(message, skipped, resources);
     }
   }
 }

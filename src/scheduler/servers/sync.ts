@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
+import { AccountKeyUnreadable } from '../../records/account-keys.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { getHostedResource, type HostedResource } from '../../service/hosted-resources.ts';
 import { type Addressee, notifyUser } from '../../slack/notify-user.ts';
@@ -85,7 +86,8 @@ async function outcomeOf(
     const news = `:white_check_mark: The sync of ${bold(seen.name || id)} is done.`;
     return resourceMessage({ account: name, resource: seen, currency, maySync, news });
   } catch (error) {
-    const isExplained = error instanceof AccountFailure || error instanceof UserError;
+    const isExplained =
+      error instanceof AccountFailure || error instanceof AccountKeyUnreadable || error instanceof UserError;
     if (!isExplained || signal.aborted) throw error;
     const fields = { job: FOLLOW_SYNC.queue };
     return failureMessage(workspace.report(error, fields));

@@ -44,7 +44,8 @@ export function activityMessage(
   const shown = events.slice(page * PAGE, (page + 1) * PAGE);
   const { name } = RANGE_WORDS[ask.range];
   const of = subjectWords(ask.account, ask.project);
-  const what = events.length === 0 ? 'nothing happened' : count(events.length, 'event');
+  const none = activity.unread === undefined ? 'nothing happened' : 'no event could be read';
+  const what = events.length === 0 ? none : count(events.length, 'event');
   return {
     text: `Activity of ${of}, ${name}: ${what}`,
     blocks: [

@@ -3,7 +3,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, linesWithin, plain } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { LIMITS } from './limits.ts';
-import { context, section } from './message.ts';
+import { context, say, section } from './message.ts';
 
 /** Slack refuses messages whose blocks hold much over 13,000 characters: three sections, or a table, leave room for more. */
 const MOST_SECTIONS = 3;
@@ -92,8 +92,16 @@ export function table(
 /** What was posted, where that is all. */
 export const UNREAD = 'entries that could not be read';
 
-/** The message of a list, which says how many entries are missing from it because they could not be read. */
-export function withSkipped(message: Message, skipped: readonly SkippedRows[]): Message {
+/**
+ * The message of a list, which says how many entries are missing from it because they could not be read.
+ * @param read those that could be: without any, nothing is said of the list itself, which is not empty
+ */
+export function withSkipped(
+  message: Message,
+  skipped: readonly SkippedRows[],
+  read?: readonly unknown[],
+): Message {
+  if (read?.length === 0 && skipped.length > 0) return say(skippedWords(skipped));
   return { ...message, blocks: [...message.blocks, ...skippedBlocks(skipped)] };
 }
 
