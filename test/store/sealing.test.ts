@@ -218,7 +218,7 @@ describe('ENCRYPTION_KEYS', () => {
   });
 
   test.each([
-    ['entry 1 is empty', ''],
+    ['is not set', ' '],
     ['entry 1 has no id', key],
     ['entry 1 has an id of other than', `a b:${key}`],
     ['entry 1 (a) is not base64', 'a:not base64!'],
