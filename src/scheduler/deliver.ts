@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { DAY_MS } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
 import { asClause } from '../core/mrkdwn.ts';
-import { countRepeated } from '../observability/metrics.ts';
-import { isSlackFailure, isThreadRefused, type SlackFailure, unlessSlackFails } from '../slack/failure.ts';
-import type { MessageRef, Send } from '../slack/slack.ts';
+import { isSlackFailure, isThreadRefused, type SlackFailure } from '../slack/failure.ts';
+import type { MessageRef, Post, Send } from '../slack/slack.ts';
 import { postId } from '../slack/web.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { maybeTwice } from '../views/blocks/message.ts';
@@ -52,20 +51,11 @@ export async function deliver(workspace: Workspace, what: Delivering): Promise<M
     const at = workspace.clock.now();
     const before = await begin(stored, id, { state: 'posting', channel, at });
     if (before?.state === 'posted') return { channel: before.channel, ts: before.ts ?? '' };
-    if (before !== undefined) countRepeated(workspace, { channel, delivery: id });
-    const clientMsgId = postId(workspace.id, id);
-    const again = maybeTwice(what.message);
-    let isUntold = false;
-    const onRepeat = (): void => {
-      isUntold = before === undefined;
-    };
-    const message = before === undefined ? what.message : again;
-    const shown = await post({ ...what, message, clientMsgId, onRepeat }, send, () => stored.delete(id));
+    const isRepeat = before !== undefined;
+    const shown = await post({ ...what, isRepeat }, postId(workspace.id, id), send, () => stored.delete(id));
     // It ends when the first record would: to move an end costs the database as much as the rest of the write.
     const posted = { state: 'posted', channel, at: workspace.clock.now(), ts: shown.ts } as const;
     await stored.put(id, posted, at + KEPT_MS);
-    // Where Slack refuses that, the message is there and only lacks a line.
-    if (isUntold && shown.ts !== '') await unlessSlackFails(workspace.slack.update(shown, again));
     return shown;
   });
 }
@@ -102,17 +92,18 @@ export async function deliverReply(
 }
 
 async function post(
-  what: Delivering & { clientMsgId: string; onRepeat(): void },
+  what: Delivering & Pick<Post, 'isRepeat'>,
+  clientMsgId: string,
   send: Send,
   forget: () => Promise<unknown>,
 ): Promise<MessageRef> {
-  const { id, channel, threadTs, message, clientMsgId, onRepeat, signal } = what;
+  const { id: label, signal, ...posted } = what;
   try {
-    return await send({ channel, threadTs, message, clientMsgId, label: id, onRepeat }, signal);
+    return await send({ ...posted, again: maybeTwice, clientMsgId, label }, signal);
   } catch (error) {
     // Slack knows this post by its `client_msg_id`, but it was deleted since.
     if (isSlackFailure(error, 'rejected') && error.reason === 'duplicate_message_not_found')
-      return { channel, ts: '' };
+      return { channel: what.channel, ts: '' };
     if (isSlackFailure(error) && !error.mayHavePosted) await forget();
     throw error;
   }

@@ -6,12 +6,11 @@ import { isEditRefused, isSlackFailure, isThreadRefused } from '../slack/failure
 import { isRefreshDue } from '../slack/rate-limit.ts';
 import type { MessageRef } from '../slack/slack.ts';
 import { postId } from '../slack/web.ts';
+import { maybeTwice } from '../views/blocks/message.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
-/** What is kept of it. */
 type FollowedJob<State> = Pick<Job<State>, 'data' | 'save'> & { signal?: AbortSignal };
 
-/** How it looks. */
 export interface FollowedViews<State, Shown> {
   /** Makes the root message. */
   draw: Draw<State, Shown>;
@@ -185,23 +184,22 @@ export class FollowedThread<State extends FollowedState, Shown extends { kind: s
    * @param threadTs undefined: as a message of its own
    */
   async #postOnce({ key, message }: News, threadTs: string | undefined): Promise<void> {
-    const { channel, rootTs, told, telling } = this.#state;
+    const { channel, rootTs, told, telling, unanswered } = this.#state;
     if (channel === undefined || rootTs === undefined || told.includes(key)) return;
     const clientMsgId = postId(rootTs, channel, key);
     if (telling === key) {
       countWithheld(this.#context, { channel, delivery: clientMsgId });
       return this.#keep({ ...this.#state, told: [...told, key], telling: undefined });
     }
+    const post = { channel, threadTs, message, clientMsgId, isRepeat: unanswered === key, again: maybeTwice };
     await this.#context.slack.withChannelLock(channel, async (send) => {
       const intend = (): Promise<void> => this.#keep({ ...this.#state, telling: key });
-      let posted: MessageRef;
-      try {
-        posted = await send({ channel, threadTs, message, clientMsgId, intend }, this.#signal);
-      } catch (error) {
+      const posted = await send({ ...post, intend }, this.#signal).catch(async (error: unknown) => {
         // Slack refused or did not answer while this process lived: the next attempt posts it.
-        await this.#keep({ ...this.#state, telling: undefined });
+        const mayStand = isSlackFailure(error) && error.mayHavePosted;
+        await this.#keep({ ...this.#state, telling: undefined, unanswered: mayStand ? key : undefined });
         throw error;
-      }
+      });
       const progress = key === PROGRESS ? { progressTs: posted.ts } : {};
       await this.#keep({ ...this.#state, told: [...told, key], telling: undefined, ...progress });
     });
@@ -243,6 +241,8 @@ export const FollowedState = z.object({
   told: z.array(z.string()),
   /** The news being posted: if the process dies now, Slack may or may not have it. */
   telling: z.string().optional(),
+  /** The news whose last post Slack did not answer, so that it may be there. */
+  unanswered: z.string().optional(),
 });
 export type FollowedState = z.infer<typeof FollowedState>;
 

@@ -66,9 +66,15 @@ function waitAfter(error: unknown, now: number, unanswered: number, policy: Retr
   return undefined;
 }
 
-/** Calls `onRepeat` before each try after one whose answer was lost, which every failure from then on says too. */
-export function reportingRepeats<T>(run: () => Promise<T>, onRepeat: () => void): () => Promise<T> {
-  let isUncertain = false;
+/**
+ * Calls `onRepeat` before each try after one whose answer was lost, which every failure from then on says too.
+ * @param isUncertain true where that was one of an earlier attempt
+ */
+export function reportingRepeats<T>(
+  run: () => Promise<T>,
+  onRepeat: () => void,
+  isUncertain = false,
+): () => Promise<T> {
   return () => {
     if (isUncertain) onRepeat();
     return run().catch((error: unknown) => {

@@ -18,7 +18,7 @@ import {
   withRetries,
 } from './rate-limit.ts';
 import { type Upload, uploadFile } from './uploads.ts';
-import { postToResponseUrl, type ResponseMode, type Web } from './web.ts';
+import { inThread, postToResponseUrl, type ResponseMode, type Web } from './web.ts';
 
 export interface Post {
   channel: string;
@@ -30,11 +30,13 @@ export interface Post {
   intend?: (() => Promise<void>) | undefined;
   /** What the log calls it, if not by its `clientMsgId`. */
   label?: string | undefined;
-  /** Called with each try after one whose answer was lost: an earlier copy may stand above. */
+  /** True where an earlier try was not answered: a copy may stand above. */
+  isRepeat?: boolean;
+  /** Called with each such try, and makes what it sends. */
   onRepeat?: (() => void) | undefined;
+  again?: (message: Message) => Message;
 }
 
-/** What the log says of a post that is sent again. */
 export type RepeatedPost = Pick<Post, 'channel' | 'label' | 'clientMsgId' | 'onRepeat'>;
 
 export interface MessageRef {
@@ -163,20 +165,23 @@ type Posting = Pick<
 >;
 
 function createPosting(shared: Shared, workspace: string, once: CallOnce): Posting {
-  const { clock, lock, onRepeat } = shared;
+  const { clock, lock } = shared;
 
-  const repeated = (post: RepeatedPost) => (): void => {
-    onRepeat?.(workspace, post);
+  function repeated(post: RepeatedPost): void {
+    shared.onRepeat?.(workspace, post);
     post.onRepeat?.();
-  };
+  }
 
   async function send(post: Post, signal?: AbortSignal): Promise<MessageRef> {
-    const { channel, message, threadTs, clientMsgId, intend } = post;
-    const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
+    const { channel, message, threadTs, clientMsgId, intend, again, isRepeat } = post;
     const id = clientMsgId === undefined ? {} : { client_msg_id: clientMsgId };
-    const args = { ...PLAIN_POST, channel, ...inert(message), ...thread, ...id };
+    let args = { ...PLAIN_POST, channel, ...inert(message), ...inThread(threadTs), ...id };
+    const onRepeat = (): void => {
+      args = { ...args, ...inert(again?.(message) ?? message) };
+      repeated(post);
+    };
     const sendOnce = () => once('chat.postMessage', args, intend);
-    const sent = await withRetries(clock, BACKGROUND, reportingRepeats(sendOnce, repeated(post)), signal);
+    const sent = await withRetries(clock, BACKGROUND, reportingRepeats(sendOnce, onRepeat, isRepeat), signal);
     return { channel: sent.channel ?? channel, ts: sent.ts ?? '' };
   }
 
@@ -192,14 +197,10 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     withChannelLock: (channel, work) => lock(lockOf(channel), () => work(send)),
     post,
     async postEphemeral({ channel, user, threadTs }, message) {
-      const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
-      const args = { ...PLAIN_POST, ...inert(message), channel, user, ...thread };
+      const args = { ...PLAIN_POST, ...inert(message), channel, user, ...inThread(threadTs) };
       const postOnce = () => once('chat.postEphemeral', args);
-      await withRetries(
-        clock,
-        ONLY_CHANCE,
-        reportingRepeats(postOnce, repeated({ channel, label: `to ${user}` })),
-      );
+      const counted = reportingRepeats(postOnce, () => repeated({ channel, label: `to ${user}` }));
+      await withRetries(clock, ONLY_CHANCE, counted);
     },
     openDirect,
     sendDirectMessage: async (user, message) => post({ channel: await openDirect(user), message }),

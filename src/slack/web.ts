@@ -243,6 +243,7 @@ function isAllowed(parsed: URL, allowedHosts: readonly string[]): boolean {
 function bodyOf({ message, mode, threadTs }: UrlAnswer): object {
   if (mode === 'delete') return { delete_original: true };
   if (mode === 'replace') return { ...inert(message), replace_original: true };
-  const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
-  return { ...inert(message), response_type: mode, replace_original: false, ...thread };
+  return { ...inert(message), response_type: mode, replace_original: false, ...inThread(threadTs) };
 }
+
+export const inThread = (ts: string | undefined) => (ts === undefined ? {} : { thread_ts: ts });

@@ -4,7 +4,7 @@ import { say } from '../../src/views/blocks/message.ts';
 import { HASTY, hastyClock } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';
 import { openBrowser } from '../support/installing.ts';
-import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const test = base.extend('connected', true).extend('worldOptions', HASTY);
 
@@ -29,6 +29,29 @@ test('a root that only had to wait for a busy Slack does not speak of a copy', a
   await world.slack.until(() => roots(world).at(-1)?.text.includes('2 of 2'));
   expect(JSON.stringify(roots(world))).not.toContain('copy');
 });
+
+/** As many answers as one attempt waits for, and then one more of the next. */
+test.for([1, 9])(
+  'a reply whose post was not answered %i times is posted again under its name, counted, and says so',
+  async (times, { world }) => {
+    const { service, slack } = world;
+    const durationMs = 24 * 3_600_000;
+    service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs });
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    const thread = () => slack.thread(TEAM, CHANNEL, roots(world)[0]?.ts ?? '');
+    await slack.until(() => thread().length === 1);
+    slack.fault({ method: 'chat.postMessage', replies: true, drop: 'after', times });
+    service.clock.advance(durationMs);
+    await slack.until(
+      () => roots(world)[0]?.text.includes('2 of 2') && thread().at(-1)?.text.includes('2 of 2'),
+    );
+    const marked = thread().filter(({ blocks }) => JSON.stringify(blocks).includes('may stand here twice'));
+    expect(marked.length).toBeGreaterThanOrEqual(1);
+    expect(new Set(marked.map(({ client_msg_id: id }) => id)).size).toBe(1);
+    const counted = new RegExp(`^deckhand_delivery_uncertain_total ${times}$`, 'm');
+    expect(await world.app.parts.metrics.text()).toMatch(counted);
+  },
+);
 
 test('what a person alone is told outlasts a Slack that fails for a while, and each repetition is counted', async ({
   world,
