@@ -136,7 +136,7 @@ async function answer(
   // Slack is no browser that these headers would protect.
   if (url?.pathname !== '/slack/events')
     for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
-  if (url === null) {
+  if (url === null || !isAsWritten(url, request.url ?? '/')) {
     sendText(response, 400, 'bad request');
     return;
   }
@@ -156,6 +156,12 @@ async function answer(
     if (!response.headersSent) sendText(response, 500, 'something went wrong');
     else response.destroy();
   }
+}
+
+/** A proxy decides by the path as it was sent: `/slack/..\metrics` is under `/slack/` there, and must be no other here. */
+function isAsWritten({ origin, pathname }: URL, target: string): boolean {
+  const [written] = target.split('?', 1);
+  return written === pathname || written === `${origin}${pathname}`;
 }
 
 function refuse(routes: Routes, path: string, response: ServerResponse): void {

@@ -68,6 +68,23 @@ describe('the listener', () => {
     expect(await answer).toContain(`HTTP/1.1 ${status}`);
   });
 
+  it.each(['/slack/../in', '/slack/%2e%2e/in', '/slack/..\\in', '/./in', '//host/in'])(
+    'answers nothing at %s, which a proxy takes for another path',
+    async (path) => {
+      const { answer } = await send(
+        `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\nconnection: close\r\n\r\na`,
+      );
+      expect(await answer).toMatch(/^HTTP\/1\.1 400 /);
+    },
+  );
+
+  it.each(['/in', '/in?a=/../b', 'http://any.example/in'])('answers at %s', async (path) => {
+    const { answer } = await send(
+      `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\nconnection: close\r\n\r\na`,
+    );
+    expect(await answer).toContain('got 1');
+  });
+
   it('tells nobody why it failed, and the log alone', async () => {
     const answer = await fetch(`http://127.0.0.1:${listener.port}/broken`);
     expect([answer.status, await answer.text()]).toEqual([500, 'something went wrong']);
