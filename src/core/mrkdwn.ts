@@ -8,9 +8,9 @@ import type { Message } from './message.ts';
 
 const ELLIPSIS = '…';
 
-// Control characters, halves of characters, and the marks that turn or hide the direction of what follows.
+// Control characters, halves of characters, tags, and the marks that turn or hide the direction of what follows.
 const INVISIBLE =
-  /[\p{Cc}\p{Cs}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
+  /[\p{Cc}\p{Cs}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 // Most texts are of this kind, and need nothing of the rest.
 const ORDINARY = /^[!-~]+(?: [!-~]+)*$/;
 const SPACES = /[\t\n\r\v\f\u0085\u2028\u2029 ]+/g;

@@ -35,7 +35,7 @@ export function storedCaller({
   return caller;
 }
 
-/** What a person asked for, as it is stored before its ack. Never a secret. */
+/** What a person asked for, as it is stored before its ack. Words are kept as typed: secrets are asked for in forms. */
 export const StoredRequest = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('command'),

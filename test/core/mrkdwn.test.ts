@@ -9,6 +9,7 @@ describe('text from outside', () => {
     ['a & b', 'a &amp; b'],
     ['one\ntwo\tthree', 'one two three'],
     ['\u202egnp.exe', 'gnp.exe'],
+    ['shop\u{e0049}\u{e0050}', 'shop'],
     ['half \ud835of \u{1d518}', 'half of \u{1d518}'],
     ['\u0000\u001b[31m', '[31m'],
     ['', '—'],

@@ -84,6 +84,15 @@ describe('the MCP endpoint', () => {
     expect(await answer.text()).toContain('latest_run');
   });
 
+  test('gives the assistant no invisible or endless names', async ({ world }) => {
+    const name = `Sh\u202e\u{e0049}op ${'x'.repeat(1_000_000)}`;
+    const path = `/${ACCOUNT}/projects`;
+    world.service.faults.add({ path, status: 200, body: [{ name, permalink: 'shop' }] });
+    const { text } = await call(await assistant(world), 'projects');
+    expect(text).toContain('Shop xxx');
+    expect(text.length).toBeLessThan(1_000);
+  });
+
   test('reads projects, activity and statistics for a member', async ({ world }) => {
     const client = await assistant(world);
     expect((await call(client, 'projects')).text).toContain('billing-api');

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { TOOLS, type Tool, type ToolResult } from '../../commands/mcp/tools.ts';
 import { createContext } from '../../commands/resolve-target.ts';
 import { AccountNeeded } from '../../core/errors.ts';
-import { code } from '../../core/mrkdwn.ts';
+import { code, plain } from '../../core/mrkdwn.ts';
 import type { Audited, Caller } from '../../core/reply.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
@@ -47,8 +47,15 @@ function createServer(parts: ToolParts): McpServer {
 
 function resultOf(answer: ToolAnswer): CallToolResult {
   if ('refusal' in answer) return { content: [{ type: 'text', text: answer.refusal }], isError: true };
-  return { content: [{ type: 'text', text: JSON.stringify(answer.data) }] };
+  return { content: [{ type: 'text', text: JSON.stringify(answer.data, cleaned) }] };
 }
+
+/** An assistant reads a foreign text as a person sees it: without what is invisible, and no longer. */
+function cleaned(_field: string, value: unknown): unknown {
+  return typeof value === 'string' && value !== '' ? plain(value, MOST_TEXT) : value;
+}
+
+const MOST_TEXT = 300;
 
 /**
  * As the SDK reads it: the headers that it needs, of a request whose body is parsed already. Every answer is JSON, so a
