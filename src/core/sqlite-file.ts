@@ -107,11 +107,12 @@ const LONGEST_WAIT_MS = 2_000;
  * @param work has no effect where it fails so
  */
 export async function whenFree<T>(work: () => T | Promise<T>): Promise<T> {
+  const end = performance.now() + LONGEST_WAIT_MS;
   for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
     try {
       return await work();
     } catch (error) {
-      if (!isBusy(error) || busyForMs() >= LONGEST_WAIT_MS) throw error;
+      if (!isBusy(error) || busyForMs() >= LONGEST_WAIT_MS || performance.now() >= end) throw error;
     }
     await wait(retryMs);
   }
