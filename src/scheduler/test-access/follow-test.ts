@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { ServiceError } from '../../core/errors.ts';
+import { type ServiceError, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { STEADY } from '../../core/retry.ts';
 import { countUnanswered } from '../../observability/metrics.ts';
+import { AccountFailure } from '../../records/accounts.ts';
 import { type Run, Target, withDuration } from '../../records/test-runs.ts';
 import type { AccountClient } from '../../service/client.ts';
 import {
@@ -90,13 +91,20 @@ async function start(following: FollowingTest): Promise<string | TestRun> {
       // The root message says so already, until the service has another word for it.
       else if (isNews && run.status !== 'running') await thread.show({ kind: 'running' });
     } catch (error) {
+      await noteNotStarted(following, error);
       state = await polling.slowDown(error, state, isFinal);
-      await thread.save({ asked: false });
       if (!(await polling.wait(state))) throw error;
     }
   }
   await thread.postProgress({ kind: 'starting' });
   return ended ?? thread.state.run;
+}
+
+/** After any failure but a refusal, the root message says that the service may have begun. */
+async function noteNotStarted({ thread }: FollowingTest, error: unknown): Promise<void> {
+  const isRefusal =
+    error instanceof AccountFailure ? error.cause.certainlyNotDone : error instanceof UserError;
+  if (isRefusal) await thread.save({ asked: false });
 }
 
 async function requestStart({ workspace, thread }: FollowingTest): Promise<TestRun> {

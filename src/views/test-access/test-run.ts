@@ -30,6 +30,9 @@ export interface TestView {
   serviceStatus?: string | undefined;
   /** How long earlier runs of the target took, in milliseconds; undefined before there are any. */
   usualMs?: number | undefined;
+  /** The service was asked to start it; without a `run`, its answer is not known. */
+  asked?: boolean | undefined;
+  run?: string | undefined;
   /** What may be there twice, because Deckhand was stopped in the middle. */
   maybeTwice?: readonly MaybeTwice[] | undefined;
   state: TestState;
@@ -100,9 +103,12 @@ function headline(view: TestView): { icon: string; words: string } {
   }
 }
 
+const MAY_RUN = 'The service did not say whether it started the test, so it may be running there.';
+
 function detailBlocks(view: TestView): KnownBlock[] {
   const { state } = view;
-  if (state.kind === 'stopped') return [section(state.reason)];
+  if (state.kind === 'stopped')
+    return [section(state.reason), ...(view.asked && view.run === undefined ? [context(MAY_RUN)] : [])];
   if (state.kind === 'running' && state.trouble !== undefined) return [context(`:warning: ${state.trouble}`)];
   if (state.kind === 'lost')
     return [

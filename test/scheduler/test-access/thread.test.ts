@@ -101,6 +101,21 @@ describe('the thread of a test run', () => {
     ]);
   });
 
+  test.for([
+    [{ status: 500, body: {} }, true],
+    [{ status: 200, body: 'a page' }, true],
+    [{ status: 422, body: { base: ['is busy'] } }, false],
+  ] as const)(
+    'a start that was answered with %o says whether the service may be running it: %s',
+    async ([answer, mayRun], { world }) => {
+      world.service.faults.add({ method: 'POST', path: '/acme/projects/storefront/test_access', ...answer });
+      await world.as('member').command(CHANNEL, '/deckhand test storefront');
+      await world.slack.until(() => root(world)?.text.includes('stopped'));
+      const blocks = JSON.stringify(root(world)?.blocks);
+      expect(blocks.includes('may be running there')).toBe(mayRun);
+    },
+  );
+
   test('says why a run stopped, and nothing there goes on', async ({ world }) => {
     world.service.world.setRunOutcome({ ...STOREFRONT, durationMs: LONG_MS });
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
