@@ -4,15 +4,13 @@ import { fold } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { unknownAccount } from '../../records/accounts.ts';
 import { projectOfChannel } from '../../records/channels.ts';
-import { isUndeliverable } from '../../scheduler/deliver.ts';
-import { addDigest, DIGESTS } from '../../scheduler/digests/schedule.ts';
-import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
+import { addDigest } from '../../scheduler/digests/schedule.ts';
 import { DIGEST_ADD, digestModal } from '../../views/digests/form.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { splitWords } from '../command-router.ts';
 import { channelOf } from '../resolve-target.ts';
-import { announce, cardOf, recordChange } from '../schedules/feature.ts';
+import { announceNew } from '../schedules/feature.ts';
 import { SYNONYMS } from '../synonyms.ts';
 import {
   choicesOf,
@@ -114,16 +112,8 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
 
 /** Stores the digest and says so in the channel; where Deckhand may not post there, there is no digest. */
 async function add(context: CommandContext, channel: string, asked: FilledDigest): Promise<Reply> {
-  const { caller, workspace } = context;
-  const { user, requestId } = caller;
+  const { user: setUpBy, requestId } = context.caller;
   const choices = await choicesOf(context, asked);
-  const schedule = await addDigest(workspace, { ...choices, requestId, channel, setUpBy: user });
-  try {
-    const reply = await announce(context, schedule, cardOf(DIGEST_FEATURE, schedule, 'set up', context));
-    await recordChange(context, 'digest add', schedule);
-    return reply;
-  } catch (error) {
-    if (isUndeliverable(error)) await removeSchedules(workspace, DIGESTS, [schedule], requestId);
-    throw error;
-  }
+  const schedule = await addDigest(context.workspace, { ...choices, requestId, channel, setUpBy });
+  return announceNew(DIGEST_FEATURE, context, schedule, 'digest add');
 }

@@ -4,13 +4,20 @@ import { INVOICE_SCHEDULES } from '../../records/account-keys.ts';
 import type { BillingChannel } from '../../records/billing.ts';
 import { ACTIVE, type Schedule } from '../../records/schedules.ts';
 import { addNotices, INVOICE_FEED, INVOICE_NOTICES, knownFrom } from '../../scheduler/invoices/notices.ts';
-import { removeSchedules, resumeSchedule } from '../../scheduler/schedules/lifecycle.ts';
+import { resumeSchedule } from '../../scheduler/schedules/lifecycle.ts';
 import { withPolling } from '../../scheduler/schedules/poller.ts';
 import { NOTICE_WORDS, notifyStateMessage } from '../../views/invoices/notice.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/card.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf, channelOf } from '../resolve-target.ts';
-import { announce, cardOf, listOf, recordChange, type ScheduleFeature } from '../schedules/feature.ts';
+import {
+  announce,
+  announceNew,
+  cardOf,
+  listOf,
+  recordChange,
+  type ScheduleFeature,
+} from '../schedules/feature.ts';
 import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
 
 /** Invoice notices, as people meet them: a channel has one schedule an account. */
@@ -43,12 +50,27 @@ export const invoicesNotify = defineCommand({
   }),
   actions: [pause, resume, remove].flatMap(({ actions = [] }) => actions),
   async run({ what }, context) {
-    if (what === undefined) return showState(context);
-    if (what !== 'off') return begin(context);
-    const named = context.account?.toLowerCase();
-    return removeHere(NOTICES_FEATURE, context, ({ account }) => named === undefined || account === named);
+    if (what === 'here' || what === 'on') return begin(context);
+    const isMeant = await meantHere(context);
+    return what === undefined ? showState(context, isMeant) : removeHere(NOTICES_FEATURE, context, isMeant);
   },
 });
+
+type IsMeant = (schedule: Schedule<BillingChannel>) => boolean;
+
+/**
+ * Those of the account after `--account`, else all. Notices may stand longer than their account is connected.
+ * @throws UserError where the channel has none of that name, and no such account is connected
+ */
+async function meantHere(context: CommandContext): Promise<IsMeant> {
+  const { caller, workspace } = context;
+  const named = context.account?.toLowerCase();
+  const isMeant: IsMeant = ({ account }) => named === undefined || account === named;
+  const all = await INVOICE_NOTICES.list(workspace);
+  const isKnown = all.some((one) => one.channel === caller.channel && isMeant(one));
+  if (named !== undefined && !isKnown) await accountOf(context);
+  return isMeant;
+}
 
 /** The service is asked now, so that a refusal is answered and only what happens from now on is posted. */
 async function begin(context: CommandContext): Promise<Reply> {
@@ -64,14 +86,7 @@ async function begin(context: CommandContext): Promise<Reply> {
   const { invoices } = await workspace.accounts.use(account, (client) => INVOICE_FEED.fetch(client));
   const known = knownFrom(invoices, workspace.clock.now());
   const schedule = await addNotices(workspace, { channel, account: account.name, requestId, setBy, known });
-  try {
-    const reply = await announce(context, schedule, cardOf(NOTICES_FEATURE, schedule, 'set up', context));
-    await recordChange(context, 'invoices notify', schedule);
-    return reply;
-  } catch (error) {
-    await removeSchedules(workspace, INVOICE_NOTICES, [schedule], requestId);
-    throw error;
-  }
+  return announceNew(NOTICES_FEATURE, context, schedule, 'invoices notify');
 }
 
 async function resumeHere(context: CommandContext, schedule: Schedule<BillingChannel>): Promise<Reply> {
@@ -85,6 +100,6 @@ async function resumeHere(context: CommandContext, schedule: Schedule<BillingCha
   return reply;
 }
 
-async function showState(context: CommandContext): Promise<Reply> {
-  return { kind: 'private', message: await listOf(NOTICES_FEATURE, context, 'here') };
+async function showState(context: CommandContext, isMeant?: IsMeant): Promise<Reply> {
+  return { kind: 'private', message: await listOf(NOTICES_FEATURE, context, 'here', undefined, isMeant) };
 }

@@ -5,8 +5,8 @@ import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import { deliver, isUndeliverable } from '../../scheduler/deliver.ts';
-import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
-import { unlessSlackFails } from '../../slack/failure.ts';
+import { removeSchedules, type ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
+import { isSlackFailure, unlessSlackFails } from '../../slack/failure.ts';
 import {
   removedCard,
   type ScheduleChange,
@@ -49,14 +49,15 @@ export function shown<R>(feature: ScheduleFeature<R>, schedule: Schedule<R>): Sh
   return { face, id, name, words: words(record), isAsleep: isAsleep(feature, schedule) };
 }
 
-/** Lists this channel's, or all of a kind. @param removed what a button of the list has removed */
+/** Lists this channel's, or all of a kind. @param removed what a button of the list has removed @param isMeant all if left out */
 export async function listOf<R>(
   { kind, list }: ScheduleFeature<R>,
   { caller, workspace }: CommandContext,
   scope: ListScope,
   removed?: Message,
+  isMeant: (schedule: Schedule<R>) => boolean = () => true,
 ): Promise<Message> {
-  const all = await kind.list(workspace);
+  const all = (await kind.list(workspace)).filter(isMeant);
   const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === caller.channel);
   const records = listed.map(({ record }) => record);
   const elsewhere = all.length - listed.length;
@@ -172,6 +173,25 @@ export async function announce(
     return { kind: 'private', message: card };
   }
   return channel === caller.channel ? { kind: 'nothing' } : { kind: 'private', message: card };
+}
+
+/** Posts the card of a new schedule; where Slack certainly has not taken it, the schedule is taken away again. */
+export async function announceNew<R>(
+  feature: ScheduleFeature<R>,
+  context: CommandContext,
+  schedule: Schedule<R>,
+  what: string,
+): Promise<Reply> {
+  const { caller, workspace } = context;
+  try {
+    const reply = await announce(context, schedule, cardOf(feature, schedule, 'set up', context));
+    await recordChange(context, what, schedule);
+    return reply;
+  } catch (error) {
+    if (isSlackFailure(error) && !error.mayHavePosted)
+      await removeSchedules(workspace, feature.kind, [schedule], caller.requestId);
+    throw error;
+  }
 }
 
 /** Draws the card whose button opened the form anew; where there is none, or Slack refuses that, posts one. */

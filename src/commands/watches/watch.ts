@@ -3,16 +3,13 @@ import { code } from '../../core/mrkdwn.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Watch, WatchedProject, WatchedServer } from '../../records/watches.ts';
-import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
-import { WATCHES } from '../../scheduler/watches/schedule.ts';
-import { type SetUp, setUpWatch } from '../../scheduler/watches/watch-service.ts';
+import { setUpWatch } from '../../scheduler/watches/watch-service.ts';
 import { say } from '../../views/blocks/message.ts';
-import type { ScheduleChange } from '../../views/schedules/card.ts';
 import { watchWords } from '../../views/watches/watch.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf, channelOf, projectOf, serverOf } from '../resolve-target.ts';
-import { announce, cardOf, recordChange } from '../schedules/feature.ts';
+import { announce, announceNew, cardOf, recordChange } from '../schedules/feature.ts';
 import { WATCH_FEATURE } from './lifecycle.ts';
 import { readHours, readWatchWords, type WatchWords } from './parse-watch-arguments.ts';
 
@@ -54,23 +51,13 @@ export const watch = defineCommand({
       const text = `:eyes: This channel has that watch already: ${code(schedule.id)}, ${watchWords(schedule.record)}.`;
       return { kind: 'private', message: say(text) };
     }
-    try {
-      const reply = await announce(context, schedule, cardOf(WATCH_FEATURE, schedule, DONE[kind], context));
-      await recordChange(context, 'watch', schedule);
-      return reply;
-    } catch (error) {
-      // Where Deckhand cannot post, there is nothing to watch for.
-      if (kind === 'new') await removeSchedules(workspace, WATCHES, [schedule], caller.requestId);
-      throw error;
-    }
+    if (kind === 'new') return announceNew(WATCH_FEATURE, context, schedule, 'watch');
+    const done = kind === 'changed' ? 'edited' : kind;
+    const reply = await announce(context, schedule, cardOf(WATCH_FEATURE, schedule, done, context));
+    await recordChange(context, 'watch', schedule);
+    return reply;
   },
 });
-
-const DONE: Readonly<Record<Exclude<SetUp['kind'], 'same'>, ScheduleChange['done']>> = {
-  new: 'set up',
-  changed: 'edited',
-  resumed: 'resumed',
-};
 
 /** With the key that the feed will be read with. */
 async function targetOf(

@@ -185,7 +185,8 @@ describe('invoice notices', () => {
     expect(dms(world)[0]).toContain('did not find the invoices');
   });
 
-  test('invoice notices of one account do not wait for another that fails', async ({ world }) => {
+  /** A second account, whose invoices the same person may see. */
+  async function connectGlobex(world: TestWorld): Promise<void> {
     const apiKey = 'OtherKey00OtherKey00OtherKey00OtherKey00';
     world.service.world.addAccount({
       name: 'globex',
@@ -195,6 +196,28 @@ describe('invoice notices', () => {
     await ann.command(CHANNEL, '/deckhand connect');
     await until(world, () => ann.openView() !== undefined, 'the form');
     await ann.submit('connect', { account: 'globex', email: EMAIL, api_key: apiKey });
+  }
+
+  test('`invoices notify` of one account shows that one alone, and it and `off` refuse a name that nobody connected', async ({
+    world,
+  }) => {
+    await connectGlobex(world);
+    await begin(world, BILLING, 'invoices notify here --account globex');
+    await begin(world, BILLING, 'invoices notify here --account acme');
+    const state = async (line: string) => {
+      const told = world.slack.ephemerals(TEAM, PEOPLE.admin).length;
+      await world.as('admin').command(BILLING, `/deckhand invoices notify ${line}`);
+      return (await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.admin)[told])).text;
+    };
+    for (const name of ['globex', 'acme']) expect(await state('')).toContain(`notices of \`${name}\``);
+    expect(await state('--account Globex')).toContain('notices of `globex`');
+    expect(await state('--account globex')).not.toContain('`acme`');
+    expect(await state('--account nobody')).toContain('No account named `nobody`');
+    expect(await state('off --account nobody')).toContain('No account named `nobody`');
+  });
+
+  test('invoice notices of one account do not wait for another that fails', async ({ world }) => {
+    await connectGlobex(world);
     await begin(world, BILLING, 'invoices notify here --account globex');
     await begin(world, BILLING, 'invoices notify here --account acme');
     world.service.faults.add({ path: '/globex/account/invoices', status: 500 });
