@@ -47,8 +47,18 @@ export type Reply = Audited &
     /** Replaces the message whose button was clicked. */
     | { kind: 'replace'; message: Message }
     | { kind: 'several'; replies: Reply[] }
-    /** As if the person had typed it; `project` fills in for a word left out, `server` for one that fits none; `thread` is that of a mention. */
-    | { kind: 'run'; text: string; project?: string; server?: string; thread?: string | undefined }
+    /**
+     * As if the person had typed it; `project` fills in for a word left out, `server` for one that fits none; `thread` is
+     * that of a mention. `isAnswer`: the message that was clicked only asked for this, and goes away once it is carried out.
+     */
+    | {
+        kind: 'run';
+        text: string;
+        project?: string;
+        server?: string;
+        thread?: string | undefined;
+        isAnswer?: true;
+      }
     /** All is said already, by the job that was started. */
     | { kind: 'nothing' }
   );

@@ -55,6 +55,9 @@ describe('menus in place of identifiers', () => {
       world.as('member').click(latest('member'), { actionId: 'projects:choose', selected: 'storefront' }),
     );
     expect(asked).toContain('Which server do you mean?');
+    const isAsked = (question: string) =>
+      world.slack.ephemerals(TEAM, PEOPLE.member).some(({ text }) => text.includes(question));
+    await world.slack.until(() => !isAsked('Which project'), { what: 'the end of the first question' });
     const menu = await look('member', 'server', 'web-2');
     expect(menu.options.map(({ text }) => text)).toEqual([expect.objectContaining({ text: 'web-2' })]);
     const value = String(menu.options[0]?.value);
@@ -62,6 +65,18 @@ describe('menus in place of identifiers', () => {
       world.as('member').click(latest('member'), { actionId: 'server', selected: value }),
     );
     expect(shown).toContain('*web-2*');
+    await world.slack.until(() => !isAsked('Which server'), { what: 'the end of the second question' });
+  });
+
+  it('keeps the question of which project where the choice could not be carried out', async () => {
+    await enter();
+    await ask(world, '/deckhand test');
+    const place = latest('member');
+    world.slack.kick(TEAM, CHANNEL, 'bot');
+    await world.as('member').click(place, { actionId: 'projects:choose', selected: 'storefront' });
+    const texts = () => world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text);
+    await world.slack.until(() => texts().some((text) => text.includes('Invite it')));
+    expect(texts().join()).toContain('Which project');
   });
 
   it('offers the servers of the project where a test names one that is not there', async () => {

@@ -40,7 +40,7 @@ export const projects = defineCommand({
       async run(project, { blockId }) {
         const text = chosenText(blockId);
         if (text === undefined || project === undefined) throw outdated('menu');
-        return { kind: 'run', text, project, thread: chosenThread(blockId) };
+        return { kind: 'run', text, project, thread: chosenThread(blockId), isAnswer: true };
       },
     },
   ],

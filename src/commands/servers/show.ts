@@ -62,5 +62,5 @@ async function placeOf(context: CommandContext, server: string | undefined, inPr
 function chosen(server: string | undefined, blockId: string): Reply {
   const { run: text, project, thread } = menuTarget(blockId) ?? {};
   if (text === undefined || server === undefined) throw outdated('menu');
-  return { kind: 'run', text, server, thread, ...(project === undefined ? {} : { project }) };
+  return { kind: 'run', text, server, thread, isAnswer: true, ...(project === undefined ? {} : { project }) };
 }

@@ -71,10 +71,17 @@ export function respondWorking(
   };
 }
 
-/** Where the answer came another way, what said that the work continues goes away. */
-export async function removeWorking({ slack }: Pick<Workspace, 'slack'>, caller: Caller): Promise<void> {
-  const { responseUrl, isWorkingShown } = caller;
-  if (!isWorkingShown || responseUrl === undefined) return;
+/**
+ * Where the answer came another way, what said that the work continues goes away.
+ * @param isAnswered true where the message at that address asked a question, which has its answer now
+ */
+export async function removeWorking(
+  { slack }: Pick<Workspace, 'slack'>,
+  caller: Caller,
+  isAnswered = false,
+): Promise<void> {
+  const { responseUrl, isWorkingShown = false } = caller;
+  if (!(isWorkingShown || isAnswered) || responseUrl === undefined) return;
   caller.isWorkingShown = false;
   await slack.respond(responseUrl, { text: '', blocks: [] }, 'delete');
 }

@@ -40,6 +40,8 @@ interface Typed {
   text: string;
   project?: string | undefined;
   server?: string | undefined;
+  /** It was picked in a message that only asked for it. */
+  isAnswer?: true | undefined;
   /** Offered as a button, and not carried out. */
   isAside?: true | undefined;
 }
@@ -74,11 +76,11 @@ export async function runText(scene: Scene, typed: Typed): Promise<void> {
     run: async () => (isSuggestion ? suggest(scene, text) : runMatched(scene, matched, { ...typed, text })),
     async respond(reply) {
       await follow(scene, reply, text);
-      await removeWorking(workspace, caller);
+      await removeWorking(workspace, caller, typed.isAnswer);
       if (matched?.synonym !== undefined && !isSuggestion)
         await respondPrivately(workspace, caller, synonymMessage(word, matched.synonym));
     },
-    explain: (error) => answerOrAsk(scene, error, text, command?.name ?? 'unknown'),
+    explain: (error) => answerOrAsk(scene, error, { ...typed, text }, command?.name ?? 'unknown'),
   });
 }
 
@@ -131,14 +133,20 @@ export async function follow(scene: Scene, reply: Reply, text?: string): Promise
 }
 
 /** What is missing is asked for, where a button or menu can give it. */
-async function answerOrAsk(scene: Scene, error: unknown, text: string, command: string): Promise<Reply> {
+async function answerOrAsk(
+  scene: Scene,
+  error: unknown,
+  { text, isAnswer }: Typed,
+  command: string,
+): Promise<Reply> {
   const { workspace, caller } = scene;
   const context = createContext(workspace, caller);
   const question = await questionOf(scene, error, text);
   if (question === undefined) await respondFailure(context, error, { command });
   else
-    await respondPrivately(workspace, caller, question).catch((second: unknown) =>
-      respondFailure(context, second, { command }),
+    await respondPrivately(workspace, caller, question).then(
+      () => removeWorking(workspace, caller, isAnswer),
+      (second: unknown) => respondFailure(context, second, { command }),
     );
   return { kind: 'nothing' };
 }

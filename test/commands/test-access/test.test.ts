@@ -104,6 +104,12 @@ describe('test access from a channel', () => {
     const place = { channel: CHANNEL, ts: menu.ts };
     await world.as('member').click(place, { actionId: 'projects:choose', selected: 'billing-api' });
     await rootSays(world, '1 of 1 reachable');
+    await world.slack.until(
+      () => !privately(world, 'member').some((text) => text.includes('Which project')),
+      {
+        what: 'the end of the question',
+      },
+    );
   });
 
   test('test access from a channel uses the project that the channel is bound to', async ({ world }) => {
