@@ -1,4 +1,5 @@
 import { type Alarm, type Clock, createAlarm, withTimeout } from '../core/clock.ts';
+import { RecentMap } from '../core/ttl-cache.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import type {
   AskStanding,
@@ -58,7 +59,7 @@ class Runner implements Engine {
   /** To notice a clock that is set back. */
   #wokeAt = 0;
   #beatAt = 0;
-  #reported = { said: '', at: 0 };
+  readonly #reportedAt = new RecentMap<string, number>(50);
 
   constructor(options: JobsOptions) {
     const { backend, clock, random = Math.random, log, tracing = NO_TRACING, onJobEnd, onSetAside } = options;
@@ -169,10 +170,8 @@ class Runner implements Engine {
     const isSetBack = now < this.#wokeAt;
     this.#wokeAt = now;
     if (isSetBack && this.#backend.clockSetBack !== undefined) {
-      this.#backend.clockSetBack().then(
-        () => this.#pullAll(),
-        (error: unknown) => this.#report(error),
-      );
+      const pulled = this.#backend.clockSetBack().then(() => this.#pullAll());
+      pulled.catch((error: unknown) => this.#report(error));
       return;
     }
     for (const queue of this.#queues.values())
@@ -233,12 +232,12 @@ class Runner implements Engine {
     await this.#clock.sleep(REWRITE_MS);
   }
 
-  /** Once a second what all queues meet together, as where the database is away. */
+  /** Once a second each failure that many queues meet together, as where the database is away. */
   #report(err: unknown): void {
     const now = this.#clock.now();
     const said = String(err);
-    if (this.#reported.said === said && Math.abs(now - this.#reported.at) < REWRITE_MS) return;
-    this.#reported = { said, at: now };
+    if (Math.abs(now - (this.#reportedAt.get(said) ?? -Infinity)) < REWRITE_MS) return;
+    this.#reportedAt.set(said, now);
     this.#context.log?.error({ event: 'engine_error', err }, 'the jobs go on when the database answers');
   }
 
