@@ -64,15 +64,23 @@ export const Server = z
     static_hosting: StaticHosting.nullish().catch(null),
     managed_vps: ManagedVps.nullish().catch(null),
   })
-  .transform((server) => ({ ...server, name: server.name || server.identifier }));
+  .transform((server) => {
+    const { protocol_type, static_hosting, managed_vps } = server;
+    // It has the block of its own protocol (API 2.5): one of the other beside it, often empty, says nothing.
+    const isMachine = Boolean(managed_vps) && protocol_type === 'managed_vps';
+    const isSite = Boolean(static_hosting) && !isMachine;
+    return {
+      ...server,
+      name: server.name || server.identifier,
+      ...(isMachine ? { static_hosting: null } : {}),
+      ...(isSite ? { managed_vps: null } : {}),
+    };
+  });
 export type Server = z.infer<typeof Server>;
 
 /** The state of a managed server, usually one of API 3.1; undefined for any other server. */
-export function managedStatus(server: Server): string | undefined {
-  const { protocol_type, static_hosting, managed_vps } = server;
-  const [block, other] =
-    protocol_type === 'managed_vps' ? [managed_vps, static_hosting] : [static_hosting, managed_vps];
-  return (block ?? other)?.status;
+export function managedStatus({ static_hosting, managed_vps }: Server): string | undefined {
+  return (static_hosting ?? managed_vps)?.status;
 }
 
 export type NewServer =

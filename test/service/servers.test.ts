@@ -14,6 +14,7 @@ import {
   listServers,
   managedStatus,
 } from '../../src/service/servers.ts';
+import { factLines, managedFacts } from '../../src/views/servers/server.ts';
 import { failure, openAccount, type Reply, startWire } from './wire.ts';
 
 const SERVERS = '/acme/projects/store/servers';
@@ -73,6 +74,25 @@ describe('servers', () => {
       const site = { protocol_type: 'static_hosting', name: 'Site', subdomain: 'shop' } as const;
       const error = await failure(createServer(client.account, 'store', site));
       expect(error).toMatchObject({ kind: 'invalid', fields: { subdomain: ['is taken'] } });
+    },
+  );
+
+  test.each([{}, { status: '' }])(
+    'a machine with %j where a static site would be is shown as the machine it is',
+    async (site) => {
+      const record = {
+        identifier: 'srv-1',
+        protocol_type: 'managed_vps',
+        static_hosting: site,
+        managed_vps: { status: 'provisioning', region: 'fra' },
+      };
+      await using wire = await startWire({ 'GET /acme/projects/shop/servers/srv-1': [{ json: record }] });
+      await using client = openAccount(wire.origin);
+      const server = await getServer(client.account, 'shop', 'srv-1');
+      const shown = factLines(managedFacts(server));
+      expect(managedStatus(server)).toBe('provisioning');
+      expect(shown).toContain('provisioning');
+      expect(shown).not.toMatch(/unknown|Subdomain/);
     },
   );
 
