@@ -47,6 +47,14 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
     return opening;
   }
 
+  /** A session that the database ends, or the network cuts, while it opens is followed by one other. */
+  function opened(): Promise<pg.Client> {
+    return connected().catch((error: unknown) => {
+      if (!wasCut(error)) throw error;
+      return connected();
+    });
+  }
+
   /** Undefined where there is none, or it could not be opened. */
   async function standing(): Promise<pg.Client | undefined> {
     return session?.catch(() => undefined);
@@ -54,7 +62,7 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
 
   async function acquire(key: string): Promise<pg.Client> {
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS)) {
-      const client = await connected();
+      const client = await opened();
       if (await isTaken(client, key)) return client;
       await wait(retryMs * (0.5 + Math.random() / 2));
     }
@@ -100,6 +108,14 @@ export function openLocks(url: string, timeoutMs: number, onError: (error: Error
     },
   };
 }
+
+/** True of an end from outside, which says nothing of the next session; unlike a refusal, or a database that is away. */
+function wasCut(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return error.code === 'ECONNRESET' || error.code === ADMIN_SHUTDOWN;
+}
+
+const ADMIN_SHUTDOWN = '57P01';
 
 /** What a statement that is under way meets before the connection says that it ends. */
 function isEndOfSession(error: unknown): boolean {

@@ -1,3 +1,4 @@
+import { connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -100,6 +101,22 @@ test('a session that ends while a lock is asked for is followed by another', asy
   }
 });
 
+test('a session that is cut while it opens is followed by one other', async () => {
+  const way = await cutting(await freshDatabase());
+  const [store] = await replicas(way.url, 1);
+  await endSessions(way.url, 'deckhand locks');
+  way.cutNext(1);
+  expect(await store?.exclusive('k', async () => 'done')).toBe('done');
+});
+
+test('a database that cuts every session is not asked without end', async () => {
+  const way = await cutting(await freshDatabase());
+  const [store] = await replicas(way.url, 1);
+  await endSessions(way.url, 'deckhand locks');
+  way.cutNext(Number.POSITIVE_INFINITY);
+  await expect(store?.exclusive('k', async () => 'done')).rejects.toThrow();
+});
+
 test('more locks than connections can be held, also nested', async () => {
   const [store] = await replicas(await freshDatabase(), 1);
   const nested = Array.from({ length: 40 }, (_, n) =>
@@ -142,4 +159,33 @@ async function endSessions(url: string, application: string): Promise<void> {
     [application],
   );
   await client.end();
+}
+
+/** A way to the database on which the next connections are reset as soon as they say something. */
+async function cutting(url: string): Promise<{ url: string; cutNext(count: number): void }> {
+  const { hostname, port } = new URL(url);
+  const sockets = new Set<Socket>();
+  let left = 0;
+  const server = createServer((near) => {
+    sockets.add(near.on('error', () => undefined));
+    if (left > 0) {
+      left -= 1;
+      near.once('data', () => near.resetAndDestroy());
+      return;
+    }
+    const far = connect(Number(port || 5432), hostname).on('error', () => near.destroy());
+    sockets.add(far);
+    near.on('close', () => far.destroy());
+    near.pipe(far).pipe(near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const through = new URL(url);
+  through.host = `127.0.0.1:${address.port}`;
+  return { url: through.href, cutNext: (count) => (left = count) };
 }
