@@ -75,7 +75,7 @@ export type ServiceErrorKind = (typeof SERVICE_ERROR_KINDS)[number];
 export const MAY_PASS: ReadonlySet<ServiceErrorKind> = new Set(['busy', 'unexpected', 'unreachable']);
 
 /** A fault of an answer that has a sentence of its own. */
-export type AnswerFault = 'foreign_address' | 'not_pdf' | 'too_large';
+export type AnswerFault = 'encoded' | 'foreign_address' | 'no_address' | 'not_pdf' | 'too_large';
 
 /** What a call is about, e.g. "managed resource `x`" in mrkdwn, and the command that lists what there is. */
 export interface Sought {

@@ -65,6 +65,9 @@ export function requestJson<T>(
   return endpoint.send({ method: 'GET', scope: 'account', ...call, read: jsonOf(schema) }, options);
 }
 
+/** What `content-encoding` is of an answer as it is. */
+const PLAIN: ReadonlySet<string> = new Set(['', 'identity']);
+
 /** What the call's reader makes of a good answer. Throws a ServiceError for any other. */
 export function readValue<T>(call: Call<T>, answer: HttpAnswer, now: number): T {
   const { operation, scope } = call;
@@ -74,8 +77,11 @@ export function readValue<T>(call: Call<T>, answer: HttpAnswer, now: number): T 
     throw classifyAnswer({ operation, scope, status, retryAfter, body: textOf(answer), now });
   }
   if (answer.tooLarge) throw unexpected(operation, status, 'the answer is too large', { fault: 'too_large' });
-  const isEncoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
-  if (isEncoded) throw unexpected(operation, status, 'the answer is encoded, which was not asked for');
+  const isEncoded = !PLAIN.has((headers['content-encoding'] ?? '').trim().toLowerCase());
+  if (isEncoded)
+    throw unexpected(operation, status, 'the answer is encoded, which was not asked for', {
+      fault: 'encoded',
+    });
   return call.read(answer, operation);
 }
 

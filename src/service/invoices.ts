@@ -15,7 +15,7 @@ import {
   YesOrNo,
 } from './call.ts';
 import type { AccountClient } from './client.ts';
-import { foreignAddress } from './transport.ts';
+import { refusedAddress } from './transport.ts';
 
 const Amount = z.union([z.string(), z.number()]).transform(String);
 
@@ -72,7 +72,7 @@ export async function downloadInvoice(
 function addressIn(text: string): URL {
   const url = URL.parse(text);
   if (url !== null) return url;
-  throw foreignAddress('downloadInvoice', 'the download address is not an address');
+  throw refusedAddress('downloadInvoice', 'no_address', 'the download address is not a full address');
 }
 
 function readPdf(answer: HttpAnswer, operation: string): Buffer {

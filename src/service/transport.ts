@@ -2,7 +2,7 @@ import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import process from 'node:process';
 import { Agent } from 'undici';
 import type { Clock } from '../core/clock.ts';
-import { ServiceError } from '../core/errors.ts';
+import { type AnswerFault, ServiceError } from '../core/errors.ts';
 import { exchange, type HttpAnswer, type HttpRequest, isLocalName, TimeoutError } from '../core/exchange.ts';
 import { backoff } from '../core/retry.ts';
 import { FairGate } from '../core/shares.ts';
@@ -202,12 +202,11 @@ function ownPath(url: URL, { origin, path }: Address, operation: string): string
   const isPlain = url.username === '' && url.password === '';
   const isOwn = isPlain && url.origin === origin && url.pathname.startsWith(`${path}/`);
   if (isOwn) return `${url.pathname}${url.search}`;
-  throw foreignAddress(operation, "an address that is not on the account's own host");
+  throw refusedAddress(operation, 'foreign_address', "an address that is not on the account's own host");
 }
 
 /** The address was not requested. */
-export function foreignAddress(operation: string, detail: string): ServiceError {
-  const fault = 'foreign_address';
+export function refusedAddress(operation: string, fault: AnswerFault, detail: string): ServiceError {
   return new ServiceError('unexpected', operation, { detail, fault, certainlyNotDone: true });
 }
 

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { createService, type Observed } from '../../src/service/client.ts';
 import { getProfile } from '../../src/service/profile.ts';
 import { getTestAccess } from '../../src/service/projects.ts';
+import { explain } from '../../src/views/blocks/failures.ts';
 import { failure, KEY, openAccount, type Reply, startTestClock, startWire } from './wire.ts';
 
 const PROFILE = { email_address: 'ada@example.com', account: { name: 'Acme' } };
@@ -106,7 +107,19 @@ test('a compressed answer was not asked for, and is not opened', async () => {
   await using client = openAccount(wire.origin);
   const error = await failure(getProfile(client.account));
   expect(error.message).toBe('getProfile: unexpected (200): the answer is encoded, which was not asked for');
+  expect(explain(error, { word: '/deckhand', now: 0 }).text).toContain('compressed its answer');
 });
+
+test.each(['identity', 'Identity', ' identity ', ''])(
+  'an answer that says %j is as it is',
+  async (encoding) => {
+    await using wire = await startWire({
+      [GET]: [{ json: PROFILE, headers: { 'content-encoding': encoding } }],
+    });
+    await using client = openAccount(wire.origin);
+    expect(await getProfile(client.account)).toBeDefined();
+  },
+);
 
 test('an error whose body is huge is still told by its status', async () => {
   await using wire = await startWire({ [GET]: [{ status: 403, raw: 'x'.repeat(1_000_000) }] });

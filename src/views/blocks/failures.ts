@@ -214,8 +214,11 @@ function whenToRetry(retryAt: number | undefined, now: number): string {
 const SOON_S = 90;
 
 const FAULTS: Readonly<Record<AnswerFault, string>> = {
+  encoded:
+    'The service, or a proxy before it, compressed its answer, which Deckhand asks it not to do and does not open.',
   foreign_address:
     'The service gave an address on another host than the account’s. Deckhand did not open it: the key would go there too.',
+  no_address: 'The service gave no full address for the PDF, so Deckhand did not ask for it.',
   not_pdf: 'The service sent something that is not a PDF, so Deckhand did not pass it on.',
   too_large: 'The service sent more than Deckhand accepts.',
 };

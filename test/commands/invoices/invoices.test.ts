@@ -93,8 +93,13 @@ describe('invoices', () => {
     ],
     [
       'an address that is none',
-      'another host than the account’s',
+      'no full address for the PDF',
       (at) => fault(at, LIST, [{ ...RECORD, download_url: 'nonsense' }]),
+    ],
+    [
+      'a relative address',
+      'no full address for the PDF',
+      (at) => fault(at, LIST, [{ ...RECORD, download_url: '/acme/account/invoices/1001.pdf' }]),
     ],
     ['no PDF', 'is not a PDF', (at) => fault(at, PDF, { nothing: true })],
     ['something too large', 'more than Deckhand accepts', (at) => fault(at, LIST, 'x'.repeat(6_000_000))],
