@@ -3,6 +3,7 @@ import { PgBoss } from 'pg-boss';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Engine } from '../../src/jobs/jobs.ts';
+import { inTransaction } from '../../src/jobs/pg-boss.ts';
 import { createPgBossJobs } from '../../src/jobs/pg-boss-jobs.ts';
 import { createJobs, type JobsOptions } from '../../src/jobs/runner.ts';
 import { createLog } from '../../src/observability/log.ts';
@@ -62,8 +63,12 @@ test('a job that another replica took over is stopped, and its outcome changes n
 
   const boss = await openBoss(url);
   const id = handled.jobs[0]?.id ?? '';
-  await boss.fail('q', id);
-  await expect.poll(() => boss.fetch('q')).toEqual([expect.objectContaining({ id, retryCount: 1 })]);
+  // In one transaction, so that the engine does not come between the two.
+  const taken = await inTransaction(boss, async (db) => {
+    await boss.fail('q', id, null, { db });
+    return boss.fetch('q', { db });
+  });
+  expect(taken).toEqual([expect.objectContaining({ id, retryCount: 1 })]);
   goOn.resolve();
   await expect.poll(() => handled.jobs[0]?.signal.aborted).toBe(true);
   await engine.stop(0);
