@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { createLog } from '../../src/observability/log.ts';
 import type { SlackFailure } from '../../src/slack/failure.ts';
@@ -8,15 +7,17 @@ import { createSlack, type RepeatedPost } from '../../src/slack/slack.ts';
 import { createWeb } from '../../src/slack/web.ts';
 import { say } from '../../src/views/blocks/message.ts';
 import { hastyClock } from '../support/faults.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** Posts to a Slack that ends without an answer after so many requests, and takes no connection from then on. */
 async function postAfter(answered: number): Promise<{ failure: SlackFailure; repeated: RepeatedPost[] }> {
   const server = createServer((request) => {
     server.close();
     request.socket.destroy();
-  }).listen(0, '127.0.0.1');
+  });
+  const port = await freePort();
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   if (answered === 0) await new Promise((closed) => server.close(closed));
   const web = createWeb(`http://127.0.0.1:${port}/api/`, hastyClock);
   onTestFinished(() => web.close());

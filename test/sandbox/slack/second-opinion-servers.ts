@@ -1,7 +1,6 @@
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { createEmulator } from 'emulate';
 import { startLocalSlack } from '../../../sandbox/slack/server.ts';
+import { freePort } from '../../support/free-port.ts';
 
 /** What the same assertions need of a Slack, whoever wrote it. */
 export interface SlackUnderTest {
@@ -105,12 +104,4 @@ export async function startTheirs(): Promise<SlackUnderTest> {
 async function redirectOf(address: string, form: URLSearchParams): Promise<URL> {
   const response = await fetch(address, { method: 'POST', body: form, redirect: 'manual' });
   return new URL(response.headers.get('location') ?? '');
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
