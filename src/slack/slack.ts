@@ -104,9 +104,9 @@ export interface WorkspaceSlack {
 }
 
 /** No links, mentions or channels made of plain words in what comes from outside. */
-const PLAIN_EDIT = { parse: 'none', link_names: false } as const;
-/** No link previews either. */
-const PLAIN_POST = { ...PLAIN_EDIT, unfurl_links: false, unfurl_media: false } as const;
+const PLAIN_TEXT = { parse: 'none', link_names: false } as const;
+/** No link previews either, which only a post has. */
+const PLAIN_POST = { ...PLAIN_TEXT, unfurl_links: false, unfurl_media: false } as const;
 
 /** What the workspaces share. */
 interface Shared extends SlackOptions {
@@ -197,7 +197,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     withChannelLock: (channel, work) => lock(lockOf(channel), () => work(send)),
     post,
     async postEphemeral({ channel, user, threadTs }, message) {
-      const args = { ...PLAIN_POST, ...inert(message), channel, user, ...inThread(threadTs) };
+      const args = { ...PLAIN_TEXT, ...inert(message), channel, user, ...inThread(threadTs) };
       const postOnce = () => once('chat.postEphemeral', args);
       const counted = reportingRepeats(postOnce, () => repeated({ channel, label: `to ${user}` }));
       await withRetries(clock, ONLY_CHANCE, counted);
@@ -213,7 +213,7 @@ type Editing = Pick<WorkspaceSlack, 'update' | 'mayRefresh' | 'refresh'>;
 function createEditing(shared: Shared, workspace: string, once: CallOnce): Editing {
   const { clock, lock, edits, budget } = shared;
   const edit = (shown: MessageRef, message: Message) =>
-    once('chat.update', { ...PLAIN_EDIT, ...shown, ...inert(message) });
+    once('chat.update', { ...PLAIN_TEXT, ...shown, ...inert(message) });
 
   async function sendLatest(key: string, shown: MessageRef, signal?: AbortSignal): Promise<void> {
     let sending: Message | undefined;

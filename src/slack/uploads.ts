@@ -45,6 +45,39 @@ export async function uploadFile(parts: Parts, upload: Upload): Promise<string> 
   return file;
 }
 
+/** Slack may need a moment before it shows a file that was just uploaded. */
+const PAUSES_MS = [0, 1_500, 3_000];
+const REFUSALS: ReadonlySet<string> = new Set(['invalid_blocks', 'invalid_arguments']);
+
+/**
+ * Sends blocks that show files, again where Slack does not take them yet.
+ * @param meanwhile called after the first refusal
+ * @returns undefined where Slack does not take them at all
+ */
+export async function sendWithFiles<T>(
+  clock: Clock,
+  send: () => Promise<T>,
+  { signal, meanwhile }: { signal?: AbortSignal; meanwhile?: () => Promise<unknown> } = {},
+): Promise<{ value: T } | undefined> {
+  for (const pause of PAUSES_MS) {
+    if (pause > 0) await clock.sleep(pause, signal);
+    const sent = await unlessRefused(send);
+    if (sent !== undefined) return sent;
+    if (pause === 0) await meanwhile?.();
+  }
+  return undefined;
+}
+
+/** Undefined where Slack does not take the blocks. */
+export async function unlessRefused<T>(send: () => Promise<T>): Promise<{ value: T } | undefined> {
+  try {
+    return { value: await send() };
+  } catch (error) {
+    if (isSlackFailure(error, 'rejected') && REFUSALS.has(error.reason)) return undefined;
+    throw error;
+  }
+}
+
 /** An address takes bytes once, so each try begins with a new one. */
 async function send(parts: Parts, upload: Upload): Promise<string> {
   const { filename, bytes, altText } = upload;

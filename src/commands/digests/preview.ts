@@ -4,6 +4,7 @@ import type { Reply } from '../../core/reply.ts';
 import { filesOf, frameOf, uploadPictures } from '../../scheduler/digests/post.ts';
 import { gatherReports, reportedOf } from '../../scheduler/digests/reports.ts';
 import { unlessSlackFails } from '../../slack/failure.ts';
+import { sendWithFiles } from '../../slack/uploads.ts';
 import { digestMessage } from '../../views/digests/digest.ts';
 import { fromButton } from '../carried.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
@@ -42,6 +43,7 @@ async function preview(context: CommandContext, named: string | undefined): Prom
   if (channel === undefined || pictures.length === 0) return plain;
   const drawn = digestMessage(frame, reports, filesOf(pictures));
   // Posted here, because only Slack's answer says whether it shows the pictures.
-  const posted = workspace.slack.postEphemeral({ channel, user }, drawn);
-  return (await unlessSlackFails(posted.then((): Reply => ({ kind: 'nothing' })))) ?? plain;
+  const post = () => workspace.slack.postEphemeral({ channel, user }, drawn);
+  const posted = await unlessSlackFails(sendWithFiles(workspace.clock, post));
+  return posted === undefined ? plain : { kind: 'nothing' };
 }

@@ -4,6 +4,7 @@ import { HOUR_MS, withTimeout } from '../../core/clock.ts';
 import type { KnownBlock } from '../../core/message.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
+import { sendWithFiles, unlessRefused } from '../../slack/uploads.ts';
 import { chartBlock, chartImage, chartWords } from '../../views/activity/chart-blocks.ts';
 import { type DeploymentsData, totalOf } from '../../views/activity/deployments-chart.ts';
 import { homeView, refusedHomeView, type ShownFigures } from '../../views/home/home.ts';
@@ -86,12 +87,14 @@ async function publish(
       workspace.slack
         .call('views.publish', { user_id: user, view, ...(hash ? { hash } : {}) })
         .then((answer) => answer.view?.hash);
-    const sendAll = (hash: string | undefined): Promise<string | undefined> =>
-      home === undefined
-        ? send(refusedHomeView(refusal?.message ?? ''), hash)
-        : publishWithCharts(workspace, figures, (charts) =>
-            send(homeView({ ...home, figures, charts }), hash),
-          );
+    const sendAll = async (hash: string | undefined): Promise<string | undefined> => {
+      if (home === undefined) return send(refusedHomeView(refusal?.message ?? ''), hash);
+      let latest = hash;
+      return publishWithCharts(workspace, figures, async (charts) => {
+        latest = await send(homeView({ ...home, figures, charts }), latest);
+        return latest;
+      });
+    };
     try {
       const hash = await sendAll(known?.hash ?? shown).catch((error: unknown) => {
         if (isSlackFailure(error) && error.reason === 'hash_conflict') return sendAll(undefined);
@@ -119,19 +122,18 @@ type HomeCharts = Readonly<Record<string, KnownBlock>>;
 
 /** Slack takes two charts a message; App Home has no more either. */
 const MOST = 2;
-const REFUSALS: ReadonlySet<string> = new Set(['invalid_blocks', 'invalid_arguments']);
 
 /** Publishes with charts that Slack draws, else with pictures of them, else with their words, as far as Slack takes it. */
 async function publishWithCharts<T>(
-  { newBlocks, chartFiles }: Pick<Workspace, 'newBlocks' | 'chartFiles'>,
+  { newBlocks, chartFiles, clock }: Pick<Workspace, 'newBlocks' | 'chartFiles' | 'clock'>,
   figures: ShownFigures,
   publish: (charts: HomeCharts) => Promise<T>,
-): Promise<T> {
+): Promise<T | undefined> {
   const charts = chartsOf(figures);
   if (charts.length === 0) return publish({});
   const native = blocksOf(charts, chartBlock);
   if (Object.keys(native).length > 0 && !(await newBlocks.areRefused('home_chart'))) {
-    const published = await refusable(() => publish(native));
+    const published = await unlessRefused(() => publish(native));
     if (published !== undefined) return published.value;
     await newBlocks.refuse('home_chart');
   }
@@ -141,8 +143,13 @@ async function publishWithCharts<T>(
       return [account, file === undefined ? chartWords(data) : chartImage(data, file)];
     }),
   );
-  const published = await refusable(() => publish(Object.fromEntries(pictures)));
-  return published === undefined ? publish(blocksOf(charts, chartWords)) : published.value;
+  let inWords: T | undefined;
+  const shown = await sendWithFiles(clock, () => publish(Object.fromEntries(pictures)), {
+    meanwhile: async () => {
+      inWords = await publish(blocksOf(charts, chartWords));
+    },
+  });
+  return shown?.value ?? inWords;
 }
 
 function chartsOf(figures: ShownFigures): Array<[account: string, data: DeploymentsData]> {
@@ -160,14 +167,4 @@ function blocksOf(
 ): HomeCharts {
   const drawn = charts.map(([account, data]) => [account, draw(data)] as const);
   return Object.fromEntries(drawn.filter((one): one is [string, KnownBlock] => one[1] !== undefined));
-}
-
-/** Undefined where Slack does not take the blocks. */
-async function refusable<T>(work: () => Promise<T>): Promise<{ value: T } | undefined> {
-  try {
-    return { value: await work() };
-  } catch (error) {
-    if (isSlackFailure(error, 'rejected') && REFUSALS.has(error.reason)) return undefined;
-    throw error;
-  }
 }

@@ -4,7 +4,7 @@ import { type Digest, nextOf, type SlotResult } from '../../records/digests.ts';
 import { isFileRefused, isSlackFailure, type SlackFailure } from '../../slack/failure.ts';
 import { withRetries } from '../../slack/rate-limit.ts';
 import type { MessageRef } from '../../slack/slack.ts';
-import type { Upload } from '../../slack/uploads.ts';
+import { sendWithFiles, type Upload } from '../../slack/uploads.ts';
 import { altText, chartTitle, totalOf } from '../../views/activity/deployments-chart.ts';
 import { type DigestFrame, digestMessage, type ReportedAccount } from '../../views/digests/digest.ts';
 import { pictureLeftOutMessage, threadMessages } from '../../views/digests/thread.ts';
@@ -33,9 +33,6 @@ export interface OccurrenceResult extends Pick<SlotResult, 'outcome' | 'reason'>
   /** The success rates that it showed, by account. */
   rates?: Record<string, number | null>;
 }
-
-/** Slack may need a moment before it shows a file that was just uploaded. */
-const PICTURE_PAUSES_MS = [0, 1_500, 3_000];
 
 /**
  * Posts the occurrence's message and thread.
@@ -73,15 +70,18 @@ async function postRoot(
   const frame = frameOf(workspace, digest, lateSince);
   const withoutPictures = async (): Promise<MessageRef> =>
     deliver(workspace, { ...delivery, message: digestMessage(frame, reports) });
-  for (const pause of pictures.length === 0 ? [] : PICTURE_PAUSES_MS) {
-    if (pause > 0) await workspace.clock.sleep(pause, job.signal);
-    try {
-      const message = digestMessage(frame, reports, filesOf(pictures));
-      return { shown: await deliver(workspace, { ...delivery, message }), left: [] };
-    } catch (error) {
-      if (isFileRefused(error)) return { shown: await withoutPictures(), left: [], refused: error };
-      if (!isSlackFailure(error, 'rejected') || error.reason !== 'invalid_blocks') throw error;
-    }
+  if (pictures.length === 0) return { shown: await withoutPictures(), left: pictures };
+  const message = digestMessage(frame, reports, filesOf(pictures));
+  try {
+    const shown = await sendWithFiles(
+      workspace.clock,
+      () => deliver(workspace, { ...delivery, message }),
+      job,
+    );
+    if (shown !== undefined) return { shown: shown.value, left: [] };
+  } catch (error) {
+    if (isFileRefused(error)) return { shown: await withoutPictures(), left: [], refused: error };
+    throw error;
   }
   return { shown: await withoutPictures(), left: pictures };
 }

@@ -324,8 +324,22 @@ describe('digest', () => {
     expect(shown).toContain('slack_file');
     expect(shown).not.toContain('digest:snooze');
     expect(world.posted()).toEqual([]);
+    const posts = world.slack.calls.filter(({ method }) => method === 'chat.postEphemeral');
+    // Slack documents them for posts that everybody sees only.
+    for (const { args } of posts) expect(args).not.toHaveProperty('unfurl_links');
     world.slack.fault({ method: 'files.getUploadURLExternal', error: 'missing_scope' });
     expect(await ask(world, '/deckhand digest preview', 'admin')).not.toContain('slack_file');
+  });
+
+  it('preview has its picture also where Slack needs a moment to show what was just uploaded', async () => {
+    world.deploy(true);
+    await world.say('digest add daily 09:00 UTC');
+    world.slack.fault({ method: 'chat.postEphemeral', error: 'invalid_blocks', times: 2 });
+    await world.as('admin').command(CHANNEL, '/deckhand digest preview');
+    const previews = () =>
+      world.slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('Deployment digest'));
+    await world.passUntil(() => previews().length > 0);
+    expect(JSON.stringify(previews())).toContain('slack_file');
   });
 
   describe('add without words', () => {

@@ -64,6 +64,28 @@ describe('App Home', () => {
   );
 
   whenConnected(
+    'App Home shows a picture that Slack does not take at once: until then its words, and no empty view',
+    async ({ world }) => {
+      world.service.world.addDeployment({
+        account: ACCOUNT,
+        project: 'storefront',
+        endedAt: world.service.clock.now(),
+      });
+      // The chart, and the picture that was just uploaded.
+      world.slack.fault({ method: 'views.publish', error: 'invalid_arguments', times: 2 });
+      await world.as('member').openHome();
+      await shows(world, '▇ 1 succeeded');
+      await shows(world, '"slack_file"');
+      expect(published(world).map(({ error }) => error)).toEqual([
+        'invalid_arguments',
+        'invalid_arguments',
+        undefined,
+        undefined,
+      ]);
+    },
+  );
+
+  whenConnected(
     'App Home shows the week’s deployments in words where Slack takes no files',
     async ({ world }) => {
       world.slack.policy(TEAM, { uploads: 'file_uploads_disabled' });
