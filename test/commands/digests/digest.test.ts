@@ -334,7 +334,7 @@ describe('digest', () => {
   it('preview has its picture also where Slack needs a moment to show what was just uploaded', async () => {
     world.deploy(true);
     await world.say('digest add daily 09:00 UTC');
-    world.slack.fault({ method: 'chat.postEphemeral', error: 'invalid_blocks', times: 2 });
+    world.slack.policy(TEAM, { slowPictures: 2 });
     await world.as('admin').command(CHANNEL, '/deckhand digest preview');
     const previews = () =>
       world.slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('Deployment digest'));

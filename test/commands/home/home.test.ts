@@ -71,8 +71,7 @@ describe('App Home', () => {
         project: 'storefront',
         endedAt: world.service.clock.now(),
       });
-      // The chart, and the picture that was just uploaded.
-      world.slack.fault({ method: 'views.publish', error: 'invalid_arguments', times: 2 });
+      world.slack.policy(TEAM, { slowPictures: 1 });
       await world.as('member').openHome();
       await shows(world, '▇ 1 succeeded');
       await shows(world, '"slack_file"');
