@@ -33,7 +33,9 @@ export function routeCommand(commands: readonly Command[], text: string): Matche
     const other = byName.get(meant) ?? commands.find(({ name }) => meant.startsWith(`${name} `));
     if (other === undefined) continue;
     const implied = meant.split(' ').slice(other.name.split(' ').length);
-    return { command: other, rest: { words: [...implied, ...rest], flags }, synonym: { typed, meant } };
+    // The answer of `deploy` speaks of these words too, and none of them is another word for it.
+    const synonym = meant === 'deploy' ? undefined : { typed, meant };
+    return { command: other, rest: { words: [...implied, ...rest], flags }, synonym };
   }
   return undefined;
 }

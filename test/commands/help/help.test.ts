@@ -198,6 +198,14 @@ describe('words that are no command', () => {
       expect(said()).toContain('Open acme');
     },
   );
+
+  test('a word for rolling back is answered once, and is not called a way to deploy', async ({ world }) => {
+    expect(await ask(world, '/deckhand rollback')).toContain('Deckhand does not deploy or roll back');
+    expect(await ask(world, '/deckhand help')).toContain('What Deckhand can do');
+    const said = world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text);
+    expect(said.filter((text) => text.includes('/deckhand deploy'))).toEqual([]);
+    expect(said).toHaveLength(2);
+  });
 });
 
 describe('in a channel that is not bound', () => {
