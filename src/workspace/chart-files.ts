@@ -4,7 +4,7 @@ import type { Logger } from '../observability/log.ts';
 import type { Pictures } from '../pictures/pictures.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
-import { altText, chartTitle, type DeploymentsData } from '../views/activity/deployments-chart.ts';
+import { altText, chartName, type DeploymentsData } from '../views/activity/deployments-chart.ts';
 
 /** Charts as pictures, for where Slack draws none itself. */
 export function createChartFiles({
@@ -23,7 +23,7 @@ export function createChartFiles({
   async function draw(data: DeploymentsData): Promise<string> {
     return slack.upload({
       filename: 'deployments.png',
-      title: `${chartTitle(data)}, ${data.title}`,
+      title: chartName(data),
       bytes: await pictures.draw(data),
       altText: altText(data),
     });

@@ -2,11 +2,15 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 import { createWalked, walk } from '../support/walk.ts';
 
 const { email, apiKey } = DEMO_USERS.admin;
+// Late on a working day there are deployments of today, and so a picture of each project's.
+const BUSY_DAY_OFFSET = Date.parse('2026-03-04T17:00:00Z') - Date.now();
+const BUSY_DAY: Clock = { ...systemClock, now: () => systemClock.now() + BUSY_DAY_OFFSET };
 const HOSTILE = [
   ' <!channel> <https://evil.example|ok> <@U0EVIL> @here \u202eevil\u0007 </script>',
   'https://evil.example/login www.evil.example mailto:ops@evil.example javascript:alert(1) [ok](https://evil.example)',
@@ -31,6 +35,8 @@ describe('a walk through all commands, buttons and forms, where all that the ser
     const walked = createWalked();
     world = await openTestWorld({
       seed: 'demo',
+      time: BUSY_DAY,
+      speed: 20,
       tracing: walked.tracing,
       env: { SERVICE_BASE_URL: `${proxy.origin}/{account}`, LOG_LEVEL: 'trace' },
     });

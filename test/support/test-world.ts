@@ -73,7 +73,7 @@ export interface TestWorldOptions {
   byOauth?: boolean;
   /** How long Deckhand waits for an answer of the service, in milliseconds; 15 s by default. */
   serviceTimeoutMs?: number;
-  /** How many times faster the service's time runs; 20 by default, for its tests take seconds otherwise. */
+  /** How many times faster the service's time runs; 20 by default, or 1 beside `time`, for its tests take seconds otherwise. */
   speed?: number;
   /** Off by default. */
   tracing?: Tracing;
@@ -95,7 +95,8 @@ const PICTURES: Pictures = { draw: createPictures(A_DAY_MS).draw, close: () => u
 export async function openTestWorld(options: TestWorldOptions = {}): Promise<TestWorld> {
   const service = await startSimulatedService({
     seed: options.seed ?? 'empty',
-    ...(options.time === undefined ? { speed: options.speed ?? SPEED } : { now: options.time.now, speed: 1 }),
+    ...(options.time === undefined ? {} : { now: options.time.now }),
+    speed: options.speed ?? (options.time === undefined ? SPEED : 1),
     oauthClients: options.oauthClients ?? [],
     ...options.authorisation,
   });

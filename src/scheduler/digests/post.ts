@@ -5,7 +5,7 @@ import { isFileRefused, isSlackFailure, type SlackFailure } from '../../slack/fa
 import { withRetries } from '../../slack/rate-limit.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import { sendWithFiles, type Upload } from '../../slack/uploads.ts';
-import { altText, chartTitle, totalOf } from '../../views/activity/deployments-chart.ts';
+import { altText, chartName, totalOf } from '../../views/activity/deployments-chart.ts';
 import { type DigestFrame, digestMessage, type ReportedAccount } from '../../views/digests/digest.ts';
 import { pictureLeftOutMessage, threadMessages } from '../../views/digests/thread.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -150,7 +150,7 @@ export async function uploadPictures(
     const upload: Upload = {
       filename: `deployments-${account}.png`,
       bytes: await workspace.pictures.draw(data),
-      title: `${chartTitle(data)}, ${data.title}`,
+      title: chartName(data),
       altText: altText(data),
     };
     const send = (): Promise<string> =>

@@ -92,6 +92,16 @@ export function ratesOf({ rates = [] }: Pick<DeploymentsData, 'rates'>): readonl
   return rates.filter(({ rate }) => rate !== null).length < FEWEST_RATES ? [] : rates;
 }
 
+/** "Deployments per day, acme, the last 7 days", as the title of the picture's file. */
+export function chartName(data: Pick<DeploymentsData, 'bars' | 'title'>): string {
+  return `${chartTitle(data)}, ${whose(data)}`;
+}
+
+/** Slack does not say whether it reads markup in titles and alternative texts, so none is left for it to read. */
+function whose({ title }: Pick<DeploymentsData, 'title'>): string {
+  return plain(title, 200).replaceAll('<', '‹').replaceAll('>', '›');
+}
+
 /** The picture in words, for those who do not see it. */
 export function altText(data: DeploymentsData): string {
   const busy = data.bars.filter((bar) => totalOfBar(bar) > 0);
@@ -99,7 +109,7 @@ export function altText(data: DeploymentsData): string {
     (bar) => `${bar.hour === undefined ? dayName(bar.day) : barName(bar, data)}: ${barWords(bar)}`,
   );
   const sentences = [
-    `Chart of ${chartTitle(data).toLowerCase()}, ${plain(data.title, 200)}.`,
+    `Chart of ${chartTitle(data).toLowerCase()}, ${whose(data)}.`,
     `${totalWords(data)}.`,
     ...(data.isCut ? ['The service lists its latest events only, so earlier ones are missing.'] : []),
     ...rateSentence(data),

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 import {
   altText,
+  chartName,
   type DeploymentsBar,
   type DeploymentsData,
   deploymentBars,
@@ -137,6 +138,13 @@ describe('the words for the picture', () => {
     ['say how the rate went', { rates }, 'Success rate from 80 % on Nov 1 to 100 % on Nov 5.'],
   ])('%s', (_what, change, expected) => {
     expect(altText({ ...DATA, ...change })).toContain(expected);
+  });
+
+  it('have no markup and no direction marks, and neither has the name of the file', () => {
+    const title = '\u202e<!channel> <https://evil.example|ok>, today';
+    const shown = '‹!channel› ‹https://evil.example|ok›, today';
+    expect(chartName({ ...DATA, title })).toBe(`Deployments per day, ${shown}`);
+    expect(altText({ ...DATA, title })).toContain(`Chart of deployments per day, ${shown}.`);
   });
 
   it('say nothing of a rate with fewer than four values', () => {
