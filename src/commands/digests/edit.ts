@@ -3,6 +3,7 @@ import type { Digest } from '../../records/digests.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import { editDigest } from '../../scheduler/digests/schedule.ts';
 import { DIGEST_EDIT, digestModal } from '../../views/digests/form.ts';
+import type { OpenedFrom } from '../../views/schedules/list.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { editCommand } from '../schedules/edit.ts';
@@ -22,7 +23,7 @@ export const digestEdit = defineCommand({
 async function formOf(
   { workspace }: CommandContext,
   { record }: Schedule<Digest>,
-  card: string | undefined,
+  from: OpenedFrom | undefined,
 ): Promise<ModalView> {
   const { id, cadence, zone, range, account, project, skipQuiet, channel } = record;
   const connected = (await workspace.accounts.list()).map(({ name }) => name);
@@ -36,13 +37,13 @@ async function formOf(
     project: project?.permalink,
     skip_quiet: skipQuiet ? ['skip_quiet'] : [],
   };
-  const origin = { digest: id, card, channel, account, accounts: names.length > 1 ? names : [] };
+  const origin = { digest: id, from, channel, account, accounts: names.length > 1 ? names : [] };
   return digestModal({ origin, values, next: nextInForm(values, workspace.clock.now()) });
 }
 
 async function submitEdit(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { workspace } = context;
-  const { digest, card, accounts } = originOf(state);
+  const { digest, from, accounts } = originOf(state);
   const schedule = await resolveSchedule(DIGEST_FEATURE, context, digest);
   await expectAllowedThere(DIGEST_FEATURE, context, schedule, edit.name);
   const read = readDigestForm(state.values, workspace.clock.now());
@@ -52,7 +53,7 @@ async function submitEdit(state: ViewState, context: CommandContext): Promise<Su
   const choices = await choicesOf(context, { ...read.filled, account });
   const edited = await editDigest(workspace, schedule.id, choices);
   if (edited === undefined) throw removedSince(DIGEST_FEATURE, schedule);
-  await showEdited(DIGEST_FEATURE, context, edited, card);
+  await showEdited(DIGEST_FEATURE, context, edited, from);
   await recordChange(context, 'digest edit', edited);
   return { kind: 'close' };
 }

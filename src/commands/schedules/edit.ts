@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Schedule } from '../../records/schedules.ts';
+import type { ListScope, OpenedFrom } from '../../views/schedules/list.ts';
 import { fromButton } from '../carried.ts';
 import type { ActionContext, CommandContext, CommandSpec } from '../command.ts';
 import { expectAllowedThere, resolveSchedule, type ScheduleFeature } from './feature.ts';
@@ -11,19 +12,26 @@ const Args = z.object({ named: z.string().optional() });
 
 /**
  * `edit` of a kind, by words and by button: both open the form, filled in.
- * @param formOf is told the time stamp of the card whose button it was
+ * @param formOf is told the message whose button it was
  */
 export function editCommand<R>(
   feature: ScheduleFeature<R>,
-  formOf: (context: CommandContext, schedule: Schedule<R>, card: string | undefined) => Promise<ModalView>,
+  formOf: (
+    context: CommandContext,
+    schedule: Schedule<R>,
+    from: OpenedFrom | undefined,
+  ) => Promise<ModalView>,
 ): CommandSpec<z.infer<typeof Args>> {
   const { prefix, noun, role } = feature.face;
   const name = `${prefix} edit`;
-  const open = async (context: CommandContext, named: string | undefined, card?: string): Promise<Reply> => {
+  const open = async (
+    context: CommandContext,
+    named: string | undefined,
+    from?: OpenedFrom,
+  ): Promise<Reply> => {
     const schedule = await resolveSchedule(feature, context, named);
     await expectAllowedThere(feature, context, schedule, name);
-    const isThere = schedule.channel === context.caller.channel;
-    return { kind: 'modal', view: await formOf(context, schedule, isThere ? card : undefined) };
+    return { kind: 'modal', view: await formOf(context, schedule, from) };
   };
   return {
     name,
@@ -41,7 +49,7 @@ export function editCommand<R>(
         role,
         async run(value, context) {
           const { id, list } = fromButton(ScheduleButton, value);
-          return open(context, id, list === undefined ? cardOn(context) : undefined);
+          return open(context, id, messageOf(context, list));
         },
       },
     ],
@@ -49,6 +57,7 @@ export function editCommand<R>(
 }
 
 /** Of a message that only the person sees, Slack sends no content, and Deckhand cannot edit it. */
-function cardOn({ caller, message }: ActionContext): string | undefined {
-  return message && caller.messageTs;
+function messageOf({ caller, message }: ActionContext, list: ListScope | undefined): OpenedFrom | undefined {
+  const { channel, messageTs: ts } = caller;
+  return message && channel !== undefined && ts !== undefined ? { channel, ts, list } : undefined;
 }

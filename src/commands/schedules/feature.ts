@@ -14,7 +14,7 @@ import {
   type ShownSchedule,
   scheduleCard,
 } from '../../views/schedules/card.ts';
-import type { ListScope, ScheduleListing } from '../../views/schedules/list.ts';
+import type { ListScope, OpenedFrom, ScheduleListing } from '../../views/schedules/list.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { refusalOf } from '../permission.ts';
@@ -194,20 +194,32 @@ export async function announceNew<R>(
   }
 }
 
-/** Draws the card whose button opened the form anew; where there is none, or Slack refuses that, posts one. */
+/**
+ * Draws the card or the list whose button opened the form anew. A card is posted where neither was in the schedule's
+ * channel, or Slack refuses that.
+ */
 export async function showEdited<R>(
   feature: ScheduleFeature<R>,
   context: CommandContext,
   edited: Schedule<R>,
-  ts: string | undefined,
+  from: OpenedFrom | undefined,
 ): Promise<void> {
   const card = cardOf(feature, edited, 'edited', context);
-  const { channel } = edited;
-  if (ts !== undefined) {
-    const drawn = context.workspace.slack.update({ channel, ts }, card).then(() => true);
-    if (await unlessSlackFails(drawn)) return;
-  }
+  const isShown = from !== undefined && (await redrawn(feature, context, card, from));
+  if (isShown && from.channel === edited.channel) return;
   await announce(context, edited, card, true);
+}
+
+async function redrawn<R>(
+  feature: ScheduleFeature<R>,
+  context: CommandContext,
+  card: Message,
+  { channel, ts, list }: OpenedFrom,
+): Promise<boolean> {
+  const { caller, workspace } = context;
+  const there = { ...context, caller: { ...caller, channel } };
+  const message = list === undefined ? card : await listOf(feature, there, list);
+  return (await unlessSlackFails(workspace.slack.update({ channel, ts }, message).then(() => true))) === true;
 }
 
 export function recordChange(

@@ -28,14 +28,14 @@ const Fields = z.object({
 });
 
 export const watchEdit = defineCommand({
-  ...editCommand(WATCH_FEATURE, async (_, { id, record: { account, watch } }, card) =>
-    watchModal({ id, account, card }, watch),
+  ...editCommand(WATCH_FEATURE, async (_, { id, record: { account, watch } }, from) =>
+    watchModal({ id, account, from }, watch),
   ),
   submissions: [{ callbackId: WATCH_EDIT, role: 'operator', submit }],
 });
 
 async function submit(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { id, card } = fromForm(WatchOrigin, state.metadata);
+  const { id, from } = fromForm(WatchOrigin, state.metadata);
   const schedule = await resolveSchedule(WATCH_FEATURE, context, id);
   await expectAllowedThere(WATCH_FEATURE, context, schedule, watchEdit.name);
   const fields = Fields.safeParse(state.values);
@@ -49,7 +49,7 @@ async function submit(state: ViewState, context: CommandContext): Promise<Submit
       errors: { project: 'Another watch of this channel has this project and server.' },
     };
   if (edited === undefined) throw removedSince(WATCH_FEATURE, schedule);
-  await showEdited(WATCH_FEATURE, context, edited, card);
+  await showEdited(WATCH_FEATURE, context, edited, from);
   await recordChange(context, 'watch edit', edited);
   return { kind: 'close' };
 }

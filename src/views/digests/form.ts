@@ -15,6 +15,7 @@ import {
 import { LIMITS } from '../blocks/limits.ts';
 import { context } from '../blocks/message.ts';
 import { modal, refill, type Values } from '../blocks/modal.ts';
+import { OpenedFrom } from '../schedules/list.ts';
 import { DAY_NAMES } from './words.ts';
 
 export const DIGEST_ADD = 'digest.add';
@@ -25,8 +26,7 @@ export const DigestOrigin = z.object({
   channel: z.string(),
   /** The id of the digest that is edited; undefined for a new one. */
   digest: z.string().optional(),
-  /** The time stamp of the card whose button opened the form. */
-  card: z.string().optional(),
+  from: OpenedFrom.optional(),
   /** Whose projects the menu offers. */
   account: z.string().optional(),
   /** Those that may be chosen; none where there is only one. */

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, cut, dateTime } from '../../core/mrkdwn.ts';
 import type { LastResult, Paused, ScheduleState } from '../../records/schedules.ts';
@@ -8,6 +9,15 @@ import { type ScheduleFace, scheduleButtons } from './card.ts';
 /** How much a list shows; its buttons carry it, so that they draw the same list anew. */
 export const LIST_SCOPES = ['here', 'all'] as const;
 export type ListScope = (typeof LIST_SCOPES)[number];
+
+/** The message whose button opened a form: the schedule's own card, or a list. */
+export const OpenedFrom = z.object({
+  channel: z.string(),
+  ts: z.string(),
+  /** Undefined for a card. */
+  list: z.enum(LIST_SCOPES).optional(),
+});
+export type OpenedFrom = z.infer<typeof OpenedFrom>;
 
 export interface ScheduleListing {
   scope: ListScope;

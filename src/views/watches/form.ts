@@ -5,6 +5,7 @@ import { WATCH_MODES } from '../../core/schedule-choices.ts';
 import type { Watch } from '../../records/watches.ts';
 import { searchInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { modal } from '../blocks/modal.ts';
+import { OpenedFrom } from '../schedules/list.ts';
 import { MODE_WORDS } from './watch.ts';
 
 export const WATCH_EDIT = 'watch.edit';
@@ -13,8 +14,7 @@ export const WATCH_EDIT = 'watch.edit';
 export const WatchOrigin = z.object({
   id: z.string(),
   account: z.string(),
-  /** The time stamp of the card whose button opened the form. */
-  card: z.string().optional(),
+  from: OpenedFrom.optional(),
 });
 export type WatchOrigin = z.infer<typeof WatchOrigin>;
 

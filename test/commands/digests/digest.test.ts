@@ -316,6 +316,20 @@ describe('digest', () => {
     expect(posts()).toBe(before + 1);
   });
 
+  it('is edited by the button of a list, which then shows the new words, alone', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    await world.say('digest list');
+    const list = last()?.ts ?? '';
+    const posts = () => world.slack.messages(TEAM, CHANNEL).length;
+    const before = posts();
+    await click(list, 'digest:edit');
+    await world.slack.until(() => world.as('admin').openView() !== undefined);
+    await world.as('admin').submit('digest.edit', { time: '10:00' });
+    await world.slack.until(() => shownAt(list).includes('10:00'));
+    expect(shownAt(list)).toContain('1 digest of this channel');
+    expect(posts()).toBe(before);
+  });
+
   it('preview is for the asker alone, with its picture and without its buttons', async () => {
     world.deploy(true);
     await world.say('digest add daily 09:00 UTC');
