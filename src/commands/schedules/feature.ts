@@ -3,9 +3,9 @@ import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
-import type { Schedule } from '../../records/schedules.ts';
+import type { Schedule, ScheduleState } from '../../records/schedules.ts';
 import { deliver, isUndeliverable } from '../../scheduler/deliver.ts';
-import { removeSchedules, type ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
+import { pauseSchedule, removeSchedules, type ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
 import { isSlackFailure, unlessSlackFails } from '../../slack/failure.ts';
 import {
   removedCard,
@@ -190,6 +190,22 @@ export async function announceNew<R>(
   } catch (error) {
     if (isSlackFailure(error) && !error.mayHavePosted)
       await removeSchedules(workspace, feature.kind, [schedule], caller.requestId);
+    throw error;
+  }
+}
+
+/** As `announceNew`: what could not post either is paused as it was before. */
+export async function announceResumed<R>(
+  feature: ScheduleFeature<R>,
+  context: CommandContext,
+  resumed: Schedule<R>,
+  before: ScheduleState,
+): Promise<Reply> {
+  try {
+    return await announce(context, resumed, cardOf(feature, resumed, 'resumed', context));
+  } catch (error) {
+    if (before.kind === 'paused' && isSlackFailure(error) && !error.mayHavePosted)
+      await pauseSchedule(context.workspace, feature.kind, resumed, before);
     throw error;
   }
 }

@@ -14,6 +14,7 @@ import { fromButton } from '../carried.ts';
 import type { Action, CommandContext, CommandSpec } from '../command.ts';
 import {
   announce,
+  announceResumed,
   cardOf,
   expectAllowedThere,
   isAsleep,
@@ -89,24 +90,28 @@ async function changeNamed<R>(
   context: CommandContext,
   named: string | undefined,
 ): Promise<Reply> {
-  const { done, fits } = operation;
+  const { command, audited = command, done, fits } = operation;
   if (done === 'removed' && named?.toLowerCase() === 'all') return removeHere(feature, context);
   const schedule = await resolveSchedule(feature, context, named, fits);
   const changed = await carryOut(feature, operation, context, schedule);
-  return announce(context, changed, cardOf(feature, changed, done, context), done !== 'resumed');
+  const reply =
+    done === 'resumed'
+      ? await announceResumed(feature, context, changed, schedule.state)
+      : await announce(context, changed, cardOf(feature, changed, done, context), true);
+  await recordChange(context, audited, changed);
+  return reply;
 }
 
-/** The change, where the schedule's own channel allows it, and its line in the audit log. */
+/** The change, where the schedule's own channel allows it. */
 async function carryOut<R>(
   feature: ScheduleFeature<R>,
-  { command, audited = command, change }: Operation<R>,
+  { command, change }: Operation<R>,
   context: CommandContext,
   schedule: Schedule<R>,
 ): Promise<Schedule<R>> {
   await expectAllowedThere(feature, context, schedule, command);
   const changed = await change(context, schedule);
   if (changed === undefined) throw removedSince(feature, schedule);
-  await recordChange(context, audited, schedule);
   return changed;
 }
 
@@ -123,6 +128,7 @@ export function actionOf<R>(feature: ScheduleFeature<R>, operation: Operation<R>
       const { id, list } = fromButton(ScheduleButton, value);
       const schedule = await resolveSchedule(feature, context, id);
       const changed = await carryOut(feature, operation, context, schedule);
+      await recordChange(context, audited, changed);
       const card = cardOf(feature, changed, done, context, list);
       if (changed.channel !== context.caller.channel) await announce(context, changed, card, true);
       const removed = done === 'removed' ? card : undefined;

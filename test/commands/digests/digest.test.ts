@@ -184,6 +184,17 @@ describe('digest', () => {
     expect(world.posted()).toHaveLength(1);
   });
 
+  it('stays paused as it was where its channel cannot be told that it is resumed', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    await world.say('digest pause');
+    const [paused] = await digests();
+    world.slack.fault({ method: 'chat.postMessage', error: 'not_in_channel' });
+    expect(await ask(world, '/deckhand digest resume', 'admin')).toContain('/invite');
+    expect(await digests()).toEqual([paused]);
+    world.slack.clearFaults();
+    expect(await world.say('digest resume')).toContain('resumed the digest');
+  });
+
   it.each([
     ['remind weekly:fri 10:00 UTC', 'every Friday at 10:00, UTC'],
     ['Remind me every Monday at 9', 'every Monday at 09:00, Europe/Lisbon'],
