@@ -21,6 +21,8 @@ export const Run = z.object({
   rootTs: z.string().optional(),
   /** The thread that its root message is a reply in, where a mention asked for it. */
   threadTs: z.string().optional(),
+  /** The reply that showed its progress, kept at its end, so that it shows it again where it is followed again. */
+  progressTs: z.string().optional(),
   /** Undefined for a workflow. */
   askedBy: z.string().optional(),
   /** When Deckhand began and ended to follow it. */

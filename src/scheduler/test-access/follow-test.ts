@@ -190,12 +190,14 @@ async function close({ workspace, thread }: FollowingTest, ending: RunEnding): P
 /** Records how a run ended: its target is free again, and the workflows that wait for it go on. */
 export async function closeRun(
   workspace: Workspace,
-  run: Pick<Run, 'target' | 'requestId'>,
+  run: Pick<Run, 'target' | 'requestId' | 'progressTs'>,
   ending: RunEnding,
 ): Promise<void> {
+  const { target, progressTs } = run;
   const endedAt = workspace.clock.now();
   const closed = await workspace.runs.change(run, (current) => ({
-    target: run.target,
+    target,
+    ...(progressTs === undefined ? {} : { progressTs }),
     ...changeOf(ending),
     ...('run' in ending ? withDuration(current, timesOf(ending.run), endedAt) : {}),
     endedAt,

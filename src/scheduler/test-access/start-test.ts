@@ -104,7 +104,7 @@ async function postRoot(
 async function sendToFollow(
   { channels, jobs }: Pick<Workspace, 'channels' | 'jobs'>,
   run: Run,
-  known: Pick<FollowedTest, 'run' | 'told' | 'maybeTwice' | 'resumedBy'> = { told: [] },
+  known: Pick<FollowedTest, 'run' | 'told' | 'maybeTwice' | 'progressTs' | 'resumedBy'> = { told: [] },
 ): Promise<void> {
   const { target, requestId, askedBy, channel, rootTs, threadTs, startedAt, serviceStatus, createdAt } = run;
   const { threads = true, layout = 'compact' } = await channels.get(channel);
@@ -138,6 +138,8 @@ export async function resumeTest(
   );
   if (known === undefined) throw new UserError('That test is too old to be followed again.', 'test');
   await workspace.runs.change(known, { status: 'running' });
-  await sendToFollow(workspace, { ...known, target, channel }, { run, told: ['progress'], resumedBy });
+  const { progressTs } = known;
+  const shown = { run, told: ['progress'], progressTs, resumedBy };
+  await sendToFollow(workspace, { ...known, target, channel }, shown);
   return { kind: 'nothing' };
 }

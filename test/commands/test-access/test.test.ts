@@ -288,16 +288,19 @@ describe('test access from a channel', () => {
 });
 
 describe('a run that takes too long', () => {
-  test('a run that takes too long is followed no longer, says so, and is taken up again with a button', async () => {
+  test('a run that takes too long is followed no longer, says so, and is taken up again with a button, in its thread too', async () => {
     const world = await openTestWorld({ connected: true, env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } });
     try {
       world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 });
       await world.as('member').command(CHANNEL, '/deckhand test storefront');
       const root = () => world.slack.messages(TEAM, CHANNEL).at(-1);
       await world.slack.until(() => root()?.text.includes('no longer followed'));
+      const progress = () => world.slack.thread(TEAM, CHANNEL, root()?.ts ?? '')[0]?.text;
+      expect(progress()).toContain('No longer followed');
       world.service.clock.advance(3_600_000);
       await world.as('member').click({ channel: CHANNEL, ts: root()?.ts ?? '' }, { actionId: 'test:check' });
       await world.slack.until(() => root()?.text.includes('2 of 2 reachable'));
+      expect(progress()).toContain('The test took 1 h');
       expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(1);
     } finally {
       await world.stop();
