@@ -55,7 +55,7 @@ async function addServer(workspace: Workspace, job: Job<ServerOrder>): Promise<v
   const shown = order.shown ?? (await postRoot(workspace, order, target, save));
   await save({ shown });
   await follow(workspace, order, target, shown);
-  await showInModal(workspace, order, createdNotice(target.server.name));
+  await showInModal(workspace, order, createdNotice(target.server.name, isInChannel(order, shown)));
 }
 
 /** Undefined where it was not created, or that is not known; the person is notified then. */
@@ -173,11 +173,15 @@ async function follow(
     maybeTwice: order.maybeTwice,
     channel: shown.channel,
     rootTs: shown.ts,
-    ...(shown.channel === draft.channel ? { threadTs: order.answerTs } : {}),
+    ...(isInChannel(order, shown) ? { threadTs: order.answerTs } : {}),
     startedAt: orderedAt,
     threads: settings.threads ?? true,
     told: [],
   });
+}
+
+function isInChannel({ draft }: ServerOrder, shown: MessageRef): boolean {
+  return shown.channel === draft.channel;
 }
 
 export const ADD_SERVER = defineJob({

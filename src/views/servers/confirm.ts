@@ -67,8 +67,12 @@ export function creatingNotice(name: string): ModalView {
   return notice(SERVER_ADD_TITLE, said);
 }
 
-export function createdNotice(name: string): ModalView {
-  const said = `:white_check_mark: The service has accepted the order for ${bold(name)}. The channel shows its progress.`;
+/** @param isInChannel false where Slack took its message as a direct message alone */
+export function createdNotice(name: string, isInChannel: boolean): ModalView {
+  const where = isInChannel
+    ? 'The channel shows its progress.'
+    : 'Deckhand cannot post in the channel, so its progress is in your direct messages.';
+  const said = `:white_check_mark: The service has accepted the order for ${bold(name)}. ${where}`;
   return notice(SERVER_ADD_TITLE, said);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { answerTo } from '../../support/asking.ts';
-import { ACCOUNT, CHANNEL } from '../../support/test-world.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
 import {
   ann,
   confirmSite,
@@ -14,6 +14,7 @@ import {
   shows,
   test,
   thread,
+  view,
 } from './ordering.ts';
 
 describe('an order of a server', () => {
@@ -109,6 +110,20 @@ describe('an order of a server', () => {
     expect(await order()).toBe(false);
     expect(posts(world)).toHaveLength(1);
     expect(roots(world)).toHaveLength(1);
+  });
+
+  test('server add says that its progress is in direct messages where Deckhand cannot post in the channel', async ({
+    world,
+  }) => {
+    await confirmSite(world);
+    world.slack.fault({ method: 'chat.postMessage', error: 'not_in_channel', times: 1 });
+    await ann(world).submit('server.add');
+    await shows(world, 'its progress is in your direct messages');
+    expect(view(world)).not.toContain('The channel shows');
+    expect(world.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text)).toEqual([
+      'Server *shop* in *Storefront*: provisioning',
+    ]);
+    expect(roots(world)).toEqual([]);
   });
 
   test('server add posts nothing twice where a kill has it carried out again after its follower has ended', async ({

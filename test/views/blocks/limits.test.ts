@@ -450,7 +450,7 @@ const BUILDERS = [
   row(orderedNews, fc.record({ account: slug, project: place, server: named, cost: maybe(text) })),
   row(handOverModal, draft, refusal),
   row(creatingNotice, text),
-  row(createdNotice, text),
+  row(createdNotice, text, fc.boolean()),
   row(neverVerifiedMessage, slug),
   row(verifiedButRefusedMessage, slug, safe),
   row(startMessage, start),
