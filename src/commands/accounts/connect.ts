@@ -15,6 +15,7 @@ import { messagesByField, refill, withBanner } from '../../views/blocks/modal.ts
 import { fromButton, fromForm } from '../carried.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
 import { lacking } from '../permission.ts';
+import { accountOf } from '../resolve-target.ts';
 
 const API_KEY_LENGTH = 40;
 
@@ -111,7 +112,7 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
     connectedBy: caller.user,
     state: 'ok',
   });
-  const reply = connectedReply(workspace.word, key, tried);
+  const reply = connectedReply(workspace.word, key, tried, (await accountOf(context)).name);
   return {
     kind: 'close',
     after: () => withReplay(context, origin, reply),
@@ -178,9 +179,11 @@ function lengthHint(apiKey: string): string {
   return ` An API key has ${API_KEY_LENGTH} characters, this one has ${apiKey.length}.`;
 }
 
-function connectedReply(word: string, key: Account, { profile, projects }: Tried): Reply {
+/** @param meant the account that commands mean there where they name none */
+function connectedReply(word: string, key: Account, { profile, projects }: Tried, meant: string): Reply {
   const { name, keyTail, purpose } = key;
-  const said = `:white_check_mark: Connected ${bold(profile.account.name || name)} (${code(name)}) with ${CONNECTED[purpose]} ${code(maskedKey(keyTail))}: ${count(projects, 'project')}. Next: ${code(`${word} ${purpose === 'billing' ? 'invoices' : 'test'}`)}.`;
+  const next = `${word} ${purpose === 'billing' ? 'invoices' : 'test'}${meant === name ? '' : ` --account ${name}`}`;
+  const said = `:white_check_mark: Connected ${bold(profile.account.name || name)} (${code(name)}) with ${CONNECTED[purpose]} ${code(maskedKey(keyTail))}: ${count(projects, 'project')}. Next: ${code(next)}.`;
   return { kind: 'private', message: say(said) };
 }
 

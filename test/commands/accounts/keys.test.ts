@@ -313,6 +313,21 @@ describe('the keys of an account', () => {
     expect(await latest(world)).toMatchObject({ what: 'disconnect', target: 'acme/billing', result: 'done' });
   });
 
+  test('the next step after an account that is not the default one names it, and after the default one does not', async ({
+    world,
+  }) => {
+    world.service.world.addAccount({ name: 'other', users: [{ ...BEN, role: 'admin' }] });
+    const said = () => world.slack.ephemerals(TEAM, PEOPLE.admin).map(({ text }) => text);
+    await openForm(world, 'admin', 'connect other');
+    const form = { account: 'other', email: BEN.email, api_key: BEN.apiKey };
+    expect(await world.as('admin').submit('connect', form)).toMatchObject({ outcome: 'ok' });
+    await world.slack.until(() => said().length > 0);
+    expect(said().at(-1)).toContain('Next: `/deckhand test --account other`.');
+    await connectKey(world, 'admin', BOOKS, 'billing');
+    await world.slack.until(() => said().length > 1);
+    expect(said().at(-1)).toContain('Next: `/deckhand invoices`.');
+  });
+
   test('in a channel bound to an account that is gone, no project of another is guessed', async ({
     world,
   }) => {
