@@ -44,6 +44,23 @@ describe('what takes its time', () => {
     await world.slack.until(() => said(world).some((text) => text.includes('Still working')));
   });
 
+  test('what takes its time as a choice in a form shows there alone, not in the channel behind it', async ({
+    world,
+  }) => {
+    await world.connect();
+    const ann = world.as('admin');
+    await ann.command(CHANNEL, '/deckhand server add storefront');
+    await world.slack.until(() => ann.openView()?.content.callback_id === 'server.add');
+    const shown = () => JSON.stringify(ann.openView()?.content.blocks ?? []);
+    world.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/sizes`, delayMs: 1_000, times: 1 });
+    const viewId = ann.openView()?.id ?? '';
+    await ann.click({ viewId }, { actionId: 'protocol_type', selected: 'managed_vps' });
+    await world.slack.until(() => shown().includes('Looking up the regions'));
+    await world.slack.until(() => shown().includes('"size"'));
+    const toldBehind = world.slack.ephemerals(TEAM, PEOPLE.admin).map(({ text }) => text);
+    expect(toldBehind.filter((text) => text.includes('Still working'))).toEqual([]);
+  });
+
   test('what takes its time as a form says for how long, until the outcome takes its place', async ({
     world,
   }) => {

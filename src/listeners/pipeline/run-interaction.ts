@@ -39,9 +39,7 @@ export function actionAsked(scene: Interaction<'action'>): Asked<Reply> {
     change: action?.change ?? (found && changeName(found.command, actionId)),
     isChange: action?.durable === true,
     claim: action?.once ? clickClaim(scene) : undefined,
-    // A modal and App Home show by themselves what comes of a click.
-    showProgress:
-      caller.channel === undefined ? undefined : respondWorking(workspace, caller, found?.command.name),
+    showProgress: showsItself(scene) ? undefined : respondWorking(workspace, caller, found?.command.name),
     async run() {
       if (action === undefined) throw outdated('button');
       return action.run(value, actionContext(scene));
@@ -52,6 +50,11 @@ export function actionAsked(scene: Interaction<'action'>): Asked<Reply> {
       return { kind: 'nothing' };
     },
   };
+}
+
+/** A modal, also one of a channel, and App Home show by themselves what comes of a click. */
+function showsItself({ caller, live }: Interaction<'action'>): boolean {
+  return caller.channel === undefined || live.state !== undefined;
 }
 
 /** In a modal, what replaces a message takes the place of the button that was used. */
