@@ -115,7 +115,7 @@ describe('server add', () => {
   });
 
   test('server add opens at once though the service hangs, and draws what it can', async ({ world }) => {
-    world.service.faults.add({ path: `/${ACCOUNT}/**`, delayMs: 1_500 });
+    world.service.faults.add({ path: `/${ACCOUNT}/**`, delayMs: 60_000 });
     world.service.requests.clear();
     await open(world);
     expect(view(world)).toContain('"block_id":"name"');
