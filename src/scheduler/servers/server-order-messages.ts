@@ -9,7 +9,7 @@ import { type Explained, failureMessage, failureWords } from '../../views/blocks
 import { say } from '../../views/blocks/message.ts';
 import { notice, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
 import { saidBesides } from '../../views/blocks/service-failures.ts';
-import { confirmServerModal, unknownOutcomeWords } from '../../views/servers/confirm.ts';
+import { confirmServerModal, handOverModal, unknownOutcomeWords } from '../../views/servers/confirm.ts';
 import { type Offer, SERVER_ADD_TITLE, serverFormModal, valuesOf } from '../../views/servers/form.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ServerOrder } from './server-order.ts';
@@ -25,8 +25,8 @@ export async function showInModal(
 }
 
 /**
- * The server was certainly not created: shows the form again, with the faults under their fields, or the confirmation
- * with the reason.
+ * The server was certainly not created: shows the form again, with the faults under their fields, the page of who may
+ * enable the beta, or the confirmation with the reason.
  */
 export async function notifyRefused(
   workspace: Workspace,
@@ -35,13 +35,23 @@ export async function notifyRefused(
 ): Promise<void> {
   const explained = explainFor(workspace, order, error);
   const cause = error instanceof AccountFailure ? error.cause : undefined;
-  const view = cause?.kind === 'invalid' ? await formAgain(workspace, order, cause) : undefined;
+  const view = cause && (await viewOf(workspace, order, cause));
   // Under a new id: this order is used up.
   const draft = { ...order.draft, order: randomUUID() };
   const again = confirmServerModal(draft, workspace.config.SERVICE_SITES_DOMAIN);
   const shown = view ?? withBanner(again, failureWords(explained));
   if (!(await showInModal(workspace, order, shown)))
     await notify(workspace, order, failureMessage(explained));
+}
+
+/** Undefined where the confirmation has the reason. */
+async function viewOf(
+  workspace: Workspace,
+  order: ServerOrder,
+  cause: ServiceError,
+): Promise<ModalView | undefined> {
+  if (cause.kind === 'invalid') return formAgain(workspace, order, cause);
+  return cause.kind === 'admin_required' ? handOverModal(order.draft, cause) : undefined;
 }
 
 /** Shown in the modal and beside it, because a person who misses it may order twice. */

@@ -112,6 +112,19 @@ describe('an order of a server', () => {
     expect(roots(world)).toHaveLength(1);
   });
 
+  test('server add that only an administrator of the account may do shows the page where the beta is enabled', async ({
+    world,
+  }) => {
+    await confirmSite(world);
+    const betaUrl = `${world.service.origin}/${ACCOUNT}/beta`;
+    const body = { error: 'admin_required', message: 'Not for you.', beta_url: betaUrl };
+    world.service.faults.add({ ...POST, status: 403, body });
+    await ann(world).submit('server.add');
+    await shows(world, 'Open the beta page');
+    expect(view(world)).toContain(betaUrl);
+    expect(view(world)).toContain('Not for you.');
+  });
+
   test('server add says that its progress is in direct messages where Deckhand cannot post in the channel', async ({
     world,
   }) => {
