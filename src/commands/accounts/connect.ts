@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../core/errors.ts';
 import { bold, code, count, unmarked } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
-import { keyTarget, PURPOSES, type Purpose } from '../../records/account-keys.ts';
+import { forInvoices, keyTarget, PURPOSES, type Purpose } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
 import { parseAccountName } from '../../service/addresses.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
@@ -112,7 +112,8 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
     connectedBy: caller.user,
     state: 'ok',
   });
-  const reply = connectedReply(workspace.word, key, tried, (await accountOf(context)).name);
+  const meant = await accountOf(context, key.purpose === 'billing' ? forInvoices(caller) : caller);
+  const reply = connectedReply(workspace.word, key, tried, meant.name);
   return {
     kind: 'close',
     after: () => withReplay(context, origin, reply),

@@ -328,6 +328,17 @@ describe('the keys of an account', () => {
     expect(said().at(-1)).toContain('Next: `/deckhand invoices`.');
   });
 
+  test('a billing key connects also where the shared one went away while its form was open', async ({
+    world,
+  }) => {
+    await openForm(world, 'admin');
+    await workspaceOf(world).accounts.disconnect(ACCOUNT);
+    const sent = { account: ACCOUNT, email: BOOKS.email, api_key: BOOKS.apiKey, purpose: 'billing' };
+    expect(await world.as('admin').submit('connect', sent)).toMatchObject({ outcome: 'ok' });
+    const said = () => world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.text;
+    await world.slack.until(() => said()?.includes('Next: `/deckhand invoices`.') === true);
+  });
+
   test('in a channel bound to an account that is gone, no project of another is guessed', async ({
     world,
   }) => {
