@@ -207,6 +207,11 @@ function createReader(
     return isThere ? chosen?.defaultAccount : accounts[0]?.name;
   }
 
+  /** Other people's keys of it are shown in lists, so it is not said to be unknown. */
+  async function notUsable(name: string): Promise<UserError> {
+    return (await keys()).some((key) => key.name === name) ? noSharedKey(name) : unknownAccount(name);
+  }
+
   return {
     keys,
     list,
@@ -221,7 +226,7 @@ function createReader(
       const wanted = named ?? preferred ?? (await defaultName(asker));
       const account = wanted === undefined ? undefined : await get(wanted.toLowerCase(), asker);
       if (account !== undefined) return account;
-      if (named !== undefined) throw unknownAccount(named);
+      if (named !== undefined) throw await notUsable(named.toLowerCase());
       const fallback = await defaultName(asker);
       const found = fallback === undefined ? undefined : await get(fallback, asker);
       if (found === undefined)
@@ -229,6 +234,11 @@ function createReader(
       return found;
     },
   };
+}
+
+/** People without a key of their own have none for it. @param name of an account that is connected */
+export function noSharedKey(name: string): UserError {
+  return new UserError(`The account \`${name}\` has no shared key.`, `connect ${name}`);
 }
 
 /** Foreign text is reduced to what a name may hold. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
-import { unknownAccount } from '../../records/accounts.ts';
+import { noSharedKey, unknownAccount } from '../../records/accounts.ts';
 import { say } from '../../views/blocks/message.ts';
 import { defineCommand } from '../command.ts';
 
@@ -20,9 +19,7 @@ export const accountsDefault = defineCommand({
     const { accounts, home, word } = workspace;
     const keys = (await accounts.keys()).filter(({ name }) => name === account);
     if (keys.length === 0) throw unknownAccount(account);
-    // People without a key of their own would have no account.
-    if ((await accounts.get(account, SCHEDULES)) === undefined)
-      throw new UserError(`The account ${code(account)} has no shared key yet.`, `connect ${account}`);
+    if ((await accounts.get(account, SCHEDULES)) === undefined) throw noSharedKey(account);
     await accounts.setDefault(account);
     await home.refresh();
     const text = `:star: ${bold(account)} is the default account of this workspace. ${code(`${word} accounts`)} lists them all.`;

@@ -31,7 +31,9 @@ export const disconnect = defineCommand({
     const [first, ...others] = theirs.map((key) => ({ ...key, id: keyId(key) }));
     if (first === undefined) throw await lacking(workspace, 'admin', 'disconnect');
     const message =
-      others.length === 0 ? confirmDisconnectMessage(first) : chooseKeyMessage(account, [first, ...others]);
+      others.length === 0
+        ? confirmDisconnectMessage(first, hasShared(keys, account))
+        : chooseKeyMessage(account, [first, ...others]);
     return { kind: 'private', message };
   },
   actions: [
@@ -41,7 +43,8 @@ export const disconnect = defineCommand({
       async run(id, context) {
         const key = await keyToRemove(context, id);
         if (key === undefined) return gone();
-        return { kind: 'replace', message: confirmDisconnectMessage({ ...key, id: keyId(key) }) };
+        const isShared = hasShared(await context.workspace.accounts.keys(), key.name);
+        return { kind: 'replace', message: confirmDisconnectMessage({ ...key, id: keyId(key) }, isShared) };
       },
     },
     { actionId: 'disconnect:confirm', role: 'member', durable: true, run: confirmDisconnect },
@@ -62,6 +65,10 @@ async function confirmDisconnect(value: string | undefined, context: ActionConte
     message: say(text),
     audit: { what: 'disconnect', target: keyTarget(key) },
   };
+}
+
+function hasShared(keys: readonly Account[], account: string): boolean {
+  return keys.some(({ name, purpose }) => name === account && purpose === 'shared');
 }
 
 function gone(): Reply {

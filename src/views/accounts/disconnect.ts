@@ -24,8 +24,10 @@ export function chooseKeyMessage(account: string, keys: readonly ShownKey[]): Me
 /** A menu shows no mentions, so a person is known by the e-mail address beside it. */
 const PURPOSE_NAMES = { shared: 'Shared key', billing: 'Billing key', mine: 'Personal key' } as const;
 
-export function confirmDisconnectMessage(key: ShownKey): Message {
-  const said = `Disconnect the ${keyOwner(key)} ${code(maskedKey(key.keyTail))} from ${bold(key.name)}? The sealed key is deleted${CONSEQUENCES[key.purpose]}.`;
+/** @param isShared the account has a shared key */
+export function confirmDisconnectMessage(key: ShownKey, isShared: boolean): Message {
+  const then = isShared ? CONSEQUENCES[key.purpose] : '; the account has no shared key to use in its place';
+  const said = `Disconnect the ${keyOwner(key)} ${code(maskedKey(key.keyTail))} from ${bold(key.name)}? The sealed key is deleted${then}.`;
   const confirm = button('Disconnect', 'disconnect:confirm', { style: 'danger', value: { id: key.id } });
   return say(said, ...buttons(confirm));
 }

@@ -4,7 +4,7 @@ import { ACCOUNTS } from '../../../src/records/accounts.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { sendPayload } from '../../support/signed.ts';
-import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 /** Users of the account at the service: whose key was used is seen by their address. */
 const BEN = { email: 'ben@example.com', apiKey: 'BensKey000BensKey000BensKey000BensKey000' };
@@ -293,6 +293,21 @@ describe('the keys of an account', () => {
     expect(said).toContain('works  billing key');
     expect(said).toContain(`:x: the key was revoked or rotated  personal key of <@${PEOPLE.member}>`);
     expect(said).not.toContain(BEN.apiKey);
+  });
+
+  test('an account of which only a person’s own key is left is said to have no shared one, to them and to others', async ({
+    world,
+  }) => {
+    await connectKey(world, 'member', BEN, 'mine');
+    const { accounts } = workspaceOf(world);
+    const other = { name: 'other', email: EMAIL, apiKey: API_KEY, connectedBy: PEOPLE.admin } as const;
+    await accounts.connect({ ...other, purpose: 'shared', state: 'ok' });
+    await accounts.disconnect(ACCOUNT);
+    const said = await ask(world, '/deckhand projects --account acme', 'admin');
+    expect(said).toContain('The account `acme` has no shared key. Try `/deckhand connect acme`.');
+    expect(await ask(world, '/deckhand disconnect acme')).toContain(
+      'The sealed key is deleted; the account has no shared key to use in its place.',
+    );
   });
 
   test('disconnect asks which of several keys is meant, and removes that one alone', async ({ world }) => {

@@ -391,7 +391,7 @@ const BUILDERS = [
     slug,
     fc.uniqueArray(key, { minLength: 1, maxLength: 150, selector: ({ id }) => id }),
   ),
-  row(confirmDisconnectMessage, key),
+  row(confirmDisconnectMessage, key, fc.boolean()),
   row(doctorMessage, fc.array(finding, { minLength: 1, maxLength: 60 })),
   row(failureMessage, explained),
   row(
