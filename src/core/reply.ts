@@ -41,7 +41,8 @@ export interface Audited {
 export type Reply = Audited &
   (
     | { kind: 'private'; message: Message }
-    | { kind: 'channel'; message: Message; thread?: string }
+    /** `isDone`: it tells of a change that holds although the channel cannot be posted in; then only the person is told. */
+    | { kind: 'channel'; message: Message; thread?: string; isDone?: true }
     /** Opens at once; `fill` may take longer and returns the view that replaces it. */
     | { kind: 'modal'; view: ModalView; fill?: () => Promise<ModalView> }
     /** Replaces the message whose button was clicked. */

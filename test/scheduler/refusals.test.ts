@@ -41,6 +41,29 @@ describe('a private answer', () => {
   );
 });
 
+describe('a channel that is bound to a project and cannot be posted in', () => {
+  test.override({ connected: true });
+
+  test.for([
+    ['not_in_channel', 'use storefront', 'bound this channel to *Storefront*'],
+    ['restricted_action', 'use storefront', 'bound this channel to *Storefront*'],
+    ['not_in_channel', 'use none', 'unbound this channel'],
+  ] as const)(
+    'where Slack answers %s, %s is said privately to be done',
+    async ([error, line, words], { world }) => {
+      world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
+      await world.as('admin').command(CHANNEL, `/deckhand ${line}`);
+      const [said] = await world.slack.until(() => {
+        const told = world.slack.ephemerals(TEAM, PEOPLE.admin);
+        return told.length === 0 ? undefined : told;
+      });
+      expect(said?.text).toContain(words);
+      const { project } = await world.app.workspaces.open(TEAM).channels.get(CHANNEL);
+      expect(project?.permalink).toBe(line === 'use storefront' ? 'storefront' : undefined);
+    },
+  );
+});
+
 describe('a channel where replies are refused', () => {
   test.override({ connected: true });
   const words = [

@@ -24,6 +24,7 @@ export const use = defineCommand({
       await workspace.channels.change(channel, ({ project: _, account: __, ...rest }) => rest);
       return {
         kind: 'channel',
+        isDone: true,
         message: say(`<@${user}> unbound this channel: commands need to name their project.`),
         audit: { target: 'none' },
       };
@@ -40,6 +41,6 @@ export const use = defineCommand({
     }));
     const target = `${account.name}/${permalink}`;
     const said = `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) of ${code(account.name)}.`;
-    return { kind: 'channel', message: say(said), audit: { target } };
+    return { kind: 'channel', isDone: true, message: say(said), audit: { target } };
   },
 });

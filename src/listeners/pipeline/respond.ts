@@ -121,11 +121,16 @@ export function explainNotStored({ log }: Pick<Workspace, 'log'>, error: unknown
 async function postInChannel(
   workspace: Pick<Workspace, 'slack'>,
   caller: Caller,
-  { message, thread }: Extract<Reply, { kind: 'channel' }>,
+  { message, thread, isDone }: Extract<Reply, { kind: 'channel' }>,
 ): Promise<void> {
   const { channel, answerTs } = caller;
   if (channel === undefined) return respondPrivately(workspace, caller, message);
-  await workspace.slack.post({ channel, message, threadTs: thread ?? answerTs });
+  try {
+    await workspace.slack.post({ channel, message, threadTs: thread ?? answerTs });
+  } catch (error) {
+    if (!isDone || !isSlackFailure(error, 'gone', 'forbidden')) throw error;
+    await respondPrivately(workspace, caller, message);
+  }
 }
 
 /** Shows another message in place of the one that was clicked, whether everyone sees it or one person. */
