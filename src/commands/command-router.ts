@@ -155,7 +155,7 @@ export interface Words {
 }
 
 // What is copied out of other applications brings marks along that turn what follows, or hide.
-const MARKS = /[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f]+/g;
+const MARKS = /(?:(?!\s)\p{Cc}|[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f])+/gu;
 
 const QUOTES = /[\u201c\u201d\u201e\u201f\u00ab\u00bb\uff02]/g;
 const APOSTROPHES = /[\u2018\u2019\u201a\u201b\u2039\u203a\uff07]/g;

@@ -31,6 +31,7 @@ describe('what a person types', () => {
     ['?', ''],
     ['\u200etest \u202astorefront\u202c', 'test storefront'],
     ['/deckhand\u2060 te\u00adst \u2068storefront\u2069', 'test storefront'],
+    ['projects\u0000 \u001bshop\u0007\tweb', 'projects shop web'],
     ['', ''],
   ])('%j is cleaned to %j', (typed, cleaned) => {
     expect(cleanCommandText(typed)).toBe(cleaned);
