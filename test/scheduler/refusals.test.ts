@@ -89,6 +89,20 @@ describe('a channel where replies are refused', () => {
     expect(roots(world)).toHaveLength(1);
   });
 
+  test('has the button of a failing server in the root message, which goes away once used', async ({
+    world,
+  }) => {
+    failOneServer(world);
+    world.slack.policy(TEAM, { channel: CHANNEL, threads: 'restricted_action_thread_locked' });
+    await run(world, 'test storefront');
+    await expectRootAlone(world);
+    const ts = roots(world)[0]?.ts ?? '';
+    expect(shown(roots(world)[0]?.blocks).split('Test this server again')).toHaveLength(2);
+    await world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'test:server' });
+    await world.slack.until(() => roots(world)[1]?.text.includes('*web-2* in *Storefront*: completed'));
+    expect(shown(roots(world)[0]?.blocks)).not.toContain('Test this server again');
+  });
+
   test('has no replies of later runs, until the settings turn threads on', async ({ world }) => {
     const allow = world.slack.policy(TEAM, { threads: 'cannot_reply_to_message' });
     await run(world, 'test storefront');

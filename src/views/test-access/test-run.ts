@@ -1,7 +1,8 @@
+import type { Button } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, dateTime, duration, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Run, Target } from '../../records/test-runs.ts';
-import type { TestResults, TestRun } from '../../service/projects.ts';
+import type { TestOutcome, TestResults, TestRun } from '../../service/projects.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
 import { button, buttons, context, EARLIER_COPY, say, section, UNENDED } from '../blocks/message.ts';
@@ -38,6 +39,8 @@ export interface TestView {
   state: TestState;
   /** `full`: a reply for each item; `compact`: what is reachable in one. */
   layout: 'full' | 'compact';
+  /** False where it has no thread, so that its root message has the buttons of failing servers. */
+  threads?: boolean | undefined;
 }
 
 /** The root message, or the run at the service. */
@@ -115,23 +118,35 @@ function detailBlocks(view: TestView): KnownBlock[] {
       context('The test took longer than Deckhand follows one. It may still be running at the service.'),
     ];
   if (state.kind !== 'ended') return [];
-  const failing = failingLines(state.run.results);
-  const { skipped = [] } = state.run.results ?? {};
+  const { repository, servers = [], skipped = [] } = state.run.results ?? {};
+  const failing = servers.filter(({ status }) => status === 'error');
+  // Of one server alone, "Run again" does the same.
+  const hasButtons = view.threads === false && view.target.server === undefined;
+  const own = hasButtons ? failing.slice(0, MOST_WITH_BUTTON) : [];
+  const lines = [
+    ...(repository?.status === 'error' ? [failingLine('*Repository*', repository)] : []),
+    ...failing.slice(own.length).map((server) => failingLine(bold(server.name), server)),
+  ];
   return [
-    ...(failing.length === 0
-      ? []
-      : [section(linesWithin(failing, LIMITS.sectionText, 'more not reachable'))]),
+    ...own.map((server) =>
+      section(failingLine(bold(server.name), server), serverButton(view.target, server)),
+    ),
+    ...(lines.length === 0 ? [] : [section(linesWithin(lines, LIMITS.sectionText, 'more not reachable'))]),
     ...(skipped.length === 0 ? [] : [context(skippedWords(skipped))]),
   ];
 }
 
-function failingLines(results: TestResults | undefined): string[] {
-  const { repository, servers = [] } = results ?? {};
-  const lines =
-    repository?.status === 'error' ? [`:x: *Repository*  ${mrkdwn(repository.message, 300)}`] : [];
-  for (const server of servers)
-    if (server.status === 'error') lines.push(`:x: ${bold(server.name)}  ${mrkdwn(server.message, 300)}`);
-  return lines;
+/** Slack refuses messages whose blocks are too long altogether. */
+const MOST_WITH_BUTTON = 5;
+
+function failingLine(name: string, { message }: TestOutcome): string {
+  return `:x: ${name}  ${mrkdwn(message, 300)}`;
+}
+
+export function serverButton(target: Target, server: { identifier: string; name: string }): Button {
+  const { identifier, name } = server;
+  const value = { target: { ...target, server: { identifier, name: name.slice(0, 200) } } };
+  return button('Test this server again', 'test:server', { value });
 }
 
 function elapsedWords(view: TestView): string {
@@ -196,18 +211,22 @@ export function outcomeOf({ status, results }: Pick<TestRun, 'status' | 'results
 /** ":white_check_mark:" and "completed: 2 of 2 reachable, repository ok". Nothing but that has the sign of success. */
 export function outcomeWords(outcome: RunOutcome): { icon: string; words: string } {
   const { serviceStatus = 'completed', repository, reachable = 0, total = 0, unread = 0 } = outcome;
+  const results = resultWords(outcome);
+  if (serviceStatus === 'failed' && results === '')
+    return { icon: ':x:', words: 'failed; the service gave no results' };
+  const words = `${endWords(serviceStatus)}: ${results || 'no results'}`;
+  if (serviceStatus === 'failed') return { icon: ':x:', words };
+  const isAllWell = results !== '' && repository !== 'error' && reachable === total && unread === 0;
+  const isSuccess = serviceStatus === 'completed' && isAllWell;
+  return { icon: isSuccess ? ':white_check_mark:' : ':warning:', words };
+}
+
+/** "2 of 2 reachable, repository ok"; empty where there are no results. */
+export function resultWords({ repository, reachable = 0, total = 0, unread = 0 }: RunOutcome): string {
   const servers = total === 0 ? [] : [`${reachable} of ${total} reachable`];
   const ofRepository =
     repository === undefined ? [] : [`repository ${repository === 'ok' ? 'ok' : 'not reachable'}`];
-  const unreadable = unread === 0 ? [] : [`${unread} not readable`];
-  const results = [...servers, ...ofRepository, ...unreadable];
-  if (serviceStatus === 'failed' && results.length === 0)
-    return { icon: ':x:', words: 'failed; the service gave no results' };
-  const words = `${endWords(serviceStatus)}: ${results.join(', ') || 'no results'}`;
-  if (serviceStatus === 'failed') return { icon: ':x:', words };
-  const isAllWell = results.length > 0 && repository !== 'error' && reachable === total && unread === 0;
-  const isSuccess = serviceStatus === 'completed' && isAllWell;
-  return { icon: isSuccess ? ':white_check_mark:' : ':warning:', words };
+  return [...servers, ...ofRepository, ...(unread === 0 ? [] : [`${unread} not readable`])].join(', ');
 }
 
 function endWords(serviceStatus: string): string {

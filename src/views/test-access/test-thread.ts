@@ -5,8 +5,17 @@ import type { Target } from '../../records/test-runs.ts';
 import { hasEnded, type TestOutcome, type TestRun } from '../../service/projects.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, packed, table } from '../blocks/lists.ts';
-import { button, buttons, say, section } from '../blocks/message.ts';
-import { outcomeOf, outcomeWords, passed, statusWord, type TestView, usualBar } from './test-run.ts';
+import { buttons, say, section } from '../blocks/message.ts';
+import {
+  outcomeOf,
+  outcomeWords,
+  passed,
+  resultWords,
+  serverButton,
+  statusWord,
+  type TestView,
+  usualBar,
+} from './test-run.ts';
 
 /** One item of a run: the repository, or a server. */
 interface Item extends TestOutcome {
@@ -47,7 +56,9 @@ export function newsOf(
   const reachable = items.filter(({ status }) => status === 'ok');
   // A table names as many as it has rows; a longer list would leave some out.
   const isTable = items.length > MOST_IN_SENTENCE && items.length < LIMITS.tableRows && reachable.length > 0;
-  const first = isTable ? [tableNews(items, reachable.length)] : reachableNews(reachable);
+  const first = isTable
+    ? [tableNews(items, `${icon} ${resultWords(outcomeOf(run))}`)]
+    : reachableNews(reachable);
   return [...first, ...own, ...listedNews(failing.slice(MOST_FAILING)), ...summary];
 }
 
@@ -121,12 +132,10 @@ function reachableNews(items: readonly Item[]): News[] {
 }
 
 /** All results, with pages and to be sorted. */
-function tableNews(items: readonly Item[], reachable: number): News {
+function tableNews(items: readonly Item[], said: string): News {
   const rows = items.map(({ title, status, message }) =>
     status === 'ok' ? [title, 'reachable', ''] : [title, 'not reachable', message ?? ''],
   );
-  const icon = reachable === items.length ? ':white_check_mark:' : ':warning:';
-  const said = `${icon} ${reachable} of ${items.length} reachable`;
   return { key: 'reachable', message: say(said, ...table('Results', ['Tested', 'Result', 'Reason'], rows)) };
 }
 
@@ -136,10 +145,4 @@ function listedNews(items: readonly Item[]): News[] {
     ({ name, message }) => `:x: ${name} not reachable: ${mrkdwn(message ?? 'no reason given', 300)}`,
   );
   return packed(lines, ROOM).map((page, at) => ({ key: `failing:${at}`, message: say(page) }));
-}
-
-function serverButton(target: Target, server: { identifier: string; name: string }): Button {
-  const { identifier, name } = server;
-  const value = { target: { ...target, server: { identifier, name: name.slice(0, 200) } } };
-  return button('Test this server again', 'test:server', { value });
 }

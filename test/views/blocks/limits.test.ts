@@ -166,6 +166,7 @@ const testView = fc.record({
   usualMs: maybe(fc.nat()),
   state: testState,
   layout: fc.constantFrom('full' as const, 'compact' as const),
+  threads: maybe(fc.boolean()),
 });
 
 const event: fc.Arbitrary<ActivityEvent> = fc.record({

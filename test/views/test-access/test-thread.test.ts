@@ -33,10 +33,14 @@ it('the thread of a run with more than ten results has them in a table', () => {
   const target = { account: 'acme', project: { permalink: 'storefront', name: 'Storefront' } };
   const [first, second] = newsOf(
     target,
-    { status: 'completed', completed_at: null, results: { servers } },
+    {
+      status: 'completed',
+      completed_at: null,
+      results: { servers, repository: { status: 'ok', message: null } },
+    },
     'compact',
   );
-  expect(first?.message.text).toBe(':warning: 10 of 11 reachable');
+  expect(first?.message.text).toBe(':warning: 10 of 11 reachable, repository ok');
   const [, table] = first?.message.blocks ?? [];
   expect(table).toMatchObject({ type: 'data_table', page_size: 10 });
   expect(JSON.stringify(table)).toContain(
