@@ -16,7 +16,6 @@ const OUTSIDE = [
   'test/listeners/install/{lifecycle,tokens}.test.ts',
   'test/listeners/receivers/signatures.test.ts',
   'test/observability/{jobs,process}.test.ts',
-  'test/pictures/*.test.ts',
   'test/process/**/*.test.ts',
   'test/sandbox/**/*.test.ts',
   'test/scheduler/digests/digest.test.ts',

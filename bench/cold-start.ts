@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
-import { environment, freshFolder, MALLOC, SECRET } from './support/deckhand.ts';
+import { environment, freshFolder, SECRET } from './support/deckhand.ts';
 import { type Program, residentBytes, startProgram } from './support/processes.ts';
 import { alternate, median, ratio } from './support/rounds.ts';
 import { mega, ms, printTable } from './support/tables.ts';
 
 const root = join(import.meta.dirname, '..');
+const LAUNCHER = 'bin/deckhand.mjs';
 const ROUNDS = 9;
 /** After this long nothing of the start is still going on. */
 const IDLE_MS = 2_000;
@@ -21,13 +22,10 @@ export async function coldStart(): Promise<void> {
   execFileSync(process.execPath, [join(root, 'scripts', 'build.ts')], { stdio: 'ignore' });
   const store = await freshFolder();
   const world = await startProgram('bench/peers/world.ts');
-  // As `npm start` has it.
-  const NODE_COMPILE_CACHE = join(root, 'node_modules', '.cache', 'deckhand');
-  const NODE_OPTIONS = '--max-semi-space-size=16';
-  const env = { ...MALLOC, ...environment(world, store.storeUrl), NODE_COMPILE_CACHE, NODE_OPTIONS };
+  const env = environment(world, store.storeUrl);
   const candidates = {
-    deckhand: () => sample(() => startProgram('dist/main.js', env)),
-    sources: () => sample(() => startProgram('src/main.ts', env)),
+    deckhand: () => sample(() => startProgram(LAUNCHER, { ...env, NODE_ENV: 'production' })),
+    sources: () => sample(() => startProgram(LAUNCHER, env)),
     bolt: () => sample(() => startProgram('bench/peers/bare-bolt.ts', { SLACK_SIGNING_SECRET: SECRET })),
   };
   try {

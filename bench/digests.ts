@@ -141,7 +141,7 @@ function rowOf(
 ): string[] {
   return [
     String(size),
-    PICTURES ? 'each' : 'none',
+    PICTURES ? 'one in ten' : 'none',
     String(told.reached),
     String(told.twice),
     `${seconds.toFixed(1)} s`,

@@ -1,15 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import process from 'node:process';
+import { EXTERNAL } from './external.ts';
 
 const root = join(import.meta.dirname, '..');
-const manifest = join(root, 'package.json');
-const kept = join(root, '.package.json.kept');
+
+/** What the tarball has in another form. Meanwhile the file itself has another name. */
+const CHANGED: Readonly<Record<string, (text: string, path: string) => string>> = {
+  'package.json': reduce,
+  'README.md': unlink,
+  'docs/operations.md': unlink,
+};
 
 /**
- * Around `npm pack`: the tarball has the bundle and a package.json without the packages, which are all in the bundle and which
- * npm would install again. An interrupted `npm pack` is put right by the next one.
+ * Around `npm pack`: the tarball has the bundle, a package.json with those packages alone that no bundle can hold, and
+ * documents that link to nothing that it lacks. An interrupted `npm pack` is put right by the next one.
  */
 switch (process.argv[2]) {
   case 'before':
@@ -18,7 +24,11 @@ switch (process.argv[2]) {
       cwd: root,
       stdio: ['ignore', 2, 2],
     });
-    reduce();
+    for (const [path, change] of Object.entries(CHANGED)) {
+      const text = readFileSync(join(root, path), 'utf8');
+      renameSync(join(root, path), keptName(path));
+      writeFileSync(join(root, path), change(text, path));
+    }
     break;
   case 'after':
     restore();
@@ -28,15 +38,39 @@ switch (process.argv[2]) {
     process.exitCode = 64;
 }
 
-function reduce(): void {
-  const text = readFileSync(manifest, 'utf8');
-  const { name, version, description, license, type, bin, files } = JSON.parse(text);
-  const engines = { node: '>=24' };
-  const reduced = { name, version, description, license, type, bin, files, engines };
-  renameSync(manifest, kept);
-  writeFileSync(manifest, `${JSON.stringify(reduced, null, 2)}\n`);
+function keptName(path: string): string {
+  return join(root, `${path}.kept`);
 }
 
 function restore(): void {
-  if (existsSync(kept)) renameSync(kept, manifest);
+  for (const path of Object.keys(CHANGED))
+    if (existsSync(keptName(path))) renameSync(keptName(path), join(root, path));
+}
+
+function reduce(text: string): string {
+  const { name, version, description, license, type, bin, files, dependencies } = JSON.parse(text);
+  const reduced = {
+    ...{ name, version, description, license, type, bin, files },
+    dependencies: Object.fromEntries(EXTERNAL.map((external) => [external, dependencies[external]])),
+    engines: { node: '>=24' },
+  };
+  return `${JSON.stringify(reduced, null, 2)}\n`;
+}
+
+/** Links to what is not in the tarball become text, and pictures go. */
+function unlink(text: string, path: string): string {
+  const packed: string[] = [
+    ...JSON.parse(readFileSync(keptName('package.json'), 'utf8')).files,
+    'README.md',
+    'LICENSE',
+  ];
+  return text.replaceAll(
+    /(!?)\[([^\]]*)\]\((?!https?:|mailto:|#)([^)#\s]+)[^)]*\)/g,
+    (link, picture, words, target) => {
+      const file = normalize(join(dirname(path), target));
+      const isPacked = packed.some((each) => file === each || file.startsWith(`${each}/`));
+      if (isPacked) return link;
+      return picture === '' ? words : '';
+    },
+  );
 }

@@ -7,7 +7,8 @@ export const USAGE = `npm run --silent manifest -- <https address> [options]
   --socket-mode             for Socket Mode; without --oauth no address is needed
   --oauth                   for many workspaces, which install Deckhand at <address>/slack/install
   --unfurl-domain <domain>  the domain of your accounts, whose links show their state; up to five times
-  --command </word>         the slash word; set SLACK_COMMAND to the same`;
+  --command </word>         the slash word; set SLACK_COMMAND to the same
+  --slack-cli               for \`slack run\`: Socket Mode, as JSON, of what Slack's published schema (1.0.0) knows`;
 
 /** What is wrong with the words or with the manifest, as the person at the terminal reads it. */
 export class ManifestError extends Error {
@@ -26,6 +27,7 @@ interface Wanted {
   isOauth: boolean;
   unfurlDomains: readonly string[];
   command: string | undefined;
+  isForSlackCli: boolean;
 }
 
 /**
@@ -35,9 +37,13 @@ interface Wanted {
  */
 export function manifestFor(words: readonly string[], template: string): string {
   const document = parseDocument(template);
-  applyWishes(document, readWishes(words));
+  const wanted = readWishes(words);
+  applyWishes(document, wanted);
   const checked = SlackManifest.safeParse(document.toJS());
-  if (checked.success) return document.toString({ lineWidth: 120, flowCollectionPadding: false });
+  if (checked.success)
+    return wanted.isForSlackCli
+      ? JSON.stringify(checked.data)
+      : document.toString({ lineWidth: 120, flowCollectionPadding: false });
   throw new ManifestError(
     checked.error.issues.map(({ path, message }) => `The manifest's ${path.join('.')}: ${message}.`),
   );
@@ -45,7 +51,8 @@ export function manifestFor(words: readonly string[], template: string): string 
 
 function readWishes(words: readonly string[]): Wanted {
   const { values, positionals } = parseWords(words);
-  const isSocketMode = values['socket-mode'] ?? false;
+  const isForSlackCli = values['slack-cli'] ?? false;
+  const isSocketMode = isForSlackCli || (values['socket-mode'] ?? false);
   const isOauth = values.oauth ?? false;
   const [address, ...others] = positionals;
   const faults = [
@@ -64,6 +71,7 @@ function readWishes(words: readonly string[]): Wanted {
     isOauth,
     unfurlDomains: values['unfurl-domain'] ?? [],
     command: values.command,
+    isForSlackCli,
   };
 }
 
@@ -77,6 +85,10 @@ function parseWords(words: readonly string[]) {
         oauth: { type: 'boolean' },
         'unfurl-domain': { type: 'string', multiple: true },
         command: { type: 'string' },
+        'slack-cli': { type: 'boolean' },
+        // How the Slack CLI wants its hooks to answer.
+        protocol: { type: 'string' },
+        boundary: { type: 'string' },
       },
     });
   } catch (error) {
@@ -117,4 +129,6 @@ function applyWishes(document: Document, wanted: Wanted): void {
   if (wanted.isOauth)
     document.setIn(redirects, document.createNode([`${wanted.address}/slack/oauth_redirect`]));
   else document.deleteIn(redirects);
+  // Newer than the schema.
+  if (wanted.isForSlackCli) document.deleteIn(['features', 'rich_previews']);
 }

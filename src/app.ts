@@ -1,11 +1,13 @@
+import type { Receiver } from '@slack/bolt';
 import type { EventHandlers } from './commands/command.ts';
 import { homeOpened, refreshHomeJob } from './commands/home/publish.ts';
 import { commandsFor, START } from './commands/registry.ts';
 import { unfurlLinks } from './commands/unfurls/unfurl.ts';
 import { STEPS } from './commands/workflows/steps.ts';
 import type { Config } from './config.ts';
-import { createBackgroundWork, createTurns, workInTurns } from './listeners/background-work.ts';
-import { healthRoutes, STILL_ANSWERED, withoutMetrics } from './listeners/health-routes.ts';
+import { MINUTE_MS } from './core/clock.ts';
+import { createBackgroundWork } from './listeners/background-work.ts';
+import { healthRoutes, withoutMetrics } from './listeners/health-routes.ts';
 import { lifecycleHandlers } from './listeners/install/lifecycle.ts';
 import { installRoutes, WELCOME } from './listeners/install/routes.ts';
 import { CONFIRM_LINK, linkRoutes } from './listeners/link/routes.ts';
@@ -13,9 +15,14 @@ import { createListeners } from './listeners/listeners.ts';
 import { mcpRoutes } from './listeners/mcp/routes.ts';
 import { publicRoutes } from './listeners/pages.ts';
 import { LIFECYCLE_EVENTS } from './listeners/payloads/payloads.ts';
-import { createReceiver } from './listeners/receivers/create-receiver.ts';
+import { createHttpReceiver } from './listeners/receivers/http-receiver.ts';
 import { type Listener, listen, type Routes } from './listeners/receivers/http-server.ts';
-import type { Signatures } from './listeners/receivers/signatures.ts';
+import {
+  createBodyReader,
+  createSignedBodyReader,
+  type ReadBody,
+} from './listeners/receivers/signed-body.ts';
+import { createSocketReceiver } from './listeners/receivers/socket-receiver.ts';
 import { createRegistry } from './listeners/registry.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { digestJob } from './scheduler/digests/run-digest.ts';
@@ -23,7 +30,7 @@ import { DIGESTS } from './scheduler/digests/schedule.ts';
 import { INVOICE_FEED, INVOICE_NOTICES } from './scheduler/invoices/notices.ts';
 import { LATE_NOTICES } from './scheduler/schedules/notify-owner.ts';
 import { feedJobs } from './scheduler/schedules/poll-account.ts';
-import { reconcileJob } from './scheduler/schedules/reconcile-schedules.ts';
+import { reconcileJob, startSchedules } from './scheduler/schedules/reconcile-schedules.ts';
 import { ADD_SERVER } from './scheduler/servers/add-server.ts';
 import { FOLLOW_PROVISIONING } from './scheduler/servers/provisioning.ts';
 import { FOLLOW_SYNC } from './scheduler/servers/sync.ts';
@@ -33,7 +40,8 @@ import { WATCHES } from './scheduler/watches/schedule.ts';
 import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import { checkBotToken } from './slack/token-health.ts';
 import type { Web } from './slack/web.ts';
-import type { JobDefinition } from './workspace/define-job.ts';
+import { type JobDefinition, workWith } from './workspace/define-job.ts';
+import { createUninstalls, type Uninstalls } from './workspace/uninstalls.ts';
 import { createWorkspaces, type Parts } from './workspace/workspace.ts';
 
 /** What is opened once for the process, with all that only the process may know of its configuration. */
@@ -41,9 +49,6 @@ export interface AppParts extends Parts {
   config: Config;
   version: string;
   web: Web;
-  signatures: Signatures;
-  /** On one port: so many new connections are taken in a turn of the event loop. */
-  sockets: number;
 }
 
 export type DeckhandApp = ReturnType<typeof createApp>;
@@ -69,9 +74,9 @@ const SCHEDULES = [DIGESTS, WATCHES, INVOICE_NOTICES];
 /** What is done in the background. @param startedAt milliseconds since the epoch */
 function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
   return [
-    FOLLOW_TEST,
+    FOLLOW_TEST.job,
     ADD_SERVER,
-    FOLLOW_PROVISIONING,
+    FOLLOW_PROVISIONING.job,
     FOLLOW_SYNC,
     WATCH_VERIFICATION,
     WELCOME,
@@ -88,25 +93,20 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
 
 /** Puts the features together; opens nothing before `start`. */
 export function createApp(parts: AppParts) {
-  const { config, clock, log, metrics, engine } = parts;
+  const { config, clock, log, engine } = parts;
   const workspaces = createWorkspaces(parts);
-  const turns = createTurns();
-  const { receiver, routes: slackRoutes } = createReceiver({
-    appToken: config.SLACK_APP_TOKEN,
-    signatures: parts.signatures,
-    apiUrl: config.SLACK_API_URL,
-    log,
-    tokenHealth: parts.tokenHealth,
-    onAck: metrics.ack,
-    onRefused: metrics.refused,
-    turns,
-  });
+  const readBody = createBodyReader();
+  const signingSecret = config.SLACK_SIGNING_SECRET ?? '';
+  const readSignedBody = createSignedBodyReader({ signingSecret, clock, readBody });
+  const { receiver, routes: slackRoutes } = openReceiver(parts, readSignedBody);
   const registry = createRegistry(commandsFor(config), START);
-  const shared = { ...parts, workspaces, turns };
-  const background = createBackgroundWork(log, turns);
-  const events = { ...lifecycleHandlers(shared), ...EVENT_HANDLERS };
+  const shared = { ...parts, workspaces, readBody, readSignedBody };
+  const background = createBackgroundWork(log);
+  const uninstalls = createUninstalls(shared);
+  const events = { ...lifecycleHandlers({ ...shared, uninstalls }), ...EVENT_HANDLERS };
   const listeners = createListeners({ ...shared, background, registry, receiver, events, steps: STEPS });
-  for (const job of [...jobsOf(clock.now()), ...listeners.jobs]) workInTurns(shared, job);
+  for (const job of [...jobsOf(clock.now()), ...listeners.jobs])
+    workWith({ ...shared, afterAcks: background.afterAcks }, job);
   const draining = new AbortController();
   let listener: Listener | undefined;
   let metricsListener: Listener | undefined;
@@ -130,16 +130,18 @@ export function createApp(parts: AppParts) {
     /** Starts jobs and the listener. @param onListening called before Slack is reached, which may take long */
     async start(onListening?: (listener: Listener) => void): Promise<Listener> {
       await engine.start();
-      const address = { host: config.HOST, port: config.PORT, sockets: parts.sockets };
-      listener = await listen(routes, { ...address, log, onConnection: turns.connect });
+      listener = await listen(routes, { host: config.HOST, port: config.PORT, log });
       metricsListener = await listenForMetrics(parts, health);
       onListening?.(listener);
       void checkTokens(parts, draining.signal);
+      void sweepUninstalled(parts, uninstalls, draining.signal);
+      void startSchedules(shared, SCHEDULES, draining.signal);
       await receiver.start();
       return listener;
     },
     /**
-     * Readiness goes 503 and no new work is taken; work in flight ends within `graceMs` or is handed back.
+     * Readiness goes 503, and no job begins any more; work in flight ends within `graceMs` or is handed back. What comes
+     * in meanwhile is stored and acknowledged for the next process or another replica.
      */
     stop: (graceMs: number): Promise<void> => {
       stopping ??= drain(graceMs);
@@ -149,16 +151,26 @@ export function createApp(parts: AppParts) {
 
   async function drain(graceMs: number): Promise<void> {
     draining.abort();
+    listener?.drain();
     const graceIsOver = clock.sleep(graceMs);
-    const turnsAway = Promise.all([receiver.stop(), listener?.drain(STILL_ANSWERED)]);
-    await Promise.all([
-      Promise.race([turnsAway.then(() => background.idle()), graceIsOver]),
-      engine.stop(graceMs),
-    ]);
-    await Promise.race([parts.slack.idle(), graceIsOver]);
-    parts.pictures.close();
-    await Promise.all([listener?.close(), metricsListener?.close()]);
+    await Promise.all([Promise.race([background.idle(), graceIsOver]), engine.stop(graceMs)]);
+    await Promise.all([receiver.stop(), listener?.close()]);
+    await Promise.race([background.idle().then(() => parts.slack.idle()), graceIsOver]);
+    await metricsListener?.close();
   }
+}
+
+/** How Slack reaches us: by signed requests to our listener, or over a connection that we open. */
+function openReceiver(
+  { config, log, metrics, tokenHealth }: AppParts,
+  readSignedBody: ReadBody,
+): { receiver: Receiver; routes: Routes } {
+  const { SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl } = config;
+  const { ack: onAck, refused: onRefused } = metrics;
+  if (appToken !== undefined)
+    return { receiver: createSocketReceiver({ appToken, apiUrl, log, tokenHealth, onAck }), routes: {} };
+  const receiver = createHttpReceiver({ readSignedBody, log, onAck, onRefused });
+  return { receiver, routes: { 'POST /slack/events': receiver.handler } };
 }
 
 async function listenForMetrics({ config, log }: AppParts, routes: Routes): Promise<Listener | undefined> {
@@ -174,4 +186,22 @@ async function checkTokens(parts: AppParts, signal: AbortSignal): Promise<void> 
   const { config, web, tokenHealth: health, clock } = parts;
   const token = config.SLACK_BOT_TOKEN;
   if (token !== undefined) await checkBotToken({ token, web, health, clock, signal });
+}
+
+const SWEEP_INTERVAL_MS = 10 * MINUTE_MS;
+
+/** Takes what was written behind an uninstall. */
+async function sweepUninstalled(
+  { clock, log }: AppParts,
+  uninstalls: Uninstalls,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await uninstalls
+      .sweep()
+      .catch((err: unknown) =>
+        log.warn({ event: 'sweep_failed', err }, 'what an uninstall left is swept later'),
+      );
+    await clock.sleep(SWEEP_INTERVAL_MS, signal).catch(() => undefined);
+  }
 }

@@ -1,64 +1,76 @@
 import process from 'node:process';
-import { CONFIG_EXIT_CODE, ConfigError, parseConfig } from './config.ts';
+import { CONFIG_EXIT_CODE, parseConfig } from './config.ts';
+import { carryOut, type Program, UsageError } from './program.ts';
 import { readVersion } from './version.ts';
 
-/** EX_USAGE of sysexits.h. */
-const USAGE_EXIT_CODE = 64;
+const START: Program = {
+  command: 'deckhand',
+  options: { 'check-config': { type: 'boolean' }, version: { type: 'boolean', short: 'v' } },
+  help: `Usage: deckhand [start] [option]
+       deckhand <program> [--help]
 
-const HELP = `Usage: deckhand [option]
-
-Without an option, Deckhand starts. Its settings are environment variables, or lines of a .env file in the
+Without a program, Deckhand starts. Its settings are environment variables, or lines of a .env file in the
 working folder; docs/operations.md lists them.
+
+Programs:
+  backup <file>   Write the SQLite store into a file, while Deckhand runs
+  restore <file>  Put such a file in the place of the store
+  migrate         Move everything from one store into another
+  rotate-keys     Wrap all data keys with the first of ENCRYPTION_KEYS
+  schema          Print the statements that make what Postgres needs, for the owner of the database
 
 Options:
   --check-config  Check the settings, list every fault, and end with 0 or 78
   --version       Print the version
-  --help          Print this text
+  --help          Print this text, or that of a program
 
-Deckhand ends with 78 where a setting is at fault, and with 75 where starting it again later may help.
-`;
+Deckhand ends with 64 where what was typed is wrong, with 78 where a setting is at fault or something else has to
+change, and with 75 where the same may succeed later.
+`,
+  async run({ env, words, options }) {
+    if (words.length > 0) throw new UsageError(`There is no program ${JSON.stringify(words[0])}`);
+    if (options.version === true) return readVersion();
+    if (options['check-config'] === true) {
+      parseConfig(env);
+      return 'The configuration is valid.';
+    }
+    // Before the settings are checked, so that a container without any is built with all of it compiled.
+    const { run } = await import('./run.ts');
+    await run(parseConfig(env));
+    return undefined;
+  },
+};
 
-type Environment = Record<string, string | undefined>;
+/** By the word behind `deckhand`. Each is loaded only where it is asked for. */
+const PROGRAMS: ReadonlyMap<string | undefined, () => Promise<Program>> = new Map([
+  ['start', async () => START],
+  ['backup', async () => (await import('./transfer/backup.ts')).BACKUP],
+  ['restore', async () => (await import('./transfer/restore.ts')).RESTORE],
+  ['migrate', async () => (await import('./transfer/migrate.ts')).MIGRATE],
+  ['schema', async () => (await import('./transfer/schema.ts')).SCHEMA],
+  ['rotate-keys', async () => (await import('./transfer/rotate-keys.ts')).ROTATE_KEYS],
+]);
 
-/** What is typed after `deckhand`; without anything, Deckhand runs. */
-export async function commandLine(args: readonly string[], env: Environment): Promise<void> {
-  const [option, ...more] = args;
-  if (option === undefined) return start(env);
-  if (more.length > 0) return refuse(`Give one option, not ${args.length}.`);
-  switch (option) {
-    case '--help':
-    case '-h':
-      process.stdout.write(HELP);
-      return;
-    case '--version':
-    case '-v':
-      process.stdout.write(`${readVersion()}\n`);
-      return;
-    case '--check-config':
-      return checkConfig(env);
-    default:
-      return refuse(`There is no option ${JSON.stringify(option)}.`);
-  }
+/** What is typed after `deckhand`; without a program, Deckhand runs. */
+export async function commandLine(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const named = PROGRAMS.get(args[0]);
+  const program = (await named?.()) ?? START;
+  const { code, out, err } =
+    loadEnvironment() ?? (await carryOut(program, named === undefined ? args : args.slice(1), env));
+  if (out !== '') process.stdout.write(out);
+  if (err !== '') process.stderr.write(err);
+  process.exitCode = code;
 }
 
-/** Loaded only now: the options need none of it. */
-async function start(env: Environment): Promise<void> {
-  const { run } = await import('./run.ts');
-  await run(env);
-}
-
-function checkConfig(env: Environment): void {
+/** Undefined unless the `.env` of the working folder cannot be read. */
+function loadEnvironment(): Awaited<ReturnType<typeof carryOut>> | undefined {
   try {
-    parseConfig(env);
-    process.stdout.write('The configuration is valid.\n');
+    process.loadEnvFile('.env');
+    return undefined;
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = CONFIG_EXIT_CODE;
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') return undefined;
+    const err = `.env could not be read (${code}). Make it readable for this user, or remove it.\n`;
+    return { code: CONFIG_EXIT_CODE, out: '', err };
   }
-}
-
-function refuse(sentence: string): void {
-  process.stderr.write(`${sentence} See deckhand --help.\n`);
-  process.exitCode = USAGE_EXIT_CODE;
 }

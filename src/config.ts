@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { readTracing, type TracingSettings } from './observability/tracing-settings.ts';
 import { findAddressFault, findBaseUrlFault, isLoopbackBaseUrl } from './service/addresses.ts';
 import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-keys.ts';
 
@@ -17,6 +16,11 @@ const supportAddress = text.refine((value) => /^(https?|mailto):$/.test(URL.pars
 });
 const safeAddress = text.check(faultIn(findAddressFault));
 const hosts = text.regex(/^[^/]+$/, 'must be hosts, without https:// and path');
+/** Slack's tokens say by their beginning what they are for; that of a bot has several. */
+const botToken = text.refine((value) => !value.startsWith('xapp-'), {
+  message: 'is an app-level token (xapp-); the bot token begins with xoxb-',
+});
+const appToken = text.startsWith('xapp-', 'must begin with xapp-');
 const positiveInteger = wholeNumber(1);
 const port = wholeNumber(0, 65_535);
 const HOOK_TYPES = 'must be a JSON object of strings';
@@ -46,10 +50,10 @@ const encryptionKeys = text.transform((value, ctx) => {
 
 const Environment = z.object({
   SLACK_SIGNING_SECRET: text.optional(),
-  SLACK_BOT_TOKEN: text.optional(),
+  SLACK_BOT_TOKEN: botToken.optional(),
   SLACK_CLIENT_ID: text.optional(),
   SLACK_CLIENT_SECRET: text.optional(),
-  SLACK_APP_TOKEN: text.optional(),
+  SLACK_APP_TOKEN: appToken.optional(),
   SLACK_API_URL: safeAddress.default('https://slack.com/api/'),
   SLACK_AUTHORIZE_URL: safeAddress.default('https://slack.com/oauth/v2/authorize'),
   SLACK_RESPONSE_HOSTS: hosts.default('hooks.slack.com'),
@@ -81,10 +85,12 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 
+const TRACES = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_TRACES_EXPORTER'];
+
 /** The one parsed configuration; the variables' names are kept, because operators know them by these. */
 export type Config = z.output<typeof Environment> & {
-  /** By OpenTelemetry's standard variables; undefined where traces are off. */
-  tracing: TracingSettings | undefined;
+  /** Whether one of the variables is set by which OpenTelemetry's SDK would send them; it reads them itself. */
+  hasTraces: boolean;
 };
 
 /** Every fault of the environment, each by the name of its variable. Never holds a value. */
@@ -116,10 +122,8 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
         return `${name} ${given[name] === undefined ? 'is required' : issue.message}`;
       });
   faults.push(...contradictions(given));
-  const tracing = readTracing(given);
-  faults.push(...tracing.faults);
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
-  return { ...parsed.data, tracing: tracing.settings };
+  return { ...parsed.data, hasTraces: TRACES.some((name) => given[name] !== undefined) };
 }
 
 /**

@@ -1,32 +1,27 @@
 import { createApp, type DeckhandApp } from './app.ts';
 import { type Config, oauthClientOf } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
-import { FairGate } from './core/shares.ts';
 import type { SqliteFile } from './core/sqlite-file.ts';
-import type { Engine, JobOutcome, SetAside } from './jobs/jobs.ts';
+import type { Engine, JobOutcome } from './jobs/jobs.ts';
 import type { JobsBackend } from './jobs/jobs-backend.ts';
 import { createJobs } from './jobs/runner.ts';
 import { createSqliteJobs } from './jobs/sqlite-jobs.ts';
-import { openSignatures } from './listeners/receivers/signatures.ts';
 import type { Logger } from './observability/log.ts';
-import { countRepeated, createMetrics, type Metrics } from './observability/metrics.ts';
+import { countPossibleDuplicate, createMetrics, type Metrics } from './observability/metrics.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
-import { createPictures, type Pictures } from './pictures/pictures.ts';
 import { createService, type Service } from './service/client.ts';
 import { responseHostsOf } from './slack/domains.ts';
-import { createSlackOauth } from './slack/oauth.ts';
 import { createSlack, type Slack } from './slack/slack.ts';
-import { createTokenHealth } from './slack/token-health.ts';
+import { createTokenHealth, type TokenHealth } from './slack/token-health.ts';
 import { createWeb, type Web } from './slack/web.ts';
 import { checkKeys } from './store/key-proofs.ts';
 import { type OpenStore, openStore } from './store/open-store.ts';
 import { takeOver } from './store/origin.ts';
 import { createSealer, type Sealer } from './store/sealer.ts';
-import { asking, type QuarantinedRecord, type Store } from './store/store.ts';
-import { createTenancies, type Installations, singleInstallation } from './workspace/installations.ts';
-import { createLinkRequests } from './workspace/link-requests.ts';
+import { mapDatabaseErrors, type Store, type UnreadableDocument } from './store/store.ts';
+import { type Installations, REDIRECT_PATH, singleInstallation } from './workspace/installations.ts';
+import { addressOf, createLinkRequests } from './workspace/link-requests.ts';
 import { createInstallations } from './workspace/oauth-installations.ts';
-import { createQuarantineNotices, markSetAside } from './workspace/quarantine.ts';
 
 export interface OpenOptions {
   log: Logger;
@@ -34,17 +29,9 @@ export interface OpenOptions {
   version: string;
   clock?: Clock;
   tracing?: Tracing;
-  /** A process of its own by default. */
-  pictures?: Pictures;
   /** How long the service may take to answer, in milliseconds. */
   serviceTimeoutMs?: number | undefined;
-  /** How many new connections are taken in a turn of the event loop; 32, so that a burst is acknowledged in time. */
-  sockets?: number;
 }
-
-/** Polls that wait for the service at once: so many of an account that none of its connections waits for one. */
-const MOST_POLLS_OF_ACCOUNT = 128;
-const MOST_POLLS = 4 * MOST_POLLS_OF_ACCOUNT;
 
 export interface Opened {
   app: DeckhandApp;
@@ -57,39 +44,26 @@ export interface Opened {
  * @throws StoreError, SealError saying what to do
  */
 export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
-  const { log, version, clock = systemClock, tracing = NO_TRACING, pictures = createPictures() } = options;
+  const { log, version, clock = systemClock, tracing = NO_TRACING } = options;
   const metrics: Metrics = createMetrics(version, () => backend.engine.stats(), clock);
-  // Slack is opened after the store, which may meet such a record before.
-  const unreported: QuarantinedRecord[] = [];
-  let report = (record: QuarantinedRecord): void => void unreported.push(record);
-  const onQuarantined = (record: QuarantinedRecord): void => {
-    const { workspace, collection: kind } = record;
-    // The engine counts and logs jobs and schedules itself.
-    if (record.kind === 'document') {
-      metrics.quarantined('document', kind);
-      log.error({ event: 'record_quarantined', workspace, kind }, 'a stored record cannot be read');
-    }
-    report(record);
-  };
+  const onUnreadable = reportUnreadable(log, metrics);
   const backend = await openBackend(config.STORE_URL, {
     clock,
     log,
     tracing,
     release: version,
     onJobEnd: metrics.job,
-    onQuarantined,
-    onSetAside: (what) => void markSetAside({ store, log }, what),
+    onUnreadable,
   });
   const { store, engine } = backend;
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
   await checkKeys(config.ENCRYPTION_KEYS, store);
   const service = openService(config, { ...options, clock, tracing }, metrics);
-  const web = createWeb(config.SLACK_API_URL, clock);
-  const installations = openInstallations(config, { web, store, sealer, clock, log });
-  const slack = openSlack(config, { web, installations, clock, log, tracing, metrics });
-  report = createQuarantineNotices({ slack, installations, log, word: config.SLACK_COMMAND });
-  for (const record of unreported) report(record);
-  const linkRequests = createLinkRequests({ store, sealer, clock });
+  const web = createWeb(config.SLACK_API_URL, clock, log);
+  const tokenHealth = createTokenHealth(log, clock, metrics.tokenRefused);
+  const installations = openInstallations(config, { store, sealer, clock, log, tokenHealth });
+  const slack = openSlack(config, { web, installations, clock, log, tracing, metrics, tokenHealth });
+  const linkRequests = createLinkRequests({ store, sealer, clock, installations });
   const app = createApp({
     config,
     version,
@@ -102,21 +76,29 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
     service,
     slack,
     web,
-    signatures: await openSignatures({ signingSecret: config.SLACK_SIGNING_SECRET ?? '', store, clock, log }),
-    sockets: options.sockets ?? 32,
-    tokenHealth: createTokenHealth(log),
+    tokenHealth,
     installations,
     tracing,
-    pictures,
-    polls: new FairGate({ most: MOST_POLLS, mostOfKey: MOST_POLLS_OF_ACCOUNT }),
     linkRequests,
-    tenancies: createTenancies({ store, installations, clock }),
+    onUnreadable,
   });
   async function close(): Promise<void> {
     await Promise.all([service.close(), web.close()]);
     await backend.close();
   }
   return { app, close };
+}
+
+/** Each is logged and counted once. */
+function reportUnreadable(log: Logger, metrics: Metrics): (document: UnreadableDocument) => void {
+  const known = new Set<string>();
+  return ({ workspace, collection: kind, id }) => {
+    const key = `${workspace}/${kind}/${id}`;
+    if (known.has(key)) return;
+    known.add(key);
+    metrics.unreadable('document', kind);
+    log.error({ event: 'record_unreadable', workspace, kind }, 'a stored record cannot be read');
+  };
 }
 
 function openService(
@@ -141,12 +123,16 @@ function openService(
 /** One token from the environment, or those of many installs. */
 function openInstallations(
   config: Config,
-  parts: { web: Web; store: Store; sealer: Sealer; clock: Clock; log: Logger },
+  parts: { store: Store; sealer: Sealer; clock: Clock; log: Logger; tokenHealth: TokenHealth },
 ): Installations {
   const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret, SLACK_BOT_TOKEN: token } = config;
-  if (clientId === undefined || clientSecret === undefined) return singleInstallation(token ?? '');
-  const oauth = createSlackOauth({ web: parts.web, clientId, clientSecret, clock: parts.clock });
-  return createInstallations({ ...parts, oauth });
+  if (clientId === undefined || clientSecret === undefined) return singleInstallation(token ?? '', parts);
+  const { SLACK_API_URL: apiUrl, SLACK_AUTHORIZE_URL: authorizeUrl, PUBLIC_URL } = config;
+  return createInstallations({
+    ...parts,
+    client: { id: clientId, secret: clientSecret, apiUrl, authorizeUrl },
+    redirectUri: PUBLIC_URL === undefined ? undefined : addressOf(PUBLIC_URL, REDIRECT_PATH),
+  });
 }
 
 function openSlack(
@@ -158,15 +144,18 @@ function openSlack(
     log: Logger;
     tracing: Tracing;
     metrics: Metrics;
+    tokenHealth: TokenHealth;
   },
 ): Slack {
   return createSlack({
     ...parts,
     responseHosts: responseHostsOf(hosts, apiUrl),
-    observe: parts.metrics.slackCall,
-    onRepeat: (workspace, { channel, label, clientMsgId }) => {
-      const log = parts.log.child({ workspace });
-      countRepeated({ log, metrics: parts.metrics }, { channel, delivery: label ?? clientMsgId });
+    observe(method, outcome, ms) {
+      parts.metrics.slackCall(method, outcome, ms);
+      if (outcome === 'revoked' && parts.installations.byOauth === undefined) parts.tokenHealth.suspect();
+    },
+    onRepeat: (workspace, post) => {
+      countPossibleDuplicate({ log: parts.log.child({ workspace }), metrics: parts.metrics }, 'post', post);
     },
   });
 }
@@ -188,10 +177,8 @@ export interface BackendOptions {
   tracing?: Tracing;
   /** Called with how each attempt at a job ended. */
   onJobEnd?: (queue: string, outcome: JobOutcome) => void;
-  /** Called with each job and schedule that cannot be read. */
-  onSetAside?: (what: SetAside) => void;
-  /** Called once for each document that cannot be read. */
-  onQuarantined?: (record: QuarantinedRecord) => void;
+  /** Called whenever a document cannot be read. */
+  onUnreadable?: (document: UnreadableDocument) => void;
 }
 
 /**
@@ -203,7 +190,7 @@ export async function openBackend(url: string, options: BackendOptions): Promise
   const { clock, log } = options;
   const store = await openStore(url, {
     clock,
-    onQuarantined: options.onQuarantined,
+    onUnreadable: options.onUnreadable,
     onError: (err) => log?.warn({ event: 'store_error', err }, 'the store recovers by itself'),
   });
   try {
@@ -218,13 +205,13 @@ export async function openBackend(url: string, options: BackendOptions): Promise
     await backend.close();
     await store.close();
   };
-  return { store, engine: createJobs({ ...options, backend, asking }), close };
+  return { store, engine: createJobs({ ...options, backend, asking: mapDatabaseErrors }), close };
 }
 
-/** From here on the process has other work: SQLite itself never waits for a lock again, `whenFree` does. */
-function openSqliteJobs(file: SqliteFile, clock: Clock): JobsBackend {
-  const jobs = createSqliteJobs(file, clock);
-  file.database.exec('PRAGMA busy_timeout = 0');
+/** From here on the process has other work: SQLite itself never waits for a lock again, `retryIfLocked` does. */
+function openSqliteJobs({ database }: SqliteFile, clock: Clock): JobsBackend {
+  const jobs = createSqliteJobs(database, clock);
+  database.exec('PRAGMA busy_timeout = 0');
   return jobs;
 }
 

@@ -1,8 +1,8 @@
 import { flushCompileCache } from 'node:module';
 import process from 'node:process';
-import { CONFIG_EXIT_CODE, type Config, ConfigError, parseConfig, TEMPORARY_EXIT_CODE } from './config.ts';
+import { CONFIG_EXIT_CODE, type Config, TEMPORARY_EXIT_CODE } from './config.ts';
 import { ListenError } from './listeners/receivers/http-server.ts';
-import { createLog, type Logger, writeTogether } from './observability/log.ts';
+import { createLog, type Logger } from './observability/log.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
 import { type Opened, openDeckhand } from './open.ts';
 import { storeFault } from './store/database-fault.ts';
@@ -14,13 +14,8 @@ const DRAIN_MS = 20_000;
 const CUT_MS = 24_000;
 
 /** Opens everything, and handles signals: Deckhand as a process. Ends the process where it cannot start. */
-export async function run(env: Record<string, string | undefined>): Promise<void> {
-  const config = configure(env);
-  // A log reader that goes away must not end the process.
-  process.stdout.on('error', () => undefined);
-  const lines = writeTogether((text) => process.stdout.write(text));
-  process.on('exit', lines.flush);
-  const log = createLog(config.LOG_LEVEL, lines.add);
+export async function run(config: Config): Promise<void> {
+  const log = createLog(config.LOG_LEVEL);
   logUnhandled(log);
   try {
     const version = readVersion();
@@ -43,21 +38,11 @@ function logUnhandled(log: Logger): void {
   );
 }
 
-function configure(env: Record<string, string | undefined>): Config {
-  try {
-    return parseConfig(env);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(CONFIG_EXIT_CODE);
-  }
-}
-
 /** Loaded only where it is on; otherwise it costs neither time nor memory. */
-async function openTracing({ tracing }: Config, version: string, log: Logger): Promise<Tracing> {
-  if (tracing === undefined) return NO_TRACING;
+async function openTracing({ hasTraces }: Config, version: string, log: Logger): Promise<Tracing> {
+  if (!hasTraces) return NO_TRACING;
   const { openTracing: open } = await import('./observability/open-tracing.ts');
-  return open(tracing, version, log);
+  return open(version, log);
 }
 
 /** Logged at every level but `silent`: with `PORT=0` nothing else says where Deckhand listens. */

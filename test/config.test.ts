@@ -77,6 +77,8 @@ describe('the configuration', () => {
       { SERVICE_SIGNUP_URL: 'https://example.com/?a=b' },
       'SERVICE_SIGNUP_URL',
     ],
+    ['a bot token that is an app token', { SLACK_BOT_TOKEN: 'xapp-1-A' }, 'SLACK_BOT_TOKEN'],
+    ['an app token that is a bot token', { SLACK_APP_TOKEN: 'xoxb-1' }, 'SLACK_APP_TOKEN'],
     ['an unknown store', { STORE_URL: 'mysql://x' }, 'STORE_URL'],
     ['hook types that are no map', { SERVICE_HOOK_TYPES: '[1]' }, 'SERVICE_HOOK_TYPES'],
     [

@@ -28,42 +28,21 @@ describe('the Dockerfile', () => {
     ]);
   });
 
-  it('finds its first file compiled, as every other way to start does', () => {
-    const folder = 'node_modules/.cache/deckhand';
-    const { start } = JSON.parse(read('package.json')).scripts;
-    for (const way of [dockerfile, start])
-      expect(way).toMatch(new RegExp(`NODE_COMPILE_CACHE=\\S*${folder}`));
-    expect(read('src/main.ts')).toContain("'node_modules', '.cache', 'deckhand'");
-  });
-
-  it('gives objects that do not last the same room as every other way to start, unless another is asked for', () => {
-    const { start } = JSON.parse(read('package.json')).scripts;
-    expect(dockerfile).toContain('ENV NODE_OPTIONS=--max-semi-space-size=16');
-    expect(read('deploy/systemd/deckhand.service')).toContain('NODE_OPTIONS=--max-semi-space-size=16');
-    expect(start).toMatch(/NODE_OPTIONS="\$\{NODE_OPTIONS:---max-semi-space-size=16\}"/);
-  });
-
-  it('has the C library give back what is freed, as every other way to start, unless another is asked for', () => {
-    const { start } = JSON.parse(read('package.json')).scripts;
-    const unit = read('deploy/systemd/deckhand.service');
-    for (const [name, value] of [
-      ['MALLOC_ARENA_MAX', '2'],
-      ['MALLOC_TRIM_THRESHOLD_', '131072'],
-    ]) {
-      for (const way of [dockerfile, unit])
-        expect(way).toMatch(new RegExp(`[ =]${name}=${value}$| ${name}=${value} `, 'm'));
-      expect(start).toContain(`${name}="\${${name}:-${value}}"`);
-    }
-  });
-
-  it('runs the bundle, with no package beside it', () => {
+  it('runs the tarball, by its name', () => {
     const final = dockerfile.slice(dockerfile.lastIndexOf('FROM '));
-    expect(final).toContain('CMD ["node", "dist/main.js"]');
-    expect(final).not.toMatch(/npm ci|src/);
-    expect([...final.matchAll(/^COPY --from=build (\S+)/gm)].map(([, path]) => path)).toEqual(['/app/dist']);
+    expect(final).toContain('CMD ["deckhand"]');
+    expect(final).toMatch(/npm install --global \S.* \/deckhand\.tgz$/m);
+    expect(final).not.toMatch(/npm ci|^COPY/m);
   });
 
-  it('takes in nothing but what runs', () => {
+  it('takes in everything that the tarball is made of', () => {
+    const { files } = JSON.parse(read('package.json'));
+    const taken = read('.dockerignore').split('\n');
+    for (const path of files.filter((each: string) => each !== 'dist'))
+      expect(taken).toContain(`!${path.split('/')[0]}`);
+  });
+
+  it('takes in nothing but what it names', () => {
     expect(read('.dockerignore').trim().split('\n')[0]).toBe('*');
   });
 });

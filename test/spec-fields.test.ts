@@ -367,11 +367,11 @@ describe('a field of the specification', () => {
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     const root = () => world.slack.messages(TEAM, CHANNEL).at(-1);
     const thread = () => world.slack.thread(TEAM, CHANNEL, root()?.ts ?? '').map(({ text }) => text);
-    await world.slack.until(() => thread().length === 5);
-    expect(root()?.text).toContain('completed: 1 of 2 reachable, repository not reachable');
-    expect(thread().join('\n')).toMatch(/Repository not reachable: No such repository/);
-    expect(thread().join('\n')).toMatch(/Reachable: \*web-8\*/);
-    expect(thread().join('\n')).toMatch(/\*web-9\* not reachable: Refused/);
+    await world.slack.until(() => thread().length === 3);
+    expect(root()?.text).toContain('the repository and 1 of 2 servers are unreachable');
+    expect(thread().join('\n')).toMatch(/\*Repository\* is unreachable\nNo such repository/);
+    expect(JSON.stringify(root()?.blocks)).toContain('web-8');
+    expect(thread().join('\n')).toMatch(/\*web-9\* is unreachable\nRefused/);
     expect(JSON.stringify(world.slack.thread(TEAM, CHANNEL, root()?.ts ?? ''))).toContain('srv-9');
   });
 

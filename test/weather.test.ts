@@ -128,9 +128,11 @@ async function expectEdit(world: TestWorld): Promise<void> {
 async function expectRun(world: TestWorld): Promise<void> {
   const texts = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
   await world.as('admin').command(CHANNEL, '/deckhand test storefront');
-  const root = () => texts().find((text) => text.includes('Test access of')) ?? '';
-  await world.slack.until(() => /completed|failed|stopped/.test(root()), { what: 'the end of the run' });
-  expect.soft(root()).toContain('2 of 2 reachable, repository ok');
+  const root = () => texts().find((text) => text.startsWith('Storefront: ')) ?? '';
+  await world.slack.until(() => /reachable|results|failed|stopped/.test(root()), {
+    what: 'the end of the run',
+  });
+  expect.soft(root()).toContain('all 2 servers are reachable');
   expectGood(root(), 'test storefront');
 }
 
@@ -157,7 +159,7 @@ async function expectHome(world: TestWorld): Promise<void> {
   if (home().includes('did not find')) await world.as('admin').openHome();
   await world.slack.until(() => home().includes('Success rate'), { what: 'figures on App Home' });
   expectGood(home(), 'App Home');
-  for (const words of ['Success rate', ACCOUNT, 'Storefront', '2 of 2 reachable'])
+  for (const words of ['Success rate', ACCOUNT, 'Storefront', 'all 2 servers are reachable'])
     expect.soft(home(), 'App Home').toContain(words);
   const odd = await oddRows(world, 'activity?include=stats&range=last_7_days', 'event');
   const [, counted = '0'] = /(\d+) entr(?:y|ies) could not be read/.exec(home()) ?? [];

@@ -116,7 +116,7 @@ async function hours(amount: number): Promise<void> {
 
 function tell(): DayTold {
   const roots = CHANNELS.flatMap((channel) => slack.messages(TEAM, channel));
-  return { ...told, ended: roots.filter(({ text }) => text.includes('3 of 3')).length };
+  return { ...told, ended: roots.filter(({ text }) => text.includes('all 3 servers are reachable')).length };
 }
 
 async function answer(asked: DayAsked): Promise<void> {

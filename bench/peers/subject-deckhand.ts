@@ -4,8 +4,8 @@ import { openBackend } from '../../src/open.ts';
 import { ACCOUNT, AT_ONCE, DAY_MS, OTHERS, type Subject } from './subject.ts';
 
 const Account = z.object({ name: z.string(), email: z.string(), sealed: z.string(), uses: z.number() });
-const QUEUE = 'bench';
-const LATER = 'bench-later';
+const NOW = { queue: 'bench', schema: z.object({}) };
+const LATER = { queue: 'bench-later', schema: z.object({}) };
 
 /** Deckhand's own store and engine. */
 export async function openDeckhand(url: string): Promise<Subject> {
@@ -17,16 +17,17 @@ export async function openDeckhand(url: string): Promise<Subject> {
       for (const workspace of workspaces) {
         await accounts(workspace).put('acme', ACCOUNT);
         for (let at = 0; at < OTHERS; at += 1) await accounts(workspace).put(`other-${at}`, ACCOUNT);
-        await engine.send(LATER, { workspace }, { startAfter: Date.now() + DAY_MS });
+        await engine.send(workspace, LATER, {}, { at: Date.now() + DAY_MS });
       }
     },
     get: (workspace) => accounts(workspace).get('acme'),
     put: (workspace) => accounts(workspace).put('acme', ACCOUNT),
     update: (workspace) =>
       accounts(workspace).update('acme', (account = ACCOUNT) => ({ ...account, uses: account.uses + 1 })),
-    send: (workspace) => engine.send(QUEUE, { workspace }),
+    send: (workspace) => engine.send(workspace, NOW, {}),
     async work(onHandled) {
-      engine.work(QUEUE, async () => onHandled(), { concurrency: AT_ONCE, attempts: 3, backoffMs: 1000 });
+      const options = { concurrency: AT_ONCE, attempts: 3, backoffMs: 1000 };
+      engine.work(NOW, { run: async () => onHandled(), options });
       await engine.start();
       isWorking = true;
     },

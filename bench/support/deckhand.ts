@@ -40,17 +40,14 @@ export function environment(
   };
 }
 
-/** What `npm start` sets for the C library. */
-export const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
-
 /**
- * Deckhand as it is run, with the room for new objects of `npm start`, but one can ask it for its memory after a collection (`bench/peers/deckhand.ts`).
+ * Deckhand as it is run, with the launcher's room for new objects, but one can ask it for its memory after a collection (`bench/peers/deckhand.ts`).
  * @param root of another checkout, to compare it with this one
  */
 export function startDeckhand(env: Record<string, string>, root?: string): Promise<Program> {
   const { NODE_FLAGS: flags = '' } = process.env;
   const nodeFlags = ['--expose-gc', '--max-semi-space-size=16', ...flags.split(' ').filter(Boolean)];
-  return startProgram('bench/peers/deckhand.ts', { ...MALLOC, ...env }, nodeFlags, root);
+  return startProgram('bench/peers/deckhand.ts', env, nodeFlags, root);
 }
 
 /** The checkouts to compare: this one, and that which `BESIDE` names. */

@@ -72,8 +72,8 @@ const OTHERS: readonly Refusal[] = [
   [
     'Rules of the workspace',
     'invalid_blocks',
-    'No charts and tables of 2026',
-    { refusedBlocks: ['data_visualization', 'data_table'] },
+    'No charts, tables and plans of 2026',
+    { refusedBlocks: ['data_visualization', 'data_table', 'plan'] },
   ],
   [
     'Rules of the workspace',

@@ -101,9 +101,9 @@ async function bind({ told, type }: Guide): Promise<void> {
 
 async function test({ slack, look, told, type }: Guide): Promise<void> {
   await type('test');
-  const { ts: thread } = await told('Test access');
+  const { ts: thread } = await told('Storefront: ');
   slack.lead(TEAM, ADA, { channel: DEPLOYS, thread });
-  await told('6 of 7 reachable');
+  await told('1 of 7 servers is unreachable');
   await look();
 }
 

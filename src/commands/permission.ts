@@ -2,17 +2,11 @@ import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Role } from '../core/roles.ts';
-import { isSlackFailure } from '../slack/failure.ts';
+import { allows } from '../records/channels.ts';
+import { isSlackFailure, unlessSlackFails } from '../slack/failure.ts';
 import type { Excluded, Roles } from '../workspace/roles.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Command } from './command.ts';
-
-/** Cannot be switched off in a channel, so that the people there can always find out what to do. */
-const ALWAYS_ALLOWED: readonly string[] = ['help', 'start', 'roles'];
-
-export function isAlwaysAllowed(command: string): boolean {
-  return ALWAYS_ALLOWED.includes(command);
-}
 
 /** Those of the commands that a person may run in a channel. */
 export async function runnable(
@@ -22,12 +16,8 @@ export async function runnable(
 ): Promise<readonly Command[]> {
   const needed = [...new Set(commands.map(({ role }) => role))];
   const held = await Promise.all(needed.map(async (role) => ((await roles.holds(user, role)) ? [role] : [])));
-  const { commands: allowed } = await channels.get(channel);
-  return commands.filter(
-    ({ name, role }) =>
-      held.flat().includes(role) &&
-      (allowed === undefined || allowed.includes(name) || isAlwaysAllowed(name)),
-  );
+  const settings = await channels.get(channel);
+  return commands.filter(({ name, role }) => held.flat().includes(role) && allows(settings, name));
 }
 
 /** Who wants to run which command, and where it would act or post. */
@@ -59,20 +49,27 @@ export async function refusalOf(rules: Rules, wanted: Wanted): Promise<Refusal |
   if (exclusion !== undefined) return exclusion;
   if (role !== undefined && !(await rules.roles.holds(user, role))) return lacking(rules, role, command);
   for (const channel of new Set(channels)) {
-    const { commands } = await rules.channels.get(channel);
-    if (commands === undefined || commands.includes(command) || isAlwaysAllowed(command)) continue;
+    if (allows(await rules.channels.get(channel), command)) continue;
     const here = channel === channels[0] ? 'this channel' : `<#${channel}>`;
     const roles = code(`${rules.word} roles`);
     return new Refusal(
-      `${code(command)} is switched off in ${here}. Use another channel, or ask ${await whoCan(rules, 'admin')} to allow it there with ${roles}.`,
+      `${code(command)} is switched off in ${here}. Use another channel, or ask ${await whoCan(rules)} to allow it there with ${roles}.`,
     );
   }
   return undefined;
 }
 
+const ROLE_NEEDED: Readonly<Record<Role, string>> = {
+  admin: 'Only admins can do this.',
+  operator: 'Only operators can do this.',
+  billing: 'Only billing people see invoices.',
+  member: 'Only members can do this.',
+};
+
 /** For what a command does for some people only. */
 export async function lacking(rules: Pick<Rules, 'roles'>, role: Role, command: string): Promise<Refusal> {
-  return new Refusal(`This needs the role *${role}*. Ask ${await whoCan(rules, role)}.`, { role, command });
+  const who = (await whoCan(rules)).replace(/^an /, 'An ');
+  return new Refusal(`${ROLE_NEEDED[role]} ${who} can give you access.`, { role, command });
 }
 
 /**
@@ -96,7 +93,7 @@ export async function exclusionOf(
     case 'guest': {
       const roles = code(`${rules.word} roles`);
       return new Refusal(
-        `Single-channel guests cannot use Deckhand. Ask ${await whoCan(rules, 'admin')} to allow guests with ${roles}.`,
+        `Single-channel guests cannot use Deckhand. Ask ${await whoCan(rules)} to allow guests with ${roles}.`,
       );
     }
   }
@@ -118,7 +115,14 @@ async function excludedOf({ roles }: { roles: Roles }, user: string): Promise<Ex
 const UNKNOWN = 'Slack cannot say at the moment who you are, so nothing was done. Try again in a minute.';
 const NOT_SHOWN: ReadonlySet<string> = new Set(['user_not_found', 'user_not_visible']);
 
-async function whoCan({ roles }: Pick<Rules, 'roles'>, role: Role): Promise<string> {
-  const holders = await roles.holders(role);
-  return holders.slice(0, 5).join(', ') || 'an admin';
+/** More names help nobody. */
+const MOST_NAMED = 3;
+
+/** Those who give roles, by name: named admins, else Slack's own. */
+async function whoCan({ roles }: Pick<Rules, 'roles'>): Promise<string> {
+  const admins = (await unlessSlackFails(roles.admins(undefined))) ?? [];
+  const names = admins.slice(0, MOST_NAMED).map((admin) => `<@${admin}>`);
+  const last = names.pop();
+  if (last === undefined) return 'an admin';
+  return names.length === 0 ? last : `${names.join(', ')} or ${last}`;
 }

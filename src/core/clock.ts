@@ -4,18 +4,10 @@ export interface Clock {
   now(): number;
   /** Resolves after `ms` milliseconds; rejects with `signal.reason` as soon as the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** For what waits again and again: a wait as long as the one before makes no new object. */
-  timer(ring: () => void): Timer;
 }
 
-export interface Timer {
-  /** Rings after `ms` milliseconds, 24 days at most, instead of when it was set for. */
-  set(ms: number): void;
-  /** It does not ring. */
-  clear(): void;
-}
-
-export const HOUR_MS = 3_600_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
 /** The longest delay a Node timer takes (2^31 - 1 ms, about 24.8 days); longer sleeps are made of several. */
@@ -24,33 +16,7 @@ const LONGEST_TIMER = 2_147_483_647;
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) => (ms > LONGEST_TIMER ? sleepInSteps(ms, signal) : sleepOnce(ms, signal)),
-  timer: (ring) => new SystemTimer(ring),
 };
-
-class SystemTimer implements Timer {
-  readonly #ring: () => void;
-  #timeout: NodeJS.Timeout | undefined;
-  #ms = 0;
-
-  constructor(ring: () => void) {
-    this.#ring = ring;
-  }
-
-  set(ms: number): void {
-    if (this.#timeout !== undefined && ms === this.#ms) {
-      this.#timeout.refresh();
-      return;
-    }
-    this.clear();
-    this.#ms = ms;
-    this.#timeout = setTimeout(this.#ring, ms);
-  }
-
-  clear(): void {
-    clearTimeout(this.#timeout);
-    this.#timeout = undefined;
-  }
-}
 
 async function sleepInSteps(ms: number, signal?: AbortSignal): Promise<void> {
   for (let left = ms; left > 0; left -= LONGEST_TIMER) await sleepOnce(Math.min(left, LONGEST_TIMER), signal);

@@ -9,14 +9,26 @@ export class UserError extends Error {
   readonly next: string | undefined;
   /** The role that the person lacks and can ask for, and the command that needs it. */
   readonly lacks: { role: string; command: string } | undefined;
+  readonly offer: Offer | undefined;
 
   /** @param message one sentence for the person; foreign text in it must be escaped already */
-  constructor(message: string, next?: string, options?: ErrorOptions & Pick<Partial<UserError>, 'lacks'>) {
+  constructor(
+    message: string,
+    next?: string,
+    options?: ErrorOptions & Pick<Partial<UserError>, 'lacks' | 'offer'>,
+  ) {
     super(message, options);
     this.name = 'UserError';
     this.next = next;
     this.lacks = options?.lacks;
+    this.offer = options?.offer;
   }
+}
+
+/** What a button offers: its label, and the command line that it runs. */
+export interface Offer {
+  label: string;
+  text: string;
 }
 
 /** For what stands in a message or form that this version does not know. @param next the command to type instead */
@@ -41,16 +53,6 @@ export class InstallationEnded extends Error {
   constructor() {
     super('the installation that this belongs to has ended');
     this.name = 'InstallationEnded';
-  }
-}
-
-/** The connection went before the ack of a form: Slack has not seen the outcome in it. */
-export class AckNotSent extends Error {
-  readonly code = 'ack_not_sent';
-
-  constructor() {
-    super('an acknowledgement could not be sent');
-    this.name = 'AckNotSent';
   }
 }
 

@@ -53,24 +53,19 @@ export function createKeyedLock(): KeyedLock {
 const MOST_AHEAD = 9;
 
 /** What waits for its turn: what a person waits for first, but never so that the rest stands still. */
-export class Line<T> {
+class Line<T> {
   readonly #awaited: T[] = [];
   readonly #others: T[] = [];
   /** How many went ahead of the others in a row. */
   #ahead = 0;
 
-  get isEmpty(): boolean {
-    return this.#awaited.length + this.#others.length === 0;
-  }
-
   add(one: T, isAwaited: boolean): void {
     (isAwaited ? this.#awaited : this.#others).push(one);
   }
 
-  /** @param mayBeOther where false, none but what a person waits for */
-  next(mayBeOther = true): T | undefined {
+  next(): T | undefined {
     const isOthersTurn = this.#awaited.length === 0 || (this.#others.length > 0 && this.#ahead >= MOST_AHEAD);
-    if (mayBeOther && isOthersTurn) {
+    if (isOthersTurn) {
       this.#ahead = 0;
       return this.#others.shift();
     }

@@ -1,25 +1,14 @@
 import { type ParsedFields, validateDetailed } from 'node-cron';
-
-/** A cron expression or time zone that cannot be used; the message is for the person who typed it. */
-export class CronError extends Error {
-  readonly code = 'cron_error';
-  override readonly name = 'CronError';
-}
+import { HOUR_MS } from '../core/clock.ts';
+import { addDays, type CalendarDay, CronError, dayAt, instantsOf, offsetsAround } from './zone.ts';
 
 /** Which local times a schedule is due at. Minutes and hours ascend. */
 export interface Cron {
   minutes: readonly number[];
   hours: readonly number[];
-  /** Minutes as a star, with or without a step: due in both of two hours that have the same name. */
-  isRepeated: boolean;
+  /** Minutes or hours as a star, with or without a step: due in every hour there is, and in no other. */
+  isHourly: boolean;
   isDue(day: CalendarDay): boolean;
-}
-
-/** A date of the calendar, of no zone; months from 1. */
-export interface CalendarDay {
-  year: number;
-  month: number;
-  day: number;
 }
 
 const EXAMPLE =
@@ -35,7 +24,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
 
 /** Reading takes longer than all that is done with it, and most schedules are due at the same few times. */
 const known = new Map<string, Cron>();
-const MOST_KNOWN = 1_000;
+const MAX_KNOWN = 1_000;
 
 /**
  * Reads a five-field expression. Where both days are given, either makes the day due, as in every cron since
@@ -46,7 +35,7 @@ export function parseCron(text: string): Cron {
   const read = known.get(text);
   if (read !== undefined) return read;
   const cron = readCron(text);
-  if (known.size >= MOST_KNOWN) known.clear();
+  if (known.size >= MAX_KNOWN) known.clear();
   known.set(text, cron);
   return cron;
 }
@@ -58,11 +47,12 @@ function readCron(text: string): Cron {
   if (fields.some((field) => !PLAIN.test(field) || /\d{3}/.test(field))) throw new CronError(EXAMPLE);
   const { fields: parsed, errors } = validateDetailed(fields.join(' '));
   if (parsed === undefined) throw new CronError(describe(errors.map((error) => error.field)));
-  const [minutes = '', , days = '', , weekdays = ''] = fields;
-  return { ...toCron(parsed, isStar(days) || isStar(weekdays)), isRepeated: isStar(minutes) };
+  const [minutes = '', hours = '', days = '', , weekdays = ''] = fields;
+  const isHourly = isStar(minutes) || isStar(hours);
+  return { ...toCron(parsed, isStar(days) || isStar(weekdays)), isHourly };
 }
 
-function toCron(parsed: ParsedFields, both: boolean): Omit<Cron, 'isRepeated'> {
+function toCron(parsed: ParsedFields, both: boolean): Omit<Cron, 'isHourly'> {
   const days = numbers(parsed.dayOfMonth, 'dayOfMonth');
   const weekdays = numbers(parsed.dayOfWeek, 'dayOfWeek');
   const months = new Set(parsed.month);
@@ -96,4 +86,54 @@ function isStar(field: string): boolean {
 function describe(faulty: readonly string[]): string {
   const names = faulty.map((field) => FIELD_NAMES[field]).filter((name) => name !== undefined);
   return names.length === 0 ? EXAMPLE : `This is wrong: ${names.join(', ')}. ${EXAMPLE}`;
+}
+
+const MINUTE_MS = 60_000;
+/** Longer than any wait for a 29th of February (8 years around 2100, more if it must be a certain weekday). */
+const MAX_DAYS = 366 * 41;
+
+/**
+ * The first occurrence of a schedule after an instant; both in milliseconds since the epoch. A time that a change of the
+ * clocks skips is due at the end of the gap, a time that comes twice the first time; those that are due in every hour
+ * are due in every hour there is.
+ * @throws CronError if the expression or the zone is wrong
+ */
+export function nextOccurrence(expression: string, zone: string, after: number): number {
+  const cron = parseCron(expression);
+  // The day before, because a skipped midnight is due on the next date.
+  let day = addDays(dayAt(zone, after), -1);
+  for (let searched = 0; searched < MAX_DAYS; searched += 1) {
+    const first = firstOn(cron, zone, day, after);
+    day = addDays(day, 1);
+    // Where clocks are set back over midnight, the times of two days are mixed.
+    if (first !== undefined) return Math.min(first, firstOn(cron, zone, day, after) ?? first);
+  }
+  throw new RangeError('no occurrence within 40 years');
+}
+
+function firstOn(cron: Cron, zone: string, date: CalendarDay, after: number): number | undefined {
+  if (!cron.isDue(date)) return undefined;
+  const midnight = Date.UTC(date.year, date.month - 1, date.day);
+  const offsets = offsetsAround(zone, midnight);
+  const latest = Math.min(...offsets);
+  const found: number[] = [];
+  for (const hour of cron.hours) {
+    const begin = midnight + hour * HOUR_MS;
+    if (begin + HOUR_MS - latest <= after) continue;
+    const due = cron.minutes.flatMap((minute) => dueAt(cron, zone, begin + minute * MINUTE_MS, offsets));
+    found.push(...due.filter((at) => at > after));
+    // Times follow each other where the clocks do not change.
+    if (found.length > 0 && offsets.length === 1) break;
+  }
+  return found.length === 0 ? undefined : Math.min(...found);
+}
+
+function dueAt(
+  { isHourly }: Cron,
+  zone: string,
+  local: number,
+  offsets: readonly number[],
+): readonly number[] {
+  const { instants, gapEnd } = instantsOf(zone, local, offsets);
+  return isHourly ? instants : [instants[0] ?? gapEnd].filter((at) => at !== undefined);
 }

@@ -1,145 +1,251 @@
-import type { Clock as BossClock, PgBoss } from 'pg-boss';
+import { randomUUID } from 'node:crypto';
+import { type Clock as BossClock, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss';
+import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { InstallationEnded } from '../core/errors.ts';
-import { type EngineStats, JobAborted } from './jobs.ts';
-import type { JobsBackend } from './jobs-backend.ts';
-import { createBoss, inTransaction, LEASE, QUEUE_OPTIONS } from './pg-boss.ts';
-import { PgBossQueue } from './pg-boss-queue.ts';
-import { advanceSchedules, CREATE_TABLES, databaseTime, ERASE_STATES } from './pg-boss-tables.ts';
-import type { RunContext } from './run-job.ts';
-import { type Advance, createScheduleTable, ERASE_SCHEDULES, type ScheduleTable } from './schedule-table.ts';
+import type { Logger } from '../observability/log.ts';
+import type { QueueStats } from './jobs.ts';
+import type { ClaimedJob, JobsBackend, NewJob } from './jobs-backend.ts';
+import { bringUp } from './pg-boss-upgrade.ts';
+
+/**
+ * A replica shows every 5 s that its jobs are alive. After 15 s without that they are open to others, which is
+ * looked after every 3 s, and fetched every 2 s: so a killed replica's jobs run elsewhere within 20 s.
+ */
+export const LEASE = { pollMs: 2_000, touchMs: 5_000, leaseMs: 15_000 };
+const SUPERVISE_SECONDS = 3;
+/** How often keys are freed that had stayed taken. */
+const DELETE_SECONDS = 60;
+const MAX_CONNECTIONS = 6;
+const DAY_SECONDS = 86_400;
+
+const QUEUE_OPTIONS: Omit<Queue, 'name'> = {
+  // One job with a key waits or runs.
+  policy: 'exclusive',
+  heartbeatSeconds: LEASE.leaseMs / 1_000,
+  // Which failures count, and how long each waits, is the runner's. Take-overs from dead replicas count here too.
+  retryLimit: 1_000_000,
+  retryDelay: 0,
+  expireInSeconds: DAY_SECONDS,
+  retentionSeconds: 365 * DAY_SECONDS,
+  // Of jobs that could not be read; other jobs are deleted at their end, or say when.
+  deleteAfterSeconds: 365 * DAY_SECONDS,
+};
+/** A key stays taken in all states while its row is there, because all of time is one slot of pg-boss. */
+const ALL_TIME_SECONDS = 2 ** 31 - 1;
+
+/** A job that waits or runs. */
+const IS_OPEN: ReadonlySet<string> = new Set(['created', 'retry', 'active']);
+
+/** A job as pg-boss keeps it. `data` is JSON text rather than JSON, because `jsonb` refuses some strings. */
+const Envelope = z.object({ workspace: z.string(), data: z.string(), traceparent: z.string().optional() });
+type Envelope = z.infer<typeof Envelope>;
+/** What an attempt left for the next one, as pg-boss keeps it with a failed job. */
+const Failed = z.object({ failures: z.number() });
+type Failed = z.infer<typeof Failed>;
+
+/** What pg-boss holds unique begins with this where the sender gave a key; otherwise it is made up. */
+const KEYED = 'key ';
+
+/** As many jobs of a queue are read to be counted; of more, pg-boss's own counts are given, which are seconds old. */
+const MAX_COUNTED = 1_000;
 
 export interface PgBossJobsOptions {
   url: string;
   clock: Clock;
-  log?: RunContext['log'];
+  log?: Pick<Logger, 'warn' | 'error'> | undefined;
   /** pg-boss's own clock, which a test may move together with the database's. */
   bossClock?: BossClock;
 }
 
-/** As many jobs of a queue are read to be counted; of more, pg-boss's own counts are given, which are seconds old. */
-const MOST_COUNTED = 1_000;
-
-/** Jobs and schedules in Postgres, shared by any number of replicas; kept by pg-boss, through its public API alone. */
+/** Jobs in Postgres, shared by any number of replicas; kept by pg-boss, through its public API alone. */
 export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptions): JobsBackend {
   const boss = createBoss(url, bossClock);
   boss.on('error', (err) =>
-    log?.error({ event: 'engine_error', err }, 'the jobs go on when the database answers'),
+    log?.warn({ event: 'pg_boss_error', err }, 'pg-boss goes on when the database answers'),
   );
   boss.on('warning', ({ message }) =>
     log?.warn({ event: 'pg_boss_warning', reason: message }, 'pg-boss warns'),
   );
-  const { sql, queueOf, queues, close } = openQueues(boss);
+  const { opened, connect, close } = openQueues(boss);
+
   return {
-    schedules: createSchedules(boss, sql, queueOf),
-    leases: { ...LEASE, beat: async (queue, jobs) => (await queueOf(queue)).beat(jobs) },
-    start: async (names) => {
-      await sql('SELECT 1');
-      await Promise.all(names.map(queueOf));
+    leases: {
+      ...LEASE,
+      touch: async (queue, jobs) => void (await (await opened(queue)).touch(queue, jobs.map(claimOf))),
     },
-    insert: async (queue, jobs) => (await queueOf(queue)).insert(jobs).then(expectStanding),
-    // pg-boss has no call for when the next job falls due, and other replicas send too; hence `pollMs`.
-    claim: async (queue, limit, from) => {
-      return { jobs: await (await queueOf(queue)).claim(limit, from), nextAt: undefined };
+    async start(queues) {
+      await connect();
+      await bringUp(boss);
+      await Promise.all(queues.map(({ name }) => opened(name)));
     },
-    save: async (job) => expectOurs(await (await queueOf(job.queue)).save(job)),
-    release: async (job, delayMs) => expectOurs(await (await queueOf(job.queue)).release({ job, delayMs })),
-    finish: async (job) => expectOurs(await (await queueOf(job.queue)).finish(job)),
-    setAside: async (job) => (await queueOf(job.queue)).setAside(job),
-    erase: async (workspace) => {
-      // Schedules first: an occurrence may just be sent.
-      await sql(ERASE_SCHEDULES, [workspace]);
-      for (const { queue } of await queues()) await queue.erase(workspace);
-      await sql(ERASE_STATES, [workspace]);
+    async insert({ name, keyStaysMs }, job) {
+      await opened(name);
+      const { data, ...options } = toInsert(job, keyStaysMs);
+      return (await boss.send(name, data, options)) !== null;
     },
-    count: async () => {
-      const counts = (await queues()).map(async ({ queue, waiting, running }) => {
-        const isCounted = waiting + running <= MOST_COUNTED;
-        const estimate = { waiting, running, oldestDueMs: queue.latenessMs };
-        return [queue.name, isCounted ? await queue.count(clock.now()) : estimate] as const;
+    async claim(queue, limit, full) {
+      await opened(queue);
+      const ignored = full.length === 0 ? {} : { ignoreGroups: [...full] };
+      const jobs = await boss.fetch<object>(queue, { includeMetadata: true, batchSize: limit, ...ignored });
+      // pg-boss has no call for when the next job falls due, and other replicas send too; hence `pollMs`.
+      return { jobs: jobs.map((job) => claimedJob(queue, job)), nextAt: undefined };
+    },
+    async finish(job, { keyStaysMs }) {
+      const isStaying = job.key !== undefined && keyStaysMs !== undefined;
+      if (isStaying) await boss.complete(job.queue, claimOf(job));
+      else await boss.deleteJob(job.queue, claimOf(job));
+    },
+    async release(job, delayMs) {
+      await boss.fail(job.queue, claimOf(job), { failures: job.failures } satisfies Failed);
+      // It may be fetched in between, and then it just does not wait.
+      if (delayMs > 0)
+        await boss.update(job.queue, undefined, { id: job.id, startAfter: inSeconds(delayMs) });
+    },
+    keepUnreadable: async (job) => void (await boss.cancel(job.queue, claimOf(job))),
+    async unreadable(workspace) {
+      const found = (await boss.getQueues()).map(async ({ name }) => {
+        const jobs = await boss.findJobs(name, { data: { workspace } });
+        return jobs.flatMap(({ id, state }) => (state === 'cancelled' ? { queue: name, id } : []));
       });
-      return Object.fromEntries(await Promise.all(counts)) satisfies EngineStats['queues'];
+      return (await Promise.all(found)).flat();
     },
-    ping: async () => void (await sql('SELECT 1')),
+    async *all() {
+      await connect();
+      for (const { name } of await boss.getQueues())
+        for (const job of await boss.findJobs<object>(name)) {
+          const { key, workspace, data, traceparent } = claimedJob(name, job);
+          const delayMs = Math.max(0, job.startAfter.getTime() - clock.now());
+          if (IS_OPEN.has(job.state)) yield { queue: name, key, workspace, data, delayMs, traceparent };
+        }
+    },
+    async erase(workspace) {
+      await connect();
+      for (const { name } of await boss.getQueues()) {
+        const jobs = await boss.findJobs(name, { data: { workspace } });
+        const ids = jobs.map(({ id }) => id);
+        if (ids.length > 0) await boss.deleteJob(name, ids);
+      }
+    },
+    async count() {
+      await connect();
+      return countQueues(boss, clock.now());
+    },
+    async ping() {
+      await connect();
+      await boss.schemaVersion();
+    },
     close,
   };
 }
 
-function expectStanding(stored: ReadonlyArray<boolean | 'ended'>): boolean[] {
-  return stored.map((one) => {
-    if (one === 'ended') throw new InstallationEnded();
-    return one;
+/** pg-boss, not started, as the keeper of jobs alone: what runs them and when is ours. */
+function createBoss(url: string, clock?: BossClock | undefined): PgBoss {
+  return new PgBoss({
+    connectionString: url,
+    application_name: 'deckhand engine',
+    max: MAX_CONNECTIONS,
+    connectionTimeoutMillis: 15_000,
+    schedule: false,
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
+    maintenanceIntervalSeconds: DELETE_SECONDS,
+    flowIntervalSeconds: DAY_SECONDS,
+    warningQueueSize: 1_000_000,
+    ...(clock === undefined ? {} : { clock }),
   });
 }
 
-function expectOurs(isOurs: boolean): void {
-  if (!isOurs) throw new JobAborted('lease lost');
-}
-
-type Sql = (text: string, values?: unknown[]) => Promise<unknown[]>;
-type QueueOf = (name: string) => Promise<PgBossQueue>;
-
 /** pg-boss and its queues, each opened by whatever needs it first; again if that failed. */
 function openQueues(boss: PgBoss) {
-  const opened = new Map<string, Promise<PgBossQueue>>();
-  let connecting: Promise<unknown> | undefined;
+  const known = new Map<string, Promise<PgBoss>>();
+  let isClosed = false;
 
+  /** pg-boss may be told again and again, and would also begin anew once it was stopped. */
   async function connect(): Promise<void> {
-    connecting ??= boss.start().then(() => boss.getDb().executeSql(CREATE_TABLES));
-    try {
-      await connecting;
-    } catch (error) {
-      connecting = undefined;
-      throw error;
-    }
+    if (isClosed) throw new Error('the jobs were closed');
+    await boss.start();
   }
 
-  async function open(name: string): Promise<PgBossQueue> {
+  async function open(name: string): Promise<PgBoss> {
     await connect();
     await boss.createQueue(name, QUEUE_OPTIONS);
-    return new PgBossQueue(boss, name);
+    return boss;
   }
 
-  function queueOf(name: string): Promise<PgBossQueue> {
-    const queue = opened.get(name) ?? open(name);
-    opened.set(name, queue);
-    queue.catch(() => opened.delete(name));
-    return queue;
+  function opened(name: string): Promise<PgBoss> {
+    const opening = known.get(name) ?? open(name);
+    known.set(name, opening);
+    opening.catch(() => known.delete(name));
+    return opening;
   }
 
+  async function close(): Promise<void> {
+    isClosed = true;
+    await boss.stop({ graceful: false });
+  }
+
+  return { connect, opened, close };
+}
+
+function toInsert(job: NewJob, keyStaysMs?: number) {
+  const { workspace, key, data, delayMs, traceparent } = job;
+  const envelope: Envelope = { workspace, data, ...(traceparent === undefined ? {} : { traceparent }) };
+  const staying = {
+    singletonSeconds: ALL_TIME_SECONDS,
+    deleteAfterSeconds: Math.ceil((keyStaysMs ?? 0) / 1_000),
+  };
   return {
-    /** Runs a statement on tables of our own. */
-    sql: async (text: string, values?: unknown[]): Promise<unknown[]> => {
-      await connect();
-      return (await boss.getDb().executeSql(text, values)).rows;
-    },
-    queueOf,
-    /** All queues of the database, with counts that are seconds old. */
-    queues: async () => {
-      await connect();
-      const known = (await boss.getQueues()).map(async ({ name, queuedCount, activeCount }) => {
-        return { queue: await queueOf(name), waiting: queuedCount, running: activeCount };
-      });
-      return Promise.all(known);
-    },
-    close: async () => {
-      await connecting?.catch(() => undefined);
-      await boss.stop({ graceful: false });
-    },
+    data: envelope,
+    singletonKey: key === undefined ? randomUUID() : `${KEYED}${key}`,
+    group: { id: workspace },
+    ...(delayMs > 0 ? { startAfter: inSeconds(delayMs) } : {}),
+    ...(key === undefined || keyStaysMs === undefined ? {} : staying),
   };
 }
 
-function createSchedules(boss: PgBoss, sql: Sql, queueOf: QueueOf): ScheduleTable {
-  const advance = async (advances: readonly Advance[]): Promise<void> => {
-    const names = new Set(advances.map(({ schedule }) => schedule.queue));
-    const queues = await Promise.all([...names].map(queueOf));
-    await inTransaction(boss, async (db) => {
-      const ours = await advanceSchedules(db, advances);
-      for (const queue of queues) {
-        const sent = ours.filter(({ schedule }) => schedule.queue === queue.name);
-        await queue.insertOccurrences(sent, db);
-      }
-    });
+/** As it was claimed. */
+function claimedJob(queue: string, job: JobWithMetadata): ClaimedJob {
+  const { id, singletonKey, retryCount, groupId, output } = job;
+  const envelope = Envelope.safeParse(job.data).data;
+  return {
+    id,
+    queue,
+    key: singletonKey?.startsWith(KEYED) ? singletonKey.slice(KEYED.length) : undefined,
+    workspace: envelope?.workspace ?? groupId ?? '',
+    traceparent: envelope?.traceparent,
+    // An empty text is no job's data, so it cannot be read.
+    data: envelope?.data ?? '',
+    attempt: retryCount + 1,
+    failures: Failed.safeParse(output).data?.failures ?? 0,
   };
-  return { ...createScheduleTable(sql, 'FOR KEY SHARE'), now: () => databaseTime(sql), advance };
+}
+
+/** How pg-boss knows one claim of a job from the next. */
+function claimOf({ id, attempt }: ClaimedJob): { id: string; retryCount: number } {
+  return { id, retryCount: attempt - 1 };
+}
+
+async function countQueues(boss: PgBoss, now: number): Promise<Record<string, QueueStats>> {
+  const counts = (await boss.getQueues()).map(async (queue) => {
+    const { name, readyCount: waiting, deferredCount: later, activeCount: running } = queue;
+    const isCounted = waiting + later + running <= MAX_COUNTED;
+    const estimate = { waiting, later, running, oldestDueMs: 0 };
+    return [name, isCounted ? await countJobs(boss, name, now) : estimate] as const;
+  });
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+async function countJobs(boss: PgBoss, name: string, now: number): Promise<QueueStats> {
+  const jobs = await boss.findJobs(name);
+  const times = jobs
+    .filter(({ state }) => state === 'created' || state === 'retry')
+    .map(({ startAfter }) => startAfter.getTime());
+  const dueAt = times.filter((at) => at <= now);
+  const running = jobs.filter(({ state }) => state === 'active').length;
+  const later = times.length - dueAt.length;
+  return { waiting: dueAt.length, later, running, oldestDueMs: now - Math.min(now, ...dueAt) };
+}
+
+function inSeconds(ms: number): string {
+  return (ms / 1_000).toFixed(3);
 }

@@ -1,240 +1,141 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import { parseJson } from '../core/json.ts';
 import { backoff } from '../core/retry.ts';
 import type { Logger } from '../observability/log.ts';
-import type { Span, Tracing } from '../observability/tracing.ts';
-import {
-  type Handler,
-  JobAborted,
-  type JobData,
-  type JobOutcome,
-  JobUnreadable,
-  parseData,
-  type SetAside,
-  type WorkOptions,
-} from './jobs.ts';
-import type { ClaimedJob, JobsBackend } from './jobs-backend.ts';
+import type { Tracing } from '../observability/tracing.ts';
+import { type Job, JobAborted, type JobOutcome, type Worker } from './jobs.ts';
+import type { ClaimedJob, JobsBackend, QueueSpec } from './jobs-backend.ts';
 
-export interface Worker {
-  handler: Handler<JobData>;
-  options: WorkOptions<JobData>;
+/** What is done with the jobs of a queue. */
+export interface WorkedQueue extends QueueSpec {
+  schema: z.ZodType;
+  worker: Worker<unknown>;
+}
+
+export interface RunningJob {
+  job: ClaimedJob;
+  abort: AbortController;
 }
 
 export interface RunContext {
   backend: JobsBackend;
+  /** From 0 to 1. */
   random: () => number;
   log: Pick<Logger, 'warn' | 'error'> | undefined;
   tracing: Tracing;
   /** Called with how each attempt ended. */
-  onEnd: ((queue: string, outcome: JobOutcome) => void) | undefined;
-  onSetAside?: ((what: SetAside) => void) | undefined;
-  /** Waits before a failed write is tried again; rejects when it should be given up. */
-  pause(): Promise<void>;
+  onJobEnd: ((queue: string, outcome: JobOutcome) => void) | undefined;
+  /** Tries it again while the database fails: were an outcome lost, the job would run once more. */
+  write(work: () => Promise<void>): Promise<void>;
 }
 
-/** More than any number of restarts while one job runs; a job that ends the process each time is dead then. */
-const MOST_ATTEMPTS = 1_000;
+/** More than any number of restarts while one job runs: such a job ends the process each time. */
+const MAX_ATTEMPTS = 1_000;
 
 /**
- * Runs a job once and writes down what became of it. Rejects only if that could not be written.
- * @returns in how many milliseconds it is due again, if it failed and is tried again
+ * Runs a job once and stores what became of it. Rejects only if that could not be stored.
+ * @returns in how many milliseconds it is due again, where it failed and is tried again
  */
 export function runJob(
-  job: ClaimedJob,
-  worker: Worker,
-  abort: AbortController,
+  queue: WorkedQueue,
+  running: RunningJob,
   context: RunContext,
 ): Promise<number | undefined> {
-  const { queue, workspace, traceparent: parent = null } = job;
+  const { job } = running;
+  const { traceparent: parent = null } = job;
   const attributes = () => ({
     'messaging.system': 'deckhand',
     'messaging.operation.type': 'process',
-    'messaging.destination.name': queue,
-    'deckhand.workspace': workspace,
-    'deckhand.attempt': attemptOf(job),
+    'messaging.destination.name': queue.name,
+    'deckhand.workspace': job.workspace,
+    'deckhand.attempt': job.attempt,
   });
-  const start = { name: `process ${queue}`, kind: 'consumer', attributes, parent } as const;
-  return context.tracing.run(start, (span) => new JobRun(job, worker, abort, context, span).run());
+  const start = { name: `process ${queue.name}`, kind: 'consumer', attributes, parent } as const;
+  return context.tracing.run(start, (span) => {
+    function end(outcome: JobOutcome): void {
+      span.set({ 'deckhand.outcome': outcome });
+      if (outcome !== 'done' && outcome !== 'handed_back') span.fail(outcome);
+      context.onJobEnd?.(queue.name, outcome);
+    }
+    return attempt({ queue, ...running, ...context, end });
+  });
 }
 
-class JobRun {
-  /** As it is stored. */
-  #job: ClaimedJob;
-  readonly #worker: Worker;
-  readonly #abort: AbortController;
-  readonly #context: RunContext;
-  readonly #span: Span;
-  #past: Past = NO_PAST;
-
-  constructor(job: ClaimedJob, worker: Worker, abort: AbortController, context: RunContext, span: Span) {
-    this.#job = job;
-    this.#worker = worker;
-    this.#abort = abort;
-    this.#context = context;
-    this.#span = span;
-  }
-
-  /** Not asynchronous, or what it reads would be kept as long as the job runs. */
-  run(): Promise<number | undefined> {
-    const stored = parseData(this.#job.data);
-    if (stored === undefined) return this.#setAside();
-    const { data, past } = takePast(stored);
-    this.#past = past;
-    if (data[ENDED] === true) return this.#forget();
-    const attempt = this.#attempt;
-    const dead = attempt > MOST_ATTEMPTS ? 'started too often' : (this.#job.dead ?? past.dead);
-    if (dead !== undefined) return this.#endDead(new Error(dead));
-    const { signal } = this.#abort;
-    const save = (saved: JobData): Promise<void> => this.#save(saved);
-    const job = { id: past.id ?? this.#job.id, key: this.#job.key, data, attempt, signal, save };
-    return this.#untilEnded(this.#worker.handler(job));
-  }
-
-  async #untilEnded(handling: Promise<void>): Promise<number | undefined> {
-    try {
-      await handling;
-    } catch (error) {
-      if (error instanceof JobUnreadable) return this.#setAside();
-      return this.#abort.signal.aborted ? this.#stopped() : this.#failed(error);
-    }
-    this.#end('done');
-    return this.#finish();
-  }
-
-  async #save(data: JobData): Promise<void> {
-    const text = JSON.stringify(withPast(data, this.#past));
-    try {
-      await this.#context.backend.save({ ...this.#job, data: text });
-    } catch (error) {
-      if (error instanceof JobAborted) this.#abort.abort(error);
-      throw error;
-    }
-    // In place: the queue holds the job too, and would keep the old text.
-    this.#job.data = text;
-  }
-
-  /** Only a job that is still ours is handed back. */
-  async #stopped(): Promise<undefined> {
-    const { reason } = this.#abort.signal;
-    if (!(reason instanceof JobAborted && reason.reason === 'draining')) return;
-    this.#end('handed_back');
-    const job = { ...this.#job, handedBack: this.#job.handedBack + 1 };
-    await this.#write(() => this.#context.backend.release(job, 0));
-  }
-
-  async #failed(error: unknown): Promise<number | undefined> {
-    const { log, random, backend } = this.#context;
-    log?.warn({ event: 'job_failed', ...this.#names, err: error }, 'an attempt of a job failed');
-    this.#job = { ...this.#job, failures: this.#job.failures + 1 };
-    const failures = this.#past.failures + this.#job.failures;
-    const { attempts, backoffMs } = this.#worker.options;
-    if (failures >= attempts) return this.#endDead(error);
-    this.#end('failed');
-    const delayMs = backoff(backoffMs, failures, random());
-    await this.#write(() => backend.release(this.#job, delayMs));
-    return delayMs;
-  }
-
-  /** It failed for good. That is stored first, so that a kill does not lose the report. */
-  async #endDead(error: unknown): Promise<undefined> {
-    const { backend, log } = this.#context;
-    this.#job = { ...this.#job, dead: error instanceof Error ? error.message : String(error) };
-    this.#end('dead');
-    await this.#write(() => backend.save(this.#job));
-    try {
-      const data = parseData(this.#job.data);
-      if (data !== undefined) await this.#worker.options.onDeadLetter?.(takePast(data).data, error);
-    } catch (err) {
-      log?.error({ event: 'dead_job_not_reported', ...this.#names, err }, 'a dead job was not reported');
-    }
-    await this.#finish();
-  }
-
-  /** Where its key stays taken, nothing else of it does: it waits until the key may be free. */
-  #finish(): Promise<undefined> {
-    const { backend } = this.#context;
-    const { keyStaysMs } = this.#worker.options;
-    const { key, workspace } = this.#job;
-    if (key === undefined || keyStaysMs === undefined) return this.#forget();
-    const ended = { ...this.#job, data: JSON.stringify({ workspace, [ENDED]: true }), dead: undefined };
-    return this.#write(() => backend.release(ended, keyStaysMs));
-  }
-
-  #forget(): Promise<undefined> {
-    return this.#write(() => this.#context.backend.finish(this.#job));
-  }
-
-  async #setAside(): Promise<undefined> {
-    const { log, backend, onSetAside } = this.#context;
-    const { workspace, queue, id, data } = this.#job;
-    log?.error(
-      { event: 'job_set_aside', workspace, ...this.#names },
-      'a job that cannot be read was set aside',
-    );
-    this.#end('set_aside');
-    await this.#write(() => backend.setAside(this.#job));
-    onSetAside?.({ kind: 'job', workspace, queue, id, data });
-  }
-
-  #end(outcome: JobOutcome): void {
-    this.#span.set({ 'deckhand.outcome': outcome });
-    if (outcome !== 'done' && outcome !== 'handed_back') this.#span.fail(outcome);
-    this.#context.onEnd?.(this.#job.queue, outcome);
-  }
-
-  /** Until it is written: were it lost, the job would run once more. */
-  async #write(write: () => Promise<void>): Promise<undefined> {
-    for (;;) {
-      try {
-        await write();
-        return;
-      } catch (err) {
-        if (err instanceof JobAborted) return;
-        const fields = { event: 'job_not_stored', ...this.#names, err };
-        this.#context.log?.error(fields, 'the outcome of a job is written later');
-        await this.#context.pause();
-      }
-    }
-  }
-
-  get #names(): { queue: string; job: string; attempt: number } {
-    const { queue, id } = this.#job;
-    return { queue, job: id, attempt: this.#attempt };
-  }
-
-  get #attempt(): number {
-    return this.#past.attempts + attemptOf(this.#job);
-  }
+interface Attempt extends RunningJob, RunContext {
+  queue: WorkedQueue;
+  end(outcome: JobOutcome): void;
 }
 
-function attemptOf({ claims, handedBack }: ClaimedJob): number {
-  return claims - handedBack;
+async function attempt(one: Attempt): Promise<number | undefined> {
+  const { queue, job, abort, backend, write, end } = one;
+  const parsed = queue.schema.safeParse(parseJson(job.data));
+  if (!parsed.success) return leaveUnreadable(one);
+  const { data } = parsed;
+  if (job.attempt > MAX_ATTEMPTS) return fail(one, data, new Error('the job was started too often'));
+  try {
+    abort.signal.throwIfAborted();
+    await queue.worker.run(job.workspace, jobOf(one, data));
+  } catch (error) {
+    return abort.signal.aborted ? handBack(one) : retry(one, data, error);
+  }
+  end('done');
+  await write(() => backend.finish(job, queue));
+  return undefined;
 }
 
-/** What a job was in the store that it came from. It is kept with its data, so that it goes on as the same job. */
-const Past = z.object({
-  /** What it is known by: claims of forms and requests name it. */
-  id: z.string().optional(),
-  attempts: z.number(),
-  failures: z.number(),
-  dead: z.string().optional(),
-});
-
-export type Past = z.infer<typeof Past>;
-
-const NO_PAST: Past = { attempts: 0, failures: 0 };
-
-const FIELD = 'came-with';
-/** Set in the data of a job that has ended, and is there for its key alone. */
-const ENDED = 'has-ended';
-
-/** The data as it was sent. */
-export function takePast(stored: JobData): { data: JobData; past: Past } {
-  const past = Past.safeParse(stored[FIELD]).data;
-  if (past === undefined) return { data: stored, past: NO_PAST };
-  const { [FIELD]: _, ...data } = stored;
-  return { data, past };
+function jobOf({ job, abort }: Attempt, data: unknown): Job<unknown> {
+  const { id, key, workspace, attempt } = job;
+  return { id, key: key?.slice(keyOf(workspace, '').length), data, attempt, signal: abort.signal };
 }
 
-export function withPast(data: JobData, past: Past): JobData {
-  return past === NO_PAST ? data : { ...data, [FIELD]: past };
+async function leaveUnreadable({ queue, job, log, end, write, backend }: Attempt): Promise<undefined> {
+  const fields = { event: 'job_unreadable', workspace: job.workspace, kind: queue.name, job: job.id };
+  log?.error(fields, 'a job cannot be read and is left out');
+  end('unreadable');
+  await write(() => backend.keepUnreadable(job));
+}
+
+/** Only a job that is still ours is handed back. */
+async function handBack({ job, abort, end, write, backend }: Attempt): Promise<undefined> {
+  const { reason } = abort.signal;
+  if (!(reason instanceof JobAborted && reason.reason === 'draining')) return;
+  end('handed_back');
+  await write(() => backend.release(job, 0));
+}
+
+/** Later, unless it was its last attempt. */
+async function retry(one: Attempt, data: unknown, error: unknown): Promise<number | undefined> {
+  const { queue, job, log, random, end, write, backend } = one;
+  const { attempts, backoffMs } = queue.worker.options;
+  log?.warn({ event: 'job_failed', ...namesOf(job), err: error }, 'an attempt of a job failed');
+  const failures = job.failures + 1;
+  if (failures >= attempts) return fail(one, data, error);
+  end('retried');
+  const delayMs = backoff(backoffMs, failures, random());
+  await write(() => backend.release({ ...job, failures }, delayMs));
+  return delayMs;
+}
+
+async function fail(
+  { queue, job, log, end, write, backend }: Attempt,
+  data: unknown,
+  error: unknown,
+): Promise<undefined> {
+  end('failed');
+  try {
+    await queue.worker.onDeadLetter?.(job.workspace, data, error);
+  } catch (err) {
+    const fields = { event: 'failed_job_not_reported', ...namesOf(job), err };
+    log?.error(fields, 'the failure of a job was not reported');
+  }
+  await write(() => backend.finish(job, queue));
+}
+
+function namesOf({ queue, id, attempt }: ClaimedJob): { queue: string; job: string; attempt: number } {
+  return { queue, job: id, attempt };
+}
+
+/** The key of a job as it is stored: unique in its queue for all workspaces. */
+export function keyOf(workspace: string, key: string): string {
+  return `${workspace} ${key}`;
 }

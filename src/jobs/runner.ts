@@ -1,146 +1,138 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Alarm, type Clock, createAlarm, withTimeout } from '../core/clock.ts';
-import { RecentMap } from '../core/ttl-cache.ts';
+import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
-import type {
-  AskStanding,
-  Engine,
-  EngineStats,
-  Handler,
+import {
+  type Engine,
+  type EngineStats,
   JobAborted,
-  JobData,
-  JobOutcome,
-  Schedule,
-  SendOptions,
-  SetAside,
-  WorkOptions,
+  type JobOutcome,
+  type JobType,
+  type SendOptions,
+  type Worker,
 } from './jobs.ts';
-import type { JobsBackend, Leases } from './jobs-backend.ts';
-import { type Asking, Occurrences } from './occurrences.ts';
-import { QueueRunner } from './queue-runner.ts';
-import type { RunContext, Worker } from './run-job.ts';
+import type { ClaimedJob, JobsBackend, Leases } from './jobs-backend.ts';
+import { keyOf, type RunContext, type RunningJob, runJob, type WorkedQueue } from './run-job.ts';
 
-/** How long a failed write of a job's outcome waits to be tried again. */
-const REWRITE_MS = 1_000;
+/** How many jobs are claimed at once, at most. */
+const MAX_CLAIMED = 100;
+/** How long a claim, or a write of a job's outcome, waits after a failure of the database. */
+const RETRY_MS = 1_000;
 /** How long an aborted job may take to notice. */
 const ABORT_MS = 3_000;
+/** So long an outage of the database is said once. */
+const REPORT_MS = 5_000;
 
 export interface JobsOptions {
   backend: JobsBackend;
   clock: Clock;
   /** From 0 to 1, for the jitter of retries. */
   random?: () => number;
-  log?: RunContext['log'];
+  log?: Pick<Logger, 'warn' | 'error'> | undefined;
   tracing?: Tracing;
   onJobEnd?: ((queue: string, outcome: JobOutcome) => void) | undefined;
-  /** Called with each job and schedule that cannot be read. */
-  onSetAside?: ((what: SetAside) => void) | undefined;
-  /** What is asked of the database for those who send, schedule and erase: its failures are made theirs. */
-  asking?: Asking;
+  /** What is asked of the database for those who send and erase: its failures are made theirs. */
+  asking?: <T>(work: Promise<T>) => Promise<T>;
 }
 
-/** Durable jobs and schedules on either database. */
+interface Running extends RunningJob {
+  ended: Promise<void>;
+}
+
+/** A queue of this process. A queue's jobs are of one type, which its senders and its worker agree on. */
+interface Queue extends WorkedQueue {
+  running: Map<string, Running>;
+  /** Under way; never rejects. */
+  claiming: Promise<void> | undefined;
+  /** Whether there may be due jobs that were not claimed. */
+  mayHaveMore: boolean;
+  /** Whether there may be due jobs of workspaces that had their share. */
+  hasLeftOut: boolean;
+  /** When the next job falls due, as far as is known. */
+  nextAt: number | undefined;
+}
+
+/** Durable jobs on either database: claims what is due, as far as there is room, runs it, and stores how it ended. */
 export function createJobs(options: JobsOptions): Engine {
   return new Runner(options);
 }
 
 class Runner implements Engine {
   readonly #backend: JobsBackend;
-  readonly #clock: Clock;
   readonly #context: RunContext;
-  readonly #asking: Asking;
-  readonly #workers = new Map<string, Worker>();
-  readonly #queues = new Map<string, QueueRunner>();
-  /** Queues that this process sends to or works on. */
-  readonly #known = new Set<string>();
-  readonly #occurrences: Occurrences;
+  readonly #asking: <T>(work: Promise<T>) => Promise<T>;
+  readonly #clock: Clock;
+  readonly #queues = new Map<string, Queue>();
+  /** Queues that are only sent to. */
+  readonly #others = new Set<string>();
   readonly #alarm: Alarm;
-  readonly #loops = new AbortController();
   #state: 'new' | 'running' | 'stopped' = 'new';
-  /** To notice a clock that is set back. */
-  #wokeAt = 0;
-  #beatAt = 0;
-  readonly #reportedAt = new RecentMap<string, number>(50);
+  readonly #stopping = new AbortController();
+  #reportedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: JobsOptions) {
-    const { backend, clock, random = Math.random, log, tracing = NO_TRACING, onJobEnd, onSetAside } = options;
+    const { backend, clock, random = Math.random, tracing = NO_TRACING, log, onJobEnd } = options;
     this.#backend = backend;
     this.#clock = clock;
     this.#asking = options.asking ?? ((work) => work);
-    const pause = (): Promise<void> => this.#pause();
-    this.#context = { backend, random, log, tracing, onEnd: onJobEnd, onSetAside, pause };
+    const write: RunContext['write'] = (work) => this.#write(work);
+    this.#context = { backend, random, tracing, log, onJobEnd, write };
     this.#alarm = createAlarm(clock, () => this.#wake());
-    const onSent = (queue: string): void => this.#queues.get(queue)?.pull();
-    this.#occurrences = new Occurrences({
-      backend,
-      clock,
-      log,
-      asking: this.#asking,
-      onSent,
-      onSetAside: (what) => {
-        onJobEnd?.(what.queue, 'set_aside');
-        onSetAside?.(what);
-      },
-    });
   }
 
-  async send(queue: string, data: JobData, options: SendOptions = {}): Promise<boolean> {
-    const { startAfter, newTrace, lane } = options;
-    const { workspace } = data;
-    const during = await options.during?.();
-    const key = options.key && `${workspace} ${options.key}`;
-    const traceparent = newTrace === true ? undefined : this.#context.tracing.traceparent;
+  work<Data>({ queue: name, schema }: JobType<Data>, worker: Worker<Data>): void {
+    const { keyStaysMs } = worker.options;
+    const queue: unknown = { name, schema, worker, keyStaysMs, running: new Map() };
+    this.#queues.set(name, queue as Queue);
+  }
+
+  async send<Data>(
+    workspace: string,
+    { queue: name }: JobType<Data>,
+    data: Data,
+    { key, at }: SendOptions = {},
+  ): Promise<boolean> {
     const now = this.#clock.now();
-    const delayMs = Math.max(0, (startAfter ?? now) - now);
-    const text = JSON.stringify({ ...data, lane, tenancy: during?.text });
-    const job = { workspace, key, data: text, delayMs, traceparent, during };
-    this.#known.add(queue);
-    const [isStored = false] = await this.#asking(this.#backend.insert(queue, [job]));
-    if (isStored) this.#queues.get(queue)?.expect(now + delayMs);
+    const delayMs = Math.max(0, (at ?? now) - now);
+    const job = {
+      workspace,
+      key: key === undefined ? undefined : keyOf(workspace, key),
+      data: JSON.stringify(data),
+      delayMs,
+      traceparent: delayMs === 0 ? this.#context.tracing.traceparent : undefined,
+    };
+    const queue = this.#queues.get(name);
+    if (queue === undefined) this.#others.add(name);
+    const isStored = await this.#asking(this.#backend.insert(queue ?? { name }, job));
+    if (isStored && queue !== undefined) this.#expect(queue, now + delayMs);
     return isStored;
-  }
-
-  work<T extends JobData>(queue: string, handler: Handler<T>, options: WorkOptions<T>): void {
-    // A queue's jobs are of one type, which its senders and its worker agree on.
-    const worker: unknown = { handler, options };
-    this.#workers.set(queue, worker as Worker);
-    this.#known.add(queue);
-  }
-
-  async schedule(workspace: string, key: string, schedule: Schedule, during?: AskStanding): Promise<void> {
-    return this.#occurrences.set(workspace, key, schedule, await during?.());
-  }
-
-  unschedule(workspace: string, key: string): Promise<void> {
-    return this.#asking(this.#backend.schedules.remove(workspace, key));
   }
 
   async erase(workspace: string): Promise<void> {
     await this.#asking(this.#backend.erase(workspace));
-    for (const queue of this.#queues.values()) queue.abort('erased', workspace);
+    this.#abort('erased', ({ job }) => job.workspace === workspace);
+  }
+
+  unreadable(workspace: string): ReturnType<Engine['unreadable']> {
+    return this.#asking(this.#backend.unreadable(workspace));
   }
 
   async start(): Promise<void> {
     if (this.#state !== 'new') throw new Error('the engine was started before');
-    await this.#backend.start([...this.#workers.keys()]);
+    await this.#backend.start([...this.#queues.values()]);
     this.#state = 'running';
-    this.#wokeAt = this.#clock.now();
-    for (const [name, worker] of this.#workers) this.#queues.set(name, this.#createQueue(name, worker));
-    await this.#occurrences.open();
-    for (const queue of this.#queues.values()) queue.open();
+    for (const queue of this.#queues.values()) this.#pull(queue);
     if (this.#backend.leases !== undefined) this.#keepLeases(this.#backend.leases);
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#state = 'stopped';
     this.#alarm.set(undefined);
-    for (const queue of this.#queues.values()) queue.close();
-    await this.#occurrences.close();
-    for (const queue of this.#queues.values())
-      if (queue.worker.options.resumable === true) queue.abort('draining');
+    this.#abort('draining', (_, { worker }) => worker.options.isSleeper === true);
     await this.#ended(graceMs);
-    this.#abortAll('draining');
+    this.#abort('draining');
     await this.#ended(ABORT_MS);
-    this.#loops.abort();
+    this.#stopping.abort();
   }
 
   async ping(): Promise<void> {
@@ -149,101 +141,177 @@ class Runner implements Engine {
   }
 
   async stats(): Promise<EngineStats> {
-    const queues: EngineStats['queues'] = {};
-    for (const name of this.#known) queues[name] = { waiting: 0, running: 0, oldestDueMs: 0 };
-    return { queues: { ...queues, ...(await this.#backend.count()) } };
+    const names = [...this.#queues.keys(), ...this.#others];
+    const none = names.map((name) => [name, { waiting: 0, later: 0, running: 0, oldestDueMs: 0 }] as const);
+    return { queues: { ...Object.fromEntries(none), ...(await this.#backend.count()) } };
   }
 
-  #createQueue(name: string, worker: Worker): QueueRunner {
-    return new QueueRunner({
-      name,
-      worker,
-      context: this.#context,
-      now: this.#clock.now,
-      onNext: () => this.#setAlarm(),
-      onError: (error) => this.#report(error),
-    });
-  }
-
-  #wake(): void {
-    const now = this.#clock.now();
-    const isSetBack = now < this.#wokeAt;
-    this.#wokeAt = now;
-    if (isSetBack && this.#backend.clockSetBack !== undefined) {
-      const pulled = this.#backend.clockSetBack().then(() => this.#pullAll());
-      pulled.catch((error: unknown) => this.#report(error));
+  /** A job of the queue falls due then. */
+  #expect(queue: Queue, at: number): void {
+    if (at <= this.#clock.now()) {
+      this.#pull(queue);
       return;
     }
-    for (const queue of this.#queues.values())
-      if (queue.nextAt !== undefined && queue.nextAt <= now) queue.pull();
+    queue.nextAt = Math.min(at, queue.nextAt ?? at);
     this.#setAlarm();
   }
 
   #setAlarm(): void {
     if (this.#state !== 'running') return;
-    let next: number | undefined;
-    for (const { nextAt } of this.#queues.values())
-      if (nextAt !== undefined && (next === undefined || nextAt < next)) next = nextAt;
-    this.#alarm.set(next);
+    const times = [...this.#queues.values()].flatMap(({ nextAt }) => nextAt ?? []);
+    this.#alarm.set(times.length === 0 ? undefined : Math.min(...times));
   }
 
-  #pullAll(): void {
-    for (const queue of this.#queues.values()) queue.pull();
+  /** The alarm may ring early. */
+  #wake(): void {
+    const now = this.#clock.now();
+    for (const queue of this.#queues.values())
+      if (queue.nextAt !== undefined && queue.nextAt <= now) this.#pull(queue);
+    this.#setAlarm();
   }
 
-  #abortAll(reason: JobAborted['reason']): void {
-    for (const queue of this.#queues.values()) queue.abort(reason);
+  /** Claims what is due, as far as there is room. */
+  #pull(queue: Queue): void {
+    queue.mayHaveMore = true;
+    if (queue.claiming !== undefined || this.#state !== 'running') return;
+    queue.claiming = this.#claim(queue);
   }
 
-  #keepLeases({ pollMs, beatMs, leaseMs }: Leases): void {
-    this.#beatAt = this.#clock.now();
-    void this.#repeat(pollMs, () => {
-      // By now others may run what runs here, as far as can be known: no beat got through.
-      if (this.#clock.now() - this.#beatAt >= leaseMs) this.#abortAll('lease lost');
-      this.#pullAll();
-      void this.#occurrences.check();
-    });
-    void this.#repeat(beatMs, () => this.#beat());
-  }
-
-  async #beat(): Promise<void> {
-    const at = this.#clock.now();
+  async #claim(queue: Queue): Promise<void> {
     try {
-      await Promise.all([...this.#queues.values()].map((queue) => queue.beat()));
-      this.#beatAt = at;
+      // What is sent, and what makes room, in one turn of the event loop is claimed at once.
+      await nextTurn();
+      const { concurrency } = queue.worker.options;
+      while (this.#state === 'running' && queue.mayHaveMore && queue.running.size < concurrency)
+        await this.#claimOnce(queue);
     } catch (error) {
+      this.#report(error);
+      queue.mayHaveMore = false;
+      queue.nextAt = this.#clock.now() + RETRY_MS;
+    } finally {
+      // At once, or what is sent in between would wait for the next.
+      queue.claiming = undefined;
+    }
+    this.#setAlarm();
+  }
+
+  async #claimOnce(queue: Queue): Promise<void> {
+    const { concurrency, isSleeper } = queue.worker.options;
+    const share = isSleeper === true ? concurrency : shareOf(concurrency);
+    const limit = Math.min(concurrency - queue.running.size, share, MAX_CLAIMED);
+    const full = workspacesWith(share, queue.running.values());
+    queue.mayHaveMore = false;
+    queue.hasLeftOut = full.length > 0;
+    queue.nextAt = undefined;
+    const { jobs, nextAt } = await this.#backend.claim(queue.name, limit, full);
+    for (const job of jobs) this.#begin(queue, job);
+    if (jobs.length === limit) queue.mayHaveMore = true;
+    if (nextAt !== undefined) this.#expect(queue, nextAt);
+  }
+
+  #begin(queue: Queue, job: ClaimedJob): void {
+    const abort = new AbortController();
+    const running: Running = { job, abort, ended: Promise.resolve() };
+    queue.running.set(job.id, running);
+    // It was claimed while the process began to stop.
+    if (this.#state === 'stopped') abort.abort(new JobAborted('draining'));
+    running.ended = this.#run(queue, running).finally(() => {
+      if (queue.running.get(job.id) === running) queue.running.delete(job.id);
+      if (queue.mayHaveMore || queue.hasLeftOut) this.#pull(queue);
+    });
+  }
+
+  /** Never rejects. */
+  async #run(queue: Queue, running: Running): Promise<void> {
+    try {
+      const delayMs = await runJob(queue, running, this.#context);
+      if (delayMs !== undefined) this.#expect(queue, this.#clock.now() + delayMs);
+    } catch (error) {
+      // The database could not be written. Where replicas share it, the job is claimed again when its lease ends.
       this.#report(error);
     }
   }
 
-  /** Until the end of `stop`; `act` handles its own failures. */
-  async #repeat(ms: number, act: () => void | Promise<void>): Promise<void> {
-    const { signal } = this.#loops;
-    while (!signal.aborted) {
-      // A little apart from the other replicas.
-      await this.#clock.sleep(ms * (0.9 + this.#context.random() * 0.2), signal).catch(() => undefined);
-      if (!signal.aborted) await act();
+  /** Until it is stored: were it lost, the job would run once more. */
+  async #write(write: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (this.#state === 'stopped') throw error;
+        this.#report(error);
+        await this.#clock.sleep(RETRY_MS);
+      }
     }
   }
 
-  /** Before a failed write is tried again; the last one before the end is not. */
-  async #pause(): Promise<void> {
-    if (this.#state === 'stopped') throw new Error('the engine stops');
-    await this.#clock.sleep(REWRITE_MS);
-  }
-
-  /** Once a second each failure that many queues meet together, as where the database is away. */
-  #report(err: unknown): void {
-    const now = this.#clock.now();
-    const said = String(err);
-    if (Math.abs(now - (this.#reportedAt.get(said) ?? -Infinity)) < REWRITE_MS) return;
-    this.#reportedAt.set(said, now);
-    this.#context.log?.error({ event: 'engine_error', err }, 'the jobs go on when the database answers');
+  #abort(reason: JobAborted['reason'], isMeant: (one: Running, queue: Queue) => boolean = () => true): void {
+    for (const queue of this.#queues.values())
+      for (const one of queue.running.values())
+        if (isMeant(one, queue)) one.abort.abort(new JobAborted(reason));
   }
 
   /** Waits until nothing runs any more, at most `ms`. */
   async #ended(ms: number): Promise<void> {
-    const runs = [...this.#queues.values()].flatMap((queue) => [...queue.runs]);
-    if (runs.length > 0 && ms > 0) await withTimeout(this.#clock, ms, Promise.allSettled(runs));
+    if (ms > 0) await withTimeout(this.#clock, ms, this.#idle());
   }
+
+  async #idle(): Promise<void> {
+    for (;;) {
+      const queues = [...this.#queues.values()];
+      const claims = queues.flatMap(({ claiming }) => claiming ?? []);
+      const runs = queues.flatMap(({ running }) => [...running.values()]).map(({ ended }) => ended);
+      if (claims.length + runs.length === 0) return;
+      await Promise.all([...claims, ...runs]);
+    }
+  }
+
+  /** Looks for what other replicas sent, and shows that this one is alive. */
+  #keepLeases({ pollMs, touchMs, leaseMs, touch }: Leases): void {
+    let touchedAt = this.#clock.now();
+    void this.#repeat(pollMs, async () => {
+      // By now others may run what runs here.
+      if (this.#clock.now() - touchedAt >= leaseMs) this.#abort('claim over');
+      for (const queue of this.#queues.values()) this.#pull(queue);
+    });
+    void this.#repeat(touchMs, async () => {
+      const at = this.#clock.now();
+      await Promise.all([...this.#queues.values()].map((queue) => touchRunning(queue, touch)));
+      touchedAt = at;
+    });
+  }
+
+  /** Until the end of `stop`. */
+  async #repeat(ms: number, act: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      // A little apart from the other replicas.
+      const pause = ms * (0.9 + this.#context.random() * 0.2);
+      await this.#clock.sleep(pause, signal).catch(() => undefined);
+      if (!signal.aborted) await act().catch((error: unknown) => this.#report(error));
+    }
+  }
+
+  /** What many queues meet together, as where the database is away, is said once. */
+  #report(err: unknown): void {
+    const now = this.#clock.now();
+    if (now - this.#reportedAt < REPORT_MS) return;
+    this.#reportedAt = now;
+    this.#context.log?.error({ event: 'engine_error', err }, 'the jobs go on when the database answers');
+  }
+}
+
+/** How many jobs of a workspace run at once, so that those of others begin beside any number of slow ones. */
+function shareOf(concurrency: number): number {
+  return Math.ceil(concurrency / 4);
+}
+
+function workspacesWith(share: number, running: Iterable<Running>): string[] {
+  const groups = Map.groupBy(running, ({ job }) => job.workspace);
+  return [...groups].flatMap(([workspace, jobs]) => (jobs.length >= share ? workspace : []));
+}
+
+async function touchRunning({ name, running }: Queue, touch: Leases['touch']): Promise<void> {
+  const jobs = [...running.values()].flatMap(({ job, abort }) => (abort.signal.aborted ? [] : job));
+  if (jobs.length > 0) await touch(name, jobs);
 }

@@ -1,24 +1,14 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { InstallationEnded } from '../core/errors.ts';
-import { inTransaction, type SqliteFile, whenFree } from '../core/sqlite-file.ts';
-import { JobAborted } from './jobs.ts';
-import type { ClaimedJob, JobsBackend, NewJob } from './jobs-backend.ts';
-import {
-  type Advance,
-  CREATE_SCHEDULES,
-  createScheduleTable,
-  ERASE_SCHEDULES,
-  type Query,
-  type ScheduleTable,
-} from './schedule-table.ts';
+import { inTransaction, retryIfLocked } from '../core/sqlite-file.ts';
+import type { ClaimedJob, JobsBackend } from './jobs-backend.ts';
 
 /**
- * Waiting jobs have state 0, running ones 1, those set aside 2. `set_at` is when `due` was set, by the same clock.
+ * Jobs wait (state 0), run (1), could not be read (2), or have ended and are there for their key alone (3), until `due`.
  * `seq` never repeats, so the outcome of a job that was erased meets no other.
  */
-const CREATE_JOBS = `
+const CREATE = `
 CREATE TABLE IF NOT EXISTS deckhand_jobs (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   queue TEXT NOT NULL,
@@ -26,52 +16,40 @@ CREATE TABLE IF NOT EXISTS deckhand_jobs (
   workspace TEXT NOT NULL,
   data TEXT NOT NULL,
   due INTEGER NOT NULL,
-  set_at INTEGER NOT NULL,
   state INTEGER NOT NULL DEFAULT 0,
   claims INTEGER NOT NULL DEFAULT 0,
-  handed_back INTEGER NOT NULL DEFAULT 0,
   failures INTEGER NOT NULL DEFAULT 0,
-  dead TEXT,
   traceparent TEXT
 );
 CREATE INDEX IF NOT EXISTS deckhand_jobs_due ON deckhand_jobs (queue, due, seq, workspace) WHERE state = 0;
+CREATE INDEX IF NOT EXISTS deckhand_jobs_ended ON deckhand_jobs (due) WHERE state = 3;
 CREATE INDEX IF NOT EXISTS deckhand_jobs_workspace ON deckhand_jobs (workspace);
 CREATE UNIQUE INDEX IF NOT EXISTS deckhand_jobs_key ON deckhand_jobs (queue, key) WHERE key IS NOT NULL;`;
-export const CREATE_TABLES = CREATE_JOBS + CREATE_SCHEDULES;
 /** What ran when an earlier process ended. */
 const TAKE_OVER = 'UPDATE deckhand_jobs SET state = 0 WHERE state = 1';
-
-const QUEUES = 'SELECT DISTINCT queue FROM deckhand_jobs';
-const STANDS = 'SELECT 1 FROM keyv WHERE key = ? AND value = ?';
-/** Only while that stands which the job belongs to, where it belongs to anything. */
-const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, set_at, traceparent)
-  SELECT ?, ?, ?, ?, ?, ?, ? WHERE ? IS NULL OR EXISTS (${STANDS}) ON CONFLICT DO NOTHING`;
-const DUE = 'SELECT seq FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due <= :now';
-/** But for those of the workspaces that are left out. To unfold the list takes longer than the rest, if it is empty too. */
-const DUE_BUT = `${DUE} AND workspace NOT IN (SELECT value FROM json_each(:left))`;
-const NEXT =
-  'SELECT due FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due > :now ORDER BY due LIMIT 1';
+const FREE_KEYS = 'DELETE FROM deckhand_jobs WHERE state = 3 AND due <= ?';
+const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, traceparent) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT DO NOTHING`;
+const NEXT = 'SELECT min(due) AS due FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due > :now';
 /** Gives with each job when the next one falls due, which would take a statement of its own otherwise. */
-const [CLAIM, CLAIM_BUT] = [DUE, DUE_BUT].map(
-  (due) => `UPDATE deckhand_jobs SET state = 1, claims = claims + 1
-  WHERE seq IN (${due} ORDER BY due, seq LIMIT :limit)
-  RETURNING CAST(seq AS TEXT) AS id, seq, queue, key, workspace, data, due, claims, handed_back AS handedBack, failures,
-    dead, traceparent, (${NEXT}) AS nextAt`,
-) as [string, string];
+const CLAIM = `UPDATE deckhand_jobs SET state = 1, claims = claims + 1 WHERE seq IN
+    (SELECT seq FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due <= :now
+      AND workspace NOT IN (SELECT value FROM json_each(:full)) ORDER BY due, seq LIMIT :limit)
+  RETURNING CAST(seq AS TEXT) AS id, seq, queue, key, workspace, data, due, traceparent, claims AS attempt, failures,
+    (${NEXT}) AS nextAt`;
 const OURS = 'seq = ? AND claims = ? AND state = 1';
-const SAVE = `UPDATE deckhand_jobs SET data = ?, failures = ?, handed_back = ?, dead = ? WHERE ${OURS}`;
-const RELEASE = `UPDATE deckhand_jobs SET data = ?, failures = ?, handed_back = ?, dead = ?, due = ?, set_at = ?,
-  state = 0 WHERE ${OURS}`;
-const FINISH = `DELETE FROM deckhand_jobs WHERE ${OURS}`;
-const SET_ASIDE = `UPDATE deckhand_jobs SET state = 2, key = NULL WHERE ${OURS}`;
-const ERASE = 'DELETE FROM deckhand_jobs WHERE workspace = $1';
-const CLOCK_SET_BACK =
-  'UPDATE deckhand_jobs SET due = $1 + due - set_at, set_at = $1 WHERE state = 0 AND set_at > $1';
-const COUNT = `SELECT queue, sum(state = 0) AS waiting, sum(state = 1) AS running,
-  max(0, :now - min(CASE state WHEN 0 THEN due ELSE :now END)) AS oldestDueMs
+const RELEASE = `UPDATE deckhand_jobs SET state = 0, due = ?, failures = ? WHERE ${OURS}`;
+const END = `UPDATE deckhand_jobs SET state = 3, due = ?, data = '', traceparent = NULL WHERE ${OURS}`;
+const DELETE = `DELETE FROM deckhand_jobs WHERE ${OURS}`;
+const KEEP_UNREADABLE = `UPDATE deckhand_jobs SET state = 2, key = NULL WHERE ${OURS}`;
+const UNREADABLE =
+  'SELECT queue, CAST(seq AS TEXT) AS id FROM deckhand_jobs WHERE workspace = ? AND state = 2';
+const ALL = `SELECT queue, key, workspace, data, max(0, due - :now) AS delayMs, traceparent FROM deckhand_jobs
+  WHERE state < 2 ORDER BY seq`;
+const ERASE = 'DELETE FROM deckhand_jobs WHERE workspace = ?';
+const COUNT = `SELECT queue, sum(state = 0 AND due <= :now) AS waiting, sum(state = 0 AND due > :now) AS later,
+  sum(state = 1) AS running, max(0, :now - min(CASE state WHEN 0 THEN due ELSE :now END)) AS oldestDueMs
   FROM deckhand_jobs WHERE state < 2 GROUP BY queue`;
-const ADVANCE = `UPDATE deckhand_schedules SET next_at = ?
-  WHERE workspace = ? AND key = ? AND cron = ? AND zone = ? AND next_at = ?`;
 
 const text = z
   .string()
@@ -86,61 +64,87 @@ const ClaimedRows = z.array(
     workspace: z.string(),
     data: z.string(),
     due: z.number(),
-    claims: z.number(),
-    handedBack: z.number(),
-    failures: z.number(),
-    dead: text,
     traceparent: text,
+    attempt: z.number(),
+    failures: z.number(),
     nextAt: z.number().nullable(),
   }),
 );
-const NextRow = z.object({ due: z.number() }).optional();
+const NextRow = z.object({ due: z.number().nullable() }).optional();
+const AllRows = z.array(
+  z.object({
+    queue: z.string(),
+    key: text,
+    workspace: z.string(),
+    data: z.string(),
+    delayMs: z.number(),
+    traceparent: text,
+  }),
+);
+const UnreadableRows = z.array(z.object({ queue: z.string(), id: z.string() }));
 const CountRows = z.array(
-  z.object({ queue: z.string(), waiting: z.number(), running: z.number(), oldestDueMs: z.number() }),
+  z.object({
+    queue: z.string(),
+    waiting: z.number(),
+    later: z.number(),
+    running: z.number(),
+    oldestDueMs: z.number(),
+  }),
 );
 
+type Value = string | number | null;
+
 /**
- * Jobs and schedules in two tables of an SQLite file that this process alone works on, beside its documents. Nothing
- * of them is held in memory. What is written waits while another process holds the file's lock.
+ * Jobs in a table of an SQLite file that this process alone works on, beside its documents. Nothing of them is held in
+ * memory. What is written waits while another process holds the file's lock.
  */
-export function createSqliteJobs({ database: db, commit }: SqliteFile, clock: Clock): JobsBackend {
-  db.exec(CREATE_TABLES);
-  const setBack = db.prepare(CLOCK_SET_BACK);
-  const erasing = [ERASE_SCHEDULES, ERASE].map((sql) => db.prepare(sql));
-  const count = db.prepare(COUNT);
-  const insertOne = db.prepare(INSERT);
-  const stands = db.prepare(STANDS);
-  const queues = db.prepare(QUEUES).all();
-  /** Those that may have a job: the others need not be asked. */
-  const used = new Set(queues.map(({ queue }) => queue));
-  const insert = (queue: string, { during, key, workspace, data, delayMs, traceparent }: NewJob): boolean => {
-    used.add(queue);
-    const now = clock.now();
-    const row = [queue, key ?? null, workspace, data, now + delayMs, now, traceparent ?? null];
-    const standing = [during?.key ?? null, during?.key ?? null, during?.text ?? null];
-    if (insertOne.run(...row, ...standing).changes > 0) return true;
-    if (during !== undefined && stands.get(during.key, during.text) === undefined)
-      throw new InstallationEnded();
-    return false;
-  };
+export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
+  db.exec(CREATE);
+  bringUp(db);
   db.exec(TAKE_OVER);
-  setBack.run({ $1: clock.now() });
+  const prepared = new Map<string, StatementSync>();
+  function statement(sql: string): StatementSync {
+    const known = prepared.get(sql) ?? db.prepare(sql);
+    prepared.set(sql, known);
+    return known;
+  }
+  const run = async (sql: string, ...values: Value[]): Promise<boolean> =>
+    (await retryIfLocked(() => statement(sql).run(...values))).changes > 0;
+  const rows = (sql: string, values: Record<string, Value>): Promise<unknown[]> =>
+    retryIfLocked(() => statement(sql).all(values));
+
   return {
-    schedules: { ...createSchedules(db, insert), now: async () => clock.now() },
-    start: async () => undefined,
-    insert: (queue, jobs) => {
-      const store = (): boolean[] => jobs.map((job) => insert(queue, job));
-      return jobs.length === 1 ? commit(store) : inTransaction(db, store);
+    start: async () => void (await run(FREE_KEYS, clock.now())),
+    async insert({ name, keyStaysMs }, { key = null, workspace, data, delayMs, traceparent = null }) {
+      const now = clock.now();
+      if (keyStaysMs !== undefined) await run(FREE_KEYS, now);
+      return run(INSERT, name, key, workspace, data, now + delayMs, traceparent);
     },
-    ...changes(db, clock, used),
-    erase: (workspace) =>
-      inTransaction(db, () => {
-        for (const statement of erasing) statement.run({ $1: workspace });
-      }),
-    clockSetBack: async () => void (await whenFree(() => setBack.run({ $1: clock.now() }))),
-    count: async () => {
-      const rows = await whenFree(() => count.all({ now: clock.now() }));
-      return Object.fromEntries(CountRows.parse(rows).map(({ queue, ...counts }) => [queue, counts]));
+    async claim(queue, limit, full) {
+      const asked = { queue, now: clock.now() };
+      const claimed = ClaimedRows.parse(await rows(CLAIM, { ...asked, limit, full: JSON.stringify(full) }));
+      const jobs = claimed.sort((one, other) => one.due - other.due || one.seq - other.seq);
+      const [first] = jobs;
+      const nextAt = first === undefined ? NextRow.parse((await rows(NEXT, asked))[0])?.due : first.nextAt;
+      return { jobs, nextAt: nextAt ?? undefined };
+    },
+    async finish(job, { keyStaysMs }) {
+      if (job.key === undefined || keyStaysMs === undefined) await run(DELETE, ...claimOf(job));
+      else await run(END, clock.now() + keyStaysMs, ...claimOf(job));
+    },
+    async release(job, delayMs) {
+      await run(RELEASE, clock.now() + delayMs, job.failures, ...claimOf(job));
+    },
+    keepUnreadable: async (job) => void (await run(KEEP_UNREADABLE, ...claimOf(job))),
+    unreadable: async (workspace) =>
+      UnreadableRows.parse(await retryIfLocked(() => statement(UNREADABLE).all(workspace))),
+    async *all() {
+      yield* AllRows.parse(await rows(ALL, { now: clock.now() }));
+    },
+    erase: async (workspace) => void (await run(ERASE, workspace)),
+    async count() {
+      const counted = CountRows.parse(await rows(COUNT, { now: clock.now() }));
+      return Object.fromEntries(counted.map(({ queue, ...counts }) => [queue, counts]));
     },
     // Sees that another process holds the file; that the disk has room is seen by the store's own ping.
     ping: () => inTransaction(db, () => undefined),
@@ -148,72 +152,19 @@ export function createSqliteJobs({ database: db, commit }: SqliteFile, clock: Cl
   };
 }
 
-type Changes = Pick<JobsBackend, 'claim' | 'save' | 'release' | 'finish' | 'setAside'>;
-
-function changes(db: DatabaseSync, clock: Clock, used: ReadonlySet<unknown>): Changes {
-  const claim = db.prepare(CLAIM);
-  const claimOthers = db.prepare(CLAIM_BUT);
-  const next = db.prepare(NEXT);
-  const [save, release, finish, setAside] = [SAVE, RELEASE, FINISH, SET_ASIDE].map((sql) => {
-    const statement = db.prepare(sql);
-    return async (...values: Array<string | number | null>): Promise<void> => {
-      const { changes } = await whenFree(() => statement.run(...values));
-      if (changes === 0) throw new JobAborted('erased');
-    };
-  }) as [Change, Change, Change, Change];
-  return {
-    claim: async (queue, limit, { full, busy }) => {
-      if (!used.has(queue)) return { jobs: [], nextAt: undefined };
-      const asked = { queue, now: clock.now() };
-      const claimBut = (left: readonly string[], most: number): Promise<unknown[]> =>
-        whenFree(() =>
-          left.length === 0
-            ? claim.all({ ...asked, limit: most })
-            : claimOthers.all({ ...asked, limit: most, left: JSON.stringify(left) }),
-        );
-      const found = await claimBut([...full, ...busy], limit);
-      // Those of busy workspaces after all others, those of full ones not at all.
-      if (busy.length > 0 && found.length < limit)
-        found.push(...(await claimBut(full, limit - found.length)));
-      const jobs = ClaimedRows.parse(found).sort((a, b) => a.due - b.due || a.seq - b.seq);
-      if (jobs[0] !== undefined) return { jobs, nextAt: jobs[0].nextAt ?? undefined };
-      return { jobs, nextAt: NextRow.parse(await whenFree(() => next.get(asked)))?.due };
-    },
-    save: (job) => save(...stateOf(job), job.id, job.claims),
-    release: (job, delayMs) => {
-      const now = clock.now();
-      return release(...stateOf(job), now + delayMs, now, job.id, job.claims);
-    },
-    finish: ({ id, claims }) => finish(id, claims),
-    setAside: ({ id, claims }) => setAside(id, claims),
-  };
+function claimOf({ id, attempt }: ClaimedJob): [string, number] {
+  return [id, attempt];
 }
 
-type Change = (...values: Array<string | number | null>) => Promise<void>;
-
-function stateOf({ data, failures, handedBack, dead }: ClaimedJob): Array<string | number | null> {
-  return [data, failures, handedBack, dead ?? null];
-}
-
-/** For statements whose values are `$1`, `$2` and so on. */
-export function sqliteQuery(db: DatabaseSync): Query {
-  return (sql, values) =>
-    whenFree(() => db.prepare(sql).all(Object.fromEntries(values.map((value, at) => [`$${at + 1}`, value]))));
-}
-
-function createSchedules(
-  db: DatabaseSync,
-  insert: (queue: string, job: NewJob) => boolean,
-): Omit<ScheduleTable, 'now'> {
-  const one = db.prepare(ADVANCE);
-  const advance = ({ schedule, nextAt, job }: Advance): void => {
-    const { workspace, key, cron, zone, queue, nextAt: from } = schedule;
-    const isOurs = one.run(nextAt ?? null, workspace, key, cron, zone, from).changes > 0;
-    if (!isOurs || job === undefined) return;
-    insert(queue, { workspace, key: undefined, data: job.data, delayMs: 0, traceparent: undefined });
-  };
-  return {
-    ...createScheduleTable(sqliteQuery(db), ''),
-    advance: (advances) => inTransaction(db, () => advances.forEach(advance)),
-  };
+/** A table of release 0.2.0: its ended jobs said so in their data, and its schedules had a table of their own. */
+function bringUp(db: DatabaseSync): void {
+  db.exec('DROP TABLE IF EXISTS deckhand_schedules');
+  const columns = db.prepare("SELECT name FROM pragma_table_info('deckhand_jobs')").all();
+  if (!columns.some(({ name }) => name === 'set_at')) return;
+  db.exec(`BEGIN;
+    UPDATE deckhand_jobs SET state = 3, data = '' WHERE state < 2 AND data LIKE '%"has-ended":true%';
+    ALTER TABLE deckhand_jobs DROP COLUMN set_at;
+    ALTER TABLE deckhand_jobs DROP COLUMN handed_back;
+    ALTER TABLE deckhand_jobs DROP COLUMN dead;
+    COMMIT`);
 }

@@ -1,9 +1,19 @@
 import { DAY_MS } from '../core/clock.ts';
 import { byQuarter, numbersIn } from '../core/quarters.ts';
-import { type CalendarDay, CronError } from './cron.ts';
 import { OTHER_NAMES, presentName } from './zone-names.ts';
 
-const MINUTE_MS = 60_000;
+/** A cron expression or time zone that cannot be used; the message is for the person who typed it. */
+export class CronError extends Error {
+  readonly code = 'cron_error';
+  override readonly name = 'CronError';
+}
+
+/** A date of the calendar, of no zone; months from 1. */
+export interface CalendarDay {
+  year: number;
+  month: number;
+  day: number;
+}
 
 /**
  * Checks an IANA time zone and gives its present name: `europe/lisbon` becomes `Europe/Lisbon`, `Asia/Calcutta` becomes
@@ -22,10 +32,18 @@ export function parseZone(text: string): string {
   }
 }
 
+/** Names of zones that were met. */
+const zones = new Set<string>();
+const MAX_MET = 1_000;
+
 /** Whether this is the name of a time zone, of today or of the past. */
 export function isZone(text: string): boolean {
+  if (zones.has(text)) return true;
   try {
-    return parseZone(text) !== '';
+    parseZone(text);
+    // To ask Intl takes some 50 microseconds, and each digest that is read names its zone.
+    if (zones.size < MAX_MET) zones.add(text);
+    return true;
   } catch (error) {
     if (error instanceof CronError) return false;
     throw error;
@@ -64,39 +82,41 @@ export function addDays({ year, month, day }: CalendarDay, count: number): Calen
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
 }
 
-/** Turns local times of one day into instants. */
-export interface LocalTimes {
-  /**
-   * A time that a change of the clocks skips becomes the first instant after the gap; of a time that comes twice the
-   * first one counts. Later times never give an earlier instant.
-   */
-  first(hour: number, minute: number): number;
-  /** The second one of a time that comes twice. */
-  second(hour: number, minute: number): number | undefined;
-  /** False if the clocks do not change around that day. */
-  hasChange: boolean;
+/** The instants of a local time, which a change of the clocks may skip (none) or repeat (two). */
+export interface Instants {
+  instants: readonly number[];
+  /** Where it is skipped: the first instant after the gap. */
+  gapEnd: number | undefined;
 }
 
-export function localTimesOf(zone: string, { year, month, day }: CalendarDay): LocalTimes {
-  const midnight = Date.UTC(year, month - 1, day);
+/** What a zone's clocks are ahead of UTC on a day and around it: one number, or two, before and after a change. */
+export function offsetsAround(zone: string, midnight: number): readonly number[] {
   // No zone is a whole day away from UTC, so these two are on either side of all instants of that day.
-  const before = offsetAt(zone, midnight - DAY_MS);
-  const after = offsetAt(zone, midnight + 2 * DAY_MS);
-  const hasChange = before !== after;
-  const repeated = before > after ? repeatedTimes(zone, midnight, before, after) : NO_TIMES;
-  const localOf = (hour: number, minute: number): number => midnight + (hour * 60 + minute) * MINUTE_MS;
-  return {
-    first(hour, minute) {
-      const local = localOf(hour, minute);
-      return hasChange ? resolve(zone, local, before, after) : local - before;
-    },
-    second(hour, minute) {
-      const local = localOf(hour, minute);
-      const isTwice = local >= repeated.from && local < repeated.to;
-      return isTwice ? local - after : undefined;
-    },
-    hasChange,
-  };
+  return [...new Set([offsetAt(zone, midnight - DAY_MS), offsetAt(zone, midnight + 2 * DAY_MS)])];
+}
+
+/** @param local the local time as if it were in UTC, in milliseconds; offsets are those of its day */
+export function instantsOf(zone: string, local: number, offsets: readonly number[]): Instants {
+  const tried = offsets.map((offset) => local - offset).sort((one, other) => one - other);
+  const [earliest = local, latest = earliest] = tried;
+  if (tried.length === 1) return { instants: tried, gapEnd: undefined };
+  const instants = tried.filter((instant) => instant + offsetAt(zone, instant) === local);
+  return { instants, gapEnd: instants.length === 0 ? changeBetween(zone, earliest, latest) : undefined };
+}
+
+/** The first instant of a local time, or the end of the gap that it is skipped by. */
+export function instantAt(
+  zone: string,
+  { year, month, day }: CalendarDay,
+  hour: number,
+  minute: number,
+): number {
+  return firstOf(zone, Date.UTC(year, month - 1, day, hour, minute));
+}
+
+function firstOf(zone: string, local: number): number {
+  const { instants, gapEnd } = instantsOf(zone, local, offsetsAround(zone, local));
+  return instants[0] ?? gapEnd ?? local;
 }
 
 /**
@@ -105,36 +125,11 @@ export function localTimesOf(zone: string, { year, month, day }: CalendarDay): L
  */
 export function daysLater(zone: string, instant: number, days: number): number {
   const local = instant + offsetAt(zone, instant);
-  const first = instantOf(zone, local);
+  const first = firstOf(zone, local);
   const passed = first < instant ? changeBetween(zone, first, instant) + offsetAt(zone, first) : local;
   const later = passed + days * DAY_MS;
-  const at = instantOf(zone, later);
+  const at = firstOf(zone, later);
   return at + offsetAt(zone, at) === later ? at : at + 1;
-}
-
-function instantOf(zone: string, local: number): number {
-  return resolve(zone, local, offsetAt(zone, local - DAY_MS), offsetAt(zone, local + DAY_MS));
-}
-
-interface LocalRange {
-  from: number;
-  to: number;
-}
-
-const NO_TIMES: LocalRange = { from: 0, to: 0 };
-
-/** The local times that come twice where the clocks are set back around a day. */
-function repeatedTimes(zone: string, midnight: number, before: number, after: number): LocalRange {
-  const change = changeBetween(zone, midnight - DAY_MS, midnight + 2 * DAY_MS);
-  return { from: change + after, to: change + before };
-}
-
-function resolve(zone: string, local: number, before: number, after: number): number {
-  const earlier = local - Math.max(before, after);
-  const later = local - Math.min(before, after);
-  if (earlier + offsetAt(zone, earlier) === local) return earlier;
-  if (later + offsetAt(zone, later) === local) return later;
-  return changeBetween(zone, earlier, later);
 }
 
 /** The first instant in (from, to] that has the offset of `to`. */

@@ -1,11 +1,6 @@
 import type { Parts } from '../workspace/workspace.ts';
 import { type Routes, sendText, withHead } from './receivers/http-server.ts';
 
-/** Still served while draining, so that a probe learns that Deckhand drains and is not gone. */
-export const STILL_ANSWERED = ['GET', 'HEAD'].flatMap((method) =>
-  ['/healthz', '/readyz', '/metrics'].map((path) => `${method} ${path}`),
-);
-
 type HealthParts = Pick<Parts, 'store' | 'engine' | 'log' | 'metrics' | 'tokenHealth'>;
 
 /** What probes and Prometheus ask. */
@@ -15,7 +10,8 @@ export function healthRoutes(parts: HealthParts, isDraining: () => boolean): Rou
     'GET /healthz': (_, response) => sendText(response, 200, 'ok'),
     'GET /readyz': async (_, response) => {
       const fault = isDraining() ? 'draining' : await faultOf(parts);
-      sendText(response, fault === undefined ? 200 : 503, fault ?? 'ready');
+      const ready = parts.tokenHealth.isUnreached() ? 'ready, slack: not reached yet' : 'ready';
+      sendText(response, fault === undefined ? 200 : 503, fault ?? ready);
     },
     'GET /metrics': async (_, response) => {
       const text = await metrics.text();

@@ -1,4 +1,4 @@
-import { App, type Receiver, type ReceiverEvent } from '@slack/bolt';
+import { App, type Receiver } from '@slack/bolt';
 import { ZodError } from 'zod';
 import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
 import { createContext } from '../commands/resolve-target.ts';
@@ -6,20 +6,24 @@ import type { Caller } from '../core/reply.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { libraryLogger } from '../slack/sdk.ts';
+import type { Slack } from '../slack/slack.ts';
+import { GLOBAL } from '../store/store.ts';
 import { failureMessage } from '../views/blocks/failures.ts';
+import { notice } from '../views/blocks/modal.ts';
 import type { JobDefinition } from '../workspace/define-job.ts';
+import { NotServed } from '../workspace/installations.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
 import { type BackgroundWork, untilEnded } from './background-work.ts';
 import {
   callerOf,
-  createDurableRequests,
-  type DurableRequests,
+  createInbox,
+  type Inbox,
   isStoredFirst,
-  type Live,
+  type SlackHandles,
   type StoredEvent,
   type StoredRequest,
-} from './durable-requests.ts';
-import { createLiveEvents, LIVE_EVENTS, type LiveEvents } from './live-events.ts';
+} from './inbox.ts';
+import { createLiveEvents, LIVE_EVENTS } from './live-events.ts';
 import { mentionHandler } from './mentions.ts';
 import {
   type IncomingRequest,
@@ -31,7 +35,7 @@ import {
   readShortcut,
   viewStateOf,
 } from './payloads/payloads.ts';
-import { OptionsBody, OtherBody, SubmissionBody } from './payloads/schemas.ts';
+import { OptionsBody, SubmissionBody } from './payloads/schemas.ts';
 import { carryOut } from './pipeline/pipeline.ts';
 import { explainNotStored, respondFailure, respondPrivately } from './pipeline/respond.ts';
 import { runText } from './pipeline/run-command.ts';
@@ -41,11 +45,12 @@ import { createSteps } from './pipeline/run-step.ts';
 import { createSubmissions } from './pipeline/run-submission.ts';
 import type { Registry } from './registry.ts';
 
-export interface ListenerParts {
+interface Dependencies {
   log: Logger;
   tracing: Tracing;
   config: { SLACK_API_URL: string };
   workspaces: Workspaces;
+  slack: Slack;
   registry: Registry;
   receiver: Receiver;
   background: BackgroundWork;
@@ -54,35 +59,40 @@ export interface ListenerParts {
   steps: Readonly<Record<string, WorkflowStep>>;
 }
 
-interface Shared extends Pick<ListenerParts, 'log' | 'registry' | 'workspaces'> {
+interface Shared extends Pick<Dependencies, 'log' | 'registry' | 'workspaces'> {
   background: BackgroundWork;
-  requests: DurableRequests;
+  inbox: Inbox;
 }
 
 type Ack = (answer?: unknown) => Promise<void>;
 
-/** What parses a payload, acknowledges it and has it carried out, by the name of the payload's span. */
-type Takers = Readonly<Record<string, (body: unknown, ack: Ack) => Promise<void>>>;
+type Payload = Record<string, unknown>;
+
+/** Parses a payload, has it carried out, and says what Slack is told; what changes something is stored by then. */
+type PayloadHandler = (body: Payload, ack: Ack) => Promise<void>;
 
 /** Every way in: no command, click, form or event is left without an answer. */
-export function createListeners(parts: ListenerParts) {
+export function createListeners(parts: Dependencies) {
   const { log, registry, workspaces, background } = parts;
   const steps = createSteps(parts.steps);
-  const mentions = { app_mention: mentionHandler(() => requests) };
+  const mentions = { app_mention: mentionHandler(() => inbox) };
   const events: EventHandlers = { ...parts.events, ...mentions, function_executed: steps.functionExecuted };
-  const requests = createDurableRequests({
-    run: (workspace, request, live) => run(registry, workspace, request, live, true),
-    fail(workspace, request, live, error) {
-      return respondFailure(createContext(workspace, callerOf(request, live)), error);
+  const inbox = createInbox({
+    run: (workspace, request, handles) => run(registry, workspace, request, handles, true),
+    fail(workspace, request, handles, error) {
+      return respondFailure(createContext(workspace, callerOf(request, handles)), error);
     },
     async runEvent({ about, body }) {
       const caller: Caller = { user: '', channel: undefined, requestId: body.event_id };
       await events[body.event.type]?.(createContext(await workspaces.enter(about), caller), body);
     },
   });
-  const shared = { log, registry, workspaces, background, requests };
+  const shared = { log, registry, workspaces, background, inbox };
   const submissions = createSubmissions(registry);
-  const takers: Takers = {
+  const liveEvents = createLiveEvents(shared);
+
+  /** By the `type` that Slack gives them; a command has none. */
+  const handlers: Readonly<Record<string, PayloadHandler>> = {
     slash_command: (body, ack) => take(shared, readCommand(body), ack),
     block_actions: (body, ack) => take(shared, readAction(body), ack),
     shortcut: (body, ack) => take(shared, readShortcut(body), ack),
@@ -91,26 +101,81 @@ export function createListeners(parts: ListenerParts) {
       const form = SubmissionBody.parse(body);
       const { workspace, caller } = readInteraction(form);
       const state = viewStateOf(form.view);
-      const work = submissions.take(await workspaces.enter(workspace), caller, state, ack);
+      const work = submissions.take(await workspaces.admit(workspace), caller, state, ack);
       background.track(work);
       await work;
     },
     view_closed: (_, ack) => ack(),
-    async other(body, ack) {
-      const { type } = OtherBody.parse(body);
-      log.info({ event: 'payload_unknown', type }, 'a payload of a type without a handler was acknowledged');
-      await ack();
-    },
     async block_suggestion(body, ack) {
       const menu = OptionsBody.parse(body);
       const { workspace, caller } = readInteraction(menu);
-      await ack(await runOptions(await workspaces.enter(workspace), registry, caller, menu));
+      await ack(await runOptions(await workspaces.admit(workspace), registry, caller, menu));
+    },
+    async event_callback(body, ack) {
+      const known = liveEvents.begin(body) ? undefined : readEvent(body, events);
+      if (known !== undefined) await untilEnded(parts, storeEvent(shared, known.workspaceId, known.event));
+      await ack();
     },
   };
-  const app = new DirectApp({ ...parts, requests, events, takers, live: createLiveEvents(shared) });
+
+  const app = new App({
+    receiver: parts.receiver,
+    // Tokens are looked up where they are used, so that no request waits for the store before its ack.
+    authorize: async () => ({}),
+    attachFunctionToken: false,
+    ignoreSelf: false,
+    convoStore: false,
+    logger: libraryLogger(log, 'bolt'),
+    clientOptions: { slackApiUrl: parts.config.SLACK_API_URL },
+  });
+  const named = { ...events, ...LIVE_EVENTS };
+  // One for all: listeners by type are each offered every payload, which takes a quarter of an ack.
+  app.use(({ body: { ...body }, ack }) => {
+    const handler = handlers[String(body.type ?? 'slash_command')];
+    const answer: Ack = async (given) => ack?.(given as never);
+    const handle = async (): Promise<void> => handler?.(body, answer);
+    return parts.tracing.run(payloadSpan(body, named), () =>
+      unlessMalformed(log, () => unlessNotServed(parts, body, answer, handle)),
+    );
+  });
+
   /** What is stored before its ack, carried out as jobs. */
-  const jobs: readonly JobDefinition<unknown>[] = [...requests.jobs, submissions.job, steps.job];
-  return { app, jobs };
+  const jobs: readonly JobDefinition<unknown>[] = [...inbox.jobs, submissions.job, steps.job];
+  return { jobs };
+}
+
+/** What cannot be read is not acknowledged, and the receiver answers that. */
+async function unlessMalformed(log: Logger, handle: () => Promise<void>): Promise<void> {
+  try {
+    await handle();
+  } catch (err) {
+    if (!(err instanceof ZodError)) throw err;
+    log.warn({ event: 'payload_malformed', err }, 'a payload does not have the shape of its type');
+  }
+}
+
+/** One sentence, where what was asked can be answered at all. An event that may be served later is sent again by Slack. */
+async function unlessNotServed(
+  { log, slack }: Pick<Dependencies, 'log' | 'slack'>,
+  { type, response_url: url }: Payload,
+  ack: Ack,
+  handle: () => Promise<void>,
+): Promise<void> {
+  try {
+    await handle();
+  } catch (error) {
+    if (!(error instanceof NotServed) || (type === 'event_callback' && !error.isForGood)) throw error;
+    const { message: text } = error;
+    log.info(
+      { event: 'request_not_served', reason: error.isForGood ? 'other_workspace' : 'not_known_yet' },
+      'a request was not for this installation, or came before Slack had named it',
+    );
+    if (type === undefined) return ack(text);
+    if (type === 'view_submission') return ack({ response_action: 'update', view: notice('Deckhand', text) });
+    if (type === 'block_suggestion') return ack({ options: [] });
+    await ack();
+    if (typeof url === 'string') await slack.of(GLOBAL).respond(url, failureMessage({ text }), 'ephemeral');
+  }
 }
 
 /**
@@ -118,26 +183,23 @@ export function createListeners(parts: ListenerParts) {
  * `kill -9` loses nothing that Slack believes was taken.
  */
 async function take(shared: Shared, incoming: IncomingRequest, ack: Ack): Promise<void> {
-  const { workspaces, registry, requests, background } = shared;
-  const { request, live } = incoming;
-  const workspace = await workspaces.enter(incoming.workspace);
+  const { workspaces, registry, background } = shared;
+  const { request, handles } = incoming;
+  const workspace = await workspaces.admit(incoming.workspace);
   if (isStoredFirst(registry, request)) return store(shared, workspace, incoming, ack);
   await ack();
-  if (isForSlack(registry, request, live)) return;
-  background.begin(incoming.workspace, async () => {
-    if (request.kind === 'shortcut' && !(await requests.isNew(workspace, request.caller.requestId))) return;
-    await run(registry, workspace, request, live);
-  });
+  if (isForSlack(registry, request, handles)) return;
+  background.begin(() => run(registry, workspace, request, handles));
 }
 
 async function store(
-  { requests }: Shared,
+  { inbox }: Shared,
   workspace: Workspace,
-  { request, live, caller }: IncomingRequest,
+  { request, handles, caller }: IncomingRequest,
   ack: Ack,
 ): Promise<void> {
   try {
-    await requests.store(workspace, request, live);
+    await inbox.store(workspace, request, handles);
   } catch (error) {
     const message = failureMessage(explainNotStored(workspace, error));
     // Only the ack of a command is shown to the person.
@@ -148,8 +210,17 @@ async function store(
   await ack();
 }
 
+/** Where it is not stored, it is not acknowledged, so that Slack sends it again. */
+async function storeEvent(
+  { workspaces, inbox }: Shared,
+  workspaceId: string,
+  event: StoredEvent,
+): Promise<void> {
+  await inbox.storeEvent(await workspaces.admit(workspaceId), event);
+}
+
 /** A button that opens an address is handled by Slack itself, and so is typing in a field without an action of ours. */
-function isForSlack(registry: Registry, request: StoredRequest, { state }: Live): boolean {
+function isForSlack(registry: Registry, request: StoredRequest, { state }: SlackHandles): boolean {
   if (request.kind !== 'action') return false;
   const isKnown = registry.action(request.actionId, state?.view.callback_id) !== undefined;
   return !isKnown && (request.actionId.startsWith('link:') || state !== undefined);
@@ -160,79 +231,17 @@ async function run(
   registry: Registry,
   workspace: Workspace,
   request: StoredRequest,
-  live: Live,
+  handles: SlackHandles,
   isStored?: true,
 ): Promise<void> {
-  const caller: Caller = { ...callerOf(request, live), isStored };
+  const caller: Caller = { ...callerOf(request, handles), isStored };
   const scene = { registry, workspace: workspace.forRequest(), caller };
   switch (request.kind) {
     case 'command':
       return runText(scene, request);
     case 'action':
-      return void (await carryOut(actionAsked({ ...scene, request, live })));
+      return void (await carryOut(actionAsked({ ...scene, request, handles })));
     case 'shortcut':
-      return void (await carryOut(shortcutAsked({ ...scene, request, live })));
-  }
-}
-
-interface Ways extends ListenerParts {
-  requests: DurableRequests;
-  live: LiveEvents;
-  takers: Takers;
-}
-
-/**
- * Bolt, but each payload goes straight to what takes it: Bolt acknowledges events before a handler has seen them, where
- * they are stored first here, and offers everything else to each listener in turn, which took a sixth of an ack.
- */
-class DirectApp extends App {
-  readonly #ways: Ways;
-  /** The events that have a handler. */
-  readonly #named: Readonly<Record<string, unknown>>;
-
-  constructor(ways: Ways) {
-    super({
-      receiver: ways.receiver,
-      // Tokens are looked up where they are used, so that no request waits for the store before its ack.
-      authorize: async () => ({}),
-      ignoreSelf: false,
-      convoStore: false,
-      logger: libraryLogger(ways.log, 'bolt'),
-      clientOptions: { slackApiUrl: ways.config.SLACK_API_URL },
-    });
-    this.#ways = ways;
-    this.#named = { ...ways.events, ...LIVE_EVENTS };
-  }
-
-  override processEvent(event: ReceiverEvent): Promise<void> {
-    const span = payloadSpan(event.body, this.#named);
-    return this.#ways.tracing.run(span, () =>
-      event.body.type === 'event_callback' ? this.#takeEvent(event) : this.#take(span.name, event),
-    );
-  }
-
-  async #takeEvent(event: ReceiverEvent): Promise<void> {
-    const { live, events } = this.#ways;
-    if (live.begin(event.body)) return event.ack();
-    const known = readEvent(event.body, events);
-    if (known !== undefined) await untilEnded(this.#ways, this.#store(known.keeper, known.event));
-    await event.ack();
-  }
-
-  /** Where it is not stored, it is not acknowledged, so that Slack sends it again. */
-  async #store(keeper: string, event: StoredEvent): Promise<void> {
-    const { workspaces, requests } = this.#ways;
-    await requests.storeEvent(await workspaces.enter(keeper), event);
-  }
-
-  async #take(name: string, { body, ack }: ReceiverEvent): Promise<void> {
-    const { takers, log } = this.#ways;
-    try {
-      await takers[name]?.(body, (answer) => ack(answer as string));
-    } catch (err) {
-      if (err instanceof ZodError)
-        log.warn({ event: 'payload_malformed', err }, 'a payload does not have the shape of its type');
-      else log.error({ event: 'bug', err }, 'a request of Slack failed without an answer');
-    }
+      return void (await carryOut(shortcutAsked({ ...scene, request, handles })));
   }
 }

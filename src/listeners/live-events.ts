@@ -5,9 +5,10 @@ import { detailsOf } from '../commands/unfurls/details.ts';
 import type { Audited, Caller } from '../core/reply.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { failureWords } from '../views/blocks/failures.ts';
+import { NotServed } from '../workspace/installations.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
 import type { BackgroundWork } from './background-work.ts';
-import type { DurableRequests } from './durable-requests.ts';
+import { isFirst } from './inbox.ts';
 import { readEvent } from './payloads/payloads.ts';
 import { type EventBody, Id, MaybeId } from './payloads/schemas.ts';
 import { carryOut } from './pipeline/pipeline.ts';
@@ -21,16 +22,12 @@ export const LIVE_EVENTS: Readonly<Record<string, (workspace: Workspace, body: E
     entity_details_requested: showDetails,
   };
 
-export type LiveEvents = ReturnType<typeof createLiveEvents>;
-
 export function createLiveEvents({
   workspaces,
   background,
-  requests,
 }: {
   workspaces: Workspaces;
   background: BackgroundWork;
-  requests: DurableRequests;
 }) {
   return {
     /** False for any other payload. */
@@ -38,14 +35,24 @@ export function createLiveEvents({
       const known = readEvent(raw, LIVE_EVENTS);
       if (known === undefined) return false;
       const { about, body } = known.event;
-      background.begin(about, async () => {
-        const workspace = await workspaces.enter(about);
-        if (await requests.isNew(workspace, body.event_id))
-          await LIVE_EVENTS[body.event.type]?.(workspace, body);
+      background.begin(async () => {
+        const workspace = await admitted(workspaces, about);
+        if (workspace === undefined) return;
+        if (await isFirst(workspace, body.event_id)) await LIVE_EVENTS[body.event.type]?.(workspace, body);
       });
       return true;
     },
   };
+}
+
+/** Its handle cannot be answered by a token that is not of that installation. */
+async function admitted(workspaces: Workspaces, about: string): Promise<Workspace | undefined> {
+  try {
+    return await workspaces.admit(about);
+  } catch (error) {
+    if (error instanceof NotServed) return undefined;
+    throw error;
+  }
 }
 
 const DetailsRequested = z.object({

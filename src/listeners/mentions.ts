@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { EventHandler, SlackEvent } from '../commands/command.ts';
 import { cleanCommandText } from '../commands/command-router.ts';
-import type { DurableRequests, StoredRequest } from './durable-requests.ts';
+import type { Inbox, StoredRequest } from './inbox.ts';
 import { Id, MaybeId } from './payloads/schemas.ts';
 
 /** Asks for a mention's words anew as a command, which waits for those of its channel alone and is tried again like them. */
-export function mentionHandler(requests: () => Pick<DurableRequests, 'store'>): EventHandler {
+export function mentionHandler(inbox: () => Pick<Inbox, 'store'>): EventHandler {
   return async ({ workspace }, body) => {
     const request = readMention(body);
-    if (request !== undefined) await requests().store(workspace, request, {});
+    if (request !== undefined) await inbox().store(workspace, request, {});
   };
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isThisMachine } from '../core/exchange.ts';
+import { isThisMachine } from '../core/http.ts';
 import { type Page, pageOf } from '../views/blocks/page.ts';
 import { frontPage, privacyPage } from '../views/public/pages.ts';
 import type { Parts } from '../workspace/workspace.ts';
@@ -18,7 +18,7 @@ export function sendPage(
 }
 
 /** Browsers take such a cookie from this very host over https alone, with the path `/`. */
-const HOST_PREFIX = '__Host-';
+export const HOST_PREFIX = '__Host-';
 
 /**
  * A cookie that only `url` gets back, or its host where it is public, for ten minutes, out of reach of any script. Lax,
@@ -42,7 +42,7 @@ export function cookiesOf(request: IncomingMessage, url: URL): Record<string, st
   );
 }
 
-function isPublic(url: URL): boolean {
+export function isPublic(url: URL): boolean {
   return url.protocol === 'https:' || !isThisMachine(url.hostname);
 }
 

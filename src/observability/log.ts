@@ -57,73 +57,30 @@ export function scrub(line: string): string {
   return SECRETS.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line);
 }
 
-/** JSON lines; `write` gets each finished, scrubbed line. */
-export function createLog(level: string, write: (line: string) => void): Logger {
+/** Of an error. Its other properties may hold a request, or a row of a database. */
+const OF_ERRORS = new Set(['type', 'message', 'stack', 'code']);
+
+/**
+ * JSON lines on the standard output. Each is written before the call returns, so that none is lost where the process ends
+ * or is killed; a reader that goes away ends nothing.
+ * @param write gets the lines instead
+ */
+export function createLog(level: string, write?: (line: string) => void): Logger {
   return pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      serializers: { err: describeError },
+      redact: {
+        paths: ['err.*'],
+        censor: (value, path) => (OF_ERRORS.has(path.at(-1) ?? '') ? value : undefined),
+      },
       formatters: {
         level: (label) => ({ level: label }),
         log: (fields) => Object.fromEntries(Object.entries(fields).filter(([name]) => ALLOWED.has(name))),
       },
+      hooks: { streamWrite: scrub },
     },
-    { write: (line: string) => write(scrub(line)) },
+    write === undefined ? pino.destination({ sync: true }) : { write },
   );
-}
-
-/** How late a line of a flood may be written. */
-const TOGETHER_MS = 20;
-
-/** What went wrong must stand in the log, also where the process is killed right after. */
-const URGENT = /^\{"level":"(?:warn|error|fatal)"/;
-
-/**
- * Writes a line at once where none was written in the last moment; the lines of a flood are written together, since each
- * write takes longer than all the rest of a line. Warnings and errors never wait.
- * @param write must not be asynchronous, for `flush` is called when the process ends
- */
-export function writeTogether(write: (lines: string) => void): { add(line: string): void; flush(): void } {
-  let waiting: string[] = [];
-  let isPaused = false;
-
-  function flush(): void {
-    if (waiting.length === 0) return;
-    const lines = waiting.join('');
-    waiting = [];
-    write(lines);
-    pause();
-  }
-
-  function pause(): void {
-    if (isPaused) return;
-    isPaused = true;
-    const end = (): void => {
-      isPaused = false;
-      flush();
-    };
-    setTimeout(end, TOGETHER_MS).unref();
-  }
-
-  return {
-    add(line) {
-      waiting.push(line);
-      if (!isPaused || URGENT.test(line)) flush();
-    },
-    flush,
-  };
-}
-
-/** Name, code and stack of an error and its causes; never other properties, which may hold requests. */
-function describeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return { type: typeof error };
-  return {
-    type: error.name,
-    message: error.message,
-    ...('code' in error ? { code: error.code } : {}),
-    stack: error.stack,
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
-  };
 }

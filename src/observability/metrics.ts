@@ -5,7 +5,9 @@ import type { Logger } from './log.ts';
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** The jobs of each queue; `oldestDueMs` is how long the oldest due job has waited. */
-type QueueStats = Readonly<Record<string, { waiting: number; running: number; oldestDueMs: number }>>;
+type QueueStats = Readonly<
+  Record<string, { waiting: number; later: number; running: number; oldestDueMs: number }>
+>;
 type CountJobs = () => Promise<{ queues: QueueStats }>;
 /** Undefined where the database took too long. */
 type CountInTime = () => Promise<{ queues: QueueStats } | undefined>;
@@ -24,7 +26,7 @@ export function createMetrics(version: string, countJobs: CountJobs, clock: Cloc
   const updateQueues = createQueueGauges(
     registry,
     () => withTimeout(clock, COUNT_MS, countJobs()),
-    (queue) => meters.jobs.inc({ queue, outcome: 'dead' }, 0),
+    (queue) => meters.jobs.inc({ queue, outcome: 'failed' }, 0),
   );
   const { gauge } = makersFor(registry);
   gauge('deckhand_build_info', 'Deckhand’s version, and the version of Node.', 'version', 'node').set(
@@ -42,19 +44,17 @@ export function createMetrics(version: string, countJobs: CountJobs, clock: Cloc
       meters.slack.observe({ method, outcome }, ms / 1000),
     serviceCall: ({ operation, kind, ms }: { operation: string; kind: string; ms: number }) =>
       meters.service.observe({ operation, outcome: kind }, ms / 1000),
+    tokenRefused: (variable: string, isRefused: boolean) =>
+      meters.tokens.set({ variable }, isRefused ? 1 : 0),
     followed: (change: 1 | -1) => meters.followed.inc(change),
     job: (queue: string, outcome: string): void => {
       meters.jobs.inc({ queue, outcome });
-      if (outcome === 'set_aside') meters.quarantined.inc({ kind: 'job', of: queue });
+      if (outcome === 'unreadable') meters.unreadable.inc({ kind: 'job', of: queue });
     },
     /** A document or job cannot be read; `of` is its collection or queue. */
-    quarantined: (kind: 'document' | 'job', of: string) => meters.quarantined.inc({ kind, of }),
-    /** A post is sent again although Slack may have it already. */
-    uncertainDelivery: () => meters.repeated.inc(),
-    /** A reply is not sent again because Slack may have it already. */
-    uncertainReply: () => meters.withheld.inc(),
-    /** A request to the service whose answer was lost may have been carried out. */
-    uncertainRequest: (operation: string) => meters.unanswered.inc({ operation }),
+    unreadable: (kind: 'document' | 'job', of: string) => meters.unreadable.inc({ kind, of }),
+    /** Something is done again although it may have been done before. */
+    possibleDuplicate: (what: PossiblyTwice) => meters.possibleDuplicates.inc({ what }),
     /** An occurrence of a schedule was handled; `lateMs` after it was due, where it has a time. */
     slot: (kind: string, outcome: string, lateMs?: number): void => {
       meters.slots.inc({ kind, outcome });
@@ -110,15 +110,24 @@ function createMeters(registry: Registry) {
       'operation',
       'outcome',
     ),
+    tokens: gauge(
+      'deckhand_slack_token_refused',
+      'Is 1 where Slack refuses a token of the environment, by its variable.',
+      'variable',
+    ),
     followed: gauge('deckhand_followed_runs', 'Test runs and provisioning servers being followed.'),
     jobs: counter('deckhand_jobs_total', 'Attempts at jobs by queue and outcome.', 'queue', 'outcome'),
-    quarantined: counter(
-      'deckhand_quarantined_total',
-      'Documents, jobs and schedules that cannot be read, by their collection or queue.',
+    unreadable: counter(
+      'deckhand_unreadable_total',
+      'Documents and jobs that cannot be read, by their collection or queue.',
       'kind',
       'of',
     ),
-    ...createUncertainMeters(registry),
+    possibleDuplicates: counter(
+      'deckhand_possible_duplicates_total',
+      'What may have been done twice because an answer was lost: posts, runs, orders.',
+      'what',
+    ),
     slots: counter(
       'deckhand_slots_total',
       'Occurrences of schedules by kind and outcome.',
@@ -135,30 +144,17 @@ function createMeters(registry: Registry) {
 }
 
 /** Of a counter that is first seen above 0, Prometheus takes no increase: what alerts look for is there before it happens. */
-function beginAtZero({ slots, unanswered }: ReturnType<typeof createMeters>): void {
+function beginAtZero({
+  slots,
+  possibleDuplicates,
+  tokens,
+  unreadable,
+}: ReturnType<typeof createMeters>): void {
+  for (const variable of ['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN']) tokens.set({ variable }, 0);
+  unreadable.inc({ kind: 'document', of: 'accounts' }, 0);
   for (const kind of ['digest', 'watch', 'invoices'])
     for (const outcome of ['failed', 'missed']) slots.inc({ kind, outcome }, 0);
-  for (const operation of ['startTestAccess', 'createServer']) unanswered.inc({ operation }, 0);
-}
-
-/** What may have happened twice, or not at all. */
-function createUncertainMeters(registry: Registry) {
-  const { counter } = makersFor(registry);
-  return {
-    repeated: counter(
-      'deckhand_delivery_uncertain_total',
-      'Posts sent again although Slack may have them already. Only these can appear twice.',
-    ),
-    withheld: counter(
-      'deckhand_reply_uncertain_total',
-      'Thread replies not sent again because Slack may have them already. Only these can be missing.',
-    ),
-    unanswered: counter(
-      'deckhand_request_uncertain_total',
-      'Requests to the service that may have been carried out without an answer, by operation. Only these can be carried out twice.',
-      'operation',
-    ),
-  };
+  for (const what of ['post', 'run', 'order']) possibleDuplicates.inc({ what }, 0);
 }
 
 function makersFor(registry: Registry) {
@@ -196,43 +192,25 @@ function createQueueGauges(
     oldest.reset();
     jobs.reset();
     up.set(counted === undefined ? 0 : 1);
-    for (const [queue, { waiting, running, oldestDueMs }] of Object.entries(counted?.queues ?? {})) {
+    for (const [queue, { waiting, later, running, oldestDueMs }] of Object.entries(counted?.queues ?? {})) {
       onQueue(queue);
       oldest.set({ queue }, oldestDueMs / 1000);
       jobs.set({ queue, state: 'waiting' }, waiting);
+      jobs.set({ queue, state: 'later' }, later);
       jobs.set({ queue, state: 'running' }, running);
     }
   };
 }
 
-interface UncertainDelivery {
-  channel?: string | undefined;
-  /** The delivery's id, the post's `client_msg_id`, or Slack's id of the request. */
-  delivery: string | undefined;
-}
+/** What may be done twice: a message in Slack, a test run, an order of a server. */
+type PossiblyTwice = 'post' | 'run' | 'order';
 
-interface Counting {
-  log: Logger;
-  metrics: Metrics;
-}
-
-/** A post is sent again although Slack may have it. Only this can double a post, so each is logged and counted. */
-export function countRepeated({ log, metrics }: Counting, delivery: UncertainDelivery): void {
-  metrics.uncertainDelivery();
-  log.warn({ event: 'delivery_uncertain', ...delivery }, 'a post is sent again although Slack may have it');
-}
-
-/** A reply is not sent again because Slack may have it. Only this can lose a reply, so each is logged and counted. */
-export function countWithheld({ log, metrics }: Counting, delivery: UncertainDelivery): void {
-  metrics.uncertainReply();
-  log.warn({ event: 'reply_uncertain', ...delivery }, 'a reply is not sent again because Slack may have it');
-}
-
-/** The service may have carried out a request whose answer was lost. Only this can start a run twice, so each is logged and counted. */
-export function countUnanswered(
-  { log, metrics }: Counting,
-  request: { operation: string; [field: string]: unknown },
+/** Whatever may have been done twice, because an answer was lost or the process died before it was kept, is counted here. */
+export function countPossibleDuplicate(
+  { log, metrics }: { log: Logger; metrics: Metrics },
+  what: PossiblyTwice,
+  fields: Readonly<Record<string, unknown>>,
 ): void {
-  metrics.uncertainRequest(request.operation);
-  log.warn({ event: 'request_uncertain', ...request }, 'the answer to a request was lost');
+  metrics.possibleDuplicate(what);
+  log.warn({ event: 'possible_duplicate', kind: what, ...fields }, 'something may have been done twice');
 }

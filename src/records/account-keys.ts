@@ -1,6 +1,5 @@
-import { markId, QUARANTINE, QuarantineMark } from '../store/quarantine.ts';
 import { type Field, SealError, type WorkspaceSealer } from '../store/sealer.ts';
-import type { QuarantinedRecord, WorkspaceStore } from '../store/store.ts';
+import type { UnreadableDocument, WorkspaceStore } from '../store/store.ts';
 
 /**
  * What a key of an account is for.
@@ -64,42 +63,11 @@ export function keyIdsFor(name: string, { user, billing }: Asker): string[] {
   return purposes.map((purpose) => keyId({ name, purpose, connectedBy: user ?? '' }));
 }
 
-/**
- * Of all keys those that act for the asker, one an account, in the order of the accounts.
- * @param email the asker's own at the service, where their link says so
- */
-export function keysFor<Key extends KeyIdentity & { email: string }>(
-  keys: readonly Key[],
-  asker: Asker,
-  email: string | undefined,
-): Key[] {
+/** Of all keys those that act for the asker, one an account, in the order of the accounts. */
+export function keysFor<Key extends KeyIdentity>(keys: readonly Key[], asker: Asker): Key[] {
   const byId = new Map(keys.map((key) => [keyId(key), key]));
   const names = [...new Set(keys.map(({ name }) => name))];
-  return names.flatMap((name) => {
-    const own = keyIdsFor(name, asker).flatMap((id) => byId.get(id) ?? []);
-    const linked = linkedKeyIds(name).flatMap((id) => byId.get(id) ?? []);
-    return chosenKey(own, linked, email) ?? [];
-  });
-}
-
-/** The ids of the keys that are no person's own, of which one may be of the asker's user at the service. */
-export function linkedKeyIds(name: string): string[] {
-  return (['shared', 'billing'] as const).map((purpose) => keyId({ name, purpose, connectedBy: '' }));
-}
-
-/**
- * A key of one's own; else one of one's own user at the service, whose permissions then decide; else the first.
- * @param acting those that may act for the asker, in their order
- * @param linked those that may be of the asker's own user
- */
-export function chosenKey<Key extends KeyIdentity & { email: string }>(
-  acting: readonly Key[],
-  linked: readonly Key[],
-  email: string | undefined,
-): Key | undefined {
-  const [first] = acting;
-  if (email === undefined || first?.purpose === 'mine') return first;
-  return linked.find((key) => key.email.toLowerCase() === email.toLowerCase()) ?? first;
+  return names.flatMap((name) => keyIdsFor(name, asker).flatMap((id) => byId.get(id) ?? [])[0] ?? []);
 }
 
 /** The stored key of an account does not open. */
@@ -119,12 +87,11 @@ export interface SealedKeysParts {
   store: WorkspaceStore;
   sealer: WorkspaceSealer;
   /** Called with a key that does not open. */
-  onUnreadable: (record: Omit<QuarantinedRecord, 'workspace'>) => Promise<void>;
+  onUnreadable: (document: Omit<UnreadableDocument, 'workspace'>) => void;
 }
 
 /** The keys of a workspace's accounts, each sealed for its own record. */
-export function createSealedKeys({ store, sealer, onUnreadable }: SealedKeysParts) {
-  const marks = store.collection(QUARANTINE, QuarantineMark);
+export function createSealedKeys({ sealer, onUnreadable }: SealedKeysParts) {
   return {
     seal: (key: KeyIdentity, apiKey: string) => sealer.seal(fieldOf(key), apiKey),
     /** @throws AccountKeyUnreadable, after it was reported */
@@ -133,13 +100,9 @@ export function createSealedKeys({ store, sealer, onUnreadable }: SealedKeysPart
         return await sealer.open(fieldOf(key), key.sealedKey);
       } catch (cause) {
         if (!(cause instanceof SealError)) throw cause;
-        await onUnreadable({ ...recordOf(key), owner: key.connectedBy });
+        onUnreadable({ collection: 'accounts', id: keyId(key) });
         throw new AccountKeyUnreadable(key.name, { cause });
       }
-    },
-    /** The key was replaced by one that opens. */
-    async replaced(key: KeyIdentity): Promise<void> {
-      await marks.delete(markId(recordOf(key)));
     },
   };
 }
@@ -147,8 +110,4 @@ export function createSealedKeys({ store, sealer, onUnreadable }: SealedKeysPart
 /** A seal opens for its own key's record alone. */
 function fieldOf(key: KeyIdentity): Field {
   return { record: `accounts/${keyId(key)}`, field: 'apiKey' };
-}
-
-function recordOf(key: KeyIdentity): Omit<QuarantineMark, 'at'> {
-  return { kind: 'document', collection: 'accounts', id: keyId(key) };
 }

@@ -7,12 +7,10 @@ import type { Collection, Versioned } from '../store/store.ts';
 import {
   AccountKeyUnreadable,
   type Asker,
-  chosenKey,
   createSealedKeys,
   keyId,
   keyIdsFor,
   keysFor,
-  linkedKeyIds,
   PURPOSES,
   SCHEDULES,
   type SealedKeysParts,
@@ -77,8 +75,6 @@ interface NewKey extends Pick<Account, 'name' | 'email' | 'connectedBy'> {
 export interface AccountsParts extends SealedKeysParts {
   service: Service;
   clock: Clock;
-  /** A person's own e-mail address at the service, where their link says so; undefined where no one can link. */
-  linkedEmail: ((user: string) => Promise<string | undefined>) | undefined;
   /** Called when a connection breaks or works again, so that schedules can pause and resume. */
   onState: (account: Account) => Promise<void>;
 }
@@ -86,9 +82,7 @@ export interface AccountsParts extends SealedKeysParts {
 export function createAccounts(parts: AccountsParts) {
   const stored: Collection<Account> = parts.store.collection('accounts', ACCOUNTS);
   const preferences = parts.store.collection('preferences', Preferences);
-  const reader = createReader(stored, preferences, async ({ user }) =>
-    user ? parts.linkedEmail?.(user) : undefined,
-  );
+  const reader = createReader(stored, preferences);
 
   const sealedKeys = createSealedKeys(parts);
   const polled = new TtlCache<Account>(parts.clock, POLLED_MS);
@@ -121,7 +115,6 @@ export function createAccounts(parts: AccountsParts) {
       const keyTail = apiKey.slice(-4);
       const doc: Account = { ...key, sealedKey, keyTail, connectedAt: parts.clock.now() };
       await stored.put(keyId(key), doc);
-      await sealedKeys.replaced(doc);
       await preferences.update(PREFERENCES_ID, (current) => ({
         defaultAccount: current?.defaultAccount ?? key.name,
       }));
@@ -173,11 +166,7 @@ function stateChanges(stored: Collection<Account>, onState: AccountsParts['onSta
 }
 
 /** Which keys there are, and which one acts for whom. */
-function createReader(
-  stored: Collection<Account>,
-  preferences: Collection<z.infer<typeof Preferences>>,
-  emailOf: (asker: Asker) => Promise<string | undefined>,
-) {
+function createReader(stored: Collection<Account>, preferences: Collection<z.infer<typeof Preferences>>) {
   /** Every key of every account. */
   async function keys(): Promise<Account[]> {
     const rows = await stored.list();
@@ -185,20 +174,13 @@ function createReader(
   }
 
   async function get(name: string, asker: Asker = SCHEDULES): Promise<Account | undefined> {
-    const [found, email] = await Promise.all([stored.first(keyIdsFor(name, asker)), emailOf(asker)]);
-    if (found === undefined || found.purpose === 'mine' || email === undefined) return found;
-    const linked = await Promise.all(linkedKeyIds(name).map((id) => stored.get(id)));
-    return chosenKey(
-      [found],
-      linked.filter((key) => key !== undefined),
-      email,
-    );
+    const found = await Promise.all(keyIdsFor(name, asker).map((id) => stored.get(id)));
+    return found.find((key) => key !== undefined);
   }
 
   /** One an account, with the key that acts for the asker: schedules where none is given. */
   async function list(asker: Asker = SCHEDULES): Promise<Account[]> {
-    const [all, email] = await Promise.all([keys(), emailOf(asker)]);
-    return keysFor(all, asker, email);
+    return keysFor(await keys(), asker);
   }
 
   async function defaultName(asker: Asker = SCHEDULES): Promise<string | undefined> {

@@ -25,6 +25,18 @@ export function projectOfChannel(
   return account === undefined || account === named ? project : undefined;
 }
 
+/** Cannot be switched off in a channel, so that the people there can always find out what to do. */
+const ALWAYS_ALLOWED: readonly string[] = ['help', 'start', 'roles'];
+
+export function isAlwaysAllowed(command: string): boolean {
+  return ALWAYS_ALLOWED.includes(command);
+}
+
+/** Whether a command may run, or post by itself, in a channel with these settings. Everything asks this. */
+export function allows({ commands }: Channel, command: string): boolean {
+  return commands === undefined || commands.includes(command) || isAlwaysAllowed(command);
+}
+
 export function createChannels(store: WorkspaceStore) {
   const stored: Collection<Channel> = store.collection('channels', Channel);
   async function change(channel: string, change: (current: Channel) => Channel): Promise<Channel> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { WEEKDAYS } from '../core/schedule-choices.ts';
-import { nextSlot } from '../jobs/cron-occurrences.ts';
+import { nextOccurrence } from '../jobs/cron.ts';
+import { isZone } from '../jobs/zone.ts';
 import { ACTIVITY_RANGES } from '../service/activity.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { ScheduleState, shortId } from './schedules.ts';
@@ -26,9 +27,6 @@ export const SlotResult = z.object({
 });
 export type SlotResult = z.infer<typeof SlotResult>;
 
-/** The success rates that an occurrence showed, by account; null without deployments. */
-const PastRates = z.object({ slotAt: z.number(), rates: z.record(z.string(), z.number().nullable()) });
-
 /** A summary of the activity that is posted in a channel on a schedule. Times are milliseconds since the epoch. */
 export const Digest = z.object({
   /** Short, for people: `d7k2`. */
@@ -37,7 +35,7 @@ export const Digest = z.object({
   requestId: z.string(),
   channel: z.string(),
   cadence: Cadence,
-  zone: z.string(),
+  zone: z.string().refine(isZone),
   range: z.enum(ACTIVITY_RANGES),
   /** Undefined: every connected account. */
   account: z.string().optional(),
@@ -47,14 +45,16 @@ export const Digest = z.object({
   setUpBy: z.string(),
   setUpAt: z.number(),
   state: ScheduleState,
+  /** When it was resumed or edited last: earlier occurrences are none of its own. */
+  activeSince: z.number().optional(),
   snoozedUntil: z.number().optional(),
   last: SlotResult.optional(),
-  /** Oldest first. */
-  pastRates: z.array(PastRates),
+  /** The occurrence that no account has answered so far: since when they are asked, and how often in a row it was not found. */
+  asking: z.object({ slotAt: z.number(), since: z.number(), notFound: z.number() }).optional(),
 });
 export type Digest = z.infer<typeof Digest>;
 
-/** When it is posted next; undefined while it is paused. */
+/** When it is posted next; undefined while it is paused, or where its zone is not known here. */
 export function nextOf({ state, cadence, zone, snoozedUntil = 0 }: Digest, now: number): number | undefined {
   if (state.kind !== 'active') return undefined;
   // An occurrence at the very end of the snooze is posted.
@@ -103,6 +103,6 @@ export function nextTimes(cadence: Cadence, zone: string, after: number, amount:
   const cron = cronOf(cadence);
   const times: number[] = [];
   for (let from = after; times.length < amount; from = times.at(-1) ?? from)
-    times.push(nextSlot(cron, zone, from));
+    times.push(nextOccurrence(cron, zone, from));
   return times;
 }

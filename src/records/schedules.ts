@@ -11,10 +11,11 @@ import type { SkippedRows } from '../service/call.ts';
  * - `account`: none of its accounts works; it resumes by itself once one does
  * - `service`: the service refuses the request
  * - `slack`: Slack refuses the post
+ * - `channel`: its command is switched off in its channel; it resumes by itself once it is allowed
  */
 export const Paused = z.object({
   kind: z.literal('paused'),
-  cause: z.enum(['person', 'account', 'service', 'slack']),
+  cause: z.enum(['person', 'account', 'service', 'slack', 'channel']),
   /** Mrkdwn of our own making, half a sentence, e.g. "the channel is archived". */
   reason: z.string(),
   /** The person who paused it. */
@@ -64,7 +65,10 @@ export const RECONCILE_SCHEDULES: JobType<z.infer<typeof AccountsChanged>> = {
   schema: AccountsChanged,
 };
 
-/** To be called whenever a connection was made, broke, healed or was removed: its schedules follow, also after a kill. */
+/**
+ * To be called whenever a connection was made, broke, healed or was removed, or other commands are allowed in a channel:
+ * the schedules follow, also after a kill.
+ */
 export async function accountsChanged({ jobs, clock }: { jobs: WorkspaceJobs; clock: Clock }): Promise<void> {
   await jobs.send(RECONCILE_SCHEDULES, { at: clock.now() });
 }

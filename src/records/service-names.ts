@@ -53,9 +53,9 @@ export function createServiceNames({ store, clock }: { store: WorkspaceStore; cl
   };
 }
 
-/** Names that differ only in case, or in how their letters are encoded, are one. */
+/** Names that differ only in case, spaces, or how their letters are encoded or drawn, are one. */
 export function nameKey(name: string): string {
-  return plain(name, LONGEST_NAME).normalize('NFC').toLowerCase();
+  return plain(name, LONGEST_NAME).normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
 }
 
 /** The first claim stands, so that no one is mentioned in another person's stead; an admin decides. */

@@ -147,6 +147,8 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
       await onChange();
       return changed?.requestId === requestId ? changed : undefined;
     },
+    /** By `targetKey`. */
+    get: (key: string) => stored.get(key),
     async list(): Promise<Run[]> {
       return (await stored.list()).map((row) => row.doc);
     },

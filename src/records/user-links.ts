@@ -21,20 +21,37 @@ export type Link = z.infer<typeof Link>;
 
 export function createUserLinks(parts: { store: WorkspaceStore; sealer: WorkspaceSealer; clock: Clock }) {
   const stored = parts.store.collection('links', Link);
+
+  async function isLinkedToAnother(user: string, email: string): Promise<boolean> {
+    const links = await stored.list();
+    return links.some(
+      ({ id, doc }) => id !== user && doc.email !== undefined && isSameUser(doc.email, email),
+    );
+  }
+
+  async function store(user: string, tokens: Tokens, email: string | undefined): Promise<Link> {
+    const now = parts.clock.now();
+    const { scope, expires_in: seconds } = tokens;
+    const link: Link = {
+      sealedTokens: await parts.sealer.seal(fieldOf(user), JSON.stringify(tokens)),
+      linkedAt: now,
+      ...defined({ scope, email, expiresAt: seconds === undefined ? undefined : now + seconds * 1000 }),
+    };
+    await stored.put(user, link);
+    return link;
+  }
+
   return {
     get: (user: string) => stored.get(user),
-    /** Encrypts the tokens; replaces an older link. */
-    async keep(user: string, tokens: Tokens, email?: string): Promise<Link> {
-      const now = parts.clock.now();
-      const { scope, expires_in: seconds } = tokens;
-      const link: Link = {
-        sealedTokens: await parts.sealer.seal(fieldOf(user), JSON.stringify(tokens)),
-        linkedAt: now,
-        ...defined({ scope, email, expiresAt: seconds === undefined ? undefined : now + seconds * 1000 }),
-      };
-      await stored.put(user, link);
-      return link;
-    },
+    /**
+     * Encrypts the tokens; replaces an older link. One user of the service is one person's: undefined where another person
+     * of the workspace is linked to it already.
+     */
+    keep: (user: string, tokens: Tokens, email?: string): Promise<Link | undefined> =>
+      parts.store.exclusive('links', async () => {
+        const isTaken = email !== undefined && (await isLinkedToAnother(user, email));
+        return isTaken ? undefined : store(user, tokens, email);
+      }),
     /** Deletes the tokens; false if there were none, or, where `linkedAt` is given, if the link is another one. */
     async remove(user: string, linkedAt?: number): Promise<boolean> {
       if (linkedAt !== undefined && (await stored.get(user))?.linkedAt !== linkedAt) return false;
@@ -43,10 +60,8 @@ export function createUserLinks(parts: { store: WorkspaceStore; sealer: Workspac
   };
 }
 
-/** Each person's own e-mail address at the service, where their link says so. */
-export function linkedEmails(store: WorkspaceStore): (user: string) => Promise<string | undefined> {
-  const stored = store.collection('links', Link);
-  return async (user) => (await stored.get(user))?.email;
+function isSameUser(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }
 
 function fieldOf(user: string): Field {

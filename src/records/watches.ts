@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { WATCH_MODES } from '../core/schedule-choices.ts';
-import { addDays, dayAt, isZone, localTimesOf } from '../jobs/zone.ts';
+import { addDays, dayAt, instantAt, isZone } from '../jobs/zone.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { Batch, LastResult, ScheduleState, shortId, ToldUnread } from './schedules.ts';
 
@@ -159,5 +159,5 @@ function isWorkingDay({ year, month, day }: Day): boolean {
 
 function instantOf(zone: string, day: Day, time: string): number {
   const [hour = 0, minute = 0] = time.split(':').map(Number);
-  return localTimesOf(zone, day).first(hour, minute);
+  return instantAt(zone, day, hour, minute);
 }

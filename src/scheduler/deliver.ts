@@ -2,73 +2,82 @@ import { z } from 'zod';
 import { DAY_MS } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
 import { asClause } from '../core/mrkdwn.ts';
-import { isSlackFailure, isThreadRefused, type SlackFailure } from '../slack/failure.ts';
+import { countPossibleDuplicate } from '../observability/metrics.ts';
+import { isAlreadyPosted, isSlackFailure, isThreadRefused, type SlackFailure } from '../slack/failure.ts';
 import type { MessageRef, Post, Send } from '../slack/slack.ts';
 import { postId } from '../slack/web.ts';
-import type { Collection, WorkspaceStore } from '../store/store.ts';
-import { maybeTwice } from '../views/blocks/message.ts';
+import type { WorkspaceStore } from '../store/store.ts';
 import { explainPolicy } from '../views/blocks/slack-failures.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
-/** A post that must arrive: `posting` right before it is sent, `posted` right after Slack's answer. */
-const Delivery = z.object({
-  state: z.enum(['posting', 'posted']),
-  at: z.number(),
-  channel: z.string(),
-  /** Empty where Slack had it, but it was deleted. */
-  ts: z.string().optional(),
-});
-type Delivery = z.infer<typeof Delivery>;
-
-export interface Delivering {
-  /** Identifies it, e.g. `digest d7k2 1774256400000`; a repetition with the same id finds it delivered. */
+/** Something that is to be said: a root, a reply, a digest, a notice, a direct message, or an edit of one of these. */
+export interface Delivery {
+  /** What it says and where, the same for each attempt, e.g. `digest d7k2 1774256400000`: its `client_msg_id` is made of it. */
   id: string;
   channel: string;
   threadTs?: string | undefined;
+  /** The message that becomes this one, where it is an edit. */
+  edits?: string | undefined;
   message: Message;
+  /** An earlier attempt may have sent it and not kept Slack's answer. */
+  possibleDuplicate?: boolean;
+  /** A person waits for it, so it goes before what runs by itself. */
+  isAwaited?: boolean;
   signal?: AbortSignal | undefined;
 }
 
-/** Longer than any occurrence is still posted. */
-const KEPT_MS = 7 * DAY_MS;
-
-/** How the delivery stands; undefined where it was not begun, or Slack refused it. */
-export async function deliveryOf(store: WorkspaceStore, id: string): Promise<Delivery | undefined> {
-  return deliveries(store).get(id);
+/** Where Slack's answers are kept: in the document of the feature, else among the deliveries. */
+export interface SentMessages {
+  ts(id: string): string | undefined | Promise<string | undefined>;
+  keep(id: string, ts: string): Promise<unknown>;
 }
 
+type Outgoing = Pick<Workspace, 'id' | 'slack' | 'store' | 'clock' | 'log' | 'metrics'>;
+
 /**
- * Posts a message that is never lost, and once where Slack allows it. It is recorded before and after, alone in its
- * channel. If the process dies in between, Slack may or may not have it: then it is posted again under the same
- * `client_msg_id`, which is logged, counted (`deckhand_delivery_uncertain_total`) and said in the message; so it is where
- * Slack's answer was lost.
- * @throws SlackFailure; where it is certain that Slack did not take it, nothing stays recorded
+ * Says something in Slack. A post is kept as sent afterwards; where the process dies in between, or the answer is lost, it
+ * is sent again under the same `client_msg_id`, so that the repeat is Slack's to refuse, and is counted
+ * (`deckhand_possible_duplicates_total`).
+ * @returns where it is; `ts` is empty where Slack had it already, because Slack does not say where
+ * @throws SlackFailure
  */
-export async function deliver(workspace: Workspace, what: Delivering): Promise<MessageRef> {
-  const { id, channel } = what;
-  const stored = deliveries(workspace.store);
-  return workspace.slack.withChannelLock(channel, async (send) => {
-    const at = workspace.clock.now();
-    const before = await begin(stored, id, { state: 'posting', channel, at });
-    if (before?.state === 'posted') return { channel: before.channel, ts: before.ts ?? '' };
-    const isRepeat = before !== undefined;
-    const shown = await post({ ...what, isRepeat }, postId(workspace.id, id), send, () => stored.delete(id));
-    // It ends when the first record would: to move an end costs the database as much as the rest of the write.
-    const posted = { state: 'posted', channel, at: workspace.clock.now(), ts: shown.ts } as const;
-    await stored.put(id, posted, at + KEPT_MS);
-    return shown;
+export async function deliver(
+  workspace: Outgoing,
+  what: Delivery,
+  sent: SentMessages = deliveriesOf(workspace),
+): Promise<MessageRef> {
+  const { id, channel, edits, message, signal } = what;
+  if (edits !== undefined) {
+    const ref = { channel, ts: edits };
+    await workspace.slack.update(ref, message, signal);
+    return ref;
+  }
+  return inTurn(workspace, what, async (send) => {
+    const known = await sent.ts(id);
+    if (known !== undefined) return { channel, ts: known };
+    const clientMsgId = postId(workspace.id, id);
+    if (what.possibleDuplicate) countPossibleDuplicate(workspace, 'post', { channel, delivery: clientMsgId });
+    const ref = await post(send, { channel, threadTs: what.threadTs, message, clientMsgId }, signal);
+    await sent.keep(id, ref.ts);
+    return ref;
   });
 }
 
-/** Records that the post is about to be sent. @returns how it stood, where it had begun before */
-async function begin(
-  stored: Collection<Delivery>,
-  id: string,
-  posting: Delivery,
-): Promise<Delivery | undefined> {
-  if (await stored.create(id, posting, posting.at + KEPT_MS)) return undefined;
-  // Gone where Slack has just refused it to another replica.
-  return (await stored.get(id)) ?? begin(stored, id, posting);
+function inTurn<T>(
+  { slack }: Pick<Workspace, 'slack'>,
+  { channel, isAwaited }: Delivery,
+  work: (send: Send) => Promise<T>,
+): Promise<T> {
+  return isAwaited === true ? work(slack.post) : slack.withChannelLock(channel, work);
+}
+
+async function post(send: Send, what: Post, signal: AbortSignal | undefined): Promise<MessageRef> {
+  try {
+    return await send(what, signal);
+  } catch (error) {
+    if (isAlreadyPosted(error)) return { channel: what.channel, ts: '' };
+    throw error;
+  }
 }
 
 /**
@@ -76,41 +85,43 @@ async function begin(
  * @returns false where Slack allows none there: threads are off in the channel from then on
  */
 export async function deliverReply(
-  workspace: Workspace,
-  what: Delivering & { threadTs: string },
+  workspace: Outgoing & Pick<Workspace, 'channels'>,
+  what: Delivery & { threadTs: string },
+  sent?: SentMessages,
 ): Promise<boolean> {
   try {
-    await deliver(workspace, what);
+    await deliver(workspace, what, sent);
     return true;
   } catch (error) {
     if (!isThreadRefused(error)) throw error;
     const { channel } = what;
-    workspace.log.warn({ event: 'threads_refused', channel, reason: error.reason }, 'Slack refused a reply');
+    const fields = { event: 'threads_refused', channel, reason: error.reason };
+    workspace.log.warn(fields, 'Slack refused a reply, so threads are off there');
     await workspace.channels.turnThreadsOff(channel);
     return false;
   }
 }
 
-async function post(
-  what: Delivering & Pick<Post, 'isRepeat'>,
-  clientMsgId: string,
-  send: Send,
-  forget: () => Promise<unknown>,
-): Promise<MessageRef> {
-  const { id: label, signal, ...posted } = what;
-  try {
-    return await send({ ...posted, again: maybeTwice, clientMsgId, label }, signal);
-  } catch (error) {
-    // Slack knows this post by its `client_msg_id`, but it was deleted since.
-    if (isSlackFailure(error, 'rejected') && error.reason === 'duplicate_message_not_found')
-      return { channel: what.channel, ts: '' };
-    if (isSlackFailure(error) && !error.mayHavePosted) await forget();
-    throw error;
-  }
+/** Longer than any occurrence is still posted. */
+const KEPT_MS = 7 * DAY_MS;
+
+/** Those that release 0.2.0 had begun, and perhaps not sent, have no `ts`. */
+const Sent = z.object({ ts: z.string().optional() });
+
+function deliveriesOf({ store, clock }: Pick<Workspace, 'store' | 'clock'>): SentMessages {
+  const stored = store.collection('deliveries', Sent);
+  return {
+    ts: async (id) => (await stored.get(id))?.ts,
+    keep: (id, ts) => stored.put(id, { ts }, clock.now() + KEPT_MS),
+  };
 }
 
-function deliveries(store: WorkspaceStore): Collection<Delivery> {
-  return store.collection('deliveries', Delivery);
+/** Whether it was sent, as far as Slack's answer was kept. */
+export async function isDelivered(
+  workspace: { store: WorkspaceStore; clock: Workspace['clock'] },
+  id: string,
+): Promise<boolean> {
+  return (await deliveriesOf(workspace).ts(id)) !== undefined;
 }
 
 /** True where posting again would not help: the channel is gone, we are not in it, or may not post. */

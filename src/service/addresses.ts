@@ -1,4 +1,4 @@
-import { isThisMachine } from '../core/exchange.ts';
+import { isThisMachine } from '../core/http.ts';
 
 const PLACEHOLDER = '{account}';
 /** Stands in for an account while a template is taken apart; a URL cannot hold the braces everywhere. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { instantText } from '../core/clock.ts';
 import { type AnswerFault, ServiceError } from '../core/errors.ts';
-import type { HttpAnswer } from '../core/exchange.ts';
+import type { HttpAnswer } from '../core/http.ts';
 import { isObject } from '../core/json.ts';
 import { newReference } from '../observability/failures.ts';
 import { classifyAnswer, type Scope } from './classify.ts';

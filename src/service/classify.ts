@@ -1,5 +1,5 @@
 import { ServiceError, type ServiceErrorKind } from '../core/errors.ts';
-import { wasNeverSent } from '../core/exchange.ts';
+import { wasNeverSent } from '../core/http.ts';
 import { isObject, parseObject } from '../core/json.ts';
 import { parseRetryAfter } from '../core/retry.ts';
 

@@ -1,11 +1,11 @@
 import type { Clock } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { HttpAnswer } from '../core/exchange.ts';
+import type { HttpAnswer } from '../core/http.ts';
 import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
 import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';
 import { type Address, type Call, type Endpoint, readValue, type SkippedRows } from './call.ts';
 import { createOauth } from './oauth.ts';
-import { openPools, type Pools, requestOf, send, withRetries } from './transport.ts';
+import { type Agents, openAgents, requestOf, send, withRetries } from './transport.ts';
 
 const DEFAULTS = {
   timeoutMs: 15_000,
@@ -78,43 +78,47 @@ export function createService(options: ServiceOptions) {
   const settings = { ...DEFAULTS, ...options };
   const baseUrl = new BaseUrl(options.baseUrl);
   const signup = options.signupUrl === undefined ? undefined : addressOf(options.signupUrl);
-  const pools = openPools(settings.connections, settings.timeoutMs);
+  const agents = openAgents(settings.connections, settings.timeoutMs);
   return {
     /** Throws a ServiceError of kind `account_not_found` if the account's name is not a slug. */
     account({ account, email, apiKey }: Credentials): AccountClient {
       if (!isAccountName(account)) throw notAnAccount();
       const authorization = `Basic ${Buffer.from(`${email}:${apiKey}`, 'utf8').toString('base64')}`;
-      const endpoint = openEndpoint(pools, settings, baseUrl.of(account), authorization);
+      const endpoint = openEndpoint(agents, settings, baseUrl.of(account), authorization);
       return { account, hookTypes: options.hookTypes ?? {}, ...endpoint };
     },
     /** Undefined where no sign-up address is configured. */
-    signup: signup && openEndpoint(pools, settings, signup),
+    signup: signup && openEndpoint(agents, settings, signup),
     /** Undefined where no OAuth client is configured. */
     oauth:
       options.oauth &&
       createOauth({
         ...options.oauth,
         version: options.version,
-        agent: pools.agent,
+        agent: agents.of(undefined),
         now: () => options.clock.now(),
       }),
     /** Resolves when the calls in flight have ended and every connection is closed. */
-    close: () => pools.agent.close(),
+    close: () => agents.close(),
   };
 }
 
 /** Every option has its value; `undefined` cannot stand for a default (exactOptionalPropertyTypes). */
 type Settings = Omit<ServiceOptions, keyof typeof DEFAULTS> & typeof DEFAULTS;
 
-function openEndpoint(pools: Pools, settings: Settings, address: Address, authorization?: string): Endpoint {
+function openEndpoint(
+  agents: Agents,
+  settings: Settings,
+  address: Address,
+  authorization?: string,
+): Endpoint {
   const { clock, random, timeoutMs } = settings;
   return {
     reportSkipped: (rows) => settings.onSkipped?.(rows),
     async send(call, { signal, retries = DEFAULT_RETRIES } = {}) {
       const maxBytes = call.pdf ? settings.maxPdfBytes : settings.maxBytes;
       const request = requestOf(call, address, { version: settings.version, authorization, maxBytes });
-      const caller = { operation: call.operation, caller: authorization ?? '', timeoutMs, signal };
-      const sendOnce = () => send(pools, request, caller);
+      const sendOnce = () => send(agents.of(authorization), call.operation, request, { timeoutMs, signal });
       const rules = { method: call.method, retries, budgetMs: timeoutMs, clock, random, signal };
       const tryOnce = (attempt: number) => {
         const start = spanOf(call, address, attempt);

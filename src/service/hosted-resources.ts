@@ -92,7 +92,7 @@ export function syncHostedResource(
   const read: Reader<SyncRequest> = (answer, operation) =>
     answer.body.length === 0 ? { status: null } : readSyncRequest(answer, operation);
   const operation = 'syncHostedResource';
-  return account.send({ operation, method: 'POST', scope: 'account', path, body: {}, read }, options);
+  return account.send({ operation, method: 'POST', scope: 'account', path, read }, options);
 }
 
 /** The regions that can be chosen now. API 4.5. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HttpAnswer } from '../core/exchange.ts';
+import type { HttpAnswer } from '../core/http.ts';
 import {
   type CallOptions,
   headerOf,

@@ -1,6 +1,6 @@
 import * as openid from 'openid-client';
 import type { Dispatcher } from 'undici';
-import { exchange } from '../core/exchange.ts';
+import { sendRequest } from '../core/http.ts';
 import { parseJson, parseObject } from '../core/json.ts';
 import { findAddressFault } from './addresses.ts';
 import { emailIn } from './identity.ts';
@@ -8,9 +8,7 @@ import { emailIn } from './identity.ts';
 /** All scopes of API 5.3 (docs/service-api.md). */
 const SCOPES = 'email_address assignments';
 const TIMEOUT_S = 15;
-/** The library's own time-out comes first. */
-const LONGEST_MS = 2 * TIMEOUT_S * 1000;
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 /** How long the result of discovery is used. */
 const DISCOVERY_TTL_MS = 10 * 60_000;
 
@@ -175,9 +173,9 @@ function fetchFor({ agent, version }: OauthOptions): openid.CustomFetch {
       method: isPost ? 'POST' : 'GET',
       headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': `deckhand/${version}` },
       body: body == null ? null : String(body),
-      mostBytes: () => MOST_BYTES,
+      maxBytes: () => MAX_BYTES,
     } as const;
-    const answer = await exchange(agent, request, { timeoutMs: LONGEST_MS, signal }).catch(
+    const answer = await sendRequest(agent, request, signal ?? AbortSignal.timeout(TIMEOUT_S * 1000)).catch(
       (error: unknown) => {
         if (signal?.aborted) throw error;
         throw new OauthError('unreachable', `there was no answer: ${codeOf(error) ?? 'dropped'}`);

@@ -146,9 +146,8 @@ export async function startTestAccess(
   options?: CallOptions,
 ): Promise<TestRun> {
   const path = ['projects', project, ...(server === undefined ? [] : ['servers', server]), 'test_access'];
-  // An empty body is not JSON, although the header says that it is.
   const operation = 'startTestAccess';
-  const call = { operation, method: 'POST', path, body: {} } as const;
+  const call = { operation, method: 'POST', path } as const;
   return readRun(account, await requestJson(account, Answer, call, options), operation);
 }
 

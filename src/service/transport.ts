@@ -1,89 +1,77 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
-import process from 'node:process';
 import { Agent } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { type AnswerFault, ServiceError } from '../core/errors.ts';
-import { exchange, type HttpAnswer, type HttpRequest, isLocalName, TimeoutError } from '../core/exchange.ts';
+import { type HttpAnswer, type HttpRequest, isLocalName, sendRequest } from '../core/http.ts';
 import { backoff } from '../core/retry.ts';
-import { FairGate } from '../core/shares.ts';
 import type { Address, Call } from './call.ts';
 import { classifyFailure } from './classify.ts';
 
 /** Longer error bodies are not the service's own. */
 const ERROR_BYTES = 64 * 1024;
 
-/** Whose call it is, and how long it may take. */
-interface Caller {
-  operation: string;
-  /** Each has its own share of the connections. */
-  caller: string;
-  /** For the whole exchange, from the wait for a connection to the last byte. */
-  timeoutMs: number;
-  signal: AbortSignal | undefined;
+/** Accounts whose connections are kept; those of the one that was used longest ago are closed first. */
+const MAX_AGENTS = 1_000;
+
+/** An agent an account, so that one whose calls hang leaves the others their connections. */
+export interface Agents {
+  /** @param authorization whose calls they are; undefined where they belong to no account */
+  of(authorization: string | undefined): Agent;
+  /** Resolves when the calls in flight have ended. */
+  close(): Promise<void>;
 }
 
-/** How many callers at their limit an origin's pool has room for, before they share it. */
-const FULL_CALLERS = 4;
-
-export interface Pools {
-  agent: Agent;
-  /** Calls `begin` when one of the origin's connections is free; returns what gives it back, or waits no longer. */
-  enter(origin: string, caller: string, begin: () => void): () => void;
-}
-
-/**
- * A pool of connections an origin, opened when first used and dropped when its last connection closes. No
- * redirects, no decoding. HTTP/1.1 only: with one request a connection, its count bounds the load.
- * @param connections most of one caller
- */
-export function openPools(connections: number, connectTimeoutMs: number): Pools {
-  const gates = new Map<string, FairGate>();
-  const most = connections * FULL_CALLERS;
+/** @param connections at most so many for each account and origin; what exceeds them waits its turn */
+export function openAgents(connections: number, connectTimeoutMs: number): Agents {
+  const common = openAgent(connections, connectTimeoutMs);
+  const agents = new Map<string, Agent>();
   return {
-    agent: openAgent(most, connectTimeoutMs),
-    enter(origin, caller, begin) {
-      const gate = gates.get(origin) ?? new FairGate({ most, mostOfKey: connections });
-      gates.set(origin, gate);
-      const leave = gate.enter(caller, begin);
-      const leaveGate = (): void => {
-        leave();
-        if (gate.isEmpty) gates.delete(origin);
-      };
-      // By then undici counts the connection as free, and opens no other: it sets an immediate for that after the answer.
-      return () => process.nextTick(setImmediate, leaveGate);
+    of(authorization) {
+      if (authorization === undefined) return common;
+      const agent = agents.get(authorization) ?? openAgent(connections, connectTimeoutMs);
+      agents.delete(authorization);
+      const [oldest] = agents.size >= MAX_AGENTS ? agents : [];
+      if (oldest !== undefined && agents.delete(oldest[0])) void oldest[1].close();
+      agents.set(authorization, agent);
+      return agent;
+    },
+    async close() {
+      await Promise.all([common, ...agents.values()].map((agent) => agent.close()));
     },
   };
 }
 
+/** No redirects, no decoding. HTTP/1.1 only: with one request a connection, their number bounds the load. */
 function openAgent(connections: number, connectTimeoutMs: number): Agent {
   return new Agent({
     connections,
     pipelining: 1,
     allowH2: false,
-    // `send` has one time-out for everything; undici's coarse timers must not end it earlier.
+    // `sendRequest` has one time-out for everything; undici's coarse timers must not end it earlier.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: connectTimeoutMs, lookup: lookUp },
   });
 }
 
-/** Sends a request and reads its whole answer. Rejects or throws with the signal's reason, or a ServiceError. */
-export function send(
-  pools: Pools,
+/**
+ * Sends a request and reads its whole answer. Rejects with the signal's reason, or a ServiceError.
+ * @param timeoutMs from now to the last byte, with the wait for a connection
+ */
+export async function send(
+  agent: Agent,
+  operation: string,
   request: HttpRequest,
-  { operation, caller, timeoutMs, signal }: Caller,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal | undefined },
 ): Promise<HttpAnswer> {
-  signal?.throwIfAborted();
-  const enter = (begin: () => void) => pools.enter(request.origin, caller, begin);
-  return exchange(pools.agent, request, { timeoutMs, signal, enter }).catch((error: unknown) => {
-    throw signal?.aborted ? error : failureOf(operation, error);
-  });
-}
-
-/** The error of an exchange that brought no answer. */
-function failureOf(operation: string, error: unknown): ServiceError {
-  if (!(error instanceof TimeoutError)) return classifyFailure(operation, error);
-  return new ServiceError('unreachable', operation, { detail: error.message });
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    return await sendRequest(agent, request, signal ? AbortSignal.any([signal, timeout]) : timeout);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (timeout.aborted) throw new ServiceError('unreachable', operation, { detail: 'no answer in time' });
+    throw classifyFailure(operation, error);
+  }
 }
 
 type LookupCallback = (
@@ -184,7 +172,7 @@ export function requestOf(
       ...(authorization === undefined ? {} : { authorization }),
     },
     body: call.body === undefined ? null : JSON.stringify(call.body),
-    mostBytes: (status) => (status >= 200 && status < 300 ? maxBytes : Math.min(maxBytes, ERROR_BYTES)),
+    maxBytes: (status) => (status >= 200 && status < 300 ? maxBytes : Math.min(maxBytes, ERROR_BYTES)),
   };
 }
 

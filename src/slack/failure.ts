@@ -1,6 +1,6 @@
 import { ErrorCode, type WebAPICallError } from '@slack/web-api';
 import type { SlackFailureKind } from '../core/errors.ts';
-import { wasNeverSent } from '../core/exchange.ts';
+import { wasNeverSent } from '../core/http.ts';
 
 export class SlackFailure extends Error {
   readonly code = 'slack_failure';
@@ -10,8 +10,8 @@ export class SlackFailure extends Error {
   readonly method: string;
   /** Milliseconds since the epoch. */
   readonly retryAt: number | undefined;
-  /** True where Slack may have the post, although the answer to this try or to one before it was lost. */
-  mayHavePosted: boolean;
+  /** True where Slack may have the post, although its answer was lost. */
+  readonly mayHavePosted: boolean;
 
   constructor(
     method: string,
@@ -105,22 +105,26 @@ export function failureNamed(method: string, word: string): SlackFailure {
   return new SlackFailure(method, KINDS[word] ?? 'rejected', word);
 }
 
-/** Makes a SlackFailure of what Slack's client for sockets threw; any other error is returned as it is. */
+/** Makes a SlackFailure of what Slack's clients throw; any other error is returned as it is. */
 export function asSlackFailure(method: string, error: unknown, now: number): unknown {
   if (!isCallError(error)) return error;
   switch (error.code) {
     case ErrorCode.PlatformError:
-      return failureNamed(method, error.data.error);
+      return failureNamed(method, error.data.ok === false ? (error.data.error ?? 'unknown_error') : '');
     case ErrorCode.RateLimitedError:
       return new SlackFailure(method, 'busy', 'ratelimited', {
-        cause: error,
         retryAt: now + error.retryAfter * 1000,
       });
     case ErrorCode.HTTPError:
-      return new SlackFailure(method, 'unreachable', `http_${error.statusCode}`, { cause: error });
+      return new SlackFailure(method, 'unreachable', `http_${error.statusCode}`);
     case ErrorCode.RequestError:
-      return new SlackFailure(method, 'unreachable', 'request_failed', { cause: error });
+      return new SlackFailure(method, 'unreachable', 'request_failed', { cause: error.original });
   }
+}
+
+/** True where Slack has the post already, under the same `client_msg_id`: it stands there, or was deleted since. */
+export function isAlreadyPosted(error: unknown): error is SlackFailure {
+  return isSlackFailure(error) && error.reason.startsWith('duplicate');
 }
 
 export function isSlackFailure(error: unknown, ...kinds: SlackFailureKind[]): error is SlackFailure {
@@ -170,17 +174,30 @@ export function isTooLong({ reason }: SlackFailure): boolean {
   return reason === 'msg_blocks_too_long' || reason === 'msg_too_long';
 }
 
-/** True where the message is there, but must stay as it is, or may not become what it is to be. */
-export function isEditRefused(error: unknown): error is SlackFailure {
-  return isSlackFailure(error, 'forbidden') || (isSlackFailure(error) && EDIT_WORDS.has(error.reason));
+/** True where the same call may succeed later: Slack is busy, does not answer, or refuses the token of an installation. */
+export function isPassing(error: unknown): error is SlackFailure {
+  return isSlackFailure(error, 'busy', 'unreachable', 'revoked') && error.reason !== NOT_INSTALLED;
 }
 
-const EDIT_WORDS: ReadonlySet<string> = new Set([
-  'update_failed',
-  'edit_window_closed',
-  'is_inactive',
-  'cant_update_message',
-]);
+/** True where Slack refuses the call for good, by whatever word. */
+export function isRefusal(error: unknown): error is SlackFailure {
+  return isSlackFailure(error) && !isPassing(error);
+}
+
+/** Our own word: the workspace has no token. */
+export const NOT_INSTALLED = 'not_installed';
+
+/** True where the message was deleted, or Deckhand is no longer installed. */
+export function isMessageGone(error: unknown): error is SlackFailure {
+  return isSlackFailure(error) && [NOT_INSTALLED, 'message_not_found'].includes(error.reason);
+}
+
+const PLACE_WORDS: ReadonlySet<string> = new Set(['channel_not_found', 'is_archived', 'not_in_channel']);
+
+/** True where the message was deleted, or its channel is gone. */
+export function isPlaceGone(error: unknown): error is SlackFailure {
+  return isMessageGone(error) || (isSlackFailure(error) && PLACE_WORDS.has(error.reason));
+}
 
 function isCallError(error: unknown): error is WebAPICallError {
   return error instanceof Error && 'code' in error && CALL_ERRORS.has(error.code);

@@ -1,7 +1,7 @@
 import { type Clock, HOUR_MS } from '../core/clock.ts';
 import { backoff } from '../core/retry.ts';
 import type { SpanStart, Tracing } from '../observability/tracing.ts';
-import { isSlackFailure, SlackFailure } from './failure.ts';
+import { isPassing, isSlackFailure, NOT_INSTALLED, SlackFailure } from './failure.ts';
 import type { AnswerOf, ArgumentsOf } from './sdk.ts';
 import type { Web } from './web.ts';
 
@@ -26,19 +26,20 @@ export const SOMEONE_WAITS: RetryPolicy = { busyMs: 3_000, retriesUnknown: 1 };
 /** A message for one person that nothing else repeats: it outlasts half a minute without Slack. */
 export const ONLY_CHANCE: RetryPolicy = { busyMs: 3_000, retriesUnknown: 6 };
 
-const LEAST_BUDGET_MS = 60_000;
+const MIN_BUDGET_MS = 60_000;
 const FIRST_BACKOFF_MS = 500;
 const NO_SPREAD = { spread: [1, 1] } as const;
 
 /**
  * Repeats a Slack call as the policy allows: after `Retry-After` where Slack is busy, with back-off where it does not
  * answer. Not p-retry, which keeps real time; tests move this clock.
+ * @param onRetry called with each failure that the call is repeated after
  */
 export async function withRetries<T>(
   clock: Clock,
   policy: RetryPolicy,
   call: () => Promise<T>,
-  signal?: AbortSignal,
+  { signal, onRetry }: { signal?: AbortSignal | undefined; onRetry?: (failure: SlackFailure) => void } = {},
 ): Promise<T> {
   // The sum of the waits and not the clock decides, because the clock may be set meanwhile.
   let waitedMs = 0;
@@ -47,53 +48,42 @@ export async function withRetries<T>(
     try {
       return await call();
     } catch (error) {
+      if (!isSlackFailure(error, 'busy', 'unreachable')) throw error;
       const wait = waitAfter(error, clock.now(), unanswered, policy);
-      if (wait === undefined || waitedMs + wait > Math.max(policy.busyMs, LEAST_BUDGET_MS)) throw error;
-      if (isSlackFailure(error, 'unreachable')) unanswered += 1;
+      if (wait === undefined || waitedMs + wait > Math.max(policy.busyMs, MIN_BUDGET_MS)) throw error;
+      if (error.kind === 'unreachable') unanswered += 1;
       waitedMs += wait;
       await clock.sleep(wait, signal);
+      onRetry?.(error);
     }
   }
 }
 
-function waitAfter(error: unknown, now: number, unanswered: number, policy: RetryPolicy): number | undefined {
-  if (isSlackFailure(error, 'busy')) {
-    const wait = Math.max(0, (error.retryAt ?? now + 1000) - now);
+function waitAfter(
+  { kind, retryAt }: SlackFailure,
+  now: number,
+  unanswered: number,
+  policy: RetryPolicy,
+): number | undefined {
+  if (kind === 'busy') {
+    const wait = Math.max(0, (retryAt ?? now + 1000) - now);
     return wait <= policy.busyMs ? wait : undefined;
   }
-  if (isSlackFailure(error, 'unreachable') && unanswered < policy.retriesUnknown)
-    return backoff(FIRST_BACKOFF_MS, unanswered + 1, 0, NO_SPREAD);
-  return undefined;
-}
-
-/**
- * Calls `onRepeat` before each try after one whose answer was lost, which every failure from then on says too.
- * @param isUncertain true where that was one of an earlier attempt
- */
-export function reportingRepeats<T>(
-  run: () => Promise<T>,
-  onRepeat: () => void,
-  isUncertain = false,
-): () => Promise<T> {
-  return () => {
-    if (isUncertain) onRepeat();
-    return run().catch((error: unknown) => {
-      if (isSlackFailure(error)) isUncertain = error.mayHavePosted ||= isUncertain;
-      throw error;
-    });
-  };
+  if (unanswered >= policy.retriesUnknown) return undefined;
+  return backoff(FIRST_BACKOFF_MS, unanswered + 1, 0, NO_SPREAD);
 }
 
 /** Outages of Slack last minutes, seldom hours. */
-const LONGEST_OUTAGE_MS = 6 * HOUR_MS;
+const MAX_OUTAGE_MS = 6 * HOUR_MS;
 const OUTAGE_BACKOFF_MS = 1_000;
-const LONGEST_BACKOFF_MS = 60_000;
+const MAX_BACKOFF_MS = 60_000;
 
 /**
- * Begins work again while Slack does not answer, for as long as an outage lasts: for work that goes on from where it was.
+ * Begins work again while Slack is busy, does not answer or refuses the token, for as long as that lasts: for work that goes
+ * on from where it was.
  * @param onFailure called each time
  */
-export async function outlastOutage(
+export async function retryThroughOutage(
   { clock, signal }: { clock: Clock; signal: AbortSignal },
   work: () => Promise<void>,
   onFailure: (failure: SlackFailure) => void,
@@ -103,21 +93,19 @@ export async function outlastOutage(
     try {
       return await work();
     } catch (error) {
-      if (!isSlackFailure(error, 'unreachable') || signal.aborted || waitedMs > LONGEST_OUTAGE_MS)
-        throw error;
+      if (!isPassing(error) || signal.aborted || waitedMs > MAX_OUTAGE_MS) throw error;
       onFailure(error);
-      const wait = backoff(OUTAGE_BACKOFF_MS, failures, Math.random(), { longestMs: LONGEST_BACKOFF_MS });
+      const wait = backoff(OUTAGE_BACKOFF_MS, failures, Math.random(), { longestMs: MAX_BACKOFF_MS });
       waitedMs += wait;
       await clock.sleep(wait, signal);
     }
   }
 }
 
-/** One call with the workspace's token, without repetition. `intend` stores that it is about to leave. */
+/** One call with the workspace's token, without repetition. */
 export type CallOnce = <Method extends string>(
   method: Method,
   args: ArgumentsOf<Method>,
-  intend?: () => Promise<void>,
 ) => Promise<AnswerOf<Method>>;
 
 interface CallParts {
@@ -130,14 +118,14 @@ interface CallParts {
 
 /** Calls with the workspace's token, each in a span of its own. */
 export function createCallOnce({ token, web, tracing, observe }: CallParts): CallOnce {
-  return async (method, args, intend) => {
+  return async (method, args) => {
     const secret = await token();
-    if (secret === undefined) throw new SlackFailure(method, 'revoked', 'not_installed');
+    if (secret === undefined) throw new SlackFailure(method, 'revoked', NOT_INSTALLED);
     return tracing.run(spanOf(method, web.origin), async () => {
       const start = performance.now();
       const observed = (outcome: string): void => observe?.(method, outcome, performance.now() - start);
       try {
-        const answer = await web.call(method, args, secret, intend);
+        const answer = await web.call(method, args, secret);
         observed('ok');
         return answer;
       } catch (error) {
@@ -160,8 +148,8 @@ function spanOf(method: string, origin: string): SpanStart {
 /** Edits that may be left out: Slack takes about one a second in a channel, and 50 of `chat.update` a minute. */
 export type EditBudget = ReturnType<typeof createEditBudget>;
 
-/** The rest of the 50 is for outcomes. */
-const A_MINUTE = 30;
+/** A quarter of the 50; the rest is for outcomes. */
+const A_MINUTE = 12;
 const MINUTE_MS = 60_000;
 const CHANNEL_MS = 1_000;
 
@@ -197,12 +185,4 @@ export function createEditBudget({ now }: Pick<Clock, 'now'>) {
     /** None before this time, milliseconds since the epoch. */
     pause: (workspace: string, until: number) => void pausedUntil.set(workspace, until),
   };
-}
-
-/** An elapsed time is edited the less often the longer it is, in milliseconds: Slack takes 50 edits a minute. */
-const REFRESH_MS = { least: 5_000, most: 20_000 } as const;
-
-export function isRefreshDue(now: number, shownAt: number, startedAt: number): boolean {
-  const pauseMs = Math.min(REFRESH_MS.most, Math.max(REFRESH_MS.least, (now - startedAt) / 2));
-  return now - shownAt >= pauseMs;
 }

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import { createKeyedLock, type KeyedLock } from '../core/locks.ts';
 import type { Message, ModalView } from '../core/message.ts';
 import { inert } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
-import { isSlackFailure } from './failure.ts';
+import { isSlackFailure, type SlackFailure } from './failure.ts';
 import {
   BACKGROUND,
   type Call,
@@ -13,31 +14,19 @@ import {
   createEditBudget,
   type EditBudget,
   ONLY_CHANCE,
-  reportingRepeats,
   SOMEONE_WAITS,
   withRetries,
 } from './rate-limit.ts';
 import { type Upload, uploadFile } from './uploads.ts';
-import { inThread, postToResponseUrl, type ResponseMode, type Web } from './web.ts';
+import { postToResponseUrl, type ResponseMode, type Web } from './web.ts';
 
 export interface Post {
   channel: string;
   message: Message;
   threadTs?: string | undefined;
-  /** A UUID that a repeated post keeps: where Slack honours it, both are the same message. */
+  /** A UUID that a repeated post keeps, so that the repeat is Slack's to refuse; one of this post alone if left out. */
   clientMsgId?: string;
-  /** Stores that this post is about to leave: called right before each try. */
-  intend?: (() => Promise<void>) | undefined;
-  /** What the log calls it, if not by its `clientMsgId`. */
-  label?: string | undefined;
-  /** True where an earlier try was not answered: a copy may stand above. */
-  isRepeat?: boolean;
-  /** Called with each such try, and makes what it sends. */
-  onRepeat?: (() => void) | undefined;
-  again?: (message: Message) => Message;
 }
-
-export type RepeatedPost = Pick<Post, 'channel' | 'label' | 'clientMsgId' | 'onRepeat'>;
 
 export interface MessageRef {
   channel: string;
@@ -58,8 +47,11 @@ export interface SlackOptions {
   tracing?: Tracing;
   /** For metrics: each call's method, outcome and duration in milliseconds. */
   observe?: (method: string, outcome: string, ms: number) => void;
-  /** Called for each post that is sent again although Slack may have it, because the answer before was lost. */
-  onRepeat?: (workspace: string, post: RepeatedPost) => void;
+  /**
+   * Called for each post that is sent again although Slack may have it, because the answer before was lost.
+   * @param delivery its `client_msg_id`, or for whom it is
+   */
+  onRepeat?: (workspace: string, post: { channel: string; delivery: string }) => void;
 }
 
 export interface Slack {
@@ -107,6 +99,8 @@ export interface WorkspaceSlack {
 const PLAIN_TEXT = { parse: 'none', link_names: false } as const;
 /** No link previews either, which only a post has. */
 const PLAIN_POST = { ...PLAIN_TEXT, unfurl_links: false, unfurl_media: false } as const;
+
+const inThread = (ts: string | undefined) => (ts === undefined ? {} : { thread_ts: ts });
 
 /** What the workspaces share. */
 interface Shared extends SlackOptions {
@@ -167,21 +161,27 @@ type Posting = Pick<
 function createPosting(shared: Shared, workspace: string, once: CallOnce): Posting {
   const { clock, lock } = shared;
 
-  function repeated(post: RepeatedPost): void {
-    shared.onRepeat?.(workspace, post);
-    post.onRepeat?.();
-  }
+  /** Tells of each repetition of a post that Slack may have. */
+  const reporting = (channel: string, delivery: string) => ({
+    onRetry: (failure: SlackFailure): void => {
+      if (failure.mayHavePosted) shared.onRepeat?.(workspace, { channel, delivery });
+    },
+  });
 
   async function send(post: Post, signal?: AbortSignal): Promise<MessageRef> {
-    const { channel, message, threadTs, clientMsgId, intend, again, isRepeat } = post;
-    const id = clientMsgId === undefined ? {} : { client_msg_id: clientMsgId };
-    let args = { ...PLAIN_POST, channel, ...inert(message), ...inThread(threadTs), ...id };
-    const onRepeat = (): void => {
-      args = { ...args, ...inert(again?.(message) ?? message) };
-      repeated(post);
+    const { channel, message, threadTs, clientMsgId = randomUUID() } = post;
+    const args = {
+      ...PLAIN_POST,
+      channel,
+      ...inert(message),
+      ...inThread(threadTs),
+      client_msg_id: clientMsgId,
     };
-    const sendOnce = () => once('chat.postMessage', args, intend);
-    const sent = await withRetries(clock, BACKGROUND, reportingRepeats(sendOnce, onRepeat, isRepeat), signal);
+    const sendOnce = () => once('chat.postMessage', args);
+    const sent = await withRetries(clock, BACKGROUND, sendOnce, {
+      signal,
+      ...reporting(channel, clientMsgId),
+    });
     return { channel: sent.channel ?? channel, ts: sent.ts ?? '' };
   }
 
@@ -199,8 +199,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     async postEphemeral({ channel, user, threadTs }, message) {
       const args = { ...PLAIN_TEXT, ...inert(message), channel, user, ...inThread(threadTs) };
       const postOnce = () => once('chat.postEphemeral', args);
-      const counted = reportingRepeats(postOnce, () => repeated({ channel, label: `to ${user}` }));
-      await withRetries(clock, ONLY_CHANCE, counted);
+      await withRetries(clock, ONLY_CHANCE, postOnce, reporting(channel, `to ${user}`));
     },
     openDirect,
     sendDirectMessage: async (user, message) => post({ channel: await openDirect(user), message }),
@@ -222,7 +221,7 @@ function createEditing(shared: Shared, workspace: string, once: CallOnce): Editi
       if (sending !== undefined) await edit(shown, sending);
     };
     try {
-      await withRetries(clock, BACKGROUND, send, signal);
+      await withRetries(clock, BACKGROUND, send, { signal });
     } finally {
       if (edits.get(key) === sending) edits.delete(key);
     }

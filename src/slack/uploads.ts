@@ -1,8 +1,8 @@
 import type { FilesCompleteUploadExternalArguments } from '@slack/web-api';
 import type { Clock } from '../core/clock.ts';
-import { isThisMachine } from '../core/exchange.ts';
+import { isThisMachine, sendRequest } from '../core/http.ts';
 import { fileDomainsOf, isWithin } from './domains.ts';
-import { isSlackFailure, SlackFailure } from './failure.ts';
+import { SlackFailure } from './failure.ts';
 import { type Call, type RetryPolicy, SOMEONE_WAITS, withRetries } from './rate-limit.ts';
 import type { Web } from './web.ts';
 
@@ -26,56 +26,28 @@ interface Parts {
 }
 
 /** More than any picture or invoice of ours; Slack itself takes 1 GB. */
-const MOST_BYTES = 25 * 1024 * 1024;
-const MOST_ALT_TEXT = 1000;
+const MAX_BYTES = 25 * 1024 * 1024;
+const MAX_ALT_TEXT = 1000;
+/** Slack says "OK" and the length. */
+const MAX_BYTES_OF_ANSWER = 64 * 1024;
+const UPLOAD_TIMEOUT_MS = 60_000;
 /** A second try could share the file twice, so only a busy Slack is asked again. */
 const SHARE_ONCE: RetryPolicy = { ...SOMEONE_WAITS, retriesUnknown: 0 };
 
 /**
- * Announces a file, sends its bytes to the address that Slack names, and completes it.
+ * Announces a file, sends its bytes to the address that Slack names, and completes it. Not by the client's own upload in
+ * one: it sends the token to that address too, calls the words for who cannot see a picture otherwise than Slack does,
+ * and does not say which of the three calls failed, so that a retry could share the file twice.
  * @throws SlackFailure
  */
 export async function uploadFile(parts: Parts, upload: Upload): Promise<string> {
   const { length } = upload.bytes;
-  if (length === 0 || length > MOST_BYTES)
+  if (length === 0 || length > MAX_BYTES)
     throw new SlackFailure('files.getUploadURLExternal', 'rejected', length === 0 ? 'empty' : 'too_large');
   const file = await withRetries(parts.clock, SOMEONE_WAITS, () => send(parts, upload));
   const completion = completionOf(file, upload);
   await parts.call('files.completeUploadExternal', completion, SHARE_ONCE);
   return file;
-}
-
-/** Slack may need a moment before it shows a file that was just uploaded. */
-const PAUSES_MS = [0, 1_500, 3_000];
-const REFUSALS: ReadonlySet<string> = new Set(['invalid_blocks', 'invalid_arguments']);
-
-/**
- * Sends blocks that show files, again where Slack does not take them yet.
- * @param meanwhile called after the first refusal
- * @returns undefined where Slack does not take them at all
- */
-export async function sendWithFiles<T>(
-  clock: Clock,
-  send: () => Promise<T>,
-  { signal, meanwhile }: { signal?: AbortSignal; meanwhile?: () => Promise<unknown> } = {},
-): Promise<{ value: T } | undefined> {
-  for (const pause of PAUSES_MS) {
-    if (pause > 0) await clock.sleep(pause, signal);
-    const sent = await unlessRefused(send);
-    if (sent !== undefined) return sent;
-    if (pause === 0) await meanwhile?.();
-  }
-  return undefined;
-}
-
-/** Undefined where Slack does not take the blocks. */
-export async function unlessRefused<T>(send: () => Promise<T>): Promise<{ value: T } | undefined> {
-  try {
-    return { value: await send() };
-  } catch (error) {
-    if (isSlackFailure(error, 'rejected') && REFUSALS.has(error.reason)) return undefined;
-    throw error;
-  }
 }
 
 /** An address takes bytes once, so each try begins with a new one. */
@@ -84,24 +56,30 @@ async function send(parts: Parts, upload: Upload): Promise<string> {
   const announced = await parts.call('files.getUploadURLExternal', {
     filename,
     length: bytes.length,
-    ...(altText === undefined ? {} : { alt_txt: [...altText].slice(0, MOST_ALT_TEXT).join('') }),
+    ...(altText === undefined ? {} : { alt_txt: [...altText].slice(0, MAX_ALT_TEXT).join('') }),
   });
   const url = addressOf(announced.upload_url, parts.web.origin);
-  await post(parts.web, url, bytes);
+  await sendBytes(parts.web, url, bytes);
   return announced.file_id ?? '';
 }
 
-async function post(web: Web, url: URL, bytes: Uint8Array): Promise<void> {
-  try {
-    const status = await web.sendBytes(url, bytes);
-    if (status === 200) return;
-    const kind = status >= 500 ? 'unreachable' : 'rejected';
-    throw new SlackFailure('upload', kind, `http_${status}`);
-  } catch (error) {
-    if (isSlackFailure(error)) throw error;
-    // The cause is left out: it could hold the address, which is a secret while it works.
-    throw new SlackFailure('upload', 'unreachable', 'request_failed');
-  }
+/** Without any token, and through no redirect. */
+async function sendBytes({ agent }: Web, url: URL, body: Uint8Array): Promise<void> {
+  const request = {
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    method: 'POST',
+    headers: { 'content-type': 'application/octet-stream' },
+    body,
+    maxBytes: () => MAX_BYTES_OF_ANSWER,
+  } as const;
+  const signal = AbortSignal.timeout(UPLOAD_TIMEOUT_MS);
+  // The cause is left out: it could hold the address, which is a secret while it works.
+  const answer = await sendRequest(agent, request, signal).catch(() => undefined);
+  if (answer === undefined) throw new SlackFailure('upload', 'unreachable', 'request_failed');
+  const { status } = answer;
+  if (status !== 200)
+    throw new SlackFailure('upload', status >= 500 ? 'unreachable' : 'rejected', `http_${status}`);
 }
 
 /**

@@ -1,93 +1,92 @@
 import { hash } from 'node:crypto';
+import { type FetchFunction, WebClient } from '@slack/web-api';
 import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../core/clock.ts';
-import { exchange, type HttpAnswer, isThisMachine } from '../core/exchange.ts';
-import { createKeyedLock, type KeyedLock } from '../core/locks.ts';
+import { isThisMachine, sendRequest } from '../core/http.ts';
 import type { Message } from '../core/message.ts';
 import { inert } from '../core/mrkdwn.ts';
 import { parseRetryAfter } from '../core/retry.ts';
 import type { Logger } from '../observability/log.ts';
-import { failureNamed, SlackFailure } from './failure.ts';
-import type { AnswerOf, ArgumentsOf } from './sdk.ts';
+import { asSlackFailure, isSlackFailure, SlackFailure } from './failure.ts';
+import { type AnswerOf, type ArgumentsOf, libraryLogger } from './sdk.ts';
 
-/** Slack's Web API under one address, over one pool of connections. */
+/** Slack's Web API: one client, and one pool of connections, for all tokens. */
 export interface Web {
   /**
-   * Calls a method once. Not by Slack's own client, which copies each message four times for a log that is off, and is
-   * an object of 60 kB for each token; the types are its own.
+   * Calls a method once.
    * @param token left out where the method takes none
-   * @param intend stores that the call is about to leave
    * @throws SlackFailure; after `close`, the client's own error, which is not retried
    */
   call<Method extends string>(
     method: Method,
     args: ArgumentsOf<Method>,
     token?: string,
-    intend?: () => Promise<void>,
   ): Promise<AnswerOf<Method>>;
   /** For what Slack names by an address of its own. */
   readonly agent: Dispatcher;
   /** Where the Web API is: scheme, host and port. */
   readonly origin: string;
-  /**
-   * Posts a file's bytes, without any token and through no redirect. The caller has checked the address.
-   * @returns the HTTP status; rejects where there is no answer
-   */
-  sendBytes(url: URL, bytes: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 10_000;
+/** Longer than any answer to what Deckhand asks. */
+const MAX_BYTES = 20 * 1024 * 1024;
 /** Slack asks for whole seconds. */
-const SHORTEST_PAUSE_MS = 1_000;
-const UPLOAD_TIMEOUT_MS = 60_000;
+const MIN_PAUSE_S = 1;
 
-/** Retries and rate limits are in `rate-limit.ts`: here, a call is made once. */
-export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>): Web {
-  const agent = new Agent({ connections: 64, keepAliveTimeout: 30_000, allowH2: false });
-  const alone = createKeyedLock();
-  const { origin, pathname } = new URL(apiUrl.endsWith('/') ? apiUrl : `${apiUrl}/`);
-
-  function send(
-    method: string,
-    body: string,
-    token: string | undefined,
-    intend: (() => Promise<void>) | undefined,
-  ): Promise<HttpAnswer> {
-    const headers = {
-      'content-type': 'application/x-www-form-urlencoded',
-      accept: 'application/json',
-      // An encoded body would have to be decoded.
-      'accept-encoding': 'identity',
-      'user-agent': 'deckhand',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    };
-    const request = {
-      origin,
-      path: `${pathname}${method}`,
-      method: 'POST',
-      headers,
-      body,
-      mostBytes: () => Number.POSITIVE_INFINITY,
-    } as const;
-    const start = (onSent?: () => void): Promise<HttpAnswer> =>
-      exchange(agent, { ...request, onSent }, { timeoutMs: TIMEOUT_MS });
-    return intend === undefined ? start() : sendStored(alone, intend, start);
-  }
-
+/**
+ * No headers are given to the client: it would write the first token into them and send it with every call. Retries and
+ * rate limits are in `rate-limit.ts`, because they differ by who waits.
+ */
+export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger): Web {
+  const agent = new Agent({ connections: 100, keepAliveTimeout: 30_000, allowH2: false });
+  const client = new WebClient(undefined, {
+    slackApiUrl: apiUrl,
+    allowAbsoluteUrls: false,
+    timeout: TIMEOUT_MS,
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+    logger: libraryLogger(log, 'slack_client'),
+    fetch: fetchThrough(agent, clock),
+  });
   return {
-    async call(method, args, token, intend) {
-      const answer = await send(method, formOf(args), token, intend).catch((cause: unknown) => {
+    async call(method, args, token) {
+      try {
+        const answer: unknown = await client.apiCall(method, { ...(args as object), token });
+        return answer as AnswerOf<typeof method>;
+      } catch (error) {
         // A call that comes after the end must not be repeated.
-        if (agent.closed || agent.destroyed) throw cause;
-        throw new SlackFailure(method, 'unreachable', 'request_failed', { cause });
-      });
-      return readAnswer(method, answer, clock.now());
+        if (agent.closed || agent.destroyed) throw error;
+        const failure = asSlackFailure(method, error, clock.now());
+        if (isSlackFailure(failure)) throw failure;
+        throw new SlackFailure(method, 'unreachable', 'request_failed', { cause: error });
+      }
     },
     agent,
-    origin,
-    sendBytes: (url, bytes) => sendBytes(agent, url, bytes),
+    origin: new URL(apiUrl).origin,
     close: () => agent.close(),
+  };
+}
+
+/** The client's way to Slack: an answer is read whole before it is an answer, and `Retry-After` is always in seconds. */
+function fetchThrough(agent: Agent, clock: Pick<Clock, 'now'>): FetchFunction {
+  return async (address, { headers = {}, body = null, signal = AbortSignal.timeout(TIMEOUT_MS) } = {}) => {
+    if (body !== null && typeof body !== 'string') throw new TypeError('only forms without files are sent');
+    const { origin, pathname: path } = new URL(address);
+    const request = { origin, path, method: 'POST', headers, body, maxBytes: () => MAX_BYTES } as const;
+    const answer = await sendRequest(agent, request, signal);
+    if (answer.tooLarge) throw new Error('the answer is too large');
+    const { status } = answer;
+    const said = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, `${value}`]);
+    const response = new Response(answer.body, { status, headers: said });
+    if (status === 429) {
+      const now = clock.now();
+      const retryAt = parseRetryAfter(response.headers.get('retry-after') ?? undefined, now) ?? now;
+      const seconds = Math.max(MIN_PAUSE_S, Math.ceil((retryAt - now) / 1000));
+      response.headers.set('retry-after', String(seconds));
+    }
+    return response;
   };
 }
 
@@ -95,87 +94,6 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>): Web {
 export function postId(...parts: string[]): string {
   const hex = hash('sha256', JSON.stringify(parts));
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
-/**
- * Stores a post's intent, then sends it. Only one of the process is between the two, so that a killed process leaves at
- * most one intent that Slack never saw, however many channels it posts in.
- */
-async function sendStored<T>(
-  alone: KeyedLock,
-  intend: () => Promise<void>,
-  start: (onSent: () => void) => Promise<T>,
-): Promise<T> {
-  const { answer } = await alone('post', async () => {
-    await intend();
-    const { promise: hasLeft, resolve: leave } = Promise.withResolvers<unknown>();
-    const begun = start(() => leave(undefined));
-    begun.then(leave, leave);
-    await hasLeft;
-    return { answer: begun };
-  });
-  return answer;
-}
-
-/** What is no plain value is JSON in a field of the form. `node:querystring` makes the same of it in three times as long. */
-function formOf(args: unknown): string {
-  const fields: string[] = [];
-  for (const [name, value] of Object.entries(args ?? {})) {
-    if (value === undefined || value === null) continue;
-    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-    fields.push(`${encodeURIComponent(name)}=${encodeURIComponent(text)}`);
-  }
-  return fields.join('&');
-}
-
-/** What every answer of the Web API has. */
-interface Said {
-  ok: boolean;
-  error?: string;
-  response_metadata?: object;
-}
-
-/** @throws SlackFailure for every answer that is no success */
-function readAnswer<Method extends string>(
-  method: Method,
-  { status, headers, body }: HttpAnswer,
-  now: number,
-): AnswerOf<Method> {
-  if (status === 429) {
-    const retryAt = Math.max(parseRetryAfter(headers['retry-after'], now) ?? now, now + SHORTEST_PAUSE_MS);
-    throw new SlackFailure(method, 'busy', 'ratelimited', { retryAt });
-  }
-  if (status !== 200) throw new SlackFailure(method, 'unreachable', `http_${status}`);
-  const answer = parse<AnswerOf<Method>>(body);
-  if (answer === undefined) throw new SlackFailure(method, 'unreachable', 'not_json');
-  if (!answer.ok) throw failureNamed(method, answer.error ?? 'unknown_error');
-  const scopes = headers['x-oauth-scopes'];
-  if (typeof scopes === 'string')
-    answer.response_metadata = { ...answer.response_metadata, scopes: scopes.trim().split(/\s*,\s*/) };
-  return answer;
-}
-
-/** Undefined for what is no answer of Slack's, e.g. a proxy's page. */
-function parse<T>(body: Buffer): (T & Said) | undefined {
-  try {
-    const parsed: (T & Said) | null = JSON.parse(body.toString());
-    return typeof parsed?.ok === 'boolean' ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-async function sendBytes(dispatcher: Dispatcher, url: URL, body: Uint8Array): Promise<number> {
-  const request = {
-    origin: url.origin,
-    path: `${url.pathname}${url.search}`,
-    method: 'POST',
-    headers: { 'content-type': 'application/octet-stream' },
-    body,
-    mostBytes: () => MOST_OF_RESPONSE,
-  } as const;
-  const { status } = await exchange(dispatcher, request, { timeoutMs: UPLOAD_TIMEOUT_MS });
-  return status;
 }
 
 export type ResponseMode = 'ephemeral' | 'in_channel' | 'replace' | 'delete';
@@ -189,7 +107,7 @@ export interface UrlAnswer {
 }
 
 /** Slack says "ok", or a word more. */
-const MOST_OF_RESPONSE = 64 * 1024;
+const MAX_BYTES_OF_RESPONSE = 64 * 1024;
 
 /** Slack may say no with a 200 too. */
 const REFUSAL = /^\s*\{\s*"ok"\s*:\s*false\b/;
@@ -211,17 +129,16 @@ export async function postToResponseUrl(
     log.warn({ event: 'response_url_refused' }, 'a response_url on a host that is not allowed was refused');
     return false;
   }
+  const request = {
+    origin: address.origin,
+    path: `${address.pathname}${address.search}`,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(bodyOf(answer)),
+    maxBytes: () => MAX_BYTES_OF_RESPONSE,
+  } as const;
   try {
-    const { origin, pathname, search } = address;
-    const request = {
-      origin,
-      path: `${pathname}${search}`,
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(bodyOf(answer)),
-      mostBytes: () => MOST_OF_RESPONSE,
-    } as const;
-    const { status, body } = await exchange(agent, request, { timeoutMs: TIMEOUT_MS });
+    const { status, body } = await sendRequest(agent, request, AbortSignal.timeout(TIMEOUT_MS));
     if (status === 200 && !REFUSAL.test(body.toString())) return true;
     log.warn({ event: 'response_url_failed', status }, 'a response_url did not take the answer');
     return false;
@@ -243,7 +160,6 @@ function isAllowed(parsed: URL, allowedHosts: readonly string[]): boolean {
 function bodyOf({ message, mode, threadTs }: UrlAnswer): object {
   if (mode === 'delete') return { delete_original: true };
   if (mode === 'replace') return { ...inert(message), replace_original: true };
-  return { ...inert(message), response_type: mode, replace_original: false, ...inThread(threadTs) };
+  const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
+  return { ...inert(message), response_type: mode, replace_original: false, ...thread };
 }
-
-export const inThread = (ts: string | undefined) => (ts === undefined ? {} : { thread_ts: ts });

@@ -54,38 +54,6 @@ function sqliteFault(path: string, error: Error, code: unknown): Fault | undefin
   return known?.(path) ?? [`${path} could not be opened: ${error.message}. Check STORE_URL.`, false];
 }
 
-/** By Node's names of errors and Postgres' SQLSTATE. */
-const POSTGRES_FAULTS: Readonly<Record<string, (at: Address) => Fault>> = {
-  ECONNREFUSED: ({ server }) => [
-    `Postgres does not answer at ${server}. Start it, or correct STORE_URL.`,
-    true,
-  ],
-  ENOTFOUND: ({ host }) => [`There is no host ${host}. Correct STORE_URL.`, false],
-  EAI_AGAIN: ({ host }) => [
-    `The host ${host} could not be looked up. Check DNS, or correct STORE_URL.`,
-    true,
-  ],
-  '28P01': ({ server }) => [
-    `Postgres at ${server} refuses the user or the password. Correct STORE_URL.`,
-    false,
-  ],
-  '28000': ({ server }) => [
-    `Postgres at ${server} does not let this user in. Correct STORE_URL, or the rules in pg_hba.conf.`,
-    false,
-  ],
-  '3D000': ({ server, database }) => [
-    `Postgres at ${server} has no database ${database}. Create it, or correct STORE_URL.`,
-    false,
-  ],
-  '42501': ({ server, database }) => [
-    `The user of STORE_URL may not create tables in ${database} at ${server}. Give it that right.`,
-    false,
-  ],
-  '53300': ({ server }) => [`Postgres at ${server} has no free connections. Allow more of them.`, true],
-  '57P01': ({ server }) => [`Postgres at ${server} is shutting down. Wait until it is up again.`, true],
-  '57P03': ({ server }) => [`Postgres at ${server} is starting up. Wait until it is done.`, true],
-};
-
 interface Address {
   host: string;
   /** Host and port. */
@@ -100,23 +68,89 @@ function addressOf(url: string): Address {
   return { host, server: `${host}:${port || 5432}`, database: pathname.slice(1) };
 }
 
-/** Of the network; those of Postgres itself come with a severity, and the driver's own have no code. */
-const NETWORK_CODES: ReadonlySet<unknown> = new Set([
-  'ECONNABORTED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EPIPE',
-  'ETIMEDOUT',
-]);
-const DRIVER_MESSAGE = /time-?out|terminated|server does not support SSL|client password|certificate/i;
+type PostgresFault = [is: RegExp, isTemporary: boolean, says: (at: Address, message: string) => string];
+
+const SCHEMA_HINT = 'Have their owner run what deckhand schema prints.';
+
+/** By Node's names of errors, Postgres' SQLSTATE, and the words of the driver, which has no code for its own. */
+const POSTGRES_FAULTS: readonly PostgresFault[] = [
+  [
+    /^ECONNREFUSED/,
+    true,
+    ({ server }) => `Postgres does not answer at ${server}. Start it, or correct STORE_URL.`,
+  ],
+  [/^ENOTFOUND/, false, ({ host }) => `There is no host ${host}. Correct STORE_URL.`],
+  [
+    /^EAI_AGAIN/,
+    true,
+    ({ host }) => `The host ${host} could not be looked up. Check DNS, or correct STORE_URL.`,
+  ],
+  [
+    /^28P01/,
+    false,
+    ({ server }) => `Postgres at ${server} refuses the user or the password. Correct STORE_URL.`,
+  ],
+  [
+    /^28000/,
+    false,
+    ({ server }) =>
+      `Postgres at ${server} does not let this user in. Correct STORE_URL, or the rules in pg_hba.conf.`,
+  ],
+  [
+    /^3D000/,
+    false,
+    ({ server, database }) =>
+      `Postgres at ${server} has no database ${database}. Create it, or correct STORE_URL.`,
+  ],
+  [
+    /^42501/,
+    false,
+    ({ server, database }, message) =>
+      `The user of STORE_URL lacks a right in ${database} at ${server}: ${message}. ${SCHEMA_HINT}`,
+  ],
+  [
+    /^(42P01|3F000)/,
+    false,
+    ({ server, database }, message) =>
+      `Something is missing in ${database} at ${server}: ${message}. ${SCHEMA_HINT}`,
+  ],
+  [
+    /^25006/,
+    false,
+    ({ server }) => `Postgres at ${server} is a standby that can only be read. Give STORE_URL the primary.`,
+  ],
+  [/^53300/, true, ({ server }) => `Postgres at ${server} has no free connections. Allow more of them.`],
+  [/^57P01/, true, ({ server }) => `Postgres at ${server} is shutting down. Wait until it is up again.`],
+  [/^57P03/, true, ({ server }) => `Postgres at ${server} is starting up. Wait until it is done.`],
+  [
+    /server does not support SSL/,
+    false,
+    ({ server }) =>
+      `Postgres at ${server} offers no TLS. Switch it on there, or take sslmode out of STORE_URL.`,
+  ],
+  [
+    /certificate/i,
+    false,
+    ({ server }, message) =>
+      `The certificate of Postgres at ${server} is not accepted: ${message}. Correct sslmode or sslrootcert in STORE_URL.`,
+  ],
+  [
+    /client password/,
+    false,
+    ({ server }) => `Postgres at ${server} asks for a password. Add it to STORE_URL.`,
+  ],
+  [
+    /^(ECONN|EHOST|ENET|EPIPE|ETIMEDOUT)|time-?out|terminated/i,
+    true,
+    ({ server }, message) => `Postgres at ${server} cannot be reached: ${message}. Check STORE_URL.`,
+  ],
+];
 
 function postgresFault(url: string, error: Error, code: unknown): Fault | undefined {
   const address = addressOf(url);
-  const known = POSTGRES_FAULTS[String(code)];
-  if (known !== undefined) return known(address);
-  const isPostgres = 'severity' in error || NETWORK_CODES.has(code) || DRIVER_MESSAGE.test(error.message);
-  if (!isPostgres) return undefined;
-  const named = typeof code === 'string' ? ` (${code})` : '';
-  return [`Postgres at ${address.server} cannot be used: ${error.message}${named}. Check STORE_URL.`, true];
+  const text = `${code ?? ''} ${error.message}`.trim();
+  const known = POSTGRES_FAULTS.find(([is]) => is.test(text));
+  if (known !== undefined) return [known[2](address, error.message), known[1]];
+  if (!('severity' in error)) return undefined;
+  return [`Postgres at ${address.server} cannot be used: ${error.message} (${code}). Check STORE_URL.`, true];
 }

@@ -26,12 +26,12 @@ export async function checkKeys(keys: EncryptionKeys, store: Store): Promise<voi
   if (missing.size === 0) return proveKeys(keys, store, stored);
   const names = [...missing].sort().join(', ');
   throw new SealError(
-    `ENCRYPTION_KEYS lacks ${names}, which stored credentials are sealed with. Add it behind the first key, then run npm run rotate-keys before taking it away.`,
+    `ENCRYPTION_KEYS lacks ${names}, which stored credentials are sealed with. Add it behind the first key, then run deckhand rotate-keys before taking it away.`,
   );
 }
 
 /**
- * Proves the first key and each that wraps a data key; where no proof stands, it is made, once a data key has opened.
+ * Proves the first key and each that wraps a data key; where there is no proof, it is made, once a data key has opened.
  * @throws SealError naming every id whose key is not the one that it was
  */
 export async function proveKeys(keys: EncryptionKeys, store: Store, stored: StoredKeys): Promise<void> {
@@ -46,8 +46,8 @@ export async function proveKeys(keys: EncryptionKeys, store: Store, stored: Stor
 
 async function isProven(key: EncryptionKey, store: Store, stored: StoredKeys): Promise<boolean> {
   const proofs = keyProofs(store);
-  const standing = await proofs.get(key.id);
-  if (standing !== undefined) return opens(key, standing);
+  const known = await proofs.get(key.id);
+  if (known !== undefined) return opens(key, known);
   const wrapped = stored.filter(({ doc }) => doc.wrappedBy === key.id);
   const isRight = wrapped.length === 0 || wrapped.some(({ id, doc }) => opensWith(key, id, doc));
   if (!isRight) return false;

@@ -1,26 +1,24 @@
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { SqliteFile } from '../core/sqlite-file.ts';
-import type { Backend } from './backend.ts';
-import { createKeyvStore } from './keyv-store.ts';
+import { createStore, type Database, type DocumentsOptions } from './documents.ts';
 import { openSqlite } from './sqlite.ts';
-import { type QuarantinedRecord, type Store, StoreError } from './store.ts';
+import { type Store, StoreError } from './store.ts';
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
 const SQLITE = 'sqlite://';
 
-export interface StoreOptions {
+export interface StoreOptions extends Omit<DocumentsOptions, 'clock'> {
   clock?: Clock;
   /** False lets a second process work on an SQLite file beside the bot, as the key rotation does. */
   alone?: boolean;
   /** Told of what fails behind the scenes and is tried again: lost connections, removing expired documents. */
   onError?: (error: Error) => void;
-  /** Called once for each document that cannot be read. */
-  onQuarantined?: ((record: QuarantinedRecord) => void) | undefined;
 }
 
 export interface OpenStore extends Store {
-  /** The SQLite file that the documents stand in, for the jobs beside them. Closed by `close`. */
+  /** The SQLite file that the documents are in, for the jobs beside them. Closed by `close`. */
   sqlite: SqliteFile | undefined;
+  database: Database;
 }
 
 /**
@@ -29,25 +27,25 @@ export interface OpenStore extends Store {
  * @throws StoreError saying what to do
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<OpenStore> {
-  const onError = options.onError ?? ((error) => process.emitWarning(error));
-  const { backend, sqlite } = await connect(url, options.alone ?? true, onError);
+  const { clock = systemClock, alone = true, onError = (error) => process.emitWarning(error) } = options;
+  const { database, sqlite } = await connect(url, alone, onError);
   const timer = setInterval(() => {
-    backend.sweep().catch(onError);
+    database.sweep().catch(onError);
   }, SWEEP_INTERVAL_MS);
   timer.unref();
-  const store = createKeyvStore(backend, options.clock ?? systemClock, options.onQuarantined);
   return {
-    ...store,
+    ...createStore(database, { clock, onUnreadable: options.onUnreadable }),
     sqlite,
+    database,
     close: async () => {
       clearInterval(timer);
-      await store.close();
+      await database.close();
     },
   };
 }
 
 interface Connected {
-  backend: Backend;
+  database: Database;
   sqlite: SqliteFile | undefined;
 }
 
@@ -55,7 +53,7 @@ async function connect(url: string, alone: boolean, onError: (error: Error) => v
   if (url.startsWith(SQLITE)) return openSqlite({ path: url.slice(SQLITE.length), alone });
   if (isPostgres(url)) {
     const { openPostgres } = await import('./postgres.ts');
-    return { backend: await openPostgres(url, onError), sqlite: undefined };
+    return { database: await openPostgres(url, onError), sqlite: undefined };
   }
   throw new StoreError('STORE_URL must start with sqlite:// or postgres://');
 }

@@ -1,53 +1,49 @@
 import { z } from 'zod';
 import { type Collection, GLOBAL, type Store, StoreError } from './store.ts';
 
+const Written = z.object({ release: z.string() });
+const RELEASE_ID = 'release';
 /** The collection, under `GLOBAL`, of what is known about the store as a whole. */
 export const ORIGIN = 'store';
 
-const Written = z.object({ release: z.string() });
-/** The store's contents went to another one, from where Deckhand runs now. */
-const Moved = z.object({ id: z.string(), to: z.string(), at: z.number() });
-export type Moved = z.infer<typeof Moved>;
-/** The move that filled this store. */
-const Arrived = z.object({ id: z.string() });
-
-const RELEASE_ID = 'release';
-export const RELEASE_KEY = `${GLOBAL}/${ORIGIN}/${RELEASE_ID}`;
-
-export function movedFrom(store: Store): Collection<Moved> {
-  return store.of(GLOBAL).collection(ORIGIN, Moved);
-}
-export const MOVED_ID = 'moved';
-
-export function arrivals(store: Store): Collection<z.infer<typeof Arrived>> {
-  return store.of(GLOBAL).collection(ORIGIN, Arrived);
-}
-export const ARRIVED_ID = 'arrived';
+/** The collections, under `GLOBAL`, where 0.1.0 alone kept its jobs and schedules. */
+const OF_FIRST_RELEASE = ['jobs', 'schedules'];
 
 /**
  * For the start: leaves in the store which release writes it from now on.
- * @throws StoreError where a newer one wrote it, or where its contents were moved away
+ * @throws StoreError where a newer one wrote it, or one that is too old
  */
 export async function takeOver(store: Store, release: string): Promise<void> {
-  await expectReadable(store, release);
-  const moved = await movedFrom(store).get(MOVED_ID);
-  if (moved !== undefined) {
-    const day = new Date(moved.at).toISOString().slice(0, 10);
+  const wrote = await expectReadable(store, release);
+  if (wrote !== release) await originOf(store).put(RELEASE_ID, { release });
+}
+
+/**
+ * @returns the release that wrote the store
+ * @throws StoreError naming both releases, where that one is newer or too old
+ */
+export async function expectReadable(store: Store, release: string): Promise<string | undefined> {
+  const wrote = (await originOf(store).get(RELEASE_ID))?.release;
+  if (wrote !== undefined) expectOlder(wrote, release, 'The store');
+  else if (await isOfFirstRelease(store))
     throw new StoreError(
-      `This store was moved to ${moved.to} on ${day}. Set STORE_URL to that one, or repeat npm run migrate if it was interrupted.`,
+      `The store was written by Deckhand 0.1.0, whose jobs and schedules ${release} cannot read. Move it away to start empty, or start 0.1.0.`,
     );
-  }
-  const written = store.of(GLOBAL).collection(ORIGIN, Written);
-  if ((await written.get(RELEASE_ID))?.release !== release) await written.put(RELEASE_ID, { release });
+  return wrote;
 }
 
-/** @throws StoreError where a newer release wrote the store */
-export async function expectReadable(store: Store, release: string): Promise<void> {
-  const written = await store.of(GLOBAL).collection(ORIGIN, Written).get(RELEASE_ID);
-  if (written !== undefined) expectOlder(written.release, release, 'The store');
+function originOf(store: Store): Collection<z.infer<typeof Written>> {
+  return store.of(GLOBAL).collection(ORIGIN, Written);
 }
 
-/** Releases up to 0.2.0 left none. @throws StoreError naming both releases, where the one that wrote is newer */
+/** Releases up to 0.2.0 left no word of themselves. */
+async function isOfFirstRelease(store: Store): Promise<boolean> {
+  for (const name of OF_FIRST_RELEASE)
+    if ((await store.of(GLOBAL).collection(name, z.unknown()).latest(1)).length > 0) return true;
+  return false;
+}
+
+/** @throws StoreError naming both releases, where the one that wrote is newer */
 export function expectOlder(wrote: string, ours: string, what: string): void {
   if (compareReleases(wrote, ours) <= 0) return;
   throw new StoreError(

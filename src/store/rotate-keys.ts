@@ -20,9 +20,9 @@ export async function rotateKeys(keys: EncryptionKeys, store: Store): Promise<Ro
   await proveKeys(keys, store, await wrapped.list());
   for (const { id: workspace } of await wrapped.list()) {
     let changed = false;
-    await wrapped.update(workspace, (standing) => {
-      changed = standing !== undefined && standing.wrappedBy !== keys[0].id;
-      return changed && standing !== undefined ? rewrap(keys, workspace, standing) : standing;
+    await wrapped.update(workspace, (current) => {
+      changed = current !== undefined && current.wrappedBy !== keys[0].id;
+      return changed && current !== undefined ? rewrap(keys, workspace, current) : current;
     });
     rotation[changed ? 'rewrapped' : 'current'] += 1;
   }

@@ -1,8 +1,9 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../core/clock.ts';
+import { InstallationEnded } from '../core/errors.ts';
 import type { EncryptionKey, EncryptionKeys } from './encryption-keys.ts';
-import { type AskTenancy, type Collection, DATA_KEYS, GLOBAL, type Store } from './store.ts';
+import { type Collection, DATA_KEYS, GLOBAL, type Store } from './store.ts';
 
 /** Where a sealed value stands in its workspace; it opens nowhere else. */
 export interface Field {
@@ -34,19 +35,26 @@ const CACHE_MS = 60_000;
 export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = systemClock) {
   const cache = createCache(clock);
   return {
-    /** Where `during` is given, a data key is made only while that stands. */
-    of: (workspace: string, during?: AskTenancy) => ({
+    /** @param isInstalled where it says no, nothing is sealed any more; asked only where there is no data key */
+    of: (workspace: string, isInstalled = async () => true) => ({
+      /** @throws InstallationEnded */
       async seal(field: Field, secret: string): Promise<string> {
-        // Always the key as it stands: one from memory may belong to an installation that was erased.
-        const dataKey = await ensureDataKey(store, keys, workspace, during);
+        // Always the key as it is: one from memory may belong to an installation that was erased.
+        const dataKey =
+          (await readDataKey(store, keys, workspace)) ??
+          (await makeDataKey(store, keys, workspace, isInstalled));
         cache.set(workspace, dataKey);
         const context = contextOf(workspace, field);
         return `${VERSION}.${dataKey.id}.${encrypt(dataKey.key, context, Buffer.from(secret))}`;
       },
-      /** Rejects with `SealError` if the value was moved, changed, or sealed with a key that is not at hand. */
+      /**
+       * Rejects with `SealError` if the value was moved, changed, or sealed with a key that is not at hand.
+       * @throws InstallationEnded
+       */
       async open(field: Field, sealed: string): Promise<string> {
         const { id } = parseSealed(sealed);
         const dataKey = cache.get(workspace, id) ?? (await readDataKey(store, keys, workspace));
+        if (dataKey === undefined && !(await isInstalled())) throw new InstallationEnded();
         const opened = openSealed(dataKey, workspace, field, sealed);
         if (dataKey !== undefined) cache.set(workspace, dataKey);
         return opened;
@@ -65,7 +73,7 @@ function parseSealed(sealed: string): { id: string; body: string } {
   return { id, body };
 }
 
-/** Opens a value with the workspace's data key as it stands. @throws SealError */
+/** Opens a value with the workspace's data key. @throws SealError */
 export function openSealed(
   dataKey: DataKey | undefined,
   workspace: string,
@@ -118,11 +126,11 @@ export interface DataKey {
 
 const DATA_KEY_BYTES = 32;
 
-export function wrappedKeys(store: Store, during?: AskTenancy | undefined): Collection<WrappedKey> {
-  return store.of(GLOBAL, during).collection(DATA_KEYS, WrappedKey);
+export function wrappedKeys(store: Store): Collection<WrappedKey> {
+  return store.of(GLOBAL).collection(DATA_KEYS, WrappedKey);
 }
 
-/** The workspace's data key as it stands in the store; undefined if the workspace has none. */
+/** The workspace's data key in the store; undefined if the workspace has none. */
 async function readDataKey(
   store: Store,
   keys: EncryptionKeys,
@@ -132,19 +140,18 @@ async function readDataKey(
   return wrapped && unwrap(keys, workspace, wrapped);
 }
 
-/** As `readDataKey`, but makes one where none is; of two replicas that do so at once, one wins. */
-async function ensureDataKey(
+/** Of two replicas that make one at once, one wins. */
+async function makeDataKey(
   store: Store,
   keys: EncryptionKeys,
   workspace: string,
-  during?: AskTenancy | undefined,
+  isInstalled: () => Promise<boolean>,
 ): Promise<DataKey> {
-  const standing = await readDataKey(store, keys, workspace);
-  if (standing !== undefined) return standing;
+  if (!(await isInstalled())) throw new InstallationEnded();
   const made = wrap(keys[0], workspace, randomBytes(6).toString('base64url'), randomBytes(DATA_KEY_BYTES));
-  await wrappedKeys(store, during).create(workspace, made);
+  await wrappedKeys(store).create(workspace, made);
   const winner = await readDataKey(store, keys, workspace);
-  if (winner === undefined) throw new SealError('The workspace was erased meanwhile');
+  if (winner === undefined) throw new InstallationEnded();
   return winner;
 }
 

@@ -7,62 +7,38 @@ import { isObject } from '../core/json.ts';
  * workspace, so no query can cross from one to another.
  */
 export interface Store {
-  /**
-   * The documents of one workspace, or of the whole installation: `GLOBAL`. Where `during` is given, every write asks for
-   * it and is made only while it stands, in the same statement.
-   */
-  of(workspace: string, during?: AskTenancy): WorkspaceStore;
-  /** The workspace's tenancy as it stands; undefined where none does. */
-  tenancy(workspace: string): Promise<Tenancy | undefined>;
-  /** As `tenancy`, but begins one where none stands. */
-  beginTenancy(workspace: string): Promise<Tenancy>;
+  /** The documents of one workspace, or of the whole installation: `GLOBAL`. */
+  of(workspace: string): WorkspaceStore;
   /**
    * Runs `work` alone among all replicas that ask for the same key. Not re-entrant: asking for a key inside
    * its own `work` never returns. Different keys may be nested, always in the same order.
    */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /**
-   * Ends the workspace's tenancy, and deletes its data key and every document in every collection: sealed copies stay
-   * shut, and what was under way writes no more.
-   */
+  /** Deletes the workspace's data key, so that what is sealed stays shut, then every document in every collection. */
   erase(workspace: string): Promise<void>;
-  /** Marks what the store itself does not find unreadable; the first to do so reports it, as it reports documents. */
-  quarantine(record: QuarantinedRecord): Promise<void>;
   /** Resolves if the database can be written, which a full disk refuses; rejects otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The row that says that an installation stands, as it was read: another installation of the workspace has another. */
-export interface Tenancy {
-  key: string;
-  text: string;
-}
-
-/** Something stored that cannot be read. It stays where it is, for a release that can read it. */
-export interface QuarantinedRecord {
-  kind: 'document' | 'job' | 'schedule';
-  workspace: string;
-  /** Of jobs and schedules the queue. */
-  collection: string;
-  id: string;
-  /** Who set it up, as far as that can be read. */
-  owner: string | undefined;
-}
-
-/** The tenancy that a write belongs to. @throws InstallationEnded */
-export type AskTenancy = () => Promise<Tenancy>;
-
 /** The documents of one workspace. */
 export interface WorkspaceStore {
   /**
-   * A typed view of a collection; `shape` parses what is read, and brings what an earlier release wrote up to today's. A
-   * document that it does not read is reported once: lists leave it out, and what asks for it alone rejects with
-   * `DocumentUnreadable`.
+   * A typed view of a collection; `shape` parses what is read, and brings what an earlier release wrote up to today's.
+   * Lists leave out a document that it does not read, and what asks for it alone rejects with `DocumentUnreadable`.
    */
   collection<T>(name: string, shape: Shape<T>): Collection<T>;
   /** As `Store.exclusive`; keys of other workspaces are others. */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** What cannot be read in the collections that were opened since the start. */
+  unreadable(): Promise<UnreadableDocument[]>;
+}
+
+/** A document that cannot be read. It stays where it is, for a release that can read it. */
+export interface UnreadableDocument {
+  workspace: string;
+  collection: string;
+  id: string;
 }
 
 /** What becomes of a document. */
@@ -70,16 +46,13 @@ export type Change<T> = (current: T | undefined) => T | undefined | Promise<T | 
 
 export interface Collection<T> {
   get(id: string): Promise<T | undefined>;
-  /** The first of these documents that there is. */
-  first(ids: readonly string[]): Promise<T | undefined>;
   /** `expiresAt`: milliseconds since the epoch after which the document is gone. */
   put(id: string, doc: T, expiresAt?: number): Promise<void>;
-  /** Puts the document only if none stands there; false if one does. Atomic across replicas: a claim. */
+  /** Puts the document only if there is none; false if there is one. Atomic across replicas: a claim. */
   create(id: string, doc: T, expiresAt?: number): Promise<boolean>;
   /**
-   * Read-modify-write, atomic across replicas. `change` gets the document as it stands and returns the new
-   * one, or undefined to delete it. It is called again if another replica wrote in between, so it only
-   * computes; it may be asynchronous. What must happen once belongs in `exclusive`. An expiry is kept.
+   * Reads, changes and writes under a lock of the document, among all replicas. `change` gets the document as it is and
+   * returns the new one, or undefined to delete it. It must not write the same document. An expiry is kept.
    */
   update(id: string, change: Change<T>): Promise<T | undefined>;
   /** True if there was something to delete. */
@@ -94,12 +67,10 @@ export interface Collection<T> {
 export const GLOBAL = '-';
 
 /**
- * The collection, under `EVERYWHERE`, of each workspace's wrapped data key by workspace id. It stands apart
+ * The collection, under `GLOBAL`, of each workspace's wrapped data key by workspace id. It is apart
  * from the workspace's own documents so that all keys can be re-wrapped; `Store.erase` knows of it.
  */
 export const DATA_KEYS = 'data-keys';
-/** The collection, under `GLOBAL`, of what says that a workspace's installation stands. */
-export const TENANCIES = 'tenancies';
 
 /** The database could not be used as asked; `message` says what to do where something can be done. */
 export class StoreError extends Error {
@@ -127,8 +98,18 @@ export class StoreUnavailable extends StoreError {
   }
 }
 
-/** The work, whose failures are the database's. */
-export async function asking<T>(work: Promise<T>): Promise<T> {
+/** A document of an unknown shape, or of a newer release. What needs it fails, and nothing else. */
+export class DocumentUnreadable extends StoreError {
+  override readonly code = 'document_unreadable';
+
+  constructor(collection: string, options?: ErrorOptions) {
+    super(`A stored document of ${collection} has an unexpected shape`, options);
+    this.name = 'DocumentUnreadable';
+  }
+}
+
+/** Waits for work on a database, whose failures become `StoreUnavailable`. */
+export async function mapDatabaseErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -137,67 +118,9 @@ export async function asking<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/**
- * The documents of a workspace for the length of one request: each is read once, and again after a write through here.
- * An `update` changes what stands in the database, whatever was read before.
- */
-export function readOnce(store: WorkspaceStore): WorkspaceStore {
-  return {
-    collection: (name, schema) => onceCollection(store.collection(name, schema)),
-    exclusive: store.exclusive,
-  };
-}
-
-function onceCollection<T>(stored: Collection<T>): Collection<T> {
-  const known = new Map<string, Promise<T | undefined>>();
-  let all: ReturnType<typeof stored.list> | undefined;
-
-  function forget(): void {
-    known.clear();
-    all = undefined;
-  }
-
-  /** Before the write, for what is read meanwhile, and after it. */
-  async function writing<R>(write: () => Promise<R>): Promise<R> {
-    forget();
-    try {
-      return await write();
-    } finally {
-      forget();
-    }
-  }
-
-  async function find(id: string): Promise<T | undefined> {
-    if (all === undefined) return stored.get(id);
-    return (await all).find((row) => row.id === id)?.doc;
-  }
-
-  return {
-    latest: (limit, upTo) => stored.latest(limit, upTo),
-    get(id) {
-      const read = known.get(id) ?? find(id);
-      known.set(id, read);
-      return read;
-    },
-    async first(ids) {
-      if (all === undefined) return stored.first(ids);
-      const rows = new Map((await all).map(({ id, doc }) => [id, doc]));
-      return ids.map((id) => rows.get(id)).find((doc) => doc !== undefined);
-    },
-    list() {
-      all ??= stored.list();
-      return all;
-    },
-    put: (...row) => writing(() => stored.put(...row)),
-    create: (...row) => writing(() => stored.create(...row)),
-    update: (id, change) => writing(() => stored.update(id, change)),
-    delete: (id) => writing(() => stored.delete(id)),
-  };
-}
-
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Makes a document of one version into one of the next. Both are what stands in the database, before any schema. */
+/** Makes a document of one version into one of the next. Both are as they are in the database, before any schema. */
 export type Upgrade = (doc: Fields) => Fields;
 
 /**

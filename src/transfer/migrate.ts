@@ -1,21 +1,20 @@
-import { randomUUID } from 'node:crypto';
-import { parseEncryptionKeys } from '../store/encryption-keys.ts';
-import { ARRIVED_ID, arrivals, MOVED_ID, type Moved, movedFrom } from '../store/origin.ts';
-import { StoreError } from '../store/store.ts';
-import { fill } from './fill.ts';
-import { portableItems } from './items.ts';
-import { describeFilled, type Program, runProgram, UsageError } from './program.ts';
-import { openSide, type Side } from './side.ts';
+import type { KeyvValue } from 'keyv';
+import { type Program, UsageError } from '../program.ts';
+import { type Envelope, pagesOf, SERIALIZATION } from '../store/documents.ts';
+import { type EncryptionKeys, parseEncryptionKeys } from '../store/encryption-keys.ts';
+import { ORIGIN } from '../store/origin.ts';
+import { GLOBAL, StoreError } from '../store/store.ts';
+import { ALL, collect, countJobs, describeContents, readBack, type Side, withSide } from './side.ts';
 import { describeStore, expectStopped, expectThere } from './store-address.ts';
 
 export const MIGRATE: Program = {
-  name: 'migrate',
+  command: 'deckhand migrate',
   options: { from: { type: 'string' }, to: { type: 'string' } },
-  help: `Usage: npm run migrate -- --from sqlite://path --to postgres://user:password@host/database
+  help: `Usage: deckhand migrate --from sqlite://path --to postgres://user:password@host/database
 
 Moves everything from one store into another, empty one, counts it there, and opens every sealed value with ENCRYPTION_KEYS.
-Stop Deckhand first. Afterwards set STORE_URL to the new store; Deckhand no longer starts on the old one, so that nothing is
-posted twice. Where it is interrupted, run it again. It works in either direction.
+Stop Deckhand first. Afterwards set STORE_URL to the new store, and never start Deckhand on both: both would post. Where it is
+interrupted, empty the new store and run it again. It works in either direction.
 `,
   async run({ env, words, options: { from, to } }) {
     if (typeof from !== 'string' || typeof to !== 'string' || words.length > 0)
@@ -24,39 +23,56 @@ posted twice. Where it is interrupted, run it again. It works in either directio
     if (describeStore(from) === describeStore(to)) throw new UsageError('Give two different stores');
     const keys = parseEncryptionKeys(env.ENCRYPTION_KEYS ?? '');
     for (const url of [from, to]) await expectStopped(url);
-    const source = await openSide(from, { mode: 'read', alone: true });
-    try {
-      const target = await openSide(to, { mode: 'write', alone: true });
-      return await move(source, target, { keys, name: describeStore(to) }).finally(() => target.close());
-    } finally {
-      await source.close();
-    }
+    return withSide(from, {}, (source) => withSide(to, {}, (target) => move(source, target, keys)));
   },
 };
 
-/**
- * The old store says that it was moved before the new one has it, so that at no moment a Deckhand would start on both. What
- * was interrupted in between goes on under the same id.
- */
-async function move(
-  source: Side,
-  target: Side,
-  { keys, name }: { keys: ReturnType<typeof parseEncryptionKeys>; name: string },
-): Promise<string> {
-  const marks = movedFrom(source.store);
-  const before = await marks.get(MOVED_ID);
-  if (before !== undefined && before.to !== name)
-    throw new StoreError(`This store was moved to ${before.to}. Move it on from there.`);
-  const arrived = await arrivals(target.store).get(ARRIVED_ID);
-  if (before !== undefined && arrived?.id === before.id) return `Everything is in ${name} already.`;
-  const mark: Moved = { id: before?.id ?? randomUUID(), to: name, at: Date.now() };
-  const filled = await fill(target, portableItems(source), {
-    keys,
-    name,
-    move: mark.id,
-    beforeCommit: () => marks.put(MOVED_ID, mark),
-  });
-  return `${describeFilled(name, filled)}\nSet STORE_URL to it; Deckhand no longer starts on the old store.`;
+async function move(source: Side, target: Side, keys: EncryptionKeys): Promise<string> {
+  const name = describeStore(target.url);
+  await expectEmpty(target, name);
+  const sent = { documents: await moveDocuments(source, target), jobs: await moveJobs(source, target) };
+  const contents = await readBack(target, keys);
+  if (JSON.stringify(contents.counts) !== JSON.stringify(sent))
+    throw new StoreError(`${name} did not take everything. Empty it, and run this again.`);
+  return `${describeContents(name, contents)}\nSet STORE_URL to it, and start Deckhand on the old store no more: both would post.`;
 }
 
-await runProgram(MIGRATE, import.meta.filename);
+/** What a Deckhand leaves in a store that has not been used yet. */
+const HOUSEKEEPING = [ORIGIN, 'pings', 'key-proofs'].map((collection) => `${GLOBAL}/${collection}/`);
+
+async function expectEmpty({ store, jobs }: Side, name: string): Promise<void> {
+  const keys = (await collect(pagesOf(store.database, ALL))).flat().map(({ key }) => key);
+  const isUsed = keys.some((key) => !HOUSEKEEPING.some((prefix) => key.startsWith(prefix)));
+  if (isUsed || (await countJobs(jobs)) > 0)
+    throw new StoreError(
+      `${name} is not empty. Give a store that nothing is in, such as a new file or database.`,
+    );
+  await store.database.keyv.deleteMany(keys);
+}
+
+/** @returns how many; what has ended stays behind */
+async function moveDocuments({ store: source }: Side, { store: target }: Side): Promise<number> {
+  const now = Date.now();
+  let moved = 0;
+  for await (const rows of pagesOf(source.database, ALL)) {
+    const entries = rows
+      .map(({ key, value }) => ({
+        key,
+        value: SERIALIZATION.parse<KeyvValue<Envelope>>(value) as KeyvValue<Envelope>,
+      }))
+      .filter(({ value: { expires } }) => !expires || expires > now);
+    await target.database.keyv.setManyRaw(entries);
+    moved += entries.length;
+  }
+  return moved;
+}
+
+/** @returns how many wait or run */
+async function moveJobs({ jobs: source }: Side, { jobs: target }: Side): Promise<number> {
+  let moved = 0;
+  for await (const { queue: name, ...job } of source.all()) {
+    await target.insert({ name }, job);
+    moved += 1;
+  }
+  return moved;
+}

@@ -1,14 +1,14 @@
+import { type Program, UsageError } from '../program.ts';
 import { storeFault } from '../store/database-fault.ts';
 import { parseEncryptionKeys } from '../store/encryption-keys.ts';
 import { openStore } from '../store/open-store.ts';
 import { rotateKeys } from '../store/rotate-keys.ts';
-import { type Program, runProgram, UsageError } from './program.ts';
 import { DEFAULT_STORE, expectThere } from './store-address.ts';
 
 export const ROTATE_KEYS: Program = {
-  name: 'rotate-keys',
+  command: 'deckhand rotate-keys',
   options: {},
-  help: `Usage: npm run rotate-keys
+  help: `Usage: deckhand rotate-keys
 
 Wraps the data key of every workspace in the store of STORE_URL with the first of ENCRYPTION_KEYS, while Deckhand runs.
 Afterwards the other keys may be taken away. It can be run again at any time.
@@ -27,5 +27,3 @@ Afterwards the other keys may be taken away. It can be run again at any time.
     return `${rewrapped} data keys re-wrapped with ${keys[0].id}, ${current} were so already.`;
   },
 };
-
-await runProgram(ROTATE_KEYS, import.meta.filename);

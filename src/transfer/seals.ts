@@ -3,20 +3,17 @@ import { parseJson } from '../core/json.ts';
 import type { EncryptionKeys } from '../store/encryption-keys.ts';
 import { type DataKey, type Field, openSealed, SealError, unwrap, WrappedKey } from '../store/sealer.ts';
 import { DATA_KEYS, GLOBAL } from '../store/store.ts';
-import type { Item } from './items.ts';
 
 /** Where the documents of a collection have their sealed value, and the field that it is bound to. */
 const SEALED: Readonly<Record<string, { key: string; field: string }>> = {
   accounts: { key: 'sealedKey', field: 'apiKey' },
+  forms: { key: 'sealed', field: 'state' },
   installations: { key: 'sealed', field: 'installation' },
   links: { key: 'sealedTokens', field: 'tokens' },
   'link-states': { key: 'sealedVerifier', field: 'verifier' },
 };
 
 const Fields = z.record(z.string(), z.unknown());
-/** Of a form that waits (`listeners/durable-forms.ts`). */
-const SealedForm = z.object({ workspace: z.string(), form: z.string(), sealed: z.string() });
-
 interface SealedValue {
   workspace: string;
   field: Field;
@@ -33,20 +30,9 @@ function sealedIn(workspace: string, collection: string, id: string, doc: unknow
   return { workspace: owner, field: { record: `${collection}/${id}`, field: at.field }, sealed };
 }
 
-/** The sealed value of a job, where it has one. */
-function sealedInJob(queue: string, data: unknown): SealedValue | undefined {
-  const form = queue === 'forms' ? SealedForm.safeParse(data).data : undefined;
-  if (form === undefined) return undefined;
-  return {
-    workspace: form.workspace,
-    field: { record: `forms/${form.form}`, field: 'state' },
-    sealed: form.sealed,
-  };
-}
-
 const Envelope = z.object({ value: z.object({ doc: z.unknown() }) });
 
-/** Opens every sealed value among the items that pass; the data keys pass first. */
+/** Opens every sealed value of what passes; the data keys pass first. */
 export class SealCheck {
   readonly #keys: EncryptionKeys;
   readonly #dataKeys = new Map<string, DataKey>();
@@ -59,13 +45,7 @@ export class SealCheck {
   }
 
   /** @throws SealError where `ENCRYPTION_KEYS` does not open a workspace's data key */
-  add(item: Item): void {
-    if ('document' in item) this.#addDocument(item.document);
-    // What is no JSON was set aside, and has no sealed value that could be opened.
-    if ('job' in item) this.#open(sealedInJob(item.job.queue, parseJson(item.job.data)));
-  }
-
-  #addDocument({ key, value }: { key: string; value: string }): void {
+  addDocument({ key, value }: { key: string; value: string }): void {
     const [workspace = '', collection = '', ...rest] = key.split('/');
     const id = rest.join('/');
     const doc = Envelope.safeParse(parseJson(value)).data?.value.doc;

@@ -1,80 +1,91 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { systemClock } from '../core/clock.ts';
-import type { JobsTable } from '../jobs/jobs-table.ts';
-import { sqliteJobsTable } from '../jobs/sqlite-jobs-table.ts';
+import type { JobsBackend } from '../jobs/jobs-backend.ts';
+import { createSqliteJobs } from '../jobs/sqlite-jobs.ts';
 import { storeFault } from '../store/database-fault.ts';
-import { type DocumentsTable, postgresDocuments, sqliteDocuments } from '../store/documents-table.ts';
-import { openStore } from '../store/open-store.ts';
+import { pagesOf } from '../store/documents.ts';
+import type { EncryptionKeys } from '../store/encryption-keys.ts';
+import { type OpenStore, openStore } from '../store/open-store.ts';
 import { expectReadable } from '../store/origin.ts';
-import type { Store } from '../store/store.ts';
 import { readVersion } from '../version.ts';
+import { SealCheck } from './seals.ts';
 
-/** A store in one transaction, from which everything is read, or into which everything is written. */
+/** A store with its jobs. */
 export interface Side {
   url: string;
-  /** For single documents, beside the transaction on Postgres. */
-  store: Store;
-  documents: DocumentsTable;
-  jobs: JobsTable;
-  commit(): Promise<void>;
-  /** Nothing that was not committed stays. */
-  close(): Promise<void>;
-}
-
-export interface SideOptions {
-  mode: 'read' | 'write';
-  /** Refuse an SQLite file that a Deckhand runs on. */
-  alone: boolean;
+  store: OpenStore;
+  jobs: JobsBackend;
 }
 
 /** @throws StoreError saying what to do, also where a newer release wrote the store */
-export async function openSide(url: string, { mode, alone }: SideOptions): Promise<Side> {
-  const store = await openStore(url, { clock: systemClock, alone });
+export async function withSide<T>(
+  url: string,
+  { alone }: { alone?: boolean },
+  work: (side: Side) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(url, alone === undefined ? {} : { alone });
   try {
     await expectReadable(store, readVersion());
-    const { sqlite } = store;
-    return sqlite === undefined
-      ? await postgresSide(store, url, mode)
-      : sqliteSide(store, url, sqlite.database, mode);
+    const jobs = await openJobs(url, store);
+    await jobs.start([]);
+    return await work({ url, store, jobs }).finally(jobs.close);
   } catch (error) {
-    await store.close();
     throw storeFault(url, error) ?? error;
+  } finally {
+    await store.close();
   }
 }
 
-/** Nobody else writes the file: it is a copy, or open for this process alone. */
-function sqliteSide(store: Store, url: string, database: DatabaseSync, mode: SideOptions['mode']): Side {
-  const jobs = sqliteJobsTable(database);
-  const documents = sqliteDocuments(database);
-  if (mode === 'write') database.exec('BEGIN IMMEDIATE');
-  return {
-    url,
-    store,
-    documents,
-    jobs,
-    commit: async () => database.exec('COMMIT'),
-    close: async () => {
-      if (database.isTransaction) database.exec('ROLLBACK');
-      await store.close();
-    },
-  };
+async function openJobs(url: string, { sqlite }: OpenStore): Promise<JobsBackend> {
+  if (sqlite !== undefined) return createSqliteJobs(sqlite.database, systemClock);
+  const { createPgBossJobs } = await import('../jobs/pg-boss-jobs.ts');
+  return createPgBossJobs({ url, clock: systemClock });
 }
 
-async function postgresSide(store: Store, url: string, mode: SideOptions['mode']): Promise<Side> {
-  const { openPostgresTransaction } = await import('../jobs/pg-boss-jobs-table.ts');
-  const transaction = await openPostgresTransaction(url, mode);
-  const { jobs, sql, commit } = transaction;
-  // Whoever writes meanwhile waits, and finds the store filled.
-  if (mode === 'write') await sql('LOCK TABLE keyv, deckhand_schedules IN EXCLUSIVE MODE');
-  return {
-    url,
-    store,
-    documents: postgresDocuments(sql),
-    jobs,
-    commit,
-    close: async () => {
-      await transaction.close();
-      await store.close();
-    },
-  };
+/** All documents. */
+export const ALL = { from: '', to: '\x7f' };
+
+/** How much a store holds. */
+export interface Counts {
+  documents: number;
+  jobs: number;
+}
+
+export interface Contents {
+  counts: Counts;
+  seals: SealCheck;
+}
+
+/** Counts everything, and opens every seal where it is. @throws SealError where a key is missing */
+export async function readBack({ store, jobs }: Side, keys: EncryptionKeys): Promise<Contents> {
+  const seals = new SealCheck(keys);
+  let documents = 0;
+  for await (const rows of pagesOf(store.database, ALL)) {
+    documents += rows.length;
+    for (const row of rows) seals.addDocument(row);
+  }
+  return { counts: { documents, jobs: await countJobs(jobs) }, seals };
+}
+
+export async function countJobs(jobs: JobsBackend): Promise<number> {
+  return (await collect(jobs.all())).length;
+}
+
+export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+/** What the operator reads at the end. */
+export function describeContents(name: string, { counts, seals }: Contents): string {
+  const { documents, jobs } = counts;
+  const held = `${amount(documents, 'document')} and ${amount(jobs, 'job')}`;
+  const lines = [`${name} has ${held}; sealed values opened there: ${seals.opened}.`];
+  if (seals.shut.length > 0)
+    lines.push(`${seals.shut.length} sealed values do not open: ${seals.shut.join(', ')}.`);
+  return lines.join('\n');
+}
+
+function amount(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

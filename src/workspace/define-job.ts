@@ -1,11 +1,10 @@
-import type { Job, JobOptions, JobType } from '../jobs/jobs.ts';
-import type { Workspace } from './workspace.ts';
+import { InstallationEnded } from '../core/errors.ts';
+import type { Engine, Job, JobOptions, JobType } from '../jobs/jobs.ts';
+import type { Workspace, Workspaces } from './workspace.ts';
 
 /** A kind of durable job: the shape of its data, and the function that runs it for one workspace. */
 export interface JobDefinition<Data> extends JobType<Data> {
   options: JobOptions;
-  /** A person waits for its answer, so it begins before what runs by itself. */
-  isAwaited?: boolean;
   run(workspace: Workspace, job: Job<Data>): Promise<void>;
   /** Called with a job whose last attempt failed; again only if the process dies meanwhile. */
   onDeadLetter?(workspace: Workspace, data: Data, error: unknown): Promise<void>;
@@ -14,4 +13,40 @@ export interface JobDefinition<Data> extends JobType<Data> {
 /** Lets the schema type the data of `run` and `onDeadLetter`. */
 export function defineJob<Data>(definition: JobDefinition<Data>): JobDefinition<Data> {
   return definition;
+}
+
+/** Declares the worker of a queue: its jobs run with the context of the workspace that they belong to. */
+export function workWith<Data>(
+  { engine, workspaces, afterAcks }: { engine: Engine; workspaces: Workspaces; afterAcks(): Promise<void> },
+  { run, onDeadLetter, options, ...type }: JobDefinition<Data>,
+): void {
+  async function ifInstalled(
+    id: string,
+    work: (workspace: Workspace) => Promise<void> | undefined,
+  ): Promise<void> {
+    const workspace = await workspaces.enterInstalled(id);
+    // Not awaited here, where what the job came with would be kept as long as it runs.
+    return workspace && endWithInstallation(workspace, work(workspace));
+  }
+  engine.work(type, {
+    options,
+    async run(id, job) {
+      await afterAcks();
+      return ifInstalled(id, (workspace) => run(workspace, job));
+    },
+    onDeadLetter: (id, data, error) => ifInstalled(id, (workspace) => onDeadLetter?.(workspace, data, error)),
+  });
+}
+
+/** What a workspace had under way ends with its installation, and is not tried again. */
+async function endWithInstallation(
+  { log }: Pick<Workspace, 'log'>,
+  work: Promise<void> | undefined,
+): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof InstallationEnded)) throw error;
+    log.info({ event: 'installation_ended' }, 'work of an installation that has ended was dropped');
+  }
 }

@@ -56,9 +56,9 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
       try {
         if ((await viewers.list()).length === 0) return;
         unseenUntil = 0;
-        const startAfter = Math.max(now + SOON_MS, planned + Math.max(LEAST_MS, amount * A_VIEWER_MS));
-        planned = startAfter;
-        await jobs.send(REFRESH_HOME, {}, { key: String(startAfter), startAfter, newTrace: true });
+        const at = Math.max(now + SOON_MS, planned + Math.max(LEAST_MS, amount * A_VIEWER_MS));
+        planned = at;
+        await jobs.send(REFRESH_HOME, {}, { key: String(at), at });
       } catch (error) {
         log.warn({ event: 'home_not_refreshed', err: error }, 'App Home may be out of date');
       }

@@ -22,7 +22,7 @@ export type HostingCatalog = ReturnType<typeof createHostingCatalog>;
 interface WeekFigures {
   /** Without statistics where the service gives none. */
   activity: Activity;
-  /** Events of the week that could not be read. */
+  /** Events that could not be read. */
   skipped: readonly SkippedRows[];
 }
 
@@ -45,13 +45,13 @@ export function createHostingCatalog({ accounts, clock }: { accounts: Accounts; 
     regions: cached((client) => listRegions(client)),
     /** The sizes of managed servers, with prices in the account's currency. */
     sizes: cached((client) => listSizes(client)),
-    thisWeek: cached(weekFigures, FIGURES_FRESH_MS),
+    lastSevenDays: cached(weekFigures, FIGURES_FRESH_MS),
   };
 }
 
 async function weekFigures(client: AccountClient): Promise<WeekFigures> {
   const skipped: SkippedRows[] = [];
-  const activity = await getActivity(client, { range: 'this_week', stats: true }, { skipped });
+  const activity = await getActivity(client, { range: 'last_7_days', stats: true }, { skipped });
   return { activity, skipped };
 }
 

@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto';
+import type { InstallProvider, InstallURLOptions } from '@slack/oauth';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { InstallationEnded } from '../core/errors.ts';
-import type { Grant } from '../slack/oauth.ts';
-import { GLOBAL, type Store, type Tenancy } from '../store/store.ts';
+import { UserError } from '../core/errors.ts';
+import { isSlackFailure } from '../slack/failure.ts';
+import type { TokenHealth } from '../slack/token-health.ts';
+import { GLOBAL, type Store } from '../store/store.ts';
+import type { InstallStates } from './install-states.ts';
 
 /** Where the bot tokens of the workspaces come from. */
 export interface Installations {
@@ -14,10 +17,32 @@ export interface Installations {
   token(workspace: string): Promise<string | undefined>;
   /** The Slack user who installed Deckhand, where that is known. */
   installer(workspace: string): Promise<string | undefined>;
+  /** False from an uninstall until the next install, which brings another token. */
+  isInstalled(workspace: string): Promise<boolean>;
+  /** Before the workspace is erased: notes that a token of the environment works no more. */
+  end(workspace: string): Promise<void>;
   /** Undefined where Deckhand is not installed, or by a token of the environment. */
   about(workspace: string): Promise<InstallationFacts | undefined>;
+  /**
+   * Whether what names this workspace is for Deckhand at all: with a token of the environment, only what names the one
+   * workspace or organisation that Slack says the token is of.
+   * @throws NotServed
+   */
+  admit(workspace: string): Promise<void>;
   /** Undefined where the environment holds the one workspace's token. */
   readonly byOauth: OauthInstallations | undefined;
+}
+
+/** What came in is for another installation, or Slack has not said yet which one the token of the environment is of. */
+export class NotServed extends UserError {
+  /** True where sending it again changes nothing. */
+  readonly isForGood: boolean;
+
+  constructor(message: string, isForGood: boolean) {
+    super(message);
+    this.name = 'NotServed';
+    this.isForGood = isForGood;
+  }
 }
 
 interface InstallationFacts {
@@ -27,25 +52,32 @@ interface InstallationFacts {
   isRotating: boolean;
 }
 
+/** Where Slack sends browsers back to. */
+export const REDIRECT_PATH = '/slack/oauth_redirect';
+
 export interface OauthInstallations {
-  clientId: string;
-  /**
-   * Exchanges the code and stores the installation in place of an earlier one.
-   * @throws SlackFailure
-   */
-  install(code: string, redirectUri: string | undefined): Promise<Grant>;
+  /** The library that leads browsers through an install and stores it, with a cookie of this name. */
+  provider(stateCookieName: string): InstallProvider;
+  /** With which every install begins. */
+  readonly options: InstallURLOptions;
+  readonly states: Pick<InstallStates, 'faultOf'>;
   /** Records which teams an organisation granted or removed; a later change of a team wins. False if all are old. */
   noteTeams(workspace: string, teams: readonly string[], isGranted: boolean, at: number): Promise<boolean>;
 }
 
-/** One workspace, one token of the environment. */
-export function singleInstallation(token: string): Installations {
-  return {
-    token: async () => token,
-    installer: async () => undefined,
-    about: async () => undefined,
-    byOauth: undefined,
-  };
+/** @throws NotServed */
+async function ownerOf(health: Pick<TokenHealth, 'owner'>): Promise<string | undefined> {
+  try {
+    return await health.owner();
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    throw error.kind === 'unreachable'
+      ? new NotServed('Deckhand cannot reach Slack yet, so nothing was done. Try again in a minute.', false)
+      : new NotServed(
+          `Slack refuses Deckhand’s token (\`${error.reason}\`), so nothing was done. Who runs Deckhand has to check SLACK_BOT_TOKEN.`,
+          false,
+        );
+  }
 }
 
 /** The key of `Store.exclusive` by which installing and erasing a workspace exclude each other, in all replicas. */
@@ -55,56 +87,31 @@ export function installationLock(workspace: string): string {
 
 const Ended = z.object({ at: z.number() });
 
-/**
- * From an install to the uninstall, a workspace has one tenancy that all its writes belong to. Installing over a standing
- * installation goes on with the same one.
- */
-export type Tenancies = ReturnType<typeof createTenancies>;
-
-export function createTenancies(parts: { store: Store; installations: Installations; clock: Clock }) {
-  const { store, installations, clock } = parts;
+/** One workspace, one token of the environment. */
+export function singleInstallation(
+  token: string,
+  {
+    store,
+    clock,
+    tokenHealth,
+  }: { store: Store; clock: Clock; tokenHealth: Pick<TokenHealth, 'owner' | 'knownOwner'> },
+): Installations {
   const ended = store.of(GLOBAL).collection('ended', Ended);
-
   /** Names neither the workspace nor the token, of which nothing may stay. */
-  async function markOf(workspace: string): Promise<string> {
-    const token = await installations.token(workspace);
-    return hash('sha256', JSON.stringify([workspace, token]), 'base64url');
-  }
-
-  async function isInstalled(workspace: string): Promise<boolean> {
-    if (installations.byOauth !== undefined) return (await installations.about(workspace)) !== undefined;
-    return (await ended.get(await markOf(workspace))) === undefined;
-  }
-
+  const markOf = (workspace: string): string =>
+    hash('sha256', JSON.stringify([workspace, token]), 'base64url');
+  const isAbout = (workspace: string, owner = workspace): boolean => owner === workspace;
   return {
-    /** Undefined where Deckhand is not installed. */
-    async current(workspace: string): Promise<Tenancy | undefined> {
-      const standing = await store.tenancy(workspace);
-      if (standing !== undefined || !(await isInstalled(workspace))) return standing;
-      // An erase does not come in between.
-      return store.exclusive(installationLock(workspace), async () =>
-        (await isInstalled(workspace)) ? store.beginTenancy(workspace) : undefined,
-      );
+    token: async (workspace) => (isAbout(workspace, await tokenHealth.owner()) ? token : undefined),
+    installer: async () => undefined,
+    about: async () => undefined,
+    isInstalled: async (workspace) =>
+      isAbout(workspace, tokenHealth.knownOwner()) && (await ended.get(markOf(workspace))) === undefined,
+    end: (workspace) => ended.put(markOf(workspace), { at: clock.now() }),
+    async admit(workspace) {
+      if (!isAbout(workspace, await ownerOf(tokenHealth)))
+        throw new NotServed('Deckhand belongs to another workspace here, so nothing was done.', true);
     },
-    /** Before the workspace is erased: a token of the environment that no longer works begins no other tenancy. */
-    async end(workspace: string): Promise<void> {
-      if (installations.byOauth !== undefined) return;
-      await ended.put(await markOf(workspace), { at: clock.now() });
-    },
-  };
-}
-
-export type AskedTenancy = ReturnType<typeof askTenancy>;
-
-/** The tenancy of a context: the given one, else the one that stands when it is first needed. */
-export function askTenancy(tenancies: Tenancies, id: string, given: Tenancy | undefined) {
-  let tenancy = given;
-  return {
-    async ask(): Promise<Tenancy> {
-      tenancy ??= await tenancies.current(id);
-      if (tenancy === undefined) throw new InstallationEnded();
-      return tenancy;
-    },
-    is: (text: string | undefined) => tenancy?.text === text,
+    byOauth: undefined,
   };
 }

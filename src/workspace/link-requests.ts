@@ -1,32 +1,48 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
-import { InstallationEnded } from '../core/errors.ts';
+import { type Clock, HOUR_MS } from '../core/clock.ts';
 import { defined } from '../core/json.ts';
 import type { Field, Sealer } from '../store/sealer.ts';
-import { type AskTenancy, GLOBAL, type Store, type Tenancy } from '../store/store.ts';
-import {
-  type Cookies,
-  createBrowserStates,
-  type Departure,
-  digest,
-  forgottenAt,
-  isOver,
-  isSame,
-  randomText,
-  type StateFault,
-} from './browser-states.ts';
+import { type Collection, GLOBAL, type Store } from '../store/store.ts';
+import type { Installations } from './installations.ts';
+
+/** From our page to the service and back, and from a command to the browser. */
+const VALID_MS = 10 * 60_000;
+/** How long used and expired ones are remembered, so that the page can say which it was. */
+const REMEMBERED_MS = HOUR_MS;
+/** Of tickets and of states; the oldest go first. */
+const MAX_KEPT = 10_000;
 
 /** The person who asked to be linked, with their name and their workspace's in Slack. */
 const Asker = z.object({
   workspace: z.string(),
   user: z.string(),
   name: z.string(),
+  /** Of the person in Slack, where Slack shows it. */
+  email: z.string().optional(),
   workspaceName: z.string().optional(),
 });
 export type Asker = z.infer<typeof Asker>;
 
 const Ticket = Asker.extend({ at: z.number() });
-const Kept = Asker.extend({ ticket: z.string(), sealedVerifier: z.string().optional() });
+const Kept = Ticket.extend({
+  /** Digest of the cookie that the browser was given. */
+  browser: z.string(),
+  ticket: z.string(),
+  sealedVerifier: z.string().optional(),
+});
+const Used = z.object({ at: z.number() });
+
+export type StateFault = 'unknown' | 'expired' | 'used' | 'other browser';
+
+/** A browser's cookies by name. */
+export type Cookies = Readonly<Record<string, string | undefined>>;
+
+/** What a browser is sent to the service with. */
+export interface Departure {
+  state: string;
+  cookie: { name: string; value: string };
+}
 
 /** What our page asks with: the browser keeps the cookie, and its form sends the token. */
 interface Question {
@@ -40,11 +56,24 @@ export type LinkRequests = ReturnType<typeof createLinkRequests>;
  * The two short-lived steps of linking. A ticket opens our page in the browser of the person who ran the command; a state,
  * bound to that browser by a cookie, comes back from the service and works once. The store has only digests.
  */
-export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock: Clock }) {
+export function createLinkRequests(parts: {
+  store: Store;
+  sealer: Sealer;
+  clock: Clock;
+  installations: Pick<Installations, 'isInstalled'>;
+}) {
   const { store, sealer, clock } = parts;
-  const ticketsIn = (during?: AskTenancy) => store.of(GLOBAL, during).collection('link-tickets', Ticket);
-  const tickets = ticketsIn();
-  const { claim, isUsed, ...states } = createBrowserStates(parts, 'link', Kept);
+  const tickets = store.of(GLOBAL).collection('link-tickets', Ticket);
+  const states = store.of(GLOBAL).collection('link-states', Kept);
+  const used = store.of(GLOBAL).collection('link-used', Used);
+
+  /** False where it was claimed before. */
+  function claim(id: string): Promise<boolean> {
+    const at = clock.now();
+    return used.create(id, { at }, at + REMEMBERED_MS);
+  }
+
+  const isOver = ({ at }: { at: number }): boolean => clock.now() - at >= VALID_MS;
 
   async function eraseOf(collection: string, workspace: string): Promise<void> {
     const requests = store.of(GLOBAL).collection(collection, Asker);
@@ -58,11 +87,11 @@ export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock:
       await eraseOf('link-tickets', workspace);
       await eraseOf('link-states', workspace);
     },
-    /** @throws InstallationEnded once the tenancy `during` has */
-    async ask(asker: Asker, during?: AskTenancy): Promise<string> {
+    async ask(asker: Asker): Promise<string> {
       const ticket = randomText();
       const at = clock.now();
-      await ticketsIn(during).put(digest(ticket), { ...asker, at }, forgottenAt(at));
+      await makeRoom(tickets);
+      await tickets.put(digest(ticket), { ...asker, at }, at + REMEMBERED_MS);
       return ticket;
     },
     /** The ticket's owner; it may be opened again until the link is made. */
@@ -70,20 +99,12 @@ export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock:
       const id = digest(ticket);
       const found = await tickets.get(id);
       if (found === undefined) return 'unknown';
-      if (await isUsed(id)) return 'used';
-      return isOver(found.at, clock.now()) ? 'expired' : askerOf(found);
+      if ((await used.get(id)) !== undefined) return 'used';
+      return isOver(found) ? 'expired' : askerOf(found);
     },
-    /** Binds our page to the browser that shows it. */
-    question(ticket: string): Question {
-      const cookie = { name: pageCookie(digest(ticket)), value: randomText() };
-      return { cookie, token: tokenOf(ticket, cookie.value) };
-    },
-    /** True if the form was sent by the page that this browser was shown for the ticket, and not by another site. */
-    isAnswer(ticket: string, token: string, cookies: Cookies): boolean {
-      const cookie = cookies[pageCookie(digest(ticket))];
-      return cookie !== undefined && isSame(digest(token), digest(tokenOf(ticket, cookie)));
-    },
-    depart: states.depart,
+    question,
+    isAnswer,
+    depart,
     /** Stores a departure until it comes back. */
     async keep(
       ticket: string,
@@ -91,37 +112,67 @@ export function createLinkRequests(parts: { store: Store; sealer: Sealer; clock:
       departure: Departure,
       verifier: string | undefined,
     ): Promise<void> {
-      const during = (): Promise<Tenancy> => standing(store, asker.workspace);
-      const field = fieldOf(digest(departure.state));
-      const sealedVerifier = verifier && (await sealer.of(asker.workspace, during).seal(field, verifier));
-      const doc = { ...asker, ticket: digest(ticket), ...defined({ sealedVerifier }) };
-      await states.keep(departure, doc, during);
+      const id = digest(departure.state);
+      const at = clock.now();
+      const isStill = (): Promise<boolean> => parts.installations.isInstalled(asker.workspace);
+      const sealedVerifier =
+        verifier && (await sealer.of(asker.workspace, isStill).seal(fieldOf(id), verifier));
+      const bound = { at, browser: digest(departure.cookie.value), ticket: digest(ticket) };
+      const doc = { ...asker, ...bound, ...defined({ sealedVerifier }) };
+      await makeRoom(states);
+      await states.put(id, doc, at + REMEMBERED_MS);
     },
     /** Takes a state, once, whatever the result. */
     async arrive(
       state: string,
       cookies: Cookies,
     ): Promise<{ asker: Asker; verifier: string | undefined } | StateFault> {
-      const found = await states.arrive(state, cookies);
-      if (typeof found === 'string') return found;
+      const id = digest(state);
+      const found = await states.get(id);
+      if (found === undefined) return 'unknown';
+      if (!(await claim(id))) return 'used';
+      if (isOver(found)) return 'expired';
+      if (!isSame(digest(cookies[stateCookie(id)] ?? ''), found.browser)) return 'other browser';
       // The first valid return uses up the ticket.
       if (!(await claim(found.ticket))) return 'used';
       const { workspace, sealedVerifier: sealed } = found;
-      const verifier = sealed && (await sealer.of(workspace).open(fieldOf(digest(state)), sealed));
+      const verifier = sealed && (await sealer.of(workspace).open(fieldOf(id), sealed));
       return { asker: askerOf(found), verifier };
     },
   };
 }
 
-/** @throws InstallationEnded */
-async function standing(store: Store, workspace: string): Promise<Tenancy> {
-  const tenancy = await store.tenancy(workspace);
-  if (tenancy === undefined) throw new InstallationEnded();
-  return tenancy;
+/** Binds our page to the browser that shows it. */
+function question(ticket: string): Question {
+  const cookie = { name: pageCookie(digest(ticket)), value: randomText() };
+  return { cookie, token: tokenOf(ticket, cookie.value) };
 }
 
-function askerOf({ workspace, user, name, workspaceName }: Asker): Asker {
-  return { workspace, user, name, ...defined({ workspaceName }) };
+/** True if the form was sent by the page that this browser was shown for the ticket, and not by another site. */
+function isAnswer(ticket: string, token: string, cookies: Cookies): boolean {
+  const cookie = cookies[pageCookie(digest(ticket))];
+  return cookie !== undefined && isSame(digest(token), digest(tokenOf(ticket, cookie)));
+}
+
+function depart(): Departure {
+  const state = randomText();
+  return { state, cookie: { name: stateCookie(digest(state)), value: randomText() } };
+}
+
+function askerOf({ workspace, user, name, email, workspaceName }: Asker): Asker {
+  return { workspace, user, name, ...defined({ email, workspaceName }) };
+}
+
+/** Deletes the oldest where one more would be too many. */
+async function makeRoom<T extends { at: number }>(rows: Collection<T>): Promise<void> {
+  const all = await rows.list();
+  const oldest = all.toSorted((one, other) => one.doc.at - other.doc.at);
+  for (const { id } of oldest.slice(0, Math.max(0, all.length - MAX_KEPT + 1))) await rows.delete(id);
+}
+
+/** A cookie for each state, so that two tabs do not disturb each other. */
+function stateCookie(id: string): string {
+  return `deckhand-link-${id.slice(0, 12)}`;
 }
 
 function pageCookie(ticketId: string): string {
@@ -135,6 +186,19 @@ function tokenOf(ticket: string, cookie: string): string {
 
 function fieldOf(id: string): Field {
   return { record: `link-states/${id}`, field: 'verifier' };
+}
+
+function randomText(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function digest(text: string): string {
+  return hash('sha256', text, 'base64url');
+}
+
+/** @param one and `other`: digests */
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
 /** Our page, which asks before anything begins. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Clock, DAY_MS } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
-import type { KnownBlock, Message } from '../core/message.ts';
+import type { KnownBlock, Message, Refusal } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
-import { isSlackFailure } from '../slack/failure.ts';
+import { isFileRefused, isSlackFailure, type SlackFailure } from '../slack/failure.ts';
 import type { Send, WorkspaceSlack } from '../slack/slack.ts';
 import { StoreUnavailable, type WorkspaceStore } from '../store/store.ts';
 
@@ -11,11 +11,18 @@ import { StoreUnavailable, type WorkspaceStore } from '../store/store.ts';
  * What Slack introduced lately, and does not take in every workspace; on App Home charts are a matter of their own. A work
  * object is no block, but goes with an unfurl.
  */
-export type NewBlock = 'data_visualization' | 'data_table' | 'home_chart' | 'work_object';
+export type NewBlock = 'data_visualization' | 'data_table' | 'plan' | 'home_chart' | 'work_object';
+
+export type Surface = 'message' | 'home';
+
+/** What a chart of Slack's own is remembered as. */
+export const CHART_BLOCKS = { message: 'data_visualization', home: 'home_chart' } as const;
 
 /** Which of the new blocks the workspace does not take. */
 export type NewBlocks = ReturnType<typeof createNewBlocks>;
 
+/** What is said of a view is that its arguments are invalid. */
+const BLOCKS_WORDS: ReadonlySet<string> = new Set(['invalid_blocks', 'invalid_arguments']);
 const Refused = z.object({ at: z.number() });
 /** After this they are tried again: Slack extends them to more workspaces. */
 const REMEMBERED_MS = 30 * DAY_MS;
@@ -34,34 +41,43 @@ export function createNewBlocks({ store, clock, log }: { store: WorkspaceStore; 
     }
   }
 
-  return {
-    areRefused: async (block: NewBlock) => (await remembering(() => refused.get(block))) !== undefined,
-    async refuse(block: NewBlock): Promise<void> {
-      const at = clock.now();
-      await remembering(() => refused.put(block, { at }, at + REMEMBERED_MS));
-      log.info({ event: 'blocks_refused', kind: block }, 'Slack does not take a new kind of block here');
-    },
-  };
-}
+  async function areRefused(block: NewBlock): Promise<boolean> {
+    return (await remembering(() => refused.get(block))) !== undefined;
+  }
 
-/** Sends a message; one with new blocks that the workspace refuses is sent with what stands for them. */
-export function withFallbacks(slack: WorkspaceSlack, blocks: NewBlocks): WorkspaceSlack {
-  async function trying<T>(message: Message, send: (message: Message) => Promise<T>): Promise<T> {
-    const block = newBlockIn(message);
-    const isRefused = block !== undefined && (await blocks.areRefused(block));
-    if (isRefused) return trying(await fallbackOf(message), send);
+  async function refuse(block: NewBlock): Promise<void> {
+    const at = clock.now();
+    await remembering(() => refused.put(block, { at }, at + REMEMBERED_MS));
+    log.info({ event: 'blocks_refused', kind: block }, 'Slack does not take a new kind of block here');
+  }
+
+  /** Sends a message, or what stands for its blocks where Slack does not take them. */
+  async function send<T>(
+    message: Message,
+    sendOnce: (message: Message) => Promise<T>,
+    surface: Surface = 'message',
+  ): Promise<T> {
+    const block = newBlockIn(message, surface);
+    const isRefused = block !== undefined && (await areRefused(block));
+    if (isRefused) return send(await fallbackOf(message), sendOnce, surface);
     try {
-      return await send(message);
+      return await sendOnce(message);
     } catch (error) {
-      const hasFallback = block !== undefined || message.fallback !== undefined;
-      if (!hasFallback || !isSlackFailure(error, 'rejected') || error.reason !== 'invalid_blocks')
-        throw error;
-      const sent = await trying(await fallbackOf(message), send);
-      if (block !== undefined) await blocks.refuse(block);
+      const hasFallback = message.fallback !== undefined || block !== undefined;
+      // A plan holds no file.
+      const isItsFile = block !== 'plan' && isFileRefused(error);
+      if (!hasFallback || !(areBlocksRefused(error) || isItsFile)) throw error;
+      const sent = await send(await fallbackOf(message, error), sendOnce, surface);
+      if (block !== undefined) await refuse(block);
       return sent;
     }
   }
 
+  return { areRefused, refuse, send };
+}
+
+/** Sends messages as `NewBlocks.send` does. */
+export function withFallbacks(slack: WorkspaceSlack, blocks: NewBlocks): WorkspaceSlack {
   const respond: WorkspaceSlack['respond'] = async (url, message, ...how) => {
     const block = newBlockIn(message);
     const isRefused = block !== undefined && (await blocks.areRefused(block));
@@ -77,29 +93,33 @@ export function withFallbacks(slack: WorkspaceSlack, blocks: NewBlocks): Workspa
   const sending =
     (send: Send): Send =>
     (post, signal) =>
-      trying(post.message, (message) => send({ ...post, message }, signal));
+      blocks.send(post.message, (message) => send({ ...post, message }, signal));
 
   return {
     ...slack,
     withChannelLock: (channel, work) => slack.withChannelLock(channel, (send) => work(sending(send))),
     post: sending(slack.post),
-    update: (shown, message, signal) => trying(message, (each) => slack.update(shown, each, signal)),
-    refresh: (shown, message) => trying(message, (each) => slack.refresh(shown, each)),
-    postEphemeral: (to, message) => trying(message, (each) => slack.postEphemeral(to, each)),
-    sendDirectMessage: (user, message) => trying(message, (each) => slack.sendDirectMessage(user, each)),
+    update: (shown, message, signal) => blocks.send(message, (each) => slack.update(shown, each, signal)),
+    refresh: (shown, message) => blocks.send(message, (each) => slack.refresh(shown, each)),
+    postEphemeral: (to, message) => blocks.send(message, (each) => slack.postEphemeral(to, each)),
+    sendDirectMessage: (user, message) => blocks.send(message, (each) => slack.sendDirectMessage(user, each)),
     respond,
   };
 }
 
-function newBlockIn({ blocks }: Message): NewBlock | undefined {
+function areBlocksRefused(error: unknown): error is SlackFailure {
+  return isSlackFailure(error, 'rejected') && BLOCKS_WORDS.has(error.reason);
+}
+
+function newBlockIn({ blocks }: Message, surface: Surface = 'message'): NewBlock | undefined {
   const types = new Set<string>(blocks.map(({ type }) => type));
-  if (types.has('data_visualization')) return 'data_visualization';
-  return types.has('data_table') ? 'data_table' : undefined;
+  if (types.has('data_visualization')) return CHART_BLOCKS[surface];
+  return (['data_table', 'plan'] as const).find((type) => types.has(type));
 }
 
 /** What the message names itself, else the same with a plain table for each data table. */
-async function fallbackOf({ text, blocks, fallback }: Message): Promise<Message> {
-  if (fallback !== undefined) return fallback();
+async function fallbackOf({ text, blocks, fallback }: Message, refusal?: Refusal): Promise<Message> {
+  if (fallback !== undefined) return fallback(refusal);
   return { text, blocks: blocks.filter(({ type }) => type !== 'data_visualization').map(plainTable) };
 }
 

@@ -91,17 +91,6 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
       if (role !== 'admin' && (await isIn(user, grants, 'admin'))) return true;
       return mayStepIn(user, grants);
     },
-    /** Mentions of the role's holders, for a refusal; empty where these are Slack's admins. */
-    async holders(role: Role): Promise<string[]> {
-      const grants = await stored.get(GRANTS_ID);
-      if (grants === undefined || role === 'member') return [];
-      const roles = role === 'admin' ? [role] : [role, 'admin' as const];
-      const users = roles.flatMap((one) => grants[one].map((user) => `<@${user}>`));
-      const groups = roles.flatMap((one) =>
-        (grants.groups?.[one] ?? []).map((group) => `<!subteam^${group}>`),
-      );
-      return [...new Set([...groups, ...users])];
-    },
     /**
      * Who can be asked for a role: the named admins by id, else the installer and Slack's own.
      * @param team whose, where Deckhand serves an organisation
@@ -119,6 +108,12 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
     },
     grants: () => stored.get(GRANTS_ID),
     set: (grants: Grants) => stored.put(GRANTS_ID, grants),
+    /** The same, unless `check` throws at what stands then. */
+    setAfter: (check: (before: Grants | undefined) => void, grants: Grants) =>
+      stored.update(GRANTS_ID, (before) => {
+        check(before);
+        return grants;
+      }),
     userGroups: people.userGroups,
     hasActive: people.hasActive,
   };

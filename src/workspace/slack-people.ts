@@ -4,6 +4,7 @@ import { TtlCache } from '../core/ttl-cache.ts';
 import { parseZone } from '../jobs/zone.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure, SlackFailure, unlessSlackFails } from '../slack/failure.ts';
+import { GROUPS_SCOPE } from '../slack/scopes.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
 
 /** A modal has to open within 3 s of the command. */
@@ -52,8 +53,12 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
   const people = new TtlCache<Person>(clock, PERSON_FRESH_MS);
   const home = new TtlCache<string | undefined>(clock, HOME_FRESH_MS);
 
+  /** As Slack's latest answer names them; everybody who asks was looked up before. */
+  let scopes: string[] | undefined;
+
   async function requestUser(user: string): Promise<Person> {
     const answer = await slack.call('users.info', { user });
+    scopes = answer.response_metadata?.scopes ?? scopes;
     if (answer.user === undefined) throw new SlackFailure('users.info', 'unreachable', 'no_user');
     return answer.user;
   }
@@ -125,6 +130,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
     },
     /** Those of the team. Undefined where the scope `usergroups:read` is not granted. */
     async userGroups(team: string | undefined): Promise<UserGroup[] | undefined> {
+      if (scopes?.includes(GROUPS_SCOPE) === false) return undefined;
       const request = slack.call('usergroups.list', { include_count: true, ...ofTeam(team) });
       const answer = await withTimeout(clock, GROUPS_TIMEOUT_MS, unlessSlackFails(request));
       return answer?.usergroups?.flatMap(({ id, name }) =>

@@ -66,10 +66,10 @@ describeInBrowser('forms, as a person fills them', () => {
   it('refuses a member politely, for their eyes only', async () => {
     const { type, messages } = await visit(browser, world, 'member');
     await type('/deckhand integration add storefront');
-    await messages.getByText(/needs the role/).waitFor();
+    await messages.getByText(/can give you access/).waitFor();
     const others = await visit(browser, world, 'billing');
     await others.messages.waitFor();
-    expect(await others.messages.getByText(/needs the role/).count()).toBe(0);
+    expect(await others.messages.getByText(/can give you access/).count()).toBe(0);
   });
 
   it('lists invoices as a table and sends a PDF where only the asker sees it', async () => {

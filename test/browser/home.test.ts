@@ -42,7 +42,7 @@ describeInBrowser('App Home, as a person opens it', () => {
     await world.as('admin').command(CHANNEL, '/deckhand digest add weekly:mon 09:00 Europe/Lisbon');
     await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
     await world.as('admin').command(CHANNEL, '/deckhand test storefront');
-    await home.getByText('6 of 7 reachable').waitFor();
+    await home.getByText('1 of 7 servers is unreachable').waitFor();
     await home.getByText(/Digest in .*every Monday at 09:00, Europe\/Lisbon/).waitFor();
     await home.getByText(/Invoice notices in/).waitFor();
     await home.getByRole('img', { name: /Chart of deployments per day/ }).waitFor();

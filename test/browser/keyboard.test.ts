@@ -34,7 +34,7 @@ describeInBrowser('a day’s work by keyboard alone', () => {
     await walkTo(page, 'Tab', again);
     await page.keyboard.press('Enter');
     await messages
-      .getByText(/Test access of/)
+      .getByText(/Billing API: /)
       .nth(1)
       .waitFor();
   });

@@ -46,7 +46,7 @@ describeInBrowser('a kill in the middle of a run, from the page’s own side pan
 
     const { page, type, messages } = await visit(browser, { slack }, 'member');
     await type('/deckhand test storefront');
-    await messages.getByText(/Test access of .*running/).waitFor();
+    await messages.getByText(/Storefront: running/).waitFor();
     await page.getByRole('button', { name: 'Inspector', exact: true }).click();
     await page.getByRole('tab', { name: 'Faults' }).click();
     await page.getByRole('button', { name: /Kill Deckhand/ }).click();
@@ -57,7 +57,7 @@ describeInBrowser('a kill in the middle of a run, from the page’s own side pan
       .waitFor();
     await page.getByRole('button', { name: 'Start Deckhand again' }).click();
     service.clock.advance(600_000);
-    await messages.getByText(/2 of 2 reachable/).waitFor();
+    await messages.getByText(/all 2 servers are reachable/).waitFor();
     expect(slack.messages(TEAM, CHANNEL)).toHaveLength(1);
   });
 

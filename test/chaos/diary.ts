@@ -16,8 +16,8 @@ export interface Diary {
   readonly bugs: ReadonlyArray<{ line: string; at: number }>;
 }
 
-const DOUBTS = new Set(['delivery_uncertain', 'reply_uncertain']);
-const STORE_FAILURES = new Set(['job_not_stored', 'request_not_stored', 'store_failed']);
+const DOUBTS = new Set(['possible_duplicate']);
+const STORE_FAILURES = new Set(['engine_error', 'request_not_stored', 'store_failed']);
 const BUGS = new Set(['bug', 'unhandled_rejection']);
 
 /** @param onLine gets every line that was read */

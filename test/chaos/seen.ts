@@ -34,8 +34,8 @@ export function postsOf({ roots, threads }: Seen): SeenMessage[] {
 const SAID: Record<Exclude<Ask['kind'], 'read'>, RegExp> = {
   use: /bound this channel/,
   digest: /set up the digest/,
-  test: /^Test access of/,
-  again: /^Test access of/,
+  test: / shop \d+: /,
+  again: / shop \d+: /,
 };
 
 /** Messages in the channel that answer it; they name the asker, who asked for nothing else. */

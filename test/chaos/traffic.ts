@@ -190,7 +190,7 @@ function againIn(elements: Block['elements'] = []): { action_id?: string } | und
 }
 
 export function isRootOf({ text }: Pick<SeenMessage, 'text'>, name: string): boolean {
-  return text.startsWith(`Test access of *${name}*`);
+  return text.startsWith(`${name}: `);
 }
 
 /** A deployment, or now and then an invoice. */

@@ -117,10 +117,11 @@ function judgeRun(court: Court, seen: Seen, ask: Ask, root: SeenMessage): void {
 
 function judgeThread(court: Court, seen: Seen, root: SeenMessage, project: ChaosProject, name: string): void {
   const { verdict, world } = court;
+  const { side } = seen;
   const told = threadOf(seen, root);
   for (const [key, news] of project.news) {
     if (told.some(({ text }) => text === news)) continue;
-    const isDoubted = world.diary.uncertain.has(postId(root.ts, root.channel, key));
+    const isDoubted = world.diary.uncertain.has(postId(side.team, `${root.ts} ${key}`));
     if (isDoubted) verdict.explained.push(`lost: "${news}" of ${name}`);
     else
       verdict.lost.push(`"${news}" of ${name}, root ${root.ts}: ${told.map(({ text }) => text).join(' | ')}`);
@@ -133,7 +134,7 @@ function judgeThread(court: Court, seen: Seen, root: SeenMessage, project: Chaos
 }
 
 /** The first reply at the end, or as it was posted by a process that could not edit it any more. */
-const PROGRESS = /^:stopwatch: The test took |^:arrows_counterclockwise: The test was started /;
+const PROGRESS = / The test took |^:arrows_counterclockwise: Running since /;
 
 function wasTroubled({ expected }: Court, { at }: Ask): boolean {
   return expected.struck.some(
@@ -145,7 +146,7 @@ function wasTroubled({ expected }: Court, { at }: Ask): boolean {
 /** True where Deckhand counted a doubt of this delivery, post or request. */
 function isUncertain({ world }: Court, { team }: Side, id: string | undefined): boolean {
   const names = [...world.diary.uncertain];
-  return names.some((name) => id === name || id === postId(team, name) || id === postId(team, name, 'root'));
+  return names.some((name) => id === name || id === postId(team, name));
 }
 
 /** No post stands twice; those that a process was in doubt of are told by their id. */

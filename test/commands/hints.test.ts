@@ -52,6 +52,27 @@ describe('T7: a hint of the service', () => {
     expect(JSON.stringify(me.view())).toContain(`may or may not be set up. The service says: ${SHOWN}`);
   });
 
+  test('a busy service is named without its advice to programmers, and "Try again" does it', async ({
+    world,
+  }) => {
+    const hint = 'The service is paused for a moment; see Retry-After.';
+    const body = { error_code: 'service_unavailable', hint };
+    world.service.faults.add({
+      path: `/${ACCOUNT}/projects`,
+      status: 503,
+      body,
+      retryAfter: '120',
+      times: 1,
+    });
+    await say(world, 'projects');
+    const said = () => world.slack.ephemerals(TEAM, PEOPLE.admin);
+    await world.slack.until(() => said().some(({ text }) => text.includes('The service is busy.')));
+    expect(JSON.stringify(said())).not.toContain('Retry-After');
+    const ts = said().at(-1)?.ts ?? '';
+    await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'start:at-once#next' });
+    await world.slack.until(() => JSON.stringify(said()).includes('Storefront'), { what: 'the projects' });
+  });
+
   test.for([
     ['starts', 'POST', 'projects/storefront/test_access'],
     ['goes on', 'GET', 'projects/storefront/test_access/*'],
@@ -62,7 +83,7 @@ describe('T7: a hint of the service', () => {
       const fault = { method, path: `/${ACCOUNT}/${path}`, status: 503, body, retryAfter: '30' };
       world.service.faults.add(fault);
       await say(world, 'test storefront');
-      await world.slack.until(() => channelText(world).includes('the next try is'), { what: 'the wait' });
+      await world.slack.until(() => channelText(world).includes('The next try is'), { what: 'the wait' });
       expect(channelText(world)).toContain(`The service says: ${SHOWN}`);
     },
   );

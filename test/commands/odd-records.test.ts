@@ -145,10 +145,10 @@ describe('records that differ from the documents', () => {
   }) => {
     world.service.weather.set({ strength: 'wild', share: 1, only: ['odd_rows'] });
     await world.as('member').openHome();
-    const words = 'completed: 2 of 2 reachable, repository ok, 1 not readable';
+    const words = 'all 2 servers are reachable, 1 result could not be read';
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await world.slack.until(() => rootText(world).includes(words), { what: 'the outcome' });
-    expect(rootText(world)).toContain(':warning: *Test access*');
+    expect(rootText(world)).toContain(':warning: *Storefront: ');
     expect(rootText(world)).toMatch(UNREADABLE);
     await world.slack.until(() => homeText(world).includes(`:warning: ${words}`), { what: 'App Home' });
     const reference = /Reference `([0-9a-f]{8})`/.exec(rootText(world))?.[1] ?? 'none';
@@ -185,7 +185,9 @@ describe('records that differ from the documents', () => {
     const ended = { identifier: 'r1', status: 'completed', completed_at: '2026-03-02T08:01:00Z', results };
     answer(world, 'projects/storefront/test_access/r1', ended);
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.slack.until(() => rootText(world).includes(':x: *4711*'), { what: 'the failing server' });
+    await world.slack.until(() => rootText(world).includes('"title":"4711","status":"error"'), {
+      what: 'the failing server',
+    });
   });
 
   test.for([
@@ -199,15 +201,15 @@ describe('records that differ from the documents', () => {
       const ended = { identifier: 'r1', status: 'completed', completed_at: '2026-03-02T08:01:00Z', results };
       answer(world, 'projects/storefront/test_access/r1', ended);
       await world.as('member').command(CHANNEL, '/deckhand test storefront');
-      await world.slack.until(() => rootText(world).includes('completed:'), { what: 'the outcome' });
-      expect(rootText(world)).toContain(':x: *web-1*  Timed out');
+      await world.slack.until(() => rootText(world).includes('is unreachable'), { what: 'the outcome' });
+      expect(rootText(world)).toContain('"title":"web-1","status":"error"');
       expect(rootText(world)).not.toMatch(UNREADABLE);
     },
   );
 
   test.for([
-    ['a repository that is no record', { repository: 'ok', servers: [] }, '1 not readable'],
-    ['servers that are no list', { servers: 'all of them' }, '1 not readable'],
+    ['a repository that is no record', { repository: 'ok', servers: [] }, '1 result could not be read'],
+    ['servers that are no list', { servers: 'all of them' }, '1 result could not be read'],
     ['results that are none', 'all well', 'no results'],
   ] as const)(
     'T1: a run with %s ends, without the sign of success',
@@ -222,8 +224,8 @@ describe('records that differ from the documents', () => {
         results,
       });
       await world.as('member').command(CHANNEL, '/deckhand test storefront');
-      await world.slack.until(() => rootText(world).includes(`completed: ${words}`), { what: 'the outcome' });
-      expect(rootText(world)).toContain(':warning: *Test access*');
+      await world.slack.until(() => rootText(world).includes(words), { what: 'the outcome' });
+      expect(rootText(world)).toContain(':warning: *Storefront: ');
     },
   );
 

@@ -75,7 +75,7 @@ describe('menus in place of identifiers', () => {
     world.slack.kick(TEAM, CHANNEL, 'bot');
     await world.as('member').click(place, { actionId: 'projects:choose', selected: 'storefront' });
     const texts = () => world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text);
-    await world.slack.until(() => texts().some((text) => text.includes('Invite it')));
+    await world.slack.until(() => texts().some((text) => text.includes('Invite me')));
     expect(texts().join()).toContain('Which project');
   });
 
@@ -87,8 +87,8 @@ describe('menus in place of identifiers', () => {
     const value = String(menu.options[0]?.value);
     await world.as('member').click(latest('member'), { actionId: 'server', selected: value });
     const { slack } = world;
-    await slack.until(() => slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('completed')));
-    expect(slack.messages(TEAM, CHANNEL)[0]?.text).toContain('*web-1* in *Storefront*');
+    await slack.until(() => slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('reachable')));
+    expect(slack.messages(TEAM, CHANNEL)[0]?.text).toContain('web-1 in Storefront');
   });
 
   it('takes what is typed where the service lists no servers', async () => {

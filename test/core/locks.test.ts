@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createKeyedLock } from '../../src/core/locks.ts';
-import { FairGate } from '../../src/core/shares.ts';
 
 describe('work of one key, such as the posts in a channel', () => {
   it('runs one after the other, what a person waits for before what runs by itself', async () => {
@@ -32,31 +31,4 @@ describe('work of one key, such as the posts in a channel', () => {
     });
     expect(hasBegun).toBe(true);
   });
-});
-
-it('a caller whose connections hang leaves others theirs', () => {
-  const gate = new FairGate({ most: 128, mostOfKey: 32 });
-  let begun = 0;
-  const begin = (): void => {
-    begun += 1;
-  };
-  const slow = ['a', 'b', 'c', 'd', 'e', 'f'];
-  for (const key of slow) for (let call = 0; call < 260; call += 1) gate.enter(key, () => begin());
-  const begunBySlow = begun;
-  const leave = gate.enter('new', begin);
-  expect(begun).toBe(begunBySlow + 1);
-  leave();
-  expect(gate.isEmpty).toBe(false);
-});
-
-it('a caller that waits no longer takes no connection, and one that leaves hands its own on', () => {
-  const gate = new FairGate({ most: 2, mostOfKey: 1 });
-  const begun: string[] = [];
-  const enter = (name: string) => gate.enter('a', () => void begun.push(name));
-  const [leave, giveUp, leaveLast] = ['first', 'gives up', 'last'].map(enter);
-  giveUp?.();
-  leave?.();
-  expect(begun).toEqual(['first', 'last']);
-  leaveLast?.();
-  expect(gate.isEmpty).toBe(true);
 });

@@ -27,7 +27,7 @@ describe('docs/marketplace.md', () => {
     const words = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
     expect(page).toContain(`${words[bot.length]} bot scopes`);
     expect(user).toBeUndefined();
-    expect(bot.join()).not.toMatch(/history|:read\.email|chat:write\.|search|admin/);
+    expect(bot.join()).not.toMatch(/history|chat:write\.|search|admin/);
     expect(page).toContain(
       `${words[manifest.display_information.description.split(' ').length]} words in the manifest`,
     );

@@ -1,3 +1,4 @@
+import { execSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ManifestError, manifestFor } from '../../scripts/slack-manifest.ts';
@@ -118,5 +119,31 @@ describe('the check of a manifest', () => {
       'settings.interactivity.request_url',
       'features.slash_commands.0.url',
     ]);
+  });
+});
+
+describe('the hooks of the Slack CLI', () => {
+  const { hooks } = JSON.parse(readText('.slack/hooks.json')) as { hooks: Record<string, string> };
+  const run = (hook: string, ...words: string[]) =>
+    execSync([hook, ...words].join(' '), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+
+  it('are given by @slack/cli-hooks, with the manifest and the start of this project', () => {
+    const given = JSON.parse(run(hooks['get-hooks'] ?? '')) as { hooks: Record<string, string> };
+    expect(Object.keys(given.hooks)).toEqual(expect.arrayContaining(['get-manifest', 'start']));
+    expect(hooks).toMatchObject({
+      'get-manifest': expect.stringContaining('scripts/manifest.ts'),
+      start: expect.stringContaining('scripts/slack-run.ts'),
+    });
+  });
+
+  it('print a manifest for Socket Mode between the boundaries that the CLI names', () => {
+    const printed = run(hooks['get-manifest'] ?? '', '--protocol=message-boundaries', '--boundary=edge');
+    const [before, json = '', after] = printed.split('edge');
+    expect([before, after]).toEqual(['', '']);
+    const { features, settings } = SlackManifest.parse(JSON.parse(json));
+    expect(settings.socket_mode_enabled).toBe(true);
+    expect(features.slash_commands[0]).not.toHaveProperty('url');
+    // The published schema does not know it.
+    expect(features).not.toHaveProperty('rich_previews');
   });
 });

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CONFIG_EXIT_CODE, TEMPORARY_EXIT_CODE } from '../../src/config.ts';
-import { readText, startFaults, unknownVariables } from '../support/deployment-files.ts';
+import { readText, readVariables, startFaults, unknownVariables } from '../support/deployment-files.ts';
 
 const unit = readText('deploy/systemd/deckhand.service');
+const env = readVariables('deploy/systemd/deckhand.env');
 const folder = mkdtempSync(join(tmpdir(), 'deckhand-unit-'));
 const path = join(folder, 'deckhand.service');
 // The unit's own Node is that of the server; systemd checks that it is there.
@@ -22,20 +23,21 @@ function valuesOf(key: string): string[] {
 
 describe('the systemd unit', () => {
   it('sets variables that Deckhand reads, to values that it takes', () => {
-    const env = Object.fromEntries(valuesOf('Environment').map((line) => line.split(/=(.*)/s, 2)));
     expect(unknownVariables(Object.keys(env))).toEqual([]);
     expect(startFaults(env)).toEqual([]);
+    expect(valuesOf('Environment')).toEqual([]);
     expect(valuesOf('EnvironmentFile')).toEqual(['/etc/deckhand.env']);
   });
 
-  it('runs the bundle', () => {
-    expect(valuesOf('ExecStart')).toEqual(['/usr/bin/node dist/main.js']);
+  it('runs the tarball where npm installs it', () => {
+    const { bin, name } = JSON.parse(readText('package.json'));
+    expect(valuesOf('ExecStart')).toEqual([`/usr/bin/node node_modules/${name}/${bin.deckhand}`]);
   });
 
   it('writes to its own folders alone', () => {
     const [store, cache] = [valuesOf('StateDirectory')[0], valuesOf('CacheDirectory')[0]];
-    expect(unit).toContain(`STORE_URL=sqlite:///var/lib/${store}/`);
-    expect(unit).toContain(`NODE_COMPILE_CACHE=/var/cache/${cache}`);
+    expect(env.STORE_URL).toContain(`sqlite:///var/lib/${store}/`);
+    expect(env.NODE_COMPILE_CACHE).toBe(`/var/cache/${cache}`);
     expect(valuesOf('ProtectSystem')).toEqual(['strict']);
   });
 

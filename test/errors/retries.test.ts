@@ -51,7 +51,7 @@ describe('what is sent again', () => {
     const roots = () => world.slack.messages(TEAM, CHANNEL);
     const { length } = roots();
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.slack.until(() => roots()[length]?.text.includes('completed'));
+    await world.slack.until(() => roots()[length]?.text.includes('reachable'));
     expect(sent('POST', /test_access/)).toBe(3);
   });
 

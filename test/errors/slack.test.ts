@@ -13,15 +13,15 @@ describe('what Slack does', () => {
       'not in the channel',
       refusing('chat.postMessage', 'not_in_channel'),
       typing('test storefront'),
-      'Deckhand cannot post in this channel.',
-      '`/invite`',
+      'Deckhand cannot post here.',
+      'Invite me first: `/invite @deckhand`.',
     ],
     [
       'an archived channel',
       refusing('chat.postMessage', 'is_archived'),
       typing('test storefront'),
-      'Deckhand cannot post in this channel.',
-      'not archived',
+      'This channel is archived.',
+      'Use another channel.',
     ],
     [
       'a read-only channel',
@@ -71,7 +71,7 @@ describe('what Slack does', () => {
     const world = await worldOfItsOwn({});
     world.slack.fault({ method: 'chat.postMessage', status: 429, retryAfter: 1, times: 1 });
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('completed'));
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('reachable'));
   });
 
   it('a rate limit of a form is told where waiting would be too long', async () => {
@@ -112,6 +112,7 @@ describe('what Slack does', () => {
 
   it('that takes no answer at all is in the log', async () => {
     const world = await worldOfItsOwn({ env: { SLACK_RESPONSE_HOSTS: 'hooks.example.com' } });
+    await world.slack.until(() => world.slack.calls.some(({ method }) => method === 'auth.test'));
     world.slack.fault({ method: '*', error: 'token_revoked' });
     await world.as('member').command(CHANNEL, '/deckhand whoami');
     await world.logged('"event":"answer_failed"');

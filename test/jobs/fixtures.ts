@@ -1,14 +1,14 @@
-import pg from 'pg';
 import { TestClock } from 'pg-boss';
 import { onTestFinished } from 'vitest';
+import { z } from 'zod';
 import type { Clock } from '../../src/core/clock.ts';
-import type { Engine, Job, JobData, JobOutcome, WorkOptions } from '../../src/jobs/jobs.ts';
+import type { Engine, Job, JobOptions, JobOutcome, JobType, SendOptions } from '../../src/jobs/jobs.ts';
 import type { JobsBackend } from '../../src/jobs/jobs-backend.ts';
 import { createPgBossJobs } from '../../src/jobs/pg-boss-jobs.ts';
 import { createJobs } from '../../src/jobs/runner.ts';
 import { createSqliteJobs } from '../../src/jobs/sqlite-jobs.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { createManualClock, timersBy } from '../support/manual-clock.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 
@@ -18,8 +18,6 @@ type OnJobEnd = (queue: string, outcome: JobOutcome) => void;
 export interface Site {
   now(): number;
   advance(ms: number): Promise<void>;
-  /** Sets the wall clock alone, forwards or backwards. */
-  jump(ms: number): Promise<void>;
   /** An engine as one replica has it; it is not started. */
   engine(onJobEnd?: OnJobEnd): Promise<Replica>;
 }
@@ -46,12 +44,11 @@ async function localSite(start?: string): Promise<Site> {
   return {
     now: clock.now,
     advance: clock.advance,
-    jump: async (ms) => clock.jump(ms),
     engine: async (onJobEnd) => {
       const own = mortal(clock);
       const store = await openStore(url, { clock: own });
       if (store.sqlite === undefined) throw new Error('this is no SQLite file');
-      const backend = createSqliteJobs(store.sqlite, own);
+      const backend = createSqliteJobs(store.sqlite.database, own);
       const engine = createJobs({ backend, clock: own, random: () => 0.5, onJobEnd });
       let isOpen = true;
       const close = async (): Promise<void> => {
@@ -72,12 +69,10 @@ async function postgresSite(start?: string): Promise<Site> {
   return {
     now: () => bossClock.now(),
     advance: (ms) => bossClock.tick(ms),
-    jump: (ms) => bossClock.setTime(bossClock.now() + ms),
     engine: async (onJobEnd) => {
       const clock = mortal(clockOf(bossClock));
       const backend = createPgBossJobs({ url, clock, bossClock });
       await backend.start([]);
-      await followBossClock(url);
       const engine = createJobs({ backend, clock, random: () => 0.5, onJobEnd });
       const close = async (): Promise<void> => {
         clock.end();
@@ -87,14 +82,6 @@ async function postgresSite(start?: string): Promise<Site> {
       return { engine, backend, kill: close };
     },
   };
-}
-
-async function followBossClock(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(`CREATE OR REPLACE FUNCTION deckhand_now() RETURNS timestamptz LANGUAGE sql STABLE
-    AS 'SELECT pgboss.job_now()'`);
-  await client.end();
 }
 
 function clockOf(bossClock: TestClock): Clock {
@@ -107,7 +94,7 @@ function clockOf(bossClock: TestClock): Clock {
         reject(signal.reason);
       });
     });
-  return { now: () => bossClock.now(), sleep, timer: timersBy(sleep) };
+  return { now: () => bossClock.now(), sleep };
 }
 
 /** One replica's clock: once the replica is dead, nothing that sleeps in it wakes. */
@@ -120,7 +107,6 @@ function mortal(clock: Clock): Clock & { end(): void } {
   return {
     now: clock.now,
     sleep,
-    timer: timersBy(sleep),
     end: () => {
       isAlive = false;
     },
@@ -132,26 +118,36 @@ export const ENGINES: readonly EngineKind[] = [
   { name: 'postgres', replicas: true, site: postgresSite },
 ];
 
-/** Data of the jobs in these tests. */
-export type TestData = JobData & { n: number; slotAt?: number };
+/** The jobs of these tests. */
+export const Q: JobType<TestData> = { queue: 'q', schema: z.object({ n: z.number() }) };
+export type TestData = { n: number };
 
-export const ONCE: WorkOptions<TestData> = { concurrency: 10, attempts: 3, backoffMs: 1_000 };
+export const ONCE: JobOptions = { concurrency: 10, attempts: 3, backoffMs: 1_000 };
+
+export function send(engine: Engine, n: number, options?: SendOptions, workspace = 'T1'): Promise<boolean> {
+  return engine.send(workspace, Q, { n }, options);
+}
 
 /** A handler that keeps what it was given and ends when it is told to. */
 export interface Handled {
   jobs: Array<Job<TestData>>;
-  handler: (job: Job<TestData>) => Promise<void>;
+  /** The workspaces of these jobs. */
+  workspaces: string[];
+  run: (workspace: string, job: Job<TestData>) => Promise<void>;
   /** Resolves when `count` jobs were given in all. */
   given(count: number): Promise<void>;
 }
 
 export function collect(act: (job: Job<TestData>) => Promise<void> = async () => undefined): Handled {
   const jobs: Array<Job<TestData>> = [];
+  const workspaces: string[] = [];
   let waiting: Array<{ count: number; resolve: () => void }> = [];
   return {
     jobs,
-    handler: async (job) => {
+    workspaces,
+    run: async (workspace, job) => {
       jobs.push(job);
+      workspaces.push(workspace);
       waiting = waiting.filter(({ count, resolve }) => {
         if (jobs.length < count) return true;
         resolve();

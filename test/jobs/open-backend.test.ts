@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { openBackend } from '../../src/open.ts';
 import { emptyDatabase } from '../support/postgres.ts';
 import { temporarySqlite } from '../support/temporary.ts';
-import { collect, ONCE } from './fixtures.ts';
+import { collect, ONCE, Q, send } from './fixtures.ts';
 
 const Note = z.object({ text: z.string() });
 
@@ -16,12 +16,12 @@ describe.each([
     const url = await fresh();
     const first = await openBackend(url, { clock: systemClock });
     await first.store.of('T1').collection('notes', Note).put('a', { text: 'kept' });
-    await first.engine.send('q', { workspace: 'T1', n: 1 });
+    await send(first.engine, 1);
     await first.close();
 
     const second = await openBackend(url, { clock: systemClock });
     const handled = collect();
-    second.engine.work('q', handled.handler, ONCE);
+    second.engine.work(Q, { run: handled.run, options: ONCE });
     await second.engine.start();
     onTestFinished(async () => {
       await second.engine.stop(1_000);
@@ -30,6 +30,6 @@ describe.each([
     await handled.given(1);
 
     expect(await second.store.of('T1').collection('notes', Note).get('a')).toEqual({ text: 'kept' });
-    expect(handled.jobs[0]?.data).toEqual({ workspace: 'T1', n: 1 });
+    expect(handled.jobs[0]?.data).toEqual({ n: 1 });
   });
 });

@@ -88,8 +88,9 @@ const test: Act = {
   ask: async ({ slack }, n) =>
     isOk(await slack.as(TEAM, PEOPLE.member).command(CHANNEL, `/deckhand test shop${n}x`)),
   seen: ({ slack }, n) =>
-    slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes(`Shop${n}x`) && text.includes('1 of 1'))
-      .length,
+    slack
+      .messages(TEAM, CHANNEL)
+      .filter(({ text }) => text.includes(`Shop${n}x`) && text.includes('the server is reachable')).length,
   word: (n) => `shop${n}x`,
   done: (site, n) => made(site, 'test_access', `shop${n}x`),
 };

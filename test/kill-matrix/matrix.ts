@@ -167,7 +167,7 @@ async function repeatedWork(act: Act, site: Site, asked: readonly Asked[]): Prom
   for (const { n, point, requests } of asked) {
     const orders = act.done?.(site, n) ?? 1;
     const lines = site.uncertain.filter(
-      ({ event, line }) => event === 'request_uncertain' && line.includes(act.word?.(n) ?? '\n'),
+      ({ event, line }) => event === 'possible_duplicate' && line.includes(act.word?.(n) ?? '\n'),
     );
     for (let order = 1; order < orders; order += 1)
       doubles.push({ what: `ordered again, ${nameOf(point)}`, isCounted: lines.length >= order });

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
-import { programFile } from '../support/program.ts';
+import { bundledFile } from '../support/program.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -25,7 +25,7 @@ export async function startDeckhand(
   env: Record<string, string>,
   onUncertain: (line: Uncertain) => void,
 ): Promise<Started> {
-  const child = spawn(process.execPath, [await programFile('main')], {
+  const child = spawn(process.execPath, [await bundledFile()], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -34,7 +34,7 @@ export async function startDeckhand(
     child.once('exit', (code) => reject(new Error(`Deckhand ended with ${code} at its start`)));
     createInterface(child.stdout).on('line', (line) => {
       const { event = '', port: told, delivery } = JSON.parse(line) as Partial<Uncertain & { port: number }>;
-      if (event.endsWith('_uncertain')) onUncertain({ event, line, ...(delivery && { delivery }) });
+      if (event === 'possible_duplicate') onUncertain({ event, line, ...(delivery && { delivery }) });
       if (event === 'listening' && told !== undefined) resolve(told);
     });
   });

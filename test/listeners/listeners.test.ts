@@ -62,7 +62,7 @@ describe('the front door', () => {
     await told(world, 'admin', 'No account is connected');
     await world.connect();
     await world.slack.until(() =>
-      world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('2 of 2 reachable'),
+      world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('all 2 servers are reachable'),
     );
   });
 
@@ -85,7 +85,7 @@ describe('the front door', () => {
     world,
   }) => {
     await world.as('member').command(CHANNEL, '/deckhand connect');
-    await told(world, 'member', 'needs the role *admin*');
+    await told(world, 'member', 'Only admins can do this');
     await world.logged('"result":"refused"');
     expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(0);
   });
@@ -174,15 +174,6 @@ describe('the front door', () => {
     await world.logged('"event":"events_limited"');
   });
 
-  test('the front door refuses the replay of a signed request', async ({ world }) => {
-    const { send } = await signed(world);
-    const body = '{"type":"url_verification","challenge":"abc"}';
-    // Within one second, or it would be another signature.
-    const same = { type: 'application/json', at: Date.now() };
-    expect((await send(body, same)).status).toBe(200);
-    expect((await send(body, same)).status).toBe(401);
-  });
-
   test.for([
     ['a wrong signature', { signature: 'v0=00' }, 'command=%2Fdeckhand', 401],
     [
@@ -210,7 +201,11 @@ describe('the front door', () => {
   }) => {
     const part = 'x'.repeat(100_000);
     const body = Readable.from(Array.from({ length: 16 }, () => part));
-    const answer = await request(`${world.origin}/slack/events`, { method: 'POST', body });
+    const headers = {
+      'x-slack-request-timestamp': String(Math.floor(Date.now() / 1000)),
+      'x-slack-signature': 'v0=00',
+    };
+    const answer = await request(`${world.origin}/slack/events`, { method: 'POST', headers, body });
     expect(answer.statusCode).toBe(413);
     await answer.body.dump();
   });
@@ -331,7 +326,9 @@ describe('the front door', () => {
     async ({ world }) => {
       for (const command of ['accounts', 'whoami', 'doctor', 'projects', 'test storefront'])
         await world.as('admin').command(CHANNEL, `/deckhand ${command}`);
-      await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('2 of 2'));
+      await world.slack.until(() =>
+        world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('all 2 servers are reachable'),
+      );
       const files = await readdir(world.folder);
       const stored = await Promise.all(files.map((file) => readFile(join(world.folder, file), 'latin1')));
       const shown = JSON.stringify([world.slack.calls, world.slack.modals(TEAM, PEOPLE.admin)]);
@@ -359,10 +356,10 @@ interface Answer {
 async function signed(world: TestWorld) {
   async function send(
     body: string,
-    options: { type?: string; offset?: number; at?: number; signature?: string } = {},
+    options: { type?: string; offset?: number; signature?: string } = {},
   ): Promise<Answer> {
-    const { at = Date.now(), offset = 0 } = options;
-    const timestamp = String(Math.floor(at / 1000) + offset);
+    const { offset = 0 } = options;
+    const timestamp = String(Math.floor(Date.now() / 1000) + offset);
     const secret = world.slack.app.signingSecret;
     const signature = `v0=${createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex')}`;
     const answer = await request(`${world.origin}/slack/events`, {

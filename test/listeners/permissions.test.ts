@@ -17,6 +17,12 @@ const guardedShortcuts = allCommands()
 const guardedActions = actions.filter(({ action }) => action.role !== 'member');
 const guardedSubmissions = submissions.filter(({ submission }) => submission.role !== 'member');
 
+const REFUSED: Readonly<Record<string, string>> = {
+  admin: 'Only admins can do this',
+  operator: 'Only operators can do this',
+  billing: 'Only billing people see invoices',
+};
+
 describe('a member', () => {
   let world: TestWorld;
   let serial = 0;
@@ -62,7 +68,7 @@ describe('a member', () => {
   it.each(guarded.map(({ name, role }) => [name, role] as const))(
     'is refused `%s`, which needs %s',
     async (name, role) => {
-      expect(await ask(world, `/deckhand ${name} 1`)).toContain(`needs the role *${role}*`);
+      expect(await ask(world, `/deckhand ${name} 1`)).toContain(REFUSED[role]);
       await refused(name);
     },
   );
@@ -79,7 +85,7 @@ describe('a member', () => {
           actions: [{ type: 'button', action_id: actionId, block_id: 'b', value: '{}', action_ts: '1' }],
         }),
       );
-      expect(answer).toContain(`needs the role *${action.role}*`);
+      expect(answer).toContain(REFUSED[action.role]);
       await refused(command.name);
     },
   );
@@ -94,7 +100,7 @@ describe('a member', () => {
       type: 'view_submission',
       view: viewOf(callbackId),
     });
-    expect(answer.text).toContain(`needs the role *${submission.role}*`);
+    expect(answer.text).toContain(REFUSED[submission.role]);
     expect(answer.text).toContain('access:ask');
     await refused(command.name);
   });
@@ -111,7 +117,7 @@ describe('a member', () => {
           message: { ts: '1.1', text: 'storefront' },
         }),
       );
-      expect(answer).toContain(`needs the role *${shortcut.role}*`);
+      expect(answer).toContain(REFUSED[shortcut.role]);
       await refused(command.name);
     },
   );

@@ -89,8 +89,8 @@ describe('a test run that takes its time', () => {
     world.service.faults.add({ path, status: 503, times: 3 });
     world.service.faults.add({ path, status: 200, body: { ...running, results } });
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.slack.until(() =>
-      world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('running, 2 tested so far'),
-    );
+    const root = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1)?.blocks ?? []);
+    await world.slack.until(() => root().split('"status":"complete"').length === 3, { what: 'two results' });
+    expect(root()).toContain('Storefront: running');
   });
 });

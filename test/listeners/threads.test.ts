@@ -10,9 +10,11 @@ async function failedRun(world: TestWorld) {
   world.service.world.setOutcome({ ...server, status: 'error', message: 'refused' });
   await world.as('member').command(CHANNEL, '/deckhand test storefront');
   const root = () => slack.messages(TEAM, CHANNEL)[0];
-  await slack.until(() => root()?.text.includes('1 of 2 reachable') === true, { what: 'the outcome' });
+  await slack.until(() => root()?.text.includes('1 of 2 servers is unreachable') === true, {
+    what: 'the outcome',
+  });
   const { ts = '' } = root() ?? {};
-  const failing = () => slack.thread(TEAM, CHANNEL, ts).find(({ text }) => text.includes('not reachable'));
+  const failing = () => slack.thread(TEAM, CHANNEL, ts).find(({ text }) => text.startsWith(':x: *web-1*'));
   await slack.until(() => failing() !== undefined, { what: 'the failing item' });
   return { root: { channel: CHANNEL, ts }, failing: { channel: CHANNEL, ts: failing()?.ts ?? '' } };
 }

@@ -2,42 +2,25 @@ import type { Mutation } from './mutation.ts';
 
 const LIMITS = 'src/scheduler/schedules/lifecycle.ts';
 const GUARD = 'src/store/sqlite-guard.ts';
-const CRON = 'src/jobs/cron-occurrences.ts';
+const CRON = 'src/jobs/cron.ts';
 const ADD_SERVER = 'src/scheduler/servers/add-server.ts';
-const QUARANTINE_TEST = 'test/trust/quarantine.test.ts';
+const UNREADABLE_TEST = 'test/trust/unreadable.test.ts';
 const DIGEST_TEST = 'test/commands/digests/digest.test.ts';
 const GUARD_TEST = 'test/store/sqlite-guard.test.ts';
-const CRON_TEST = 'test/jobs/cron-occurrences.test.ts';
+const CRON_TEST = 'test/jobs/cron.test.ts';
+const CHAIN_TEST = 'test/scheduler/schedules/chain.test.ts';
 const DOUBLES_TEST = 'test/process/doubles.test.ts';
 const ORDER_TEST = 'test/commands/servers/order.test.ts';
-const FOLLOWED_TEST = 'test/commands/servers/followed.test.ts';
 
 /** How work is done: whose turn it is, what cannot be read, when it is due, what may stand twice. */
 export const WORK: readonly Mutation[] = [
   {
-    name: 'one channel may take all that its workspace may run',
-    file: 'src/core/shares.ts',
-    from: 'if (lane === undefined) return true;',
-    to: 'if (lane !== null) return true;',
-    tests: ['test/jobs/shares.test.ts'],
-    only: 'lane runs no more',
-  },
-  {
     name: 'a slow account takes all connections to the service',
-    file: 'src/core/shares.ts',
-    from: 'if (this.#shares.hasRoom({ workspace: key })) {',
-    to: 'if (this.#shares.free > 0) {',
-    tests: ['test/core/locks.test.ts'],
-  },
-  {
-    name: 'a workspace with much work goes first, until it has none',
-    file: 'src/listeners/background-work.ts',
-    from: `const [key, line] = next;
-    this.#waiting.delete(key);`,
-    to: `const [key, line] = next;
-    if (line.isEmpty) this.#waiting.delete(key);`,
-    tests: ['test/listeners/turns.test.ts'],
-    only: 'between workspaces',
+    file: 'src/service/transport.ts',
+    from: 'if (authorization === undefined) return common;',
+    to: 'if (authorization !== null) return common;',
+    tests: ['test/service/transport.test.ts'],
+    only: 'leaves others theirs',
   },
   {
     name: 'a channel may have any number of schedules',
@@ -56,42 +39,50 @@ export const WORK: readonly Mutation[] = [
     only: 'in a workspace with 500',
   },
   {
-    name: 'a job of an unknown shape is not set aside',
+    name: 'a job of an unknown shape is tried again and again',
     file: 'src/jobs/run-job.ts',
-    from: 'if (error instanceof JobUnreadable) return this.#setAside();',
-    to: '',
-    tests: [QUARANTINE_TEST],
-    only: 'jobs and schedules',
+    from: 'await write(() => backend.keepUnreadable(job));',
+    to: 'await write(() => backend.release(job, 1_000));',
+    tests: ['test/jobs/jobs.test.ts'],
+    only: 'cannot be read',
   },
   {
-    name: 'a schedule of an unknown zone keeps the others from their turn',
-    file: 'src/jobs/occurrences.ts',
-    from: 'return { schedule, nextAt: undefined, job: undefined };',
-    to: 'throw err;',
-    tests: ['test/jobs/backend.test.ts'],
-    only: 'whose zone is unknown',
+    name: 'a digest in an unknown zone is read',
+    file: 'src/records/digests.ts',
+    from: 'z.string().refine(isZone)',
+    to: 'z.string().refine((zone) => isZone(zone) || zone !== "")',
+    tests: [UNREADABLE_TEST],
+    only: 'unknown zone',
   },
   {
-    name: 'the owner of what cannot be read is not told',
-    file: 'src/store/quarantine.ts',
-    from: 'if (isFirst) onQuarantined?.(record);',
-    to: 'void [isFirst, onQuarantined];',
-    tests: [QUARANTINE_TEST],
-    only: 'jobs and schedules',
+    name: 'an occurrence that was done is done again',
+    file: 'src/scheduler/schedules/chain.ts',
+    from: 'if (doneAt >= scheduledAt || ',
+    to: 'if (doneAt === Infinity || ',
+    tests: [CHAIN_TEST],
+    only: 'has been done',
+  },
+  {
+    name: 'an occurrence of a schedule that was edited since is done',
+    file: 'src/scheduler/schedules/chain.ts',
+    from: 'next(scheduledAt - 1) !== scheduledAt',
+    to: 'next(scheduledAt - 1) < 0',
+    tests: [CHAIN_TEST],
+    only: 'other times by now',
   },
   {
     name: 'a record that cannot be read is not counted',
     file: 'src/open.ts',
-    from: "metrics.quarantined('document', kind);",
+    from: "metrics.unreadable('document', kind);",
     to: '',
-    tests: [QUARANTINE_TEST],
+    tests: [UNREADABLE_TEST],
     only: 'bad records',
   },
   {
     name: 'two processes run on one SQLite file by two names',
     file: GUARD,
-    from: 'if (existsSync(path) && lastGuard(path) !== id) expectFree(path);',
-    to: 'void [lastGuard, expectFree];',
+    from: 'if (statSync(path).nlink > 1)',
+    to: 'if (statSync(path).nlink < 0)',
     tests: [GUARD_TEST],
     only: 'is refused by',
   },
@@ -106,7 +97,7 @@ export const WORK: readonly Mutation[] = [
   {
     name: 'a lock that another process holds stops the event loop',
     file: 'src/open.ts',
-    from: "file.database.exec('PRAGMA busy_timeout = 0');",
+    from: "database.exec('PRAGMA busy_timeout = 0');",
     to: '',
     tests: [GUARD_TEST],
     only: 'a lock that another process holds',
@@ -127,20 +118,20 @@ export const WORK: readonly Mutation[] = [
     only: 'where the clocks change',
   },
   {
-    name: 'minutes as a star are silent in the second of two hours of one name',
+    name: 'what is due every hour is silent in the second of two hours of one name',
     file: CRON,
-    from: 'if (!isRepeated || !hasChange) return [];',
-    to: 'if (isRepeated || !hasChange) return [];',
+    from: 'return isHourly ? instants : ',
+    to: 'return isHourly ? instants.slice(0, 1) : ',
     tests: [CRON_TEST],
     only: 'in both of two hours',
   },
   {
     name: 'a time that comes twice is due twice',
     file: CRON,
-    from: 'if (!isRepeated || !hasChange) return [];',
-    to: 'if (!hasChange) return [];',
+    from: 'return isHourly ? instants : ',
+    to: 'return isHourly || instants.length > 0 ? instants : ',
     tests: [CRON_TEST],
-    only: 'listed minutes, in the first',
+    only: 'the first one only',
   },
   {
     name: 'an order whose answer was lost is not looked for',
@@ -153,41 +144,33 @@ export const WORK: readonly Mutation[] = [
   {
     name: 'an order whose answer was lost is not counted',
     file: ADD_SERVER,
-    from: "countUnanswered(workspace, { operation: 'createServer', ...fields });",
-    to: 'void [countUnanswered, fields];',
+    from: "countPossibleDuplicate(workspace, 'order', fields);",
+    to: 'void [countPossibleDuplicate, fields];',
     tests: [ORDER_TEST],
     only: 'finds the server by its name',
   },
   {
     name: 'the root message of a server that may stand twice is not counted',
     file: ADD_SERVER,
-    from: 'if (order.posting) countRepeated(workspace, { channel, delivery: clientMsgId });',
-    to: 'void countRepeated;',
+    from: 'possibleDuplicate: attempt > 1,',
+    to: 'possibleDuplicate: attempt < 0,',
     tests: [DOUBLES_TEST],
     only: 'root message of a server',
   },
   {
-    name: 'a test run that may run twice is neither counted nor said',
+    name: 'a test run that may run twice is not counted',
     file: 'src/scheduler/test-access/follow-test.ts',
-    from: 'if (thread.state.run === undefined && thread.state.asked === true) await noteStartedTwice(following);',
-    to: 'void noteStartedTwice;',
+    from: 'if (following.possibleDuplicate)',
+    to: 'if (following.signal.aborted)',
     tests: [DOUBLES_TEST],
     only: 'start of a test run',
   },
   {
-    name: 'a reply that Slack may have is posted again',
+    name: 'a reply that may stand twice is not counted',
     file: 'src/scheduler/followed-thread.ts',
-    from: 'if (telling === key) {',
-    to: 'if (telling === null) {',
-    tests: [FOLLOWED_TEST],
-    only: 'picked up after a kill',
-  },
-  {
-    name: 'a reply that may be missing is not counted',
-    file: 'src/scheduler/followed-thread.ts',
-    from: 'countWithheld(this.#context, { channel, delivery: clientMsgId });',
-    to: 'void countWithheld;',
-    tests: [FOLLOWED_TEST],
-    only: 'picked up after a kill',
+    from: 'this.#possibleDuplicate = error.mayHavePosted',
+    to: 'this.#possibleDuplicate = false',
+    tests: ['test/slack/repeats.test.ts'],
+    only: 'not answered 9 times',
   },
 ];

@@ -86,6 +86,6 @@ export function traceTo(
 ): Promise<Tracing> {
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', origin);
   vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'authorization=Collector-Secret');
-  const settings = { protocol: 'http/json', sampler: 'parentbased_always_on', ratio: 1 } as const;
-  return openTracing(settings, '0.0.0-test', createLog('info', write), clock);
+  vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json');
+  return openTracing('0.0.0-test', createLog('info', write), clock);
 }

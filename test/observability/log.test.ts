@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createLog, writeTogether } from '../../src/observability/log.ts';
+import { createLog } from '../../src/observability/log.ts';
 
 function linesOf(write: (log: ReturnType<typeof createLog>) => void): string {
   const lines: string[] = [];
@@ -45,48 +45,4 @@ it('drops every field that it does not know, and what hangs on an error', () => 
   );
   expect(logged).not.toContain('canary');
   expect(JSON.parse(logged)).toMatchObject({ event: 'x', err: { message: 'broken', code: 'odd' }, msg: 'm' });
-});
-
-/** Each entry is a write, in the order of the writes. */
-function collecting() {
-  const writes: string[] = [];
-  let onWrite: (() => void) | undefined;
-  const lines = writeTogether((text) => {
-    writes.push(text);
-    onWrite?.();
-  });
-  const nextWrite = (): Promise<void> =>
-    new Promise((resolve) => {
-      onWrite = resolve;
-    });
-  return { writes, lines, log: createLog('info', lines.add), nextWrite };
-}
-
-function eventsIn(text: string | undefined): unknown[] {
-  return (text ?? '').split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).event]));
-}
-
-it('writes a line at once, and those of a flood together in their order', async () => {
-  const { writes, log, nextWrite } = collecting();
-  log.info({ event: 'first' }, 'said');
-  expect(writes.map(eventsIn)).toEqual([['first']]);
-
-  const written = nextWrite();
-  log.info({ event: 'second' }, 'said');
-  log.info({ event: 'third' }, 'said');
-  expect(writes).toHaveLength(1);
-  await written;
-  expect(writes.map(eventsIn)).toEqual([['first'], ['second', 'third']]);
-});
-
-it('writes a warning or an error at once, with what waits before it, and the rest at the end of the process', () => {
-  const { writes, log, lines } = collecting();
-  log.info({ event: 'first' }, 'said');
-  log.info({ event: 'second' }, 'said');
-  log.warn({ event: 'warning' }, 'said');
-  log.error({ event: 'error' }, 'said');
-  log.fatal({ event: 'fatal' }, 'said');
-  log.info({ event: 'last' }, 'said');
-  lines.flush();
-  expect(writes.map(eventsIn)).toEqual([['first'], ['second', 'warning'], ['error'], ['fatal'], ['last']]);
 });

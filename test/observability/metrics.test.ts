@@ -79,7 +79,7 @@ function namesIn(expr: string): { metrics: string[]; labels: string[] } {
 /** What a process tells in which everything has happened once. */
 async function toldByAll(): Promise<string> {
   const metrics = createMetrics('0.0.0', async () => ({
-    queues: { requests: { waiting: 1, running: 1, oldestDueMs: 1 } },
+    queues: { requests: { waiting: 1, later: 1, running: 1, oldestDueMs: 1 } },
   }));
   metrics.ack(1);
   metrics.refused('forged');
@@ -88,8 +88,7 @@ async function toldByAll(): Promise<string> {
   metrics.serviceCall({ operation: 'getProfile', kind: 'ok', ms: 1 });
   metrics.followed(1);
   metrics.job('requests', 'done');
-  metrics.uncertainDelivery();
-  metrics.uncertainRequest('startTestAccess');
+  metrics.possibleDuplicate('post');
   metrics.slot('digest', 'posted', 1);
   return metrics.text();
 }
@@ -185,14 +184,12 @@ describe('/metrics', () => {
     const world = await openTestWorld();
     onTestFinished(() => world.stop());
     const { text } = await scrape(world);
-    for (const name of ['delivery', 'reply', 'request'])
-      expect(text).toMatch(new RegExp(`^deckhand_${name}_uncertain_total({[^}]+})? 0$`, 'm'));
-    for (const operation of ['startTestAccess', 'createServer'])
-      expect(text).toContain(`deckhand_request_uncertain_total{operation="${operation}"} 0\n`);
+    for (const what of ['post', 'run', 'order'])
+      expect(text).toContain(`deckhand_possible_duplicates_total{what="${what}"} 0\n`);
     for (const kind of ['digest', 'watch', 'invoices'])
       expect(text).toContain(`deckhand_slots_total{kind="${kind}",outcome="failed"} 0\n`);
     for (const queue of ['requests', 'follow-test'])
-      expect(text).toContain(`deckhand_jobs_total{queue="${queue}",outcome="dead"} 0\n`);
+      expect(text).toContain(`deckhand_jobs_total{queue="${queue}",outcome="failed"} 0\n`);
   });
 
   it('is told also while the engine does not answer', async () => {

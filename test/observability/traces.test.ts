@@ -78,7 +78,9 @@ describe('traces of what people ask for', () => {
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await looked;
     await world.restart(async () => undefined);
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('2 of 2'));
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('all 2 servers are reachable'),
+    );
 
     const trace = traceWith(await spans(), 'command test');
     const follow = 'slash_command > process requests > command test > process follow-test';

@@ -44,7 +44,8 @@ async function converse(slack: EmulatedSlack, world: TestWorld): Promise<Line[]>
     await step(words, () => say(words));
   await step('test storefront: root and thread', async () => {
     await say('test storefront');
-    const root = async () => (await slack.texts()).find((text) => text.includes('2 of 2 reachable'));
+    const root = async () =>
+      (await slack.texts()).find((text) => text.includes('all 2 servers are reachable'));
     const ended = await until(root, 'the end of the run');
     await until(async () => (await slack.thread()).length >= 3 || undefined, 'the thread');
     return ended;

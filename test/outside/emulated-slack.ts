@@ -71,7 +71,7 @@ export async function startEmulatedSlack(): Promise<EmulatedSlack> {
     trigger: () => theirs.trigger(user),
     texts: async () => (await history()).map(({ text = '' }) => text),
     thread: async () => {
-      const ts = (await history()).find(({ text }) => text?.includes('Test access of'))?.ts ?? '';
+      const ts = (await history()).find(({ text }) => text?.startsWith('Storefront: '))?.ts ?? '';
       const replies = await client.conversations.replies({ channel, ts });
       return (replies.messages ?? []).slice(1).map(({ text = '' }) => text);
     },

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { expect, it } from 'vitest';
@@ -19,11 +19,12 @@ it.each(byLength(['--help'], ['--help', '-h']))(
   async (option) => {
     const { code, out, err } = await runDeckhand({ args: [option] });
     expect([code, err]).toEqual([0, '']);
-    for (const word of ['--check-config', '--version', '--help', '78', '75']) expect(out).toContain(word);
+    for (const word of ['backup', 'migrate', '--check-config', '--version', '--help', '78', '75'])
+      expect(out).toContain(word);
   },
 );
 
-it.each(byLength([['--verzion']], [['--verzion'], ['start'], ['--version', '--help']]))(
+it.each(byLength([['--verzion'], ['bakup']], [['--verzion'], ['bakup'], ['start', 'now']]))(
   '%s is refused with a way on',
   async (...args) => {
     const { code, out, err } = await runDeckhand({ args });
@@ -58,21 +59,34 @@ it('a .env that cannot be read is one sentence', async () => {
   expect(err).toMatch(/^\.env could not be read \(\w+\)\. Make it readable[^\n]+\n$/);
 });
 
-it('a program says so of it too', async () => {
-  const cwd = await temporaryFolder();
-  await mkdir(join(cwd, '.env'));
-  const { code, err } = await runDeckhand({ cwd, program: 'backup', args: ['file'] });
-  expect(code).toBe(78);
-  expect(err).toMatch(/^\.env could not be read\. Make it readable[^\n]+\n$/);
-});
+it.each(['backup', 'restore', 'migrate', 'rotate-keys'])(
+  'deckhand %s has help of its own, and names itself where it is refused',
+  async (program) => {
+    const help = await runDeckhand({ args: [program, '--help'] });
+    expect(help).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`Usage: deckhand ${program}`),
+      err: '',
+    });
+    const { code, err } = await runDeckhand({ args: [program, '--nonsense'] });
+    expect([code, err]).toEqual([64, expect.stringContaining(`See deckhand ${program} --help.\n`)]);
+  },
+);
 
-it('without its packages it says in one sentence how to install them', async () => {
+it.each([
+  ['16 MB', {}, '--max-semi-space-size=16'],
+  ['what was asked for', { NODE_OPTIONS: '--max-semi-space-size=4' }, ''],
+])('the launcher gives objects that do not last %s, by whatever it is started', async (_, env, flags) => {
   const root = join(import.meta.dirname, '..', '..');
-  const cwd = await temporaryFolder();
-  await cp(join(root, 'src'), join(cwd, 'src'), { recursive: true });
-  await symlink(join(root, 'package.json'), join(cwd, 'package.json'));
-  const ended = await runDeckhand({ cwd, entry: join(cwd, 'src', 'main.ts'), env: LEAST_ENV });
-  expect(ended).toEqual({ code: 78, out: '', err: expect.stringMatching(/^[^\n]+ npm ci --omit=dev\n$/) });
+  // Says with which flags of V8 each process runs, the launcher's own first.
+  const tell = 'console.error("flags", ...process.execArgv.filter((each) => each.startsWith("--max")))';
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', `data:text/javascript,${tell}`, join(root, 'bin', 'deckhand.mjs'), '--version'],
+    { env: { PATH: process.env.PATH, ...env }, encoding: 'utf8' },
+  );
+  expect([status, stdout]).toEqual([0, `${version}\n`]);
+  expect(stderr).toBe(`flags\n${`flags ${flags}`.trim()}\n`);
 });
 
 it('an npm script installs what it is run with also where the environment is that of production', async () => {

@@ -48,6 +48,8 @@ export async function runChaos({ kills, digests, amid, onSlot }: Options): Promi
   try {
     await product.restart();
     const ids = await setUpDigests(slack, digests);
+    // What is killed are digests, not the commands that set them up.
+    await product.stop();
     while (killed < kills) {
       slots.push(product.shiftToNextMinute());
       await product.restart();
@@ -90,7 +92,7 @@ function createShifted(slack: LocalSlack, env: Record<string, string>, file: str
   let product: Product | undefined;
 
   function onLine(line: string): void {
-    if (line.includes('"event":"delivery_uncertain"'))
+    if (line.includes('"event":"possible_duplicate"'))
       uncertain.push((JSON.parse(line) as { delivery: string }).delivery);
   }
 

@@ -5,7 +5,7 @@ import type { Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
-import { LEASE } from '../../src/jobs/pg-boss.ts';
+import { LEASE } from '../../src/jobs/pg-boss-jobs.ts';
 import { isPostgres } from '../../src/store/open-store.ts';
 import { byLength } from '../support/length.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -128,7 +128,7 @@ describe.each(byLength(['sqlite'], ['sqlite', 'postgres']))(
 
     it('is counted, since its answer may stand twice', async () => {
       await slack.until(isConnected, { what: 'the account' });
-      const counted = () => logs.filter((line) => line.includes('"event":"delivery_uncertain"'));
+      const counted = () => logs.filter((line) => line.includes('"event":"possible_duplicate"'));
       await expect.poll(() => counted().length).toBe(2);
     });
   },

@@ -7,7 +7,6 @@ import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import { byLength } from '../support/length.ts';
 import { createProduct } from '../support/program.ts';
-import { signedOnce } from '../support/signed.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { MEMORY_FOLDER } from '../support/temporary.ts';
 import { addTestAccount, connectAccount, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
@@ -18,15 +17,14 @@ const SERVERS = 6;
 /** Runs go on in several channels, since only those of one channel wait for each other. */
 const CHANNELS = ['C0WEST', 'C0SHOPS', 'C0NORTH', 'C0SOUTH', 'C0EAST'];
 const LONG_MS = 36_000_000;
-/** Progress, what is reachable, summary. */
-const REPLIES = 3;
+/** Progress, and the server that fails. */
+const REPLIES = 2;
 
 describe('a process that is killed', () => {
   let slack: LocalSlack;
   let service: SimulatedService;
   let product: Product;
   let folder: string;
-  let origin: string;
   let logs: string[] = [];
 
   // Starts are dear: all tests have one Deckhand, and each channels and projects of its own.
@@ -57,7 +55,7 @@ describe('a process that is killed', () => {
   });
 
   async function restart(): Promise<void> {
-    origin = `http://127.0.0.1:${await product.start()}`;
+    const origin = `http://127.0.0.1:${await product.start()}`;
     slack.deliverTo(`${origin}/slack/events`);
   }
 
@@ -67,6 +65,12 @@ describe('a process that is killed', () => {
     );
   const repliesTo = ({ channel, ts }: { channel: string; ts: string }) =>
     slack.thread(TEAM, channel, ts).map(({ text }) => text);
+
+  function failSlowly(project: string): void {
+    service.world.setRunOutcome({ account: 'acme', project, durationMs: LONG_MS });
+    const server = { account: 'acme', project, server: 'web-1' };
+    service.world.setOutcome({ ...server, status: 'error', message: 'refused' });
+  }
 
   /** Its run ends after all others; resolves with its id, once it is followed. */
   async function startWorkflow(project: string): Promise<string> {
@@ -89,27 +93,15 @@ describe('a process that is killed', () => {
     fault.remove();
     expect(roots()).toHaveLength(0);
     await restart();
-    await slack.until(() => roots()[0]?.text.includes('6 of 6'));
+    await slack.until(() => roots()[0]?.text.includes('all 6 servers are reachable'));
     expect(roots()).toHaveLength(1);
-    expect(logs.filter((line) => line.includes('"event":"delivery_uncertain"'))).toHaveLength(1);
+    expect(logs.filter((line) => line.includes('"event":"possible_duplicate"'))).toHaveLength(1);
   });
 
-  it('refuses a repeat of what it took before the kill', async () => {
-    const send = signedOnce(
-      slack.app.signingSecret,
-      JSON.stringify({ type: 'url_verification', challenge: 'c' }),
-    );
-    expect(await send(origin)).toBe(200);
-    await product.kill();
-    await restart();
-    expect(await send(origin)).toBe(401);
-  });
-
-  it('picks up every followed run where it was: nothing is missing and nothing doubled, and a workflow’s step ends', async () => {
+  it('picks up every followed run where it was: nothing is missing, what is doubled is counted, and a workflow’s step ends', async () => {
     const roots = () => rootsOf(CHANNELS);
     const posted = () => roots().reduce((sum, root) => sum + repliesTo(root).length, 0);
-    for (let at = 0; at < RUNS; at += 1)
-      service.world.setRunOutcome({ account: 'acme', project: `shop-${at}`, durationMs: LONG_MS });
+    for (let at = 0; at < RUNS; at += 1) failSlowly(`shop-${at}`);
     const workflow = await startWorkflow(`shop-${RUNS + 1}`);
     const step = () => slack.functionRun(TEAM, workflow);
     const ben = slack.as(TEAM, PEOPLE.member);
@@ -118,24 +110,23 @@ describe('a process that is killed', () => {
     const started = () => roots().filter((root) => repliesTo(root).length === 1).length;
     await slack.until(() => started() === RUNS, { what: 'all runs to be followed' });
     service.clock.advance(LONG_MS);
-    await slack.until(() => posted() >= 1.5 * RUNS, { what: 'news in the threads' });
+    await slack.until(() => posted() > RUNS, { what: 'news in the threads' });
     await product.kill();
-    expect(posted(), 'killed in the middle').toBeLessThan(RUNS * REPLIES - 1);
+    expect(posted(), 'killed in the middle').toBeLessThan(RUNS * REPLIES);
     expect(step()?.state).toBe('running');
     await restart();
-    const ended = () => roots().length === RUNS && roots().every(({ text }) => text.includes('6 of 6'));
+    const ended = () =>
+      roots().length === RUNS && roots().every(({ text }) => text.includes('1 of 6 servers is unreachable'));
     await slack.until(ended, { what: 'all runs to end' });
-    // A channel's post may have been between its stored intent and Slack: it is never doubled, and missing at most.
-    await slack.until(() => posted() >= RUNS * REPLIES - CHANNELS.length, {
-      what: 'every reply',
-    });
+    const isWhole = (told: readonly string[]) =>
+      told.some((text) => text.includes('The test took')) && told.some((text) => text.includes('refused'));
+    await slack.until(() => roots().every((root) => isWhole(repliesTo(root))), { what: 'every reply' });
     service.clock.advance(LONG_MS);
     await slack.until(() => step()?.state === 'succeeded', { what: 'the step to end' });
     expect(step()?.outputs).toMatchObject({ status: 'completed', reachable: SERVERS });
     await product.stop();
-    for (const root of roots()) {
-      const told = repliesTo(root);
-      expect(new Set(told).size, `doubled in ${told.join(' | ')}`).toBe(told.length);
-    }
+    // Only a post whose answer the kill lost may stand twice, where Slack does not refuse the repeat.
+    const counted = logs.filter((line) => line.includes('"event":"possible_duplicate"')).length;
+    expect(posted() - RUNS * REPLIES, 'doubled').toBeLessThanOrEqual(counted);
   });
 });

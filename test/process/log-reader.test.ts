@@ -4,7 +4,7 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
-import { programFile } from '../support/program.ts';
+import { bundledFile } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
@@ -14,7 +14,7 @@ it('goes on where whoever reads its log goes away', async () => {
   onTestFinished(async () => void (await Promise.all([service.stop(), slack.stop()])));
   const { botToken } = furnish(slack);
   const env = environment(slack, service, botToken, await temporaryFolder());
-  const child = spawn(process.execPath, [await programFile('main')], {
+  const child = spawn(process.execPath, [await bundledFile()], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -62,7 +62,7 @@ export async function openReplicas(options: Options): Promise<Replicas> {
 
   function listen(replica: number, line: string): void {
     if (line.includes('"event":"digest_posted"')) postedBy.push(replica);
-    if (line.includes('"event":"delivery_uncertain"'))
+    if (line.includes('"event":"possible_duplicate"'))
       uncertain.push((JSON.parse(line) as { delivery: string }).delivery);
   }
 

@@ -56,16 +56,16 @@ export function countPosts(slack: LocalSlack): Map<string, number> {
   return counts;
 }
 
-/** @param uncertain names that Deckhand itself was in doubt of */
+/** @param uncertain the posts that Deckhand counted as possible duplicates, by their `client_msg_id` */
 export function judge(
   slack: LocalSlack,
   expected: ReadonlyMap<string, string>,
   uncertain: readonly string[],
 ): Verdict {
   const counts = countPosts(slack);
-  const names = new Map([...expected, ...uncertain.map((name) => [postId(TEAM, name), name] as const)]);
   const lost = [...expected].filter(([id]) => !counts.has(id)).map(([, name]) => name);
-  const doubled = [...counts].filter(([, amount]) => amount > 1).map(([id]) => names.get(id) ?? id);
+  const twice = [...counts].filter(([, amount]) => amount > 1).map(([id]) => id);
+  const doubled = twice.map((id) => (uncertain.includes(id) ? id : (expected.get(id) ?? id)));
   return { due: expected.size, lost, doubled };
 }
 

@@ -121,12 +121,6 @@ describe('the port', () => {
     expectFault(await startAt({ PORT: String(port) }), 75, `Port ${port}`, 'in use', 'PORT');
   });
 
-  it('of another Deckhand is in use, though that one shares it among its own sockets', async ({ world }) => {
-    const { port } = new URL(world.origin);
-    const ended = await start({ PORT: port, STORE_URL: await temporarySqlite() });
-    expectSentence(ended, 75, `Port ${port}`, 'in use', 'PORT');
-  });
-
   it('of a machine that this is not is a fault of HOST', async () => {
     expectFault(await startAt({ HOST: '192.0.2.1' }), 78, '192.0.2.1', 'HOST');
   });

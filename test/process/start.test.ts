@@ -14,7 +14,7 @@ import { checkKeys } from '../../src/store/key-proofs.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { DATABASES } from '../store/databases.ts';
 import { byLength } from '../support/length.ts';
-import { createProduct, type Program, programFile } from '../support/program.ts';
+import { bundledFile, createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import {
@@ -60,9 +60,9 @@ describe.each(TRIED)('on $name', ({ name, fresh }) => {
     slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
   }
 
-  /** Runs one of our programs to its end. */
-  async function run(file: string, change: Record<string, string> = {}) {
-    const child = spawn(process.execPath, [file], {
+  /** Runs Deckhand to its end. */
+  async function run(args: string[], change: Record<string, string> = {}) {
+    const child = spawn(process.execPath, args, {
       cwd: root,
       env: { PATH: process.env.PATH ?? '', ...env, ...change },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -73,17 +73,17 @@ describe.each(TRIED)('on $name', ({ name, fresh }) => {
     return { code, out, err };
   }
 
-  /** The program by a path through a link, as releases are often kept. */
-  async function linked(program: Program): Promise<string> {
+  /** The bundle by a path through a link, as releases are often kept. */
+  async function linked(): Promise<string> {
     const current = join(await temporaryFolder(), 'current');
-    await symlink(dirname(await programFile(program)), current);
-    return join(current, `${program}.js`);
+    await symlink(dirname(await bundledFile()), current);
+    return join(current, 'main.js');
   }
 
   it('keys are rotated while the bot runs; the old one can be taken away then, and the new one cannot', async () => {
     await start();
     await connectAccount(slack);
-    const rotation = await run(await linked('rotate-keys'), { ENCRYPTION_KEYS: `${NEW},${OLD}` });
+    const rotation = await run([await linked(), 'rotate-keys'], { ENCRYPTION_KEYS: `${NEW},${OLD}` });
 
     expect(rotation).toEqual({
       code: 0,
@@ -110,7 +110,7 @@ describe.each(TRIED)('on $name', ({ name, fresh }) => {
   if (name === 'sqlite')
     it('a second process on the file says in one line what to do', async () => {
       const store = await openStore(env.STORE_URL ?? '');
-      const { code, err, out } = await run(await programFile('main'));
+      const { code, err, out } = await run([await bundledFile()]);
       expect(code).toBe(75);
       expect(err.trim().split('\n')).toEqual([
         expect.stringMatching(/is in use by another Deckhand\. Stop that/),

@@ -71,11 +71,23 @@ describe('the tokens of the environment', () => {
     expect(refusals(world.logs)).toEqual([]);
   });
 
+  test('one that is revoked while Deckhand runs makes it unready with Slack’s word, once a call met it', async ({
+    world,
+  }) => {
+    await world.slack.until(() => world.slack.calls.some(({ method }) => method === 'auth.test'));
+    world.slack.fault({ method: 'users.info', error: 'token_revoked' });
+    world.slack.fault({ method: 'auth.test', error: 'token_revoked' });
+    await world.as('member').command(CHANNEL, '/deckhand help');
+    await expect.poll(() => readyz(world)).toBe('slack: token_revoked');
+    expect(refusals(world.logs)).toMatchObject([{ kind: 'SLACK_BOT_TOKEN', reason: 'token_revoked' }]);
+  });
+
   test('where Slack is down nothing is said against the token, and it is tried again', async () => {
     const port = await freePort();
     const SLACK_API_URL = `http://127.0.0.1:${port}/api/`;
     const world = await open({ env: { SLACK_BOT_TOKEN: 'xoxb-made-up', SLACK_API_URL } });
-    expect(await readyz(world)).toBe('ready');
+    await world.logged('slack_unreachable');
+    expect(await readyz(world)).toBe('ready, slack: not reached yet');
     const late = await startSlack({ port });
     onTestFinished(() => late.stop());
     await expect.poll(() => readyz(world)).toBe('slack: invalid_auth');
@@ -94,7 +106,7 @@ describe('the tokens of the environment', () => {
     const SLACK_API_URL = `http://127.0.0.1:${port}/api/`;
     const world = await open({ clock: briskClock, env: { SLACK_BOT_TOKEN: 'xoxb-any', SLACK_API_URL } });
     await expect.poll(() => asked).toBeGreaterThan(1);
-    expect(await readyz(world)).toBe('ready');
+    expect(await readyz(world)).toContain('ready');
     expect(refusals(world.logs)).toEqual([]);
   });
 

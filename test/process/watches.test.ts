@@ -101,7 +101,7 @@ describe('a process that watches and is killed', () => {
       what: 'all to be told',
     });
     expect(counts()).toEqual([...refs, ...numbers].map(() => 1));
-    const uncertain = logs.filter((line) => line.includes('"event":"delivery_uncertain"')).length;
+    const uncertain = logs.filter((line) => line.includes('"event":"possible_duplicate"')).length;
     expect(doubled(CHANNEL) + doubled(BILLING)).toBeLessThanOrEqual(uncertain);
     expect(slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
   });

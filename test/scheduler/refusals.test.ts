@@ -75,7 +75,7 @@ describe('a channel where replies are refused', () => {
   ] as const;
 
   async function expectRootAlone(world: TestWorld): Promise<void> {
-    await world.slack.until(() => roots(world)[0]?.text.includes('1 of 2 reachable'));
+    await world.slack.until(() => roots(world)[0]?.text.includes('1 of 2 servers is unreachable'));
     await world.logged('"event":"follow_ended"');
     expect(thread(world)).toEqual([]);
     expect(shown(roots(world)[0])).toContain('Connection refused');
@@ -97,19 +97,19 @@ describe('a channel where replies are refused', () => {
     await run(world, 'test storefront');
     await expectRootAlone(world);
     const ts = roots(world)[0]?.ts ?? '';
-    expect(shown(roots(world)[0]?.blocks).split('Test this server again')).toHaveLength(2);
-    await world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'test:server' });
-    await world.slack.until(() => roots(world)[1]?.text.includes('*web-2* in *Storefront*: completed'));
-    expect(shown(roots(world)[0]?.blocks)).not.toContain('Test this server again');
+    expect(shown(roots(world)[0]?.blocks).split('Test web-2 again')).toHaveLength(2);
+    await world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'test:server#0' });
+    await world.slack.until(() => roots(world)[1]?.text.includes('web-2 in Storefront: unreachable'));
+    expect(shown(roots(world)[0]?.blocks)).not.toContain('Test web-2 again');
   });
 
   test('has no replies of later runs, until the settings turn threads on', async ({ world }) => {
     const allow = world.slack.policy(TEAM, { threads: 'cannot_reply_to_message' });
     await run(world, 'test storefront');
-    await world.slack.until(() => roots(world)[0]?.text.includes('2 of 2 reachable'));
+    await world.slack.until(() => roots(world)[0]?.text.includes('all 2 servers are reachable'));
     allow();
     await run(world, 'test storefront');
-    await world.slack.until(() => roots(world)[1]?.text.includes('2 of 2 reachable'));
+    await world.slack.until(() => roots(world)[1]?.text.includes('all 2 servers are reachable'));
     const later = () => roots(world).at(-1)?.ts ?? '';
     expect(world.slack.thread(TEAM, CHANNEL, later())).toEqual([]);
     const ann = world.as('admin');
@@ -120,7 +120,7 @@ describe('a channel where replies are refused', () => {
     );
     await ann.submit('settings', { threads: 'on' });
     await run(world, 'test storefront');
-    await world.slack.until(() => world.slack.thread(TEAM, CHANNEL, later()).length === 3);
+    await world.slack.until(() => world.slack.thread(TEAM, CHANNEL, later()).length === 1);
   });
 });
 
@@ -133,20 +133,28 @@ describe('a message that may not be edited', () => {
     world.slack.policy(TEAM, { edits });
     await run(world, 'test storefront');
     const outcome = await world.slack.until(() =>
-      thread(world).find(({ text }) => text.startsWith('Test access of *Storefront*: completed')),
+      thread(world).find(({ text }) => text.startsWith('Storefront: 1 of 2')),
     );
     expect(shown(outcome)).toContain('Connection refused');
     expect(roots(world)).toHaveLength(1);
   });
 
-  test.for(['restricted_action_read_only_channel', 'posting_to_channel_denied', 'msg_blocks_too_long'])(
-    'by a policy (%s) has the outcome in its thread',
-    async (error, { world }) => {
-      world.slack.fault({ method: 'chat.update', error });
-      await run(world, 'test storefront');
-      await world.slack.until(() => thread(world).some(({ text }) => text.includes('2 of 2 reachable')));
-    },
-  );
+  test.for([
+    'restricted_action_read_only_channel',
+    'posting_to_channel_denied',
+    'msg_blocks_too_long',
+    'external_channel_migrating',
+    'file_not_found',
+    'block_mismatch',
+    'team_not_found',
+    'a_word_that_nobody_has_seen',
+  ])('by another word (%s) has the outcome in its thread', async (error, { world }) => {
+    world.slack.fault({ method: 'chat.update', error });
+    await run(world, 'test storefront');
+    await world.slack.until(() =>
+      thread(world).some(({ text }) => text.includes('all 2 servers are reachable')),
+    );
+  });
 
   test('nor replied to has the outcome in a new message', async ({ world }) => {
     failOneServer(world);
@@ -154,7 +162,7 @@ describe('a message that may not be edited', () => {
     world.slack.policy(TEAM, policy);
     await run(world, 'test storefront');
     await world.slack.until(() => roots(world).length > 1);
-    expect(roots(world)[1]?.text).toContain('1 of 2 reachable');
+    expect(roots(world)[1]?.text).toContain('1 of 2 servers is unreachable');
     expect(shown(roots(world)[1])).toContain('Connection refused');
     expect(thread(world)).toEqual([]);
   });
@@ -168,7 +176,7 @@ describe('a message that may not be edited', () => {
     await world.slack.until(() => roots(world).length > 0);
     world.slack.policy(TEAM, { channel: CHANNEL, posts: 'restricted_action' });
     const sent = await world.slack.until(() =>
-      world.slack.dms(TEAM, PEOPLE.member).find(({ text }) => text.includes('1 of 2 reachable')),
+      world.slack.dms(TEAM, PEOPLE.member).find(({ text }) => text.includes('1 of 2 servers is unreachable')),
     );
     expect(shown(sent)).toContain('Connection refused');
     await world.logged('"event":"follow_ended"');
@@ -290,6 +298,6 @@ describe('a run that takes too long in a message that may not be edited', () => 
     const { ts } = await world.slack.until(() => reply('no longer followed'));
     world.service.clock.advance(3_600_000);
     await world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'test:check' });
-    await world.slack.until(() => reply('Test access of *Storefront*: completed'));
+    await world.slack.until(() => reply('Storefront: all 2 servers'));
   });
 });

@@ -22,7 +22,7 @@ async function openRunning() {
     return time.now() - from;
   }
   await world.as('member').command(CHANNEL, '/deckhand test storefront');
-  await passUntil(() => thread().some((text) => text.includes('was started')));
+  await passUntil(() => thread().some((text) => text.includes('Running since')));
   return { time, world, root, thread, passUntil };
 }
 
@@ -33,18 +33,18 @@ it('a run shows its outcome once Slack is back, however long it was away', async
   await passUntil(() => time.now() - from > 40 * MINUTE);
   expect(root()?.text).toContain('running');
   back();
-  const waited = await passUntil(() => root()?.text.includes('2 of 2 reachable') === true);
+  const waited = await passUntil(() => root()?.text.includes('all 2 servers are reachable') === true);
   expect(waited).toBeLessThan(2 * MINUTE);
-  await passUntil(() => thread().at(-1)?.includes('2 of 2 reachable') === true);
-  expect(thread().filter((text) => text.includes('was started'))).toEqual([]);
+  await passUntil(() => thread()[0]?.includes('All 2 servers are reachable') === true);
+  expect(thread().filter((text) => text.includes('Running since'))).toEqual([]);
 });
 
 it('a run whose message Slack does not edit has its outcome in the thread, and in the message later', async () => {
   const { world, root, thread, passUntil } = await openRunning();
   const back = world.slack.fault({ method: 'chat.update', status: 500 });
-  const waited = await passUntil(() => thread().some((text) => text.includes('2 of 2 reachable')));
+  const waited = await passUntil(() => thread().some((text) => text.includes('all 2 servers are reachable')));
   expect(waited).toBeLessThan(MINUTE);
   expect(root()?.text).toContain('running');
   back();
-  await passUntil(() => root()?.text.includes('2 of 2 reachable') === true);
+  await passUntil(() => root()?.text.includes('all 2 servers are reachable') === true);
 });

@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Item, itemsOf } from '../../src/transfer/items.ts';
+import { pagesOf } from '../../src/store/documents.ts';
 import { SealCheck } from '../../src/transfer/seals.ts';
-import { openSide } from '../../src/transfer/side.ts';
+import { ALL, withSide } from '../../src/transfer/side.ts';
 import { openBrowser } from '../support/installing.ts';
 import { linkButton, openLinkable, openLinkBrowser } from '../support/linking.ts';
 import {
@@ -22,7 +22,7 @@ const SEALED = /"v1\.([^".]+)\.[^".]+"/g;
 
 /** Each seals something of its own; the tour below stores it. */
 const SEALERS = [
-  'src/listeners/durable-forms.ts',
+  'src/listeners/stored-forms.ts',
   'src/records/account-keys.ts',
   'src/records/user-links.ts',
   'src/workspace/link-requests.ts',
@@ -86,17 +86,21 @@ interface SealedValues {
 }
 
 async function sealedIn({ config }: TestWorld): Promise<SealedValues> {
-  const side = await openSide(config.STORE_URL, { mode: 'read', alone: false });
   const check = new SealCheck(config.ENCRYPTION_KEYS);
   const found: Array<{ kind: string; key: string }> = [];
   const dataKeys = new Set<string>();
-  for await (const item of itemsOf(side)) {
-    check.add(item);
-    const { kind, text } = partsOf(item);
+  const search = (kind: string, text: string): void => {
     for (const [, id = ''] of kind === 'data-keys' ? text.matchAll(/"id":"([^"]+)"/g) : []) dataKeys.add(id);
     for (const [, key = ''] of text.matchAll(SEALED)) found.push({ kind, key });
-  }
-  await side.close();
+  };
+  await withSide(config.STORE_URL, { alone: false }, async ({ store, jobs }) => {
+    for await (const rows of pagesOf(store.database, ALL))
+      for (const row of rows) {
+        check.addDocument(row);
+        search(row.key.split('/')[1] ?? '', row.value);
+      }
+    for await (const { queue, data } of jobs.all()) search(queue, data);
+  });
   return {
     sealed: found.length,
     kinds: found.map(({ kind }) => kind),
@@ -104,10 +108,4 @@ async function sealedIn({ config }: TestWorld): Promise<SealedValues> {
     shut: check.shut,
     strangers: found.flatMap(({ key }) => (dataKeys.has(key) ? [] : [key])),
   };
-}
-
-function partsOf(item: Item): { kind: string; text: string } {
-  if ('document' in item) return { kind: item.document.key.split('/')[1] ?? '', text: item.document.value };
-  if ('job' in item) return { kind: item.job.queue, text: item.job.data };
-  return { kind: 'schedules', text: item.schedule.data };
 }

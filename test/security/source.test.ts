@@ -4,14 +4,10 @@ import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
 
-it('the product starts no process but the one that draws, which is its own file, and no shell', () => {
+it('the product starts no process', () => {
   const files = globSync('src/**/*.ts', { cwd: root });
   const starting = files.filter((path) => readFileSync(join(root, path), 'utf8').includes('child_process'));
-  expect(starting).toEqual(['src/pictures/pictures.ts']);
-  const text = readFileSync(join(root, 'src/pictures/pictures.ts'), 'utf8');
-  expect(text).toContain("import { type ChildProcess, fork } from 'node:child_process';");
-  expect(text.match(/\bfork\(/g)).toHaveLength(1);
-  expect(text).toContain('fork(WORKER, [], {');
+  expect(starting).toEqual([]);
 });
 
 it('the product evaluates no text, and builds no pattern of foreign text', () => {

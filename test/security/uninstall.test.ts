@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { InstallationEnded } from '../../src/core/errors.ts';
 import { wrappedKeys } from '../../src/store/sealer.ts';
+import { GLOBAL } from '../../src/store/store.ts';
 import { defineJob } from '../../src/workspace/define-job.ts';
+import { createUninstalls } from '../../src/workspace/uninstalls.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';
 import { DATABASES } from '../store/databases.ts';
 import { openBrowser } from '../support/installing.ts';
@@ -85,37 +87,43 @@ describe.each(DATABASES)('what is under way when a workspace takes Deckhand out,
     await nothingIsStored();
   });
 
-  it('stores no API key in the installation that follows', async () => {
-    const answer = await connecting();
-    await takeOut();
-    await openBrowser(world).install(TEAM, PEOPLE.admin);
-    await answer();
-    const again = await world.app.workspaces.enter(TEAM);
-    expect(await again.accounts.list()).toEqual([]);
-  });
-
-  it('takes open link tickets, jobs and schedules with it, and stores none of them later', async () => {
-    const daily = { cron: '0 9 * * *', zone: 'UTC', job: NOTE, data: { text: 'x' } };
+  it('takes open link tickets and jobs with it, and stores none of them later', async () => {
     const asker = { workspace: TEAM, user: PEOPLE.admin, name: 'ann' };
     const { linkRequests, engine } = world.app.parts;
     const ticket = await linkRequests.ask(asker);
     await before.jobs.send(NOTE, { text: 'x' });
-    await before.jobs.schedule('daily', daily);
     await takeOut();
     expect(await linkRequests.open(ticket)).toBe('unknown');
     expect((await engine.stats()).queues.note).toMatchObject({ waiting: 0 });
 
     const writes = [
       () => before.jobs.send(NOTE, { text: 'x' }),
-      () => before.jobs.schedule('daily', daily),
-      () => before.links.ask({ user: PEOPLE.admin, name: 'ann' }),
-      () => before.audit.record({ who: 'x', what: 'x', result: 'done' }),
-      () => before.channels.change(CHANNEL, () => ({ threads: false })),
       () => before.sealer.seal({ record: 'x', field: 'x' }, 'x'),
     ];
     for (const write of writes) await expect(write(), String(write)).rejects.toThrow(InstallationEnded);
     expect((await engine.stats()).queues.note).toMatchObject({ waiting: 0 });
     await nothingIsStored();
+  });
+
+  it('is followed by a sweep, which takes what was written late, and nothing of an installation that came back', async () => {
+    const { parts, workspaces } = world.app;
+    const later = { ...parts.clock, now: () => parts.clock.now() + 600_000 };
+    const { sweep } = createUninstalls({ ...parts, workspaces, clock: later });
+    const marks = () => parts.store.of(GLOBAL).collection('uninstalled', z.unknown()).list();
+    const late = () => before.audit.record({ who: 'x', what: 'x', result: 'done' });
+    const written = async () => (await before.audit.latest(1)).length;
+    await takeOut();
+    await late();
+    expect([await written(), await marks()]).toMatchObject([1, [{ id: TEAM }]]);
+    await sweep();
+    expect([await written(), await marks()]).toEqual([0, []]);
+
+    await openBrowser(world).install(TEAM, PEOPLE.admin);
+    await takeOut();
+    await openBrowser(world).install(TEAM, PEOPLE.admin);
+    await late();
+    await sweep();
+    expect([await written(), await marks()]).toEqual([1, []]);
   });
 
   it('refuses a command that comes after it, with a sentence', async () => {

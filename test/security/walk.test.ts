@@ -176,13 +176,18 @@ function livePartsOf(payload: unknown, key = ''): string[] {
   if (Array.isArray(payload)) return payload.flatMap((item) => livePartsOf(item, key));
   if (typeof payload !== 'object' || payload === null) return [];
   return Object.entries(payload).flatMap(([name, part]) =>
-    isPlainText(payload) ? hiddenIn(part) : livePartsOf(part, name),
+    isPlainText(payload) || isTitleOfTask(payload, name) ? hiddenIn(part) : livePartsOf(part, name),
   );
 }
 
 /** Where markup is shown as it is. */
 function isPlainText(payload: object): boolean {
   return 'type' in payload && ['plain_text', 'raw_text', 'text'].includes(String(payload.type));
+}
+
+/** Slack documents it as plain text. */
+function isTitleOfTask(payload: object, name: string): boolean {
+  return name === 'title' && 'type' in payload && ['task_card', 'plan'].includes(String(payload.type));
 }
 
 function hiddenIn(part: unknown): string[] {
@@ -222,7 +227,7 @@ function addressesOf(payload: unknown, key = ''): string[] {
   }
   if (typeof payload !== 'object' || payload === null || isPlainText(payload)) return [];
   return Object.entries(payload).flatMap(([name, part]) =>
-    addressesOf(part, Array.isArray(payload) ? key : name),
+    isTitleOfTask(payload, name) ? [] : addressesOf(part, Array.isArray(payload) ? key : name),
   );
 }
 

@@ -5,7 +5,6 @@ import { text } from 'node:stream/consumers';
 import type { Clock } from '../../src/core/clock.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { type AccountClient, createService, type ServiceOptions } from '../../src/service/client.ts';
-import { timersBy } from '../support/manual-clock.ts';
 
 /** An answer: a value to be sent as JSON with 200, a whole reply, or whatever a function does. */
 export type Reply =
@@ -82,7 +81,7 @@ export function startTestClock(now = Date.UTC(2026, 0, 5, 12)): Clock & { slept:
     slept.push(ms);
     time += ms;
   };
-  return { slept, now: () => time, sleep, timer: timersBy(sleep) };
+  return { slept, now: () => time, sleep };
 }
 
 export const KEY = 'k'.repeat(40);

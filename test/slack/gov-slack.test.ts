@@ -1,11 +1,11 @@
 import { MockAgent } from 'undici';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { responseHostsOf } from '../../src/slack/domains.ts';
 import type { Call } from '../../src/slack/rate-limit.ts';
 import { uploadFile } from '../../src/slack/uploads.ts';
-import { createWeb, postToResponseUrl } from '../../src/slack/web.ts';
+import { postToResponseUrl, type Web } from '../../src/slack/web.ts';
 
 const GOV = 'https://slack-gov.com/api/';
 const COMMERCIAL = 'https://slack.com/api/';
@@ -14,12 +14,15 @@ const log = createLog('silent', () => undefined);
 /** Uploads where Slack answers with this address; the addresses that got the bytes. */
 async function upload(apiUrl: string, address: string): Promise<string[]> {
   const sent: string[] = [];
-  const web = createWeb(apiUrl, systemClock);
-  onTestFinished(() => web.close());
+  const agent = new MockAgent();
+  agent.disableNetConnect();
+  const { origin, pathname: path } = new URL(address);
+  const take = ({ path }: { path: string }): string => String(sent.push(`${origin}${path}`));
+  agent.get(origin).intercept({ path, method: 'POST' }).reply(200, take);
   const call = (async () => ({ ok: true, upload_url: address, file_id: 'F0' })) as unknown as Call;
-  const sendBytes = async (url: URL): Promise<number> => sent.push(url.href) && 200;
+  const web = { agent, origin: new URL(apiUrl).origin } as unknown as Web;
   const file = { filename: 'a.pdf', bytes: Buffer.from('%PDF'), title: 'A' };
-  await uploadFile({ call, web: { ...web, sendBytes }, clock: systemClock }, file);
+  await uploadFile({ call, web, clock: systemClock }, file);
   return sent;
 }
 

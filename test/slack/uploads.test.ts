@@ -6,7 +6,6 @@ import { systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createSlack, type WorkspaceSlack } from '../../src/slack/slack.ts';
 import { createWeb, type Web } from '../../src/slack/web.ts';
-import { singleInstallation } from '../../src/workspace/installations.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { furnish, TEAM } from '../support/test-world.ts';
 
@@ -15,8 +14,8 @@ const FILE = { filename: 'a.pdf', bytes: Buffer.from('%PDF-1.7 a'), title: 'A' }
 
 function slackAt(apiUrl: string, token: string): { slack: WorkspaceSlack; web: Web } {
   const log = createLog('debug', () => undefined);
-  const web = createWeb(apiUrl, systemClock);
-  const installations = singleInstallation(token);
+  const web = createWeb(apiUrl, systemClock, log);
+  const installations = { token: async () => token };
   const slack = createSlack({ web, installations, clock: systemClock, log, responseHosts: [] });
   return { slack: slack.of(TEAM), web };
 }

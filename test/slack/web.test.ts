@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { createLog } from '../../src/observability/log.ts';
 import { BACKGROUND, withRetries } from '../../src/slack/rate-limit.ts';
 import { createWeb } from '../../src/slack/web.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 const NOW = 1_800_000_000_000;
+const log = createLog('silent', () => undefined);
 
 let answer: { status: number; headers?: Record<string, string>; body: string };
 let asked: Array<{ url: string | undefined; headers: IncomingMessage['headers']; body: string }>;
@@ -33,12 +35,12 @@ afterEach(async () => {
 
 function open() {
   const { port } = server.address() as AddressInfo;
-  const web = createWeb(`http://127.0.0.1:${port}/api`, { now: () => NOW });
+  const web = createWeb(`http://127.0.0.1:${port}/api`, { now: () => NOW }, log);
   onTestFinished(() => web.close());
   return web;
 }
 
-it('posts a form with the token in its header, asks for no encoding, and says which scopes there are', async () => {
+it('posts a form with the token in its header, and says which scopes there are', async () => {
   answer = {
     status: 200,
     headers: { 'x-oauth-scopes': 'a, b' },
@@ -51,10 +53,10 @@ it('posts a form with the token in its header, asks for no encoding, and says wh
   expect(asked[0]?.url).toBe('/api/chat.postMessage');
   expect(asked[0]?.headers).toMatchObject({
     authorization: 'Bearer xoxb-1',
-    'accept-encoding': 'identity',
     'content-type': 'application/x-www-form-urlencoded',
   });
   expect(Object.fromEntries(new URLSearchParams(asked[0]?.body))).toEqual({
+    token: 'xoxb-1',
     channel: 'C1',
     text: 'a & b',
     blocks: '[{"type":"divider"}]',
@@ -77,7 +79,8 @@ it.each([
   ['a refusal without a reason', 200, '{"ok":false}', 'rejected', 'unknown_error'],
   ['words of no refusal', 200, '{"ok":false,"error":"<b>no</b>"}', 'unreachable', 'not_json'],
   ['a proxy’s page', 200, '<html>busy</html>', 'unreachable', 'not_json'],
-  ['no answer of Slack’s', 200, 'null', 'unreachable', 'not_json'],
+  ['JSON that is no answer of Slack’s', 200, '{"message":"busy"}', 'unreachable', 'not_json'],
+  ['no JSON object', 200, 'null', 'unreachable', 'request_failed'],
   ['nothing', 200, '', 'unreachable', 'not_json'],
   ['a failure', 503, 'try later', 'unreachable', 'http_503'],
   ['another address', 302, '', 'unreachable', 'http_302'],
@@ -107,13 +110,15 @@ it('a connection that ends without an answer is a failure', async () => {
 
 it('a call that comes after the end is not repeated', async () => {
   const clock = createManualClock();
-  const web = createWeb('http://127.0.0.1:9/api', clock);
+  const web = createWeb('http://127.0.0.1:9/api', clock, log);
   await web.close();
   let calls = 0;
   const call = () => {
     calls += 1;
     return web.call('auth.test', {}, 'xoxb-1');
   };
-  await expect(withRetries(clock, BACKGROUND, call)).rejects.toMatchObject({ code: 'UND_ERR_DESTROYED' });
+  await expect(withRetries(clock, BACKGROUND, call)).rejects.toMatchObject({
+    code: 'slack_webapi_request_error',
+  });
   expect(calls).toBe(1);
 });

@@ -1,61 +1,122 @@
-import { copyFile } from 'node:fs/promises';
+import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import pg from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 import { AuditEntry } from '../../src/records/audit.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { takeOver } from '../../src/store/origin.ts';
+import { GLOBAL } from '../../src/store/store.ts';
 import { ask } from '../support/asking.ts';
-import { test } from '../support/fixtures.ts';
-import { ACCOUNT, CHANNEL, TEAM, type TestWorld } from '../support/test-world.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { emptyDatabase } from '../support/postgres.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import {
+  ACCOUNT,
+  CHANNEL,
+  openTestWorld,
+  TEAM,
+  type TestWorld,
+  type TestWorldOptions,
+} from '../support/test-world.ts';
+import { DATABASES } from './databases.ts';
 
 /** Made by `fixtures/make-store.ts` with the code of that release. */
 const RELEASES = ['0.2.0'];
 
-describe.each(RELEASES)('a store that release %s left', (release) => {
-  async function open(world: TestWorld): Promise<void> {
+const STORES = RELEASES.flatMap((release) => [
+  { release, name: 'SQLite', fill: sqliteOf },
+  { release, name: 'Postgres', fill: postgresOf },
+]);
+
+async function sqliteOf(release: string): Promise<string> {
+  const file = join(await temporaryFolder(), 'deckhand.sqlite');
+  await copyFile(join(import.meta.dirname, 'fixtures', `deckhand-${release}.sqlite`), file);
+  return `sqlite://${file}`;
+}
+
+async function postgresOf(release: string): Promise<string> {
+  const url = await emptyDatabase();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(
+    await readFile(join(import.meta.dirname, 'fixtures', `deckhand-${release}.sql`), 'utf8'),
+  );
+  await client.end();
+  return url;
+}
+
+describe.each(STORES)('a store that release $release left on $name', ({ release, fill }) => {
+  async function open(options: TestWorldOptions = {}): Promise<TestWorld> {
+    const world = await openTestWorld({
+      ...options,
+      env: { ...options.env, STORE_URL: await fill(release) },
+    });
+    onTestFinished(() => world.stop());
     world.slack.invite(TEAM, CHANNEL, 'bot');
-    const file = join(import.meta.dirname, 'fixtures', `deckhand-${release}.sqlite`);
-    await world.restart(() => copyFile(file, join(world.folder, 'deckhand.sqlite')));
+    return world;
   }
 
-  test('is read by this one: accounts, their sealed keys, schedules, runs and the audit log', async ({
-    world,
-  }) => {
-    await open(world);
-
+  test('is read by this one: accounts, their sealed keys, schedules, runs and the audit log', async () => {
+    const world = await open();
     expect(await ask(world, '/deckhand projects')).toContain('Storefront');
     expect(await ask(world, '/deckhand accounts')).toContain('ann@example.com');
-    for (const [list, id] of [
-      ['digest list', 'dxnk'],
-      ['watch list', 'wjzd'],
-    ] as const) {
+    for (const list of ['digest list', 'watch list']) {
       await world.as('admin').command(CHANNEL, `/deckhand ${list}`);
       const posts = (): string => JSON.stringify(world.slack.messages(TEAM, CHANNEL));
-      await world.slack.until(() => posts().includes(id), { what: list });
+      await world.slack.until(() => posts().includes(list === 'digest list' ? '09:00' : 'Storefront'), {
+        what: list,
+      });
     }
     const audit = await world.app.parts.store.of(TEAM).collection('audit', AuditEntry).list();
-    expect(audit.map(({ doc }) => doc.what)).toEqual(['connect', 'digest add', 'watch', 'test']);
+    expect(audit.map(({ doc }) => doc.what)).toEqual(['connect', 'digest add', 'watch', 'test', 'test']);
     expect(await ask(world, '/deckhand doctor', 'admin')).not.toContain('cannot be read');
-    expect(world.logs.filter((line) => /record_quarantined|job_set_aside/.test(line))).toEqual([]);
+    expect(world.logs.filter((line) => /record_unreadable|job_unreadable|"level":50/.test(line))).toEqual([]);
   });
 
-  describe('goes on', () => {
-    test.override({ worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } } });
+  test('goes on where it was: its watch posts what is deployed from now on', async () => {
+    const world = await open({ env: { NOTICE_INTERVAL_MS: '40' } });
+    await world.service.requests.next(({ path }) => path.endsWith('/activity'));
+    const failed = { account: ACCOUNT, project: 'storefront', succeeded: false, endRef: 'abc1234' };
+    world.service.world.addDeployment(failed);
+    const news = () => world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('abc1234'));
+    await world.slack.until(() => news().length > 0, { what: 'the news' });
+    expect(news()).toHaveLength(1);
+  });
 
-    test('where it was: its watch posts what is deployed from now on', async ({ world }) => {
-      await open(world);
-      await world.service.requests.next(({ path }) => path.endsWith('/activity'));
-
-      world.service.world.addDeployment({
-        account: ACCOUNT,
-        project: 'storefront',
-        succeeded: false,
-        endRef: 'abc1234',
-      });
-
-      // At some hours of the day the store's digest is late, and posted too.
-      const news = () =>
-        world.slack.messages(TEAM, CHANNEL).filter(({ text }) => !text.includes('Deployment digest'));
-      await world.slack.until(() => news().length > 0, { what: 'the news' });
-      expect(news().map(({ text }) => text)).toEqual([expect.stringContaining('Storefront')]);
-    });
+  test('goes on where it was: its digest has its next occurrence, and a run is followed by its identifier', async () => {
+    const clock = createManualClock(Date.now());
+    const world = await open({ time: clock });
+    const polled = world.service.requests.next(({ path }) => /\/test_access\/[^/]+$/.test(path));
+    const { engine } = world.app.parts;
+    await expect.poll(async () => (await engine.stats()).queues.digest).toMatchObject({ later: 1 });
+    await clock.advance(60_000);
+    expect((await polled).method).toBe('GET');
+    await engine.stop(0);
+    if (world.config.STORE_URL.startsWith('postgres')) {
+      const tables = await leftTables(world.config.STORE_URL);
+      expect(tables).toEqual([]);
+    }
   });
 });
+
+/** Those that stood beside pg-boss. */
+async function leftTables(url: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query(
+    "SELECT tablename FROM pg_tables WHERE tablename IN ('deckhand_job_states', 'deckhand_schedules')",
+  );
+  await client.end();
+  return rows;
+}
+
+test.for(DATABASES)(
+  'a store that release 0.1.0 left on $name is refused, with both releases named',
+  async ({ fresh }) => {
+    const store = await openStore(await fresh());
+    onTestFinished(() => store.close());
+    await store.of(GLOBAL).collection('schedules', z.unknown()).put('T1 daily', { cron: '0 9 * * *' });
+    await expect(takeOver(store, '9.9.9')).rejects.toThrow(/written by Deckhand 0\.1\.0, .* 9\.9\.9 /);
+  },
+);

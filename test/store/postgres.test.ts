@@ -1,10 +1,22 @@
-import { connect, createServer, type Socket } from 'node:net';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { storeFault } from '../../src/store/database-fault.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { POSTGRES_SCHEMA } from '../../src/store/postgres-schema.ts';
 import type { Store } from '../../src/store/store.ts';
+import { freePort } from '../support/free-port.ts';
 import { emptyDatabase, freshDatabase } from '../support/postgres.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const Counter = z.object({ count: z.number() });
 
@@ -58,9 +70,8 @@ test('of what replicas create at once each is created once, and what cannot be s
   expect(await first.list()).toHaveLength(ids.length);
 });
 
-test('exclusive work is alone among replicas, and another replica takes over from a dead one', async () => {
-  const url = await freshDatabase();
-  const stores = await replicas(url, 3);
+test('exclusive work is alone among replicas', async () => {
+  const stores = await replicas(await freshDatabase(), 3);
   let inside = 0;
   let most = 0;
   await Promise.all(
@@ -76,46 +87,36 @@ test('exclusive work is alone among replicas, and another replica takes over fro
     ),
   );
   expect(most).toBe(1);
-
-  const held = Promise.withResolvers<void>();
-  const stuck = stores[0]?.exclusive('k', () => {
-    held.resolve();
-    return new Promise<void>((resolve) => onTestFinished(() => resolve()));
-  });
-  void stuck?.catch(() => undefined);
-  await held.promise;
-  await endSessions(url, 'deckhand locks');
-  expect(await stores[1]?.exclusive('k', async () => 'taken over')).toBe('taken over');
 });
 
-test('a session that ends while a lock is asked for is followed by another', async () => {
+test('a lock is held for as long as its work takes, and some seconds after its process was killed', async () => {
   const url = await freshDatabase();
+  const holder = await holdingProcess(url);
   const [store] = await replicas(url, 1);
-  for (let round = 0; round < 20; round += 1) {
-    let isOver = false;
-    const ended = endSessions(url, 'deckhand locks').then(() => {
-      isOver = true;
-    });
-    while (!isOver) expect(await store?.exclusive('k', async () => 'done')).toBe('done');
-    await ended;
-  }
+  let isTaken = false;
+  const taken = store?.exclusive('k', async () => {
+    isTaken = true;
+  });
+  // Longer than a lease: it is renewed.
+  await wait(8_000);
+  expect(isTaken).toBe(false);
+  holder.kill('SIGKILL');
+  await taken;
 });
 
-test('a session that is cut while it opens is followed by one other', async () => {
-  const way = await cutting(await freshDatabase());
-  const [store] = await replicas(way.url, 1);
-  await endSessions(way.url, 'deckhand locks');
-  way.cutNext(1);
-  expect(await store?.exclusive('k', async () => 'done')).toBe('done');
-});
-
-test('a database that cuts every session is not asked without end', async () => {
-  const way = await cutting(await freshDatabase());
-  const [store] = await replicas(way.url, 1);
-  await endSessions(way.url, 'deckhand locks');
-  way.cutNext(Number.POSITIVE_INFINITY);
-  await expect(store?.exclusive('k', async () => 'done')).rejects.toThrow();
-});
+/** A process of its own that holds the lock. */
+async function holdingProcess(url: string): Promise<ChildProcess> {
+  const source = join(import.meta.dirname, '..', '..', 'src', 'store', 'open-store.ts');
+  const script = `import { openStore } from ${JSON.stringify(source)};
+    const store = await openStore(${JSON.stringify(url)});
+    await store.exclusive('k', () => { console.log('held'); return new Promise(() => setInterval(() => 0, 1000)); });`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return child;
+}
 
 test('more locks than connections can be held, also nested', async () => {
   const [store] = await replicas(await freshDatabase(), 1);
@@ -150,6 +151,114 @@ test('a database that cannot be reached is told without its password', async () 
   await expect(opening).rejects.not.toThrow('hunter2');
 });
 
+describe('a user who may create nothing', () => {
+  const RIGHTS = `GRANT SELECT, INSERT, UPDATE, DELETE ON public.keyv, public.deckhand_leases TO`;
+
+  /** The address of a database with these statements, for a user of its own. */
+  async function asUser(...statements: string[]): Promise<{ url: string; user: string }> {
+    const url = await emptyDatabase();
+    const user = `app_${randomUUID().slice(0, 8)}`;
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    for (const each of [`CREATE ROLE ${user} LOGIN`, ...statements])
+      await client.query(each.replace('$USER', user));
+    await client.end();
+    const own = new URL(url);
+    own.username = user;
+    return { url: own.href, user };
+  }
+
+  test('needs none where the owner made the tables, and the documentation says which rights', async () => {
+    const { url } = await asUser(POSTGRES_SCHEMA, `${RIGHTS} $USER`);
+    const [store] = await replicas(url, 1);
+    const counters = store?.of('T1').collection('counters', Counter);
+    await counters?.put('n', { count: 1 });
+    await counters?.update('n', () => ({ count: 2 }));
+    expect(await counters?.list()).toEqual([{ id: 'n', doc: { count: 2 } }]);
+    await store?.erase('T1');
+    expect(await counters?.get('n')).toBeUndefined();
+    const docs = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+    expect(docs).toContain(RIGHTS);
+  });
+
+  test.each([
+    [
+      'the tables',
+      [],
+      /permission denied for schema public\. Have their owner run what deckhand schema prints\.$/,
+    ],
+    ['a right', [POSTGRES_SCHEMA], /permission denied for table keyv\. /],
+    ['the schema', ['DROP SCHEMA public'], /schema "public" does not exist\. /],
+  ])('is told in one sentence that %s is missing', async (_, statements, sentence) => {
+    const { url } = await asUser(...statements);
+    await expect(openStore(url)).rejects.toMatchObject({
+      message: expect.stringMatching(sentence),
+      isTemporary: false,
+    });
+  });
+});
+
+test('TLS that the server does not offer is said once, and as a fault of the configuration', async () => {
+  const url = new URL(await emptyDatabase());
+  url.searchParams.set('sslmode', 'require');
+  await expect(openStore(url.href)).rejects.toMatchObject({
+    message: `Postgres at ${url.host} offers no TLS. Switch it on there, or take sslmode out of STORE_URL.`,
+    isTemporary: false,
+  });
+});
+
+test('a database that can only be read, such as a standby, is a fault of the configuration', async () => {
+  const url = new URL(await freshDatabase());
+  url.searchParams.set('options', '-c default_transaction_read_only=on');
+  const [store] = await replicas(url.href, 1);
+  const fault = await store?.ping().catch((error: unknown) => storeFault(url.href, error));
+  expect(fault).toMatchObject({ message: expect.stringContaining('can only be read'), isTemporary: false });
+});
+
+/** A pooler in transaction mode before the database; undefined where there is none on this machine. */
+async function pooled(url: string): Promise<string | undefined> {
+  const program = '/usr/sbin/pgbouncer';
+  if (!existsSync(program)) return undefined;
+  const { port, pathname, username } = new URL(url);
+  const listen = await freePort();
+  const file = join(await temporaryFolder(), 'pgbouncer.ini');
+  const lines = [
+    `[databases]\n${pathname.slice(1)} = host=127.0.0.1 port=${port} user=${username}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = ${listen}`,
+    'auth_type = any\npool_mode = transaction\ndefault_pool_size = 3\nunix_socket_dir =\nlogfile =',
+    'ignore_startup_parameters = extra_float_digits,statement_timeout',
+  ];
+  await writeFile(file, lines.join('\n'));
+  const child = spawn(program, process.getuid?.() === 0 ? ['-u', 'nobody', file] : [file], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  for await (const line of createInterface(child.stderr)) if (line.includes('process up')) break;
+  const through = new URL(url);
+  through.port = String(listen);
+  return through.href;
+}
+
+test('behind a pooler that gives each transaction another session, locks are held and freed', async (context) => {
+  const url = await pooled(await freshDatabase());
+  if (url === undefined) return context.skip('PgBouncer is not installed here');
+  const stores = await replicas(url, 2);
+  const counters = stores.map((store) => store.of('T1').collection('counters', Counter));
+  await Promise.all(
+    counters.flatMap((counter) =>
+      Array.from({ length: 20 }, () =>
+        counter.update('n', (current) => ({ count: (current?.count ?? 0) + 1 })),
+      ),
+    ),
+  );
+  expect(await counters[0]?.get('n')).toEqual({ count: 40 });
+  expect(
+    await stores[1]?.exclusive(
+      'outer',
+      () => stores[0]?.exclusive('inner', async () => 'free') ?? Promise.reject(),
+    ),
+  ).toBe('free');
+});
+
 /** What a restart of the database or a cut network does to open connections. */
 async function endSessions(url: string, application: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -159,33 +268,4 @@ async function endSessions(url: string, application: string): Promise<void> {
     [application],
   );
   await client.end();
-}
-
-/** A way to the database on which the next connections are reset as soon as they say something. */
-async function cutting(url: string): Promise<{ url: string; cutNext(count: number): void }> {
-  const { hostname, port } = new URL(url);
-  const sockets = new Set<Socket>();
-  let left = 0;
-  const server = createServer((near) => {
-    sockets.add(near.on('error', () => undefined));
-    if (left > 0) {
-      left -= 1;
-      near.once('data', () => near.resetAndDestroy());
-      return;
-    }
-    const far = connect(Number(port || 5432), hostname).on('error', () => near.destroy());
-    sockets.add(far);
-    near.on('close', () => far.destroy());
-    near.pipe(far).pipe(near);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const through = new URL(url);
-  through.host = `127.0.0.1:${address.port}`;
-  return { url: through.href, cutNext: (count) => (left = count) };
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { linkSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, linkSync, statSync, symlinkSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,6 +10,8 @@ import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM } from '../support/test-world.ts';
+
+const SOURCE = join(import.meta.dirname, '..', '..', 'src', 'store', 'open-store.ts');
 
 async function open(url: string): Promise<Store> {
   const store = await openStore(url);
@@ -20,7 +23,6 @@ test.each([
   ['a symbolic link', (file: string, other: string) => symlinkSync(file, other)],
   ['a hard link', (file: string, other: string) => linkSync(file, other)],
   ['a folder’s symbolic link', (file: string, other: string) => symlinkSync(dirname(file), dirname(other))],
-  ['the same name without its lock file', (file: string) => rmSync(`${file}-owner`)],
 ])('an SQLite file that another process runs on is refused by %s', async (how, rename) => {
   const file = (await temporarySqlite()).replace('sqlite://', '');
   const folder = dirname((await temporarySqlite()).replace('sqlite://', ''));
@@ -28,7 +30,7 @@ test.each([
   const isFolder = how.startsWith('a folder');
   const other = isFolder ? join(folder, 'linked', basename(file)) : join(folder, 'other.sqlite');
   rename(file, other);
-  const name = how.startsWith('the same') ? file : other;
+  const name = other;
   await expect(openStore(`sqlite://${name}`)).rejects.toThrow('in use by another Deckhand');
   await expect(openStore(`sqlite://${name}`)).rejects.toThrow('in use by another Deckhand');
 
@@ -36,6 +38,32 @@ test.each([
   await once(owner, 'exit');
   const store = await open(`sqlite://${name}`);
   await store.ping();
+});
+
+test.each([0o000, 0o022])(
+  'store, log, index and guard are their owner’s alone under a umask of %o',
+  async (umask) => {
+    const folder = join(dirname((await temporarySqlite()).replace('sqlite://', '')), 'data');
+    const file = join(folder, 'deckhand.sqlite');
+    const script = `process.umask(${umask});
+    const { openStore } = await import(${JSON.stringify(SOURCE)});
+    const store = await openStore(${JSON.stringify(`sqlite://${file}`)});
+    await store.ping(); console.log('open'); setInterval(() => store, 1000);`;
+    await startProcess(script);
+    const modes = (await readdir(folder)).map((name) => [name, statSync(join(folder, name)).mode & 0o777]);
+    const names = ['', '-owner', '-shm', '-wal'].map((ending) => `deckhand.sqlite${ending}`);
+    expect(modes.toSorted()).toEqual(names.map((name) => [name, 0o600]));
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  },
+);
+
+test('an SQLite file that was readable by others is so no more', async () => {
+  const url = await temporarySqlite();
+  await (await openStore(url)).close();
+  const file = url.replace('sqlite://', '');
+  chmodSync(file, 0o644);
+  await open(url);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 test('an SQLite file opens beside a tool that only reads it', async () => {
@@ -50,8 +78,7 @@ test('an SQLite file opens beside a tool that only reads it', async () => {
 
 /** A process of its own that runs on the file. */
 async function ownerProcess(file: string): Promise<ChildProcess> {
-  const source = join(import.meta.dirname, '..', '..', 'src', 'store', 'open-store.ts');
-  return startProcess(`import { openStore } from ${JSON.stringify(source)};
+  return startProcess(`import { openStore } from ${JSON.stringify(SOURCE)};
     const store = await openStore(${JSON.stringify(`sqlite://${file}`)});
     await store.ping(); console.log('open'); setInterval(() => store, 1000);`);
 }

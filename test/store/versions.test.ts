@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { openStore } from '../../src/store/open-store.ts';
-import type { QuarantinedRecord, Shape, Versioned, WorkspaceStore } from '../../src/store/store.ts';
+import type { Shape, UnreadableDocument, Versioned, WorkspaceStore } from '../../src/store/store.ts';
 import { DATABASES } from './databases.ts';
 
 const First = z.object({ days: z.number() });
@@ -16,9 +16,9 @@ const THIRD: Versioned<z.infer<typeof Third>> = {
 };
 
 describe.each(DATABASES)('documents of several versions, on $name', ({ fresh }) => {
-  async function open(): Promise<{ reported: QuarantinedRecord[]; as: WorkspaceStore['collection'] }> {
-    const reported: QuarantinedRecord[] = [];
-    const store = await openStore(await fresh(), { onQuarantined: (record) => reported.push(record) });
+  async function open(): Promise<{ reported: UnreadableDocument[]; as: WorkspaceStore['collection'] }> {
+    const reported: UnreadableDocument[] = [];
+    const store = await openStore(await fresh(), { onUnreadable: (document) => reported.push(document) });
     onTestFinished(() => store.close());
     return { reported, as: store.of('T1').collection };
   }
@@ -52,14 +52,14 @@ describe.each(DATABASES)('documents of several versions, on $name', ({ fresh }) 
     expect(await as('waits', THIRD).get('a')).toEqual({ hours: 48, zone: 'Asia/Tokyo' });
   });
 
-  test('of a newer version are set aside one by one, and kept for a release that reads them', async () => {
+  test('of a newer version are left out one by one, and kept for a release that reads them', async () => {
     const { as, reported } = await open();
     await put(as, First, 'old', { days: 1 });
     await put(as, THIRD, 'new', { hours: 3, zone: 'UTC' });
 
     expect((await as('waits', SECOND).list()).map(({ id }) => id)).toEqual(['old']);
     await expect(as('waits', SECOND).get('new')).rejects.toThrow('unexpected shape');
-    expect(reported.map(({ id }) => id)).toEqual(['new']);
+    expect(new Set(reported.map(({ id }) => id))).toEqual(new Set(['new']));
     expect(await as('waits', THIRD).get('new')).toEqual({ hours: 3, zone: 'UTC' });
   });
 });

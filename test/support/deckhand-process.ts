@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { programFile } from './program.ts';
+import { bundledFile } from './program.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -30,7 +30,7 @@ export async function startDeckhand(
   options: readonly string[] = [],
   entry?: string,
 ): Promise<DeckhandProcess> {
-  const child = spawn(process.execPath, [...options, entry ?? (await programFile('main'))], {
+  const child = spawn(process.execPath, [...options, entry ?? (await bundledFile())], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

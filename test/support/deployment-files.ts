@@ -33,17 +33,10 @@ export function readVariables(path: string): Record<string, string> {
   );
 }
 
-/** The names that Deckhand, Node and the C library read; anything else in an example would be ignored without a word. */
+/** The names that Deckhand and Node read; anything else in an example would be ignored without a word. */
 export function unknownVariables(names: Iterable<string>): string[] {
   const schema = readText('src/config.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm);
-  const known = new Set([
-    ...[...schema].map(([, name]) => name),
-    'NODE_ENV',
-    'MALLOC_ARENA_MAX',
-    'MALLOC_TRIM_THRESHOLD_',
-    'NODE_COMPILE_CACHE',
-    'NODE_OPTIONS',
-  ]);
+  const known = new Set([...[...schema].map(([, name]) => name), 'NODE_ENV', 'NODE_COMPILE_CACHE']);
   return [...names].filter((name) => !known.has(name) && !name.startsWith('OTEL_'));
 }
 

@@ -4,7 +4,7 @@ import type { TestWorld } from './test-world.ts';
 /** Rows that the database of the world refuses, as a full disk would. */
 export interface FailingDatabase {
   /** New rows of a table; of documents those alone whose key holds the words. */
-  refuse(table: 'keyv' | 'deckhand_jobs' | 'deckhand_signatures', words?: string): void;
+  refuse(table: 'keyv' | 'deckhand_jobs', words?: string): void;
   accept(): void;
 }
 

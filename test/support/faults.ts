@@ -28,10 +28,6 @@ function paced(pace: (ms: number) => number): Clock {
   return {
     now: () => systemClock.now(),
     sleep: (ms, signal) => systemClock.sleep(pace(ms), signal),
-    timer(ring) {
-      const timer = systemClock.timer(ring);
-      return { set: (ms) => timer.set(pace(ms)), clear: () => timer.clear() };
-    },
   };
 }
 

@@ -79,7 +79,7 @@ export function formOn(page: string): Record<string, string> {
 }
 
 /** Where the button leads that only the asker sees. */
-export async function linkButton(world: TestWorld, who: 'admin' | 'member' = 'member'): Promise<string> {
+export async function linkButton(world: TestWorld, who: keyof typeof PEOPLE = 'member'): Promise<string> {
   const before = world.slack.ephemerals(TEAM, PEOPLE[who]).length;
   await world.as(who).command(CHANNEL, '/deckhand link');
   await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE[who]).length > before);

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/clock.ts';
 
 /** A clock that stands still until a test moves it. */
 export interface ManualClock extends Clock {
@@ -6,21 +6,6 @@ export interface ManualClock extends Clock {
   advance(ms: number): Promise<void>;
   /** Sets the wall clock alone, as an operator or a time server does; nobody wakes. */
   jump(ms: number): void;
-}
-
-/** The timers of a clock, by its own way to sleep. */
-export function timersBy(sleep: Clock['sleep']): Clock['timer'] {
-  return (ring): Timer => {
-    let set = new AbortController();
-    return {
-      set(ms) {
-        set.abort();
-        set = new AbortController();
-        sleep(ms, set.signal).then(ring, () => undefined);
-      },
-      clear: () => set.abort(),
-    };
-  };
 }
 
 interface Sleeper {
@@ -67,7 +52,6 @@ export function createManualClock(start: number | string = '2026-03-02T09:00:00Z
   return {
     now: () => offset + passed,
     sleep,
-    timer: timersBy(sleep),
     advance,
     jump: (ms) => {
       offset += ms;

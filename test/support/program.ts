@@ -4,17 +4,15 @@ import { createProduct as createProductOf, type Product } from '../../sandbox/de
 import { bundle } from './bundle.ts';
 import { shared } from './shared.ts';
 
-export type Program = 'main' | 'rotate-keys' | 'backup' | 'restore' | 'migrate';
-
 let folder: Promise<string> | undefined;
 
-/** The program's file in the bundle: that is what ships, and it starts with half the work of the sources. */
-export async function programFile(name: Program): Promise<string> {
+/** The bundle: that is what ships, and it starts with half the work of the sources. */
+export async function bundledFile(): Promise<string> {
   folder ??= process.env.DECKHAND_TEST_SHARED === undefined ? bundle() : shared('bundle');
-  return join(await folder, `${name}.js`);
+  return join(await folder, 'main.js');
 }
 
 /** Deckhand's bundle as a process of its own. */
 export function createProduct(env: Record<string, string>, onLine: (line: string) => void): Product {
-  return createProductOf(env, onLine, () => programFile('main'));
+  return createProductOf(env, onLine, () => bundledFile());
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import process from 'node:process';
 import { text } from 'node:stream/consumers';
-import { type Program, programFile } from './program.ts';
+import { bundledFile } from './program.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -18,8 +18,7 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** By default one without a `.env` file. */
   cwd?: string;
-  program?: Program;
-  /** A file in place of the program's. */
+  /** A file in place of the bundle. */
   entry?: string;
   uid?: number;
 }
@@ -37,8 +36,8 @@ export const LEAST_ENV = {
 
 /** Runs Deckhand where it is expected to end by itself. */
 export async function runDeckhand(options: RunOptions): Promise<Ended> {
-  const { args = [], env = {}, cwd = join(root, 'test'), program = 'main', entry, uid } = options;
-  const child = spawn(process.execPath, [entry ?? (await programFile(program)), ...args], {
+  const { args = [], env = {}, cwd = join(root, 'test'), entry, uid } = options;
+  const child = spawn(process.execPath, [entry ?? (await bundledFile()), ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

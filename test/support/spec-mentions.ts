@@ -114,7 +114,7 @@ const MENTIONS: Record<string, RegExp> = {
   '7.3 422 unsupported_protocol': /static_hosting and managed_vps/,
   '7.4 403': /403/,
   '7.4 404': /invoices 9|404/,
-  '8 signup attempts': /limit|429|3/,
+  '8 signup attempts': /attempt/,
   '8 events': /100/,
   '8 key length': /key/i,
   '8 polling': /interval/i,

@@ -13,7 +13,6 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { NO_TRACING, type Tracing } from '../../src/observability/tracing.ts';
 import { openDeckhand } from '../../src/open.ts';
-import { createPictures, type Pictures } from '../../src/pictures/pictures.ts';
 import { freePort } from './free-port.ts';
 import { startSlack } from './start-slack.ts';
 import { MEMORY_FOLDER } from './temporary.ts';
@@ -69,6 +68,8 @@ export interface TestWorldOptions {
   time?: Clock;
   /** How the app is registered with the local Slack, beside the manifest. */
   slackApp?: NonNullable<LocalSlackOptions['app']>;
+  /** Whether Slack holds to its documented rates. */
+  realRates?: boolean;
   /** Nothing is installed yet: workspaces come by OAuth. */
   byOauth?: boolean;
   /** How long Deckhand waits for an answer of the service, in milliseconds; 15 s by default. */
@@ -81,16 +82,13 @@ export interface TestWorldOptions {
   connected?: boolean;
 }
 
-const A_DAY_MS = 86_400_000;
 /** In pictures, the service's time is that of the messages beside it. */
 const SPEED = process.env.DECKHAND_SCREENSHOTS === '1' ? 1 : 20;
+const A_DAY_MS = 86_400_000;
 const STORE_FILE = 'deckhand.sqlite';
 const KEY = Buffer.alloc(32, 7).toString('base64');
 /** Read once: each test registers the app anew. */
 const MANIFEST_APP = appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml'));
-
-/** One process draws for all worlds of a worker, to its end: its libraries take longer to load than most tests. */
-const PICTURES: Pictures = { draw: createPictures(A_DAY_MS).draw, close: () => undefined };
 
 export async function openTestWorld(options: TestWorldOptions = {}): Promise<TestWorld> {
   const service = await startSimulatedService({
@@ -110,6 +108,7 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
     ...(options.seed === 'demo' ? { samples: DEMO_SAMPLES } : {}),
     ...(pageDir === undefined ? {} : { pageDir }),
     ...(options.time === undefined ? {} : { now: options.time.now }),
+    ...(options.realRates === undefined ? {} : { realRates: options.realRates }),
   });
   const { botToken } = furnish(slack, { installed: options.byOauth !== true });
   if (options.seed !== 'demo') addTestAccount(service, options.projects);
@@ -186,7 +185,13 @@ export function furnish(slack: LocalSlack, options: Partial<WorkspaceOptions> = 
     name: 'House',
     users: [
       { id: PEOPLE.admin, name: 'ann', real_name: 'Ann Admin', is_admin: true, tz: 'Europe/Lisbon' },
-      { id: PEOPLE.member, name: 'ben', real_name: 'Ben Member', tz: 'America/New_York' },
+      {
+        id: PEOPLE.member,
+        name: 'ben',
+        real_name: 'Ben Member',
+        email: 'ben@house.example',
+        tz: 'America/New_York',
+      },
       { id: PEOPLE.billing, name: 'bea', real_name: 'Bea Billing', tz: 'Asia/Tokyo' },
     ],
     channels: [
@@ -252,8 +257,6 @@ async function openUnderTest(
     clock,
     tracing,
     serviceTimeoutMs,
-    pictures: PICTURES,
-    sockets: 1,
   });
   async function close(): Promise<void> {
     // Longer than anything takes that fails now: what is left would run in the next test, and be counted there.

@@ -15,7 +15,20 @@ export function countWords(text: string): number {
 /** A date and time, as Slack shows the token. */
 const DATE = /<!date\^[^>]*>/g;
 /** Keys of a block that hold what is shown. */
-const SHOWN = ['caption', 'text', 'fields', 'accessory', 'elements', 'placeholder', 'rows', 'label', 'hint'];
+const SHOWN = [
+  'caption',
+  'title',
+  'tasks',
+  'output',
+  'text',
+  'fields',
+  'accessory',
+  'elements',
+  'placeholder',
+  'rows',
+  'label',
+  'hint',
+];
 
 function textOf(part: unknown): string {
   if (typeof part === 'string') return part;

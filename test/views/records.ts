@@ -36,7 +36,6 @@ export const DIGEST: Digest = {
   setUpBy: 'U1',
   setUpAt: 0,
   state: { kind: 'active' },
-  pastRates: [],
 };
 
 export const WATCH: Watch = {

@@ -8,7 +8,7 @@ import { CHANNEL, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const DAY_MS = 86_400_000;
 /** How long each of them is kept, in days; docs/security.md says the same. */
-const KEPT = { audit: 400, runs: 30, claims: 30, submissions: 1, deliveries: 7 };
+const KEPT = { audit: 400, runs: 30, claims: 30, forms: 1, deliveries: 7 };
 
 function inDatabase<T>({ folder }: TestWorld, work: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(join(folder, 'deckhand.sqlite'));
@@ -37,7 +37,9 @@ test('what is kept for a time has an end, and is deleted after it', async ({ wor
   await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
   await world.as('admin').command(CHANNEL, '/deckhand test storefront');
   const texts = () => slack.messages(TEAM, CHANNEL).map(({ text }) => text);
-  await slack.until(() => texts().some((text) => text.includes('2 of 2')), { what: 'the run to end' });
+  await slack.until(() => texts().some((text) => text.includes('all 2 servers are reachable')), {
+    what: 'the run to end',
+  });
   await slack.until(() => texts().some((text) => text.includes('the digest')), { what: 'the digest' });
   await enroll(world);
 
@@ -52,9 +54,12 @@ test('what is kept for a time has an end, and is deleted after it', async ({ wor
 
   await world.restart(async () => {
     inDatabase(world, (database) => database.exec('UPDATE keyv SET expires = 1 WHERE expires IS NOT NULL'));
-    const { backend } = await openSqlite({ path: join(world.folder, 'deckhand.sqlite'), alone: true });
-    await backend.sweep();
-    await backend.close();
+    const { database: opened } = await openSqlite({
+      path: join(world.folder, 'deckhand.sqlite'),
+      alone: true,
+    });
+    await opened.sweep();
+    await opened.close();
     for (const collection of Object.keys(KEPT)) expect(endsOf(world, collection), collection).toEqual([]);
     expect(endsOf(world, 'digests')).toHaveLength(1);
   });

@@ -16,6 +16,7 @@ import {
 } from './inputs.ts';
 import { LIMITS } from './limits.ts';
 import { imageBlock, imageElement } from './pictures.ts';
+import { plan, taskCard } from './plans.ts';
 import { richText } from './rich-text.ts';
 import { dataTable, table } from './tables.ts';
 import { anyText, chars, id, items, mrkdwn, plainText, secureLink, webLink } from './texts.ts';
@@ -143,6 +144,8 @@ export const messageBlock = z.discriminatedUnion('type', [
   table,
   dataTable,
   dataVisualization,
+  plan,
+  taskCard,
   markdown,
 ]);
 export const modalBlock = z.discriminatedUnion('type', [...everywhere, modalInput, alert]);

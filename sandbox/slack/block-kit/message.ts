@@ -15,7 +15,7 @@ const messageBlocks = items(messageBlock, LIMITS.messageBlocks);
 export function checkMessageBlocks(blocks: unknown, root = '/blocks'): string[] {
   const parsed = messageBlocks.safeParse(blocks, { reportInput: true });
   if (!parsed.success) return explain(parsed.error.issues, root);
-  return [...checkAcross(parsed.data, root), ...checkTotals(parsed.data, root)];
+  return [...checkAcross(parsed.data, root), ...checkTotals(parsed.data as readonly LooseBlock[], root)];
 }
 
 interface LooseBlock {

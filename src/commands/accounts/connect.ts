@@ -164,7 +164,7 @@ function faultOf(
   const plainly = unmarked(said);
   switch (error.kind) {
     case 'unauthorized':
-      return { errors: { api_key: plainly + lengthHint(apiKey) } };
+      return { errors: { api_key: lengthFault(apiKey) ?? plainly } };
     case 'account_not_found':
     case 'api_access_restricted':
     case 'forbidden':
@@ -174,10 +174,10 @@ function faultOf(
   }
 }
 
-/** The spec gives keys 40 characters; the service decides, but a cut-off key is worth a hint. */
-function lengthHint(apiKey: string): string {
-  if (apiKey.length === API_KEY_LENGTH) return '';
-  return ` An API key has ${API_KEY_LENGTH} characters, this one has ${apiKey.length}.`;
+/** The spec gives keys 40 characters, so a refused one of another length was cut off. */
+function lengthFault(apiKey: string): string | undefined {
+  if (apiKey.length === API_KEY_LENGTH) return undefined;
+  return `API keys have ${API_KEY_LENGTH} characters; this has ${apiKey.length}. Copy it again.`;
 }
 
 /** @param meant the account that commands mean there where they name none */

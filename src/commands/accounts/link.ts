@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { defined } from '../../core/json.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Settings } from '../../core/settings.ts';
 import { unlessSlackFails } from '../../slack/failure.ts';
@@ -33,14 +34,17 @@ export const link = defineCommand({
     const { user } = caller;
     const { slack } = workspace;
     const standing = await workspace.links.get(user);
-    const [name, workspaceName] = await Promise.all([
-      nameOr(user, async () => {
-        const { user: person } = await slack.call('users.info', { user });
-        return person?.real_name || person?.name;
-      }),
-      nameOr(workspace.id, async () => (await slack.call('auth.test', {})).team),
+    const [person, team] = await Promise.all([
+      unlessSlackFails(slack.call('users.info', { user })),
+      unlessSlackFails(slack.call('auth.test', {})),
     ]);
-    const ticket = await workspace.links.ask({ user, name, workspaceName });
+    const { real_name, name, profile } = person?.user ?? {};
+    const ticket = await workspace.links.ask({
+      user,
+      name: real_name || name || user,
+      workspaceName: team?.team || workspace.id,
+      ...defined({ email: profile?.email }),
+    });
     const url = startAddress(PUBLIC_URL, ticket);
     return { kind: 'private', message: linkMessage(url, standing, workspace.clock.now(), workspace.word) };
   },
@@ -55,11 +59,6 @@ async function undoLink(value: string | undefined, { caller, workspace }: Action
   if (!(await workspace.links.remove(caller.user, linkedAt)))
     return { kind: 'replace', message: linkGoneMessage(workspace.word) };
   return { kind: 'replace', message: unlinkedMessage(), audit: { what: 'unlink' } };
-}
-
-/** As Slack shows the person or the workspace; the page in the browser names them, if only by their ids. */
-async function nameOr(id: string, ask: () => Promise<string | undefined>): Promise<string> {
-  return (await unlessSlackFails(ask())) || id;
 }
 
 export const unlink = defineCommand({

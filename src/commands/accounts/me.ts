@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { bold, code } from '../../core/mrkdwn.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
-import { claimsMessage } from '../../views/accounts/claims.ts';
+import { AccountFailure } from '../../records/accounts.ts';
+import { nameKey } from '../../records/service-names.ts';
+import { getActivity } from '../../service/activity.ts';
+import { claimsMessage, mentionWords, unknownNameMessage } from '../../views/accounts/claims.ts';
+import { menuTarget } from '../../views/blocks/choices.ts';
 import { say } from '../../views/blocks/message.ts';
 import { fromButton } from '../carried.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
@@ -26,21 +30,83 @@ export const me = defineCommand({
       const wasThere = await workspace.names.release(account, caller.user);
       const text = wasThere
         ? `Watches of ${code(account)} do not mention you any more.`
-        : `You have claimed no name at ${code(account)}.`;
+        : `You have no name in ${code(account)}.`;
       return { kind: 'private', message: say(text), ...(wasThere ? { audit: { target: account } } : {}) };
     }
-    await workspace.names.claim(account, caller.user, name);
-    const text = `:label: You are ${bold(name, 100)} at ${code(account)}: watches mention you where their events name you.`;
-    return { kind: 'private', message: say(text), audit: { target: account } };
+    const names = await namesInEvents(context, account);
+    if (names.some((known) => nameKey(known) === nameKey(name)) || (await isTaken(context, account, name)))
+      return claim(context, account, name, 'private');
+    return { kind: 'private', message: unknownNameMessage(account, name, names) };
   },
-  actions: [{ actionId: 'me:release', role: 'admin', durable: true, run: release }],
+  actions: [
+    {
+      actionId: 'me:name',
+      role: 'member',
+      durable: true,
+      change: 'me',
+      run: (name = '', context) =>
+        claim(context, menuTarget(context.blockId)?.account ?? '', name, 'replace'),
+    },
+    {
+      actionId: 'me:claim',
+      role: 'member',
+      durable: true,
+      change: 'me',
+      run(value, context) {
+        const { account, name } = fromButton(ClaimButton, value);
+        return claim(context, account, name, 'replace');
+      },
+    },
+    { actionId: 'me:release', role: 'admin', durable: true, run: release },
+  ],
 });
 
+const ClaimButton = z.object({ account: z.string(), name: z.string() });
+
+/** @throws UserError where another person has the name */
+async function claim(
+  { caller, workspace }: CommandContext,
+  account: string,
+  name: string,
+  kind: 'private' | 'replace',
+): Promise<Reply> {
+  await workspace.names.claim(account, caller.user, name);
+  const message = say(`:label: ${mentionWords(account, name)}`);
+  return { kind, message, audit: { what: 'me', target: account } };
+}
+
+/** Another person's name is refused before it is asked about. */
+async function isTaken(
+  { caller, workspace }: CommandContext,
+  account: string,
+  name: string,
+): Promise<boolean> {
+  const claims = await workspace.names.list(account);
+  return claims.some((one) => one.user !== caller.user && nameKey(one.name) === nameKey(name));
+}
+
+/** The people that the account's recent events name, in the order of the latest. */
+async function namesInEvents({ caller, workspace }: CommandContext, account: string): Promise<string[]> {
+  try {
+    const key = await workspace.accounts.resolve(caller, account);
+    const { events } = await workspace.accounts.use(key, (client) =>
+      getActivity(client, { range: 'last_30_days' }),
+    );
+    return [...new Set(events.map(({ user }) => user ?? '').filter((name) => name !== ''))];
+  } catch (error) {
+    // A name can be claimed while the service does not answer.
+    if (!(error instanceof AccountFailure)) throw error;
+    return [];
+  }
+}
+
 /** A person's own name; an admin's answer has everybody's. */
-async function showClaims({ caller, workspace }: CommandContext, account: string): Promise<Reply> {
+async function showClaims(context: CommandContext, account: string): Promise<Reply> {
+  const { caller, workspace } = context;
   const claims = await workspace.names.list(account);
   const isAdmin = await workspace.roles.holds(caller.user, 'admin');
-  const shown = { account, user: caller.user, word: workspace.word };
+  const names = await namesInEvents(context, account);
+  const shown = { account, user: caller.user, word: workspace.word, names };
   return { kind: 'private', message: claimsMessage(claims, shown, isAdmin) };
 }
 

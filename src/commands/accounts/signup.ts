@@ -159,7 +159,8 @@ function refused(
     'a sign-up was refused',
   );
   const { errors, base, onWebOnly } = signupFault(error, { now, webSignup });
-  const left = error.status === 429 ? '' : ` ${leftWords(limit)}`;
+  const words = error.status === 429 ? '' : leftWords(limit);
+  const left = words === '' ? '' : ` ${words}`;
   if (base !== undefined && onWebOnly) return { kind: 'view', view: webSignupModal(base, webSignup) };
   if (base !== undefined) return { kind: 'errors', errors, base: base + left };
   const withLimit = Object.entries(errors).map(([field, text], at) => [field, at === 0 ? text + left : text]);

@@ -32,7 +32,6 @@ export const whoami = defineCommand({
         word,
         roles,
         link: oauth && linkLine(link, clock.now(), word),
-        linkedEmail: link?.email,
       }),
     };
   },

@@ -12,12 +12,9 @@ import {
   activityMessage,
   chartOf,
 } from '../../views/activity/activity.ts';
-import { chartBlock, chartImage, chartWords } from '../../views/activity/chart-blocks.ts';
-import { type DeploymentsData, totalOf } from '../../views/activity/deployments-chart.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
 import { fromButton } from '../carried.ts';
 import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';
 import { accountOf, boundProject, isEverything } from '../resolve-target.ts';
@@ -113,10 +110,12 @@ async function messageOf(
   audience: ActivityAudience,
   { workspace }: CommandContext,
 ): Promise<Message> {
-  const message = (chart: readonly KnownBlock[]): Message =>
+  const message = (chart?: KnownBlock): Message =>
     withSkipped(activityMessage(ask, feed, audience, chart), feed.skipped);
-  if (!ask.stats) return message([]);
-  return withChart(workspace, chartOf(ask, feed, workspace.clock.now()), message);
+  if (!ask.stats) return message();
+  const data = chartOf(ask, feed, workspace.clock.now());
+  const asked = new Map([[ask.account, data]]);
+  return workspace.charts.message(asked, (charts) => message(charts.get(ask.account)));
 }
 
 async function fetchOf(ask: ActivityAsk, { caller, workspace }: CommandContext): Promise<Fetched> {
@@ -126,32 +125,4 @@ async function fetchOf(ask: ActivityAsk, { caller, workspace }: CommandContext):
     getActivity(client, { range: ask.range, stats: ask.stats }, { skipped }),
   );
   return { ...feed, skipped };
-}
-
-/** Slack may need a moment before it shows a file that was just uploaded. */
-const FILE_PAUSE_MS = 1_500;
-
-/**
- * A message with a chart: drawn by Slack, else as a picture, else in words, as far as Slack takes it.
- * @param message makes the message around the chart
- */
-async function withChart(
-  { chartFiles, clock }: Pick<Workspace, 'chartFiles' | 'clock'>,
-  data: DeploymentsData,
-  message: (chart: readonly KnownBlock[]) => Message,
-): Promise<Message> {
-  const inWords = async (): Promise<Message> => message([chartWords(data)]);
-  const asPicture = async (): Promise<Message> => {
-    const file = await chartFiles.upload(data);
-    if (file === undefined) return inWords();
-    const shown = message([chartImage(data, file)]);
-    const again = async (): Promise<Message> => {
-      await clock.sleep(FILE_PAUSE_MS);
-      return { ...shown, fallback: inWords };
-    };
-    return { ...shown, fallback: again };
-  };
-  if (totalOf(data) === 0) return message([]);
-  const chart = chartBlock(data);
-  return chart === undefined ? asPicture() : { ...message([chart]), fallback: asPicture };
 }

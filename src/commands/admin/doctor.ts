@@ -5,11 +5,9 @@ import type { AccountClient } from '../../service/client.ts';
 import { listHostedResources } from '../../service/hosted-resources.ts';
 import { listInvoices } from '../../service/invoices.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
-import { SCOPE_NAMES } from '../../slack/oauth.ts';
-import type { QuarantineMark } from '../../store/quarantine.ts';
+import { SCOPE_NAMES } from '../../slack/scopes.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { listQuarantined } from '../../workspace/quarantine.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 
 export const doctor = defineCommand({
@@ -26,6 +24,7 @@ export const doctor = defineCommand({
       checkChannel(context),
       checkAccounts(context),
       checkRecords(context),
+      checkJobs(context).catch(() => []),
     ]);
     return { kind: 'private', message: doctorMessage(findings.flat()) };
   },
@@ -77,31 +76,23 @@ function checkChannel(context: CommandContext): Check {
 }
 
 async function checkRecords({ workspace }: CommandContext): Promise<Finding[]> {
-  const records = await listQuarantined(workspace.store);
-  const documents = records.filter(({ kind }) => kind === 'document');
-  return [
-    ...documents.map(({ collection, id }) => unreadable(`Record ${code(id)} of ${code(collection)}`, 1)),
-    ...countUnreadable('job', records),
-    ...countUnreadable('schedule', records),
-  ];
+  const records = await workspace.store.unreadable();
+  return records.map(({ collection, id }) => unreadable(`Record ${code(id)} of ${code(collection)}`, 1));
 }
 
-/** Jobs and schedules have no names that say something to people. */
-function countUnreadable(kind: 'job' | 'schedule', records: readonly QuarantineMark[]): Finding[] {
-  const found = Map.groupBy(
-    records.filter((record) => record.kind === kind),
-    ({ collection }) => collection,
-  );
-  return [...found].map(([queue, { length }]) =>
-    unreadable(`${count(length, kind)} of ${code(queue)}`, length),
+/** Jobs have no names that say something to people. */
+async function checkJobs({ workspace }: CommandContext): Promise<Finding[]> {
+  const jobs = Map.groupBy(await workspace.health.unreadableJobs(), ({ queue }) => queue);
+  return [...jobs].map(([queue, { length }]) =>
+    unreadable(`${count(length, 'job')} of ${code(queue)}`, length),
   );
 }
 
-function unreadable(what: string, many: number): Finding {
+function unreadable(what: string, amount: number): Finding {
   const said =
-    many === 1
-      ? 'cannot be read and was set aside; set it up again, or ask your operator'
-      : 'cannot be read and were set aside; set up again what they belong to, or ask your operator';
+    amount === 1
+      ? 'cannot be read; set it up again, or ask your operator'
+      : 'cannot be read; set up again what they belong to, or ask your operator';
   return { what, health: 'broken', said };
 }
 

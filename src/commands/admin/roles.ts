@@ -1,25 +1,33 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
+import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import { GIVEN_ROLES } from '../../core/roles.ts';
+import { isAlwaysAllowed } from '../../records/channels.ts';
+import { accountsChanged } from '../../records/schedules.ts';
 import {
   COMMANDS_FIELD,
+  changedWords,
   GUESTS_FIELD,
   groupsField,
   ROLES_MODAL,
   rolesMessage,
   rolesModal,
 } from '../../views/admin/roles.ts';
+import { withBanner } from '../../views/blocks/modal.ts';
 import type { Grants, Holders } from '../../workspace/roles.ts';
 import { fromForm } from '../carried.ts';
 import type { Command, CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
-import { isAlwaysAllowed } from '../permission.ts';
 import { accessActions } from './access.ts';
 
-const Origin = z.object({ channel: z.string().optional() });
+const Shown = z.object({ roles: z.string(), commands: z.string() });
+/** `shown`: digests of what the form showed; one of an earlier release has none. */
+const Origin = z.object({ channel: z.string().optional(), shown: Shown.optional() });
 const Chosen = z.array(z.string()).default([]);
 const Fields = z.object({ admin: Chosen, operator: Chosen, billing: Chosen });
 const NO_HOLDERS: Holders = { admin: [], operator: [], billing: [] };
+const NO_GRANTS: Pick<Grants, keyof Holders | 'groups' | 'guests'> = NO_HOLDERS;
 
 /** Takes the list that it restricts, because it is one of them. */
 export function createRolesCommand(commands: () => readonly Command[]): Command {
@@ -43,14 +51,23 @@ export function createRolesCommand(commands: () => readonly Command[]): Command 
   });
 }
 
-async function openRoles({ caller, workspace }: CommandContext, restrictable: string[]): Promise<Reply> {
-  const { user, channel } = caller;
+async function openRoles(context: CommandContext, restrictable: readonly string[]): Promise<Reply> {
+  return { kind: 'modal', view: await rolesForm(context, context.caller.channel, restrictable) };
+}
+
+async function rolesForm(
+  { caller, workspace }: CommandContext,
+  channel: string | undefined,
+  restrictable: readonly string[],
+): Promise<ModalView> {
+  const { user } = caller;
   const [grants, all, settings] = await Promise.all([
     workspace.roles.grants(),
     workspace.roles.userGroups(caller.team),
     workspace.channels.get(channel),
   ]);
-  const view = rolesModal({
+  return rolesModal({
+    shown: { roles: digestOf(grants), commands: digestOfCommands(settings.commands) },
     users: grants ?? { ...NO_HOLDERS, admin: [user] },
     groups: all && { held: grants?.groups ?? NO_HOLDERS, all },
     areGuestsAllowed: grants?.guests === true,
@@ -59,10 +76,48 @@ async function openRoles({ caller, workspace }: CommandContext, restrictable: st
         ? undefined
         : { id: channel, commands: settings.commands ?? [], all: restrictable },
   });
-  return { kind: 'modal', view };
+}
+
+/** What a form showed is no longer what stands. */
+class ChangedMeanwhile extends Error {}
+
+/** Of the roles that the form sets, however they came about. */
+function digestOf(grants: Grants | undefined): string {
+  const { admin, operator, billing, groups = NO_HOLDERS, guests = false } = grants ?? NO_GRANTS;
+  const held = [admin, operator, billing, groups.admin, groups.operator, groups.billing];
+  return digest([grants !== undefined, held.map((ids) => ids.toSorted()), guests]);
+}
+
+function digestOfCommands(commands: readonly string[] = []): string {
+  return digest(commands.toSorted());
+}
+
+function digest(state: unknown): string {
+  return hash('sha256', JSON.stringify(state), 'base64url');
+}
+
+/** What is as this form makes it may have been made by this form, before a kill. */
+function expectShown(current: string, shown: string | undefined, made: string): void {
+  if (current !== shown && current !== made) throw new ChangedMeanwhile();
 }
 
 async function submitRoles(
+  state: ViewState,
+  context: CommandContext,
+  restrictable: readonly string[],
+): Promise<Submitted> {
+  try {
+    return await saveRoles(state, context, restrictable);
+  } catch (error) {
+    if (!(error instanceof ChangedMeanwhile)) throw error;
+    const { channel } = fromForm(Origin, state.metadata);
+    const today = await rolesForm(context, channel, restrictable);
+    const setBy = (await context.workspace.roles.grants())?.setBy;
+    return { kind: 'view', view: withBanner(today, changedWords(setBy)) };
+  }
+}
+
+async function saveRoles(
   state: ViewState,
   context: CommandContext,
   restrictable: readonly string[],
@@ -78,8 +133,23 @@ async function submitRoles(
   if (!isKept) return { kind: 'errors', errors: { admin: 'Name at least one person who can act.' } };
   const guests = guestsOf(state, before);
   const grants: Grants = { ...users, groups, groupTeams, guests, setBy: user, setAt: workspace.clock.now() };
-  await workspace.roles.set(grants);
-  const allowed = await restrictChannel(state, context, restrictable);
+  const { channel, shown } = fromForm(Origin, state.metadata);
+  const allowed = channel === undefined ? undefined : commandsOf(state, restrictable);
+  const expectCommands = (commands: readonly string[] | undefined): void =>
+    expectShown(digestOfCommands(commands), shown?.commands, digestOfCommands(allowed));
+  if (channel !== undefined) expectCommands((await workspace.channels.get(channel)).commands);
+  await workspace.roles.setAfter(
+    (current) => expectShown(digestOf(current), shown?.roles, digestOf(grants)),
+    grants,
+  );
+  if (channel !== undefined && allowed !== undefined) {
+    await workspace.channels.change(channel, ({ commands, ...rest }) => {
+      expectCommands(commands);
+      return allowed.length === 0 ? rest : { ...rest, commands: allowed };
+    });
+    // What posts there by itself follows.
+    await accountsChanged(workspace);
+  }
   const mentions = byRole((role) => mentionsOf(grants, role));
   return {
     kind: 'close',
@@ -129,19 +199,9 @@ function guestsOf({ values, view }: ViewState, before: Grants | undefined): bool
   return Chosen.parse(values[GUESTS_FIELD]).length > 0;
 }
 
-/** What may run in the channel from now on; undefined where the form was not about one. */
-async function restrictChannel(
-  { values, metadata }: ViewState,
-  { workspace }: CommandContext,
-  restrictable: readonly string[],
-): Promise<string[] | undefined> {
-  const { channel } = fromForm(Origin, metadata);
-  if (channel === undefined) return undefined;
-  const chosen = Chosen.parse(values[COMMANDS_FIELD]).filter((name) => restrictable.includes(name));
-  await workspace.channels.change(channel, ({ commands: _, ...rest }) =>
-    chosen.length === 0 ? rest : { ...rest, commands: chosen },
-  );
-  return chosen;
+/** What may run in the channel from now on; everything where it is empty. */
+function commandsOf({ values }: ViewState, restrictable: readonly string[]): string[] {
+  return Chosen.parse(values[COMMANDS_FIELD]).filter((name) => restrictable.includes(name));
 }
 
 function mentionsOf(grants: Grants, role: keyof Holders): string[] {

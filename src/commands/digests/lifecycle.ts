@@ -1,6 +1,6 @@
 import { code, dateTime } from '../../core/mrkdwn.ts';
 import { daysLater } from '../../jobs/zone.ts';
-import { type Digest, nextOf, nextTimes } from '../../records/digests.ts';
+import { type Digest, nextOf } from '../../records/digests.ts';
 import { asSchedule, DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
 import { digestListMessage, type ListedDigest } from '../../views/digests/list.ts';
@@ -34,7 +34,7 @@ function noteOf(
   { workspace }: CommandContext,
 ): string | undefined {
   const { clock, word } = workspace;
-  const { cadence, zone, snoozedUntil } = digest;
+  const { snoozedUntil } = digest;
   switch (done) {
     case 'removed':
       return `This sets it up again: ${code(`${word} ${digestCommand(digest)}`, 500)}`;
@@ -44,8 +44,7 @@ function noteOf(
     case 'restored':
       return undefined;
     default: {
-      if (digest.state.kind === 'paused') return undefined;
-      const [next] = nextTimes(cadence, zone, clock.now(), 1);
+      const next = nextOf({ ...digest, snoozedUntil: 0 }, clock.now());
       return next === undefined ? undefined : `Next: ${dateTime(next)}.`;
     }
   }

@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/reply.ts';
-import { filesOf, frameOf, uploadPictures } from '../../scheduler/digests/post.ts';
-import { gatherReports, reportedOf } from '../../scheduler/digests/reports.ts';
-import { unlessSlackFails } from '../../slack/failure.ts';
-import { sendWithFiles } from '../../slack/uploads.ts';
-import { digestMessage } from '../../views/digests/digest.ts';
+import { drawDigest, frameOf } from '../../scheduler/digests/post.ts';
+import { gatherReports } from '../../scheduler/digests/reports.ts';
 import { fromButton } from '../carried.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { resolveSchedule } from '../schedules/feature.ts';
@@ -31,19 +28,11 @@ export const digestPreview = defineCommand({
 });
 
 async function preview(context: CommandContext, named: string | undefined): Promise<Reply> {
-  const { caller, workspace } = context;
-  const { channel, user } = caller;
+  const { workspace } = context;
   const { record: digest } = await resolveSchedule(DIGEST_FEATURE, context, named);
   const reports = await gatherReports(workspace, digest);
   if (reports.length === 0)
     throw new UserError('The account of this digest is not connected any more.', 'accounts');
   const frame = { ...frameOf(workspace, digest), isPreview: true };
-  const plain: Reply = { kind: 'private', message: digestMessage(frame, reports) };
-  const { pictures } = await uploadPictures(workspace, reportedOf(reports));
-  if (channel === undefined || pictures.length === 0) return plain;
-  const drawn = digestMessage(frame, reports, filesOf(pictures));
-  // Posted here, because only Slack's answer says whether it shows the pictures.
-  const post = () => workspace.slack.postEphemeral({ channel, user }, drawn);
-  const posted = await unlessSlackFails(sendWithFiles(workspace.clock, post));
-  return posted === undefined ? plain : { kind: 'nothing' };
+  return { kind: 'private', message: await drawDigest(workspace, frame, reports) };
 }

@@ -13,6 +13,7 @@ import { failureWords } from '../../views/blocks/failures.ts';
 import { digestWords } from '../../views/digests/words.ts';
 import {
   type AccountFigures,
+  HOME_RANGE,
   type HomeData,
   type HomeRun,
   type HomeSchedule,
@@ -100,14 +101,14 @@ async function rolesOf({ roles }: Workspace, user: string): Promise<Role[]> {
   return held;
 }
 
-/** This week's figures of the first accounts, as the person may see them; what fails is explained instead. */
+/** The figures of the last seven days of the first accounts, as the person may see them; what fails is explained instead. */
 export async function figuresOf(workspace: Workspace, user: string): Promise<Record<string, AccountFigures>> {
   const accounts = (await workspace.accounts.list({ user })).slice(0, MOST_FIGURES);
   const zone = accounts.length === 0 ? 'UTC' : await workspace.home.zone(user);
   const each = accounts.map(async (account): Promise<[string, AccountFigures]> => {
     try {
-      const { activity, skipped } = await workspace.hosting.thisWeek(account);
-      const ask = { account: account.name, range: 'this_week', zone } as const;
+      const { activity, skipped } = await workspace.hosting.lastSevenDays(account);
+      const ask = { account: account.name, range: HOME_RANGE, zone } as const;
       const data = chartOf(ask, activity, workspace.clock.now());
       return [account.name, { stats: activity.stats, data, skipped }];
     } catch (error) {

@@ -1,12 +1,10 @@
 import type { HomeView } from '@slack/types';
 import { z } from 'zod';
 import { HOUR_MS, withTimeout } from '../../core/clock.ts';
-import type { KnownBlock } from '../../core/message.ts';
+import type { Message } from '../../core/message.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { sendWithFiles, unlessRefused } from '../../slack/uploads.ts';
-import { chartBlock, chartImage, chartWords } from '../../views/activity/chart-blocks.ts';
-import { type DeploymentsData, totalOf } from '../../views/activity/deployments-chart.ts';
+import { type DeploymentsData, isWorthDrawing } from '../../views/activity/deployments-chart.ts';
 import { homeView, refusedHomeView, type ShownFigures } from '../../views/home/home.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
@@ -90,10 +88,16 @@ async function publish(
     const sendAll = async (hash: string | undefined): Promise<string | undefined> => {
       if (home === undefined) return send(refusedHomeView(refusal?.message ?? ''), hash);
       let latest = hash;
-      return publishWithCharts(workspace, figures, async (charts) => {
-        latest = await send(homeView({ ...home, figures, charts }), latest);
+      const show = async ({ blocks }: Message): Promise<string | undefined> => {
+        latest = await send({ type: 'home', blocks }, latest);
         return latest;
-      });
+      };
+      const message = await workspace.charts.message(
+        chartsOf(figures),
+        (charts) => ({ text: '', blocks: homeView({ ...home, figures, charts }).blocks }),
+        { surface: 'home', meanwhile: show },
+      );
+      return workspace.newBlocks.send(message, show, 'home');
     };
     try {
       const hash = await sendAll(known?.hash ?? shown).catch((error: unknown) => {
@@ -117,54 +121,15 @@ export const refreshHomeJob = defineJob({
   run: refreshHome,
 });
 
-/** The chart of each account that has one. */
-type HomeCharts = Readonly<Record<string, KnownBlock>>;
+/** As many as Slack draws in a message. */
+const MAX_CHARTS = 2;
 
-/** Slack takes two charts a message; App Home has no more either. */
-const MOST = 2;
-
-/** Publishes with charts that Slack draws, else with pictures of them, else with their words, as far as Slack takes it. */
-async function publishWithCharts<T>(
-  { newBlocks, chartFiles, clock }: Pick<Workspace, 'newBlocks' | 'chartFiles' | 'clock'>,
-  figures: ShownFigures,
-  publish: (charts: HomeCharts) => Promise<T>,
-): Promise<T | undefined> {
-  const charts = chartsOf(figures);
-  if (charts.length === 0) return publish({});
-  const native = blocksOf(charts, chartBlock);
-  if (Object.keys(native).length > 0 && !(await newBlocks.areRefused('home_chart'))) {
-    const published = await unlessRefused(() => publish(native));
-    if (published !== undefined) return published.value;
-    await newBlocks.refuse('home_chart');
-  }
-  const pictures = await Promise.all(
-    charts.map(async ([account, data]): Promise<[string, KnownBlock]> => {
-      const file = await chartFiles.upload(data);
-      return [account, file === undefined ? chartWords(data) : chartImage(data, file)];
-    }),
-  );
-  let inWords: T | undefined;
-  const shown = await sendWithFiles(clock, () => publish(Object.fromEntries(pictures)), {
-    meanwhile: async () => {
-      inWords = await publish(blocksOf(charts, chartWords));
-    },
-  });
-  return shown?.value ?? inWords;
-}
-
-function chartsOf(figures: ShownFigures): Array<[account: string, data: DeploymentsData]> {
-  if (figures === 'loading') return [];
+/** What the charts of the first accounts that are worth one show. */
+function chartsOf(figures: ShownFigures): Map<string, DeploymentsData> {
+  if (figures === 'loading') return new Map();
   const known = Object.entries(figures).flatMap(([account, figure]): Array<[string, DeploymentsData]> => {
     const data = 'failed' in figure ? undefined : figure.data;
-    return data === undefined || totalOf(data) === 0 ? [] : [[account, data]];
+    return data === undefined || !isWorthDrawing(data) ? [] : [[account, data]];
   });
-  return known.slice(0, MOST);
-}
-
-function blocksOf(
-  charts: ReadonlyArray<[string, DeploymentsData]>,
-  draw: (data: DeploymentsData) => KnownBlock | undefined,
-): HomeCharts {
-  const drawn = charts.map(([account, data]) => [account, draw(data)] as const);
-  return Object.fromEntries(drawn.filter((one): one is [string, KnownBlock] => one[1] !== undefined));
+  return new Map(known.slice(0, MAX_CHARTS));
 }

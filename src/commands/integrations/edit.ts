@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import {
@@ -57,10 +56,9 @@ async function openForm(
   if (id !== undefined && id.length > LONGEST_IDENTIFIER) throw new UserError('That is no identifier.');
   const remembered = await workspace.integrations.list();
   if (id === undefined && remembered.length === 0)
-    throw new UserError(
-      `No integration was set up through Deckhand here yet. Name another by its identifier: ${code('integration edit <id>')}.`,
-      'integration add',
-    );
+    throw new UserError('No integrations from here yet.', undefined, {
+      offer: { label: 'Add one', text: 'integration add' },
+    });
   const known = id === undefined ? undefined : await workspace.integrations.find(id);
   const place = { channel: caller.channel, thread: caller.threadTs };
   const origin: IntegrationOrigin =

@@ -51,7 +51,7 @@ export function shown<R>(feature: ScheduleFeature<R>, schedule: Schedule<R>): Sh
 
 /** Lists this channel's, or all of a kind. @param removed what a button of the list has removed @param isMeant all if left out */
 export async function listOf<R>(
-  { kind, list }: ScheduleFeature<R>,
+  { kind, list, face }: ScheduleFeature<R>,
   { caller, workspace }: CommandContext,
   scope: ListScope,
   removed?: Message,
@@ -61,7 +61,9 @@ export async function listOf<R>(
   const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === caller.channel);
   const records = listed.map(({ record }) => record);
   const elsewhere = all.length - listed.length;
-  return list(records, { scope, elsewhere, word: workspace.word, removed }, workspace);
+  const bad = (await workspace.store.unreadable()).filter(({ collection }) => collection === face.plural);
+  const listing = { scope, elsewhere, unreadable: bad.length, word: workspace.word, removed };
+  return list(records, listing, workspace);
 }
 
 /** What the channel reads of a change. @param list the list whose button did it */

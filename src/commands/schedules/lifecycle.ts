@@ -228,11 +228,14 @@ function undoAction<R>(feature: ScheduleFeature<R>): Action {
     change,
     async run(value, context) {
       const { removal, list } = fromButton(UndoButton, value);
-      const restored = await undoRemoval(context.workspace, kind, removal, (there) =>
-        expectAllowedThere(feature, context, there, face.commands.remove),
+      const restored = await undoRemoval(
+        context.workspace,
+        kind,
+        { removedBy: removal, undoneBy: context.caller.requestId },
+        (there) => expectAllowedThere(feature, context, there, face.commands.remove),
       );
       if (restored === undefined)
-        throw new UserError('A removal can be undone for 10 minutes only.', face.commands.add);
+        throw new UserError('A removal can be undone once, within 10 minutes.', face.commands.add);
       for (const schedule of restored) await recordChange(context, change, schedule);
       const all = restored.map((schedule) => shown(feature, schedule));
       const card = restoredCard(all, context.caller.user);

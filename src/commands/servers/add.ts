@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Reply } from '../../core/reply.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
-import { ServerTarget, sendToFollow } from '../../scheduler/servers/provisioning.ts';
+import { FOLLOW_PROVISIONING, ServerTarget } from '../../scheduler/servers/provisioning.ts';
 import { isAnyHidden } from '../../views/blocks/modal.ts';
 import { confirmServerModal, creatingNotice } from '../../views/servers/confirm.ts';
 import { Draft, Protocol, readServerForm, SERVER_ADD } from '../../views/servers/form.ts';
@@ -116,9 +116,10 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
     rootTs: messageTs,
     threadTs: caller.threadTs,
     threads: settings.threads ?? true,
-    told: ['ordered'],
+    posted: { ordered: '' },
+    resumedRequest: caller.requestId,
   };
-  await sendToFollow(workspace, followed, caller.requestId);
+  await FOLLOW_PROVISIONING.send(workspace, followed);
   const { account, project, server } = known.target;
   return { kind: 'nothing', audit: { target: `${account}/${project.permalink}/${server.name}` } };
 }

@@ -17,6 +17,7 @@ import {
 } from '../../views/servers/beta.ts';
 import { fromButton } from '../carried.ts';
 import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';
+import { isFirstToday } from '../once-a-day.ts';
 import { accountOf } from '../resolve-target.ts';
 
 export const beta = defineCommand({
@@ -46,6 +47,8 @@ async function tellAdmin(
   const about = handOverOf(blockId);
   if (about === undefined || picked === undefined) throw outdated('menu', 'beta');
   const { account, betaUrl } = about;
+  const isFirst = await isFirstToday(workspace, caller, [caller.user, picked, 'beta', account]);
+  if (!isFirst) throw new UserError(`You asked <@${picked}> about this today already.`);
   const message = askedToEnrollMessage(account, betaUrl, caller.user, workspace.word);
   await workspace.slack.sendDirectMessage(picked, message);
   return {

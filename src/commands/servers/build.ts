@@ -8,9 +8,8 @@ import { buildMessage } from '../../views/servers/build.ts';
 import { defineCommand } from '../command.ts';
 import { projectOf } from '../resolve-target.ts';
 
-/** The service lists no build configurations. */
-const WHERE_IDENTIFIERS_ARE =
-  'Name the build configuration. Its identifier is the last part of the address that the service shows when you open it there, under the project’s build settings.';
+/** The service lists no build configurations, so no menu can offer them. */
+const WHERE_IDENTIFIERS_ARE = 'Which build? Its id ends the page’s address in build settings.';
 
 export const build = defineCommand({
   name: 'build',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/reply.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
 import { Target } from '../../records/test-runs.ts';
@@ -36,6 +37,8 @@ export const test = defineCommand({
     { actionId: 'test:project', role: 'member', durable: true, run: again },
     { actionId: 'test:again', role: 'member', once: true, durable: true, run: again },
     { actionId: 'test:server', role: 'member', once: true, durable: true, run: again },
+    // A menu stays for the next choice.
+    { actionId: 'test:pick', role: 'member', durable: true, run: pickServer },
     { actionId: 'test:check', role: 'member', once: true, durable: true, run: checkAgain },
     ...testFormActions,
   ],
@@ -105,6 +108,16 @@ const NOT_THERE: ReadonlySet<string> = new Set(['record_not_found', 'forbidden']
 
 async function again(value: string | undefined, context: ActionContext): Promise<Reply> {
   return start(context, fromButton(ButtonValue, value).target);
+}
+
+/** The menu's value names the run's record and the server. */
+async function pickServer(value: string | undefined, context: ActionContext): Promise<Reply> {
+  const [, key = '', identifier = ''] = /^(\S+) (.+)$/.exec(value ?? '') ?? [];
+  const known = await context.workspace.runs.get(key);
+  if (known === undefined) throw new UserError('That test is too old to be run again.', 'test');
+  const { account: name, project } = known.target;
+  const account = await context.workspace.accounts.resolve(context.caller, name);
+  return start(context, await targetOf(context, account, project, identifier));
 }
 
 async function checkAgain(value: string | undefined, context: ActionContext): Promise<Reply> {

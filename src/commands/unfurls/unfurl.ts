@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { EntityMetadata } from '@slack/types';
 import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
 import type { KnownBlock } from '../../core/message.ts';
 import type { Account } from '../../records/accounts.ts';
 import { type Addressed, readAddress } from '../../service/addresses.ts';
@@ -11,6 +12,7 @@ import type { MessageRef } from '../../slack/slack.ts';
 import { projectCard, projectUnfurl, serverUnfurl } from '../../views/unfurls/unfurl.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext, SlackEvent } from '../command.ts';
+import { refusalOf } from '../permission.ts';
 import { linkedProject } from './details.ts';
 
 const LinkShared = z.object({
@@ -44,8 +46,8 @@ export async function unfurlLinks(context: CommandContext, body: SlackEvent): Pr
   if (body.is_ext_shared_channel === true) return skipped(workspace, 'shared channel');
   const known = await knownLinks(workspace, event);
   if (known.length === 0) return skipped(workspace, 'nothing of a connected account');
-  if (!(await isMember(workspace, event.user))) return skipped(workspace, 'no member');
-  for (const one of known.slice(0, MOST_A_MESSAGE)) await unfurlOnce(context, event, one);
+  for (const one of known.slice(0, MOST_A_MESSAGE))
+    if (await mayShow(workspace, event, one)) await unfurlOnce(context, event, one);
   if (known.length > MOST_A_MESSAGE) skipped(workspace, 'many in one message');
 }
 
@@ -101,13 +103,21 @@ function skipped({ log }: Workspace, reason: string): void {
   log.info({ event: 'unfurl_skipped', reason }, 'a link was not unfurled');
 }
 
-/** Where Slack cannot say who posted the link, nothing is shown. */
-async function isMember({ roles, log }: Pick<Workspace, 'roles' | 'log'>, user: string): Promise<boolean> {
+/** As the command that shows the same. Where Slack cannot say who posted the link, nothing is shown. */
+async function mayShow(
+  workspace: Workspace,
+  { user, channel }: LinkShared,
+  { link }: Known,
+): Promise<boolean> {
+  const command = link.server === undefined ? 'projects' : 'server show';
   try {
-    return (await roles.excluded(user)) === undefined;
+    const refusal = await refusalOf(workspace, { user, command, role: 'member', channels: [channel] });
+    if (refusal !== undefined) skipped(workspace, 'not allowed');
+    return refusal === undefined;
   } catch (error) {
-    if (!isSlackFailure(error)) throw error;
-    log.info({ event: 'member_unknown', user, reason: error.reason }, 'a person could not be looked up');
+    if (!isSlackFailure(error) && !(error instanceof UserError)) throw error;
+    const reason = isSlackFailure(error) ? error.reason : 'unknown';
+    workspace.log.info({ event: 'member_unknown', user, reason }, 'a person could not be looked up');
     return false;
   }
 }

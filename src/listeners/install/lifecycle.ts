@@ -2,13 +2,11 @@ import { z } from 'zod';
 import type { EventHandlers, SlackEvent } from '../../commands/command.ts';
 import { unlessSlackFails } from '../../slack/failure.ts';
 import { installationLock } from '../../workspace/installations.ts';
-import type { LinkRequests } from '../../workspace/link-requests.ts';
-import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
+import type { Uninstalls } from '../../workspace/uninstalls.ts';
+import type { Parts, Workspace } from '../../workspace/workspace.ts';
 
-interface EraseParts
-  extends Pick<Parts, 'clock' | 'engine' | 'installations' | 'sealer' | 'store' | 'tenancies'> {
-  workspaces: Workspaces;
-  linkRequests: LinkRequests;
+interface LifecycleParts extends Pick<Parts, 'clock' | 'installations' | 'store'> {
+  uninstalls: Uninstalls;
 }
 
 const RevokedTokens = z.object({ tokens: z.object({ bot: z.array(z.string()).nullish() }) });
@@ -18,7 +16,7 @@ const Teams = z.object({ team_ids: z.array(z.string()) });
  * The life of an installation. Slack sends these events in any order, repeatedly and late, also after a new install: what
  * happened before the current installation is not about it.
  */
-export function lifecycleHandlers(parts: EraseParts): EventHandlers {
+export function lifecycleHandlers(parts: LifecycleParts): EventHandlers {
   const startedAt = parts.clock.now();
   return {
     async app_uninstalled({ workspace }, body) {
@@ -42,11 +40,11 @@ export function lifecycleHandlers(parts: EraseParts): EventHandlers {
 }
 
 /** Erases the workspace, unless it was installed again since. A token of the environment has no record of its install. */
-async function uninstalled(parts: EraseParts, { id, log }: Workspace, body: SlackEvent): Promise<void> {
+async function uninstalled(parts: LifecycleParts, { id, log }: Workspace, body: SlackEvent): Promise<void> {
   const isErased = await parts.store.exclusive(installationLock(id), async () => {
     const installation = await parts.installations.about(id);
     if (installation !== undefined && installation.installedAt > happenedAt(body)) return false;
-    await eraseWorkspace(parts, id);
+    await parts.uninstalls.uninstall(id);
     return true;
   });
   if (isErased) log.info({ event: 'uninstalled' }, 'everything of a workspace was erased');
@@ -58,7 +56,7 @@ async function isTokenGood({ slack }: Workspace): Promise<boolean> {
 
 /** An organisation gives or takes a workspace of its own. Its records stay: they belong to the organisation. */
 async function noteTeams(
-  { installations }: EraseParts,
+  { installations }: LifecycleParts,
   { id, audit }: Workspace,
   body: SlackEvent,
   isGranted: boolean,
@@ -75,18 +73,4 @@ function happenedAt({ event, event_time: seconds }: SlackEvent): number {
   const precise = typeof event.event_ts === 'string' ? Number(event.event_ts) : Number.NaN;
   const isPrecise = Math.floor(precise) === seconds && !Number.isInteger(precise);
   return isPrecise ? Math.floor(precise * 1000) : seconds * 1000 + 999;
-}
-
-/**
- * Deletes all that is kept of a workspace: jobs and schedules, documents with the installation among them, the data
- * key, and what is in memory. Can be repeated.
- */
-async function eraseWorkspace(parts: EraseParts, workspace: string): Promise<void> {
-  await parts.tenancies.end(workspace);
-  // Nothing of it is written from here on.
-  await parts.store.erase(workspace);
-  await parts.engine.erase(workspace);
-  await parts.linkRequests.erase(workspace);
-  parts.workspaces.forget(workspace);
-  parts.sealer.forget(workspace);
 }

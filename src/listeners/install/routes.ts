@@ -1,120 +1,135 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { type CallbackOptions, type CodedError, ErrorCode, type Installation } from '@slack/oauth';
 import { z } from 'zod';
 import type { Settings } from '../../core/settings.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import { isSlackFailure, type SlackFailure } from '../../slack/failure.ts';
-import { GROUPS_SCOPE, SCOPE_NAMES } from '../../slack/oauth.ts';
+import { asSlackFailure, SlackFailure } from '../../slack/failure.ts';
+import { GROUPS_SCOPE } from '../../slack/scopes.ts';
 import {
   type BrowserEnd,
   installedPage,
   installFailedPage,
   installPage,
 } from '../../views/accounts/browser-pages.ts';
-import type { Page } from '../../views/blocks/page.ts';
 import { welcomeMessage } from '../../views/help/start.ts';
-import { type BrowserStates, createBrowserStates } from '../../workspace/browser-states.ts';
 import { defineJob } from '../../workspace/define-job.ts';
-import type { OauthInstallations } from '../../workspace/installations.ts';
+import { type OauthInstallations, REDIRECT_PATH } from '../../workspace/installations.ts';
+import { readInstallation } from '../../workspace/oauth-installations.ts';
 import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
-import { cookieLine, cookiesOf, sendPage } from '../pages.ts';
+import { cookieLine, HOST_PREFIX, isPublic, sendPage } from '../pages.ts';
 import type { Routes } from '../receivers/http-server.ts';
 
-const CALLBACK_PATH = '/slack/oauth_redirect';
+const COOKIE = 'deckhand-install';
 
 /** What installing needs of the process. */
-interface InstallParts extends Pick<Parts, 'clock' | 'installations' | 'log' | 'store'> {
-  config: Pick<Settings, 'SLACK_COMMAND' | 'PUBLIC_URL' | 'SUPPORT_URL'> & { SLACK_AUTHORIZE_URL: string };
+interface InstallParts extends Pick<Parts, 'clock' | 'installations' | 'log'> {
+  config: Pick<Settings, 'SLACK_COMMAND' | 'SUPPORT_URL'>;
   workspaces: Workspaces;
 }
 
-interface Install {
-  parts: InstallParts;
-  byOauth: OauthInstallations;
-  states: BrowserStates<object>;
-}
-
-/** Installing into a workspace through the browser; none where the environment holds the one token. */
+/**
+ * Installing into a workspace through the browser; none where the environment holds the one token. The library makes the
+ * address, compares cookie and state, exchanges the code and stores the installation. The cookie is set here, because the
+ * library's own has no SameSite, and is Secure also where a browser talks to this machine without TLS.
+ */
 export function installRoutes(parts: InstallParts): Routes {
   const { byOauth } = parts.installations;
   if (byOauth === undefined) return {};
-  const states = createBrowserStates(parts, 'install', z.object({}));
-  const install: Install = { parts, byOauth, states };
+  const providers = { public: byOauth.provider(`${HOST_PREFIX}${COOKIE}`), local: byOauth.provider(COOKIE) };
+  const providerOf = (address: URL) => (isPublic(address) ? providers.public : providers.local);
+  const callbackOptions = callbackOptionsOf(parts, byOauth);
   return {
-    'GET /slack/install': (request, response) => begin(install, request, response),
-    [`GET ${CALLBACK_PATH}`]: async (request, response, url) => {
-      const end = await arrive(install, request, url);
-      const page = typeof end === 'string' ? installFailedPage(end) : { status: 200, ...end };
-      return sendPage(response, page.status, page, parts.config);
+    async 'GET /slack/install'(request, response) {
+      const address = addressOf(byOauth, request);
+      const url = new URL(await providerOf(address).generateInstallUrl(byOauth.options));
+      const value = url.searchParams.get('state') ?? '';
+      response.setHeader('set-cookie', cookieLine({ name: COOKIE, value }, address));
+      sendPage(response, 200, installPage(url.href, withGroups(url).href), parts.config);
+    },
+    [`GET ${REDIRECT_PATH}`]: (request, response) =>
+      providerOf(addressOf(byOauth, request)).handleCallback(request, response, callbackOptions),
+  };
+}
+
+/** The same install, which asks for user groups too. */
+function withGroups(url: URL): URL {
+  const wider = new URL(url);
+  wider.searchParams.set('scope', `${url.searchParams.get('scope')},${GROUPS_SCOPE}`);
+  return wider;
+}
+
+/** Our own address, as far as it is known; its path is that of the cookie. */
+function addressOf({ options }: OauthInstallations, { headers }: IncomingMessage): URL {
+  const known = options.redirectUri ?? `http://${headers.host}`;
+  return new URL('/', URL.canParse(known) ? known : 'https://localhost');
+}
+
+function callbackOptionsOf(parts: InstallParts, byOauth: OauthInstallations): CallbackOptions {
+  return {
+    async successAsync(installation, _options, _request, response) {
+      sendPage(response, 200, await welcomeInto(parts, installation), parts.config);
+    },
+    async failureAsync(error, _options, request, response) {
+      const page = installFailedPage(await endOf(parts, byOauth, error, request));
+      sendPage(response, page.status, page, parts.config);
     },
   };
 }
 
-/** Binds this browser by a cookie and shows the way to Slack. */
-async function begin(install: Install, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { parts, states } = install;
-  const departure = states.depart();
-  await states.keep(departure, {});
-  const { state, cookie } = departure;
-  response.setHeader('set-cookie', cookieLine(cookie, callbackUrl(parts, request)));
-  const plain = authorizeUrl(install, state, SCOPE_NAMES);
-  const page = installPage(plain, authorizeUrl(install, state, [...SCOPE_NAMES, GROUPS_SCOPE]));
-  sendPage(response, 200, page, parts.config);
+async function welcomeInto({ workspaces, config }: InstallParts, installation: Installation) {
+  const { workspace, secret } = readInstallation(installation);
+  const { installer, name } = secret;
+  const { audit, jobs } = await workspaces.enter(workspace);
+  await audit.record({ who: installer ?? 'unknown', what: 'install', result: 'done' });
+  if (installer !== undefined) await jobs.send(WELCOME, { user: installer });
+  return installedPage(workspace, name, config.SLACK_COMMAND);
 }
 
-function authorizeUrl({ parts, byOauth }: Install, state: string, scopes: readonly string[]): string {
-  const url = new URL(parts.config.SLACK_AUTHORIZE_URL);
-  url.searchParams.set('client_id', byOauth.clientId);
-  url.searchParams.set('scope', scopes.join(','));
-  url.searchParams.set('state', state);
-  const redirectUri = redirectOf(parts);
-  if (redirectUri !== undefined) url.searchParams.set('redirect_uri', redirectUri);
-  return url.href;
-}
-
-/** The state comes first: nothing else of the address is looked at before it proves to be ours. */
-async function arrive(
-  { parts, byOauth, states }: Install,
-  request: IncomingMessage,
-  url: URL,
-): Promise<BrowserEnd | Page> {
-  const cookies = cookiesOf(request, callbackUrl(parts, request));
-  const arrived = await states.arrive(url.searchParams.get('state') ?? '', cookies);
-  if (typeof arrived === 'string') return refuse(parts, arrived);
-  const code = url.searchParams.get('code');
-  if (code === null || url.searchParams.has('error')) return refuse(parts, 'denied');
-  try {
-    const { workspace, installer, name } = await byOauth.install(code, redirectOf(parts));
-    const who = installer ?? 'unknown';
-    const { audit, jobs } = await parts.workspaces.enter(workspace);
-    await audit.record({ who, what: 'install', result: 'done' });
-    if (installer !== undefined) await jobs.send(WELCOME, { user: installer });
-    return installedPage(workspace, name, parts.config.SLACK_COMMAND);
-  } catch (error) {
-    if (!isSlackFailure(error)) throw error;
-    return refuse(parts, endOf(error), error.reason);
-  }
-}
-
-function refuse({ log }: InstallParts, end: BrowserEnd, reason: string = end): BrowserEnd {
-  log.warn({ event: 'install_refused', kind: end, reason }, 'nothing was installed');
+/** How an install ends that the library gave up. Rejects with what is neither Slack's doing nor the browser's. */
+async function endOf(
+  { log, clock }: InstallParts,
+  { states }: OauthInstallations,
+  error: CodedError,
+  { url = '/' }: IncomingMessage,
+): Promise<BrowserEnd> {
+  const query = new URLSearchParams(url.split('?')[1]);
+  const failure = asSlackFailure('oauth.v2.access', error, clock.now());
+  const isSlacks = failure instanceof SlackFailure;
+  const end = isSlacks ? endOfFailure(failure) : await endOfReturn(error, query, states);
+  const reason = isSlacks ? failure.reason : error.code;
+  const err = error.code === ErrorCode.UnknownError ? { err: error } : {};
+  log.warn({ event: 'install_refused', kind: end, reason, ...err }, 'nothing was installed');
   return end;
 }
 
-function endOf({ kind, reason }: SlackFailure): BrowserEnd {
+async function endOfReturn(
+  error: CodedError,
+  query: URLSearchParams,
+  states: OauthInstallations['states'],
+): Promise<BrowserEnd> {
+  switch (error.code) {
+    case ErrorCode.AuthorizationError:
+      return 'denied';
+    case ErrorCode.MissingCodeError:
+      return query.has('error') ? 'refused' : 'unknown';
+    case ErrorCode.InvalidStateError:
+      // The library looks at the cookie first, which a browser forgets with the state.
+      return (await states.faultOf(query.get('state') ?? '')) ?? 'other browser';
+    case ErrorCode.MissingStateError:
+    // The Host header is none.
+    case 'ERR_INVALID_URL':
+      return 'unknown';
+    // What Slack answered was not understood.
+    case ErrorCode.UnknownError:
+      return 'unexpected';
+    default:
+      throw error;
+  }
+}
+
+function endOfFailure({ kind, reason }: SlackFailure): BrowserEnd {
   if (kind === 'unreachable' || kind === 'busy') return 'unreachable';
   return reason === 'unexpected_answer' || reason === 'no_workspace' ? 'unexpected' : 'refused';
-}
-
-/** Left out where we do not know our own address: Slack then takes the first one that was registered. */
-function redirectOf({ config }: InstallParts): string | undefined {
-  const base = config.PUBLIC_URL?.replace(/\/+$/, '');
-  return base === undefined ? undefined : `${base}${CALLBACK_PATH}`;
-}
-
-function callbackUrl(parts: InstallParts, { headers }: IncomingMessage): URL {
-  const known = redirectOf(parts);
-  const asAsked = URL.parse(CALLBACK_PATH, `http://${headers.host}`);
-  return known === undefined ? (asAsked ?? new URL(`https://localhost${CALLBACK_PATH}`)) : new URL(known);
 }
 
 const Greeting = z.object({ user: z.string() });

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { OauthError, type ServiceOauth, type Tokens } from '../../service/oauth.ts';
 import {
-  type BrowserEnd,
+  type LinkEnd,
   linkedPage,
   linkFailedPage,
   linkQuestionPage,
@@ -12,8 +12,8 @@ import { defineJob } from '../../workspace/define-job.ts';
 import { addressOf, CALLBACK_PATH, START_PATH } from '../../workspace/link-requests.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
 import { cookieLine, cookiesOf, sendPage } from '../pages.ts';
-import { readBody } from '../receivers/http-receiver.ts';
 import type { Handler, Routes } from '../receivers/http-server.ts';
+import { type ReadBody, Refused } from '../receivers/signed-body.ts';
 
 const Linked = z.object({
   user: z.string(),
@@ -33,6 +33,7 @@ export const CONFIRM_LINK = defineJob({
 
 export interface LinkParts extends Pick<Parts, 'config' | 'log' | 'service' | 'linkRequests'> {
   workspaces: Workspaces;
+  readBody: ReadBody;
 }
 
 /** A step of the way through the browser. */
@@ -62,7 +63,7 @@ export function linkRoutes(parts: LinkParts): Routes {
 }
 
 /** @returns why it ended without success; undefined where it has answered */
-type Step = (visit: Visit) => Promise<BrowserEnd | undefined>;
+type Step = (visit: Visit) => Promise<LinkEnd | undefined>;
 
 /** Every way it can fail has its page, and none shows what the service or the address said. */
 async function take(step: Step, visit: Visit): Promise<void> {
@@ -79,7 +80,7 @@ async function take(step: Step, visit: Visit): Promise<void> {
 }
 
 /** Names who asked, and begins nothing: what a link alone opens may have been sent by another person. */
-async function question(visit: Visit): Promise<BrowserEnd | undefined> {
+async function question(visit: Visit): Promise<LinkEnd | undefined> {
   const { linkRequests, oauth, callback, config, response, url } = visit;
   const ticket = url.searchParams.get('ticket') ?? '';
   const asker = await linkRequests.open(ticket);
@@ -90,7 +91,7 @@ async function question(visit: Visit): Promise<BrowserEnd | undefined> {
   const page = new URL(addressOf(PUBLIC_URL, START_PATH));
   const { cookie, token } = linkRequests.question(ticket);
   const form = { action: page.pathname, fields: { ticket, token } };
-  const named = { name: asker.name, workspace: asker.workspaceName ?? asker.workspace };
+  const named = { name: asker.name, email: asker.email, workspace: asker.workspaceName ?? asker.workspace };
   response.setHeader('set-cookie', cookieLine(cookie, page));
   allowForm(response, target);
   sendPage(response, 200, linkQuestionPage(named, form, SLACK_COMMAND), config);
@@ -106,9 +107,14 @@ function allowForm(response: ServerResponse, { protocol, origin }: URL): void {
 }
 
 /** Binds this browser by a cookie and sends it on to the service. */
-async function start(visit: Visit): Promise<BrowserEnd | undefined> {
-  const { linkRequests, oauth, callback, request, response } = visit;
-  const form = new URLSearchParams((await readBody(request))?.toString('utf8'));
+async function start(visit: Visit): Promise<LinkEnd | undefined> {
+  const { linkRequests, oauth, callback, request, response, readBody } = visit;
+  const body = await readBody(request);
+  if (body instanceof Refused) {
+    response.writeHead(body.status, { connection: 'close' }).end();
+    return undefined;
+  }
+  const form = new URLSearchParams(body.toString('utf8'));
   const ticket = form.get('ticket') ?? '';
   const asker = await linkRequests.open(ticket);
   if (typeof asker === 'string') return asker;
@@ -122,7 +128,7 @@ async function start(visit: Visit): Promise<BrowserEnd | undefined> {
   return undefined;
 }
 
-async function arrive(visit: Visit): Promise<BrowserEnd | undefined> {
+async function arrive(visit: Visit): Promise<LinkEnd | undefined> {
   const { linkRequests, oauth, callback, config, workspaces, request, response, url } = visit;
   const address = new URL(callback);
   const state = url.searchParams.get('state') ?? '';
@@ -134,14 +140,19 @@ async function arrive(visit: Visit): Promise<BrowserEnd | undefined> {
   const email = await identify(visit, tokens);
   const { user, workspace } = asker;
   const { links, audit, jobs } = await workspaces.enter(workspace);
-  const { linkedAt } = await links.keep(user, tokens, email);
+  const kept = await links.keep(user, tokens, email);
+  if (kept === undefined) {
+    await audit.record({ who: user, what: 'link', result: 'refused' });
+    return 'taken';
+  }
+  const { linkedAt } = kept;
   await audit.record({ who: user, what: 'link', result: 'done' });
   await jobs.send(CONFIRM_LINK, { user, linkedAt, email });
   sendPage(response, 200, linkedPage(workspace, asker.name, config.SLACK_COMMAND), config);
   return undefined;
 }
 
-/** A link stands without it: then it changes nothing but what `whoami` says. */
+/** A link stands without it. */
 async function identify({ log, oauth }: Visit, tokens: Tokens): Promise<string | undefined> {
   try {
     return await oauth.identify(tokens);

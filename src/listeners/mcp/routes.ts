@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseObject } from '../../core/json.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
-import { readBody } from '../receivers/http-receiver.ts';
 import type { Routes } from '../receivers/http-server.ts';
-import type { Signatures } from '../receivers/signatures.ts';
+import { type ReadBody, Refused } from '../receivers/signed-body.ts';
 
 export interface McpParts extends Parts {
   workspaces: Workspaces;
-  signatures: Signatures;
+  readSignedBody: ReadBody;
   version: string;
   config: Parts['config'] & { MCP: 'on' | 'off'; SLACK_SIGNING_SECRET?: string | undefined };
 }
@@ -17,13 +16,13 @@ const INVALID_REQUEST = -32_600;
 
 /**
  * `POST /mcp`: the tools for Slack's own assistant, where they are switched on. Each request is signed by Slack like every
- * other, counts once, and stands by itself: there are no sessions, and nothing is streamed.
+ * other, and stands by itself: there are no sessions, and nothing is streamed.
  */
 export function mcpRoutes(parts: McpParts): Routes {
-  const { config, metrics, log, signatures } = parts;
+  const { config, metrics, log, readSignedBody } = parts;
   if (config.MCP === 'off' || config.SLACK_SIGNING_SECRET === undefined) return {};
 
-  function refuse(response: ServerResponse, status: number, reason: string): void {
+  function refuse(response: ServerResponse, { status, reason }: Refused): void {
     log.warn({ event: 'request_refused', status, reason }, 'a request to the MCP endpoint was refused');
     metrics.refused(reason);
     const error = { code: INVALID_REQUEST, message: 'Invalid request' };
@@ -33,13 +32,11 @@ export function mcpRoutes(parts: McpParts): Routes {
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const raw = await readBody(request);
-    if (raw === undefined) return refuse(response, 413, 'too_large');
-    const fault = await signatures.take(request, raw);
-    if (fault !== undefined) return refuse(response, 401, fault);
+    const raw = await readSignedBody(request);
+    if (raw instanceof Refused) return refuse(response, raw);
     // One message a request: a batch would be many under one signature.
     const message = parseObject(raw.toString('utf8'));
-    if (message === undefined) return refuse(response, 400, 'malformed');
+    if (message === undefined) return refuse(response, new Refused(400, 'malformed'));
     // Loaded with the first request, because most installations do without it.
     const { answerMcp } = await import('./server.ts');
     const answer = await answerMcp(message, request.headers, parts);

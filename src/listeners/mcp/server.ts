@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
@@ -10,8 +10,10 @@ import { AccountNeeded } from '../../core/errors.ts';
 import { code, plain } from '../../core/mrkdwn.ts';
 import type { Audited, Caller } from '../../core/reply.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
+import { NotServed } from '../../workspace/installations.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
+import { isFirst } from '../inbox.ts';
 import { Id, MaybeId } from '../payloads/schemas.ts';
 import { carryOut } from '../pipeline/pipeline.ts';
 
@@ -21,7 +23,9 @@ export async function answerMcp(
   headers: IncomingHttpHeaders,
   parts: ToolParts,
 ): Promise<{ status: number; type: string; body: string }> {
-  const server = createServer(parts);
+  // Slack gives its requests no ids, and signs each anew.
+  const requestId = `mcp ${hash('sha256', String(headers['x-slack-signature']), 'base64url')}`;
+  const server = createServer({ ...parts, requestId });
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   try {
     await server.connect(transport);
@@ -33,7 +37,7 @@ export async function answerMcp(
   }
 }
 
-function createServer(parts: ToolParts): McpServer {
+function createServer(parts: Call): McpServer {
   const server = new McpServer({ name: 'deckhand', title: 'Deckhand', version: parts.version });
   for (const tool of TOOLS) {
     const { name, description, inputs: inputSchema, isChange } = tool;
@@ -99,27 +103,32 @@ interface ToolParts extends Pick<Parts, 'installations'> {
   version: string;
 }
 
+interface Call extends ToolParts {
+  requestId: string;
+}
+
 /**
  * Carries out a tool for the person whom Slack names, as a command of that person.
  * @param meta `params._meta` of the call
  */
 async function runTool(
-  parts: ToolParts,
+  parts: Call,
   tool: Tool,
   inputs: unknown,
   meta: Readonly<Record<string, unknown>> | undefined,
 ): Promise<ToolAnswer> {
   const { data: identity } = Identity.safeParse(meta?.slack);
   if (identity?.user === undefined) return { refusal: 'Slack did not say who asks, so nothing was done.' };
-  const id = await installationOf(parts, identity);
-  if (id === undefined) return { refusal: 'Deckhand is not installed in that workspace.' };
-  const workspace = await parts.workspaces.enter(id);
+  const workspace = await enterNamed(parts, identity);
+  if (workspace instanceof NotServed) return { refusal: workspace.message };
   const caller: Caller = {
     user: identity.user,
     team: identity.team,
     channel: identity.channel,
-    requestId: `mcp ${randomUUID()}`,
+    requestId: parts.requestId,
   };
+  if (tool.isChange === true && !(await isFirst(workspace, caller.requestId)))
+    return { refusal: 'This request was carried out already.' };
   return carryOut<ToolAnswer>({
     kind: 'tool',
     workspace,
@@ -133,15 +142,22 @@ async function runTool(
   });
 }
 
-/** The team's own installation, else that of its organisation. The environment's token has one workspace. */
-async function installationOf(
-  { installations }: ToolParts,
+/** By the team's own installation, else by that of its organisation. */
+async function enterNamed(
+  { installations, workspaces }: ToolParts,
   { team, enterprise }: Identity,
-): Promise<string | undefined> {
-  if (installations.byOauth === undefined) return team;
-  for (const id of [team, enterprise])
-    if (id !== undefined && (await installations.about(id)) !== undefined) return id;
-  return undefined;
+): Promise<Workspace | NotServed> {
+  let refusal = new NotServed('Deckhand is not installed in that workspace.', true);
+  for (const id of [team, enterprise].filter((one) => one !== undefined)) {
+    if (installations.byOauth !== undefined && (await installations.about(id)) === undefined) continue;
+    try {
+      return await workspaces.admit(id);
+    } catch (error) {
+      if (!(error instanceof NotServed)) throw error;
+      refusal = error;
+    }
+  }
+  return refusal;
 }
 
 const MOST_NAMED = 20;

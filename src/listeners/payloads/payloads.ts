@@ -7,7 +7,7 @@ import type { Caller } from '../../core/reply.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
 import { GLOBAL } from '../../store/store.ts';
 import { readState } from '../../views/blocks/modal.ts';
-import { type Live, type StoredEvent, type StoredRequest, storedCaller } from '../durable-requests.ts';
+import { type SlackHandles, type StoredEvent, type StoredRequest, storedCaller } from '../inbox.ts';
 import { ActionBody, EventBody, type Interaction, ShortcutBody, SlashBody, type View } from './schemas.ts';
 
 /** A modal's metadata says where it was opened, so that its outcome is shown there. */
@@ -27,7 +27,7 @@ export interface Incoming {
 /** What was asked for: what can be stored of it, and what only this process knows. */
 export interface IncomingRequest extends Incoming {
   request: StoredRequest;
-  live: Live;
+  handles: SlackHandles;
 }
 
 export function readCommand(raw: unknown): IncomingRequest {
@@ -45,7 +45,7 @@ export function readCommand(raw: unknown): IncomingRequest {
     workspace: workspaceOf(body.enterprise_id, body.team_id, body.is_enterprise_install),
     caller,
     request: { kind: 'command', caller: storedCaller(caller), text: cleanCommandText(body.text) },
-    live: liveOf(caller),
+    handles: handlesOf(caller),
   };
 }
 
@@ -70,8 +70,8 @@ export function readAction(raw: unknown): IncomingRequest {
       ...(value === undefined ? {} : { value }),
       ...(blockId ? { blockId } : {}),
     },
-    live: {
-      ...liveOf(caller),
+    handles: {
+      ...handlesOf(caller),
       message: messageOf(body),
       state: body.view && body.view.type !== 'home' ? viewStateOf(body.view) : undefined,
     },
@@ -95,7 +95,7 @@ export function readShortcut(raw: unknown): IncomingRequest {
     callbackId: body.callback_id,
     said: saidIn(body),
   };
-  return { workspace, caller, request, live: liveOf(caller) };
+  return { workspace, caller, request, handles: handlesOf(caller) };
 }
 
 export function readInteraction(body: Interaction & { view?: View | null | undefined }): Incoming {
@@ -133,7 +133,7 @@ function installationOf(body: Interaction & { view?: View | null | undefined }):
   return workspaceOf(body.enterprise?.id, team, body.is_enterprise_install);
 }
 
-function liveOf({ triggerId, responseUrl }: Caller): Live {
+function handlesOf({ triggerId, responseUrl }: Caller): SlackHandles {
   return { triggerId, responseUrl };
 }
 
@@ -203,13 +203,13 @@ export const LIFECYCLE_EVENTS: readonly string[] = [
 export function readEvent(
   raw: unknown,
   handlers: Readonly<Record<string, unknown>>,
-): { keeper: string; event: StoredEvent } | undefined {
+): { workspaceId: string; event: StoredEvent } | undefined {
   const { data: body } = EventBody.safeParse(raw);
   if (body === undefined || !Object.hasOwn(handlers, body.event.type)) return undefined;
   const source = body.authorizations?.[0] ?? body;
   const about = workspaceOf(source.enterprise_id, source.team_id, source.is_enterprise_install);
-  const keeper = LIFECYCLE_EVENTS.includes(body.event.type) ? GLOBAL : about;
-  return { keeper, event: { about, body: withoutSecrets(body) } };
+  const workspaceId = LIFECYCLE_EVENTS.includes(body.event.type) ? GLOBAL : about;
+  return { workspaceId, event: { about, body: withoutSecrets(body) } };
 }
 
 /** Jobs are stored as they are, so no token goes with them: neither Slack's old one nor that of a workflow step. */
@@ -218,8 +218,8 @@ function withoutSecrets({ token: _, event, ...body }: EventBody): EventBody {
   return { ...body, event: rest };
 }
 
-/** What Slack calls the payloads that it sends. */
-const PAYLOADS: ReadonlySet<unknown> = new Set([
+/** What Slack calls the payloads that it sends, beside commands and events. */
+export const INTERACTIONS: ReadonlySet<unknown> = new Set([
   'block_actions',
   'block_suggestion',
   'message_action',
@@ -241,7 +241,7 @@ function payloadName(
   handlers: Readonly<Record<string, unknown>>,
 ): string {
   if (type === undefined && command !== undefined) return 'slash_command';
-  if (typeof type === 'string' && PAYLOADS.has(type)) return type;
+  if (typeof type === 'string' && INTERACTIONS.has(type)) return type;
   const kind = typeof event === 'object' && event !== null && 'type' in event ? String(event.type) : '';
   return type === 'event_callback' && Object.hasOwn(handlers, kind) ? kind : 'other';
 }

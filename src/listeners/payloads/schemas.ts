@@ -113,11 +113,6 @@ export const OptionsBody = Interaction.extend({
 });
 export type OptionsBody = z.infer<typeof OptionsBody>;
 
-const MOST_OF_TYPE = 60;
-
-/** A payload of a type that has no handler; a name in the log, and no text that somebody typed. */
-export const OtherBody = z.object({ type: z.string().transform((type) => type.slice(0, MOST_OF_TYPE)) });
-
 export const ShortcutBody = Interaction.extend({
   callback_id: z.string(),
   channel: z.looseObject({ id: Id }).nullish(),

@@ -62,7 +62,7 @@ const STAGES = {
   action: [instrument, explain, respond, progress, authorise, once, audit],
   shortcut: [instrument, explain, respond, progress, authorise, audit],
   // A form is answered by its own ack, within the time that Slack gives.
-  form: [instrument, explain, authorise, once, audit],
+  form: [instrument, explain, authorise, audit],
   options: [explain, authorise],
   step: [instrument, explain, respond, authorise, audit],
   tool: [instrument, explain, authorise, audit],

@@ -1,5 +1,6 @@
 import {
   cleanCommandText,
+  isDurable,
   type Matched,
   parseArguments,
   routeCommand,
@@ -19,7 +20,8 @@ import { AccountFailure } from '../../records/accounts.ts';
 import type { Project } from '../../service/projects.ts';
 import { connectFirstMessage } from '../../views/accounts/connect.ts';
 import { chooseServerMessage } from '../../views/blocks/choices.ts';
-import { synonymMessage } from '../../views/help/help.ts';
+import { LIMITS } from '../../views/blocks/limits.ts';
+import { synonymNote } from '../../views/help/help.ts';
 import { openFormMessage, suggestionsMessage } from '../../views/help/suggestions.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
@@ -62,7 +64,6 @@ export async function runText(scene: Scene, typed: Typed): Promise<void> {
   const isSuggestion = isMention(caller) && (matched === undefined || typed.isAside === true);
   const start = registry.commands.find(({ name }) => name === registry.start);
   const command = isSuggestion ? start : matched?.command;
-  const { word } = workspace;
   await carryOut<Reply>({
     kind: 'command',
     workspace,
@@ -75,13 +76,20 @@ export async function runText(scene: Scene, typed: Typed): Promise<void> {
     showProgress: respondWorking(workspace, caller, command?.name),
     run: async () => (isSuggestion ? suggest(scene, text) : runMatched(scene, matched, { ...typed, text })),
     async respond(reply) {
-      await follow(scene, reply, text);
+      const synonym = isSuggestion ? undefined : matched?.synonym;
+      await follow(scene, synonym === undefined ? reply : withSynonym(reply, synonym.meant), text);
       await removeWorking(workspace, caller, typed.isAnswer);
-      if (matched?.synonym !== undefined && !isSuggestion)
-        await respondPrivately(workspace, caller, synonymMessage(word, matched.synonym));
     },
     explain: (error) => answerOrAsk(scene, error, { ...typed, text }, command?.name ?? 'unknown'),
   });
+}
+
+/** An answer for one person says which command gave it; what a form or a channel shows says so itself. */
+function withSynonym(reply: Reply, meant: string): Reply {
+  if (reply.kind !== 'private') return reply;
+  const { text, blocks } = reply.message;
+  if (blocks.length >= LIMITS.blocksInMessage) return reply;
+  return { ...reply, message: { text, blocks: [...blocks, synonymNote(meant)] } };
 }
 
 /** As other command lines take it, at the end. */
@@ -142,7 +150,9 @@ async function answerOrAsk(
   const { workspace, caller } = scene;
   const context = createContext(workspace, caller);
   const question = await questionOf(scene, error, text);
-  if (question === undefined) await respondFailure(context, error, { command });
+  const matched = routeCommand(scene.registry.commands, text);
+  const again = { text, isDurable: matched !== undefined && isDurable(matched) };
+  if (question === undefined) await respondFailure(context, error, { command }, again);
   else
     await respondPrivately(workspace, caller, question).then(
       () => removeWorking(workspace, caller, isAnswer),

@@ -11,7 +11,7 @@ import { failureMessage } from '../../views/blocks/failures.ts';
 import { withoutElement } from '../../views/blocks/message.ts';
 import { noticeOf, resendable } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { Live, StoredRequest } from '../durable-requests.ts';
+import type { SlackHandles, StoredRequest } from '../inbox.ts';
 import type { Asked, Claim } from './pipeline.ts';
 import { answeredIn, replaceMessage, respondFailure, respondWorking } from './respond.ts';
 import { follow, type Scene } from './run-command.ts';
@@ -20,14 +20,14 @@ import { withAnswer } from './submission-view.ts';
 /** A click or shortcut that is being carried out, with what this process still knows of it. */
 interface Interaction<Kind extends StoredRequest['kind']> extends Scene {
   request: Extract<StoredRequest, { kind: Kind }>;
-  live: Live;
+  handles: SlackHandles;
 }
 
 /** A click or choice. */
 export function actionAsked(scene: Interaction<'action'>): Asked<Reply> {
-  const { registry, workspace, caller, request, live } = scene;
+  const { registry, workspace, caller, request, handles } = scene;
   const { actionId, value } = request;
-  const found = registry.action(actionId, live.state?.view.callback_id);
+  const found = registry.action(actionId, handles.state?.view.callback_id);
   const action = found?.action;
   return {
     kind: 'action',
@@ -46,22 +46,24 @@ export function actionAsked(scene: Interaction<'action'>): Asked<Reply> {
     },
     respond: (reply) => followClick(scene, reply),
     async explain(error) {
-      await respondFailure(createContext(workspace, caller), error, { action: actionId });
+      await respondFailure(createContext(workspace, caller), error, {
+        action: action?.actionId ?? 'unknown',
+      });
       return { kind: 'nothing' };
     },
   };
 }
 
 /** A modal, also one of a channel, and App Home show by themselves what comes of a click. */
-function showsItself({ caller, live }: Interaction<'action'>): boolean {
-  return caller.channel === undefined || live.state !== undefined;
+function showsItself({ caller, handles }: Interaction<'action'>): boolean {
+  return caller.channel === undefined || handles.state !== undefined;
 }
 
 /** In a modal, what replaces a message takes the place of the button that was used. */
 async function followClick(scene: Interaction<'action'>, reply: Reply): Promise<void> {
-  const { workspace, request, live } = scene;
-  if (reply.kind !== 'replace' || live.state === undefined) return follow(scene, reply);
-  const { view } = live.state;
+  const { workspace, request, handles } = scene;
+  if (reply.kind !== 'replace' || handles.state === undefined) return follow(scene, reply);
+  const { view } = handles.state;
   try {
     const answered = withAnswer(resendable(view), reply.message, request.blockId ?? '');
     await workspace.slack.updateModal(view.id, answered, view.hash);
@@ -78,8 +80,8 @@ function changeName({ name }: Command, actionId: string): string {
   return verb === '' ? name : `${name} ${verb}`;
 }
 
-function actionContext({ workspace, caller, request, live }: Interaction<'action'>): ActionContext {
-  const { state, message } = live;
+function actionContext({ workspace, caller, request, handles }: Interaction<'action'>): ActionContext {
+  const { state, message } = handles;
   return {
     ...createContext(workspace, caller),
     blockId: request.blockId ?? '',
@@ -99,12 +101,12 @@ const CLAIM_MS = 30 * DAY_MS;
  * The same click on the same message counts once. The button goes away while it is carried out, and comes back where
  * that failed, so that it may be tried again. A click that is repeated after a kill finds its own claim and goes on.
  */
-function clickClaim({ workspace, caller, request, live }: Interaction<'action'>): Claim<Reply> {
+function clickClaim({ workspace, caller, request, handles }: Interaction<'action'>): Claim<Reply> {
   const claims = workspace.store.collection('claims', ClickClaim);
   const { actionId, value } = request;
   const { channel, messageTs, requestId, user } = caller;
   const id = hash('sha256', JSON.stringify([channel, messageTs, actionId, value]), 'base64url');
-  const { message } = live;
+  const { message } = handles;
   return {
     async take() {
       const at = workspace.clock.now();
@@ -155,7 +157,7 @@ export function shortcutAsked(scene: Interaction<'shortcut'>): Asked<Reply> {
     },
     respond: (reply) => follow(scene, reply),
     async explain(error) {
-      const fields = { action: request.callbackId };
+      const fields = { action: shortcut?.callbackId ?? 'unknown' };
       if (!(await showInModal(scene, error, fields))) await respondFailure(context, error, fields);
       return { kind: 'nothing' };
     },

@@ -11,7 +11,7 @@ import { failureWords } from '../../views/blocks/failures.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { isFirst } from '../durable-requests.ts';
+import { SEEN_MS } from '../inbox.ts';
 import { carryOut } from './pipeline.ts';
 
 const Executed = z.object({
@@ -28,10 +28,8 @@ export function createSteps(steps: Readonly<Record<string, WorkflowStep>>) {
   const job = defineJob({
     queue: 'run-step',
     schema: RunStep,
-    options: { concurrency: 50, attempts: 3, backoffMs: 1000 },
-    async run(workspace, { id, data }) {
-      // Its event may have been carried out twice, the second time after this had ended.
-      if (!(await isFirst(workspace, data.execution, id))) return;
+    options: { concurrency: 50, attempts: 3, backoffMs: 1000, keyStaysMs: SEEN_MS },
+    async run(workspace, { data }) {
       await runStep(workspace, Object.hasOwn(steps, data.name) ? steps[data.name] : undefined, data);
     },
     // After the last failed attempt, so that no workflow waits forever.

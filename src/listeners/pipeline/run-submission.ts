@@ -1,25 +1,18 @@
 import type { CommandContext, Submitted, ViewState } from '../../commands/command.ts';
 import { createContext } from '../../commands/resolve-target.ts';
 import { withTimeout } from '../../core/clock.ts';
-import { AckNotSent, outdated } from '../../core/errors.ts';
+import { outdated } from '../../core/errors.ts';
 import type { Caller } from '../../core/reply.ts';
 import { RecentMap } from '../../core/ttl-cache.ts';
-import { countRepeated } from '../../observability/metrics.ts';
+import { countPossibleDuplicate } from '../../observability/metrics.ts';
 import { unlessSlackFails } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { workingWords } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
+import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import {
-  claimsOf,
-  createDurableForms,
-  type DurableForms,
-  formClaim,
-  formId,
-  sentAlready,
-  type TakenForm,
-} from '../durable-forms.ts';
 import type { Registry } from '../registry.ts';
+import { FORM, formId, formOf, outcomeOf, sendForm, storeForm, storeOutcome } from '../stored-forms.ts';
 import { carryOut, invalidIn } from './pipeline.ts';
 import {
   answeredIn,
@@ -30,12 +23,12 @@ import {
   showProgress,
 } from './respond.ts';
 import { follow } from './run-command.ts';
-import { ackOf, DONE, invalidFields, lateMessage, lateView, type SubmissionAck } from './submission-view.ts';
+import { ackOf, invalidFields, lateMessage, lateView, type SubmissionAck } from './submission-view.ts';
 
 /** Slack waits 3 s for the answer to a submission; after this the modal shows that the work continues. */
 const ACK_WITHIN_MS = 2_000;
-/** Answers kept for second clicks, which come within seconds. */
-const MOST_ANSWERS = 200;
+/** More are waiting in this process only in a flood, and are answered late. */
+const MAX_WAITING = 2_000;
 
 type Ack = (answer: SubmissionAck) => Promise<void>;
 
@@ -52,8 +45,8 @@ interface Sent {
 /** A form whose ack this process still has to give. */
 interface Waiting {
   caller: Caller;
-  outcome: PromiseWithResolvers<Submitted>;
-  /** True where the ack was the outcome itself, and could be sent. */
+  submitted: PromiseWithResolvers<Submitted>;
+  /** True where the ack was the outcome itself. */
   answered: PromiseWithResolvers<boolean>;
 }
 
@@ -62,57 +55,74 @@ interface Waiting {
  * the first one's answer; only a form that came back with errors may be sent again.
  */
 export function createSubmissions(registry: Registry) {
-  const answers = new RecentMap<string, Promise<SubmissionAck>>(MOST_ANSWERS);
-  const waiting = new Map<string, Waiting>();
-  const forms = createDurableForms({
-    async run(workspace, form) {
-      const known = waiting.get(form.caller.requestId);
-      const sent = sentOf(registry, workspace, known?.caller ?? form.caller, form.state);
-      try {
-        await runForm(sent, form, known);
-      } finally {
-        waiting.delete(form.caller.requestId);
-      }
+  /** By form. */
+  const waiting = new RecentMap<string, Waiting>(MAX_WAITING);
+  const job = defineJob({
+    ...FORM,
+    options: { concurrency: 200, attempts: 3, backoffMs: 1000 },
+    async run(workspace, { data, attempt }) {
+      const known = waiting.get(data.form);
+      const form = await formOf(workspace, data);
+      if (form === undefined) return;
+      const caller = known?.caller ?? { channel: undefined, ...data.caller };
+      if (attempt > 1)
+        countPossibleDuplicate(workspace, 'post', { channel: caller.channel, delivery: caller.requestId });
+      const sent = sentOf(
+        registry,
+        workspace,
+        caller,
+        'outcome' in form ? form.outcome.state : form.filledIn,
+      );
+      const outcome =
+        'outcome' in form ? Promise.resolve(form.outcome.submitted) : submit(sent, data.form, attempt > 1);
+      await answerLate(sent, outcome, known);
+      if (waiting.get(data.form) === known) waiting.delete(data.form);
     },
-    fail: (workspace, caller, error) => respondFailure(createContext(workspace, caller), error),
+    onDeadLetter: (workspace, { caller }, error) =>
+      respondFailure(createContext(workspace, { channel: undefined, ...caller }), error),
   });
 
-  async function take(workspace: Workspace, caller: Caller, state: ViewState, ack: Ack): Promise<void> {
-    const id = formId(state);
-    const standing = answers.get(id);
-    if (standing !== undefined) return void (await isSent(ack, await standing));
-    const outcome = Promise.withResolvers<Submitted>();
-    const known = { caller, outcome, answered: Promise.withResolvers<boolean>() };
-    waiting.set(caller.requestId, known);
-    const first = withTimeout(workspace.clock, ACK_WITHIN_MS, known.outcome.promise);
-    const stored = storeOnce(forms, workspace, caller, id, state);
-    const answer = stored.then(async (fault) => fault ?? answerTo(await first, state));
-    remember(answers, id, answer, known.outcome.promise);
-    const isTaken = (await stored) === undefined;
-    if (!isTaken) {
-      waiting.delete(caller.requestId);
-      answers.delete(id);
+  /** Its job may begin at once, so what waits for it is known before. */
+  async function store(workspace: Workspace, caller: Caller, state: ViewState): Promise<Waiting> {
+    const { request, outcome } = await storeForm(workspace, caller, state);
+    const known = waiting.get(formId(state));
+    const mine = known !== undefined && request !== caller.requestId ? known : waitingFor(caller);
+    if (outcome !== undefined) {
+      mine.submitted.resolve(outcome.submitted);
+      return mine;
     }
-    const isSeen = await isSent(ack, await answer);
-    if (isTaken) known.answered.resolve(isSeen && (await first) !== undefined);
+    waiting.set(formId(state), mine);
+    await sendForm(workspace, caller, state, request);
+    return mine;
   }
 
   return {
     /** Stores a form, and answers it with what comes of it within the time that Slack gives. */
-    take,
-    job: forms.job,
+    async take(workspace: Workspace, caller: Caller, state: ViewState, ack: Ack): Promise<void> {
+      let mine: Waiting;
+      try {
+        mine = await store(workspace, caller, state);
+      } catch (error) {
+        const base = failureWords(explainNotStored(workspace, error));
+        return ack(ackOf({ kind: 'errors', errors: {}, base }, state));
+      }
+      const inTime = await withTimeout(workspace.clock, ACK_WITHIN_MS, mine.submitted.promise);
+      // Another replica may have carried it out.
+      const submitted = inTime ?? (await outcomeOf(workspace, state))?.submitted;
+      let isAnswered = false;
+      try {
+        await ack(answerTo(submitted, state));
+        isAnswered = submitted !== undefined;
+      } finally {
+        mine.answered.resolve(isAnswered);
+      }
+    },
+    job,
   };
 }
 
-/** False where Slack has not seen it, although it may have it sent again. */
-async function isSent(ack: Ack, answer: SubmissionAck): Promise<boolean> {
-  try {
-    await ack(answer);
-    return true;
-  } catch (error) {
-    if (!(error instanceof AckNotSent)) throw error;
-    return false;
-  }
+function waitingFor(caller: Caller): Waiting {
+  return { caller, submitted: Promise.withResolvers(), answered: Promise.withResolvers() };
 }
 
 function sentOf(registry: Registry, workspace: Workspace, caller: Caller, state: ViewState): Sent {
@@ -120,59 +130,35 @@ function sentOf(registry: Registry, workspace: Workspace, caller: Caller, state:
   return { registry, workspace, caller, context: createContext(workspace, caller), state, found };
 }
 
-/** Stores a form, unless it was taken before; the answer where it cannot be carried out. */
-async function storeOnce(
-  forms: DurableForms,
-  workspace: Workspace,
-  caller: Caller,
-  id: string,
-  state: ViewState,
-): Promise<SubmissionAck> {
-  try {
-    const claim = await claimsOf(workspace).get(id);
-    if (claim !== undefined) return ackOf(sentAlready(state), state);
-    await forms.store(workspace, caller, id, state);
-    return undefined;
-  } catch (error) {
-    const base = failureWords(explainNotStored(workspace, error));
-    return ackOf({ kind: 'errors', errors: {}, base }, state);
-  }
-}
-
-/** Carries out a form, and answers it: by its ack where that is still open, else in the modal or by a message. */
-async function runForm(sent: Sent, form: TakenForm, known: Waiting | undefined): Promise<void> {
-  const { channel, requestId: delivery } = sent.caller;
-  if (form.isResumed) countRepeated(sent.workspace, { channel, delivery });
-  const outcome = outcomeOf(sent, form);
-  if (known !== undefined) outcome.then(known.outcome.resolve, known.outcome.reject);
+/** Answers a form by its ack where that is still open, else in the modal or by a message. */
+async function answerLate(
+  sent: Sent,
+  outcome: Promise<Submitted>,
+  known: Waiting | undefined,
+): Promise<void> {
+  // Where it fails it is tried again, as long as somebody waits or not.
+  outcome.then(known?.submitted.resolve, () => undefined);
   const isShown = (await known?.answered.promise) || (await showLate(sent, outcome));
   await finish(sent, await outcome, isShown);
 }
 
-async function outcomeOf(sent: Sent, form: TakenForm): Promise<Submitted> {
-  const { title } = sent.state.view;
-  if (form.isDone) return { kind: 'view', view: notice(title.text, DONE) };
-  if (form.isResumed && sent.found?.submission.isOrder)
-    return { kind: 'view', view: notice(title.text, CUT_OFF) };
-  const submitted = await submit(sent, form);
-  if (submitted.kind !== 'errors') await form.markDone();
-  if (submitted.kind !== 'view') return submitted;
-  return { ...submitted, view: answeredIn(submitted.view, sent.caller.answerTs) };
+/** Carries out a form, and stores what came of it before anybody is told. */
+async function submit(sent: Sent, form: string, isResumed: boolean): Promise<Submitted> {
+  const { workspace, state, found, caller } = sent;
+  const isCutOff = isResumed && found?.submission.isOrder === true;
+  const submitted = isCutOff ? cutOff(state) : await carryOutForm(sent);
+  const answered =
+    submitted.kind === 'view'
+      ? { ...submitted, view: answeredIn(submitted.view, caller.answerTs) }
+      : submitted;
+  await storeOutcome(workspace, form, { submitted: answered, state });
+  return answered;
 }
 
-const CUT_OFF =
-  ':warning: Deckhand was restarted while it carried out this form, so it may or may not be done. Check at the service before you fill it in again.';
-
-/** Kept for the same form; not after errors, since then it may be sent again. */
-function remember(
-  answers: Map<string, Promise<SubmissionAck>>,
-  id: string,
-  answer: Promise<SubmissionAck>,
-  outcome: Promise<Submitted>,
-): void {
-  answers.set(id, answer);
-  const forget = (): boolean => answers.delete(id);
-  void outcome.then(({ kind }) => kind === 'errors' && forget(), forget);
+function cutOff({ view }: ViewState): Submitted {
+  const said =
+    ':warning: Deckhand was restarted while it carried out this form, so it may or may not be done. Check at the service before you fill it in again.';
+  return { kind: 'view', view: notice(view.title.text, said) };
 }
 
 /** Errors that come in time stand under their fields; what takes longer first shows that the work continues. */
@@ -182,7 +168,7 @@ function answerTo(submitted: Submitted | undefined, state: ViewState): Submissio
   return { response_action: 'update', view: notice(state.view.title.text, said) };
 }
 
-function submit(sent: Sent, form: TakenForm): Promise<Submitted> {
+function carryOutForm(sent: Sent): Promise<Submitted> {
   const { workspace, caller, context, state, found } = sent;
   const submission = found?.submission;
   return carryOut<Submitted>({
@@ -194,7 +180,6 @@ function submit(sent: Sent, form: TakenForm): Promise<Submitted> {
     role: submission?.role,
     actsIn: submission?.actsIn?.(state),
     isChange: true,
-    claim: formClaim(workspace, state, form),
     async run() {
       if (submission === undefined) throw outdated('form');
       return submission.submit(state, context);
@@ -202,10 +187,15 @@ function submit(sent: Sent, form: TakenForm): Promise<Submitted> {
     async explain(error) {
       const invalid = invalidIn(error);
       if (invalid !== undefined) return invalidFields(invalid);
-      const explained = context.explain(error, { view: state.view.callback_id });
+      const explained = context.explain(error, { view: viewOf(sent) });
       return { kind: 'errors', errors: {}, base: failureWords(explained), lacks: explained.lacks };
     },
   });
+}
+
+/** For the log, which takes no word that came in. */
+function viewOf({ found }: Sent): string {
+  return found?.submission.callbackId ?? 'unknown';
 }
 
 /** False where the modal is no longer there. */
@@ -234,6 +224,6 @@ async function finish(sent: Sent, submitted: Submitted, isShown: boolean): Promi
       await follow(sent, await submitted.after());
     else if (!isShown) await respondPrivately(workspace, caller, lateMessage(state, submitted));
   } catch (error) {
-    await respondFailure(context, error, { view: state.view.callback_id ?? '' });
+    await respondFailure(context, error, { view: viewOf(sent) });
   }
 }

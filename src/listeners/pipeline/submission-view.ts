@@ -15,7 +15,7 @@ export type SubmissionAck =
   | { response_action: 'update'; view: ModalView }
   | { response_action: 'clear' };
 
-export const DONE = ':white_check_mark: Done. You can close this.';
+const DONE = ':white_check_mark: Done. You can close this.';
 
 type Errors = Extract<Submitted, { kind: 'errors' }>;
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createSocket, type Server as Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Logger } from '../../observability/log.ts';
 import { PAGE_STYLE } from '../../views/blocks/page.ts';
 
@@ -34,11 +35,8 @@ const SECURITY_HEADERS: ReadonlyArray<[string, string]> = [
 
 export interface Listener {
   port: number;
-  /**
-   * From now on answers 503 on every route that is not in `still`, and ends kept-alive connections. Resolves when what
-   * was being answered before has its answer.
-   */
-  drain(still: readonly string[]): Promise<void>;
+  /** From now on each connection ends with its answer, so that a proxy opens the next one elsewhere. */
+  drain(): void;
   /** Stops accepting, lets requests in flight end, then closes what is idle. */
   close(): Promise<void>;
 }
@@ -81,45 +79,32 @@ export interface ListenOptions {
   /** The variable that the port is from; `PORT` if left out. */
   variable?: 'PORT' | 'METRICS_PORT';
   log: Logger;
-  /** How many new connections a turn of the event loop takes at most; one if left out. */
-  sockets?: number;
-  /** Called with each connection, before its request is read. */
-  onConnection?: () => void;
   slowest?: typeof SLOWEST;
 }
 
 /** Listens on `host:port`; slow clients are cut, and a handler that throws answers 500 with a reference in the log. */
 export async function listen(routes: Routes, options: ListenOptions): Promise<Listener> {
   const { headersMs, requestMs } = options.slowest ?? SLOWEST;
-  const answering = new Set<Promise<void>>();
-  let open = routes;
+  let isDraining = false;
   const server = createServer({ connectionsCheckingInterval: headersMs / 10 }, (request, response) => {
-    const answered = answer(open, request, response, options.log).finally(() => answering.delete(answered));
-    answering.add(answered);
+    if (isDraining) response.setHeader('connection', 'close');
+    void answer(routes, request, response, options.log);
   });
-  if (options.onConnection !== undefined) server.on('connection', options.onConnection);
   server.headersTimeout = headersMs;
   server.requestTimeout = requestMs;
   server.keepAliveTimeout = 65_000;
   server.maxHeadersCount = 100;
-  const sockets = await openSockets(server, { sockets: 1, ...options }).catch((cause) => {
+  server.listen({ host: options.host, port: options.port });
+  await once(server, 'listening').catch((cause) => {
     throw new ListenError(options, cause);
   });
   return {
     port: (server.address() as AddressInfo).port,
-    async drain(still) {
-      open = Object.fromEntries(
-        Object.entries(routes).map(([route, handler]) => [route, still.includes(route) ? handler : turnAway]),
-      );
-      await Promise.all(answering);
+    drain() {
+      isDraining = true;
     },
-    close: () => close(server, sockets),
+    close: () => close(server),
   };
-}
-
-function turnAway(_: IncomingMessage, response: ServerResponse): void {
-  response.setHeader('connection', 'close');
-  sendText(response, 503, 'draining');
 }
 
 export function sendText(response: ServerResponse, status: number, text: string, type = 'text/plain'): void {
@@ -176,71 +161,12 @@ function refuse(routes: Routes, path: string, response: ServerResponse): void {
   sendText(response, 405, 'method not allowed');
 }
 
-/** What is still open then is a client that does not read or write. */
-const CLOSE_GRACE_MS = 1_000;
+/** Longer than the answer to a form takes: what is still open then is a client that does not read or write. */
+const CLOSE_GRACE_MS = 3_000;
 
-async function close(server: Server, sockets: readonly Socket[]): Promise<void> {
+async function close(server: Server): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
-  const closed = Promise.all(sockets.map(closeSocket));
-  server.closeIdleConnections();
+  const closed = once(server, 'close');
+  server.close();
   await closed.finally(() => clearTimeout(cut));
-}
-
-/**
- * Has `server` accept from so many sockets of one port; from one where the system cannot share a port. The event loop
- * takes one new connection a turn from each socket, and in a burst a turn takes tens of milliseconds: on one socket, the
- * last of 500 connections would be accepted seconds late.
- * @returns all of them, the server first
- * @throws what `listen` fails with, also where another process listens there and would share the port
- */
-async function openSockets(
-  server: Server,
-  { host, port, sockets }: { host: string; port: number; sockets: number },
-): Promise<Socket[]> {
-  const isShared = sockets > 1 && (await canShare(host, port));
-  await listenOn(server, { host, port, reusePort: isShared });
-  const { address, port: taken } = server.address() as AddressInfo;
-  const others = Array.from({ length: isShared ? sockets - 1 : 0 }, () => acceptFor(server));
-  await Promise.all(others.map((one) => listenOn(one, { host: address, port: taken, reusePort: true })));
-  return [server, ...others];
-}
-
-/**
- * Whether the system lets sockets share a port. Tried first with a socket that shares nothing: where another process
- * listens, that alone is refused.
- */
-async function canShare(host: string, port: number): Promise<boolean> {
-  const probe = createSocket();
-  await listenOn(probe, { host, port });
-  await closeSocket(probe);
-  try {
-    await listenOn(probe, { host, port: 0, reusePort: true });
-    await closeSocket(probe);
-    return true;
-  } catch (error) {
-    // macOS and Windows.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOTSUP') return false;
-    throw error;
-  }
-}
-
-/** With the options that `http.Server` gives to its own socket. */
-function acceptFor(server: Server): Socket {
-  return createSocket({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket));
-}
-
-function listenOn(socket: Socket, at: { host: string; port: number; reusePort?: boolean }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    socket.once('error', reject);
-    socket.listen(at, () => {
-      socket.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function closeSocket(socket: Socket): Promise<void> {
-  return new Promise((resolve, reject) => {
-    socket.close((error) => (error === undefined ? resolve() : reject(error)));
-  });
 }

@@ -16,6 +16,7 @@ import {
 import { failureWords } from '../../views/blocks/failures.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { deliver } from '../deliver.ts';
 
 const FIRST_POLL_MS = 30_000;
 const LONGEST_PAUSE_MS = 15 * 60_000;
@@ -29,8 +30,6 @@ const Watched = z.object({
   since: z.number(),
   looks: z.number(),
   deployKey: z.object({ publicKey: z.string(), fingerprint: z.string() }).optional(),
-  /** Set before the person is notified: if the process dies then, they are not notified twice. */
-  told: z.boolean().optional(),
 });
 type Watched = z.infer<typeof Watched>;
 
@@ -110,26 +109,25 @@ async function planPoll(
     random: Math.random(),
   });
   const key = `${watched.account} ${watched.since} ${watched.looks}`;
-  await jobs.send(WATCH_VERIFICATION, watched, { key, startAfter: now + pause, newTrace: true });
+  await jobs.send(WATCH_VERIFICATION, watched, { key, at: now + pause });
 }
 
 async function notify(
-  { slack, log }: Pick<Workspace, 'slack' | 'log'>,
-  job: Job<Watched>,
-  watched: Watched,
+  workspace: Workspace,
+  { attempt, signal }: Job<Watched>,
+  { user, account, since }: Watched,
   message: Message,
 ): Promise<void> {
-  const { user, account } = watched;
-  if (watched.told) return;
-  await job.save({ ...watched, told: true });
   try {
-    await slack.sendDirectMessage(user, message);
+    const channel = await workspace.slack.openDirect(user);
+    const id = `verification ${account} ${since}`;
+    await deliver(workspace, { id, channel, message, signal, possibleDuplicate: attempt > 1 });
   } catch (error) {
-    if (!isSlackFailure(error, 'gone', 'revoked')) {
-      await job.save({ ...watched, told: false });
-      throw error;
-    }
-    log.warn({ event: 'answer_failed', user, account, err: error }, 'a person could not be notified');
+    if (!isSlackFailure(error, 'gone', 'revoked')) throw error;
+    workspace.log.warn(
+      { event: 'answer_failed', user, account, err: error },
+      'a person could not be notified',
+    );
   }
 }
 

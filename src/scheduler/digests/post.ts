@@ -1,13 +1,10 @@
-import type { Message } from '../../core/message.ts';
+import type { Message, Refusal } from '../../core/message.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { type Digest, nextOf, type SlotResult } from '../../records/digests.ts';
-import { isFileRefused, isSlackFailure, type SlackFailure } from '../../slack/failure.ts';
-import { withRetries } from '../../slack/rate-limit.ts';
 import type { MessageRef } from '../../slack/slack.ts';
-import { sendWithFiles, type Upload } from '../../slack/uploads.ts';
-import { altText, chartName, totalOf } from '../../views/activity/deployments-chart.ts';
-import { type DigestFrame, digestMessage, type ReportedAccount } from '../../views/digests/digest.ts';
-import { pictureLeftOutMessage, threadMessages } from '../../views/digests/thread.ts';
+import { type DigestFrame, digestMessage } from '../../views/digests/digest.ts';
+import { pictureRefusedMessage, threadMessages } from '../../views/digests/thread.ts';
+import type { ChartOptions } from '../../workspace/charts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, deliverReply } from '../deliver.ts';
 import { type Gathered, reportedOf } from './reports.ts';
@@ -29,10 +26,10 @@ export function deliveryId({ digest, slotAt }: SlotJob): string {
 }
 
 /** How the occurrence ended, for the list of digests. */
-export interface OccurrenceResult extends Pick<SlotResult, 'outcome' | 'reason'> {
-  /** The success rates that it showed, by account. */
-  rates?: Record<string, number | null>;
-}
+export type OccurrenceResult = Pick<SlotResult, 'outcome' | 'reason'>;
+
+/** A digest waits for Slack's rate limit to take its picture, but not for long: its text matters more. */
+const BUSY_MS = 3 * 60_000;
 
 /**
  * Posts the occurrence's message and thread.
@@ -40,55 +37,35 @@ export interface OccurrenceResult extends Pick<SlotResult, 'outcome' | 'reason'>
  * @throws SlackFailure
  */
 export async function postDigest(
-  run: OccurrenceRun,
+  { workspace, digest, slot, job, lateSince }: OccurrenceRun,
   reports: readonly Gathered[],
   isShown: boolean,
 ): Promise<OccurrenceResult> {
-  const { workspace, job } = run;
-  const reported = reportedOf(reports);
-  const uploads = isShown ? NO_PICTURES : await uploadPictures(workspace, reported, job.signal);
-  const { shown, left, refused = uploads.refused } = await postRoot(run, reports, uploads.pictures);
-  if (shown.ts !== '') {
-    const unshared = await sharePictures(workspace, shown, left);
-    await postThread(run, shown, reports, refused ?? unshared);
-  }
-  const rates = reported.map(({ account, activity }) => [account, activity.stats?.success_rate ?? null]);
-  const outcome = run.lateSince === undefined ? 'posted' : 'late';
-  return { outcome, rates: Object.fromEntries(rates) };
-}
-
-/**
- * One message an occurrence. The pictures are uploaded before, privately, and the message shows them; where Slack
- * refuses that, the message is posted without them, and they are left for its thread.
- */
-async function postRoot(
-  { workspace, digest, slot, job, lateSince }: OccurrenceRun,
-  reports: readonly Gathered[],
-  pictures: readonly Uploaded[],
-): Promise<{ shown: MessageRef; left: readonly Uploaded[]; refused?: SlackFailure }> {
-  const delivery = { id: deliveryId(slot), channel: digest.channel, signal: job.signal };
+  const { signal } = job;
   const frame = frameOf(workspace, digest, lateSince);
-  const withoutPictures = async (): Promise<MessageRef> =>
-    deliver(workspace, { ...delivery, message: digestMessage(frame, reports) });
-  if (pictures.length === 0) return { shown: await withoutPictures(), left: pictures };
-  const message = digestMessage(frame, reports, filesOf(pictures));
-  try {
-    const shown = await sendWithFiles(
-      workspace.clock,
-      () => deliver(workspace, { ...delivery, message }),
-      job,
-    );
-    if (shown !== undefined) return { shown: shown.value, left: [] };
-  } catch (error) {
-    if (isFileRefused(error)) return { shown: await withoutPictures(), left: [], refused: error };
-    throw error;
-  }
-  return { shown: await withoutPictures(), left: pictures };
+  let refusal: Refusal | undefined;
+  const onRefused = (refused: Refusal): void => {
+    refusal ??= refused;
+  };
+  const message = isShown
+    ? digestMessage(frame, reports)
+    : await drawDigest(workspace, frame, reports, { busyMs: BUSY_MS, signal, onRefused });
+  const { channel } = digest;
+  const root = { id: deliveryId(slot), channel, message, signal, possibleDuplicate: job.attempt > 1 };
+  const shown = await deliver(workspace, root);
+  if (shown.ts !== '') await postThread({ workspace, digest, slot, job }, shown, reports, refusal);
+  return { outcome: lateSince === undefined ? 'posted' : 'late' };
 }
 
-/** Slack's ids of the files, by account. */
-export function filesOf(pictures: readonly Uploaded[]): Map<string, string> {
-  return new Map(pictures.map(({ account, file }) => [account, file]));
+/** The message with the charts of its accounts. */
+export function drawDigest(
+  { charts }: Pick<Workspace, 'charts'>,
+  frame: DigestFrame,
+  reports: readonly Gathered[],
+  options?: ChartOptions,
+): Promise<Message> {
+  const data = new Map(reportedOf(reports).map((report) => [report.account, report.data]));
+  return charts.message(data, (drawn) => digestMessage(frame, reports, drawn), options);
 }
 
 export function frameOf({ clock }: Workspace, digest: Digest, lateSince?: number): DigestFrame {
@@ -96,10 +73,10 @@ export function frameOf({ clock }: Workspace, digest: Digest, lateSince?: number
 }
 
 async function postThread(
-  { workspace, digest, slot, job }: OccurrenceRun,
+  { workspace, digest, slot, job }: Pick<OccurrenceRun, 'workspace' | 'digest' | 'slot' | 'job'>,
   root: MessageRef,
   reports: readonly Gathered[],
-  refused: SlackFailure | undefined,
+  refusal: Refusal | undefined,
 ): Promise<void> {
   const { channel } = digest;
   const { threads = true } = await workspace.channels.get(channel);
@@ -111,88 +88,9 @@ async function postThread(
       threadTs: root.ts,
       message,
       signal: job.signal,
+      possibleDuplicate: job.attempt > 1,
     });
-  if (refused !== undefined && !(await reply('picture', pictureLeftOutMessage(refused)))) return;
+  if (refusal !== undefined && !(await reply('picture', pictureRefusedMessage(refusal)))) return;
   for (const [at, message] of threadMessages(reports, digest).entries())
     if (!(await reply(`reply ${at}`, message))) return;
-}
-
-/** A digest waits for Slack's rate limit, but not for long: its text matters more. */
-const RETRY_POLICY = { busyMs: 3 * 60_000, retriesUnknown: 1 };
-/** As many as a message shows. */
-const MOST = 4;
-
-interface Uploaded {
-  account: string;
-  /** Slack's id of the file, which is private until a message shows it. */
-  file: string;
-  upload: Upload;
-}
-
-interface Uploads {
-  pictures: readonly Uploaded[];
-  /** Why some are missing. */
-  refused?: SlackFailure | undefined;
-}
-
-const NO_PICTURES: Uploads = { pictures: [] };
-
-/** Draws and uploads a picture for each account that had deployments. What Slack refuses is left out. */
-export async function uploadPictures(
-  workspace: Workspace,
-  reports: readonly ReportedAccount[],
-  signal?: AbortSignal,
-): Promise<Uploads> {
-  const shown = reports.filter(({ data }) => totalOf(data) > 0).slice(0, MOST);
-  const pictures: Uploaded[] = [];
-  let refused: SlackFailure | undefined;
-  for (const { account, data } of shown) {
-    const upload: Upload = {
-      filename: `deployments-${account}.png`,
-      bytes: await workspace.pictures.draw(data),
-      title: chartName(data),
-      altText: altText(data),
-    };
-    const send = (): Promise<string> =>
-      withRetries(workspace.clock, RETRY_POLICY, () => workspace.slack.upload(upload), signal);
-    const unsent = await refusalOf(workspace, async () => {
-      pictures.push({ account, file: await send(), upload });
-    });
-    refused ??= unsent;
-  }
-  return { pictures, refused };
-}
-
-/**
- * Puts pictures that no message could show into its thread.
- * @returns why some are missing
- */
-async function sharePictures(
-  workspace: Workspace,
-  { channel, ts: threadTs }: MessageRef,
-  pictures: readonly Uploaded[],
-): Promise<SlackFailure | undefined> {
-  let refused: SlackFailure | undefined;
-  for (const { upload } of pictures) {
-    const unshared = await refusalOf(workspace, () =>
-      workspace.slack.upload({ ...upload, channel, threadTs }),
-    );
-    refused ??= unshared;
-  }
-  return refused;
-}
-
-async function refusalOf(
-  { log }: Pick<Workspace, 'log'>,
-  work: () => Promise<unknown>,
-): Promise<SlackFailure | undefined> {
-  try {
-    await work();
-    return undefined;
-  } catch (error) {
-    if (!isSlackFailure(error)) throw error;
-    const { method, kind, reason } = error;
-    log.warn({ event: 'picture_left_out', method, kind, reason }, 'Slack refused a picture');
-    return error;
-  }
 }

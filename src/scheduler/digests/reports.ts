@@ -5,9 +5,8 @@ import type { Digest } from '../../records/digests.ts';
 import { getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { chartOf, eventsOf } from '../../views/activity/activity.ts';
-import { type PastRate, totalOf } from '../../views/activity/deployments-chart.ts';
+import { totalOf } from '../../views/activity/deployments-chart.ts';
 import { unlistedFailures } from '../../views/activity/stats.ts';
-import { dayOf } from '../../views/blocks/days.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import type { AccountReport, ReportedAccount } from '../../views/digests/digest.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -48,14 +47,9 @@ async function reportOf(
       getActivity(client, { range, stats: true }, { signal, skipped }),
     );
     const events = project === undefined ? whole.events : eventsOf(whole.events, project.permalink);
-    const rate = { day: dayOf(zone, now), rate: whole.stats?.success_rate ?? null };
-    const data = {
-      ...chartOf({ account: account.name, range, zone, project }, whole, now),
-      rates: [...pastRatesOf(digest, account.name), rate],
-    };
+    const data = chartOf({ account: account.name, range, zone, project }, whole, now);
     const activity = { ...whole, events };
-    const words = unlistedFailures(whole);
-    const unlisted = words === undefined || project === undefined ? words : `Whole account: ${words}`;
+    const unlisted = unlistedFailures(whole);
     return { kind: 'reported', account: account.name, activity, data, unlisted, skipped };
   } catch (error) {
     if (!(error instanceof AccountFailure || error instanceof AccountKeyUnreadable)) throw error;
@@ -67,13 +61,6 @@ async function reportOf(
     workspace.log.warn({ event: 'digest_account_failed', ...fields }, 'Account of a digest did not answer');
     return { ...failed, error };
   }
-}
-
-function pastRatesOf({ pastRates, zone }: Digest, account: string): PastRate[] {
-  return pastRates.flatMap(({ slotAt, rates }) => {
-    const rate = rates[account];
-    return rate === undefined ? [] : [{ day: dayOf(zone, slotAt), rate }];
-  });
 }
 
 export function reportedOf(reports: readonly Gathered[]): ReportedAccount[] {

@@ -5,11 +5,12 @@ import { accountsChanged, type Paused } from '../../records/schedules.ts';
 import { say } from '../../views/blocks/message.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { deliveryOf, isUndeliverable, undeliverableReason } from '../deliver.ts';
+import { isDelivered, isUndeliverable, undeliverableReason } from '../deliver.ts';
+import { continueChain } from '../schedules/chain.ts';
 import { notifyOwner, type Pausing, pauseAndNotify } from '../schedules/notify-owner.ts';
 import { deliveryId, type OccurrenceResult, type OccurrenceRun, postDigest } from './post.ts';
 import { failuresOf, type Gathered, gatherReports, isPassing, isQuiet } from './reports.ts';
-import { asSchedule, DIGEST, DIGESTS, dropOrphan, type SlotJob } from './schedule.ts';
+import { asSchedule, chainOf, DIGEST, DIGESTS, type SlotJob } from './schedule.ts';
 
 /** How long a service that gives no answer is asked again before the digest says so. */
 const LONGEST_RETRY_MS = 10 * 60_000;
@@ -22,15 +23,18 @@ const NOT_FOUND_ATTEMPTS = 3;
  */
 async function runDigest(workspace: Workspace, job: Job<SlotJob>, startedAt: number): Promise<void> {
   const slot = job.data;
-  const [digest, delivery] = await Promise.all([
+  const [digest, isPosted] = await Promise.all([
     workspace.digests.get(slot.digest),
-    deliveryOf(workspace.store, deliveryId(slot)),
+    isDelivered(workspace, deliveryId(slot)),
   ]);
-  if (digest === undefined) return dropOrphan(workspace, slot.digest);
+  if (digest === undefined) return;
   const late = lateSince(slot, workspace.clock.now(), startedAt);
   const run: OccurrenceRun = { workspace, digest, slot, job, lateSince: late };
-  if (digest.state.kind === 'paused') return finishPausing(run);
-  if (delivery !== undefined) return post(run, await gather(run), delivery.state === 'posted');
+  // Where this occurrence paused it, and was killed before its notice, that is sent now.
+  if (digest.state.kind === 'paused') return notifyPaused(run, undefined);
+  const link = { scheduledAt: slot.slotAt, attempt: job.attempt, doneAt: digest.last?.slotAt };
+  if (!(await continueChain(workspace, chainOf(digest), link))) return;
+  if (isPosted) return post(run, await gather(run), true);
   if ((digest.snoozedUntil ?? 0) > slot.slotAt)
     return recordOccurrence(workspace, slot, { outcome: 'snoozed' });
   if (workspace.clock.now() - slot.slotAt >= CATCH_UP_MS)
@@ -80,25 +84,21 @@ async function post(run: OccurrenceRun, reports: readonly Gathered[], isShown: b
   }
 }
 
-const MOST_PAST_RATES = 30;
-
 /** For the list of digests. */
 async function recordOccurrence(
   { clock, digests, metrics }: Pick<Workspace, 'clock' | 'digests' | 'metrics'>,
   { digest, slotAt }: SlotJob,
-  { rates, ...rest }: OccurrenceResult,
+  result: OccurrenceResult,
 ): Promise<void> {
-  const last: SlotResult = { slotAt, at: clock.now(), ...rest };
+  const last: SlotResult = { slotAt, at: clock.now(), ...result };
   await digests.change(digest, (current) => {
-    const others = current.pastRates.filter((past) => past.slotAt !== slotAt);
-    const pastRates = rates === undefined ? others : [...others, { slotAt, rates }];
     // A late occurrence may end after a younger one.
     const isLatest = (current.last?.slotAt ?? 0) <= slotAt;
     const { snoozedUntil = 0, ...awake } = current;
     const standing = snoozedUntil > slotAt ? current : awake;
-    return { ...standing, ...(isLatest ? { last } : {}), pastRates: pastRates.slice(-MOST_PAST_RATES) };
+    return isLatest ? { ...standing, last } : standing;
   });
-  metrics.slot('digest', rest.outcome, last.at - slotAt);
+  metrics.slot('digest', result.outcome, last.at - slotAt);
 }
 
 /** Pauses the digest and notifies its owner, once. */
@@ -106,12 +106,6 @@ async function pause(run: OccurrenceRun, paused: Pick<Paused, 'cause' | 'reason'
   const { workspace, slot } = run;
   await recordOccurrence(workspace, slot, { outcome: 'failed', reason: paused.reason });
   await notifyPaused(run, paused);
-}
-
-/** A paused digest posts nothing; the occurrence that paused it and was killed before its notice sends that now. */
-async function finishPausing(run: OccurrenceRun): Promise<void> {
-  await dropOrphan(run.workspace, run.digest.id);
-  await notifyPaused(run, undefined);
 }
 
 function notifyPaused(
@@ -128,16 +122,17 @@ function notifyPaused(
 
 /** True where no account answered and there is nothing to post, because trying again does not change a refusal. */
 async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Promise<boolean> {
-  const { workspace, slot, job } = run;
+  const { workspace, digest, slot } = run;
   const now = workspace.clock.now();
   const failures = failuresOf(reports);
   const isNotFound = failures.every(({ cause }) => cause.kind === 'record_not_found');
-  const notFound = isNotFound ? (slot.notFound ?? 0) + 1 : 0;
+  const { slotAt } = slot;
+  const before = digest.asking?.slotAt === slotAt ? digest.asking : { since: now, notFound: 0 };
+  const asking = { slotAt, since: before.since, notFound: isNotFound ? before.notFound + 1 : 0 };
   const passing = failures.find(isPassing);
-  if (passing !== undefined && notFound < NOT_FOUND_ATTEMPTS) {
-    const { askedSince = now } = slot;
-    if (now - askedSince >= LONGEST_RETRY_MS) return false;
-    await job.save({ ...slot, askedSince, notFound });
+  if (passing !== undefined && asking.notFound < NOT_FOUND_ATTEMPTS) {
+    if (now - asking.since >= LONGEST_RETRY_MS) return false;
+    await workspace.digests.change(digest.id, (current) => ({ ...current, asking }));
     throw passing;
   }
   const refused = failures.find(({ cause }) => cause.kind !== 'unauthorized');

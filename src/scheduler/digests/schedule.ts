@@ -6,6 +6,7 @@ import { SCHEDULES } from '../../records/account-keys.ts';
 import { cronOf, Digest } from '../../records/digests.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { type Chain, startChain } from '../schedules/chain.ts';
 import { expectRoomForSchedule, type ScheduleKind } from '../schedules/lifecycle.ts';
 import { isServed } from '../schedules/reconcile-schedules.ts';
 
@@ -23,14 +24,18 @@ export type SlotJob = z.infer<typeof SlotJob>;
 export const DIGEST: JobType<SlotJob> = { queue: 'digest', schema: SlotJob };
 
 export const DIGESTS: ScheduleKind<Digest> = {
+  command: 'digest add',
   asker: SCHEDULES,
   list: async ({ digests }) => (await digests.list()).map(asSchedule),
-  async setState({ digests }, { id }, change) {
-    const changed = await digests.change(id, (current) => ({ ...current, state: change(current.state) }));
+  async setState({ digests, clock }, { id }, change) {
+    const changed = await digests.change(id, (current) => {
+      const state = change(current.state);
+      const isResumed = current.state.kind === 'paused' && state.kind === 'active';
+      return { ...current, state, ...(isResumed ? { activeSince: clock.now() } : {}) };
+    });
     return changed && asSchedule(changed);
   },
   start: (workspace, { record }) => start(workspace, record),
-  stop: ({ jobs }, { id }) => jobs.unschedule(keyOf(id)),
   async prepareResume({ accounts, digests }, { id, account }) {
     if (!isServed({ account }, await accounts.list()))
       throw new UserError(
@@ -77,14 +82,14 @@ export async function addDigest(
     }
     await expectRoomForSchedule(workspace, asked.channel);
     const id = await digests.freeId(asked.requestId);
-    const digest: Digest = { ...asked, id, setUpAt: clock.now(), state: ACTIVE, pastRates: [] };
+    const digest: Digest = { ...asked, id, setUpAt: clock.now(), state: ACTIVE };
     await start(workspace, digest);
     await digests.put(digest);
     return asSchedule(digest);
   });
 }
 
-/** Undefined where it was removed. Past rates of another account or project are not its own any more. */
+/** Undefined where it was removed. */
 export async function editDigest(
   workspace: Workspace,
   id: string,
@@ -94,31 +99,21 @@ export async function editDigest(
     const standing = await workspace.digests.get(id);
     if (standing === undefined) return undefined;
     const { account, project } = choices;
-    const isSame = account === standing.account && project?.permalink === standing.project?.permalink;
     // What was chosen before and is not chosen any more goes too.
-    const chosen = { ...choices, account, project, pastRates: isSame ? standing.pastRates : [] };
+    const chosen = { ...choices, account, project, activeSince: workspace.clock.now() };
     if (standing.state.kind === 'active') await start(workspace, { ...standing, ...chosen });
     const changed = await workspace.digests.change(id, (current) => ({ ...current, ...chosen }));
     return changed && asSchedule(changed);
   });
 }
 
-/** Ends the schedule of a digest that was removed or paused, as a kill in the middle of a change may have left it. */
-export async function dropOrphan(workspace: Workspace, id: string): Promise<void> {
-  await workspace.store.exclusive(SCHEDULES_LOCK, async () => {
-    const digest = await workspace.digests.get(id);
-    if (digest?.state.kind !== 'active') await workspace.jobs.unschedule(keyOf(id));
-  });
+/** From its latest occurrence on, or from when it began. One that is about to be resumed begins now. */
+async function start(workspace: Workspace, digest: Digest): Promise<void> {
+  const { state, last, setUpAt, activeSince = setUpAt } = digest;
+  const since = state.kind === 'paused' ? workspace.clock.now() : activeSince;
+  await startChain(workspace, chainOf(digest), Math.max(since, last?.slotAt ?? since));
 }
 
-function start(
-  { jobs }: Pick<Workspace, 'jobs'>,
-  { id, channel, account, cadence, zone }: Digest,
-): Promise<void> {
-  const lane = account === undefined ? channel : `${channel} ${account}`;
-  return jobs.schedule(keyOf(id), { cron: cronOf(cadence), zone, job: DIGEST, data: { digest: id }, lane });
-}
-
-function keyOf(id: string): string {
-  return `digest ${id}`;
+export function chainOf({ id, cadence, zone }: Digest): Chain<SlotJob> {
+  return { id, cron: cronOf(cadence), zone, job: DIGEST, dataAt: (slotAt) => ({ digest: id, slotAt }) };
 }

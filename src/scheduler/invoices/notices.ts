@@ -65,6 +65,7 @@ function afterInvoices(
 }
 
 export const INVOICE_NOTICES: ScheduleKind<BillingChannel> = {
+  command: 'invoices notify',
   asker: INVOICE_SCHEDULES,
   async list({ store }) {
     const rows = await billingChannels(store).list();

@@ -15,6 +15,8 @@ import type { Workspace } from '../../workspace/workspace.ts';
 
 /** Digests, watches, invoice notices: how each stores its records and does its work. */
 export interface ScheduleKind<R = unknown> {
+  /** That sets it up: where it is switched off in a channel, nothing of the kind is posted there. */
+  command: string;
   /** Decides which of an account's keys it uses. */
   asker: Asker;
   /** Oldest first. */
@@ -89,7 +91,14 @@ export function resumeSchedule<R>(
 const UNDO_MS = 10 * 60_000;
 
 /** Those of one channel. */
-const Removal = z.object({ removed: z.array(z.unknown()), channel: z.string().optional() });
+const Removal = z.object({
+  removed: z.array(z.unknown()),
+  channel: z.string().optional(),
+  /** The command of their kind; a button may name a removal of another one. */
+  kind: z.string().optional(),
+  /** The request that brought them back, which may be repeated after a kill. */
+  undoneBy: z.string().optional(),
+});
 
 function removals({ store }: Workspace) {
   return store.collection('removed-schedules', Removal);
@@ -109,26 +118,31 @@ export function removeSchedules(
       await kind.stop?.(workspace, schedule);
     }
     const kept = removed.filter((one) => one !== undefined);
-    const removal = { removed: kept, channel: schedules[0]?.channel };
+    const removal = { removed: kept, channel: schedules[0]?.channel, kind: kind.command };
     await removals(workspace).put(request, removal, workspace.clock.now() + UNDO_MS);
   });
 }
 
 /**
- * Brings back what a request removed; undefined after ten minutes.
+ * Brings back what a request removed, once; undefined after that, and after ten minutes.
+ * @param removedBy the request @param undoneBy the one that brings it back
  * @param expectAllowed throws where nothing is to come back to the channel
  * @throws UserError where its channel or the workspace has too many schedules by now: it can be tried again
  */
 export async function undoRemoval<R>(
   workspace: Workspace,
   kind: ScheduleKind<R>,
-  request: string,
+  { removedBy, undoneBy }: { removedBy: string; undoneBy: string },
   expectAllowed: (there: { channel: string }) => Promise<void>,
 ): Promise<Schedule<R>[] | undefined> {
-  const removal = await removals(workspace).get(request);
-  if (removal === undefined) return undefined;
+  const isOpen = (found: z.infer<typeof Removal>): boolean =>
+    (found.kind ?? kind.command) === kind.command && (found.undoneBy ?? undoneBy) === undoneBy;
+  const removal = await removals(workspace).get(removedBy);
+  if (removal === undefined || !isOpen(removal)) return undefined;
   if (removal.channel !== undefined) await expectAllowed({ channel: removal.channel });
   const restored = await workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const now = await removals(workspace).get(removedBy);
+    if (now === undefined || !isOpen(now)) return undefined;
     const standing = new Set((await kind.list(workspace)).map(({ id }) => id));
     const schedules: Schedule<R>[] = [];
     for (const removed of removal.removed) schedules.push(await kind.restore(workspace, removed));
@@ -136,6 +150,7 @@ export async function undoRemoval<R>(
     await expectRoomOrRemove(workspace, kind, added);
     for (const schedule of schedules)
       if (schedule.state.kind === 'active') await kind.start(workspace, schedule);
+    await removals(workspace).update(removedBy, (current) => current && { ...current, undoneBy });
     return schedules;
   });
   // Its account may have been disconnected in the meantime.

@@ -128,8 +128,7 @@ async function tryAgain(workspace: Workspace, { data, signal }: Job<LateNotice>)
 
 async function planAgain({ jobs, clock }: Workspace, late: LateNotice): Promise<void> {
   const pause = PAUSES_MS[late.tries] ?? PAUSES_MS.at(-1) ?? 0;
-  const options = { key: `${late.id} ${late.tries}`, startAfter: clock.now() + pause, newTrace: true };
-  await jobs.send(LATE_NOTICES, late, options);
+  await jobs.send(LATE_NOTICES, late, { key: `${late.id} ${late.tries}`, at: clock.now() + pause });
 }
 
 interface PauseNotice {

@@ -6,7 +6,7 @@ import { isSlackFailure, isTooLong } from '../../slack/failure.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { deliver, deliverReply, isUndeliverable, undeliverableReason } from '../deliver.ts';
+import { type Delivery, deliver, deliverReply, isUndeliverable, undeliverableReason } from '../deliver.ts';
 import type { ScheduleKind } from './lifecycle.ts';
 import { pauseAndNotify } from './notify-owner.ts';
 
@@ -59,15 +59,14 @@ export async function postPending<Doc extends FeedChannel>(
 ): Promise<void> {
   if (doc === undefined) return;
   const id = feedChannelId(doc);
-  for (const batch of doc.pending)
-    await jobs.send(jobOf(outbox), { id, batch: batch.id }, { key: batch.id, lane: doc.channel });
+  for (const batch of doc.pending) await jobs.send(jobOf(outbox), { id, batch: batch.id }, { key: batch.id });
 }
 
 async function postBatch<Doc extends FeedChannel>(
   workspace: Workspace,
   outbox: Outbox<Doc>,
   kind: ScheduleKind,
-  { data: { id, batch: batchId }, signal }: Job<BatchJob>,
+  { data: { id, batch: batchId }, signal, attempt }: Job<BatchJob>,
 ): Promise<void> {
   const doc = await outbox.collection(workspace.store).get(id);
   const batch = doc?.pending.find((pending) => pending.id === batchId);
@@ -83,7 +82,7 @@ async function postBatch<Doc extends FeedChannel>(
   if (workspace.clock.now() - batch.at > OLDEST_MS)
     return take(workspace, outbox, id, batch, 'it was too old when it could be posted');
   try {
-    await post(workspace, doc.channel, batch, signal);
+    await post(workspace, doc.channel, batch, { signal, possibleDuplicate: attempt > 1 });
     await take(workspace, outbox, id, batch, undefined);
   } catch (error) {
     if (isUndeliverable(error)) {
@@ -121,13 +120,13 @@ async function post(
   workspace: Workspace,
   channel: string,
   { id, root, replies }: Batch,
-  signal: AbortSignal,
+  sending: Pick<Delivery, 'signal' | 'possibleDuplicate'>,
 ): Promise<void> {
-  const shown = await deliver(workspace, { id, channel, message: root, signal });
+  const shown = await deliver(workspace, { id, channel, message: root, ...sending });
   for (const [at, message] of replies.entries()) {
     // The message was deleted before its thread was complete.
     if (shown.ts === '') return;
-    const reply = { id: `${id} ${at}`, channel, threadTs: shown.ts, message, signal };
+    const reply = { id: `${id} ${at}`, channel, threadTs: shown.ts, message, ...sending };
     if (!(await deliverReply(workspace, reply))) return;
   }
 }

@@ -159,12 +159,7 @@ async function send(
   account: string,
   { number, dueAt }: Polled,
 ): Promise<void> {
-  const key = `${account} ${number}`;
-  await jobs.send(
-    jobOf(interval),
-    { account, number },
-    { key, startAfter: dueAt, newTrace: true, lane: account },
-  );
+  await jobs.send(jobOf(interval), { account, number }, { key: `${account} ${number}`, at: dueAt });
 }
 
 function polls(store: WorkspaceStore): Collection<Polled> {

@@ -1,15 +1,24 @@
+import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
+import type { Logger } from '../../observability/log.ts';
 import type { Account } from '../../records/accounts.ts';
-import { type Paused, RECONCILE_SCHEDULES, type Schedule } from '../../records/schedules.ts';
+import { allows } from '../../records/channels.ts';
+import {
+  type Paused,
+  RECONCILE_SCHEDULES,
+  type Schedule,
+  type ScheduleState,
+} from '../../records/schedules.ts';
+import { DATA_KEYS, GLOBAL, type Store } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
+import type { Workspace, Workspaces } from '../../workspace/workspace.ts';
 import { pauseSchedule, resumeSchedule, type ScheduleKind } from './lifecycle.ts';
 import { notifyOwners } from './notify-owner.ts';
 
 /**
- * Pauses every schedule whose accounts have stopped working, with one message to each owner, and resumes those that
- * were paused for that and work again. Safe to repeat.
+ * Pauses every schedule whose accounts have stopped working, or whose command is switched off in its channel, with one
+ * message to each owner, and resumes those that were paused for that and may post again. Safe to repeat.
  */
 async function reconcileSchedules(
   workspace: Workspace,
@@ -23,8 +32,24 @@ async function reconcileSchedules(
     return (await Promise.all(each)).flat();
   });
   const accounts = await workspace.accounts.list();
+  const [switchedOff, unserved] = partition(paused, ({ state }) => causeOf(state) === 'channel');
   const next = (theirs: readonly Schedule[]): string => nextStep(workspace, theirs, accounts);
-  await notifyOwners(workspace, paused, { during, next, signal });
+  await notifyOwners(workspace, unserved, { during, next, signal });
+  for (const [channel, there] of Map.groupBy(switchedOff, (one) => one.channel))
+    await notifyOwners(workspace, there, {
+      during: `${during} ${channel}`,
+      next: (theirs) =>
+        `${resumes(theirs)} once an admin allows ${theirs.length > 1 ? 'them' : 'it'} there with ${code(`${workspace.word} roles`)}.`,
+      signal,
+    });
+}
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+}
+
+function causeOf(state: ScheduleState): Paused['cause'] | undefined {
+  return state.kind === 'paused' ? state.cause : undefined;
 }
 
 /** @returns those that this run paused, also before a kill */
@@ -33,17 +58,32 @@ async function reconcileKind(workspace: Workspace, kind: ScheduleKind, during: s
   const paused: Schedule[] = [];
   for (const schedule of await kind.list(workspace)) {
     const { state } = schedule;
-    if (isServed(schedule, accounts)) {
-      if (state.kind === 'paused' && state.cause === 'account')
-        await resumeSchedule(workspace, kind, schedule, { cause: 'account' });
+    const why = await whyNot(workspace, kind, schedule, accounts);
+    if (why === undefined) {
+      const cause = causeOf(state);
+      if (cause === 'account' || cause === 'channel')
+        await resumeSchedule(workspace, kind, schedule, { cause });
       continue;
     }
-    const reason = reasonOf(schedule, accounts);
-    const why: Paused = { kind: 'paused', cause: 'account', reason, at: workspace.clock.now(), during };
-    const standing = state.kind === 'active' ? await pauseSchedule(workspace, kind, schedule, why) : schedule;
+    const pause: Paused = { kind: 'paused', ...why, at: workspace.clock.now(), during };
+    const standing =
+      state.kind === 'active' ? await pauseSchedule(workspace, kind, schedule, pause) : schedule;
     if (standing?.state.kind === 'paused' && standing.state.during === during) paused.push(standing);
   }
   return paused;
+}
+
+/** Why a schedule may not post; undefined where it may. */
+async function whyNot(
+  { channels }: Workspace,
+  { command }: ScheduleKind,
+  schedule: Schedule,
+  accounts: readonly Account[],
+): Promise<Pick<Paused, 'cause' | 'reason'> | undefined> {
+  if (!allows(await channels.get(schedule.channel), command))
+    return { cause: 'channel', reason: `${code(command)} is switched off in <#${schedule.channel}>` };
+  if (isServed(schedule, accounts)) return undefined;
+  return { cause: 'account', reason: reasonOf(schedule, accounts) };
 }
 
 /** True where at least one of its accounts works. */
@@ -68,6 +108,10 @@ function reasonOf(schedule: Schedule, accounts: readonly Account[]): string {
   return `the account ${code(schedule.account)} is not connected any more`;
 }
 
+function resumes(paused: readonly Schedule[]): string {
+  return paused.length > 1 ? 'They resume by themselves' : 'It resumes by itself';
+}
+
 function nextStep(
   { word }: Pick<Workspace, 'word'>,
   paused: readonly Schedule[],
@@ -75,11 +119,10 @@ function nextStep(
 ): string {
   const [first] = paused;
   const found = first && accountOf(first, accounts);
-  const resumes = paused.length > 1 ? 'They resume by themselves' : 'It resumes by itself';
-  if (found?.state === 'unverified') return `${resumes} once it is verified.`;
+  if (found?.state === 'unverified') return `${resumes(paused)} once it is verified.`;
   const name = found?.name ?? first?.account;
   const connect = code(`${word} connect${name === undefined ? '' : ` ${name}`}`, 120);
-  return `${resumes} once an admin connects the account again with ${connect}.`;
+  return `${resumes(paused)} once an admin connects the account again with ${connect}.`;
 }
 
 export function reconcileJob(kinds: readonly ScheduleKind[]): JobDefinition<{ at: number }> {
@@ -88,4 +131,36 @@ export function reconcileJob(kinds: readonly ScheduleKind[]): JobDefinition<{ at
     options: { concurrency: 10, attempts: 10, backoffMs: 1_000 },
     run: (workspace, job) => reconcileSchedules(workspace, kinds, job),
   });
+}
+
+/**
+ * At a start: what a schedule needs to go on, and has lost, as with a store of an earlier release, is there again. One
+ * that cannot be read keeps no other from its turn. Never rejects.
+ */
+export async function startSchedules(
+  { workspaces, store, log }: { workspaces: Workspaces; store: Store; log: Logger },
+  kinds: readonly ScheduleKind[],
+  signal: AbortSignal,
+): Promise<void> {
+  const report = (err: unknown, workspace?: string): void => {
+    const fields = { event: 'schedules_not_started', workspace, err };
+    if (!signal.aborted) log.error(fields, 'schedules that have stopped go on after the next start');
+  };
+  try {
+    for (const { id } of await store.of(GLOBAL).collection(DATA_KEYS, z.unknown()).list()) {
+      if (signal.aborted) return;
+      await startOf(workspaces, id, kinds).catch((error: unknown) => report(error, id));
+    }
+  } catch (error) {
+    report(error);
+  }
+}
+
+/** A workspace with a schedule has an account, and with it a data key. */
+async function startOf(workspaces: Workspaces, id: string, kinds: readonly ScheduleKind[]): Promise<void> {
+  const workspace = await workspaces.enterInstalled(id);
+  if (workspace === undefined) return;
+  for (const kind of kinds)
+    for (const schedule of await kind.list(workspace))
+      if (schedule.state.kind === 'active') await kind.start(workspace, schedule);
 }

@@ -1,45 +1,62 @@
-import { DAY_MS } from '../../core/clock.ts';
+import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import { countRepeated, countUnanswered } from '../../observability/metrics.ts';
+import { countPossibleDuplicate } from '../../observability/metrics.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { createServer } from '../../service/servers.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
+import { isRefusal } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
-import { postId } from '../../slack/web.ts';
 import { createdNotice } from '../../views/servers/confirm.ts';
 import { provisioningMessage } from '../../views/servers/provisioning.ts';
-import { defineJob } from '../../workspace/define-job.ts';
+import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type ServerTarget, sendToFollow } from './provisioning.ts';
-import { findOrdered, namesakesOf, ServerOrder } from './server-order.ts';
+import { deliver } from '../deliver.ts';
+import { FOLLOW_PROVISIONING, type ServerTarget } from './provisioning.ts';
+import { createOrders, findOrdered, namesakesOf, ServerOrder } from './server-order.ts';
 import { notifyRefused, notifyUnknown, showInModal } from './server-order-messages.ts';
 
 /** The modal's answer must reach Slack before the outcome, or it would replace it. */
 const HEAD_START_MS = 250;
 
-/** A form that was cut off by a kill is carried out again, and so orders again, by when the first order may have ended. */
-const KEY_STAYS_MS = 30 * DAY_MS;
+/** A job is a pointer to its order; that of release 0.2.0 carries the order itself. */
+const Pointer = z.object({ order: z.string() });
+const OrderJob = z.union([ServerOrder, Pointer]);
+type OrderJob = z.infer<typeof OrderJob>;
 
 /** Stores a confirmed order; the same confirmation sent twice is one order. */
 export async function orderServer(
-  { jobs, clock }: Pick<Workspace, 'jobs' | 'clock'>,
+  workspace: Pick<Workspace, 'jobs' | 'clock' | 'store'>,
   order: ServerOrder,
 ): Promise<void> {
-  const startAfter = clock.now() + HEAD_START_MS;
-  await jobs.send(ADD_SERVER, order, { key: order.draft.order, startAfter });
+  const { order: id } = order.draft;
+  await createOrders(workspace).create(order);
+  await workspace.jobs.send(
+    ADD_SERVER,
+    { order: id },
+    { key: id, at: workspace.clock.now() + HEAD_START_MS },
+  );
+}
+
+/** Undefined where it is done. */
+async function openOrder(workspace: Workspace, data: OrderJob): Promise<ServerOrder | undefined> {
+  const orders = createOrders(workspace);
+  if ('draft' in data) await orders.create(data);
+  const order = await orders.get('draft' in data ? data.draft.order : data.order);
+  return order?.isDone === true ? undefined : order;
 }
 
 /**
  * Asks the service for the server, at most once: after a kill, an order that was sent but not answered is not sent
  * again, because a second server costs money every month, but looked for. Then it is shown in the channel and followed.
  */
-async function addServer(workspace: Workspace, job: Job<ServerOrder>): Promise<void> {
-  let order = job.data;
+async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void> {
+  const opened = await openOrder(workspace, job.data);
+  if (opened === undefined) return;
+  let order = opened;
   async function save(change: Partial<ServerOrder>): Promise<void> {
     order = { ...order, ...change };
-    await job.save(order);
+    await createOrders(workspace).put(order);
   }
   if (order.created === undefined) {
     const { asked } = order;
@@ -47,14 +64,15 @@ async function addServer(workspace: Workspace, job: Job<ServerOrder>): Promise<v
     const created = asked
       ? await findOrNotify(workspace, order, job.signal)
       : await create(workspace, order, job.signal);
-    if (created === undefined) return;
+    if (created === undefined) return save({ isDone: true });
     await save({ created });
   }
   if (order.created === undefined) return;
   const target = targetOf(order, order.created);
-  const shown = order.shown ?? (await postRoot(workspace, order, target, save));
+  const shown = order.shown ?? (await postRoot(workspace, order, target, job));
   await save({ shown });
   await follow(workspace, order, target, shown);
+  await save({ isDone: true });
   await showInModal(workspace, order, createdNotice(target.server.name, isInChannel(order, shown)));
 }
 
@@ -95,7 +113,7 @@ async function findOrNotify(
 ): Promise<ServerOrder['created']> {
   const { account, project, order: id } = order.draft;
   const fields = { account, project: project.permalink, order: id };
-  countUnanswered(workspace, { operation: 'createServer', ...fields });
+  countPossibleDuplicate(workspace, 'order', fields);
   const found = await findOrdered(workspace, order, signal);
   await record(workspace, order, found === undefined ? 'failed' : 'done');
   if (found === undefined)
@@ -123,39 +141,31 @@ function targetOf(
 
 /** In the channel; in a direct message where Deckhand may not post there, because the server is created already. */
 async function postRoot(
-  workspace: Pick<Workspace, 'slack' | 'id' | 'log' | 'metrics'>,
-  order: ServerOrder,
+  workspace: Workspace,
+  { user, draft, answerTs: threadTs, orderedAt: startedAt }: ServerOrder,
   target: ServerTarget,
-  save: (change: Partial<ServerOrder>) => Promise<void>,
+  { attempt }: Pick<Job<OrderJob>, 'attempt'>,
 ): Promise<MessageRef> {
-  const { user, draft, orderedAt: startedAt } = order;
-  const state = { kind: 'running' } as const;
-  const { slack, id } = workspace;
-  const { channel } = draft;
-  const clientMsgId = postId(id, draft.order, 'root');
-  const maybeTwice = order.maybeTwice || order.posting || false;
-  if (order.posting) countRepeated(workspace, { channel, delivery: clientMsgId });
   const message = provisioningMessage({
     target,
     askedBy: user,
     startedAt,
     now: startedAt,
-    maybeTwice,
-    state,
+    state: { kind: 'running' },
   });
-  await save({ posting: true, maybeTwice });
-  let isRepeated = false;
-  const onRepeat = (): void => {
-    isRepeated = true;
+  const root = {
+    id: `order ${draft.order}`,
+    message,
+    possibleDuplicate: attempt > 1,
+    isAwaited: true,
   };
+  // The order keeps where it is.
+  const sent = { ts: () => undefined, keep: async () => undefined };
   try {
-    const shown = await slack.post({ channel, threadTs: order.answerTs, message, clientMsgId, onRepeat });
-    if (isRepeated) await save({ maybeTwice: true });
-    return shown;
+    return await deliver(workspace, { ...root, channel: draft.channel, threadTs }, sent);
   } catch (error) {
-    if (isSlackFailure(error) && !error.mayHavePosted) await save({ posting: false });
-    if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;
-    return slack.sendDirectMessage(user, message);
+    if (!isRefusal(error)) throw error;
+    return deliver(workspace, { ...root, channel: await workspace.slack.openDirect(user) }, sent);
   }
 }
 
@@ -167,16 +177,15 @@ async function follow(
 ): Promise<void> {
   const { user, draft, orderedAt } = order;
   const settings = await workspace.channels.get(draft.channel);
-  await sendToFollow(workspace, {
+  await FOLLOW_PROVISIONING.send(workspace, {
     target,
     askedBy: user,
-    maybeTwice: order.maybeTwice,
     channel: shown.channel,
     rootTs: shown.ts,
     ...(isInChannel(order, shown) ? { threadTs: order.answerTs } : {}),
     startedAt: orderedAt,
     threads: settings.threads ?? true,
-    told: [],
+    posted: {},
   });
 }
 
@@ -184,11 +193,14 @@ function isInChannel({ draft }: ServerOrder, shown: MessageRef): boolean {
   return shown.channel === draft.channel;
 }
 
-export const ADD_SERVER = defineJob({
+export const ADD_SERVER: JobDefinition<OrderJob> = defineJob({
   queue: 'add-server',
-  schema: ServerOrder,
-  options: { concurrency: 50, attempts: 5, backoffMs: 1000, keyStaysMs: KEY_STAYS_MS },
+  schema: OrderJob,
+  options: { concurrency: 50, attempts: 5, backoffMs: 1000 },
   run: addServer,
   // The person who ordered must not take silence for a server.
-  onDeadLetter: (workspace, order) => notifyUnknown(workspace, order, 'interrupted'),
+  async onDeadLetter(workspace, data) {
+    const order = await openOrder(workspace, data);
+    if (order !== undefined) await notifyUnknown(workspace, order, 'interrupted');
+  },
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { DAY_MS } from '../../core/clock.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Asker } from '../../records/account-keys.ts';
 import { Target } from '../../records/test-runs.ts';
@@ -11,20 +10,21 @@ import {
   statusNews,
 } from '../../views/servers/provisioning.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { Follower, type Following, pollsOf } from '../follow.ts';
 import { FollowedState } from '../followed-thread.ts';
-import { defineFollowJob, type Following, pollWhileFollowed } from '../run-follower.ts';
+import { pollUntil } from '../poll-loop.ts';
 
 export const ServerTarget = Target.required({ server: true }).extend({ cost: z.string().optional() });
 export type ServerTarget = z.infer<typeof ServerTarget>;
 
-/** A managed server that is followed, as its job keeps it: enough to go on from anywhere after a kill. */
+/** A managed server that is followed: enough to go on from anywhere after a kill. */
 export const FollowedServer = FollowedState.extend({
   target: ServerTarget,
   askedBy: z.string(),
   channel: z.string(),
   rootTs: z.string(),
-  /** An earlier copy of the root message may stand above. */
-  maybeTwice: z.boolean().optional(),
+  /** The request that had it followed again. */
+  resumedRequest: z.string().optional(),
 });
 export type FollowedServer = z.infer<typeof FollowedServer>;
 
@@ -37,49 +37,33 @@ const FINAL_STATUSES: ReadonlySet<string | undefined> = new Set([
   'destroying',
 ]);
 
-/** An order that was cut off by a kill sends its server here again, by when the first follower may have ended. */
-const KEY_STAYS_MS = DAY_MS;
-
-/**
- * Hands a server to its follower; a server is followed once in one message.
- * @param request where a person has it followed again
- */
-export async function sendToFollow(
-  { jobs }: Pick<Workspace, 'jobs'>,
-  followed: FollowedServer,
-  request?: string,
-): Promise<void> {
-  const { channel, rootTs } = followed;
-  const key = [channel, rootTs, ...(request === undefined ? [] : [request])].join(' ');
-  await jobs.send(FOLLOW_PROVISIONING, followed, { key });
-}
-
 async function follow(following: Following<FollowedServer, ProvisioningState>): Promise<void> {
   const { workspace, thread, signal } = following;
   const { log } = workspace;
   const { target, askedBy, resumedBy: user = askedBy } = thread.state;
   let seen: Server | undefined;
-  const polling = pollWhileFollowed(following, target.account, (trouble) =>
-    thread.show({ kind: 'running', server: seen, trouble }),
+  const polls = pollsOf(following, (trouble) =>
+    thread.showRunning({ kind: 'running', server: seen, trouble }, true),
   );
 
   /** The server in its final state; undefined while that may change. */
-  async function poll(recovered: boolean, answered: () => void): Promise<Server | undefined> {
+  async function poll(recovered: boolean): Promise<Server | undefined> {
     const server = await readServer(workspace, { user }, target, signal);
-    answered();
     const isNews = seen === undefined || shownOf(seen) !== shownOf(server);
     seen = server;
     if (FINAL_STATUSES.has(managedStatus(server))) return server;
     const shown = { kind: 'running', server } as const;
-    await (recovered || isNews ? thread.show(shown) : thread.refresh(shown));
+    await thread.showRunning(shown, recovered || isNews);
     await thread.post(statusNews(server));
     return undefined;
   }
 
   await thread.post([orderedNews(target)]);
-  const ended = await polling.until(poll);
+  const ended = await pollUntil(workspace, polls, poll);
   const status = ended === undefined ? 'lost' : managedStatus(ended);
-  await thread.show(ended === undefined ? { kind: 'lost', server: seen } : { kind: 'ended', server: ended });
+  await thread.showEnd(
+    ended === undefined ? { kind: 'lost', server: seen } : { kind: 'ended', server: ended },
+  );
   if (ended !== undefined) await thread.post(statusNews(ended));
   log.info({ event: 'follow_ended', ...logFields(thread.state), status }, 'following a server ended');
 }
@@ -108,11 +92,12 @@ function shownOf({ static_hosting: site, managed_vps: machine }: Server): string
   return JSON.stringify([site, machine]);
 }
 
-/** Follows a managed server until its state is final. */
-export const FOLLOW_PROVISIONING = defineFollowJob<FollowedServer, ProvisioningState>({
+/** Follows a managed server until its state is final. A server is followed once in one message. */
+export const FOLLOW_PROVISIONING = new Follower<FollowedServer, ProvisioningState>({
   queue: 'follow-provisioning',
   schema: FollowedServer,
-  keyStaysMs: KEY_STAYS_MS,
+  idOf: ({ channel, rootTs, resumedRequest }) =>
+    [channel, rootTs, ...(resumedRequest === undefined ? [] : [resumedRequest])].join(' '),
   draw: (followed, now, state) => provisioningMessage({ ...followed, now, state }),
   fields: logFields,
   follow,

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../core/clock.ts';
 import { UserError } from '../../core/errors.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { listServers, type Server } from '../../service/servers.ts';
 import { Draft, Wanted } from '../../views/servers/form.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
-/** A confirmed order of a managed server, as its job keeps it. */
+/** A confirmed order of a managed server, kept so that it is made once. */
 export const ServerOrder = z.object({
   user: z.string(),
   /** The modal that it was confirmed in. */
@@ -23,12 +24,25 @@ export const ServerOrder = z.object({
   /** The servers that had its name before, where the service lists servers: another one is the ordered one. */
   namesakes: z.array(z.string()).optional(),
   created: z.object({ identifier: z.string(), name: z.string() }).optional(),
-  /** Set before the root message is posted: if the process dies from then on, it may stand twice. */
-  posting: z.boolean().optional(),
-  maybeTwice: z.boolean().optional(),
   shown: z.object({ channel: z.string(), ts: z.string() }).optional(),
+  /** It was made and is followed, or its person was told why not. */
+  isDone: z.boolean().optional(),
 });
 export type ServerOrder = z.infer<typeof ServerOrder>;
+
+/** A form that was cut off by a kill is carried out again, and must find its order until then. */
+const KEPT_MS = 30 * DAY_MS;
+
+/** The orders by their id. */
+export function createOrders({ store }: Pick<Workspace, 'store'>) {
+  const stored = store.collection('server-orders', ServerOrder);
+  return {
+    get: (id: string) => stored.get(id),
+    /** Leaves one alone that is there already. */
+    create: (order: ServerOrder) => stored.create(order.draft.order, order, order.orderedAt + KEPT_MS),
+    put: (order: ServerOrder) => stored.put(order.draft.order, order, order.orderedAt + KEPT_MS),
+  };
+}
 
 /** A request that was cut off may still be carried out, so its server is looked for more than once. */
 const LOOKS = 4;

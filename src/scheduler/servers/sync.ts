@@ -12,7 +12,8 @@ import { resourceMessage } from '../../views/servers/hosting.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { currencyOf } from '../../workspace/hosting-catalog.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { FOLLOWED_AT_ONCE, Polling } from '../run-follower.ts';
+import { FOLLOWED_AT_ONCE } from '../follow.ts';
+import { pollUntil } from '../poll-loop.ts';
 
 /** A requested sync, as its job keeps it. */
 const FollowedSync = z.object({
@@ -67,9 +68,8 @@ async function outcomeOf(
 ): Promise<Message> {
   const { account: name, resource: id, user } = followed;
   const { word } = workspace;
-  const polling = new Polling(workspace, { account: name, signal, deadline: followed.until });
   try {
-    const resource = await polling.until(async () => {
+    const resource = await pollUntil(workspace, { signal, deadline: followed.until }, async () => {
       const account = await workspace.accounts.resolve({ user }, name);
       const seen = await workspace.accounts.use(account, (client) =>
         getHostedResource(client, id, { signal, retries: 0 }),
@@ -102,7 +102,7 @@ function stateOf({ status, ip_address, updated_at }: HostedResource): string {
 export const FOLLOW_SYNC = defineJob({
   queue: 'follow-sync',
   schema: FollowedSync,
-  options: { concurrency: FOLLOWED_AT_ONCE, attempts: 3, backoffMs: 1000, resumable: true },
+  options: { concurrency: FOLLOWED_AT_ONCE, attempts: 3, backoffMs: 1000, isSleeper: true },
   async run(workspace, { data, signal }) {
     await notifyUser(workspace.slack, data, await outcomeOf(workspace, data, signal));
   },

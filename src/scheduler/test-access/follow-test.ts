@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { type ServiceError, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { STEADY } from '../../core/retry.ts';
-import { countUnanswered } from '../../observability/metrics.ts';
+import { countPossibleDuplicate } from '../../observability/metrics.ts';
 import { AccountFailure } from '../../records/accounts.ts';
-import { type Run, Target, withDuration } from '../../records/test-runs.ts';
+import { type Run, Target, targetKey, withDuration } from '../../records/test-runs.ts';
 import type { AccountClient } from '../../service/client.ts';
 import {
   getTestAccess,
@@ -13,28 +11,23 @@ import {
   startTestAccess,
   type TestRun,
 } from '../../service/projects.ts';
-import {
-  countTested,
-  outcomeOf,
-  type TestState,
-  testRootMessage,
-  timesOf,
-} from '../../views/test-access/test-run.ts';
+import { outcomeOf, type TestState, testRootMessage, timesOf } from '../../views/test-access/test-run.ts';
 import { newsOf, progressMessage } from '../../views/test-access/test-thread.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { FollowedState } from '../followed-thread.ts';
-import { defineFollowJob, type Following, type Polling, pollWhileFollowed } from '../run-follower.ts';
+import { Follower, type Following, pollsOf } from '../follow.ts';
+import { FollowedState, PROGRESS } from '../followed-thread.ts';
+import { type PollLoop, pollUntil } from '../poll-loop.ts';
 import { endStepsOfRun, type RunEnding } from '../workflows/end-steps.ts';
 
-/** A followed test run, as its job keeps it: enough to go on from anywhere after a kill. */
+/** A test run that is followed: enough to go on from anywhere after a kill. */
 export const FollowedTest = FollowedState.extend({
   target: Target,
   requestId: z.string(),
+  /** The request that had it followed again. */
+  resumedRequest: z.string().optional(),
   layout: z.enum(['full', 'compact']),
-  /** Set before the service is asked: if the process dies from then on, the run may be started twice. */
-  asked: z.boolean().optional(),
-  /** What may be there twice. */
-  maybeTwice: z.array(z.enum(['root', 'run'])).optional(),
+  /** The service was asked to start it, and did not say whether it did. */
+  mayRun: z.boolean().optional(),
   /** The service's identifier, once the run is started. */
   run: z.string().optional(),
   /** The service's word while the run goes on, which may be any. */
@@ -43,68 +36,65 @@ export const FollowedTest = FollowedState.extend({
   createdAt: z.number().optional(),
   /** How long earlier runs of the target took, in milliseconds. */
   usualMs: z.number().optional(),
+  /** The project's page at the service. */
+  projectUrl: z.string().optional(),
 });
 export type FollowedTest = z.infer<typeof FollowedTest>;
 
-type FollowingTest = Following<FollowedTest, TestState> & { polling: Polling; last: LastRead };
+type FollowingTest = Following<FollowedTest, TestState> & { polls: PollLoop; last: LastRead };
 
 async function follow(started: Following<FollowedTest, TestState>): Promise<void> {
   const { workspace, thread } = started;
-  const polling = pollWhileFollowed(started, thread.state.target.account, (trouble) =>
-    thread.show({ kind: 'running', trouble }),
-  );
-  const following = { ...started, polling, last: {} };
-  const run = await start(following);
+  const polls = pollsOf(started, (trouble) => thread.showRunning({ kind: 'running', trouble }, true));
+  const following = { ...started, polls, last: {} };
+  const begun = await start(following);
+  await thread.postProgress({ kind: 'starting' });
+  const { run } = thread.state;
   const ended =
-    typeof run === 'string'
-      ? await polling.until((recovered, answered) => poll(following, run, recovered, answered))
-      : run;
-  if (ended === undefined) {
-    const minutes = workspace.config.FOLLOW_TIMEOUT_MINUTES;
-    const reason = `The test did not end within the ${minutes} minutes that Deckhand follows one.`;
-    await close(following, { status: 'lost', reason });
-    return thread.show({ kind: 'lost', run: thread.state.run });
-  }
+    begun ??
+    (run === undefined
+      ? undefined
+      : await pollUntil(workspace, polls, (recovered) => poll(following, run, recovered)));
+  if (ended === undefined) return giveUp(following);
   await saveStanding(following, ended);
   await nameServer(following, ended);
   // The target is free before the buttons appear; the root comes first, since it is what the channel sees.
   await close(following, { run: ended });
-  await thread.show({ kind: 'ended', run: ended });
+  const shown = { kind: 'ended', run: ended } as const;
+  await thread.showEnd(shown);
   await thread.post(newsOf(thread.state.target, ended, thread.state.layout));
+  await thread.endProgress(shown);
+}
+
+/** It takes longer than Deckhand follows one. */
+async function giveUp(following: FollowingTest): Promise<void> {
+  const { workspace, thread } = following;
+  const minutes = workspace.config.FOLLOW_TIMEOUT_MINUTES;
+  const reason = `The test did not end within the ${minutes} minutes that Deckhand follows one.`;
+  await close(following, { status: 'lost', reason });
+  const shown = { kind: 'lost', run: thread.state.run } as const;
+  await thread.showEnd(shown);
+  await thread.endProgress(shown);
 }
 
 /**
  * Starts the run. Only a service too busy to have started it is asked again.
- * @returns the service's identifier of the run, or the run itself where the answer has all its results
+ * @returns the run itself where it has ended already, with all its results
  */
-async function start(following: FollowingTest): Promise<string | TestRun> {
-  const { thread, polling } = following;
-  if (thread.state.run === undefined && thread.state.asked === true) await noteStartedTwice(following);
-  const isFinal = (cause: ServiceError) => cause.kind !== 'busy' || !cause.certainlyNotDone;
-  let ended: TestRun | undefined;
-  for (let state = STEADY; thread.state.run === undefined; ) {
-    try {
-      await thread.save({ asked: true });
-      const run = await requestStart(following);
-      const isNews = await saveStanding(following, run, { run: run.identifier });
-      if (hasEnded(run)) ended = run.results && run;
-      // The root message says so already, until the service has another word for it.
-      else if (isNews && run.status !== 'running') await thread.show({ kind: 'running' });
-    } catch (error) {
-      await noteNotStarted(following, error);
-      state = await polling.slowDown(error, state, isFinal);
-      if (!(await polling.wait(state))) throw error;
-    }
-  }
-  await thread.postProgress({ kind: 'starting' });
-  return ended ?? thread.state.run;
-}
-
-/** After any failure but a refusal, the root message says that the service may have begun. */
-async function noteNotStarted({ thread }: FollowingTest, error: unknown): Promise<void> {
-  const isRefusal =
-    error instanceof AccountFailure ? error.cause.certainlyNotDone : error instanceof UserError;
-  if (isRefusal) await thread.save({ asked: false });
+async function start(following: FollowingTest): Promise<TestRun | undefined> {
+  const { workspace, thread, polls } = following;
+  if (thread.state.run !== undefined) return undefined;
+  // Starting it again costs nothing but time, so it is not asked for by hand.
+  if (following.possibleDuplicate) countPossibleDuplicate(workspace, 'run', logFields(thread.state));
+  const isSafe: PollLoop['mayPass'] = ({ kind, certainlyNotDone }) => kind === 'busy' && certainlyNotDone;
+  const run = await pollUntil(workspace, { ...polls, startsNow: true, mayPass: isSafe }, () =>
+    requestStart(following),
+  );
+  if (run === undefined) return undefined;
+  await saveStanding(following, run, { run: run.identifier });
+  if (hasEnded(run)) return run.results && run;
+  if (run.status !== 'running') await thread.showRunning({ kind: 'running', results: run.results }, true);
+  return undefined;
 }
 
 async function requestStart({ workspace, thread }: FollowingTest): Promise<TestRun> {
@@ -114,24 +104,17 @@ async function requestStart({ workspace, thread }: FollowingTest): Promise<TestR
   // Not ended by the job's signal: a request cut off in the middle may have started a run unseen.
   const ask = (client: AccountClient) => startTestAccess(client, project.permalink, server?.identifier);
   const what = `${part}project ${code(project.permalink)}`;
-  return workspace.accounts.use(account, ask, { what, list: 'projects' });
-}
-
-/** Starting it again costs nothing but time, so it is not asked for by hand. */
-async function noteStartedTwice({ workspace, thread }: FollowingTest): Promise<void> {
-  const { maybeTwice = [] } = thread.state;
-  countUnanswered(workspace, { operation: 'startTestAccess', ...logFields(thread.state) });
-  await thread.save({ asked: false, maybeTwice: [...new Set([...maybeTwice, 'run' as const])] });
-  await thread.show({ kind: 'running' });
+  try {
+    return await workspace.accounts.use(account, ask, { what, list: 'projects' });
+  } catch (error) {
+    // The root message then says so.
+    if (error instanceof AccountFailure && !error.cause.certainlyNotDone) await thread.save({ mayRun: true });
+    throw error;
+  }
 }
 
 /** The run as it ended; undefined while it is running. */
-async function poll(
-  following: FollowingTest,
-  run: string,
-  recovered: boolean,
-  answered: () => void,
-): Promise<TestRun | undefined> {
+async function poll(following: FollowingTest, run: string, recovered: boolean): Promise<TestRun | undefined> {
   const { workspace, thread, signal, last } = following;
   const { target, layout } = thread.state;
   const { permalink } = target.project;
@@ -139,11 +122,9 @@ async function poll(
   const ask = (client: AccountClient) => getTestAccess(client, permalink, run, { signal, retries: 0 }, last);
   const what = `such test run in project ${code(permalink)}`;
   const seen = await workspace.accounts.use(account, ask, { what, list: 'projects' });
-  answered();
   if (hasEnded(seen)) return seen;
   const isNews = await saveStanding(following, seen);
-  const shown = { kind: 'running', tested: countTested(seen.results) } as const;
-  await (isNews || recovered ? thread.show(shown) : thread.refresh(shown));
+  await thread.showRunning({ kind: 'running', results: seen.results }, isNews || recovered);
   await thread.post(newsOf(target, seen, layout));
   return undefined;
 }
@@ -190,10 +171,11 @@ async function close({ workspace, thread }: FollowingTest, ending: RunEnding): P
 /** Records how a run ended: its target is free again, and the workflows that wait for it go on. */
 export async function closeRun(
   workspace: Workspace,
-  run: Pick<Run, 'target' | 'requestId' | 'progressTs'>,
+  run: Pick<Run, 'target' | 'requestId'> & Pick<Partial<FollowedTest>, 'posted'>,
   ending: RunEnding,
 ): Promise<void> {
-  const { target, progressTs } = run;
+  const { target, posted } = run;
+  const progressTs = posted?.[PROGRESS];
   const endedAt = workspace.clock.now();
   const closed = await workspace.runs.change(run, (current) => ({
     target,
@@ -216,10 +198,12 @@ function logFields({ target, run }: FollowedTest): Record<string, unknown> {
 }
 
 /** Follows a run from its start to its end. */
-export const FOLLOW_TEST = defineFollowJob<FollowedTest, TestState>({
+export const FOLLOW_TEST = new Follower<FollowedTest, TestState>({
   queue: 'follow-test',
   schema: FollowedTest,
-  draw: (followed, now, state) => testRootMessage({ ...followed, now, state }),
+  idOf: ({ requestId, resumedRequest = requestId }) => resumedRequest,
+  draw: (followed, now, state) =>
+    testRootMessage({ ...followed, runKey: targetKey(followed.target), now, state }),
   drawProgress: (followed, now, state) => progressMessage({ ...followed, now, state }),
   fields: logFields,
   follow,

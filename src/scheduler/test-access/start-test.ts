@@ -1,11 +1,12 @@
 import { UserError } from '../../core/errors.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
-import { countRepeated } from '../../observability/metrics.ts';
 import { type Run, type Target, targetKey, usualDuration } from '../../records/test-runs.ts';
-import { postId } from '../../slack/web.ts';
+import { accountUrl } from '../../service/addresses.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { alreadyRunningMessage, type MaybeTwice, testRootMessage } from '../../views/test-access/test-run.ts';
+import { alreadyRunningMessage, testRootMessage } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { deliver } from '../deliver.ts';
+import { PROGRESS } from '../followed-thread.ts';
 import { closeRun, FOLLOW_TEST, type FollowedTest } from './follow-test.ts';
 
 /** Beyond the longest time that a run is followed; an older claim is abandoned. */
@@ -60,11 +61,9 @@ export async function beginTest(workspace: Workspace, request: TestRequest): Pro
 
 /** @param isResumed Slack may have a root message of it, although no answer was kept */
 async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean): Promise<void> {
-  const isRepeated = isResumed && run.channel !== undefined && run.rootTs === undefined;
-  const maybeTwice = new Set<MaybeTwice>(isRepeated ? ['root'] : []);
   try {
-    const rootTs = run.rootTs ?? (await postRoot(workspace, run, maybeTwice));
-    await sendToFollow(workspace, { ...run, rootTs }, { told: [], maybeTwice: [...maybeTwice] });
+    const rootTs = run.rootTs ?? (await postRoot(workspace, run, isResumed));
+    await sendToFollow(workspace, { ...run, rootTs }, {});
   } catch (error) {
     const reason = failureWords(workspace.explain(error));
     await closeRun(workspace, run, { status: 'stopped', reason });
@@ -72,46 +71,48 @@ async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean)
   }
 }
 
-/**
- * Undefined where the run is shown nowhere.
- * @param maybeTwice the root is added where Slack's answer was lost
- */
+/** Undefined where the run is shown nowhere. */
 async function postRoot(
-  workspace: Pick<Workspace, 'slack' | 'runs' | 'id' | 'log' | 'metrics'>,
+  workspace: Workspace,
   run: Run,
-  maybeTwice: Set<MaybeTwice>,
+  possibleDuplicate: boolean,
 ): Promise<string | undefined> {
-  const { slack, runs, id } = workspace;
   const { channel, threadTs, startedAt: now, requestId } = run;
   if (channel === undefined) return undefined;
-  const clientMsgId = postId(id, requestId, 'root');
-  if (maybeTwice.size > 0) countRepeated(workspace, { channel, delivery: clientMsgId });
   const message = testRootMessage({
     ...run,
     now,
-    maybeTwice: [...maybeTwice],
     usualMs: usualDuration(run),
     state: { kind: 'starting' },
-    layout: 'compact',
+    projectUrl: projectUrl(run.target, workspace.config.SERVICE_BASE_URL),
   });
-  const onRepeat = (): unknown => maybeTwice.add('root');
-  const shown = await slack.post({ channel, threadTs, message, clientMsgId, onRepeat });
-  await runs.change(run, { rootTs: shown.ts });
-  return shown.ts;
+  const root = { id: `test ${requestId}`, channel, threadTs, message, possibleDuplicate, isAwaited: true };
+  const { ts } = await deliver(workspace, root, {
+    ts: () => undefined,
+    keep: (_, rootTs) => workspace.runs.change(run, { rootTs }),
+  });
+  return ts;
 }
 
 /** @param known what the service and the thread have of it already */
 async function sendToFollow(
-  { channels, jobs }: Pick<Workspace, 'channels' | 'jobs'>,
+  workspace: Pick<Workspace, 'channels' | 'jobs' | 'store' | 'config'>,
   run: Run,
-  known: Pick<FollowedTest, 'run' | 'told' | 'maybeTwice' | 'progressTs' | 'resumedBy'> = { told: [] },
+  known: Pick<Partial<FollowedTest>, 'run' | 'posted' | 'resumedBy' | 'resumedRequest'>,
 ): Promise<void> {
   const { target, requestId, askedBy, channel, rootTs, threadTs, startedAt, serviceStatus, createdAt } = run;
-  const { threads = true, layout = 'compact' } = await channels.get(channel);
+  const { threads = true, layout = 'compact' } = await workspace.channels.get(channel);
   const shown = { channel, rootTs, threadTs, startedAt, serviceStatus, createdAt, threads, layout };
-  const followed = { target, requestId, askedBy, usualMs: usualDuration(run), ...shown, ...known };
-  const key = rootTs === undefined ? requestId : `${channel} ${rootTs}`;
-  await jobs.send(FOLLOW_TEST, followed, { key });
+  const about = {
+    target,
+    usualMs: usualDuration(run),
+    projectUrl: projectUrl(target, workspace.config.SERVICE_BASE_URL),
+  };
+  await FOLLOW_TEST.send(workspace, { requestId, askedBy, posted: {}, ...about, ...shown, ...known });
+}
+
+function projectUrl({ account, project }: Target, baseUrl: string): string {
+  return `${accountUrl(account, baseUrl)}/projects/${encodeURIComponent(project.permalink)}`;
 }
 
 async function pointTo(
@@ -126,7 +127,7 @@ async function pointTo(
 /** Follows a run again that was given up: the same root message, the same run. */
 export async function resumeTest(
   workspace: Workspace,
-  { user: resumedBy, messageTs, threadTs }: Caller,
+  { user: resumedBy, requestId: resumedRequest, messageTs, threadTs }: Caller,
   channel: string,
   target: Target,
   run: string,
@@ -138,8 +139,7 @@ export async function resumeTest(
   );
   if (known === undefined) throw new UserError('That test is too old to be followed again.', 'test');
   await workspace.runs.change(known, { status: 'running' });
-  const { progressTs } = known;
-  const shown = { run, told: ['progress'], progressTs, resumedBy };
-  await sendToFollow(workspace, { ...known, target, channel }, shown);
+  const posted = known.progressTs === undefined ? {} : { [PROGRESS]: known.progressTs };
+  await sendToFollow(workspace, { ...known, target, channel }, { run, posted, resumedBy, resumedRequest });
   return { kind: 'nothing' };
 }

@@ -17,6 +17,7 @@ import { afterPage, type FeedPage, fromPage, isActive, readFeed, WATCH_FEED } fr
 import { merge, split } from './kept.ts';
 
 export const WATCHES: ScheduleKind<PlacedWatch> = {
+  command: 'watch',
   asker: SCHEDULES,
   list: async ({ store }) => (await listWatches(store)).map(asSchedule),
   setState: (workspace, schedule, change) =>

@@ -35,7 +35,15 @@ const INSTALL_ENDS: Record<BrowserEnd, EndPage> = {
 };
 
 const NOT_LINKED = 'Nothing was linked.';
-const LINK_ENDS: Record<BrowserEnd, EndPage> = {
+/** `taken`: another person of the workspace is linked to that user of the service. */
+export type LinkEnd = BrowserEnd | 'taken';
+
+const LINK_ENDS: Record<LinkEnd, EndPage> = {
+  taken: [
+    409,
+    'Somebody else is linked to this user',
+    `Another person of your Slack workspace is linked to that user at the deployment service, and a user there can be linked to one person only. ${NOT_LINKED}`,
+  ],
   unknown: [400, 'Unknown link', `This link was not requested here, or too long ago. ${NOT_LINKED}`],
   expired: [410, 'This took too long', `A link is valid for ten minutes. ${NOT_LINKED}`],
   used: [
@@ -83,7 +91,7 @@ export function installFailedPage(end: BrowserEnd): Page & { status: number } {
   return { status, title, text, next: 'Open the install page again to start over.', links: [START_OVER] };
 }
 
-export function linkFailedPage(end: BrowserEnd, word: string): Page & { status: number } {
+export function linkFailedPage(end: LinkEnd, word: string): Page & { status: number } {
   const [status, title, text] = LINK_ENDS[end];
   const next = `Return to Slack and run ${word} link to try again.`;
   return { status, title, text, next, links: [slackLink()] };
@@ -91,13 +99,14 @@ export function linkFailedPage(end: BrowserEnd, word: string): Page & { status: 
 
 /** Asks before anything begins: a person who was sent another's link reads whose it is. */
 export function linkQuestionPage(
-  asked: { name: string; workspace: string },
+  asked: { name: string; email: string | undefined; workspace: string },
   form: { action: string; fields: Readonly<Record<string, string>> },
   word: string,
 ): Page {
+  const email = asked.email === undefined ? '' : ` (${plain(asked.email, 200)})`;
   return {
     title: 'Link your user?',
-    text: `The Slack user “${plain(asked.name, 80)}” of the workspace “${plain(asked.workspace, 80)}” asked to be linked to a user at the deployment service. If you continue, the service asks you to sign in, and what that Slack user does then counts as yours there.`,
+    text: `The Slack user “${plain(asked.name, 80)}”${email} of the workspace “${plain(asked.workspace, 80)}” asked to be linked to a user at the deployment service. If you continue, the service asks you to sign in, and Deckhand then knows that Slack user by your name and address there. A link lends no API key and gives no permission.`,
     next: `Continue only if that Slack user is you and you ran ${word} link just now. If not, close this page; nothing is linked.`,
     form: { label: 'Continue to the service', ...form },
   };

@@ -1,26 +1,61 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, cut, dateOnly } from '../../core/mrkdwn.ts';
 import type { Claim } from '../../records/service-names.ts';
+import { choiceMenu } from '../blocks/choices.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { button, context, say, section } from '../blocks/message.ts';
+import { button, buttons, context, say, section } from '../blocks/message.ts';
 
 const MOST = 40;
 
-/**
- * The reader's name at the service, and for an admin everybody's.
- * @param reader the person who asks, with the account and the slash word
- */
+/** The person who asks, the account, the slash word, and the names that the account's events hold. */
+interface ClaimReader {
+  account: string;
+  user: string;
+  word: string;
+  names: readonly string[];
+}
+
+/** The reader's name at the service with a menu of names, and for an admin everybody's. */
 export function claimsMessage(
   claims: readonly Claim[],
-  { account, user, word }: { account: string; user: string; word: string },
+  { account, user, word, names }: ClaimReader,
   isAdmin: boolean,
 ): Message {
   const own = claims.find((claim) => claim.user === user);
-  const text =
-    own === undefined
-      ? `You have claimed no name at ${code(account)}. ${code(`${word} me <name>`)} claims the one that events have, so that watches mention you.`
-      : `You are ${bold(own.name, 100)} at ${code(account)}, and watches mention you. ${code(`${word} me none`)} ends that.`;
-  return say(text, ...(isAdmin ? claimRows(account, claims) : []));
+  const free = names.filter((name) => !claims.some((claim) => claim.name === name));
+  const text = own === undefined ? askWords(account) : mentionWords(account, own.name);
+  const other = own === undefined ? `${word} me <name>` : `${word} me none`;
+  const note =
+    own === undefined ? `${code(other)} takes a name that is not listed.` : `${code(other)} ends that.`;
+  return say(text, ...nameMenu(account, free), context(note), ...(isAdmin ? claimRows(account, claims) : []));
+}
+
+function askWords(account: string): string {
+  return `Tell me your name in ${code(account)} and I’ll mention you.`;
+}
+
+/** What is said once a name is a person's. */
+export function mentionWords(account: string, name: string): string {
+  return `I’ll mention you when ${code(account)} says ${bold(name, 100)} did something.`;
+}
+
+/** Asked before a name is claimed that no event holds. */
+export function unknownNameMessage(account: string, name: string, names: readonly string[]): Message {
+  const anyway = button('Use it anyway', 'me:claim', { value: { account, name } });
+  return say(
+    `No recent event in ${code(account)} names ${bold(name, 100)}.`,
+    ...nameMenu(account, names),
+    ...buttons(anyway),
+  );
+}
+
+function nameMenu(account: string, names: readonly string[]): KnownBlock[] {
+  const choices = [...new Set(names)]
+    .filter((name) => name.trim() !== '' && name.length <= LIMITS.optionValue)
+    .map((name) => ({ value: name, text: name }));
+  return choices.length === 0
+    ? []
+    : choiceMenu({ actionId: 'me:name', placeholder: 'Choose your name', target: { account }, choices });
 }
 
 function claimRows(account: string, claims: readonly Claim[]): KnownBlock[] {
@@ -33,7 +68,7 @@ function claimRows(account: string, claims: readonly Claim[]): KnownBlock[] {
     );
   });
   const left = claims.length - rows.length;
-  const more = left === 0 ? '' : `, of which the newest ${MOST} are listed`;
+  const more = left === 0 ? '' : `, the newest ${MOST} listed`;
   return [
     ...rows,
     context(`${count(claims.length, 'claimed name')} at ${code(account)}${more}. Admins see them all.`),

@@ -15,25 +15,23 @@ export function linkMessage(url: string, link: Link | undefined, now: number, wo
 
 /** The state of a person's link, for `whoami`. */
 export function linkLine(link: Link | undefined, now: number, word: string): string {
-  if (link === undefined) return `Your own user at the service is not linked: ${code(`${word} link`)}`;
+  if (link === undefined) return `Your own user is not linked. ${code(`${word} link`)} links it.`;
   if (link.email !== undefined)
     return `You are ${mrkdwn(link.email, 200)} at the service, linked ${dateTime(link.linkedAt)}.`;
   if (link.expiresAt !== undefined && link.expiresAt <= now)
-    return `Your link to the service ended ${dateTime(link.expiresAt)}: ${code(`${word} link`)}`;
-  const scopes = link.scope === undefined ? '' : ` with ${mrkdwn(link.scope, 100)}`;
-  return `Your own user at the service has been linked since ${dateTime(link.linkedAt)}${scopes}. The service does not say which user that is, so no key is chosen by it.`;
+    return `Your link ended ${dateTime(link.expiresAt)}. ${code(`${word} link`)} links you again.`;
+  return `Linked ${dateTime(link.linkedAt)}.`;
 }
 
 export function linkedMessage(word: string, linkedAt: number, email?: string): Message {
-  const connect = code(`${word} connect`);
-  const user = email === undefined ? 'Your user' : `Your user ${mrkdwn(email, 200)}`;
-  const what =
-    email === undefined
-      ? `The service does not say which user that is, so it gives you nothing yet: with a key of your own (${connect}) your own permissions decide.`
-      : `A connected key of that user acts for you, and your own permissions decide; where there is none, ${connect} connects yours.`;
+  const who = email === undefined ? 'Linked' : `Linked. You are ${mrkdwn(email, 200)}`;
   return say(
-    `:link: ${user} at the service is linked. ${what} ${code(`${word} whoami`)} shows it, ${code(`${word} unlink`)} removes it. If that was not you, undo it now.`,
-    ...buttons(button('Undo', 'link:undo', { style: 'danger', value: { linkedAt } })),
+    `:link: ${who}. Commands still use the key that is connected. If that was not you, undo it now.`,
+    ...buttons(
+      button('Use my own key', 'connect:open', { value: {} }),
+      button('Undo', 'link:undo', { style: 'danger', value: { linkedAt } }),
+    ),
+    context(`${code(`${word} unlink`)} removes the link.`),
   );
 }
 

@@ -2,7 +2,7 @@ import type { Message } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Profile } from '../../service/profile.ts';
-import { context, section } from '../blocks/message.ts';
+import { button, buttons, context, section } from '../blocks/message.ts';
 import { maskedKey } from './accounts.ts';
 
 export interface ProfileView {
@@ -19,8 +19,6 @@ export interface ProfileView {
   roles: readonly string[];
   /** The reader's link to their own user at the service, as a line of mrkdwn. */
   link: string | undefined;
-  /** The reader's e-mail address at the service, where their link says so. */
-  linkedEmail: string | undefined;
 }
 
 export function profileMessage(view: ProfileView): Message {
@@ -43,6 +41,7 @@ export function profileMessage(view: ProfileView): Message {
     text: `You are <@${view.user}>. Deckhand uses the account ${code(account)} with the key of ${mrkdwn(email, 200)}`,
     blocks: [
       section(lines.filter(Boolean).join('\n')),
+      ...buttons(key.purpose !== 'mine' && button('Use my own', 'connect:open', { value: { account } })),
       context(
         `Key ${code(maskedKey(key.keyTail))}`,
         billing &&
@@ -52,13 +51,9 @@ export function profileMessage(view: ProfileView): Message {
   };
 }
 
-function actingWords({ key, word, linkedEmail: email }: ProfileView, who: string): string {
-  const { purpose, connectedBy, name } = key;
-  if (purpose === 'mine') return `:key: Your own key acts for you. At the service you are ${who}`;
-  const acting = `The ${purpose} key, connected by <@${connectedBy}>,`;
-  if (email?.toLowerCase() === key.email.toLowerCase())
-    return `:key: ${acting} is of your own user, so it acts for you with your own permissions. At the service you are ${who}`;
-  const own = code(`${word} connect ${name}`);
-  const whose = email === undefined ? '' : ' with the permissions of its user, not with yours';
-  return `:key: ${acting} acts for you${whose}; ${own} connects one of your own. At the service it is ${who}`;
+/** Whose key acts for the reader, in one line. */
+function actingWords({ key: { purpose } }: ProfileView, who: string): string {
+  return purpose === 'mine'
+    ? `:key: You use your own key, ${who}`
+    : `:key: You use the ${purpose} key, ${who}`;
 }

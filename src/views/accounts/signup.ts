@@ -17,7 +17,12 @@ const PACKAGE_NAMES = { pro: 'Pro', business: 'Business', enterprise: 'Enterpris
 export function signupModal(origin: { channel?: string | undefined }, limit: SignupsLeft): ModalView {
   return modal(SIGNUP, SIGNUP_TITLE, { submit: 'Sign up', metadata: origin }, [
     section(
-      `:lock: Slack cannot hide what you type here, so choose a password that you use nowhere else. Deckhand sends it to the service once and never stores it.\n${limitWords(limit)}`,
+      [
+        ':lock: Slack cannot hide what you type here, so choose a password that you use nowhere else. Deckhand sends it to the service once and never stores it.',
+        leftWords(limit),
+      ]
+        .filter(Boolean)
+        .join('\n'),
     ),
     emailInput('email', 'E-mail address', {
       hint: 'Of the account’s administrator. A verification link is sent there.',
@@ -55,17 +60,10 @@ export function webSignupModal(said: string, webSignup: string): ModalView {
   return notice(SIGNUP_TITLE, `:information_source: ${said}`, ...buttons(onTheWeb));
 }
 
-/** The limit, before it is reached. */
-function limitWords({ perHour, left, freeAt }: SignupsLeft): string {
-  const rule = `The service accepts ${perHour} sign-up attempts an hour from Deckhand’s address`;
-  if (left > 0)
-    return `${rule}, including refused ones. When this form opened, ${left} ${left === 1 ? 'was' : 'were'} left.`;
+/** Said only where it matters: nothing while several attempts are left. */
+export function leftWords({ left, freeAt }: SignupsLeft): string {
+  if (left > 1) return '';
+  if (left === 1) return 'Last attempt this hour.';
   const when = freeAt === undefined ? 'in an hour' : dateTime(freeAt);
-  return `:warning: ${rule}, and all are used. The next is free ${when}.`;
-}
-
-/** The attempts left after one; plain text. */
-export function leftWords({ perHour, left }: SignupsLeft): string {
-  if (left === 0) return `That was the last of ${perHour} attempts this hour.`;
-  return `${left} of ${perHour} attempts this hour ${left === 1 ? 'is' : 'are'} left.`;
+  return `No attempts are left this hour. You can try again ${when}.`;
 }

@@ -6,9 +6,9 @@ import { ACTIVITY_RANGES, type Activity, type ActivityEvent } from '../../servic
 import { dayName, dayOf } from '../blocks/days.ts';
 import { packed } from '../blocks/lists.ts';
 import { button, buttons, context, header, section } from '../blocks/message.ts';
-import { type DeploymentsData, deploymentBars } from './deployments-chart.ts';
+import { type DeploymentsData, deploymentBars, outcomeWords } from './deployments-chart.ts';
 import { outcomeIcon } from './outcomes.ts';
-import { RANGE_WORDS, statsBlocks, unlistedFailures } from './stats.ts';
+import { accountWords, RANGE_WORDS, statsBlocks, unlistedFailures } from './stats.ts';
 
 /** What was asked for; a button carries it, so that a click survives a restart. */
 export const ActivityAsk = z.object({
@@ -35,7 +35,7 @@ export function activityMessage(
   ask: ActivityAsk,
   activity: Activity,
   audience: ActivityAudience,
-  chart: readonly KnownBlock[] = [],
+  chart?: KnownBlock,
 ): Message {
   const events =
     ask.project === undefined ? activity.events : eventsOf(activity.events, ask.project.permalink);
@@ -70,7 +70,7 @@ export function eventsOf(events: readonly ActivityEvent[], project: string): Act
   );
 }
 
-/** What a picture of the same shows. @param now milliseconds since the epoch */
+/** What a chart of the same shows. @param now milliseconds since the epoch */
 export function chartOf(
   ask: Pick<ActivityAsk, 'account' | 'range' | 'zone' | 'project'>,
   activity: Activity,
@@ -78,7 +78,7 @@ export function chartOf(
 ): DeploymentsData {
   const { range, zone, project } = ask;
   const events = project === undefined ? activity.events : eventsOf(activity.events, project.permalink);
-  const of = project === undefined ? ask.account : `${project.name} in ${ask.account}`;
+  const of = project === undefined ? ask.account : `${plain(project.name, 40)} in ${ask.account}`;
   const cut = isCut(activity);
   return {
     title: `${of}, ${RANGE_WORDS[range].name}`,
@@ -93,16 +93,15 @@ export function isCut({ events, unread = 0 }: Activity): boolean {
   return events.length + unread >= MOST_EVENTS;
 }
 
-function figuresOf(ask: ActivityAsk, activity: Activity, chart: readonly KnownBlock[]): KnownBlock[] {
-  const whole = context('The figures are of the whole account: the service has none for one project.');
+function figuresOf(ask: ActivityAsk, activity: Activity, chart?: KnownBlock): KnownBlock[] {
   const unlisted = unlistedFailures(activity);
+  const drawn = chart === undefined ? [] : [chart];
+  if (ask.project !== undefined) {
+    const events = eventsOf(activity.events, ask.project.permalink);
+    return [section(outcomeWords(events)), ...drawn, context(accountWords(activity, unlisted))];
+  }
   const failures = unlisted === undefined ? [] : [section(`:x: *${unlisted}*`)];
-  return [
-    ...statsBlocks(activity.stats, ask.range),
-    ...failures,
-    ...(ask.project === undefined ? [] : [whole]),
-    ...chart,
-  ];
+  return [...statsBlocks(activity.stats, ask.range), ...failures, ...drawn];
 }
 
 /** The events by day, in sections. */

@@ -1,12 +1,12 @@
 import type { DataVisualizationBlock, KnownBlock } from '../../core/message.ts';
-import { plain } from '../../core/mrkdwn.ts';
+import { cut, plain } from '../../core/mrkdwn.ts';
+import { shortDayName } from '../blocks/days.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { section } from '../blocks/message.ts';
 import {
   altText,
-  barName,
   barWords,
-  chartTitle,
+  CHART_TITLE,
   type DeploymentsData,
   explainedOutcomes,
   OUTCOME_NAMES,
@@ -14,26 +14,26 @@ import {
   zoneWords,
 } from './deployments-chart.ts';
 
+/** The charts of a message, by account. */
+export type Charts = ReadonlyMap<string, KnownBlock>;
+
 /** Of a bar of words, in characters. */
 const WIDTH = 16;
-/** The latest; more could be more than a section takes. */
-const MOST_LINES = 30;
 
-/** The chart that Slack draws; undefined where it has more bars than Slack takes. */
+/** The chart that Slack draws; undefined where it has more days than Slack takes. */
 export function chartBlock(data: DeploymentsData): DataVisualizationBlock | undefined {
   if (data.bars.length > LIMITS.chartCategories) return undefined;
-  const categories = data.bars.map((bar) => barName(bar, data));
   return {
     type: 'data_visualization',
-    title: chartTitle(data),
+    title: CHART_TITLE,
     chart: {
       type: 'bar',
       series: explainedOutcomes(data).map((outcome) => ({
         name: OUTCOME_NAMES[outcome],
-        data: data.bars.map((bar) => ({ label: barName(bar, data), value: bar[outcome] })),
+        data: data.bars.map((bar) => ({ label: shortDayName(bar.day), value: bar[outcome] })),
       })),
       axis_config: {
-        categories,
+        categories: data.bars.map(({ day }) => shortDayName(day)),
         x_label: plain(zoneWords(data), LIMITS.chartTitle),
       },
     },
@@ -41,18 +41,18 @@ export function chartBlock(data: DeploymentsData): DataVisualizationBlock | unde
 }
 
 /** The chart as an uploaded picture. @param id Slack's id of the file */
-export function chartImage(data: DeploymentsData, id: string): KnownBlock {
-  return { type: 'image', slack_file: { id }, alt_text: altText(data) };
+export function chartImage(data: DeploymentsData, id: string, maxAltText: number): KnownBlock {
+  return { type: 'image', slack_file: { id }, alt_text: cut(altText(data), maxAltText) };
 }
 
-/** The chart in words, a line for each bar that has deployments. */
-export function chartWords(data: DeploymentsData): KnownBlock {
-  const busy = data.bars.filter((bar) => totalOfBar(bar) > 0).slice(-MOST_LINES);
+/** The chart in words, a line for each day that has deployments. @param maxLines how many of the latest, up to 30 */
+export function chartWords(data: DeploymentsData, maxLines: number): KnownBlock {
+  const busy = data.bars.filter((bar) => totalOfBar(bar) > 0).slice(-maxLines);
   const most = Math.max(...busy.map((bar) => totalOfBar(bar)));
-  const longest = Math.max(...busy.map((bar) => barName(bar, data).length));
+  const longest = Math.max(...busy.map(({ day }) => shortDayName(day).length));
   const lines = busy.map((bar) => {
     const length = Math.ceil((totalOfBar(bar) / most) * WIDTH);
-    return `${barName(bar, data).padEnd(longest)}  ${'▇'.repeat(length)} ${barWords(bar)}`;
+    return `${shortDayName(bar.day).padEnd(longest)}  ${'▇'.repeat(length)} ${barWords(bar)}`;
   });
-  return section(`*${chartTitle(data)}*\n\`\`\`\n${lines.join('\n')}\n\`\`\``);
+  return section(`*${CHART_TITLE}*\n\`\`\`\n${lines.join('\n')}\n\`\`\``);
 }

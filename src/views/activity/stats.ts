@@ -1,5 +1,5 @@
 import type { KnownBlock } from '../../core/message.ts';
-import { markup, mrkdwn } from '../../core/mrkdwn.ts';
+import { count, markup, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Activity, ActivityRange, ActivityStats } from '../../service/activity.ts';
 import { context } from '../blocks/message.ts';
 import { outcomeOf } from './outcomes.ts';
@@ -44,6 +44,14 @@ export function unlistedFailures({ events, stats }: Activity): string | undefine
   if (!total) return held + cancelled > 0 ? undefined : `Some failed; ${feed}`;
   const failed = Math.max(1, Math.round((total * (100 - rate)) / 100)) - cancelled;
   return failed > held ? `${rounded(failed)} failed; ${feed}` : undefined;
+}
+
+/** "Whole account: 22 deployments, 91 % succeeded", beside the figures of one project. */
+export function accountWords(activity: Pick<Activity, 'stats'>, unlisted?: string): string {
+  const { total_deployments: total, success_rate: rate } = activity.stats ?? {};
+  const amount = typeof total === 'number' ? count(total, 'deployment') : 'no figures';
+  const succeeded = typeof rate === 'number' ? `, ${percentage(rate)} succeeded` : '';
+  return `Whole account: ${amount}${succeeded}.${unlisted === undefined ? '' : ` ${unlisted}.`}`;
 }
 
 /** True where the figures leave no room for a failure. */

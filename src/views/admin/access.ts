@@ -1,6 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
-import { button, buttons, context, say } from '../blocks/message.ts';
+import { button, buttons, say } from '../blocks/message.ts';
 
 interface ShownRequest {
   user: string;
@@ -16,17 +16,17 @@ export function accessRequestMessage({ user, role, command }: ShownRequest, id: 
       button('Allow', 'access:allow', {
         style: 'primary',
         value: { id },
-        confirm: {
-          title: 'Give this role?',
-          text: `They hold the role ${role} until an admin takes it back with roles.`,
-          confirm: 'Allow',
-        },
       }),
       button('Deny', 'access:deny', { style: 'danger', value: { id } }),
     ),
-    context('The first answer of an admin counts. They can ask for a role once a day.'),
   );
 }
+
+const CAN: Readonly<Record<string, string>> = {
+  admin: 'can do everything',
+  operator: 'can change things at the service and in channels',
+  billing: 'can see invoices',
+};
 
 /** In place of the refusal; `admins` are ids. */
 export function accessAskedMessage(role: string, admins: readonly string[]): Message {
@@ -55,7 +55,9 @@ export function heldAlreadyMessage(role: string): Message {
 /** On the message of every admin who was asked. */
 export function answeredMessage({ user, role }: ShownRequest, by: string, isAllowed: boolean): Message {
   if (!isAllowed) return say(`:no_entry_sign: <@${by}> did not give <@${user}> the role ${bold(role)}.`);
-  return say(`:white_check_mark: <@${by}> gave <@${user}> the role ${bold(role)}.`);
+  return say(
+    `:white_check_mark: <@${by}> gave <@${user}> the role ${bold(role)}. They ${CAN[role] ?? 'hold it'} until an admin removes them in Roles.`,
+  );
 }
 
 export function askerLeftMessage({ user, role }: ShownRequest): Message {

@@ -15,6 +15,8 @@ export interface ShownRoles {
   /** Ids of the groups that hold a role, and all groups; absent where Slack does not show them. */
   groups?: { held: Held; all: ReadonlyArray<{ id: string; name: string }> } | undefined;
   areGuestsAllowed: boolean;
+  /** Digests of all this, by which the form knows whether it still stands. */
+  shown: { roles: string; commands: string };
   /** The commands of the channel that the form was opened in. */
   channel?: { id: string; commands: readonly string[]; all: readonly string[] } | undefined;
 }
@@ -31,13 +33,13 @@ const FIELDS: Record<GivenRole, { label: string; hint: string }> = {
   billing: { label: 'Billing', hint: 'Can see invoices.' },
 };
 
-export function rolesModal({ users, groups, areGuestsAllowed, channel }: ShownRoles): ModalView {
+export function rolesModal({ users, groups, areGuestsAllowed, channel, shown }: ShownRoles): ModalView {
   const blocks = GIVEN_ROLES.flatMap((role): KnownBlock[] => {
     const people = usersInput(role, users[role]);
     const inGroups = groups === undefined ? [] : groupsInput(role, groups.held[role], groups.all);
     return [people, ...inGroups];
   });
-  return modal(ROLES_MODAL, 'Roles', { submit: 'Save', metadata: channel && { channel: channel.id } }, [
+  return modal(ROLES_MODAL, 'Roles', { submit: 'Save', metadata: { channel: channel?.id, shown } }, [
     section(
       'Everyone else of this workspace is a member: they can see projects, servers and activity, and run tests. People of other workspaces in shared channels can do nothing.',
     ),
@@ -54,6 +56,12 @@ export function groupsField(role: GivenRole): string {
 
 export const COMMANDS_FIELD = 'commands';
 export const GUESTS_FIELD = 'guests';
+
+/** @param setBy who changed them last */
+export function changedWords(setBy: string | undefined): string {
+  const who = setBy ? `<@${setBy}>` : 'Somebody';
+  return `${who} changed this while the form was open, so nothing was saved. Below is how it stands now.`;
+}
 
 /** All roles, briefly; the ids are Slack's own, so they show as names. */
 export function rolesMessage(

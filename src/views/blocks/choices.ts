@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { menuBlock } from './inputs.ts';
+import { type Choice, menuBlock } from './inputs.ts';
 import { LIMITS } from './limits.ts';
 import { say } from './message.ts';
 
@@ -27,6 +27,17 @@ export function searchMenu(spec: {
   const blockId = PREFIX + JSON.stringify(MenuTarget.parse(spec.target));
   if (blockId.length > LIMITS.blockId) return [];
   return [menuBlock({ ...spec, blockId })];
+}
+
+/** As `searchMenu`, with the choices given. */
+export function choiceMenu(spec: {
+  actionId: string;
+  placeholder: string;
+  target: MenuTarget;
+  choices: readonly Choice[];
+}): KnownBlock[] {
+  const blockId = PREFIX + JSON.stringify(MenuTarget.parse(spec.target));
+  return blockId.length > LIMITS.blockId ? [] : [menuBlock({ ...spec, blockId })];
 }
 
 /** The target of a menu, from its `block_id`; undefined for any other block. */

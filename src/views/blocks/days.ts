@@ -11,6 +11,9 @@ export const dayName = dayFormat({ weekday: 'long', day: 'numeric', month: 'shor
 /** "Nov 20, 2026" */
 export const dateName = dayFormat({ day: 'numeric', month: 'short', year: 'numeric' });
 
+/** "Fri, Nov 20" */
+export const shortDayName = dayFormat({ weekday: 'short', day: 'numeric', month: 'short' });
+
 /** "Nov 20" */
 export const dayAndMonth = dayFormat({ day: 'numeric', month: 'short' });
 
@@ -40,27 +43,17 @@ function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string
 
 /** The day at an instant in an IANA zone, as `2026-11-20`. Milliseconds since the epoch, or ISO 8601. */
 export function dayOf(zone: string, at: number | string): string {
-  return textAt(zone, at).slice(0, -3);
-}
-
-/** The same with the hour, from 0 to 23. */
-export function hourOf(zone: string, at: number | string): { day: string; hour: number } {
-  const text = textAt(zone, at);
-  return { day: text.slice(0, -3), hour: Number(text.slice(-2)) };
-}
-
-function textAt(zone: string, at: number | string): string {
   return textOf(zone, typeof at === 'number' ? at : Date.parse(at));
 }
 
-const numbersOf = numbersIn({ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit' });
+const numbersOf = numbersIn({ year: 'numeric', month: '2-digit', day: '2-digit' });
 
-/** "2026-11-20 09". Zones are checked before they come here. */
+/** Zones are checked before they come here. */
 const textOf = byQuarter((zone, at) => {
-  const [month, day, year = '', hour] = numbersOf(zone, at);
+  const [month, day, year = ''] = numbersOf(zone, at);
   // Years of more than four digits have a sign and six digits: without them they are read in this machine's zone.
   const iso = year.length > 4 ? `+${year.padStart(6, '0')}` : year.padStart(4, '0');
-  return `${iso}-${month}-${day} ${hour}`;
+  return `${iso}-${month}-${day}`;
 });
 
 /** All days from one to another, both included, at most the latest `most`. */

@@ -1,4 +1,11 @@
-import { type AnswerFault, isFailure, type ServiceError, type Sought } from '../../core/errors.ts';
+import type { Button } from '@slack/types';
+import {
+  type AnswerFault,
+  isFailure,
+  type Offer,
+  type ServiceError,
+  type Sought,
+} from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import { button, buttons, safeUrl, say } from './message.ts';
@@ -20,8 +27,20 @@ export interface Explained {
   link?: { label: string; url: string } | undefined;
   /** A role that can be asked for. */
   lacks?: { role: string; command: string } | undefined;
+  /** What a button does next: the label, and the command line that it runs. */
+  offer?: Offer | undefined;
+  /** Trying again may help, so a command that was typed is offered again. */
+  mayPass?: boolean | undefined;
   /** The log's reference, for the unexpected. */
   reference?: string | undefined;
+}
+
+/** A command line behind a button. */
+export interface RunButton extends Offer {
+  /** It changes something, so that the click is stored before it is carried out. */
+  isDurable?: boolean | undefined;
+  /** The message in whose thread a mention is answered. */
+  thread?: string | undefined;
 }
 
 export interface FailureContext {
@@ -48,6 +67,7 @@ export function explain(error: unknown, at: FailureContext): Explained {
         text: error.message,
         next: error.next && `Try ${code(`${at.word} ${error.next}`, 200)}.`,
         lacks: error.lacks,
+        offer: error.offer,
       };
     case 'account_failure': {
       const { cause, account, sought } = error;
@@ -141,14 +161,14 @@ function sentenceOf(error: ServiceError, at: ServiceCase): Explained {
         next: FILLED_IN.has(error.operation) ? 'Change it and try again.' : LATER,
       };
     case 'busy':
-      return { text: 'The service is busy.', next: whenToRetry(error.retryAt, at.now) };
+      return { text: 'The service is busy.', next: whenToRetry(error.retryAt, at.now), mayPass: true };
     case 'unexpected':
       return {
         text: error.fault === undefined ? 'The service answered unexpectedly.' : FAULTS[error.fault],
         next: nextForUnexpected(at),
       };
     case 'unreachable':
-      return { text: 'The service cannot be reached.', next: IN_A_MINUTE };
+      return { text: 'The service cannot be reached.', next: IN_A_MINUTE, mayPass: true };
   }
 }
 
@@ -229,10 +249,21 @@ export function failureWords({ text, next, reference }: Explained): string {
   return [text, next, named].filter(Boolean).join(' ');
 }
 
-export function failureMessage(explained: Explained): Message {
-  const { link, lacks } = explained;
+/** @param again the command that failed, where it was typed */
+export function failureMessage(explained: Explained, again?: Omit<RunButton, 'label'>): Message {
+  const { link, lacks, offer, mayPass } = explained;
   const open = link && button(link.label, 'link:open', { url: link.url });
-  return say(`:warning: ${failureWords(explained)}`, ...buttons(open), ...accessButton(lacks));
+  const retry = mayPass && again && runButton({ ...again, label: 'Try again' });
+  return say(
+    `:warning: ${failureWords(explained)}`,
+    ...buttons(open, retry, offer && runButton({ ...offer, thread: again?.thread })),
+    ...accessButton(lacks),
+  );
+}
+
+function runButton({ label, text, isDurable, thread }: RunButton): Button {
+  const value = { text, thread };
+  return button(label, `${isDurable ? 'start:run' : 'start:at-once'}#next`, { style: 'primary', value });
 }
 
 /** Asks an admin for the role; nothing where none is lacking. */

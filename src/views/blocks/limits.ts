@@ -25,6 +25,7 @@ export const LIMITS = {
   confirmText: 300,
   confirmButton: 30,
   tableRows: 100,
+  chartsInMessage: 2,
   chartTitle: 50,
   chartCategories: 20,
   altText: 2000,

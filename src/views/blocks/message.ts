@@ -1,5 +1,5 @@
 import type { Button, ConfirmationDialog } from '@slack/types';
-import { isThisMachine } from '../../core/exchange.ts';
+import { isThisMachine } from '../../core/http.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, cut, duration, markup, plain } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
@@ -27,10 +27,6 @@ export function header(text: string): KnownBlock {
 export function plainText(text: string, max: number): { type: 'plain_text'; text: string } {
   return { type: 'plain_text', text: plain(text, max) };
 }
-
-/** On a root message that was posted again, because Slack's answer was lost, or the process stopped before it kept it. */
-export const EARLIER_COPY =
-  ':warning: Slack’s answer to this message was lost. An earlier copy may stand above; it is not updated.';
 
 /** How something that was followed stands whose end is not known. */
 export const UNENDED = {
@@ -127,13 +123,6 @@ export function safeUrl(url: string | null | undefined): string | undefined {
   const { protocol, hostname, username, password } = new URL(url);
   if (username !== '' || password !== '') return undefined;
   return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname)) ? url : undefined;
-}
-
-/** The message with the note that it was posted again, below its first block; without it where there is no room. */
-export function maybeTwice(message: Message): Message {
-  if (message.blocks.length >= LIMITS.blocksInMessage) return message;
-  const said = ':warning: Slack’s answer to this message was lost, so it may stand here twice.';
-  return { ...message, blocks: message.blocks.toSpliced(1, 0, context(said)) };
 }
 
 /** The message without the button or menu that has this action and value. */

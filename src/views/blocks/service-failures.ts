@@ -61,8 +61,12 @@ function explainBrokenKey({ account, key, word }: KeyCase): Sentences {
 /** What the service says about a failure, each text once. Other texts than these may be anybody's, such as a proxy's. */
 export function reasonsOf({ kind, messages = [], hint }: ServiceError): string[] {
   const own = GIVING_REASONS.has(kind) ? messages : [];
-  return [...new Set([...own, ...(hint === undefined ? [] : [hint])])];
+  const all = [...new Set([...own, ...(hint === undefined ? [] : [hint])])];
+  return kind === 'busy' ? all.filter((text) => !FOR_DEVELOPERS.test(text)) : all;
 }
+
+/** A busy service writes to programmers of its headers. */
+const FOR_DEVELOPERS = /retry-after|\bhttp\b|\bheaders?\b/i;
 
 const GIVING_REASONS: ReadonlySet<ServiceErrorKind> = new Set([
   'api_access_restricted',
@@ -81,8 +85,8 @@ export function saidBesides(text: string, error: ServiceError): string {
 /** Why something that is followed waits longer. */
 export function troubleWords(cause: ServiceError): string {
   const { retryAt: at } = cause;
-  const next = at === undefined ? 'Deckhand keeps trying' : `the next try is ${dateTime(at)}`;
-  const said = `The service is busy or does not answer; ${next}.`;
+  const next = at === undefined ? 'Deckhand keeps trying' : `The next try is ${dateTime(at)}`;
+  const said = `The service is busy or does not answer. ${next}.`;
   return `${said}${saidBesides(said, cause)}`;
 }
 

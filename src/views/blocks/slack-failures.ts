@@ -10,6 +10,7 @@ export function explainSlackFailure(
   channel?: string,
 ): Sentences {
   if (failure.reason === 'invalid_auth') return REFUSED_TOKEN;
+  if (failure.reason === 'is_archived') return ARCHIVED;
   if (channel?.startsWith('D') && NOT_THERE.has(failure.reason)) return BETWEEN_PEOPLE;
   return explainPolicy(failure.reason) ?? BY_KIND[failure.kind];
 }
@@ -24,6 +25,8 @@ const REFUSED_TOKEN: Sentences = {
   text: 'Slack refuses Deckhand’s token (`invalid_auth`).',
   next: 'Ask the operator of Deckhand to correct it, or a workspace admin to install Deckhand again.',
 };
+
+const ARCHIVED: Sentences = { text: 'This channel is archived.', next: 'Use another channel.' };
 
 const NOT_THERE: ReadonlySet<string> = new Set(['channel_not_found', 'not_in_channel']);
 
@@ -97,10 +100,7 @@ const BY_WORD: ReadonlyMap<string, Sentences> = new Map(
 );
 
 const BY_KIND: Readonly<Record<SlackFailureKind, Sentences>> = {
-  gone: {
-    text: 'Deckhand cannot post in this channel.',
-    next: 'Invite it with `/invite`, or use a channel that is not archived.',
-  },
+  gone: { text: 'Deckhand cannot post here.', next: 'Invite me first: `/invite @deckhand`.' },
   busy: { text: 'Slack is limiting Deckhand’s requests.', next: IN_A_MINUTE },
   expired: { text: 'This form or button has expired.', next: 'Run the command again.' },
   forbidden: {

@@ -4,15 +4,10 @@ import type { Digest } from '../../records/digests.ts';
 import type { Activity, ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { eventLine, subjectWords } from '../activity/activity.ts';
-import {
-  altText,
-  type DeploymentsData,
-  rateWords,
-  totalOf,
-  totalWords,
-} from '../activity/deployments-chart.ts';
+import type { Charts } from '../activity/chart-blocks.ts';
+import { type DeploymentsData, rateWords, totalOf, totalWords } from '../activity/deployments-chart.ts';
 import { outcomeOf } from '../activity/outcomes.ts';
-import { RANGE_WORDS, sayNothingFailed, statsBlocks } from '../activity/stats.ts';
+import { accountWords, RANGE_WORDS, sayNothingFailed, statsBlocks } from '../activity/stats.ts';
 import { zoneName } from '../blocks/days.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedBlocks } from '../blocks/lists.ts';
@@ -44,20 +39,16 @@ export interface DigestFrame {
   isPreview?: boolean | undefined;
 }
 
-/** Slack's id of the uploaded picture, by account. */
-export type Pictures = ReadonlyMap<string, string>;
-
 /** Accounts shown with all their figures; Slack takes about 13,000 characters a message. */
 const MOST_IN_FULL = 4;
 /** Characters for the failures of all accounts together. */
 const FAILURES_ROOM = 2400;
-const ALT_TEXT_ROOM = 2000;
 
-/** The root message: for each account its figures, its failures and its picture. */
+/** The root message: for each account its figures, its failures and its chart. */
 export function digestMessage(
   frame: DigestFrame,
   reports: readonly AccountReport[],
-  pictures: Pictures = new Map(),
+  charts: Charts = new Map(),
 ): Message {
   const { digest, lateSince } = frame;
   const range = RANGE_WORDS[digest.range].name;
@@ -74,7 +65,7 @@ export function digestMessage(
     blocks: [
       header(`Deployment digest, ${range}`),
       ...late.map((said) => context(said)),
-      ...inFull.flatMap((report) => reportBlocks(report, digest, inFull.length, pictures)),
+      ...inFull.flatMap((report) => reportBlocks(report, digest, inFull.length, charts)),
       ...(rest.length === 0 ? [] : [section(linesWithin(rest, 1500, 'more accounts'))]),
       ...skippedBlocks(skipped),
       ...footerOf(frame),
@@ -95,27 +86,20 @@ function summaryOf(report: AccountReport, digest: Digest): string {
   return `${name}: ${count(total, 'deployment')}${succeeded}`;
 }
 
-function reportBlocks(
-  report: AccountReport,
-  digest: Digest,
-  amount: number,
-  pictures: Pictures,
-): KnownBlock[] {
+function reportBlocks(report: AccountReport, digest: Digest, amount: number, charts: Charts): KnownBlock[] {
   if (report.kind === 'failed') return [section(`${code(report.account)}  :warning: ${report.said}`)];
   const { project, range } = digest;
+  const chart = charts.get(report.account);
   const name = subjectWords(report.account, digest.project);
   return [
     section(project === undefined ? name : `${name}: ${totalWords(report.data)}`),
-    ...statsBlocks(report.activity.stats, range),
-    ...(project === undefined
-      ? []
-      : [
-          context(
-            `The figures are of the whole account ${code(report.account)}: the service has none for one project.`,
-          ),
-        ]),
-    ...failureBlocks(report, Math.floor(FAILURES_ROOM / amount)),
-    ...pictureBlocks(report, Math.floor(ALT_TEXT_ROOM / amount), pictures),
+    ...(project === undefined ? statsBlocks(report.activity.stats, range) : []),
+    ...failureBlocks(
+      project === undefined ? report : { ...report, unlisted: undefined },
+      Math.floor(FAILURES_ROOM / amount),
+    ),
+    ...(chart === undefined ? [] : [chart]),
+    ...(project === undefined ? [] : [context(accountWords(report.activity, report.unlisted))]),
   ];
 }
 
@@ -137,17 +121,11 @@ function noFailures(activity: Activity, data: DeploymentsData): string {
   const isQuiet = totalOf(data) === 0 && !(stats?.total_deployments ?? 0);
   if (isQuiet) return ':zzz: No deployments in this time.';
   if (sayNothingFailed(activity)) return ':white_check_mark: No failed deployments.';
-  return ':information_source: None of the events that the service lists is a failed deployment.';
+  return ':information_source: No failed deployments in the events we can see.';
 }
 
 function cutNote({ isCut }: DeploymentsData): string {
   return isCut ? ' The service lists the latest 100 events only, so earlier ones are missing here.' : '';
-}
-
-function pictureBlocks(report: ReportedAccount, room: number, pictures: Pictures): KnownBlock[] {
-  const id = pictures.get(report.account);
-  if (id === undefined) return [];
-  return [{ type: 'image', slack_file: { id }, alt_text: cut(altText(report.data), room) }];
 }
 
 /** Who changed a digest by a button of its message. */
@@ -184,8 +162,10 @@ export function withFooterChange(
   return { text, blocks: [...blocks.slice(0, -2).map(sendable), ...footerOf(frame, change)] };
 }
 
-/** Slack returns more of a picture than it accepts. */
+/** Slack returns more of a chart or picture than it accepts. */
 function sendable(block: KnownBlock): KnownBlock {
+  if (block.type === 'data_visualization')
+    return { type: block.type, title: block.title, chart: block.chart };
   if (block.type !== 'image' || !('slack_file' in block)) return block;
   const { slack_file: file, alt_text } = block;
   return { type: 'image', slack_file: 'id' in file ? { id: file.id } : { url: file.url }, alt_text };

@@ -5,7 +5,7 @@ import { SCHEDULE_FACES } from '../schedules/card.ts';
 import { pausedWords, type ScheduleListing, scheduleList } from '../schedules/list.ts';
 import { digestWords } from './words.ts';
 
-/** `next`: when it is posted next, milliseconds since the epoch. */
+/** `next`: when it is posted next, milliseconds since the epoch; undefined while it is paused or has an unknown zone. */
 export type ListedDigest = Digest & { next: number | undefined };
 
 const LAST_WORDS: Readonly<Record<SlotResult['outcome'], string>> = {

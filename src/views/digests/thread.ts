@@ -1,4 +1,4 @@
-import type { KnownBlock, Message } from '../../core/message.ts';
+import type { KnownBlock, Message, Refusal } from '../../core/message.ts';
 import { asClause, count } from '../../core/mrkdwn.ts';
 import { feedBlocks, subjectWords } from '../activity/activity.ts';
 import { inPages } from '../blocks/lists.ts';
@@ -11,11 +11,11 @@ const MOST_CHARACTERS = 9_000;
 const MOST_BLOCKS = 40;
 const MOST_REPLIES = 4;
 
-/** Said where the chart should be. `reason`: Slack's word. */
-export function pictureLeftOutMessage({ reason }: { reason: string }): Message {
+/** Why words stand for a chart. */
+export function pictureRefusedMessage({ reason }: Refusal): Message {
   const policy = explainPolicy(reason);
-  if (policy === undefined) return say(':warning: The chart is missing, because Slack refused it.');
-  return say(`:warning: The chart is missing, because ${asClause(policy.text)}. ${policy.next}`);
+  if (policy === undefined) return say(':warning: The chart is in words, because Slack refused its picture.');
+  return say(`:warning: The chart is in words, because ${asClause(policy.text)}. ${policy.next}`);
 }
 
 /** The events of each account as thread replies, by day; what is too long for a few replies is cut, with a note. */

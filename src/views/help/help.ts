@@ -61,9 +61,8 @@ export function helpAllMessage(groups: readonly HelpGroup[], word: string): Mess
 }
 
 /** Below the answer: the command that carried out another word. */
-export function synonymMessage(word: string, { typed, meant }: { typed: string; meant: string }): Message {
-  const said = `${code(`${word} ${typed}`)} is ${code(`${word} ${meant}`)}.`;
-  return { text: said, blocks: [context(said)] };
+export function synonymNote(meant: string): KnownBlock {
+  return context(`Showing ${meant}.`);
 }
 
 /** How commands are used, and by whom. */

@@ -7,6 +7,7 @@ import type { Run } from '../../records/test-runs.ts';
 import type { ActivityStats } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { healthOf } from '../accounts/accounts.ts';
+import type { Charts } from '../activity/chart-blocks.ts';
 import type { DeploymentsData } from '../activity/deployments-chart.ts';
 import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
@@ -46,8 +47,8 @@ export interface HomeData {
   accounts: readonly Account[];
   defaultAccount: string | undefined;
   figures: ShownFigures;
-  /** The week's chart of each account that has one. */
-  charts?: Readonly<Record<string, KnownBlock>>;
+  /** The chart of each account that has one. */
+  charts?: Charts;
   /** In the order in which they are shown. */
   runs: readonly HomeRun[];
   schedules: readonly HomeSchedule[];
@@ -55,6 +56,8 @@ export interface HomeData {
   roles: readonly string[];
 }
 
+/** As for `activity` and digests unless they ask for another. */
+export const HOME_RANGE = 'last_7_days';
 export const MOST_RUNNING = 5;
 export const MOST_ENDED = 8;
 export const MOST_FIGURES = 3;
@@ -62,7 +65,7 @@ const MOST_ACCOUNTS = 10;
 const MOST_SCHEDULES = 15;
 
 /** App Home: accounts, test runs, schedules, and the person's permissions. */
-export function homeView(data: HomeData): HomeView {
+export function homeView(data: HomeData): HomeView & { blocks: KnownBlock[] } {
   const blocks = [
     ...(data.accounts.length === 0 ? firstSteps(data) : overview(data)),
     header('Your permissions'),
@@ -132,16 +135,18 @@ function accountBlocks(account: Account, data: HomeData): KnownBlock[] {
   ];
 }
 
-function figureBlocks(account: string, { figures, charts = {} }: HomeData): KnownBlock[] {
-  if (figures === 'loading') return [context(':hourglass_flowing_sand: Loading this week’s figures…')];
+function figureBlocks(account: string, { figures, charts }: HomeData): KnownBlock[] {
+  if (figures === 'loading')
+    return [context(':hourglass_flowing_sand: Loading the figures of the last 7 days…')];
   const known = Object.hasOwn(figures, account) ? figures[account] : undefined;
   if (known === undefined) return [];
   if ('failed' in known) return [context(`:warning: ${known.failed}`)];
   const { stats, skipped = [] } = known;
+  const chart = charts?.get(account);
   return [
-    context('This week'),
-    ...statsBlocks(stats, 'this_week'),
-    ...(Object.hasOwn(charts, account) && charts[account] ? [charts[account]] : []),
+    context('The last 7 days'),
+    ...statsBlocks(stats, HOME_RANGE),
+    ...(chart === undefined ? [] : [chart]),
     ...skippedBlocks(skipped),
   ];
 }

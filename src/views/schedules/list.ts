@@ -23,6 +23,8 @@ export interface ScheduleListing {
   scope: ListScope;
   /** How many of other channels are not listed. */
   elsewhere: number;
+  /** How many records of the kind cannot be read. */
+  unreadable?: number;
   /** The slash word. */
   word: string;
   /** What was removed by a button of the list, with "Undo". */
@@ -44,15 +46,22 @@ const LONGEST_ROWS = 12_000;
 export function scheduleList(
   face: ScheduleFace,
   listed: readonly ListedSchedule[],
-  { scope, elsewhere, word, removed }: ScheduleListing,
+  { scope, elsewhere, unreadable = 0, word, removed }: ScheduleListing,
 ): Message {
   const add = code(`${word} ${face.commands.add}`);
   const all = code(`${word} ${face.commands.list} all`);
   const others = elsewhere === 0 ? '' : ` ${count(elsewhere, 'other')} elsewhere: ${all}.`;
+  const bad =
+    unreadable > 0 &&
+    `:warning: ${count(unreadable, face.noun, face.plural)} cannot be read. ${code(`${word} doctor`)} names what is wrong.`;
   const undo = removed?.blocks ?? [];
   if (listed.length === 0) {
     const where = scope === 'here' ? 'This channel' : 'This workspace';
-    return say(`${where} has no ${face.noun} yet. Set one up with ${add}.${others}`, ...undo);
+    return say(
+      `${where} has no ${face.noun} yet. Set one up with ${add}.${others}`,
+      ...(bad === false ? [] : [context(bad)]),
+      ...undo,
+    );
   }
   const title = `${count(listed.length, face.noun, face.plural)} of this ${scope === 'all' ? 'workspace' : 'channel'}`;
   const rows = listed
@@ -68,7 +77,7 @@ export function scheduleList(
   });
   const left = listed.length - shown.length;
   const more = left > 0 && `and ${left} more; list them in their own channels`;
-  return headed(title, ...shown.flat(), context(more, `Add one with ${add}.${others}`), ...undo);
+  return headed(title, ...shown.flat(), context(more, bad, `Add one with ${add}.${others}`), ...undo);
 }
 
 /** "Paused by <@U1> today at 09:00." or "Paused today at 09:00: the channel is archived." */

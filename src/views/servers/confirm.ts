@@ -17,7 +17,7 @@ export function confirmServerModal(
     ['Name', mrkdwn(wanted.name)],
     ['Project', `${mrkdwn(project.name)} of ${code(account)}`],
     ...wantedFacts(wanted, sitesDomain),
-    ['Total', draft.cost === undefined ? 'the service names no price' : `*${mrkdwn(draft.cost)}*`],
+    ['Price', draft.cost === undefined ? 'not given by the service' : `*${mrkdwn(draft.cost)}*`],
   ];
   return modal(SERVER_ADD, SERVER_ADD_TITLE, { submit: 'Create', metadata: draft }, [
     section('Create this server?'),

@@ -2,7 +2,7 @@ import type { KnownBlock, Message, News } from '../../core/message.ts';
 import { bold, code, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import { managedStatus, type Server } from '../../service/servers.ts';
-import { button, buttons, context, EARLIER_COPY, say, section, UNENDED } from '../blocks/message.ts';
+import { button, buttons, context, say, section, UNENDED } from '../blocks/message.ts';
 import {
   type Fact,
   factLines,
@@ -31,8 +31,6 @@ export interface ProvisioningView {
   /** Milliseconds since the epoch. */
   startedAt: number;
   now: number;
-  /** An earlier copy of this message may stand above, because Deckhand was stopped in the middle. */
-  maybeTwice?: boolean | undefined;
   state: ProvisioningState;
 }
 
@@ -54,7 +52,6 @@ export function provisioningMessage(view: ProvisioningView): Message {
         `started ${dateTime(view.startedAt)}`,
         state.kind === 'running' ? `${elapsed} so far` : `took ${elapsed}`,
       ),
-      ...(view.maybeTwice ? [context(EARLIER_COPY)] : []),
       ...buttonsOf(view),
     ],
   };

@@ -3,7 +3,7 @@ import type { Run } from '../../records/test-runs.ts';
 import { UNENDED } from '../blocks/message.ts';
 import { outcomeWords, statusWord } from './test-run.ts';
 
-/** ":white_check_mark: completed: 6 of 6 reachable, repository ok, today at 9:00"; mrkdwn. */
+/** ":white_check_mark: all 6 servers are reachable, today at 9:00"; mrkdwn. */
 export function runWords(run: Run): string {
   const { began, ended } = timesOfRun(run);
   if (run.status === 'running')
@@ -25,5 +25,5 @@ export function timesOfRun({ createdAt, startedAt, completedAt, endedAt }: Run):
 export function endedWords(run: Run): { icon: string; words: string } {
   const { status, serviceStatus = status } = run;
   if (status === 'stopped' || status === 'lost') return UNENDED[status];
-  return outcomeWords({ ...run, serviceStatus });
+  return outcomeWords({ ...run, serviceStatus }, run.target);
 }

@@ -1,17 +1,18 @@
-import type { Button } from '@slack/types';
+import type { ActionsBlock } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, dateTime, duration, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Run, Target } from '../../records/test-runs.ts';
-import type { TestOutcome, TestResults, TestRun } from '../../service/projects.ts';
+import type { TestResults, TestRun } from '../../service/projects.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
-import { button, buttons, context, EARLIER_COPY, say, section, UNENDED } from '../blocks/message.ts';
+import { button, buttons, context, plainText, safeUrl, say, section, UNENDED } from '../blocks/message.ts';
+import { type Item, isFailing, itemLines, itemsOf, planOf, serverButton } from './items.ts';
 
 /** The state of a followed test run. */
 export type TestState =
   | { kind: 'starting' }
-  /** `tested`: how many results there are so far. */
-  | { kind: 'running'; trouble?: string | undefined; tested?: number | undefined }
+  /** `results`: those that there are so far. */
+  | { kind: 'running'; trouble?: string | undefined; results?: TestResults | undefined }
   | { kind: 'ended'; run: Omit<TestRun, 'identifier'> }
   /** It could not be started or followed; `reason` is mrkdwn, escaped. */
   | { kind: 'stopped'; reason: string }
@@ -31,40 +32,33 @@ export interface TestView {
   serviceStatus?: string | undefined;
   /** How long earlier runs of the target took, in milliseconds; undefined before there are any. */
   usualMs?: number | undefined;
-  /** The service was asked to start it; without a `run`, its answer is not known. */
-  asked?: boolean | undefined;
-  run?: string | undefined;
-  /** What may be there twice, because Deckhand was stopped in the middle. */
-  maybeTwice?: readonly MaybeTwice[] | undefined;
+  /** The service was asked to start it, and did not say whether it did. */
+  mayRun?: boolean | undefined;
+  /** The project's page at the service. */
+  projectUrl?: string | undefined;
+  /** Names the run's record, for a menu: an option holds no whole target. */
+  runKey?: string | undefined;
   state: TestState;
-  /** `full`: a reply for each item; `compact`: what is reachable in one. */
-  layout: 'full' | 'compact';
-  /** False where it has no thread, so that its root message has the buttons of failing servers. */
-  threads?: boolean | undefined;
 }
 
-/** The root message, or the run at the service. */
-export type MaybeTwice = 'root' | 'run';
-
-/** The root message: what is tested, who asked, its state; buttons only once it has ended. */
+/** The root message is the run: what matters, each item, who asked and how long it takes; buttons once it has ended. */
 export function testRootMessage(view: TestView): Message {
   const { icon, words } = headline(view);
-  const title = `${icon} *Test access* of ${targetWords(view.target)}: ${words}`;
-  return {
-    text: `Test access of ${targetWords(view.target)}: ${words}`,
+  const title = `${nameOf(view.target)}: ${words}`;
+  const items = shownItems(view);
+  const build = (shown: readonly KnownBlock[]): Message => ({
+    text: title,
     blocks: [
-      section(title),
-      ...detailBlocks(view),
-      context(
-        `Account ${code(view.target.account)}`,
-        `asked by ${askerWords(view.askedBy)}`,
-        `started ${dateTime(view.createdAt ?? view.startedAt)}`,
-        elapsedWords(view),
-      ),
-      ...(view.maybeTwice ?? []).map((what) => context(TWICE[what])),
+      section(`${icon} *${title}*`),
+      ...shown,
+      ...noteBlocks(view),
+      mutedLine(view),
       ...buttonsOf(view),
     ],
-  };
+  });
+  const plan = planOf(items);
+  if (plan.length === 0) return build([]);
+  return { ...build(plan), fallback: async () => build([section(itemLines(items))]) };
 }
 
 /** The answer to a request for a test that is running already. */
@@ -76,85 +70,72 @@ export function alreadyRunningMessage(
 ): Message {
   const where = link === undefined ? '' : ` <${link}|See it here>.`;
   return say(
-    `:hourglass_flowing_sand: A test of ${targetWords(target)} is running already; ${askerWords(askedBy)} started it ${dateTime(startedAt)}.${where}`,
+    `:hourglass_flowing_sand: A test of ${targetWords(target)} is running already. ${askerWords(askedBy)} started it ${dateTime(startedAt)}.${where}`,
   );
 }
 
-/** How many results a run has so far, the repository's included. */
-export function countTested(results: TestResults | undefined): number {
-  return (results?.servers.length ?? 0) + (results?.repository === undefined ? 0 : 1);
-}
-
-const TWICE: Readonly<Record<MaybeTwice, string>> = {
-  root: EARLIER_COPY,
-  run: ':warning: Deckhand was restarted while it started the test, so the service may run it twice.',
-};
-
 function headline(view: TestView): { icon: string; words: string } {
-  switch (view.state.kind) {
+  const { state, serviceStatus, target } = view;
+  switch (state.kind) {
     case 'starting':
       return { icon: ':arrows_counterclockwise:', words: 'running' };
-    case 'running': {
-      const tested = view.state.tested ? `, ${view.state.tested} tested so far` : '';
-      return { icon: ':arrows_counterclockwise:', words: `${statusWord(view.serviceStatus)}${tested}` };
-    }
+    case 'running':
+      return { icon: ':arrows_counterclockwise:', words: statusWord(serviceStatus) };
     case 'ended':
-      return outcomeWords(outcomeOf(view.state.run));
+      return outcomeWords(outcomeOf(state.run), target);
     case 'stopped':
     case 'lost':
-      return UNENDED[view.state.kind];
+      return UNENDED[state.kind];
   }
+}
+
+function shownItems({ target, state }: TestView): Item[] {
+  if (state.kind === 'ended') return itemsOf(target, state.run.results);
+  if (state.kind === 'running') return itemsOf(target, state.results, true);
+  return state.kind === 'starting' ? itemsOf(target, undefined, true) : [];
 }
 
 const MAY_RUN = 'The service did not say whether it started the test, so it may be running there.';
 
-function detailBlocks(view: TestView): KnownBlock[] {
-  const { state } = view;
-  if (state.kind === 'stopped')
-    return [section(state.reason), ...(view.asked && view.run === undefined ? [context(MAY_RUN)] : [])];
-  if (state.kind === 'running' && state.trouble !== undefined) return [context(`:warning: ${state.trouble}`)];
-  if (state.kind === 'lost')
-    return [
-      context('The test took longer than Deckhand follows one. It may still be running at the service.'),
-    ];
-  if (state.kind !== 'ended') return [];
-  const { repository, servers = [], skipped = [] } = state.run.results ?? {};
-  const failing = servers.filter(({ status }) => status === 'error');
-  // Of one server alone, "Run again" does the same.
-  const hasButtons = view.threads === false && view.target.server === undefined;
-  const own = hasButtons ? failing.slice(0, MOST_WITH_BUTTON) : [];
-  const lines = [
-    ...(repository?.status === 'error' ? [failingLine('*Repository*', repository)] : []),
-    ...failing.slice(own.length).map((server) => failingLine(bold(server.name), server)),
-  ];
-  return [
-    ...own.map((server) =>
-      section(failingLine(bold(server.name), server), serverButton(view.target, server)),
-    ),
-    ...(lines.length === 0 ? [] : [section(linesWithin(lines, LIMITS.sectionText, 'more not reachable'))]),
-    ...(skipped.length === 0 ? [] : [context(skippedWords(skipped))]),
-  ];
+/** What is to be known beside the items. */
+function noteBlocks({ state, mayRun, run }: TestView & { run?: string | undefined }): KnownBlock[] {
+  switch (state.kind) {
+    case 'stopped':
+      return [section(state.reason), ...(mayRun === true && run === undefined ? [context(MAY_RUN)] : [])];
+    case 'running':
+      return state.trouble === undefined ? [] : [context(`:warning: ${state.trouble}`)];
+    case 'lost':
+      return [
+        context('It took longer than Deckhand follows a test. It may still be running at the service.'),
+      ];
+    case 'ended': {
+      const { skipped = [] } = state.run.results ?? {};
+      return skipped.length === 0 ? [] : [context(skippedWords(skipped))];
+    }
+    case 'starting':
+      return [];
+  }
 }
 
-/** Slack refuses messages whose blocks are too long altogether. */
-const MOST_WITH_BUTTON = 5;
-
-function failingLine(name: string, { message }: TestOutcome): string {
-  return `:x: ${name}  ${mrkdwn(message, 300)}`;
+/** "Storefront in acme · asked by @Ben · today at 9:00 · took 8 s" */
+function mutedLine(view: TestView): KnownBlock {
+  const { account, project } = view.target;
+  const url = safeUrl(view.projectUrl);
+  const where =
+    url === undefined ? code(account) : `<${url}|${mrkdwn(project.name, 80)} in ${mrkdwn(account)}>`;
+  const began = dateTime(view.createdAt ?? view.startedAt);
+  const parts = [where, `asked by ${askerWords(view.askedBy)}`, `started ${began}`, elapsedWords(view)];
+  return context(parts.filter((part) => part !== '').join(' · '));
 }
 
-export function serverButton(target: Target, server: { identifier: string; name: string }): Button {
-  const { identifier, name } = server;
-  const value = { target: { ...target, server: { identifier, name: name.slice(0, 200) } } };
-  return button('Test this server again', 'test:server', { value });
-}
-
+/** Empty before there is anything to tell. */
 function elapsedWords(view: TestView): string {
-  const elapsed = duration(passed(view));
   const { state, usualMs } = view;
-  if (state.kind !== 'running' && state.kind !== 'starting') return `took ${elapsed}`;
-  const usual = usualMs === undefined ? '' : `, usually ${duration(usualMs)}`;
-  return `${usualBar(view)}${elapsed} so far${usual}`;
+  const elapsedMs = passed(view);
+  const usual = usualMs === undefined ? '' : `usually ${duration(usualMs)}`;
+  if (state.kind !== 'running' && state.kind !== 'starting') return `took ${duration(elapsedMs)}`;
+  const elapsed = elapsedMs < 1_000 ? '' : `${duration(elapsedMs)} so far`;
+  return [elapsed, usual].filter((words) => words !== '').join(', ');
 }
 
 /** How long the run takes or took, in milliseconds. */
@@ -166,23 +147,39 @@ export function passed({ state, now, startedAt, createdAt = startedAt }: TestVie
   return began === undefined || ended === undefined ? now - startedAt : ended - began;
 }
 
-const BAR_LENGTH = 10;
+/** So many failing servers have a button; the others are in a menu. */
+const MAX_BUTTONS = 4;
 
-/** "▰▰▰▱▱▱▱▱▱▱ ": how much of the usual time has passed; empty where that is not known. */
-export function usualBar(view: TestView): string {
-  if (view.usualMs === undefined) return '';
-  const share = Math.min(1, Math.max(0, passed(view)) / Math.max(1, view.usualMs));
-  const full = Math.floor(share * BAR_LENGTH);
-  return `${'▰'.repeat(full)}${'▱'.repeat(BAR_LENGTH - full)} `;
-}
-
-function buttonsOf({ state, target, now }: TestView): KnownBlock[] {
+function buttonsOf(view: TestView): KnownBlock[] {
+  const { state, target, now, runKey } = view;
   if (state.kind === 'running' || state.kind === 'starting') return [];
   const again = button('Run again', 'test:again', { value: { target } });
-  if (state.kind !== 'lost' || state.run === undefined) return buttons(again);
-  // `at` makes it another button each time: a used one stays used.
-  const value = { target, run: state.run, at: now };
-  return buttons(button('Check again', 'test:check', { style: 'primary', value }), again);
+  if (state.kind === 'lost' && state.run !== undefined) {
+    // `at` makes it another button each time: a used one stays used.
+    const value = { target, run: state.run, at: now };
+    return buttons(button('Check again', 'test:check', { style: 'primary', value }), again);
+  }
+  // Of one server alone, "Run again" does the same.
+  if (target.server !== undefined) return buttons(again);
+  const failing = shownItems(view).filter((item) => isFailing(item) && item.identifier !== undefined);
+  const own = failing.slice(0, MAX_BUTTONS).map((item, at) => serverButton(target, item, at));
+  const [row] = buttons(again, ...own);
+  const menu = runKey === undefined ? [] : menuOf(runKey, failing.slice(MAX_BUTTONS));
+  if (row?.type !== 'actions') return [];
+  return [{ ...row, elements: [...row.elements, ...menu] }];
+}
+
+function menuOf(runKey: string, items: readonly Item[]): ActionsBlock['elements'] {
+  const options = items
+    .map(({ title, identifier }) => ({
+      text: plainText(title, LIMITS.optionText),
+      value: `${runKey} ${identifier}`,
+    }))
+    .filter(({ value }) => value.length <= LIMITS.optionValue)
+    .slice(0, LIMITS.options);
+  if (options.length === 0) return [];
+  const placeholder = plainText('Test another server again', LIMITS.placeholder);
+  return [{ type: 'static_select', action_id: 'test:pick', placeholder, options }];
 }
 
 function askerWords(askedBy: string | undefined): string {
@@ -192,6 +189,11 @@ function askerWords(askedBy: string | undefined): string {
 /** "*web-1* in *Storefront*"; mrkdwn. */
 export function targetWords({ project, server }: Target): string {
   return server === undefined ? bold(project.name) : `${bold(server.name)} in ${bold(project.name)}`;
+}
+
+/** "web-1 in Storefront", to stand in bold; mrkdwn. */
+function nameOf(target: Target): string {
+  return targetWords(target).replaceAll('*', '');
 }
 
 /** What is kept of a run that has ended: enough to show it alike everywhere. */
@@ -208,30 +210,48 @@ export function outcomeOf({ status, results }: Pick<TestRun, 'status' | 'results
   };
 }
 
-/** ":white_check_mark:" and "completed: 2 of 2 reachable, repository ok". Nothing but that has the sign of success. */
-export function outcomeWords(outcome: RunOutcome): { icon: string; words: string } {
+/** ":warning:" and "1 of 7 servers is unreachable". Nothing but a run where all is well has the sign of success. */
+export function outcomeWords(outcome: RunOutcome, target: Target): { icon: string; words: string } {
   const { serviceStatus = 'completed', repository, reachable = 0, total = 0, unread = 0 } = outcome;
-  const results = resultWords(outcome);
-  if (serviceStatus === 'failed' && results === '')
-    return { icon: ':x:', words: 'failed; the service gave no results' };
-  const words = `${endWords(serviceStatus)}: ${results || 'no results'}`;
-  if (serviceStatus === 'failed') return { icon: ':x:', words };
-  const isAllWell = results !== '' && repository !== 'error' && reachable === total && unread === 0;
-  const isSuccess = serviceStatus === 'completed' && isAllWell;
-  return { icon: isSuccess ? ':white_check_mark:' : ':warning:', words };
+  const results = resultWords(outcome, target);
+  const isAllReachable = repository !== 'error' && reachable === total;
+  if (serviceStatus === 'failed') {
+    if (results === '') return { icon: ':x:', words: 'the test failed without results' };
+    return { icon: ':x:', words: `the test failed${isAllReachable ? ' although' : ','} ${results}` };
+  }
+  const isSuccess = serviceStatus === 'completed' && results !== '' && isAllReachable && unread === 0;
+  const end = serviceStatus === 'completed' ? '' : `ended as “${statusWord(serviceStatus)}”, `;
+  return {
+    icon: isSuccess ? ':white_check_mark:' : ':warning:',
+    words: `${end}${results || 'no results'}`,
+  };
 }
 
-/** "2 of 2 reachable, repository ok"; empty where there are no results. */
-export function resultWords({ repository, reachable = 0, total = 0, unread = 0 }: RunOutcome): string {
-  const servers = total === 0 ? [] : [`${reachable} of ${total} reachable`];
-  const ofRepository =
-    repository === undefined ? [] : [`repository ${repository === 'ok' ? 'ok' : 'not reachable'}`];
-  return [...servers, ...ofRepository, ...(unread === 0 ? [] : [`${unread} not readable`])].join(', ');
+/** "all 7 servers are reachable", "the repository is unreachable"; empty where there are no results. */
+function resultWords(outcome: RunOutcome, target: Target): string {
+  const { unread = 0 } = outcome;
+  const said = reachedWords(outcome, target);
+  const unreadWords = unread === 0 ? undefined : `${count(unread, 'result')} could not be read`;
+  return [said, unreadWords].filter((words) => words !== undefined).join(', ');
 }
 
-function endWords(serviceStatus: string): string {
-  if (serviceStatus === 'completed' || serviceStatus === 'failed') return serviceStatus;
-  return `ended, the service says “${statusWord(serviceStatus)}”`;
+function reachedWords(
+  { repository, reachable = 0, total = 0 }: RunOutcome,
+  { server }: Target,
+): string | undefined {
+  const failing = total - reachable;
+  if (server !== undefined && total === 1) return failing === 0 ? 'reachable' : 'unreachable';
+  if (repository === 'error')
+    return failing === 0
+      ? 'the repository is unreachable'
+      : `the repository and ${failingServers(failing, total)} are unreachable`;
+  if (failing > 0) return `${failingServers(failing, total)} ${failing === 1 ? 'is' : 'are'} unreachable`;
+  if (total > 0) return total === 1 ? 'the server is reachable' : `all ${total} servers are reachable`;
+  return repository === undefined ? undefined : 'the repository is reachable';
+}
+
+function failingServers(failing: number, total: number): string {
+  return total === 1 ? 'the server' : `${failing} of ${total} servers`;
 }
 
 /** The service's own times, milliseconds since the epoch; absent where it gives none. */

@@ -8,27 +8,70 @@ const workspaceOf = (world: TestWorld) => world.app.workspaces.open(TEAM);
 describe('me', () => {
   test.override({ connected: true });
 
+  /** A name that the events hold is taken at once, and any other after a click. */
+  async function claim(world: TestWorld, name: string, who: 'member' | 'billing' = 'member') {
+    const said = await ask(world, `/deckhand me ${name}`, who);
+    if (!said.includes('No recent event')) return said;
+    const ts = world.slack.ephemerals(TEAM, PEOPLE[who]).at(-1)?.ts ?? '';
+    await world.as(who).click({ channel: CHANNEL, ts }, { actionId: 'me:claim' });
+    const answer = () => world.slack.ephemerals(TEAM, PEOPLE[who]).at(-1)?.text ?? '';
+    await world.slack.until(() => !answer().includes('No recent event'));
+    return answer();
+  }
+
+  test('offers the names in recent events, and takes the chosen one', async ({ world }) => {
+    world.service.world.addDeployment({
+      account: ACCOUNT,
+      project: 'storefront',
+      endedAt: Date.now(),
+      succeeded: true,
+    });
+    const name = world.service.world.state.accounts.get(ACCOUNT)?.events[0]?.user ?? '';
+    await ask(world, '/deckhand me');
+    const shown = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1);
+    expect(shown?.text).toContain('Tell me your name in `acme` and I’ll mention you.');
+    expect(JSON.stringify(shown)).toContain('"action_id":"me:name"');
+    expect(JSON.stringify(shown)).toContain(`"value":"${name}"`);
+    expect(await ask(world, `/deckhand me ${name}`)).toContain(
+      `I’ll mention you when \`acme\` says *${name}* did something.`,
+    );
+  });
+
+  test('asks before it takes a name that no event holds', async ({ world }) => {
+    expect(await ask(world, '/deckhand me Kim Lee')).toContain('No recent event in `acme` names *Kim Lee*.');
+    expect([...(await workspaceOf(world).names.mentions(ACCOUNT))]).toEqual([]);
+    expect(await claim(world, 'Kim Lee')).toContain('says *Kim Lee* did something');
+  });
+
   test('shows, changes and ends a person’s own name', async ({ world }) => {
-    expect(await ask(world, '/deckhand me')).toContain('You have claimed no name at `acme`');
-    expect(await ask(world, '/deckhand me Kim Lee')).toContain('You are *Kim Lee* at `acme`');
-    expect(await ask(world, '/deckhand me Kim Other')).toContain('*Kim Other*');
-    expect(await ask(world, '/deckhand me')).toContain('You are *Kim Other* at `acme`');
+    await claim(world, 'Kim Lee');
+    await claim(world, 'Kim Other');
+    expect(await ask(world, '/deckhand me')).toContain('says *Kim Other* did something');
     expect(await ask(world, '/deckhand me none')).toContain('do not mention you any more');
-    expect(await ask(world, '/deckhand me none')).toContain('You have claimed no name');
+    expect(await ask(world, '/deckhand me none')).toContain('You have no name in `acme`');
     const entries = (await workspaceOf(world).audit.latest(3)).map(({ entry }) => entry);
     expect(entries).toMatchObject([1, 2, 3].map(() => ({ who: PEOPLE.member, what: 'me', target: ACCOUNT })));
   });
 
   test('gives a name to the first who claims it, in any letter case', async ({ world }) => {
-    await ask(world, '/deckhand me Kim Lee');
+    await claim(world, 'Kim Lee');
     const refused = await ask(world, '/deckhand me  KIM lee', 'billing');
     expect(refused).toContain(`<@${PEOPLE.member}> has claimed the name \`Kim Lee\` already`);
-    expect(await ask(world, '/deckhand me', 'billing')).toContain('You have claimed no name');
-    expect([...(await workspaceOf(world).names.mentions(ACCOUNT))]).toEqual([['kim lee', PEOPLE.member]]);
+    expect(await ask(world, '/deckhand me', 'billing')).toContain('Tell me your name');
+    expect([...(await workspaceOf(world).names.mentions(ACCOUNT))]).toEqual([['kimlee', PEOPLE.member]]);
   });
 
+  test.for(['Ｋｉｍ Ｌｅｅ', 'KimLee', 'K i m　Lee', '𝐊𝐢𝐦 𝐋𝐞𝐞'])(
+    'C10: gives a name once, also where it is written as %s',
+    async (name, { world }) => {
+      await claim(world, 'Kim Lee');
+      expect(await ask(world, `/deckhand me ${name}`, 'billing')).toContain('has claimed the name `Kim Lee`');
+    },
+  );
+
   test('makes no markup of a hostile name', async ({ world }) => {
-    const said = await ask(world, '/deckhand me <!channel> *bold* `code`');
+    await ask(world, '/deckhand me <!channel> *bold* `code`');
+    const said = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text;
     expect(said).not.toContain('<!channel>');
     expect(await ask(world, '/deckhand me', 'admin')).not.toContain('<!channel>');
   });
@@ -36,7 +79,7 @@ describe('me', () => {
   test('shows everybody’s names to admins alone, who may release one for another person', async ({
     world,
   }) => {
-    await ask(world, '/deckhand me Kim Lee');
+    await claim(world, 'Kim Lee');
     expect(await ask(world, '/deckhand me', 'billing')).not.toContain('Kim Lee');
     const all = await ask(world, '/deckhand me', 'admin');
     expect(all).toContain(`*Kim Lee* is <@${PEOPLE.member}>`);
@@ -45,7 +88,7 @@ describe('me', () => {
     await world.slack.until(() =>
       world.slack.ephemerals(TEAM, PEOPLE.admin).some(({ text }) => text.includes('is free again')),
     );
-    expect(await ask(world, '/deckhand me Kim Lee', 'billing')).toContain('You are *Kim Lee*');
+    expect(await claim(world, 'Kim Lee', 'billing')).toContain('says *Kim Lee* did something');
   });
 });
 
@@ -57,7 +100,7 @@ describe('accounts default', () => {
     const { accounts, audit } = workspaceOf(world);
     await accounts.connect({ ...second, connectedBy: PEOPLE.admin, state: 'ok' });
     expect(await ask(world, '/deckhand accounts')).toMatch(/\*acme\* {2}_default_/);
-    expect(await ask(world, '/deckhand accounts default globex')).toContain('needs the role *admin*');
+    expect(await ask(world, '/deckhand accounts default globex')).toContain('Only admins can do this');
     expect(await ask(world, '/deckhand accounts default GLOBEX', 'admin')).toContain(
       '*globex* is the default',
     );

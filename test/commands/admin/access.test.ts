@@ -33,7 +33,7 @@ describe('"Ask for access" on a refusal', () => {
     await told(world, 'admin', 'asks for the role *operator*, to use `use`');
     await answer(world, 0, 'access:allow');
     await told(world, 'member', 'gave you the role *operator*');
-    await told(world, 'admin', 'gave <@U0BEN> the role');
+    await told(world, 'admin', 'gave <@U0BEN> the role *operator*. They can change things');
     await world.as('member').command(CHANNEL, '/deckhand use storefront');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length === 1);
     expect(await audited(world)).toEqual(
@@ -78,7 +78,7 @@ describe('"Ask for access" on a refusal', () => {
     await world.slack.until(() =>
       world.slack.ephemerals(TEAM, PEOPLE.member).some(({ text }) => text.includes('already today')),
     );
-    expect(again).toContain('needs the role');
+    expect(again).toContain('can give you access');
     expect(asks(world)).toHaveLength(0);
     expect(await world.app.workspaces.open(TEAM).roles.holds(PEOPLE.member, 'operator')).toBe(false);
     expect(await audited(world)).toContainEqual(['access deny', 'not operator U0BEN']);

@@ -21,7 +21,7 @@ describe('roles', () => {
   }
 
   test('roles are for admins alone, and begin with whoever opens the form', async ({ world }) => {
-    expect(await ask(world, '/deckhand roles')).toContain('needs the role *admin*');
+    expect(await ask(world, '/deckhand roles')).toContain('Only admins can do this');
     await open(world);
     const [, admin] = world.as('admin').openView()?.content.blocks ?? [];
     expect(admin).toMatchObject({
@@ -30,10 +30,15 @@ describe('roles', () => {
     });
   });
 
+  test('P2: roles ask for user groups only where that scope was granted', async ({ world }) => {
+    await open(world);
+    expect(world.slack.calls.filter(({ method }) => method === 'usergroups.list')).toEqual([]);
+  });
+
   test('roles are held from the moment they are set, and lost from the moment they are taken', async ({
     world,
   }) => {
-    expect(await ask(world, '/deckhand use storefront')).toContain('needs the role *operator*');
+    expect(await ask(world, '/deckhand use storefront')).toContain('Only operators can do this');
     const said = await set(world, {
       admin: [PEOPLE.admin],
       operator: [PEOPLE.member],
@@ -50,14 +55,14 @@ describe('roles', () => {
     await set(world, { admin: [PEOPLE.admin], operator: [], billing: [] });
 
     const refusal = await ask(world, '/deckhand use none');
-    expect(refusal).toContain('needs the role *operator*');
-    expect(refusal).toContain(`Ask <@${PEOPLE.admin}>`);
-    expect(await ask(world, '/deckhand invoices', 'billing')).toContain('needs the role *billing*');
+    expect(refusal).toContain('Only operators can do this');
+    expect(refusal).toContain(`<@${PEOPLE.admin}> can give you access`);
+    expect(await ask(world, '/deckhand invoices', 'billing')).toContain('Only billing people see invoices');
   });
 
   test('roles take what Slack’s admins could do, once they are set', async ({ world }) => {
     await set(world, { admin: [PEOPLE.member], operator: [], billing: [] });
-    expect(await ask(world, '/deckhand roles', 'admin')).toContain(`Ask <@${PEOPLE.member}>`);
+    expect(await ask(world, '/deckhand roles', 'admin')).toContain(`<@${PEOPLE.member}> can give you access`);
     await open(world, 'member');
   });
 
@@ -68,11 +73,11 @@ describe('roles', () => {
     const card = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.ts ?? '';
     await set(world, { admin: [PEOPLE.admin], operator: [], billing: [] });
     const form = await world.as('member').submit('roles', { admin: [PEOPLE.member] });
-    expect(form.body).toContain('needs the role *admin*');
+    expect(form.body).toContain('Only admins can do this');
     const pressed = await answerTo(world, 'member', () =>
       world.as('member').click({ channel: CHANNEL, ts: card }, { actionId: 'disconnect:confirm' }),
     );
-    expect(pressed).toContain('needs the role *admin*');
+    expect(pressed).toContain('Only admins can do this');
     expect(await ask(world, '/deckhand accounts')).toContain('acme');
   });
 
@@ -109,6 +114,47 @@ describe('roles', () => {
       target: `+admin ${PEOPLE.admin}, +operator ${PEOPLE.member}`,
       result: 'done',
     });
+  });
+
+  test('X16: a form that was opened before another admin’s change takes nothing back, and says who made it', async ({
+    world,
+  }) => {
+    const both = [PEOPLE.admin, PEOPLE.member];
+    await set(world, { admin: both, operator: [], billing: [] });
+    await open(world, 'member');
+    await set(world, {
+      admin: both,
+      operator: [PEOPLE.billing],
+      billing: [],
+      commands: ['test', 'activity'],
+    });
+    const stale = await world.as('member').submit('roles', { admin: both, operator: [], billing: [] });
+    expect(stale.body).toContain(`<@${PEOPLE.admin}> changed this while the form was open`);
+    const { roles, channels } = world.app.workspaces.open(TEAM);
+    expect(await roles.grants()).toMatchObject({ operator: [PEOPLE.billing], setBy: PEOPLE.admin });
+    expect(await channels.get(CHANNEL)).toMatchObject({ commands: ['test', 'activity'] });
+    const again = world.as('member').openView()?.content.blocks ?? [];
+    expect(again.find(({ block_id: id }) => id === 'operator')).toMatchObject({
+      element: { initial_users: [PEOPLE.billing] },
+    });
+    const values = { admin: both, operator: [PEOPLE.billing], billing: [], commands: ['test'] };
+    await answerTo(world, 'member', () => world.as('member').submit('roles', values));
+    expect(await channels.get(CHANNEL)).toMatchObject({ commands: ['test'] });
+  });
+
+  test('X16: what was changed only by "Allow", or only in the channel, is not taken back either', async ({
+    world,
+  }) => {
+    const { roles, channels } = world.app.workspaces.open(TEAM);
+    await open(world);
+    await roles.give(PEOPLE.member, 'operator', PEOPLE.admin);
+    const values = { admin: [PEOPLE.admin], operator: [], billing: [] };
+    expect((await world.as('admin').submit('roles', values)).body).toContain('while the form was open');
+    expect(await roles.holds(PEOPLE.member, 'operator')).toBe(true);
+    await open(world);
+    await channels.change(CHANNEL, (current) => ({ ...current, commands: ['test'] }));
+    expect((await world.as('admin').submit('roles', values)).body).toContain('while the form was open');
+    expect(await channels.get(CHANNEL)).toMatchObject({ commands: ['test'] });
   });
 
   test('roles restrict what may run in a channel, for everybody, buttons too', async ({ world }) => {
@@ -155,7 +201,7 @@ describe('user groups', () => {
     expect(said).toContain('<!subteam^S0OPS>');
     await world.as('member').command(CHANNEL, '/deckhand use storefront');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length === 1);
-    expect(await ask(world, '/deckhand use none', 'billing')).toContain('Ask <!subteam^S0OPS>');
+    expect(await ask(world, '/deckhand use none', 'billing')).toContain('can give you access');
   });
 
   test('user groups give nothing once Slack does not let us read them', async ({ world }) => {

@@ -57,7 +57,7 @@ describe('settings', () => {
     await me.submit({ threads: 'off' });
     await world.as('member').command(CHANNEL, '/deckhand test');
     const { slack } = world;
-    await slack.until(() => slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('completed')));
+    await slack.until(() => slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('reachable')));
     const root = slack.messages(TEAM, CHANNEL).at(-1);
     expect(root?.text).toContain('Storefront');
     expect(slack.thread(TEAM, CHANNEL, root?.ts ?? '')).toEqual([]);
@@ -137,6 +137,6 @@ describe('settings', () => {
   it('is for operators', async () => {
     await world.as('member').command(CHANNEL, '/deckhand settings');
     await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.member).length > 0);
-    expect(world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text).toContain('*operator*');
+    expect(world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text).toContain('Only operators');
   });
 });

@@ -31,11 +31,11 @@ describe('App Home', () => {
   });
 
   whenConnected(
-    'App Home shows the week’s figures after what is known at once, however slow the service is',
+    'App Home shows figures after what is known at once, however slow the service is',
     async ({ world }) => {
       world.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 500, times: 1 });
       await world.as('member').openHome();
-      await shows(world, 'Loading this week’s figures');
+      await shows(world, 'Loading the figures of the last 7 days');
       await shows(world, '*Success rate*');
       const hashes = published(world).map(({ args }) => args.hash);
       expect(hashes[0]).toBeUndefined();
@@ -118,7 +118,7 @@ describe('App Home', () => {
       await shows(world, 'No test runs yet');
       await world.as('member').command(CHANNEL, '/deckhand test storefront');
       await shows(world, 'running since');
-      await shows(world, '2 of 2 reachable');
+      await shows(world, 'all 2 servers are reachable');
       expect(shown(world)).toMatch(/<https?:[^|]+\|show>/);
     },
   );

@@ -239,7 +239,7 @@ describe('integration add', () => {
   it('is for operators', async () => {
     await world.as('member').command(CHANNEL, '/deckhand integration add storefront');
     await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.member).length > 0);
-    expect(world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text).toContain('*operator*');
+    expect(world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text).toContain('Only operators');
   });
 
   it('leaves no secret in the store, the log or any message', async () => {

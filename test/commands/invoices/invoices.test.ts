@@ -27,7 +27,7 @@ describe('invoices', () => {
   });
 
   test('invoices need the billing role', async ({ world }) => {
-    expect(await ask(world, '/deckhand invoices')).toContain('This needs the role *billing*');
+    expect(await ask(world, '/deckhand invoices')).toContain('Only billing people see invoices');
     expect(world.service.requests.all.some(({ path }) => path.includes('invoices'))).toBe(false);
   });
 

@@ -75,7 +75,7 @@ describe('server add', () => {
     );
     await shows(world, '2 vCPU, 4 GB, 24.00 USD a month');
     await ann(world).submit('server.add', { name: 'box', region: 'fra1', size: 'medium' });
-    await shows(world, '*Total*  *24.00 USD a month*');
+    await shows(world, '*Price*  *24.00 USD a month*');
     expect(posts(world)).toHaveLength(0);
     await ann(world).submit('server.add');
     await world.slack.until(() => roots(world).length === 1);
@@ -111,7 +111,7 @@ describe('server add', () => {
       trigger_id: '1.2.all-at-once',
       view: { ...content, id, hash: 'h1', state: { values } },
     });
-    expect(text).toContain('*Total*  *24.00 USD a month*');
+    expect(text).toContain('*Price*  *24.00 USD a month*');
   });
 
   test('server add opens at once though the service hangs, and draws what it can', async ({ world }) => {
@@ -189,7 +189,7 @@ describe('server add', () => {
     const said = await answerTo(world, 'member', () =>
       world.as('member').command(CHANNEL, '/deckhand server add storefront'),
     );
-    expect(said).toContain('This needs the role *operator*');
+    expect(said).toContain('Only operators can do this');
   });
 
   describe('where the account is not enrolled in the beta', () => {

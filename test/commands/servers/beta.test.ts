@@ -73,7 +73,7 @@ describe('beta', () => {
   });
 
   test('beta is enrolled by nobody without the role', async ({ world }) => {
-    expect(await ask(world, '/deckhand beta enroll')).toContain('This needs the role *admin*');
+    expect(await ask(world, '/deckhand beta enroll')).toContain('Only admins can do this');
     expect(enrollments(world)).toHaveLength(0);
   });
 
@@ -112,6 +112,11 @@ describe('beta', () => {
       world.as('admin').click(place, { actionId: 'beta:tell', selected: PEOPLE.billing }),
     );
     expect(told).toContain(`<@${PEOPLE.billing}> was asked in a direct message`);
+    const again = await answerTo(world, 'admin', () =>
+      world.as('admin').click(place, { actionId: 'beta:tell', selected: PEOPLE.billing }),
+    );
+    expect(again).toContain('about this today already');
+    expect(slack.dms(TEAM, PEOPLE.billing)).toHaveLength(1);
     const [dm] = slack.dms(TEAM, PEOPLE.billing);
     expect(dm?.text).toContain(`<@${PEOPLE.admin}> asks you to enable the managed-resources beta`);
     expect(JSON.stringify(dm?.blocks)).toContain(`${service.origin}/${ACCOUNT}/beta_features`);

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest';
+import { say } from '../../../src/views/blocks/message.ts';
+import { rawJob } from '../../support/raw-job.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM } from '../../support/test-world.ts';
 import { ann, confirmSite, roots, SITE, test, thread } from './ordering.ts';
 
@@ -29,7 +31,9 @@ describe('a server that was ordered', () => {
     expect(thread(world)).toEqual([]);
   });
 
-  test('server add is picked up after a kill, and tells nothing twice', async ({ world }) => {
+  test('server add that release 0.2.0 followed goes on where it was, and repeats nothing', async ({
+    world,
+  }) => {
     const { engine, clock } = world.app.parts;
     await confirmSite(world);
     await ann(world).submit('server.add');
@@ -37,9 +41,9 @@ describe('a server that was ordered', () => {
     world.service.clock.advance(10_000);
     await world.logged('following a server ended');
     const made = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers.at(-1);
-    world.logs.length = 0;
-    await engine.send('follow-provisioning', {
-      workspace: TEAM,
+    const { slack } = world.app.workspaces.open(TEAM);
+    const { ts } = await slack.post({ channel: CHANNEL, message: say('As release 0.2.0 left it') });
+    await engine.send(TEAM, rawJob('follow-provisioning'), {
       target: {
         account: ACCOUNT,
         project: { permalink: 'storefront', name: 'Storefront' },
@@ -47,15 +51,15 @@ describe('a server that was ordered', () => {
       },
       askedBy: PEOPLE.admin,
       channel: CHANNEL,
-      rootTs: roots(world)[0]?.ts,
+      rootTs: ts,
       startedAt: clock.now(),
       threads: true,
       told: ['ordered'],
-      telling: 'status:active',
     });
-    await world.logged('following a server ended');
-    expect(thread(world)).toHaveLength(2);
-    expect(await world.app.parts.metrics.text()).toMatch(/^deckhand_reply_uncertain_total 1$/m);
+    const replies = () => world.slack.thread(TEAM, CHANNEL, ts).map(({ text }) => text);
+    await world.slack.until(() => replies().length > 0);
+    expect(replies()).toEqual([expect.stringContaining('*shop* is *active*')]);
+    expect(roots(world).at(-1)?.text).toContain('active');
   });
 
   test('server add stops where the root message is gone', async ({ world }) => {

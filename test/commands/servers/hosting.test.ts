@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
+import { rawJob } from '../../support/raw-job.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
 
 const NONE_LISTED = [
@@ -126,7 +127,7 @@ describe('hosting', () => {
   describe('sync', () => {
     test('hosting sync is for operators', async ({ world }) => {
       const said = await ask(world, '/deckhand hosting sync r-2');
-      expect(said).toContain('This needs the role *operator*');
+      expect(said).toContain('Only operators can do this');
       expect(world.service.requests.all.some(({ path }) => path.endsWith('/sync'))).toBe(false);
     });
 
@@ -176,9 +177,8 @@ describe('hosting', () => {
       const said = () => slack.ephemerals(TEAM, PEOPLE.admin).map(({ text }) => text);
       const click = async (requestId: string, answer: string) => {
         const before = said().length;
-        await app.parts.engine.send('requests', {
+        await app.parts.engine.send(TEAM, rawJob('requests'), {
           kind: 'action',
-          workspace: TEAM,
           caller: { ...caller, requestId },
           actionId: 'hosting:sync',
           value,

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { answerTo } from '../../support/asking.ts';
+import { rawJob } from '../../support/raw-job.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
 import {
   ann,
@@ -44,7 +45,7 @@ describe('an order of a server', () => {
       await world.slack.until(() => roots(world)[0]?.text.includes('*shop* in *Storefront*'));
       expect(posts(world)).toHaveLength(1);
       expect(await world.app.parts.metrics.text()).toContain(
-        'deckhand_request_uncertain_total{operation="createServer"} 1',
+        'deckhand_possible_duplicates_total{what="order"} 1',
       );
     },
   );
@@ -85,7 +86,7 @@ describe('an order of a server', () => {
   }) => {
     const { engine } = world.app.parts;
     const said = await answerTo(world, 'admin', () =>
-      engine.send('add-server', orderOf(world, MACHINE, { asked: true })),
+      engine.send(TEAM, rawJob('add-server'), orderOf(world, MACHINE, { asked: true })),
     );
     expect(said).toContain('Deckhand was stopped while it asked the service to create *box*');
     expect(said).toContain('`/deckhand hosting list`');
@@ -104,10 +105,11 @@ describe('an order of a server', () => {
   }) => {
     const { engine } = world.app.parts;
     const order = () =>
-      engine.send('add-server', orderOf(world, MACHINE, { asked: false }), { key: 'order-1' });
+      engine.send(TEAM, rawJob('add-server'), orderOf(world, MACHINE, { asked: false }), { key: 'order-1' });
     await order();
     await jobsDone(world, 'add-server', 1);
-    expect(await order()).toBe(false);
+    await order();
+    await jobsDone(world, 'add-server', 2);
     expect(posts(world)).toHaveLength(1);
     expect(roots(world)).toHaveLength(1);
   });
@@ -159,7 +161,7 @@ describe('an order of a server', () => {
         shown: { channel: CHANNEL, ts: root?.ts },
       },
     );
-    await engine.send('add-server', ordered);
+    await engine.send(TEAM, rawJob('add-server'), ordered);
     await jobsDone(world, 'add-server', 2);
     await expect
       .poll(async () => (await engine.stats()).queues['follow-provisioning']?.running, { timeout: 20_000 })

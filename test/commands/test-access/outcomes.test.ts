@@ -39,22 +39,21 @@ describe('words of a run', () => {
   }) => {
     await world.as('member').openHome();
     await runWith(world, { words: ['pending', 'resting <!here>'], durationMs: 3_600_000 });
-    await rootSays(world, ': pending');
+    await rootSays(world, 'Storefront: pending');
     await homeSays(world, 'pending since');
     world.service.clock.advance(1_800_000);
-    await rootSays(world, ': resting &lt;!here&gt;');
+    await rootSays(world, 'Storefront: resting &lt;!here&gt;');
     await homeSays(world, 'resting &lt;!here&gt; since');
     world.service.clock.advance(1_800_000);
-    await rootSays(world, 'completed: 2 of 2 reachable, repository ok');
-    await world.slack.until(() => thread(world).length === 3);
+    await rootSays(world, 'all 2 servers are reachable');
   });
 
   test('T2: a run ends with any word once it has completed_at, and only `completed` is a success', async ({
     world,
   }) => {
     await runWith(world, { status: 'finished' });
-    const words = ':warning: ended, the service says “finished”: 2 of 2 reachable, repository ok';
-    await world.slack.until(() => thread(world).at(-1) === words, { what: 'the summary' });
+    const words = ':warning: ended as “finished”, all 2 servers are reachable';
+    await rootSays(world, ':warning: *Storefront: ended as “finished”, all 2 servers are reachable*');
     await rootSays(world, 'test:again');
     await world.as('member').openHome();
     await homeSays(world, words);
@@ -71,7 +70,7 @@ describe('a run that had ended when its start was answered', () => {
     const path = '/acme/projects/storefront/test_access';
     world.service.faults.add({ path, status: 201, body: { ...answer, results } });
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await rootSays(world, 'completed');
+    await rootSays(world, 'the repository is reachable');
     expect(polls(world)).toBe(0);
   });
 
@@ -82,7 +81,7 @@ describe('a run that had ended when its start was answered', () => {
       body: { ...answer, results },
     });
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await rootSays(world, 'repository ok');
+    await rootSays(world, 'the repository is reachable');
     expect(polls(world)).toBe(1);
   });
 });
@@ -92,19 +91,20 @@ describe('the sign of a run', () => {
     [
       'whose repository was not reachable',
       { results: 'repository_unreachable' },
-      ':warning: completed: 2 of 2 reachable, repository not reachable',
+      ':warning: the repository is unreachable',
     ],
-    ['completed without any result', { results: 'none' }, ':warning: completed: no results'],
-    ['that failed without results', { status: 'failed' }, ':x: failed; the service gave no results'],
-    ['where all is well', {}, ':white_check_mark: completed: 2 of 2 reachable, repository ok'],
+    ['completed without any result', { results: 'none' }, ':warning: no results'],
+    ['that failed without results', { status: 'failed' }, ':x: the test failed without results'],
+    ['where all is well', {}, ':white_check_mark: all 2 servers are reachable'],
   ];
   test.for(cases)(
     'T4: root, thread, App Home and unfurl agree on a run %s',
     async ([, outcome, shown], { world }) => {
       const [icon, words] = [shown.split(' ')[0], shown.split(' ').slice(1).join(' ')];
       await runWith(world, outcome);
-      await rootSays(world, `${icon} *Test access* of *Storefront*: ${words}`);
-      await world.slack.until(() => thread(world).at(-1) === shown, { what: 'the summary' });
+      await rootSays(world, `${icon} *Storefront: ${words}*`);
+      const said = `${icon} ${words.charAt(0).toUpperCase()}${words.slice(1)}. The test took`;
+      await world.slack.until(() => thread(world)[0]?.startsWith(said), { what: 'the end of the progress' });
       await world.as('member').openHome();
       await homeSays(world, shown);
       expect(await unfurlText(world)).toContain(shown);

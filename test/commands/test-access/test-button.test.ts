@@ -15,7 +15,7 @@ describe('"Test access" on a row of the projects', () => {
     await click();
     await click();
     await world.slack.until(
-      () => world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('2 of 2 reachable'),
+      () => world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('all 2 servers are reachable'),
       { timeoutMs: 8_000, what: 'the outcome of the run' },
     );
     expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(1);

@@ -65,10 +65,10 @@ describe('the pane of a linked project', () => {
   test('says how the latest test ended', async ({ world }) => {
     await world.as('member').command(ELSEWHERE, '/deckhand test storefront');
     await world.slack.until(() =>
-      world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('2 of 2 reachable'),
+      world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('all 2 servers are reachable'),
     );
     const shown = await opened(world, 'member', await pasted(world));
-    expect(shown).toContain('completed: 2 of 2 reachable, repository ok');
+    expect(shown).toContain('all 2 servers are reachable');
     expect(shown).toContain('"tag_color":"green"');
   });
 
@@ -76,7 +76,7 @@ describe('the pane of a linked project', () => {
     await opened(world, 'member', await pasted(world, ELSEWHERE));
     await world.as('member').click('pane', { text: 'Test access' });
     await world.slack.until(() =>
-      world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('2 of 2 reachable'),
+      world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('all 2 servers are reachable'),
     );
   });
 

@@ -62,10 +62,24 @@ describe('a pasted link', () => {
     expect(before).toContain('"action_id":"test:project"');
     await world.as('member').command(ELSEWHERE, '/deckhand test storefront');
     await world.slack.until(() =>
-      world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('2 of 2 reachable'),
+      world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('all 2 servers are reachable'),
     );
     const after = await unfurled((await paste(address('storefront'), ELSEWHERE)).ts);
-    expect(after).toContain('completed: 2 of 2 reachable');
+    expect(after).toContain('all 2 servers are reachable');
+  });
+
+  it.each([
+    ['storefront', 'projects'],
+    ['storefront/servers/web-9', 'server show'],
+  ])('X5: to %s shows nothing where the channel does not allow `%s`', async (path, command) => {
+    const { channels } = world.app.workspaces.open(TEAM);
+    await channels.change(CHANNEL, (current) => ({ ...current, commands: ['whoami'] }));
+    await paste(address(path));
+    await skipped('not allowed');
+    expect(world.service.requests.all.filter(({ path: asked }) => asked.includes('storefront'))).toEqual([]);
+    await channels.change(CHANNEL, (current) => ({ ...current, commands: [command] }));
+    world.service.faults.add({ path: WEB_9, status: 200, body: { name: 'web-9', identifier: 'web-9' } });
+    await unfurled((await paste(address(path))).ts);
   });
 
   it('to a server shows its name, protocol and status', async () => {
@@ -128,10 +142,11 @@ describe('a pasted link', () => {
     const { ts } = await paste('nothing in here');
     const event = { type: 'link_shared', channel: CHANNEL, message_ts: ts, links };
     await world.slack.sendEvent(TEAM, { ...event, user: 'U0STRANGER' });
-    await world.logged('member_unknown');
+    const refusals = () => world.logs.filter((line) => line.includes('"reason":"not allowed"')).length;
+    await expect.poll(refusals).toBe(1);
     world.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
     await world.slack.sendEvent(TEAM, { ...event, user: PEOPLE.member });
-    await skipped('no member');
+    await expect.poll(refusals).toBe(2);
     expect(under(ts)).toEqual([]);
   });
 
@@ -146,7 +161,7 @@ describe('a pasted link', () => {
       links,
       user: PEOPLE.billing,
     });
-    await skipped('no member');
+    await skipped('not allowed');
     expect(under(ts)).toEqual([]);
   });
 

@@ -32,7 +32,7 @@ describe('the workflow step "Run test access"', () => {
       outputs: { status: 'completed', reachable: 1, total: 2, failing: 'web-2: refused' },
     });
     expect(step?.outputs?.permalink).toMatch(/^http/);
-    await world.slack.until(() => roots(world).at(-1)?.text.includes('1 of 2 reachable'));
+    await world.slack.until(() => roots(world).at(-1)?.text.includes('1 of 2 servers is unreachable'));
     expect(JSON.stringify(roots(world).at(-1)?.blocks)).toContain('asked by a workflow');
   });
 

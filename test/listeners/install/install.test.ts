@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SCOPE_NAMES } from '../../../src/slack/oauth.ts';
+import { SCOPE_NAMES } from '../../../src/slack/scopes.ts';
 import { ask } from '../../support/asking.ts';
 import { openBrowser } from '../../support/installing.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { storedText } from '../../support/stored-text.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const MINUTE = 60_000;
@@ -23,7 +24,7 @@ describe('installing', () => {
     expect(page.status).toBe(200);
     expect(page.text).toContain('Add to Slack');
     expect(page.headers.get('set-cookie')).toMatch(
-      /^deckhand-install-\S+=\S+; Path=\/slack\/oauth_redirect; Max-Age=600; HttpOnly; SameSite=Lax$/,
+      /^deckhand-install=\S+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
     );
     expect(page.headers.get('content-security-policy')).not.toContain('unsafe');
     const authorize = new URL(await browser.begin());
@@ -67,15 +68,6 @@ describe('installing', () => {
       410,
       'This took too long',
     ],
-    [
-      'after an hour',
-      async () => {
-        await clock.advance(61 * MINUTE);
-        return browser;
-      },
-      400,
-      'Unknown install',
-    ],
   ])('installs nothing %s', async (_, arrange, status, said) => {
     const back = world.as('admin').install(await browser.begin());
     const end = await (await arrange()).open(back);
@@ -89,21 +81,39 @@ describe('installing', () => {
     const again = await browser.open(back);
     expect([again.status, again.text]).toEqual([410, expect.stringContaining('already used')]);
 
-    const denied = world.as('admin').install(await browser.begin(), { allow: false });
-    const state = new URL(denied).searchParams.get('state') ?? '';
-    await browser.open(denied);
-    const allowed = new URL(world.as('admin').install(await browser.begin()));
-    allowed.searchParams.set('state', state);
-    expect((await browser.open(allowed.href)).text).toContain('already used');
+    const refused = new URL(world.as('admin').install(await browser.begin()));
+    const good = refused.href;
+    const cookies = new Map(browser.jar);
+    refused.searchParams.set('code', 'forged');
+    expect((await browser.open(refused.href)).text).toContain('Slack refused');
+    for (const [name, value] of cookies) browser.jar.set(name, value);
+    expect((await browser.open(good)).text).toContain('already used');
+  });
+
+  it('takes no state that it did not give, whatever the cookie says', async () => {
+    const forged = `${clock.now()}.x.y`;
+    browser.jar.set('deckhand-install', forged);
+    const end = await browser.open(`${world.origin}/slack/oauth_redirect?code=x&state=${forged}`);
+    expect([end.status, end.text]).toEqual([400, expect.stringContaining('Unknown install')]);
+    expect(world.slack.calls).toEqual([]);
+  });
+
+  it('stores nothing of who only asks for the page, or comes back with what was not given to them', async () => {
+    const before = await storedText(world.config.STORE_URL);
+    for (let visit = 0; visit < 20; visit += 1) await browser.open(`${world.origin}/slack/install`);
+    const back = world.as('admin').install(await browser.begin());
+    await openBrowser(world).open(back);
+    expect(await storedText(world.config.STORE_URL)).toBe(before);
   });
 
   it.each([
     ['no state at all', '?code=x'],
     ['a made-up state', '?code=x&state=%22%3E%3Cscript%3Ealert(1)%3C/script%3E'],
     ['nothing', ''],
-  ])('answers %s with a page that repeats nothing of it', async (_, query) => {
+    ['a refusal by no word that we know', '?error=%3Cscript%3E', 502],
+  ])('answers %s with a page that repeats nothing of it', async (_, query, status = 400) => {
     const end = await browser.open(`${world.origin}/slack/oauth_redirect${query}`);
-    expect(end.status).toBe(400);
+    expect(end.status).toBe(status);
     expect(end.text).not.toContain('script');
   });
 
@@ -141,7 +151,7 @@ it('sets a cookie of its own host alone where browsers come from outside', async
   const world = await openTestWorld({ byOauth: true, env: { PUBLIC_URL: 'https://deckhand.example.com' } });
   const page = await fetch(`${world.origin}/slack/install`);
   expect(page.headers.get('set-cookie')).toMatch(
-    /^__Host-deckhand-install-\S+=\S+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+    /^__Host-deckhand-install=\S+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
   );
   await world.stop();
 });

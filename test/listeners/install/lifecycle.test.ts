@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { isPostgres } from '../../../src/store/open-store.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+import { createUninstalls } from '../../../src/workspace/uninstalls.ts';
 import { DATABASES } from '../../store/databases.ts';
 import { ask } from '../../support/asking.ts';
 import { openBrowser } from '../../support/installing.ts';
@@ -28,7 +29,7 @@ async function installAndWork(): Promise<void> {
   const ann = world.as('admin');
   await ann.command(CHANNEL, '/deckhand use storefront');
   await ann.command(CHANNEL, '/deckhand test storefront');
-  await world.slack.until(() => posted().includes('2 of 2'));
+  await world.slack.until(() => posted().includes('all 2 servers are reachable'));
   // This one is being followed when the end comes.
   world.service.faults.add({ path: '/acme/projects/billing-api/**', method: 'GET', delayMs: 200 });
   await ann.command(CHANNEL, '/deckhand test billing-api');
@@ -46,7 +47,8 @@ describe.each(DATABASES)('a workspace that takes Deckhand out, on $name', ({ fre
 
     await world.logged('"event":"uninstalled"');
     await idle();
-    const left = isPostgres(world.config.STORE_URL) ? await stored() : await afterTheLastWrite();
+    await sweep();
+    const left = await stored();
     for (const canary of [...canaries, API_KEY.slice(-4)]) expect(left.includes(canary), canary).toBe(false);
     expect(await world.app.workspaces.open(TEAM).runs.list()).toEqual([]);
   });
@@ -63,10 +65,14 @@ function idle(): Promise<void> {
   );
 }
 
-/** The job that erased names its workspace, and ends after it: the next sweep takes its trace too. */
-async function afterTheLastWrite(): Promise<string> {
-  await world.app.parts.store.erase('T0NOBODY');
-  return stored();
+/** As after ten minutes. */
+async function sweep(): Promise<void> {
+  const { parts, workspaces } = world.app;
+  const clock = { ...parts.clock, now: () => parts.clock.now() + 600_000 };
+  await createUninstalls({ ...parts, workspaces, clock }).sweep();
+  const { database, close } = await openStore(world.config.STORE_URL, { alone: false });
+  await database.sweep();
+  await close();
 }
 
 describe('the events of an installation', () => {

@@ -48,34 +48,51 @@ describe('a service that says who is linked', () => {
   it.each([
     ['in its token answer', { email_address: BOOKS.email }, undefined],
     ['where its metadata says to ask', {}, { status: 200, headers, body: { email: BOOKS.email } }],
-  ])('%s has that person’s own permissions decide', async (_, told, answer) => {
+  ])('C12: %s lends no key, though a connected one is of that user', async (_, told, answer) => {
     expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
     token(told);
     if (answer !== undefined) {
       await nameUserinfo();
       world.service.faults.add({ path: '/oauth/userinfo', ...answer });
     }
-    expect((await linkBen()).replaceAll('\u2060', '')).toContain(`Your user ${BOOKS.email}`);
-    expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([BOOKS.email]);
+    expect((await linkBen()).replaceAll('\u2060', '')).toContain(`Linked. You are ${BOOKS.email}`);
+    expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
     const said = await ask(world, '/deckhand whoami');
-    expect(said).toContain('is of your own user, so it acts for you with your own permissions');
+    expect(said).toContain('You use the shared key');
     expect(said).toContain(`You are ${BOOKS.email} at the service`);
     expect(await usersOf(() => ask(world, '/deckhand projects', 'billing'))).toEqual([EMAIL]);
     await ask(world, '/deckhand unlink');
     expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
   });
 
-  it('fills in the form for a key of one’s own, and says whose permissions act until then', async () => {
+  it('fills in the form for a key of one’s own', async () => {
     token({ email_address: 'ben@example.com', scope: 'email_address' });
     await linkBen();
-    expect(await ask(world, '/deckhand whoami')).toContain(
-      'with the permissions of its user, not with yours',
-    );
     await world.as('member').command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
     await world.slack.until(() => world.as('member').openView());
     expect(JSON.stringify(world.as('member').openView()?.content.blocks)).toContain(
       '"initial_value":"ben@example.com"',
     );
+  });
+
+  it('X7: links one user of the service to one person of a workspace, and says so to the second', async () => {
+    token({ email_address: BOOKS.email });
+    await linkBen();
+    token({ email_address: BOOKS.email.toUpperCase() });
+    const browser = openLinkBrowser(world);
+    const away = await browser.go(await linkButton(world, 'billing'));
+    const end = await browser.open(await browser.decide(away.location, 'approve'));
+    expect(end.status).toBe(409);
+    expect(end.text).toContain('Another person of your Slack workspace is linked to that user');
+    const { links, audit } = world.app.workspaces.open(TEAM);
+    expect(await links.get(PEOPLE.billing)).toBeUndefined();
+    expect((await audit.latest(1)).map(({ entry }) => entry)).toMatchObject([
+      { who: PEOPLE.billing, what: 'link', result: 'refused' },
+    ]);
+    await ask(world, '/deckhand unlink');
+    token({ email_address: BOOKS.email });
+    const again = await browser.go(await linkButton(world, 'billing'));
+    expect((await browser.open(await browser.decide(again.location, 'approve'))).status).toBe(200);
   });
 
   it.each([
@@ -90,8 +107,8 @@ describe('a service that says who is linked', () => {
       await nameUserinfo();
       world.service.faults.add({ path: '/oauth/userinfo', ...answer });
     }
-    expect(await linkBen()).toContain('The service does not say which user that is');
-    expect(await ask(world, '/deckhand whoami')).toContain('so no key is chosen by it');
+    expect(await linkBen()).toContain('Linked. Commands still use');
+    expect(await ask(world, '/deckhand whoami')).toContain('You use the shared key');
     expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
   });
 });

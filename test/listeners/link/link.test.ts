@@ -56,8 +56,8 @@ describe('linking', () => {
     expect(done.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(done.headers.get('cache-control')).toBe('no-store');
     await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
-    expect(world.slack.dms(TEAM, PEOPLE.member)[0]?.text).toContain('is linked');
-    expect(await ask(world, '/deckhand whoami')).toContain('has been linked since');
+    expect(world.slack.dms(TEAM, PEOPLE.member)[0]?.text).toContain('Linked. Commands still use');
+    expect(await ask(world, '/deckhand whoami')).toContain('Linked <!date^');
     const grants = world.service.world.state.grants;
     expect(grants).toMatchObject([
       { email: EMAIL, scopes: ['email_address', 'assignments'], revoked: false },
@@ -73,7 +73,8 @@ describe('linking', () => {
     const start = await linkButton(world);
     const page = await browser.open(start);
     expect(page.status).toBe(200);
-    expect(page.text).toContain('“Ben Member” of the workspace “House”');
+    expect(page.text).toContain('“Ben Member” (ben@house.example) of the workspace “House”');
+    expect(page.text).toContain('A link lends no API key');
     expect(page.text).toContain('Continue only if that Slack user is you');
     expect(page.headers.get('content-security-policy')).toContain("form-action 'self' https:");
     expect(page.headers.get('set-cookie')).toMatch(/^__Host-deckhand-ask-.*HttpOnly; SameSite=Lax; Secure$/);
@@ -292,7 +293,8 @@ it('opens a person’s tokens for that person only, wherever in the database the
       sealer,
       clock: createManualClock(0),
     });
-    const { sealedTokens } = await links.keep('U0ANN', { access_token: 'canary', token_type: 'bearer' });
+    await links.keep('U0ANN', { access_token: 'canary', token_type: 'bearer' });
+    const sealedTokens = (await links.get('U0ANN'))?.sealedTokens ?? '';
     const open = (user: string) => sealer.open({ record: `links/${user}`, field: 'tokens' }, sealedTokens);
     expect(await open('U0ANN')).toContain('canary');
     await expect(open('U0BEN')).rejects.toMatchObject({ code: 'seal_error' });

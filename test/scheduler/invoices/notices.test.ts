@@ -95,7 +95,9 @@ describe('invoice notices', () => {
     const ts = world.slack.messages(TEAM, BILLING).at(-1)?.ts ?? '';
     const press = (who: keyof typeof PEOPLE) =>
       world.as(who).click({ channel: BILLING, ts }, { actionId: 'invoices:pdf#2001' });
-    expect(await answerTo(world, 'member', () => press('member'))).toContain('needs the role *billing*');
+    expect(await answerTo(world, 'member', () => press('member'))).toContain(
+      'Only billing people see invoices',
+    );
     expect(world.slack.files(TEAM)).toEqual([]);
     await press('admin');
     await until(world, () => world.slack.files(TEAM).length > 0, 'the file');
@@ -103,7 +105,7 @@ describe('invoice notices', () => {
   });
 
   test('invoice notices are for the billing role, say how they stand, and stop', async ({ world }) => {
-    expect(await ask(world, '/deckhand invoices notify here')).toContain('needs the role *billing*');
+    expect(await ask(world, '/deckhand invoices notify here')).toContain('Only billing people see invoices');
     expect(await ask(world, '/deckhand invoices notify', 'admin')).toContain('gets no invoice notices');
     await begin(world, CHANNEL);
     const again = await ask(world, '/deckhand invoices notify here', 'admin');
@@ -128,7 +130,7 @@ describe('invoice notices', () => {
     );
     setBilling(world, true);
     world.slack.kick(TEAM, CHANNEL, 'bot');
-    expect(await ask(world, '/deckhand invoices notify here', 'admin')).toContain('Invite it');
+    expect(await ask(world, '/deckhand invoices notify here', 'admin')).toContain('Invite me');
     expect(await ask(world, '/deckhand invoices notify', 'admin')).toContain('gets no invoice notices');
   });
 

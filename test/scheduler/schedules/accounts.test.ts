@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listWatches } from '../../../src/records/watches.ts';
 import { connectAccount, EMAIL } from '../../support/test-world.ts';
 import {
   ACCOUNT,
@@ -62,6 +63,32 @@ describe('the schedules of an account', () => {
     await world.time.advance(DAY);
     await world.untilPosted(3);
     expect(dms()).toHaveLength(1);
+  });
+
+  it('X5: pause where their command is switched off in their channel, say so, and go on once it is allowed', async () => {
+    const ann = world.as('admin');
+    const allow = async (commands: string[]): Promise<void> => {
+      await ann.command(CHANNEL, '/deckhand roles');
+      await world.slack.until(() => ann.openView()?.content.callback_id === 'roles');
+      await ann.submit('roles', { admin: [PEOPLE.admin], commands });
+    };
+    await world.say('digest add daily 09:00 UTC');
+    await world.say('watch all');
+    const { store } = world.app.workspaces.open(TEAM);
+    const watching = async () => (await listWatches(store)).map(({ watch }) => watch.state.kind).join();
+    expect(await watching()).toBe('active');
+    await allow(['whoami']);
+    await untilStates('paused');
+    await world.passUntil(async () => (await watching()) === 'paused');
+    await world.slack.until(() => dms().length > 0);
+    expect(dms()).toHaveLength(1);
+    expect(dms()[0]).toContain(`is switched off in <#${CHANNEL}>`);
+    expect(dms()[0]).toContain('They resume by themselves once an admin allows them there');
+    await world.time.advance(2 * DAY);
+    expect(world.posted().filter(({ text }) => !text.includes('watch'))).toEqual([]);
+    await allow([]);
+    await untilStates('active');
+    await world.passUntil(async () => (await watching()) === 'active');
   });
 
   it('stay paused where a person paused them', async () => {

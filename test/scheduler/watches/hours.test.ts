@@ -15,7 +15,6 @@ function settableClock(): Clock & { set(at: number): void } {
   return {
     now: () => systemClock.now() + ahead,
     sleep: systemClock.sleep,
-    timer: systemClock.timer,
     set: (at) => {
       ahead = at - systemClock.now();
     },
@@ -174,7 +173,11 @@ describe('a watch of a server', () => {
 describe('a person who has claimed their name at the service', () => {
   test('is mentioned by watches, and is not once they gave the name back', async ({ world }) => {
     await say(world, 'watch storefront');
-    expect(await ask(world, '/deckhand me kim')).toContain('You are *kim* at `acme`');
+    await ask(world, '/deckhand me kim');
+    const ts = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.ts ?? '';
+    await world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'me:claim' });
+    const answer = () => world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text;
+    await world.slack.until(() => answer()?.includes('says *kim* did something'));
     deploy(world, 'mine001');
     await world.slack.until(() => shown(world).includes('mine001'));
     expect(JSON.stringify(news(world)[0])).toContain(`by <@${PEOPLE.member}>`);

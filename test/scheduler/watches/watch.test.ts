@@ -190,12 +190,12 @@ describe('watch', () => {
   });
 
   test('watch is for operators', async ({ world }) => {
-    expect(await ask(world, '/deckhand watch all')).toContain('needs the role *operator*');
+    expect(await ask(world, '/deckhand watch all')).toContain('Only operators can do this');
   });
 
   test('watch does not begin in a channel where it cannot speak', async ({ world }) => {
     world.slack.kick(TEAM, CHANNEL, 'bot');
-    expect(await ask(world, '/deckhand watch all', 'admin')).toContain('Invite it');
+    expect(await ask(world, '/deckhand watch all', 'admin')).toContain('Invite me');
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await say(world, 'watch list');
     await until(world, () => texts(world).length > 0, 'the list');

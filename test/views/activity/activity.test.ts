@@ -91,7 +91,7 @@ describe('the feed', () => {
     const message = activityMessage(ask, feed([EVENT, other]), ASKER);
     expect(message.text).toContain('1 event');
     expect(textOf(message.blocks)).not.toContain('Other');
-    expect(textOf(message.blocks)).toContain('of the whole account');
+    expect(textOf(message.blocks)).toContain('Whole account: ');
   });
 
   it('says that nothing happened', () => {

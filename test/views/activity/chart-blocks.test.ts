@@ -13,14 +13,11 @@ const days: fc.Arbitrary<DeploymentsData['bars']> = fc
     const names = daysBetween('2026-01-01', '2026-12-31', bars.length);
     return bars.map((bar, at) => ({ ...bar, day: names[at] ?? '' }));
   });
-const hours: fc.Arbitrary<DeploymentsData['bars']> = days.map((bars) =>
-  bars.slice(0, 48).map((bar, at) => ({ ...bar, day: at < 24 ? '2026-11-19' : '2026-11-20', hour: at % 24 })),
-);
 const chart = fc.record({
   title: hostileText,
   zone: fc.constantFrom('UTC', 'America/Argentina/ComodRivadavia'),
   isCut: fc.boolean(),
-  bars: fc.oneof(days, hours),
+  bars: days,
 });
 
 describe('the chart of deployments', () => {
@@ -28,11 +25,39 @@ describe('the chart of deployments', () => {
     fc.assert(
       fc.property(chart, (data) => {
         const drawn = chartBlock(data);
-        const blocks = [...(drawn === undefined ? [] : [drawn]), chartImage(data, 'F1'), chartWords(data)];
+        const others = [chartImage(data, 'F1', 500), chartWords(data, 30)];
+        const blocks = [...(drawn === undefined ? [] : [drawn]), ...others];
         expect(checkMessageBlocks(blocks)).toEqual([]);
         expect(drawn === undefined).toBe(data.bars.length > 20);
       }),
     );
+  });
+
+  it('names weekdays, and what was cancelled only where there is some', () => {
+    const bars = [
+      { day: '2026-11-19', succeeded: 4, failed: 0, cancelled: 0 },
+      { day: '2026-11-20', succeeded: 0, failed: 2, cancelled: 0 },
+    ];
+    expect(chartBlock({ title: 'acme', zone: 'Europe/Lisbon', isCut: false, bars })?.chart).toEqual({
+      type: 'bar',
+      series: [
+        {
+          name: 'Succeeded',
+          data: [
+            { label: 'Thu, Nov 19', value: 4 },
+            { label: 'Fri, Nov 20', value: 0 },
+          ],
+        },
+        {
+          name: 'Failed',
+          data: [
+            { label: 'Thu, Nov 19', value: 0 },
+            { label: 'Fri, Nov 20', value: 2 },
+          ],
+        },
+      ],
+      axis_config: { categories: ['Thu, Nov 19', 'Fri, Nov 20'], x_label: 'Days in Europe/Lisbon' },
+    });
   });
 
   it('says in words what each busy day had, the longest bar first in size', () => {
@@ -41,7 +66,9 @@ describe('the chart of deployments', () => {
       { day: '2026-11-20', succeeded: 0, failed: 0, cancelled: 0 },
       { day: '2026-11-21', succeeded: 0, failed: 1, cancelled: 0 },
     ];
-    const words = JSON.stringify(chartWords({ title: 'acme', zone: 'UTC', isCut: false, bars }));
-    expect(words).toContain(`Nov 19  ${'▇'.repeat(16)} 4 succeeded\\nNov 21  ${'▇'.repeat(4)} 1 failed`);
+    const words = JSON.stringify(chartWords({ title: 'acme', zone: 'UTC', isCut: false, bars }, 30));
+    expect(words).toContain(
+      `Thu, Nov 19  ${'▇'.repeat(16)} 4 succeeded\\nSat, Nov 21  ${'▇'.repeat(4)} 1 failed`,
+    );
   });
 });

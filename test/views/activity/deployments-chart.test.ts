@@ -7,6 +7,7 @@ import {
   type DeploymentsBar,
   type DeploymentsData,
   deploymentBars,
+  isWorthDrawing,
 } from '../../../src/views/activity/deployments-chart.ts';
 import { hostileText } from '../../support/hostile.ts';
 
@@ -42,39 +43,24 @@ describe('deployments by day', () => {
     expect(days.at(-1)).toEqual(day('2026-11-20', 2, 1, 2));
   });
 
-  it('of today are those of each hour until now', () => {
-    const events = [event('2026-11-20T09:05:00Z'), event('2026-11-20T09:59:59Z', 'deploy_failed')];
-    const bars = deploymentBars(events, { range: 'today', zone: 'UTC', now: NOW, isCut: false });
-    expect(bars.map(({ hour }) => hour)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
-    expect(bars.filter((bar) => bar.succeeded + bar.failed > 0)).toEqual([
-      { ...day('2026-11-20', 1, 1), hour: 9 },
-    ]);
-  });
-
-  it('of today begin with the oldest event, where the service’s day began before that of the zone', () => {
+  it('of today are one day, also where the service’s day began before that of the zone', () => {
     const window = { range: 'today', zone: 'America/New_York', now: NOW, isCut: false } as const;
-    const bars = deploymentBars([event('2026-11-20T03:10:00Z')], window);
-    expect(bars[0]).toEqual({ ...day('2026-11-19', 1), hour: 22 });
-    expect(bars).toHaveLength(10);
-    expect(altText({ title: 'acme', zone: 'America/New_York', isCut: false, bars })).toContain(
-      'Chart of deployments per hour, acme. 1 deployment: 1 succeeded. Nov 19, 22:00: 1 succeeded.',
-    );
+    const events = [event('2026-11-20T03:10:00Z'), event('2026-11-20T09:59:59Z', 'deploy_failed')];
+    expect(deploymentBars(events, window)).toEqual([day('2026-11-20', 1, 1)]);
   });
 
-  it('of today reach as far as a service whose clock is a little ahead', () => {
-    const window = { range: 'today', zone: 'UTC', now: NOW - 1, isCut: false } as const;
-    const bars = deploymentBars([event('2026-11-20T12:00:01Z'), event('2026-11-21T12:00:01Z')], window);
-    expect(bars.at(-1)).toEqual({ ...day('2026-11-20', 1), hour: 12 });
+  it('reach as far as a service whose clock is a little ahead', () => {
+    const window = { range: 'last_7_days', zone: 'UTC', now: Date.parse('2026-11-20T23:59:59Z') } as const;
+    const events = [event('2026-11-21T00:00:01Z'), event('2026-11-22T12:00:00Z')];
+    expect(deploymentBars(events, { ...window, isCut: false }).at(-1)).toEqual(day('2026-11-21', 1));
   });
 
   it.each([
-    ['one that clocks repeat', '2026-11-01T15:00:00Z', 11],
-    ['one that clocks skip', '2026-03-08T15:00:00Z', 11],
-  ])('of today have each hour once, also %s', (_what, now, count) => {
-    const window = { range: 'today', zone: 'America/New_York', now: Date.parse(now), isCut: false } as const;
-    const hours = deploymentBars([], window).map(({ hour }) => hour);
-    expect(new Set(hours).size).toBe(hours.length);
-    expect(hours.length).toBe(count);
+    [[day('2026-11-20', 3)], false],
+    [[day('2026-11-19'), day('2026-11-20')], false],
+    [[day('2026-11-19'), day('2026-11-20', 0, 1)], true],
+  ])('%j are worth a chart: %s', (bars, expected) => {
+    expect(isWorthDrawing({ bars })).toBe(expected);
   });
 
   it('begin in the zone, also where clocks change', () => {
@@ -123,7 +109,6 @@ const DATA: DeploymentsData = {
   isCut: false,
   bars: [day('2026-11-19', 1000, 2, 1), day('2026-11-20', 1)],
 };
-const rates = [80, null, 90, 95.25, 100].map((rate, at) => ({ day: `2026-11-0${at + 1}`, rate }));
 
 describe('the words for the picture', () => {
   it.each<[string, Partial<DeploymentsData>, string]>([
@@ -135,7 +120,6 @@ describe('the words for the picture', () => {
     ['say that there were none', { bars: [day('2026-11-20')] }, '7 days. No deployments.'],
     ['say one as one', { bars: [day('2026-11-20', 1)] }, '1 deployment: 1 succeeded.'],
     ['say what is missing', { isCut: true }, 'latest events only'],
-    ['say how the rate went', { rates }, 'Success rate from 80 % on Nov 1 to 100 % on Nov 5.'],
   ])('%s', (_what, change, expected) => {
     expect(altText({ ...DATA, ...change })).toContain(expected);
   });
@@ -145,10 +129,6 @@ describe('the words for the picture', () => {
     const shown = '‹!channel› ‹https://evil.example|ok›, today';
     expect(chartName({ ...DATA, title })).toBe(`Deployments per day, ${shown}`);
     expect(altText({ ...DATA, title })).toContain(`Chart of deployments per day, ${shown}.`);
-  });
-
-  it('say nothing of a rate with fewer than four values', () => {
-    expect(altText({ ...DATA, rates: rates.slice(0, 4) })).not.toContain('Success rate');
   });
 
   it('never get longer than Slack takes', () => {

@@ -10,7 +10,7 @@ import type { Profile } from '../../../src/service/profile.ts';
 import type { Project, TestRun } from '../../../src/service/projects.ts';
 import type { Server } from '../../../src/service/servers.ts';
 import { accountsMessage } from '../../../src/views/accounts/accounts.ts';
-import { claimsMessage } from '../../../src/views/accounts/claims.ts';
+import { claimsMessage, unknownNameMessage } from '../../../src/views/accounts/claims.ts';
 import { connectFirstMessage, connectModal } from '../../../src/views/accounts/connect.ts';
 import { chooseKeyMessage, confirmDisconnectMessage } from '../../../src/views/accounts/disconnect.ts';
 import {
@@ -37,16 +37,16 @@ import {
 import { auditMessage } from '../../../src/views/admin/audit.ts';
 import { doctorMessage } from '../../../src/views/admin/doctor.ts';
 import { rolesMessage, rolesModal } from '../../../src/views/admin/roles.ts';
+import { choiceMenu } from '../../../src/views/blocks/choices.ts';
 import { accessButton, failureMessage } from '../../../src/views/blocks/failures.ts';
 import { withSkipped } from '../../../src/views/blocks/lists.ts';
 import { say, workingMessage } from '../../../src/views/blocks/message.ts';
-import { pictureLeftOutMessage } from '../../../src/views/digests/thread.ts';
+import { pictureRefusedMessage } from '../../../src/views/digests/thread.ts';
 import {
   helpAllMessage,
   helpCommandMessage,
   helpGroupMessage,
   helpMessage,
-  synonymMessage,
 } from '../../../src/views/help/help.ts';
 import { startMessage, welcomeMessage } from '../../../src/views/help/start.ts';
 import { openFormMessage, suggestionsMessage } from '../../../src/views/help/suggestions.ts';
@@ -359,11 +359,6 @@ const BUILDERS = [
   row(helpGroupMessage, helpGroup, helpGroups, word),
   row(helpAllMessage, helpGroups, word),
   row(helpCommandMessage, fc.array(helpEntry, { minLength: 1, maxLength: 14 }), word),
-  row(
-    synonymMessage,
-    word,
-    fc.record({ typed: fc.stringMatching(/^[a-z]{1,20}$/), meant: fc.constant('activity') }),
-  ),
   row(openFormMessage, word, text, maybe(fc.constant('1700000000.000100'))),
   row(
     suggestionsMessage,
@@ -423,15 +418,24 @@ const BUILDERS = [
       word,
       roles: many(safe, 4),
       link: maybe(safe),
-      linkedEmail: maybe(text),
     }),
   ),
   row(
     claimsMessage,
     many(fc.record({ name: text, user: fc.constant('U0ANN'), at: fc.constant(NOW) }), 120),
-    fc.record({ account: slug, user: fc.constant('U0BEN'), word }),
+    fc.record({ account: slug, user: fc.constant('U0BEN'), word, names: many(text, 120) }),
     fc.boolean(),
   ),
+  row(
+    choiceMenu,
+    fc.record({
+      actionId: fc.constant('me:name'),
+      placeholder: text,
+      target: fc.record({ account: slug }),
+      choices: fc.constant([{ value: 'Kim', text: 'Kim' }]),
+    }),
+  ),
+  row(unknownNameMessage, slug, text, many(text, 120)),
   row(projectsMessage, slug, many(project), fc.record({ filter: fc.option(text, { nil: undefined }), word })),
   row(
     withSkipped,
@@ -446,7 +450,7 @@ const BUILDERS = [
       3,
     ),
   ),
-  row(pictureLeftOutMessage, fc.record({ reason: fc.oneof(fc.constant('storage_limit_reached'), text) })),
+  row(pictureRefusedMessage, fc.record({ reason: fc.oneof(fc.constant('storage_limit_reached'), text) })),
   row(webSignupModal, safe, webUrl()),
   row(orderedNews, fc.record({ account: slug, project: place, server: named, cost: maybe(text) })),
   row(handOverModal, draft, refusal),
@@ -474,6 +478,7 @@ const BUILDERS = [
       users: holders,
       groups: maybe(fc.record({ held: holders, all: many(fc.record({ id: slackId, name: text })) })),
       areGuestsAllowed: fc.boolean(),
+      shown: fc.record({ roles: slug, commands: slug }),
       channel: maybe(fc.constant({ id: 'C0', commands: ['test'], all: ['test', 'activity'] })),
     }),
   ),

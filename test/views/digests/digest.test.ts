@@ -2,11 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
 import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
-import type { Message } from '../../../src/core/message.ts';
+import type { KnownBlock, Message } from '../../../src/core/message.ts';
 import { code, mrkdwn } from '../../../src/core/mrkdwn.ts';
 import type { Digest } from '../../../src/records/digests.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
-import { deploymentBars } from '../../../src/views/activity/deployments-chart.ts';
+import { chartBlock, chartImage, chartWords } from '../../../src/views/activity/chart-blocks.ts';
+import { type DeploymentsData, deploymentBars } from '../../../src/views/activity/deployments-chart.ts';
 import { type AccountReport, digestMessage } from '../../../src/views/digests/digest.ts';
 import { digestModal } from '../../../src/views/digests/form.ts';
 import { digestListMessage } from '../../../src/views/digests/list.ts';
@@ -68,7 +69,6 @@ const digest: fc.Arbitrary<Digest> = fc.record(
   {
     requestId: fc.constant('r1'),
     state: fc.constant(DIGEST.state),
-    pastRates: fc.constant([]),
     id: fc.constant('d7k2'),
     channel: fc.constant('C1'),
     cadence: fc.oneof(
@@ -100,7 +100,6 @@ const digest: fc.Arbitrary<Digest> = fc.record(
       'setUpBy',
       'setUpAt',
       'state',
-      'pastRates',
     ],
   },
 );
@@ -116,12 +115,30 @@ function expectTaken({ text, blocks }: Message): void {
 }
 
 describe('whatever the service tells, Slack takes', () => {
-  it('the message of a digest, with and without pictures', () => {
+  it('the message of a digest, with its charts drawn, as pictures and in words, and without', () => {
     fc.assert(
       fc.property(digest, reports, fc.boolean(), (shown, all, isPreview) => {
-        const files = new Map(all.map(({ account }, at) => [account, `F0FILE${at}`]));
+        const data = all.flatMap((one) => (one.kind === 'reported' ? [one.data] : [])).slice(0, 4);
         const frame = { digest: shown, lateSince: NOW, next: NOW, isPreview };
-        expectTaken(digestMessage(frame, all, files));
+        const drawn = (draw: (data: DeploymentsData) => KnownBlock | undefined) => {
+          const blocks = data.map((each) => [each.title, draw(each)] as const);
+          return new Map(blocks.filter((each): each is [string, KnownBlock] => each[1] !== undefined));
+        };
+        expectTaken(digestMessage(frame, all.slice(0, 2), drawn(chartBlock)));
+        expectTaken(
+          digestMessage(
+            frame,
+            all,
+            drawn((each) => chartImage(each, 'F0FILE', 500)),
+          ),
+        );
+        expectTaken(
+          digestMessage(
+            frame,
+            all,
+            drawn((each) => chartWords(each, 7)),
+          ),
+        );
         expectTaken(digestMessage(frame, all));
       }),
       { numRuns: 60 },

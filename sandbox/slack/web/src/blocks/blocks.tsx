@@ -6,6 +6,7 @@ import { indexed } from '../ui/indexed.ts';
 import { ChartBlock } from './chart-block.tsx';
 import { ImageBlock } from './image-block.tsx';
 import { InputBlock } from './input-block.tsx';
+import { Plan, TaskCard } from './plan-block.tsx';
 import { RichText } from './rich-text.tsx';
 import { Section } from './section.tsx';
 import { Actions, Alert, Context, Header, Video } from './simple-blocks.tsx';
@@ -57,6 +58,10 @@ function Block({ block, blockId }: BlockProps): ReactNode {
       return <DataTable block={block} />;
     case 'data_visualization':
       return <ChartBlock block={block} />;
+    case 'plan':
+      return <Plan block={block} />;
+    case 'task_card':
+      return <TaskCard block={block} />;
     case 'markdown':
       return <Markdown text={block.text} />;
     case 'alert':

@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import type { ViewState } from '../commands/command.ts';
+import { isDurable, routeCommand } from '../commands/command-router.ts';
+import { HOUR_MS } from '../core/clock.ts';
+import type { Message } from '../core/message.ts';
+import type { Caller } from '../core/reply.ts';
+import { RecentMap } from '../core/ttl-cache.ts';
+import { countPossibleDuplicate } from '../observability/metrics.ts';
+import { GLOBAL } from '../store/store.ts';
+import { defineJob } from '../workspace/define-job.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import { EventBody } from './payloads/schemas.ts';
+import type { Registry } from './registry.ts';
+
+/** For so long after its end a repeat of Slack's is no second request. */
+export const SEEN_MS = HOUR_MS;
+
+/** Who asked. Handles of Slack are secrets that expire, so they are not stored. */
+export const StoredCaller = z.object({
+  user: z.string(),
+  team: z.string().optional(),
+  channel: z.string().optional(),
+  messageTs: z.string().optional(),
+  threadTs: z.string().optional(),
+  answerTs: z.string().optional(),
+  requestId: z.string(),
+});
+
+type StoredCaller = z.infer<typeof StoredCaller>;
+
+export function storedCaller({
+  triggerId: _,
+  responseUrl: __,
+  isStored: ___,
+  ...caller
+}: Caller): StoredCaller {
+  return caller;
+}
+
+/** What a person asked for, as it is stored before its ack. Words are kept as typed: secrets are asked for in forms. */
+export const StoredRequest = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('command'),
+    caller: StoredCaller,
+    text: z.string(),
+    project: z.string().optional(),
+    /** It stood inside a sentence: it is offered as a button, and not carried out. */
+    isAside: z.literal(true).optional(),
+  }),
+  z.object({
+    kind: z.literal('action'),
+    caller: StoredCaller,
+    actionId: z.string(),
+    value: z.string().optional(),
+    blockId: z.string().optional(),
+  }),
+  z.object({
+    kind: z.literal('shortcut'),
+    caller: StoredCaller,
+    callbackId: z.string(),
+    said: z.string(),
+  }),
+]);
+export type StoredRequest = z.infer<typeof StoredRequest>;
+
+const StoredEvent = z.object({ about: z.string(), body: EventBody });
+export type StoredEvent = z.infer<typeof StoredEvent>;
+
+/**
+ * What only the process that acknowledged knows: handles of Slack that are secret and expire, and what was on the
+ * screen. After a restart the person is answered without them.
+ */
+export interface SlackHandles {
+  responseUrl?: string | undefined;
+  triggerId?: string | undefined;
+  /** The message that was clicked. */
+  message?: Message | undefined;
+  /** The modal that was clicked in. */
+  state?: ViewState | undefined;
+}
+
+export function callerOf({ caller }: StoredRequest, { responseUrl, triggerId }: SlackHandles): Caller {
+  return { channel: undefined, ...caller, responseUrl, triggerId };
+}
+
+/** More are waiting in this process only in a flood; the oldest goes first, and is answered without. */
+const MAX_HANDLES = 2_000;
+
+/**
+ * What came in and changes something, stored before its ack as a job under Slack's own id: a job with that id is both
+ * "seen" and "to be carried out". A repeat has the same id, which stays taken for an hour after the end of its job.
+ */
+export type Inbox = ReturnType<typeof createInbox>;
+
+export interface Handlers {
+  run(workspace: Workspace, request: StoredRequest, handles: SlackHandles): Promise<void>;
+  /** After the last failed attempt. */
+  fail(workspace: Workspace, request: StoredRequest, handles: SlackHandles, error: unknown): Promise<void>;
+  runEvent(event: StoredEvent): Promise<void>;
+}
+
+const EVENT_OPTIONS = { concurrency: 50, attempts: 5, backoffMs: 1000 };
+
+export function createInbox({ run, fail, runEvent }: Handlers) {
+  const handles = new RecentMap<string, SlackHandles>(MAX_HANDLES);
+  const requests = defineJob({
+    queue: 'requests',
+    schema: StoredRequest,
+    options: { concurrency: 200, attempts: 3, backoffMs: 1000, keyStaysMs: SEEN_MS },
+    async run(workspace, { attempt, data: request }) {
+      const { channel, requestId } = request.caller;
+      // The earlier attempt may have answered the person before it was cut off.
+      if (attempt > 1) countPossibleDuplicate(workspace, 'post', { channel, delivery: requestId });
+      await run(workspace, request, handles.get(requestId) ?? {});
+      handles.delete(requestId);
+    },
+    async onDeadLetter(workspace, request, error) {
+      const { requestId } = request.caller;
+      await fail(workspace, request, handles.get(requestId) ?? {}, error);
+      handles.delete(requestId);
+    },
+  });
+  const events = defineJob({
+    queue: 'events',
+    schema: StoredEvent,
+    options: { ...EVENT_OPTIONS, keyStaysMs: SEEN_MS },
+    run: (_, { data }) => runEvent(data),
+  });
+  /** About the installation itself. They may be carried out again, and nothing stays of them, as of the workspace. */
+  const lifecycle = defineJob({ ...events, queue: 'lifecycle', options: EVENT_OPTIONS });
+  return {
+    jobs: [requests, events, lifecycle, SEEN],
+    /** @throws StoreUnavailable where it was not stored */
+    async store(workspace: Workspace, request: StoredRequest, known: SlackHandles): Promise<void> {
+      const { requestId } = request.caller;
+      if (!handles.has(requestId)) handles.set(requestId, known);
+      await workspace.jobs.send(requests, request, { key: requestId });
+    },
+    /** @throws StoreUnavailable where it was not stored */
+    async storeEvent(workspace: Workspace, event: StoredEvent): Promise<void> {
+      const job = workspace.id === GLOBAL ? lifecycle : events;
+      await workspace.jobs.send(job, event, { key: event.body.event_id });
+    },
+  };
+}
+
+/** Nothing is left to be done: its key says that it was seen. */
+const SEEN = defineJob({
+  queue: 'seen',
+  schema: z.object({}),
+  options: { concurrency: 4, attempts: 1, backoffMs: 1000, keyStaysMs: SEEN_MS },
+  run: async () => undefined,
+});
+
+/** True the first time, across replicas and restarts; for what is answered at once and not carried out as a job. */
+export function isFirst({ jobs }: Pick<Workspace, 'jobs'>, requestId: string): Promise<boolean> {
+  return jobs.send(SEEN, {}, { key: requestId });
+}
+
+/** True where it changes something, so that it is stored before its ack. */
+export function isStoredFirst(registry: Registry, request: StoredRequest): boolean {
+  switch (request.kind) {
+    case 'command':
+      return isDurableText(registry, request.text);
+    case 'shortcut':
+      return registry.shortcut(request.callbackId)?.shortcut.durable === true;
+    case 'action': {
+      const action = registry.action(request.actionId)?.action;
+      const line = action?.leadsTo?.(request.blockId ?? '');
+      return action?.durable === true && (line === undefined || isDurableText(registry, line));
+    }
+  }
+}
+
+function isDurableText({ commands }: Registry, text: string): boolean {
+  const matched = routeCommand(commands, text);
+  return matched !== undefined && isDurable(matched);
+}

@@ -1,0 +1,45 @@
+import { type App, UnknownError } from '@slack/bolt';
+import type { Logger } from '../../observability/log.ts';
+import { INTERACTIONS } from '../payloads/payloads.ts';
+
+/** What Slack is told. */
+export interface Ack {
+  answer: unknown;
+}
+
+/**
+ * Hands a payload to Bolt, and keeps the ack until all middleware has run: Bolt acknowledges an event before, and what
+ * changes something must be stored by then.
+ * @returns undefined where nobody understood it @throws what the middleware threw, so that Slack sends it again
+ */
+export async function processPayload(
+  app: App | undefined,
+  body: Record<string, unknown>,
+  log: Logger,
+): Promise<Ack | undefined> {
+  if (body.type === 'app_rate_limited') {
+    // Slack sends it once a minute in place of a workspace's events.
+    log.warn({ event: 'events_limited', workspace: String(body.team_id) }, 'Slack leaves out events');
+    return { answer: undefined };
+  }
+  if (!isKnown(body.type)) {
+    log.info({ event: 'payload_unknown' }, 'a payload of a type without a handler was acknowledged');
+    return { answer: undefined };
+  }
+  const acks: Ack[] = [];
+  try {
+    await app?.processEvent({ body, ack: async (answer: unknown) => void acks.push({ answer }) });
+  } catch (error) {
+    if (error instanceof UnknownError) throw error.original;
+    // What middleware throws comes wrapped or has a code; this is Bolt itself, which met a part of an unexpected type.
+    if (!(error instanceof TypeError)) throw error;
+    log.warn({ event: 'payload_malformed', err: error }, 'a payload does not have the shape of its type');
+    return undefined;
+  }
+  return acks[0];
+}
+
+/** A command has no type. */
+function isKnown(type: unknown): boolean {
+  return typeof type !== 'string' || type === 'event_callback' || INTERACTIONS.has(type);
+}

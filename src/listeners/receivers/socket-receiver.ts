@@ -1,0 +1,143 @@
+import { type App, type Receiver, type ReceiverEvent, SocketModeReceiver } from '@slack/bolt';
+import { parseObject } from '../../core/json.ts';
+import type { Logger } from '../../observability/log.ts';
+import { failureNamed } from '../../slack/failure.ts';
+import { libraryLogger } from '../../slack/sdk.ts';
+import { isAboutToken, type TokenHealth } from '../../slack/token-health.ts';
+import { processPayload } from './process-payload.ts';
+
+export interface SocketReceiverOptions {
+  appToken: string;
+  apiUrl: string;
+  log: Logger;
+  tokenHealth: TokenHealth;
+  /** Milliseconds from the payload's arrival to its ack. */
+  onAck: (ms: number) => void;
+}
+
+/** As the library tries to open a connection, but without an end, and at least so often. */
+const RETRIES = { forever: true, factor: 1.3, maxTimeout: 30_000 };
+const OPEN_TIMEOUT_MS = 10_000;
+
+/**
+ * Slack over a connection that Slack's own client opens, for where there is no public address. `stop` ends it once what
+ * came over it is acknowledged.
+ */
+export function createSocketReceiver(options: SocketReceiverOptions): Receiver {
+  const { appToken, apiUrl, log, onAck } = options;
+  /** It is connected, Slack refuses the app token, or it was stopped meanwhile. */
+  const settled = Promise.withResolvers<void>();
+  const pending = new Set<Promise<void>>();
+  let isStopping = false;
+  let isConnecting = false;
+
+  /**
+   * A refused token or an answer that is none makes the client give up for good, while an admin may mend either: to the
+   * client they are one more call that failed. After `stop` it waits for ever, and so opens no further connection.
+   */
+  async function openConnection(...request: Parameters<typeof fetch>): Promise<Response> {
+    const answer = isStopping ? undefined : await askSlack(options, request, settled.resolve);
+    return answer === undefined || isStopping ? new Promise(() => undefined) : answer;
+  }
+
+  const receiver = new SocketModeReceiver({
+    appToken,
+    logger: libraryLogger(log, 'slack_socket'),
+    installerOptions: {
+      clientOptions: {
+        slackApiUrl: apiUrl,
+        fetch: openConnection,
+        timeout: OPEN_TIMEOUT_MS,
+        retryConfig: RETRIES,
+      },
+    },
+    async processEventErrorHandler({ error }) {
+      log.error(
+        { event: 'payload_failed', err: error },
+        'a payload was not acknowledged, so Slack sends it again',
+      );
+      return false;
+    },
+  });
+  receiver.client
+    .on('connecting', () => {
+      isConnecting = true;
+    })
+    .on('connected', () => {
+      isConnecting = false;
+      settled.resolve();
+      if (isStopping) void receiver.stop();
+    })
+    .on('reconnecting', () => {
+      log.warn({ event: 'slack_socket_dropped' }, 'the connection to Slack was lost, and is opened again');
+    });
+
+  /** What was asked is carried out, also where the connection went before its ack. */
+  async function take(app: App, { body, ack }: ReceiverEvent): Promise<void> {
+    const arrived = performance.now();
+    const known = await processPayload(app, body, log);
+    if (known === undefined) return;
+    try {
+      await ack(known.answer);
+      onAck(performance.now() - arrived);
+    } catch (err) {
+      log.warn({ event: 'ack_not_sent', err }, 'an acknowledgement could not be sent');
+    }
+  }
+
+  return {
+    init(app) {
+      const gate: Pick<App, 'processEvent'> = {
+        async processEvent(event) {
+          if (isStopping) return;
+          const taken = take(app, event).finally(() => pending.delete(taken));
+          pending.add(taken);
+          await taken;
+        },
+      };
+      receiver.init(gate as App);
+    },
+    async start() {
+      void receiver.start().then(
+        () => settled.resolve(),
+        () => settled.resolve(),
+      );
+      await settled.promise;
+    },
+    async stop() {
+      isStopping = true;
+      settled.resolve();
+      await Promise.allSettled(pending);
+      // Ended while it connects, the client would reject what nobody waits for; it is ended once it is connected.
+      if (!isConnecting) await receiver.stop();
+    },
+  };
+}
+
+/** @throws where Slack refuses or does not answer, which the client tries again */
+async function askSlack(
+  { log, tokenHealth }: SocketReceiverOptions,
+  request: Parameters<typeof fetch>,
+  onTokenRefused: () => void,
+): Promise<Response> {
+  const failed = (reason: string): void =>
+    log.warn({ event: 'slack_socket_not_opened', reason }, 'no connection to Slack was opened');
+  const answer = await fetch(...request).catch((error: unknown) => {
+    failed('unreachable');
+    throw error;
+  });
+  // The client itself waits where it is told to, and tries again after any other status.
+  if (answer.status !== 200) return answer;
+  const said = parseObject(await answer.clone().text());
+  if (said?.ok === true) {
+    tokenHealth.accept('SLACK_APP_TOKEN');
+    return answer;
+  }
+  const failure = failureNamed('apps.connections.open', String(said?.error));
+  failed(failure.reason);
+  if (isAboutToken(failure)) {
+    tokenHealth.refuse('SLACK_APP_TOKEN', failure.reason);
+    onTokenRefused();
+  }
+  throw failure;
+}

@@ -1,0 +1,199 @@
+import { z } from 'zod';
+import { DAY_MS } from '../core/clock.ts';
+import { UserError } from '../core/errors.ts';
+import type { Job } from '../jobs/jobs.ts';
+import { AccountKeyUnreadable } from '../records/account-keys.ts';
+import { AccountFailure } from '../records/accounts.ts';
+import { isPlaceGone } from '../slack/failure.ts';
+import { retryThroughOutage } from '../slack/rate-limit.ts';
+import type { Collection } from '../store/store.ts';
+import { failureWords } from '../views/blocks/failures.ts';
+import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import { type FollowedState, FollowedThread, type FollowedViews, PROGRESS } from './followed-thread.ts';
+import type { PollLoop } from './poll-loop.ts';
+
+/** Jobs of one queue at once: followed runs are mostly asleep. */
+export const FOLLOWED_AT_ONCE = 20_000;
+
+/** Something at the service that is followed in a root message and its thread. */
+export interface FollowedKind<State extends FollowedState, Shown extends { kind: string }>
+  extends FollowedViews<State, Shown | Stopped> {
+  /** Of its jobs, and the collection of its documents. */
+  queue: string;
+  schema: z.ZodType<State>;
+  /** The same however often it is sent to be followed. */
+  idOf(state: State): string;
+  /** What the log says of it. */
+  fields(state: State): Record<string, unknown>;
+  /** Follows to the end, and shows it. */
+  follow(following: Following<State, Shown>): Promise<void>;
+  /** Called where it is no longer followed, before that is shown. */
+  onStop?(
+    workspace: Workspace,
+    state: State,
+    ending: { status: 'stopped' | 'lost'; reason: string },
+  ): Promise<void>;
+}
+
+/** It could not be followed; `reason` is mrkdwn, escaped. */
+interface Stopped {
+  kind: 'stopped';
+  reason: string;
+}
+
+export interface Following<State extends FollowedState, Shown extends { kind: string }> {
+  workspace: Workspace;
+  thread: FollowedThread<State, Shown | Stopped>;
+  signal: AbortSignal;
+  /** An attempt before this one may have asked the service for something and not kept its answer. */
+  possibleDuplicate: boolean;
+}
+
+/** A job is a pointer to the document that says how far it is. */
+const Pointer = z.object({ id: z.string() });
+type Pointer = z.infer<typeof Pointer>;
+
+/** What has ended is remembered so long, so that what is sent again is not followed again. */
+const KEPT_MS = DAY_MS;
+
+/** Follows to an end that people see, whatever ends it; where the root message is gone, to a line in the log. */
+export class Follower<State extends FollowedState, Shown extends { kind: string }> {
+  readonly job: JobDefinition<State | Pointer>;
+  readonly #kind: FollowedKind<State, Shown>;
+
+  constructor(kind: FollowedKind<State, Shown>) {
+    this.#kind = kind;
+    const schema: z.ZodType<State | Pointer> = z.union([kind.schema, Pointer]);
+    this.job = defineJob<State | Pointer>({
+      queue: kind.queue,
+      schema,
+      options: { concurrency: FOLLOWED_AT_ONCE, attempts: 5, backoffMs: 1000, isSleeper: true },
+      run: (workspace, job) => this.#run(workspace, job),
+      onDeadLetter: (workspace, data, error) => this.#endDead(workspace, data, error),
+    });
+  }
+
+  /** Hands something to its follower; the same is followed once, also where it is sent again after its end. */
+  async send(workspace: Pick<Workspace, 'store' | 'jobs'>, state: State): Promise<void> {
+    const id = this.#kind.idOf(state);
+    await this.#documents(workspace).create(id, state);
+    await workspace.jobs.send(this.job, { id }, { key: id });
+  }
+
+  #documents({ store }: Pick<Workspace, 'store'>): Collection<State> {
+    return store.collection(this.#kind.queue, this.#kind.schema);
+  }
+
+  /** The document's id. What a job of release 0.2.0 carries becomes a document first. */
+  async #idOf(workspace: Workspace, data: State | Pointer): Promise<string> {
+    if (!('startedAt' in data)) return data.id;
+    const { told = [], progressTs = '' } = data;
+    const posted = Object.fromEntries(told.map((key) => [key, key === PROGRESS ? progressTs : '']));
+    const id = this.#kind.idOf(data);
+    await this.#documents(workspace).create(id, { ...data, posted });
+    return id;
+  }
+
+  /** Undefined where it has ended. */
+  async #open(
+    workspace: Workspace,
+    data: State | Pointer,
+    { signal, attempt = 1 }: Partial<Job<State | Pointer>> = {},
+  ): Promise<Opened<State, Shown> | undefined> {
+    const id = await this.#idOf(workspace, data);
+    const documents = this.#documents(workspace);
+    const state = await documents.get(id);
+    if (state === undefined || state.endedAt !== undefined) return undefined;
+    const possibleDuplicate = attempt > 1;
+    const save = (next: State): Promise<void> => documents.put(id, next);
+    const options = { save, signal, possibleDuplicate };
+    const thread = new FollowedThread<State, Shown | Stopped>(workspace, this.#kind, state, options);
+    async function end(): Promise<void> {
+      const endedAt = workspace.clock.now();
+      await documents.put(id, { ...thread.state, endedAt }, endedAt + KEPT_MS);
+    }
+    return { workspace, thread, possibleDuplicate, end };
+  }
+
+  async #run(workspace: Workspace, job: Job<State | Pointer>): Promise<void> {
+    const opened = await this.#open(workspace, job.data, job);
+    if (opened === undefined) return;
+    const { clock, metrics } = workspace;
+    const { signal } = job;
+    const following = { ...opened, signal };
+    const work = (): Promise<void> =>
+      this.#kind.follow(following).catch((error: unknown) => this.#endEarly(following, error));
+    metrics.followed(1);
+    try {
+      await retryThroughOutage({ clock, signal }, work, (error) => this.#report(opened, error));
+    } finally {
+      metrics.followed(-1);
+    }
+    await opened.end();
+  }
+
+  /** @throws what another attempt may change */
+  async #endEarly(following: Following<State, Shown>, failure: unknown): Promise<void> {
+    try {
+      if (isPlaceGone(failure) || !isExplained(failure) || following.signal.aborted) throw failure;
+      await this.#stop(following, failure);
+    } catch (error) {
+      if (!isPlaceGone(error)) throw error;
+      const { workspace, thread } = following;
+      await this.#kind.onStop?.(workspace, thread.state, { status: 'lost', reason: MESSAGE_GONE });
+      const fields = { event: 'follow_abandoned', ...this.#kind.fields(thread.state), reason: error.reason };
+      workspace.log.warn(fields, 'a followed message is gone');
+    }
+  }
+
+  /** The root message must not say that it goes on from then on. */
+  async #stop(following: Reporting<State, Shown>, error: unknown): Promise<void> {
+    const { workspace, thread } = following;
+    const reason = this.#report(following, error);
+    await this.#kind.onStop?.(workspace, thread.state, { status: 'stopped', reason });
+    const fields = { event: 'follow_ended', ...this.#kind.fields(thread.state), status: 'stopped' };
+    workspace.log.info(fields, 'following ended early');
+    await thread.showEnd({ kind: 'stopped', reason });
+    await thread.endProgress({ kind: 'stopped', reason });
+  }
+
+  async #endDead(workspace: Workspace, data: State | Pointer, error: unknown): Promise<void> {
+    const opened = await this.#open(workspace, data);
+    if (opened === undefined) return;
+    await this.#stop(opened, error);
+    await opened.end();
+  }
+
+  /** @returns the reason as people read it */
+  #report({ workspace, thread }: Reporting<State, Shown>, error: unknown): string {
+    const { queue, fields } = this.#kind;
+    return failureWords(workspace.report(error, { job: queue, ...fields(thread.state) }));
+  }
+}
+
+type Reporting<State extends FollowedState, Shown extends { kind: string }> = Pick<
+  Following<State, Shown>,
+  'workspace' | 'thread'
+>;
+
+interface Opened<State extends FollowedState, Shown extends { kind: string }>
+  extends Omit<Following<State, Shown>, 'signal'> {
+  end(): Promise<void>;
+}
+
+const MESSAGE_GONE = 'The message that showed it is gone, so Deckhand no longer follows it.';
+
+/** What the service or a person did ends it, with a reason that is shown. */
+function isExplained(error: unknown): boolean {
+  return [AccountFailure, AccountKeyUnreadable, UserError].some((kind) => error instanceof kind);
+}
+
+/** How something is polled for as long as it is followed; each process counts the time anew. */
+export function pollsOf(
+  { workspace, signal }: { workspace: Pick<Workspace, 'clock' | 'config'>; signal: AbortSignal },
+  onTrouble: (words: string) => Promise<void>,
+): PollLoop {
+  const { clock, config } = workspace;
+  return { signal, onTrouble, deadline: clock.now() + config.FOLLOW_TIMEOUT_MINUTES * 60_000 };
+}

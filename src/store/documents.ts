@@ -1,0 +1,298 @@
+import { jsonSerializer, type Keyv, type KeyvSerializationAdapter } from 'keyv';
+import { z } from 'zod';
+import { type Clock, HOUR_MS } from '../core/clock.ts';
+import { isObject } from '../core/json.ts';
+import {
+  type Change,
+  type Collection,
+  DATA_KEYS,
+  DocumentUnreadable,
+  GLOBAL,
+  mapDatabaseErrors,
+  parseVersion,
+  type Shape,
+  type Store,
+  StoreError,
+  type UnreadableDocument,
+  versionOf,
+} from './store.ts';
+
+/**
+ * What each database gives beside keyv. Keys are `workspace/collection/id`, so all that a workspace holds is one range of
+ * an index.
+ */
+export interface Database {
+  /** Without error listeners, so that it throws what the database throws instead of answering "nothing there". */
+  keyv: Keyv<Envelope>;
+  /** keyv cannot list a key's prefix. */
+  range(range: Range): Promise<StoredRow[]>;
+  /** As `Store.exclusive`. */
+  exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** Removes what has expired. */
+  sweep(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Rows with keys from `from` up to `to`, in the order of their bytes. */
+export interface Range {
+  from: string;
+  to: string;
+  limit?: number;
+  /** The last ones, the last one first. */
+  isDescending?: boolean;
+}
+
+export interface StoredRow {
+  key: string;
+  value: string;
+}
+
+/** What keyv stores as a value: the document, and when it ends by the process's own clock. */
+export interface Envelope {
+  doc: unknown;
+  expiresAt?: number;
+  /** Of the document; 1 where it is left out. */
+  version?: number;
+}
+
+/** keyv's own, except that a text which is no row becomes a document that no schema reads, instead of an error. */
+export const SERIALIZATION: KeyvSerializationAdapter = {
+  stringify: jsonSerializer.stringify,
+  parse: <T>(text: string) => parseRow(text) as T,
+};
+
+function parseRow(text: string): { value: Envelope; expires?: number } {
+  try {
+    const row: unknown = jsonSerializer.parse(text);
+    if (isObject(row) && isObject(row.value)) return row as { value: Envelope & Record<string, unknown> };
+  } catch {
+    // No JSON.
+  }
+  return { value: { doc: undefined } };
+}
+
+export interface DocumentsOptions {
+  clock: Clock;
+  /** Called whenever a document cannot be read. */
+  onUnreadable?: ((document: UnreadableDocument) => void) | undefined;
+}
+
+interface Context {
+  database: Database;
+  clock: Clock;
+  /** The shapes of the collections that were opened, by name. */
+  shapes: Map<string, Shape<unknown>>;
+  report: (document: UnreadableDocument) => void;
+}
+
+/** Rejects with `StoreUnavailable` where the database fails. */
+export function createStore(database: Database, { clock, onUnreadable }: DocumentsOptions): Store {
+  const context: Context = { database, clock, shapes: new Map(), report: (found) => onUnreadable?.(found) };
+  const pings = new KeyvCollection(context, GLOBAL, 'pings', z.object({ at: z.number() }));
+  return {
+    of: (workspace) => ({
+      collection(name, shape) {
+        context.shapes.set(name, shape);
+        return new KeyvCollection(context, workspace, name, shape);
+      },
+      exclusive: (key, work) => database.exclusive(`${part(workspace)} ${key}`, work),
+      unreadable: () => findUnreadable(context, workspace),
+    }),
+    exclusive: database.exclusive,
+    async erase(workspace) {
+      // First: should the process die in between, what is sealed stays shut.
+      await mapDatabaseErrors(database.keyv.delete(keyOf(GLOBAL, DATA_KEYS, workspace)));
+      for await (const keys of keysIn(database, workspace))
+        await mapDatabaseErrors(database.keyv.deleteMany(keys));
+    },
+    ping: () => pings.put('last', { at: clock.now() }),
+    close: database.close,
+  };
+}
+
+const PAGE = 500;
+
+/** All rows of a range, some hundred at a time. */
+export async function* pagesOf(database: Database, range: Range): AsyncGenerator<StoredRow[]> {
+  for (let from: string | undefined = range.from; from !== undefined; ) {
+    const rows: StoredRow[] = await mapDatabaseErrors(database.range({ ...range, from, limit: PAGE }));
+    if (rows.length > 0) yield rows;
+    // The first key after the last one.
+    from = rows.length < PAGE ? undefined : `${rows.at(-1)?.key}\x01`;
+  }
+}
+
+async function* keysIn(database: Database, workspace: string): AsyncGenerator<string[]> {
+  for await (const rows of pagesOf(database, rangeOf(`${part(workspace)}/`)))
+    yield rows.map(({ key }) => key);
+}
+
+async function findUnreadable(context: Context, workspace: string): Promise<UnreadableDocument[]> {
+  const found: UnreadableDocument[] = [];
+  for await (const rows of pagesOf(context.database, rangeOf(`${part(workspace)}/`)))
+    for (const { key, value } of rows) {
+      const [, collection = '', ...rest] = key.split('/');
+      const shape = context.shapes.get(collection);
+      const { doc, version = 1, ...envelope } = parseRow(value).value;
+      const isReadable = shape === undefined || parseVersion(shape, doc, version).success;
+      if (isReadable || !isAlive(envelope, context.clock)) continue;
+      const document = { workspace, collection, id: rest.join('/') };
+      context.report(document);
+      found.push(document);
+    }
+  return found;
+}
+
+type Found<T> = Array<{ id: string; doc: T }>;
+
+/** An object of few fields rather than closures: each workspace that is open has some twenty of them. */
+class KeyvCollection<T> implements Collection<T> {
+  readonly #context: Context;
+  readonly #workspace: string;
+  readonly #name: string;
+  readonly #shape: Shape<T>;
+
+  constructor(context: Context, workspace: string, name: string, shape: Shape<T>) {
+    this.#context = context;
+    this.#workspace = workspace;
+    this.#name = name;
+    this.#shape = shape;
+  }
+
+  async get(id: string): Promise<T | undefined> {
+    const envelope = await this.#read(id);
+    return envelope && this.#parse(id, envelope);
+  }
+
+  put(id: string, doc: T, expiresAt?: number): Promise<void> {
+    return this.#locked(id, () => this.#write(id, doc, expiresAt));
+  }
+
+  create(id: string, doc: T, expiresAt?: number): Promise<boolean> {
+    return this.#locked(id, async () => {
+      if ((await this.#read(id)) !== undefined) return false;
+      await this.#write(id, doc, expiresAt);
+      return true;
+    });
+  }
+
+  update(id: string, change: Change<T>): Promise<T | undefined> {
+    return this.#locked(id, async () => {
+      const envelope = await this.#read(id);
+      const next = await change(envelope && this.#parse(id, envelope));
+      if (next !== undefined) await this.#write(id, next, envelope?.expiresAt);
+      else if (envelope !== undefined) await this.#remove(id);
+      return next;
+    });
+  }
+
+  delete(id: string): Promise<boolean> {
+    return this.#locked(id, async () => {
+      const wasThere = (await this.#read(id)) !== undefined;
+      if (wasThere) await this.#remove(id);
+      return wasThere;
+    });
+  }
+
+  list(): Promise<Found<T>> {
+    return this.#list(rangeOf(this.#prefix));
+  }
+
+  latest(limit: number, upTo?: string): Promise<Found<T>> {
+    const range = rangeOf(this.#prefix);
+    // The first key after it, so that it is among them.
+    const to = upTo === undefined ? range.to : `${this.#keyOf(upTo)}\x01`;
+    return this.#list({ ...range, to, limit, isDescending: true });
+  }
+
+  async #list(range: Range): Promise<Found<T>> {
+    const rows = await mapDatabaseErrors(this.#context.database.range(range));
+    return rows.flatMap(({ key, value }) => this.#readRow(key.slice(this.#prefix.length), value));
+  }
+
+  /** Nothing where the document ended, or cannot be read. */
+  #readRow(id: string, text: string): Found<T> {
+    const envelope = parseRow(text).value;
+    if (!isAlive(envelope, this.#context.clock)) return [];
+    try {
+      return [{ id, doc: this.#parse(id, envelope) }];
+    } catch (error) {
+      if (error instanceof DocumentUnreadable) return [];
+      throw error;
+    }
+  }
+
+  /** Undefined where it has ended too. */
+  async #read(id: string): Promise<Envelope | undefined> {
+    const { database, clock } = this.#context;
+    const envelope = await mapDatabaseErrors(database.keyv.get(this.#keyOf(id)));
+    return envelope && isAlive(envelope, clock) ? envelope : undefined;
+  }
+
+  async #write(id: string, doc: T, expiresAt: number | undefined): Promise<void> {
+    const { database, clock } = this.#context;
+    const version = versionOf(this.#shape);
+    const envelope = {
+      doc,
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+      ...(version === 1 ? {} : { version }),
+    };
+    const leftMs = expiresAt === undefined ? undefined : expiresAt - clock.now();
+    // keyv keeps what has no time left for ever.
+    if (leftMs !== undefined && leftMs <= 0) return this.#remove(id);
+    const ttl = leftMs === undefined ? undefined : leftMs + KEPT_LONGER_MS;
+    await mapDatabaseErrors(database.keyv.set(this.#keyOf(id), envelope, ttl));
+  }
+
+  async #remove(id: string): Promise<void> {
+    await mapDatabaseErrors(this.#context.database.keyv.delete(this.#keyOf(id)));
+  }
+
+  #locked<R>(id: string, work: () => Promise<R>): Promise<R> {
+    return this.#context.database.exclusive(this.#keyOf(id), work);
+  }
+
+  get #prefix(): string {
+    return `${part(this.#workspace)}/${part(this.#name)}/`;
+  }
+
+  #keyOf(id: string): string {
+    return keyOf(this.#workspace, this.#name, id);
+  }
+
+  /** @throws DocumentUnreadable, reported before */
+  #parse(id: string, { doc, version = 1 }: Envelope): T {
+    const parsed = parseVersion(this.#shape, doc, version);
+    if (parsed.success) return parsed.data;
+    this.#context.report({ workspace: this.#workspace, collection: this.#name, id });
+    throw new DocumentUnreadable(this.#name, { cause: parsed.error });
+  }
+}
+
+/** keyv deletes a row that it finds ended, whatever was written in its place meanwhile; by then nobody makes a new one. */
+const KEPT_LONGER_MS = HOUR_MS;
+
+function isAlive({ expiresAt }: Pick<Envelope, 'expiresAt'>, clock: Clock): boolean {
+  return expiresAt === undefined || expiresAt > clock.now();
+}
+
+/** In bytes; Postgres takes no index entries much longer, and every id in use is far below. */
+const MAX_KEY_BYTES = 1_000;
+
+function keyOf(workspace: string, collection: string, id: string): string {
+  const key = `${part(workspace)}/${part(collection)}/${id}`;
+  if (id === '' || Buffer.byteLength(key) > MAX_KEY_BYTES)
+    throw new StoreError(`An id of ${collection} is empty or too long`);
+  return key;
+}
+
+/** A workspace or collection with a slash in its name would reach into another's range. */
+function part(name: string): string {
+  if (name === '' || name.includes('/')) throw new StoreError('A workspace or collection name is malformed');
+  return name;
+}
+
+/** All keys that start with `prefix`, which must end in `/`. */
+function rangeOf(prefix: string): Range {
+  return { from: prefix, to: `${prefix.slice(0, -1)}0` }; // '0' follows '/' in byte order
+}

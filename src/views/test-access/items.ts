@@ -1,0 +1,122 @@
+import type { Button, PlanBlock, TaskCardBlock } from '@slack/types';
+import { bold, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import type { Target } from '../../records/test-runs.ts';
+import type { TestOutcome, TestResults } from '../../service/projects.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { button } from '../blocks/message.ts';
+
+/** One thing that a run tests: the repository, or a server. */
+export interface Item {
+  key: string;
+  /** Foreign text. */
+  title: string;
+  /** Undefined until it is decided. */
+  status: TestOutcome['status'] | undefined;
+  /** Foreign text: why it failed. */
+  message: string | null;
+  /** Of a server. */
+  identifier?: string;
+}
+
+/**
+ * What the run tests, as far as it is known: what has a result, and while the run goes on, what is waited for.
+ * @param waiting the run goes on
+ */
+export function itemsOf(target: Target, results: TestResults | undefined, waiting = false): Item[] {
+  const { repository, servers = [] } = results ?? {};
+  const undecided = { status: undefined, message: null };
+  const items: Item[] = servers.map(({ identifier, name, status, message }) => ({
+    key: `server:${identifier}`,
+    title: name,
+    status,
+    message,
+    identifier,
+  }));
+  if (target.server !== undefined && items.length === 0 && waiting)
+    items.push({ ...undecided, key: 'server', title: target.server.name });
+  const isTested = repository !== undefined || (waiting && target.server === undefined);
+  return isTested
+    ? [{ ...(repository ?? undecided), key: 'repository', title: 'Repository' }, ...items]
+    : items;
+}
+
+export function isFailing({ status }: Pick<Item, 'status'>): boolean {
+  return status === 'error';
+}
+
+const NO_REASON = 'no reason given';
+
+/** Why it failed, as mrkdwn. */
+export function reasonWords({ message }: Pick<Item, 'message'>, max: number): string {
+  return mrkdwn(message ?? NO_REASON, max);
+}
+
+/** Slack refuses messages whose blocks hold much over 13,000 characters. */
+const MAX_TASKS = 20;
+const MAX_REASON = 200;
+
+/** One task for each item; of many the failing ones first, and the others counted. */
+export function planOf(items: readonly Item[]): PlanBlock[] {
+  if (items.length === 0) return [];
+  const servers = items.filter(({ key }) => key !== 'repository').length;
+  const parts = [
+    ...(servers < items.length ? ['Repository'] : []),
+    ...(servers === 0 ? [] : [servers === 1 ? '1 server' : `${servers} servers`]),
+  ];
+  const isLong = items.length > MAX_TASKS;
+  const ordered = isLong ? items.toSorted((a, b) => Number(isFailing(b)) - Number(isFailing(a))) : items;
+  const tasks = ordered.slice(0, isLong ? MAX_TASKS - 1 : MAX_TASKS).map(taskOf);
+  const rest = ordered.slice(tasks.length);
+  if (rest.length > 0) tasks.push(restOf(rest, tasks.length));
+  return [{ type: 'plan', title: parts.join(' and '), tasks }];
+}
+
+function taskOf({ title, status, message }: Item, at: number): TaskCardBlock {
+  const task = { type: 'task_card', task_id: `t${at}`, title: plain(title) } as const;
+  if (status === undefined) return { ...task, status: 'in_progress' };
+  if (status === 'ok') return { ...task, status: 'complete' };
+  return { ...task, status: 'error', output: textOf(plain(message ?? NO_REASON, MAX_REASON)) };
+}
+
+function restOf(items: readonly Item[], at: number): TaskCardBlock {
+  const failing = items.filter(isFailing).length;
+  const title = `and ${items.length} more${failing === 0 ? '' : `, ${failing} unreachable`}`;
+  const isWaiting = items.some(({ status }) => status === undefined);
+  const status = failing > 0 ? 'error' : isWaiting ? 'in_progress' : 'complete';
+  return { type: 'task_card', task_id: `t${at}`, title, status };
+}
+
+function textOf(text: string): NonNullable<TaskCardBlock['output']> {
+  return {
+    type: 'rich_text',
+    elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }],
+  };
+}
+
+/** The same as mrkdwn, for a workspace that takes no plans; empty where there are no items. */
+export function itemLines(items: readonly Item[]): string {
+  const failing = items
+    .filter(isFailing)
+    .map((item) => `:x: ${bold(item.title)} ${reasonWords(item, MAX_REASON)}`);
+  const named = (status: Item['status']): string =>
+    items
+      .filter((item) => item.status === status)
+      .map(({ title }) => bold(title))
+      .join(', ');
+  const listed = [
+    [':white_check_mark:', named('ok')],
+    [':arrows_counterclockwise:', named(undefined)],
+  ].flatMap(([icon, names]) => (names ? [`${icon} ${names}`] : []));
+  return linesWithin([...failing, ...listed], LIMITS.sectionText, 'more');
+}
+
+/**
+ * Tests a server of the target's project again.
+ * @param at where it stands beside others, in one block with them
+ */
+export function serverButton(target: Target, { identifier = '', title }: Item, at?: number): Button {
+  const value = { target: { ...target, server: { identifier, name: title.slice(0, 200) } } };
+  return at === undefined
+    ? button('Test this server again', 'test:server', { value })
+    : button(`Test ${title} again`, `test:server#${at}`, { value });
+}

@@ -1,0 +1,355 @@
+import { existsSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { nextOccurrence, parseCron } from '../../src/jobs/cron.ts';
+import { CronError, daysLater, parseZone, zoneNames } from '../../src/jobs/zone.ts';
+import { byLength } from '../support/length.ts';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+/** Lord Howe moves by half an hour, Casablanca twice around Ramadan, Apia once skipped a whole day. */
+const ZONES = [
+  'UTC',
+  'Europe/Lisbon',
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'Africa/Casablanca',
+  'Asia/Kathmandu',
+  'America/St_Johns',
+  'Pacific/Apia',
+];
+
+function timesAfter(cron: string, zone: string, after: string, count: number): string[] {
+  const times: string[] = [];
+  let at = Date.parse(after);
+  for (let n = 0; n < count; n += 1) {
+    at = nextOccurrence(cron, zone, at);
+    times.push(new Date(at).toISOString().replace(':00.000Z', 'Z'));
+  }
+  return times;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function localTime(zone: string, instant: number): string {
+  const options = { timeZone: zone, dateStyle: 'short', timeStyle: 'short' } as const;
+  const format = formats.get(zone) ?? new Intl.DateTimeFormat('sv-SE', options);
+  formats.set(zone, format);
+  return format.format(instant);
+}
+
+describe('the next occurrences', () => {
+  test.each([
+    ['every day', '0 9 * * *', 'UTC', '2026-01-01T09:00Z', ['2026-01-02T09:00Z', '2026-01-03T09:00Z']],
+    [
+      'a weekday',
+      '30 8 * * mon',
+      'Europe/Lisbon',
+      '2026-03-28T00:00Z',
+      ['2026-03-30T07:30Z', '2026-04-06T07:30Z'],
+    ],
+    ['day or weekday', '0 0 13 * 5', 'UTC', '2026-02-12T12:00Z', ['2026-02-13T00:00Z', '2026-02-20T00:00Z']],
+    ['29 February', '0 0 29 2 *', 'UTC', '2096-03-01T00:00Z', ['2104-02-29T00:00Z']],
+    [
+      'a skipped time, right after the gap',
+      '30 1 * * *',
+      'Europe/Lisbon',
+      '2026-03-28T02:00Z',
+      ['2026-03-29T01:00Z', '2026-03-30T00:30Z'],
+    ],
+    [
+      'a doubled time, the first one only',
+      '30 1 * * *',
+      'America/New_York',
+      '2026-10-31T12:00Z',
+      ['2026-11-01T05:30Z', '2026-11-02T06:30Z'],
+    ],
+    [
+      'many skipped times, once, together with the one that stands there',
+      '*/30 * * * *',
+      'Europe/Lisbon',
+      '2026-03-29T00:00Z',
+      ['2026-03-29T00:30Z', '2026-03-29T01:00Z', '2026-03-29T01:30Z'],
+    ],
+    [
+      'every half hour, in both of two hours that have the same name',
+      '*/30 * * * *',
+      'America/New_York',
+      '2026-11-01T05:00Z',
+      ['2026-11-01T05:30Z', '2026-11-01T06:00Z', '2026-11-01T06:30Z', '2026-11-01T07:00Z'],
+    ],
+    [
+      'every hour, in both of two hours that have the same name',
+      '0 * * * *',
+      'America/New_York',
+      '2026-11-01T04:30Z',
+      ['2026-11-01T05:00Z', '2026-11-01T06:00Z', '2026-11-01T07:00Z'],
+    ],
+    [
+      'every hour at half past, where an hour is skipped',
+      '30 * * * *',
+      'America/New_York',
+      '2026-03-08T06:00Z',
+      ['2026-03-08T06:30Z', '2026-03-08T07:30Z'],
+    ],
+    [
+      'listed hours, in the first of two hours that have the same name',
+      '0,30 1-2 * * *',
+      'America/New_York',
+      '2026-11-01T05:00Z',
+      ['2026-11-01T05:30Z', '2026-11-01T07:00Z', '2026-11-01T07:30Z'],
+    ],
+    [
+      'every half hour, where the clocks are set back over midnight',
+      '*/30 * * * *',
+      'America/St_Johns',
+      '2010-11-07T02:00Z',
+      ['2010-11-07T02:30Z', '2010-11-07T03:00Z', '2010-11-07T03:30Z', '2010-11-07T04:00Z'],
+    ],
+    [
+      'half an hour skipped',
+      '15 2 * * *',
+      'Australia/Lord_Howe',
+      '2026-10-03T00:00Z',
+      ['2026-10-03T15:30Z', '2026-10-04T15:15Z'],
+    ],
+    [
+      'half an hour doubled',
+      '45 1 * * *',
+      'Australia/Lord_Howe',
+      '2026-04-04T00:00Z',
+      ['2026-04-04T14:45Z', '2026-04-05T15:15Z'],
+    ],
+    [
+      'a skipped midnight',
+      '0 0 * * *',
+      'America/Santiago',
+      '2026-09-05T12:00Z',
+      ['2026-09-06T04:00Z', '2026-09-07T03:00Z'],
+    ],
+    [
+      'a skipped day',
+      '0 9 * * *',
+      'Pacific/Apia',
+      '2011-12-29T00:00Z',
+      ['2011-12-29T19:00Z', '2011-12-30T10:00Z', '2011-12-30T19:00Z'],
+    ],
+  ])('%s', (_, cron, zone, after, expected) => {
+    expect(timesAfter(cron, zone, after, expected.length)).toEqual(expected);
+  });
+
+  test('over 400 days come once, in order, at the local time that was asked for', () => {
+    for (const zone of ZONES) {
+      const start = Date.parse('2026-01-01T12:00Z');
+      const end = start + 400 * DAY;
+      const slots: number[] = [];
+      const nextAfter = (at: number): number => nextOccurrence('30 9 * * *', zone, at);
+      for (let at = nextAfter(start); at <= end && slots.length <= 400; at = nextAfter(at)) slots.push(at);
+      expect(slots).toEqual([...new Set(slots)].sort((a, b) => a - b));
+      const shown = slots.map((slot) => localTime(zone, slot).split(' '));
+      const dates = new Set(shown.map(([date]) => date));
+      const times = new Set(shown.map(([, time]) => time));
+      expect([zone, slots.length, dates.size, ...times]).toEqual([zone, 400, 400, '09:30']);
+    }
+  });
+});
+
+describe('for any schedule, zone and instant', () => {
+  const field = (min: number, max: number): fc.Arbitrary<string> =>
+    fc.oneof(
+      fc.constant('*'),
+      fc.integer({ min, max }).map(String),
+      fc
+        .tuple(fc.integer({ min, max }), fc.integer({ min, max }))
+        .map((pair) => pair.sort((a, b) => a - b).join('-')),
+      fc.integer({ min: 2, max: 9 }).map((step) => `*/${step}`),
+    );
+  // Of the days only those that every month has.
+  const cron = fc
+    .tuple(field(0, 59), field(0, 23), field(1, 28), field(1, 12), field(0, 6))
+    .map((fields) => fields.join(' '));
+  const zone = fc.constantFrom(...ZONES);
+  const instant = fc.integer({ min: Date.parse('2010-01-01'), max: Date.parse('2040-01-01') });
+
+  test('the next occurrence is the same for every instant before it, and there is another after it', () => {
+    fc.assert(
+      fc.property(
+        cron,
+        zone,
+        instant,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (expression, where, at, part) => {
+          const next = nextOccurrence(expression, where, at);
+          expect(next).toBeGreaterThan(at);
+          const between = at + Math.floor(part * (next - 1 - at));
+          expect(nextOccurrence(expression, where, between)).toBe(next);
+          expect(nextOccurrence(expression, where, next)).toBeGreaterThan(next);
+        },
+      ),
+      { numRuns: byLength(100, 300) },
+    );
+  });
+
+  test('a slot stands at a local time of the schedule, or right where the clocks were put forward', () => {
+    fc.assert(
+      fc.property(cron, zone, instant, (expression, where, at) => {
+        const slot = nextOccurrence(expression, where, at);
+        const parsed = parseCron(expression);
+        const [date = '', time = ''] = localTime(where, slot).split(' ');
+        const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
+        const [hour = 0, minute = 0] = time.split(':').map(Number);
+        const isDue =
+          parsed.isDue({ year, month, day }) &&
+          parsed.hours.includes(hour) &&
+          parsed.minutes.includes(minute);
+        const [hourBefore = 0, minuteBefore = 0] = (localTime(where, slot - MINUTE).split(' ')[1] ?? '')
+          .split(':')
+          .map(Number);
+        const isAfterGap = (hour * 60 + minute - hourBefore * 60 - minuteBefore + 1440) % 1440 !== 1;
+        const isAfterSkippedDay = localTime(where, slot - MINUTE).slice(0, 10) < date && time === '00:00';
+        expect(isDue || isAfterGap || isAfterSkippedDay).toBe(true);
+      }),
+      { numRuns: byLength(100, 300) },
+    );
+  });
+});
+
+describe('around any change of the clocks of any zone', () => {
+  const some = [...zoneNames().keys()].filter((_, at) => at % byLength(24, 1) === 0);
+  const changes = [...ZONES, ...some].flatMap((zone) => changesOf(zone));
+  const change = fc.constantFrom(...changes);
+
+  test('a slot of every minutes comes each time that its minute does', () => {
+    fc.assert(
+      fc.property(change, fc.constantFrom(5, 15), ([zone, at], step) => {
+        let slot = at - 120 * MINUTE;
+        while (slot < at + 120 * MINUTE) {
+          const next = nextOccurrence(`*/${step} * * * *`, zone, slot);
+          const missed = Array.from(
+            { length: (next - slot) / MINUTE - 1 },
+            (_, n) => slot + (n + 1) * MINUTE,
+          );
+          const isMinute = (instant: number): boolean =>
+            Number(localTime(zone, instant).slice(-2)) % step === 0;
+          expect(missed.filter(isMinute)).toEqual([]);
+          slot = next;
+        }
+      }),
+      { numRuns: byLength(10, 300) },
+    );
+  });
+
+  test('a week’s snooze of a daily schedule leaves out the slots of seven local days', () => {
+    const minute = fc.integer({ min: 0, max: 1439 });
+    fc.assert(
+      fc.property(
+        change,
+        minute,
+        fc.integer({ min: -9 * 1440, max: 2 * 1440 }),
+        ([zone, at], due, before) => {
+          const cron = `${due % 60} ${Math.floor(due / 60)} * * *`;
+          const pressed = at + before * MINUTE + 10_000;
+          const until = daysLater(zone, pressed, 7);
+          const skipped: number[] = [];
+          for (
+            let slot = nextOccurrence(cron, zone, pressed);
+            slot < until;
+            slot = nextOccurrence(cron, zone, slot)
+          )
+            skipped.push(slot);
+          const dates = new Set(skipped.map((slot) => localTime(zone, slot).slice(0, 10)));
+          expect([skipped.length, dates.size]).toEqual([7, 7]);
+        },
+      ),
+      { numRuns: byLength(100, 10_000) },
+    );
+  });
+});
+
+/** The instants from 2024 to 2027 from which the zone's clocks go otherwise. */
+function changesOf(zone: string): Array<[string, number]> {
+  const found: Array<[string, number]> = [];
+  const from = Date.parse('2024-01-01');
+  for (let day = from; day < from + 4 * 365 * DAY; day += 7 * DAY) {
+    const shift = (instant: number): string => localTime(zone, instant).slice(11);
+    if (shift(day) === shift(day + 7 * DAY)) continue;
+    let [low, high] = [day, day + 7 * DAY];
+    while (high - low > MINUTE) {
+      const middle = low + Math.floor((high - low) / 2 / MINUTE) * MINUTE;
+      const isBefore = offset(zone, middle) === offset(zone, low);
+      if (isBefore) low = middle;
+      else high = middle;
+    }
+    found.push([zone, high]);
+  }
+  return found;
+}
+
+function offset(zone: string, instant: number): number {
+  return Date.parse(`${localTime(zone, instant).replace(' ', 'T')}Z`) - instant;
+}
+
+describe('what a person types', () => {
+  test.each([
+    ['', 'five fields'],
+    ['0 9 * *', 'five fields'],
+    ['0 0 9 * * *', 'five fields'],
+    ['@daily', 'five fields'],
+    ['61 * * * *', 'minute (0-59)'],
+    ['0 25 * * *', 'hour (0-23)'],
+    ['0 9 32 * 8', 'day of month (1-31), day of week'],
+    ['0 9 31 2 *', 'day of month'],
+    ['0 9 L * *', 'day of month'],
+    ['0 9 * * 5#2', 'five fields'],
+    ['0 9 * xyz *', 'month (1-12 or jan-dec)'],
+    ['0-99999999999 * * * *', 'five fields'],
+    ['*/0 * * * *', 'minute (0-59)'],
+    ['0 9 * * 1; rm', 'five fields'],
+  ])('“%s” is refused, saying what is wrong: %s', (text, part) => {
+    expect(() => parseCron(text)).toThrow(CronError);
+    expect(() => parseCron(text)).toThrow(part);
+  });
+
+  test.each([
+    ['asia/calcutta', 'Asia/Kolkata'],
+    ['asia/kolkata', 'Asia/Kolkata'],
+    ['Europe/Kiev', 'Europe/Kyiv'],
+    ['Asia/Katmandu', 'Asia/Kathmandu'],
+    ['America/Godthab', 'America/Nuuk'],
+    ['US/Pacific', 'America/Los_Angeles'],
+    ['America/Indianapolis', 'America/Indiana/Indianapolis'],
+    ['Etc/GMT+5', 'Etc/GMT+5'],
+  ])('the zone typed as %s goes by its present name, %s', (typed, zone) => {
+    expect(parseZone(typed)).toBe(zone);
+  });
+
+  test('no zone is listed by two names, and each that is listed is one by which it is known', () => {
+    const all = [...zoneNames()];
+    expect(all.length).toBeGreaterThan(400);
+    for (const [zone, names] of all) expect([...new Set(names.map(parseZone))]).toEqual([zone]);
+  });
+
+  const DATABASE = '/usr/share/zoneinfo/tzdata.zi';
+  test.skipIf(!existsSync(DATABASE))('every name in this machine’s zone database is listed', () => {
+    const lines = readFileSync(DATABASE, 'utf8')
+      .split('\n')
+      .map((line) => line.split(' '));
+    const names = lines.flatMap(([kind, first = '', second = '']) =>
+      kind === 'L' ? [second] : kind === 'Z' ? [first] : [],
+    );
+    const listed = new Set([...zoneNames().values()].flat());
+    // `Factory` stands for a clock that was not set.
+    expect(names.filter((name) => name !== 'Factory' && !listed.has(name))).toEqual([]);
+  });
+
+  test('a time zone gets its usual spelling, and what is none is refused', () => {
+    expect([' europe/LISBON', 'utc', 'Asia/Kolkata'].map(parseZone)).toEqual([
+      'Europe/Lisbon',
+      'UTC',
+      'Asia/Kolkata',
+    ]);
+    for (const text of ['', '+02:00', 'Mars/Base', '2', '../etc'])
+      expect(() => parseZone(text)).toThrow('IANA');
+  });
+});

@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect } from 'vitest';
+import type { Digest } from '../../src/records/digests.ts';
+import { ask } from '../support/asking.ts';
+import { test as base } from '../support/fixtures.ts';
+import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
+
+const test = base.extend('connected', () => true);
+
+test('bad records in every collection keep neither Deckhand from starting nor the good ones from work', async ({
+  world,
+}) => {
+  await ask(world, '/deckhand use storefront');
+  await world.restart(async () => {
+    const db = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
+    const rows = db.prepare('SELECT key FROM keyv').all() as Array<{ key: string }>;
+    const collections = new Set([
+      ...rows.map(({ key }) => key.split('/')[1] ?? ''),
+      'digests',
+      'watched-channels',
+      'billing-channels',
+    ]);
+    const plant = db.prepare("INSERT INTO keyv (key, value, namespace) VALUES (?, ?, '')");
+    for (const collection of collections)
+      for (const [n, value] of [
+        'no JSON',
+        '{"value":{"doc":{"state":"from the future","connectedBy":"U0ANN"}}}',
+      ].entries())
+        plant.run(`${TEAM}/${collection}/bad${n}`, value);
+    plant.run('-/data-keys/T0GONE', '{"value":{"doc":{"wrappedBy":7}}}');
+    db.close();
+  });
+
+  expect(await ask(world, '/deckhand whoami')).toContain('acme');
+  await world.as('admin').command(CHANNEL, '/deckhand digest list all');
+  await world.logged('"kind":"digests"');
+  const said = await ask(world, '/deckhand doctor');
+  expect(said).toContain('Record `bad1` of `accounts`');
+  expect(said).toContain('Record `bad1` of `digests`');
+  expect(said).toContain('*Account `acme`*  the key works');
+  await world.logged('"event":"record_unreadable"');
+  const metrics = await (await fetch(`${world.origin}/metrics`)).text();
+  expect(metrics).toMatch(/^deckhand_unreadable_total{kind="document",of="accounts"} 2$/m);
+  expect(metrics).toMatch(/^deckhand_unreadable_total{kind="document",of="data-keys"} 3$/m);
+});
+
+test('jobs that cannot be read, and a digest in an unknown zone, are listed by `doctor` and stop no others', async ({
+  world,
+}) => {
+  const { digests } = world.app.workspaces.open(TEAM);
+  for (const [id, time] of [
+    ['dbad', '10:00'],
+    ['dgood', '09:00'],
+  ] as const)
+    await digests.put({ ...DIGEST, id, requestId: id, cadence: { kind: 'daily', time } });
+  await world.restart(async () => {
+    const db = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
+    const job = db.prepare(
+      "INSERT INTO deckhand_jobs (queue, workspace, data, due) VALUES ('follow-test', ?, ?, 0)",
+    );
+    job.run(TEAM, JSON.stringify({ workspace: TEAM, askedBy: PEOPLE.billing }));
+    job.run(TEAM, 'no JSON');
+    db.exec(`UPDATE keyv SET value = replace(value, '"UTC"', '"Mars/Base"')
+      WHERE key LIKE '%/digests/%' AND value LIKE '%"10:00"%'`);
+    db.close();
+  });
+
+  const said = await ask(world, '/deckhand doctor');
+  expect(said).toContain('*2 jobs of `follow-test`*  cannot be read');
+  await world.as('admin').command(CHANNEL, '/deckhand digest list');
+  await world.logged('"kind":"digests"');
+  expect(await ask(world, '/deckhand doctor')).toContain('Record `dbad` of `digests`');
+  expect(world.logs.filter((line) => line.includes('job_unreadable'))).toHaveLength(2);
+});
+
+const DIGEST: Omit<Digest, 'id' | 'requestId' | 'cadence'> = {
+  channel: CHANNEL,
+  zone: 'UTC',
+  range: 'today',
+  skipQuiet: false,
+  setUpBy: PEOPLE.admin,
+  setUpAt: 0,
+  state: { kind: 'active' },
+};
+
+test('a stored key that does not open is said as such, and goes away by connecting again', async ({
+  world,
+}) => {
+  await world.restart(async () => {
+    const db = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
+    const { changes } = db
+      .prepare(
+        'UPDATE keyv SET value = replace(value, \'"sealedKey":"v1.\', \'"sealedKey":"v1.x\') WHERE key = ?',
+      )
+      .run(`${TEAM}/accounts/acme`);
+    expect(changes).toBe(1);
+    db.close();
+  });
+
+  const said = await ask(world, '/deckhand projects');
+  expect(said).toContain('The stored key of the account `acme` cannot be read.');
+  expect(said).toContain('Connect again with `/deckhand connect acme`');
+  expect(await ask(world, '/deckhand doctor')).toMatch(/Account `acme`\*[^\n]*cannot be read/);
+  const metrics = await (await fetch(`${world.origin}/metrics`)).text();
+  expect(metrics).toMatch(/^deckhand_unreadable_total{kind="document",of="accounts"} 1$/m);
+  expect(world.logs.join('\n')).not.toContain('"event":"bug"');
+
+  await world.connect();
+  expect(await ask(world, '/deckhand projects')).toContain('Storefront');
+  expect(await ask(world, '/deckhand doctor')).toContain('*Account `acme`*  the key works');
+});
