@@ -27,7 +27,7 @@ interface Planned {
 }
 
 /** The longest delay a Node timer takes. */
-const LONGEST_TIMER = 2_147_483_647;
+const MAX_TIMER = 2_147_483_647;
 
 /** A clock of its own for one service. Refuses a negative speed, for time here never runs backwards. */
 export function createClock({ now: underneath = Date.now, speed = 1 }: ClockOptions = {}): SandboxClock {
@@ -47,7 +47,7 @@ export function createClock({ now: underneath = Date.now, speed = 1 }: ClockOpti
     clearTimeout(timer);
     const [next] = planned;
     if (next === undefined || speed === 0) return;
-    timer = setTimeout(tick, Math.min(Math.max(1, (next.due - now()) / speed), LONGEST_TIMER)).unref();
+    timer = setTimeout(tick, Math.min(Math.max(1, (next.due - now()) / speed), MAX_TIMER)).unref();
   }
 
   function runUntil(target: number): void {

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import { UserError } from '../core/errors.ts';
-import { code, fold } from '../core/mrkdwn.ts';
+import { code, normalizeName } from '../core/mrkdwn.ts';
 import { usageLine } from '../views/help/help.ts';
 import type { Command } from './command.ts';
 import { ALONE, SYNONYMS } from './synonyms.ts';
@@ -15,14 +15,14 @@ export interface Matched {
 }
 
 /** In words, and more than any has. */
-const LONGEST_NAME = 3;
+const MAX_NAME = 3;
 
 /** The command with the longest name that the words begin with; undefined where there is none. */
 export function routeCommand(commands: readonly Command[], text: string): Matched | undefined {
   const { byName, switches } = namesOf(commands);
   const { words, flags } = splitWords(text, switches);
-  const lower = words.map(fold);
-  for (let length = LONGEST_NAME; length > 0; length -= 1) {
+  const lower = words.map(normalizeName);
+  for (let length = MAX_NAME; length > 0; length -= 1) {
     const typed = lower.slice(0, length).join(' ');
     const alone = words.length === length ? ALONE.get(typed) : undefined;
     const rest = words.slice(length);
@@ -66,7 +66,7 @@ export function isDurable({ command, rest }: Matched): boolean {
 /** For words that are no command: names the nearest one, or what may follow the first word. */
 export function unknownCommand(commands: readonly Command[], text: string): UserError {
   const { words: all } = splitWords(text);
-  const typed = all.map(fold).slice(0, 2);
+  const typed = all.map(normalizeName).slice(0, 2);
   const [first = ''] = typed;
   const names = commands.map(({ name }) => name);
   const best = nearest(names, typed);
@@ -93,11 +93,11 @@ function nearest(names: readonly string[], typed: readonly string[]): string | u
   return isNear ? best.name : undefined;
 }
 
-const MOST_COMPARED = 40;
+const MAX_COMPARED = 40;
 
 /** The number of typing mistakes between what was typed and a name; two letters in the wrong order count as one, as does a missing end. */
 export function mistakes(typed: string, name: string): number {
-  const start = typed.slice(0, MOST_COMPARED);
+  const start = typed.slice(0, MAX_COMPARED);
   if (start.length > 2 && start !== name && name.startsWith(start)) return 1;
   const swapped = Array.from({ length: Math.max(0, start.length - 1) }, (_, at) => {
     const [one = '', other = ''] = start.slice(at, at + 2);
@@ -181,7 +181,7 @@ const WRAPPED = /^(["'`*_])((?:(?!\1).)+)\1$/;
 const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
 
 /** No command is longer; what follows is dropped before anything else is done with it. */
-const MOST_TYPED = 3_000;
+const MAX_TYPED = 3_000;
 
 /**
  * At most 3,000 characters with straight quotes, single spaces and no Slack link markup, in time linear in their number.
@@ -189,7 +189,7 @@ const MOST_TYPED = 3_000;
  */
 export function cleanCommandText(text: string): string {
   const cleaned = text
-    .slice(0, MOST_TYPED)
+    .slice(0, MAX_TYPED)
     .toWellFormed()
     .replace(MARKS, '')
     .replace(QUOTES, '"')
@@ -199,7 +199,7 @@ export function cleanCommandText(text: string): string {
     .replace(SPACES, ' ')
     .replace(DASHES, '$1--')
     .trim()
-    .slice(0, MOST_TYPED);
+    .slice(0, MAX_TYPED);
   return bareWords(cleaned);
 }
 

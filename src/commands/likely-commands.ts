@@ -22,8 +22,8 @@ export interface Likely {
 }
 
 const MOST = 3;
-const MOST_WORDS = 12;
-const MOST_LETTERS = 24;
+const MAX_WORDS = 12;
+const MAX_LETTERS = 24;
 /** Suggested where the words say nothing, in this order. */
 const USUAL = ['test', 'activity', 'help'];
 /** Said in passing by many sentences, and by the summaries of many commands. */
@@ -41,7 +41,7 @@ export function likelyCommands(
   projects: readonly Project[] = [],
 ): Likely[] {
   const said = cleanCommandText(sentence);
-  const words = splitWords(said).words.slice(0, MOST_WORDS).map(comparable);
+  const words = splitWords(said).words.slice(0, MAX_WORDS).map(comparable);
   const ranked = commands
     .map((command) => ({ name: command.name, score: scoreOf(command, words) }))
     .filter(({ score }) => score > 0)
@@ -60,12 +60,12 @@ export function likelyCommands(
 
 const FILLERS: ReadonlySet<string> = new Set('a an for of on our please pls thanks the'.split(' '));
 /** A longer rest of a sentence says more than a command. */
-const LONGEST_REST = 3;
+const MAX_REST = 3;
 
 /** From the first word that is a command's, with a typing mistake put right: that much of the sentence, and its command alone. */
 function linesIn(commands: readonly Command[], said: string): string[] {
   const words = said.split(' ').filter((word) => !FILLERS.has(comparable(word)));
-  for (const [at, word] of words.slice(0, MOST_WORDS).entries()) {
+  for (const [at, word] of words.slice(0, MAX_WORDS).entries()) {
     const rest = words.slice(at + 1);
     const line = [rightened(commands, word), ...rest].join(' ');
     const matched = routeCommand(commands, line);
@@ -75,7 +75,7 @@ function linesIn(commands: readonly Command[], said: string): string[] {
     // "run test": the second word says it itself.
     if (matched.synonym !== undefined && commands.some(({ name }) => name === rest[0])) continue;
     const { name } = matched.command;
-    const isWhole = at === 0 || rest.length < LONGEST_REST;
+    const isWhole = at === 0 || rest.length < MAX_REST;
     return isWhole && canRun(matched) ? [line, name] : [name];
   }
   return [];
@@ -146,5 +146,5 @@ function comparable(word: string): string {
   return word
     .toLowerCase()
     .replace(/[^\p{L}\p{N}-]/gu, '')
-    .slice(0, MOST_LETTERS);
+    .slice(0, MAX_LETTERS);
 }

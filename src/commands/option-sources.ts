@@ -18,7 +18,7 @@ import { accountOf } from './resolve-target.ts';
  */
 
 const MOST = 100;
-const LONGEST_VALUE = 150;
+const MAX_VALUE = 150;
 
 /** Fills `project`: the value is a permalink, or what was typed where the service has no answer. */
 export const projectPicker: OptionSource = {
@@ -168,7 +168,7 @@ export function matching<T>(typed: string, items: readonly T[], choiceOf: (item:
 
 /** Slack refuses a menu with a value that is too long, empty or repeated. */
 function isOffered({ value }: Choice, seen: Set<string>): boolean {
-  if (value === '' || value.length > LONGEST_VALUE || seen.has(value)) return false;
+  if (value === '' || value.length > MAX_VALUE || seen.has(value)) return false;
   seen.add(value);
   return true;
 }
@@ -176,7 +176,7 @@ function isOffered({ value }: Choice, seen: Set<string>): boolean {
 /** What was typed is taken as the identifier. */
 function asTyped(typed: string): Choice[] {
   const value = typed.trim();
-  if (value === '' || value.length > LONGEST_VALUE) return [];
+  if (value === '' || value.length > MAX_VALUE) return [];
   return [{ value, text: value, description: 'As typed' }];
 }
 

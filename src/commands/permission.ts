@@ -3,7 +3,7 @@ import { code } from '../core/mrkdwn.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Role } from '../core/roles.ts';
 import { allows } from '../records/channels.ts';
-import { isSlackFailure, unlessSlackFails } from '../slack/failure.ts';
+import { isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import type { Excluded, Roles } from '../workspace/roles.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Command } from './command.ts';
@@ -116,12 +116,12 @@ const UNKNOWN = 'Slack cannot say at the moment who you are, so nothing was done
 const NOT_SHOWN: ReadonlySet<string> = new Set(['user_not_found', 'user_not_visible']);
 
 /** More names help nobody. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 /** Those who give roles, by name: named admins, else Slack's own. */
 async function whoCan({ roles }: Pick<Rules, 'roles'>): Promise<string> {
-  const admins = (await unlessSlackFails(roles.admins(undefined))) ?? [];
-  const names = admins.slice(0, MOST_NAMED).map((admin) => `<@${admin}>`);
+  const admins = (await undefinedOnSlackError(roles.admins(undefined))) ?? [];
+  const names = admins.slice(0, MAX_NAMED).map((admin) => `<@${admin}>`);
   const last = names.pop();
   if (last === undefined) return 'an admin';
   return names.length === 0 ? last : `${names.join(', ')} or ${last}`;

@@ -1,6 +1,6 @@
 import { withTimeout } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
-import { code, plain } from '../core/mrkdwn.ts';
+import { code, sanitize } from '../core/mrkdwn.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Asker } from '../records/account-keys.ts';
 import type { Account } from '../records/accounts.ts';
@@ -196,5 +196,5 @@ export async function chosenProject(
 
 /** Foreign names may be long; a form carries a few thousand characters in all. */
 function asFormProject({ permalink, name }: FormProject): FormProject {
-  return { permalink, name: plain(name, 100) };
+  return { permalink, name: sanitize(name, 100) };
 }

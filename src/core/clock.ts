@@ -11,15 +11,15 @@ export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
 /** The longest delay a Node timer takes (2^31 - 1 ms, about 24.8 days); longer sleeps are made of several. */
-const LONGEST_TIMER = 2_147_483_647;
+const MAX_TIMER = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: (ms, signal) => (ms > LONGEST_TIMER ? sleepInSteps(ms, signal) : sleepOnce(ms, signal)),
+  sleep: (ms, signal) => (ms > MAX_TIMER ? sleepInSteps(ms, signal) : sleepOnce(ms, signal)),
 };
 
 async function sleepInSteps(ms: number, signal?: AbortSignal): Promise<void> {
-  for (let left = ms; left > 0; left -= LONGEST_TIMER) await sleepOnce(Math.min(left, LONGEST_TIMER), signal);
+  for (let left = ms; left > 0; left -= MAX_TIMER) await sleepOnce(Math.min(left, MAX_TIMER), signal);
 }
 
 function sleepOnce(ms: number, signal?: AbortSignal): Promise<void> {
@@ -51,7 +51,7 @@ export async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T>)
 }
 
 /** Wakes at least this often, to notice that the wall clock was set or the machine slept. */
-const LONGEST_SLEEP_MS = 30_000;
+const MAX_SLEEP_MS = 30_000;
 
 /** One timer that can be set anew. It may ring early. */
 export interface Alarm {
@@ -68,7 +68,7 @@ export function createAlarm(clock: Clock, ring: () => void): Alarm {
       sleeper = at === undefined ? undefined : { at, abort: new AbortController() };
       if (sleeper === undefined) return;
       const mine = sleeper;
-      const ms = Math.min(Math.max(0, mine.at - clock.now()), LONGEST_SLEEP_MS);
+      const ms = Math.min(Math.max(0, mine.at - clock.now()), MAX_SLEEP_MS);
       clock.sleep(ms, mine.abort.signal).then(
         () => {
           if (sleeper !== mine) return;

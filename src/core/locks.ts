@@ -50,7 +50,7 @@ export function createKeyedLock(): KeyedLock {
 }
 
 /** After so many that a person waited for, one of the others has its turn. */
-const MOST_AHEAD = 9;
+const MAX_AHEAD = 9;
 
 /** What waits for its turn: what a person waits for first, but never so that the rest stands still. */
 class Line<T> {
@@ -64,7 +64,7 @@ class Line<T> {
   }
 
   next(): T | undefined {
-    const isOthersTurn = this.#awaited.length === 0 || (this.#others.length > 0 && this.#ahead >= MOST_AHEAD);
+    const isOthersTurn = this.#awaited.length === 0 || (this.#others.length > 0 && this.#ahead >= MAX_AHEAD);
     if (isOthersTurn) {
       this.#ahead = 0;
       return this.#others.shift();

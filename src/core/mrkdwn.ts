@@ -2,7 +2,7 @@ import { DAY_MS } from './clock.ts';
 import type { Message } from './message.ts';
 
 /**
- * Text from outside (the service, people, files) on its way to Slack: `mrkdwn` where Slack reads markup, `plain` where it
+ * Text from outside (the service, people, files) on its way to Slack: `mrkdwn` where Slack reads markup, `sanitize` where it
  * does not. Views clean every foreign text with one of these.
  */
 
@@ -19,20 +19,20 @@ const MARKUP_SIGN = /[&<>]/;
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** One line without control and bidi characters, cut at `max` code points; an em dash for nothing. */
-export function plain(foreign: string | number | null | undefined, max = 150): string {
+export function sanitize(foreign: string | number | null | undefined, max = 150): string {
   const text = String(foreign ?? '');
   const line = ORDINARY.test(text) ? text : text.replace(SPACES, ' ').replace(INVISIBLE, '').trim();
-  return line === '' ? '—' : cut(line, max);
+  return line === '' ? '—' : truncate(line, max);
 }
 
 /** A name as names are compared: in any letter case, and however its letters are composed and how wide they are. */
-export function fold(name: string): string {
+export function normalizeName(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }
 
-/** As `plain`, escaped for mrkdwn, so that a foreign text makes no mention, link or channel call. */
+/** As `sanitize`, escaped for mrkdwn, so that a foreign text makes no mention, link or channel call. */
 export function mrkdwn(foreign: string | number | null | undefined, max = 150): string {
-  return escapeMarkup(plain(foreign, max));
+  return escapeMarkup(sanitize(foreign, max));
 }
 
 /** A foreign identifier as inline code, which its own backticks cannot end. */
@@ -52,7 +52,7 @@ export interface Markup {
  * plain words in it: only what we wrote as `<…>` is live.
  * @param text mrkdwn of our own making, its foreign parts escaped already
  */
-export function markup(text: string): Markup {
+export function mrkdwnText(text: string): Markup {
   return { type: 'mrkdwn', text, verbatim: true };
 }
 
@@ -104,13 +104,13 @@ const MINUTE_MS = 60_000;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 /** A feed has many times of few days, and `Date` takes a microsecond for each. */
 const days = new Map<number, string>();
-const MOST_DAYS = 100;
+const MAX_DAYS = 100;
 
 function dayInUtc(day: number): string {
   const known = days.get(day);
   if (known !== undefined) return known;
   const text = new Date(day * DAY_MS).toISOString().slice(0, 10);
-  if (days.size >= MOST_DAYS) days.clear();
+  if (days.size >= MAX_DAYS) days.clear();
   days.set(day, text);
   return text;
 }
@@ -141,7 +141,7 @@ export function unmarked(text: string): string {
 }
 
 /** Cuts between code points, so that no emoji is split; the result is at most `max` UTF-16 units. */
-export function cut(text: string, max: number): string {
+export function truncate(text: string, max: number): string {
   if (text.length <= max) return text;
   let kept = 0;
   for (const point of text) {
@@ -204,9 +204,9 @@ function escapeMarkup(text: string): string {
 }
 
 /** `chat.update` refuses longer ones. */
-const MOST_TEXT = 4000;
+const MAX_TEXT = 4000;
 
 /** The message as it leaves: Slack makes no link of a plain address in its `text`, which `response_url` has no option for. */
-export function inert({ text, blocks }: Message): Message {
-  return { text: cut(withoutLiveAddresses(text), MOST_TEXT), blocks };
+export function disableAutolinks({ text, blocks }: Message): Message {
+  return { text: truncate(withoutLiveAddresses(text), MAX_TEXT), blocks };
 }

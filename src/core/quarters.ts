@@ -3,14 +3,14 @@ const SECOND_MS = 1_000;
 /** There is no later instant. */
 const LAST_MS = 8.64e15;
 /** Of a zone: ten days. */
-const MOST_KEPT = 1_000;
+const MAX_KEPT = 1_000;
 
 /**
  * Remembers what holds in a zone throughout a quarter of an hour, as the hour and the offset do: `Intl` takes some
  * microseconds for each instant. What changes within a quarter is asked for each time.
  * @param ask for an instant in milliseconds since the epoch, of which only whole seconds count
  */
-export function byQuarter<T extends string | number>(
+export function cachePerQuarterHour<T extends string | number>(
   ask: (zone: string, instant: number) => T,
 ): (zone: string, instant: number) => T {
   const zones = new Map<string, Map<number, T>>();
@@ -24,7 +24,7 @@ export function byQuarter<T extends string | number>(
     const from = quarter * QUARTER_MS;
     const last = Math.min(from + QUARTER_MS - SECOND_MS, LAST_MS);
     if (ask(zone, from) !== found || ask(zone, last) !== found) return found;
-    if (kept.size >= MOST_KEPT) kept.clear();
+    if (kept.size >= MAX_KEPT) kept.clear();
     kept.set(quarter, found);
     return found;
   };
@@ -36,7 +36,7 @@ export function byQuarter<T extends string | number>(
  * @param shown which numbers
  * @param nameOf the zone's name as `Intl` knows it
  */
-export function numbersIn(
+export function zonedParts(
   shown: Intl.DateTimeFormatOptions,
   nameOf: (zone: string) => string = (zone) => zone,
 ): (zone: string, instant: number) => string[] {

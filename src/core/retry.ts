@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from './clock.ts';
 
-const LONGEST_MS = HOUR_MS;
+const MAX_MS = HOUR_MS;
 
 export interface BackoffOptions {
   /** An hour if left out. */
@@ -18,14 +18,14 @@ export function backoff(
   firstMs: number,
   failures: number,
   random: number,
-  { longestMs = LONGEST_MS, spread: [from, to] = [0.75, 1.25] }: BackoffOptions = {},
+  { longestMs = MAX_MS, spread: [from, to] = [0.75, 1.25] }: BackoffOptions = {},
 ): number {
   const delay = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs);
   return Math.round(delay * (from + random * (to - from)));
 }
 
 /** A longer wait is a mistake or an attack, and its date may be invalid. */
-const LONGEST_WAIT_MS = 365 * DAY_MS;
+const MAX_WAIT_MS = 365 * DAY_MS;
 
 const SECONDS = /^\d+(?:\.\d+)?$/;
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2}(?:\d{2})? \d{2}:\d{2}:\d{2} GMT$/;
@@ -39,7 +39,7 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   const text = header?.trim() ?? '';
   const at = SECONDS.test(text) ? now + Number(text) * 1000 : parseHttpDate(text);
   if (at === undefined || Number.isNaN(at)) return undefined;
-  return Math.round(Math.min(Math.max(at, now), now + LONGEST_WAIT_MS));
+  return Math.round(Math.min(Math.max(at, now), now + MAX_WAIT_MS));
 }
 
 function parseHttpDate(text: string): number | undefined {
@@ -68,7 +68,7 @@ interface PollTiming extends PollState {
   longestMs?: number;
 }
 
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 const SPREAD = [1, 0.9] as const;
 /** The service recommends polling no more often. API 4.6 (docs/service-api.md). */
 const SHORTEST_PAUSE_MS = 2_000;
@@ -79,7 +79,7 @@ const SHORTEST_PAUSE_MS = 2_000;
  * before `retryAt`.
  */
 export function nextPollMs(timing: PollTiming): number {
-  const { intervalMs, failures, retryAt, now, random, longestMs = LONGEST_PAUSE_MS } = timing;
+  const { intervalMs, failures, retryAt, now, random, longestMs = MAX_PAUSE_MS } = timing;
   const options = { longestMs: Math.max(longestMs, intervalMs), spread: SPREAD };
   const pause = backoff(intervalMs, failures + 1, random, options);
   const shortestMs = intervalMs < SHORTEST_PAUSE_MS ? 0 : SHORTEST_PAUSE_MS;

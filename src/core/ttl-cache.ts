@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 const FRESH_MS = 10_000;
-const MOST_KEPT = 500;
+const MAX_KEPT = 500;
 
 /** A map of at most so many entries: what was set longest ago makes room. */
 export class RecentMap<K, V> extends Map<K, V> {
@@ -28,7 +28,7 @@ export class RecentMap<K, V> extends Map<K, V> {
 export class TtlCache<T> {
   readonly #clock: Clock;
   readonly #freshMs: number;
-  readonly #kept = new RecentMap<string, { at: number; found: Promise<T> }>(MOST_KEPT);
+  readonly #kept = new RecentMap<string, { at: number; found: Promise<T> }>(MAX_KEPT);
 
   /** @param freshMs how long a value is kept, in milliseconds */
   constructor(clock: Clock, freshMs = FRESH_MS) {

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../core/clock.ts';
-import { byQuarter, numbersIn } from '../core/quarters.ts';
+import { cachePerQuarterHour, zonedParts } from '../core/quarters.ts';
 import { OTHER_NAMES, presentName } from './zone-names.ts';
 
 /** A cron expression or time zone that cannot be used; the message is for the person who typed it. */
@@ -145,7 +145,7 @@ function changeBetween(zone: string, from: number, to: number): number {
   return high;
 }
 
-const numbersOf = numbersIn(
+const numbersOf = zonedParts(
   {
     year: 'numeric',
     month: 'numeric',
@@ -158,7 +158,7 @@ const numbersOf = numbersIn(
 );
 
 /** What a zone's clocks are ahead of UTC at an instant, in milliseconds. */
-const offsetAt = byQuarter((zone, instant) => {
+const offsetAt = cachePerQuarterHour((zone, instant) => {
   const numbers = numbersOf(zone, instant).map(Number);
   const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = numbers;
   const local = Date.UTC(year, month - 1, day, hour, minute, second);

@@ -47,7 +47,7 @@ export function createBackgroundWork(log: Logger) {
 }
 
 /** What a workspace had under way ends with its installation, and is not tried again. */
-export async function untilEnded(
+export async function ignoreIfUninstalled(
   { log }: Pick<Workspace, 'log'>,
   work: Promise<void> | undefined,
 ): Promise<void> {

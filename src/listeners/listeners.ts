@@ -13,7 +13,7 @@ import { notice } from '../views/blocks/modal.ts';
 import type { JobDefinition } from '../workspace/define-job.ts';
 import { NotServed } from '../workspace/installations.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
-import { type BackgroundWork, untilEnded } from './background-work.ts';
+import { type BackgroundWork, ignoreIfUninstalled } from './background-work.ts';
 import {
   callerOf,
   createInbox,
@@ -113,7 +113,8 @@ export function createListeners(parts: Dependencies) {
     },
     async event_callback(body, ack) {
       const known = liveEvents.begin(body) ? undefined : readEvent(body, events);
-      if (known !== undefined) await untilEnded(parts, storeEvent(shared, known.workspaceId, known.event));
+      if (known !== undefined)
+        await ignoreIfUninstalled(parts, storeEvent(shared, known.workspaceId, known.event));
       await ack();
     },
   };

@@ -61,11 +61,11 @@ function readMention(body: SlackEvent): StoredRequest | undefined {
 const SUBTYPES: ReadonlySet<string> = new Set(['', 'file_share', 'me_message', 'thread_broadcast']);
 
 const GREETING = /^\W*(?:hi|hello|hey|ok|okay|please)?\W*$/i;
-const LONGEST_GREETING = 40;
+const MAX_GREETING = 40;
 
 /** A mention with nothing before it but a greeting is a command. */
 function isGreeting(before: string): boolean {
-  return before.length <= LONGEST_GREETING && GREETING.test(before);
+  return before.length <= MAX_GREETING && GREETING.test(before);
 }
 
 const LEADING = /^[\s,:;!.]+/;
@@ -73,13 +73,13 @@ const LEADING = /^[\s,:;!.]+/;
 const COURTESY = /^(?:(?:please|pls|hi|hello|hey),? )+|,? (?:please|pls|thanks|thank you)$/gi;
 
 /** As much as a command may have, and the names before it. */
-const MOST_READ = 4_000;
+const MAX_READ = 4_000;
 
 const MENTION = /<@([A-Z0-9]+)(?:\|[^>]{0,80})?>/g;
 
 /** Where nothing follows it, what stands before it was meant. */
 function aroundMention(said: string, bot: string | undefined): { before: string; after: string } {
-  const text = said.slice(0, MOST_READ);
+  const text = said.slice(0, MAX_READ);
   const found = [...text.matchAll(MENTION)].find(([, user]) => bot === undefined || user === bot);
   if (found === undefined) return { before: '', after: text };
   const before = text.slice(0, found.index).split('\n').at(-1) ?? '';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
-import { code, plain } from '../core/mrkdwn.ts';
+import { code, sanitize } from '../core/mrkdwn.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 /** Far more people than deploy with one account. */
-const MOST_CLAIMS = 2_000;
-const LONGEST_NAME = 100;
+const MAX_CLAIMS = 2_000;
+const MAX_NAME = 100;
 
 /** A person's name at the service, as events have it, which they said is theirs. */
 const Claim = z.object({ name: z.string(), user: z.string(), at: z.number() });
@@ -29,14 +29,14 @@ export function createServiceNames({ store, clock }: { store: WorkspaceStore; cl
     },
     /** Takes the place of the person's earlier name. @throws UserError where another person has the name */
     async claim(account: string, user: string, typed: string): Promise<void> {
-      const made: Claim = { name: plain(typed, LONGEST_NAME), user, at: clock.now() };
+      const made: Claim = { name: sanitize(typed, MAX_NAME), user, at: clock.now() };
       await stored.update(account, (current) => {
         const claims = current?.claims ?? [];
         const others = claims.filter((one) => one.user !== user);
         const standing = others.find(({ name }) => nameKey(name) === nameKey(made.name));
         if (standing !== undefined) throw taken(standing);
-        if (others.length >= MOST_CLAIMS)
-          throw new UserError(`${MOST_CLAIMS} names of this account are claimed, which is the most.`);
+        if (others.length >= MAX_CLAIMS)
+          throw new UserError(`${MAX_CLAIMS} names of this account are claimed, which is the most.`);
         return { claims: [...others, made] };
       });
     },
@@ -55,13 +55,13 @@ export function createServiceNames({ store, clock }: { store: WorkspaceStore; cl
 
 /** Names that differ only in case, spaces, or how their letters are encoded or drawn, are one. */
 export function nameKey(name: string): string {
-  return plain(name, LONGEST_NAME).normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
+  return sanitize(name, MAX_NAME).normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
 }
 
 /** The first claim stands, so that no one is mentioned in another person's stead; an admin decides. */
 function taken({ name, user }: Claim): UserError {
   return new UserError(
-    `<@${user}> has claimed the name ${code(name, LONGEST_NAME)} already. If it is yours, an admin can release it.`,
+    `<@${user}> has claimed the name ${code(name, MAX_NAME)} already. If it is yours, an admin can release it.`,
     'me',
   );
 }

@@ -53,7 +53,7 @@ export type Run = z.infer<typeof Run>;
 
 const KEPT_MS = 30 * DAY_MS;
 /** A record with less than this left is kept anew: not each time, because it takes a write of its own. */
-const LEAST_KEPT_MS = KEPT_MS - DAY_MS;
+const MIN_KEPT_MS = KEPT_MS - DAY_MS;
 
 export interface Claim {
   mine: boolean;
@@ -83,7 +83,7 @@ function claimed(current: Run | undefined, run: Run, staleBefore: number): Run {
   };
 }
 
-const MOST_REMEMBERED = 5;
+const MAX_REMEMBERED = 5;
 
 /** Remembers how long a run took, by the service's times or else by ours; once, also where it ends again after a kill. */
 export function withDuration(
@@ -94,7 +94,7 @@ export function withDuration(
   if (status !== 'running') return { tookMs };
   const ms =
     createdAt === undefined || completedAt === undefined ? endedAt - startedAt : completedAt - createdAt;
-  return { tookMs: [...tookMs, Math.max(0, ms)].slice(-MOST_REMEMBERED) };
+  return { tookMs: [...tookMs, Math.max(0, ms)].slice(-MAX_REMEMBERED) };
 }
 
 /** The middle one of the last durations; undefined before there are any. */
@@ -109,7 +109,7 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
   /** Only `put` can move the time at which a record expires. */
   async function keep(id: string, run: Run, from: number): Promise<void> {
     const keptUntil = from + KEPT_MS;
-    if ((run.keptUntil ?? 0) - from < LEAST_KEPT_MS) await stored.put(id, { ...run, keptUntil }, keptUntil);
+    if ((run.keptUntil ?? 0) - from < MIN_KEPT_MS) await stored.put(id, { ...run, keptUntil }, keptUntil);
   }
 
   return {

@@ -130,9 +130,9 @@ const DESCRIBING = new Set([
 /** Names of the request's parts, which are no fields to a person. */
 const WRAPPERS =
   /^(?:(?:server|integration|hosted_website(?:_attributes)?|hosted_resource|static_hosting|managed_vps)\.)+/;
-const LONGEST_TEXT = 500;
-const MOST_TEXTS = 20;
-const MOST_FIELDS = 50;
+const MAX_TEXT = 500;
+const MAX_TEXTS = 20;
+const MAX_FIELDS = 50;
 const DEEPEST = 3;
 
 /** Reads an error body of API 7.1 to 7.4, and similar shapes. Never throws. */
@@ -145,7 +145,7 @@ function readErrorBody(text: string): ErrorBody {
     errorCode: [body.error_code, body.error, body.status].find(isCode),
     hint: textsOf(body.hint)[0],
     messages: messagesOf(body),
-    fields: Object.fromEntries(fieldsOf(named).slice(0, MOST_FIELDS)),
+    fields: Object.fromEntries(fieldsOf(named).slice(0, MAX_FIELDS)),
     betaUrl: webAddress(body.beta_url),
     upgradeUrl: webAddress(body.upgrade_url),
   };
@@ -154,7 +154,7 @@ function readErrorBody(text: string): ErrorBody {
 function messagesOf(body: Json): string[] {
   const errors = isObject(body.errors) ? [] : textsOf(body.errors);
   const error = isCode(body.error) ? [] : textsOf(body.error);
-  return [...new Set([...errors, ...textsOf(body.message), ...error])].slice(0, MOST_TEXTS);
+  return [...new Set([...errors, ...textsOf(body.message), ...error])].slice(0, MAX_TEXTS);
 }
 
 function attributesOf(body: Json): Json {
@@ -166,16 +166,16 @@ function fieldsOf(attributes: Json, prefix = '', depth = 1): Array<[string, stri
     const name = `${prefix}${key}`;
     if (isObject(value)) return depth < DEEPEST ? fieldsOf(value, `${name}.`, depth + 1) : [];
     const texts = textsOf(value);
-    return texts.length === 0 ? [] : [[name.replace(WRAPPERS, '').slice(0, LONGEST_TEXT), texts]];
+    return texts.length === 0 ? [] : [[name.replace(WRAPPERS, '').slice(0, MAX_TEXT), texts]];
   });
 }
 
 function textsOf(value: unknown): string[] {
-  const values = Array.isArray(value) ? value.slice(0, MOST_TEXTS) : [value];
+  const values = Array.isArray(value) ? value.slice(0, MAX_TEXTS) : [value];
   return values
     .map((item: unknown) => (isObject(item) ? item.message : item))
     .filter((item): item is string => typeof item === 'string' && item.trim() !== '')
-    .map((item) => item.slice(0, LONGEST_TEXT))
+    .map((item) => item.slice(0, MAX_TEXT))
     .filter((item, at, all) => all.indexOf(item) === at);
 }
 

@@ -159,7 +159,7 @@ export interface LastRead {
 }
 
 /** A longer answer is read each time: thousands of runs keep theirs. */
-const MOST_REMEMBERED_BYTES = 16 * 1024;
+const MAX_REMEMBERED_BYTES = 16 * 1024;
 
 const readAnswer = jsonOf(Answer);
 
@@ -175,7 +175,7 @@ export async function getTestAccess(
   last: LastRead = {},
 ): Promise<TestRun> {
   const read: Reader<TestRun> = (answer, operation) => {
-    const isShort = answer.body.length <= MOST_REMEMBERED_BYTES;
+    const isShort = answer.body.length <= MAX_REMEMBERED_BYTES;
     const text = isShort ? answer.body.toString('latin1') : undefined;
     if (last.run !== undefined && text !== undefined && last.text === text) return last.run;
     const seen = readRun(account, readAnswer(answer, operation), operation);

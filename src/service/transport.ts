@@ -88,7 +88,7 @@ function lookUp(hostname: string, options: LookupOptions, done: LookupCallback):
 const FIRST_BACKOFF_MS = 250;
 
 /** A person is waiting: a service that asks for a longer wait is reported as busy instead. */
-const LONGEST_WAIT_MS = 5000;
+const MAX_WAIT_MS = 5000;
 
 /** The part of a back-off that is not left to chance. */
 const FIXED = 0.5;
@@ -137,7 +137,7 @@ function retryDelay(
   if (!isRetryable(method, error)) return undefined;
   if (error.retryAt === undefined) return backoff(FIRST_BACKOFF_MS, attempt, random, { spread: [FIXED, 1] });
   const asked = Math.max(0, error.retryAt - now);
-  if (asked > LONGEST_WAIT_MS) return undefined;
+  if (asked > MAX_WAIT_MS) return undefined;
   return asked + backoff(FIRST_BACKOFF_MS, attempt, random, { spread: [0, 1 - FIXED] });
 }
 

@@ -132,7 +132,7 @@ export function isSlackFailure(error: unknown, ...kinds: SlackFailureKind[]): er
 }
 
 /** What a call gives; undefined where Slack fails it, in one of these ways where any are named. */
-export async function unlessSlackFails<T>(
+export async function undefinedOnSlackError<T>(
   call: Promise<T>,
   ...kinds: SlackFailureKind[]
 ): Promise<T | undefined> {

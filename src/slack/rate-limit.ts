@@ -22,7 +22,7 @@ export type Call = <Method extends string>(
 /** Background work can wait. */
 export const BACKGROUND: RetryPolicy = { busyMs: 15 * 60_000, retriesUnknown: 4 };
 /** A person is looking at a spinner. */
-export const SOMEONE_WAITS: RetryPolicy = { busyMs: 3_000, retriesUnknown: 1 };
+export const INTERACTIVE_POLICY: RetryPolicy = { busyMs: 3_000, retriesUnknown: 1 };
 /** A message for one person that nothing else repeats: it outlasts half a minute without Slack. */
 export const ONLY_CHANCE: RetryPolicy = { busyMs: 3_000, retriesUnknown: 6 };
 

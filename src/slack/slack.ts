@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import { createKeyedLock, type KeyedLock } from '../core/locks.ts';
 import type { Message, ModalView } from '../core/message.ts';
-import { inert } from '../core/mrkdwn.ts';
+import { disableAutolinks } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import { isSlackFailure, type SlackFailure } from './failure.ts';
@@ -13,8 +13,8 @@ import {
   createCallOnce,
   createEditBudget,
   type EditBudget,
+  INTERACTIVE_POLICY,
   ONLY_CHANCE,
-  SOMEONE_WAITS,
   withRetries,
 } from './rate-limit.ts';
 import { type Upload, uploadFile } from './uploads.ts';
@@ -121,7 +121,7 @@ function openWorkspaceSlack(shared: Shared, workspace: string): WorkspaceSlack {
   const { clock, web, tracing, responseHosts, log } = shared;
   const token = () => shared.installations.token(workspace);
   const once = createCallOnce({ ...shared, token });
-  const call: Call = (method, args, policy = SOMEONE_WAITS) =>
+  const call: Call = (method, args, policy = INTERACTIVE_POLICY) =>
     withRetries(clock, policy, () => once(method, args));
   return {
     call,
@@ -173,7 +173,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     const args = {
       ...PLAIN_POST,
       channel,
-      ...inert(message),
+      ...disableAutolinks(message),
       ...inThread(threadTs),
       client_msg_id: clientMsgId,
     };
@@ -197,7 +197,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     withChannelLock: (channel, work) => lock(lockOf(channel), () => work(send)),
     post,
     async postEphemeral({ channel, user, threadTs }, message) {
-      const args = { ...PLAIN_TEXT, ...inert(message), channel, user, ...inThread(threadTs) };
+      const args = { ...PLAIN_TEXT, ...disableAutolinks(message), channel, user, ...inThread(threadTs) };
       const postOnce = () => once('chat.postEphemeral', args);
       await withRetries(clock, ONLY_CHANCE, postOnce, reporting(channel, `to ${user}`));
     },
@@ -212,7 +212,7 @@ type Editing = Pick<WorkspaceSlack, 'update' | 'mayRefresh' | 'refresh'>;
 function createEditing(shared: Shared, workspace: string, once: CallOnce): Editing {
   const { clock, lock, edits, budget } = shared;
   const edit = (shown: MessageRef, message: Message) =>
-    once('chat.update', { ...PLAIN_TEXT, ...shown, ...inert(message) });
+    once('chat.update', { ...PLAIN_TEXT, ...shown, ...disableAutolinks(message) });
 
   async function sendLatest(key: string, shown: MessageRef, signal?: AbortSignal): Promise<void> {
     let sending: Message | undefined;

@@ -88,7 +88,7 @@ export interface BotTokenCheck {
 
 const TRIAL = 'auth.test';
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 /** An admin of the workspace may activate the app again. */
 const REFUSED_WAIT_MS = 5 * 60_000;
 
@@ -109,7 +109,7 @@ export async function checkBotToken(check: BotTokenCheck): Promise<void> {
     const isAnswered = outcome !== 'unanswered';
     if (isAnswered) health.refuse('SLACK_BOT_TOKEN', outcome.reason);
     else health.unreached();
-    const waitMs = backoff(FIRST_WAIT_MS, failures, Math.random(), { longestMs: LONGEST_WAIT_MS });
+    const waitMs = backoff(FIRST_WAIT_MS, failures, Math.random(), { longestMs: MAX_WAIT_MS });
     await clock.sleep(isAnswered ? REFUSED_WAIT_MS : waitMs, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { isThisMachine, sendRequest } from '../core/http.ts';
 import { fileDomainsOf, isWithin } from './domains.ts';
 import { SlackFailure } from './failure.ts';
-import { type Call, type RetryPolicy, SOMEONE_WAITS, withRetries } from './rate-limit.ts';
+import { type Call, INTERACTIVE_POLICY, type RetryPolicy, withRetries } from './rate-limit.ts';
 import type { Web } from './web.ts';
 
 export interface Upload {
@@ -32,7 +32,7 @@ const MAX_ALT_TEXT = 1000;
 const MAX_BYTES_OF_ANSWER = 64 * 1024;
 const UPLOAD_TIMEOUT_MS = 60_000;
 /** A second try could share the file twice, so only a busy Slack is asked again. */
-const SHARE_ONCE: RetryPolicy = { ...SOMEONE_WAITS, retriesUnknown: 0 };
+const SHARE_ONCE: RetryPolicy = { ...INTERACTIVE_POLICY, retriesUnknown: 0 };
 
 /**
  * Announces a file, sends its bytes to the address that Slack names, and completes it. Not by the client's own upload in
@@ -44,7 +44,7 @@ export async function uploadFile(parts: Parts, upload: Upload): Promise<string> 
   const { length } = upload.bytes;
   if (length === 0 || length > MAX_BYTES)
     throw new SlackFailure('files.getUploadURLExternal', 'rejected', length === 0 ? 'empty' : 'too_large');
-  const file = await withRetries(parts.clock, SOMEONE_WAITS, () => send(parts, upload));
+  const file = await withRetries(parts.clock, INTERACTIVE_POLICY, () => send(parts, upload));
   const completion = completionOf(file, upload);
   await parts.call('files.completeUploadExternal', completion, SHARE_ONCE);
   return file;

@@ -4,7 +4,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { isThisMachine, sendRequest } from '../core/http.ts';
 import type { Message } from '../core/message.ts';
-import { inert } from '../core/mrkdwn.ts';
+import { disableAutolinks } from '../core/mrkdwn.ts';
 import { parseRetryAfter } from '../core/retry.ts';
 import type { Logger } from '../observability/log.ts';
 import { asSlackFailure, isSlackFailure, SlackFailure } from './failure.ts';
@@ -159,7 +159,7 @@ function isAllowed(parsed: URL, allowedHosts: readonly string[]): boolean {
 
 function bodyOf({ message, mode, threadTs }: UrlAnswer): object {
   if (mode === 'delete') return { delete_original: true };
-  if (mode === 'replace') return { ...inert(message), replace_original: true };
+  if (mode === 'replace') return { ...disableAutolinks(message), replace_original: true };
   const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
-  return { ...inert(message), response_type: mode, replace_original: false, ...thread };
+  return { ...disableAutolinks(message), response_type: mode, replace_original: false, ...thread };
 }

@@ -3,7 +3,7 @@ import { type Clock, DAY_MS, HOUR_MS } from '../core/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
-import { unlessSlackFails } from '../slack/failure.ts';
+import { undefinedOnSlackError } from '../slack/failure.ts';
 import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { zoneOf } from './slack-people.ts';
@@ -19,7 +19,7 @@ export type Viewer = z.infer<typeof Viewer>;
 const SOON_MS = 300;
 /** Slack accepts some 100 `views.publish` a minute from a workspace. */
 const A_VIEWER_MS = 700;
-const LEAST_MS = 1_500;
+const MIN_MS = 1_500;
 
 export interface HomeParts {
   store: WorkspaceStore;
@@ -56,7 +56,7 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
       try {
         if ((await viewers.list()).length === 0) return;
         unseenUntil = 0;
-        const at = Math.max(now + SOON_MS, planned + Math.max(LEAST_MS, amount * A_VIEWER_MS));
+        const at = Math.max(now + SOON_MS, planned + Math.max(MIN_MS, amount * A_VIEWER_MS));
         planned = at;
         await jobs.send(REFRESH_HOME, {}, { key: String(at), at });
       } catch (error) {
@@ -69,7 +69,7 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
     },
     /** The address of a message; undefined where Slack does not give one. Known ones are kept. */
     permalink: (shown: MessageRef) =>
-      unlessSlackFails(permalinks.get([shown.channel, shown.ts], () => slack.permalink(shown))),
+      undefinedOnSlackError(permalinks.get([shown.channel, shown.ts], () => slack.permalink(shown))),
     /** The person's IANA zone, which may be an hour old. */
     zone: (user: string) => zones.get([user], () => zoneOf({ slack, log }, user)),
   };

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
-import { code, fold } from '../core/mrkdwn.ts';
+import { code, normalizeName } from '../core/mrkdwn.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Account, Accounts } from '../records/accounts.ts';
 import type { ListOptions } from '../service/call.ts';
@@ -63,11 +63,11 @@ interface Named {
 
 /** Whether a word is one of its names, in any letter case. */
 export function isNamed(named: Named, word: string): boolean {
-  return word !== '' && namesOf(named).includes(fold(word));
+  return word !== '' && namesOf(named).includes(normalizeName(word));
 }
 
 function namesOf({ name, permalink, identifier = '' }: Named): string[] {
-  return [name, permalink ?? '', identifier].map(fold);
+  return [name, permalink ?? '', identifier].map(normalizeName);
 }
 
 /** By each of their names. Many who ask at the same time share a list, which may have a thousand projects. */
@@ -77,7 +77,7 @@ const indexes = new WeakMap<readonly Project[], ReadonlyMap<string, readonly Pro
 export function namedIn(projects: readonly Project[], word: string): readonly Project[] {
   const index = indexes.get(projects) ?? indexOf(projects);
   indexes.set(projects, index);
-  return index.get(fold(word)) ?? [];
+  return index.get(normalizeName(word)) ?? [];
 }
 
 function indexOf(projects: readonly Project[]): ReadonlyMap<string, readonly Project[]> {
@@ -99,10 +99,11 @@ function indexOf(projects: readonly Project[]): ReadonlyMap<string, readonly Pro
 export function findProject(projects: readonly Project[], named: string | undefined): Project | undefined {
   if (projects.length === 0) throw new UserError('This account has no projects yet.');
   if (named === undefined) return projects.length === 1 ? projects[0] : undefined;
-  const wanted = fold(named);
+  const wanted = normalizeName(named);
   const found = namedIn(projects, wanted);
   const byKey = found.find(
-    ({ permalink, identifier }) => fold(permalink) === wanted || fold(identifier) === wanted,
+    ({ permalink, identifier }) =>
+      normalizeName(permalink) === wanted || normalizeName(identifier) === wanted,
   );
   if (byKey !== undefined || found.length === 1) return byKey ?? found[0];
   if (found.length > 1) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import type { GivenRole, Role } from '../core/roles.ts';
-import { unlessSlackFails } from '../slack/failure.ts';
+import { undefinedOnSlackError } from '../slack/failure.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import type { SlackPeople, Standing } from './slack-people.ts';
 
@@ -62,7 +62,7 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
   /** This is rare, so the answer is no where Slack cannot say. */
   async function mayStepIn(user: string, grants: Grants): Promise<boolean> {
     const asked = isSlackAdmin(user).then((isAdmin) => isAdmin && isOrphaned(grants));
-    return (await unlessSlackFails(asked)) ?? false;
+    return (await undefinedOnSlackError(asked)) ?? false;
   }
 
   async function excluded(user: string): Promise<Excluded | undefined> {

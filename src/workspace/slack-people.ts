@@ -3,7 +3,7 @@ import { type Clock, HOUR_MS, withTimeout } from '../core/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import { parseZone } from '../jobs/zone.ts';
 import type { Logger } from '../observability/log.ts';
-import { isSlackFailure, SlackFailure, unlessSlackFails } from '../slack/failure.ts';
+import { isSlackFailure, SlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import { GROUPS_SCOPE } from '../slack/scopes.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
 
@@ -19,7 +19,7 @@ const HOME_FRESH_MS = HOUR_MS;
 /** Slack's own advice for a page. */
 const LISTED_PEOPLE = 200;
 /** Slack lets a workspace be listed 20 pages a minute. */
-const MOST_PAGES = 15;
+const MAX_PAGES = 15;
 
 type Person = NonNullable<UsersInfoResponse['user']>;
 
@@ -80,7 +80,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
   /** Asked anew: roles are given and come back rarely, and then who left counts at once. */
   async function isActive(user: string): Promise<boolean> {
     const asked = people.renew([user], () => requestUser(user));
-    const person = await unlessSlackFails(asked, 'gone', 'rejected');
+    const person = await undefinedOnSlackError(asked, 'gone', 'rejected');
     return person !== undefined && !person.deleted && !person.is_bot;
   }
 
@@ -132,7 +132,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
     async userGroups(team: string | undefined): Promise<UserGroup[] | undefined> {
       if (scopes?.includes(GROUPS_SCOPE) === false) return undefined;
       const request = slack.call('usergroups.list', { include_count: true, ...ofTeam(team) });
-      const answer = await withTimeout(clock, GROUPS_TIMEOUT_MS, unlessSlackFails(request));
+      const answer = await withTimeout(clock, GROUPS_TIMEOUT_MS, undefinedOnSlackError(request));
       return answer?.usergroups?.flatMap(({ id, name }) =>
         id === undefined ? [] : [{ id, name: name ?? id }],
       );
@@ -143,9 +143,9 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
 /** Of the first page that has one. */
 async function listAdmins(slack: WorkspaceSlack, team: { team_id?: string }): Promise<string[]> {
   let from: { cursor?: string } = {};
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const request = slack.call('users.list', { limit: LISTED_PEOPLE, ...team, ...from });
-    const answer = await unlessSlackFails(request);
+    const answer = await undefinedOnSlackError(request);
     const able = (answer?.members ?? []).filter(({ deleted, is_bot }) => !deleted && !is_bot);
     const admins = able.filter(isSlackAdmin).flatMap(({ id }) => id ?? []);
     const cursor = answer?.response_metadata?.next_cursor;

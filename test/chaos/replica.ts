@@ -35,7 +35,7 @@ export interface ReplicaOptions {
 export type Ending = 'killed' | 'stopped' | 'crashed';
 
 const START_AGAIN_MS = 500;
-const LONGEST_LOOK_MS = 20_000;
+const MAX_LOOK_MS = 20_000;
 
 export function createReplica({ env, balancer, clockFile, onLine, onEnd }: ReplicaOptions): Replica {
   const clock = createMachineClock(clockFile);
@@ -88,7 +88,7 @@ export function createReplica({ env, balancer, clockFile, onLine, onEnd }: Repli
       if (asked === undefined) return 0;
       try {
         const { statusCode, body } = await request(`http://127.0.0.1:${asked}/readyz`, {
-          headersTimeout: LONGEST_LOOK_MS,
+          headersTimeout: MAX_LOOK_MS,
         });
         await body.dump();
         return statusCode;

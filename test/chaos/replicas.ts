@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const KILL_EVERY_MS = 10_000;
 /** The first kill comes this long after the first slot. */
 const FIRST_KILL_MS = 4_000;
-const LONGEST_WAIT_MS = 120_000;
+const MAX_WAIT_MS = 120_000;
 
 /**
  * The long form of `replica-digests.test.ts`, by the real clock: `npm run chaos -- replicas`. Digests fall due each
@@ -45,7 +45,7 @@ export async function killReplicas(args: string[], print: Print): Promise<boolea
       await replicas.start(replica);
     }
     const expected = postsOf(ids, slots);
-    await untilPosted(slack, expected, LONGEST_WAIT_MS);
+    await untilPosted(slack, expected, MAX_WAIT_MS);
     await replicas.stopAll();
     const verdict = judge(slack, expected, uncertain);
     print(`${kills} kills, ${amid} of them amid due work, while ${verdict.due} slots fell due:`);

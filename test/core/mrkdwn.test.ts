@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bold, code, cut, linesWithin, mrkdwn, plain, withoutLiveAddresses } from '../../src/core/mrkdwn.ts';
+import {
+  bold,
+  code,
+  linesWithin,
+  mrkdwn,
+  sanitize,
+  truncate,
+  withoutLiveAddresses,
+} from '../../src/core/mrkdwn.ts';
 
 describe('text from outside', () => {
   it.each([
@@ -31,9 +39,9 @@ describe('text from outside', () => {
         fc.integer({ min: 1, max: 200 }),
         (foreign, max) => {
           expect(mrkdwn(foreign, max)).not.toMatch(/[<>]/);
-          expect(plain(foreign, max).length).toBeLessThanOrEqual(Math.max(1, max));
-          expect(plain(foreign, max).isWellFormed()).toBe(
-            foreign.isWellFormed() || plain(foreign, max).isWellFormed(),
+          expect(sanitize(foreign, max).length).toBeLessThanOrEqual(Math.max(1, max));
+          expect(sanitize(foreign, max).isWellFormed()).toBe(
+            foreign.isWellFormed() || sanitize(foreign, max).isWellFormed(),
           );
         },
       ),
@@ -41,8 +49,8 @@ describe('text from outside', () => {
   });
 
   it('is cut by code point, never through an emoji', () => {
-    expect(cut('😀😀😀', 4)).toBe('😀…');
-    expect(cut('abc', 3)).toBe('abc');
+    expect(truncate('😀😀😀', 4)).toBe('😀…');
+    expect(truncate('abc', 3)).toBe('abc');
   });
 
   it('tells how many lines are left out', () => {

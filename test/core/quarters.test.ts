@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { byQuarter } from '../../src/core/quarters.ts';
+import { cachePerQuarterHour } from '../../src/core/quarters.ts';
 
 const minuteOf = (zone: string, instant: number): string =>
   new Date(instant).toLocaleTimeString('en-US', { timeZone: zone, minute: '2-digit', second: '2-digit' });
@@ -8,7 +8,7 @@ const hourOf = (zone: string, instant: number): string =>
 
 it('what holds throughout a quarter of an hour is asked for three times, and what changes in it each time', () => {
   const asked: number[] = [];
-  const remembered = byQuarter((zone, instant) => {
+  const remembered = cachePerQuarterHour((zone, instant) => {
     asked.push(instant);
     return hourOf(zone, instant);
   });
@@ -19,12 +19,12 @@ it('what holds throughout a quarter of an hour is asked for three times, and wha
     );
   expect(asked).toHaveLength(3);
 
-  const changing = byQuarter(minuteOf);
+  const changing = cachePerQuarterHour(minuteOf);
   for (const instant of [start, start + 1000, start + 60_000])
     expect(changing('UTC', instant)).toBe(minuteOf('UTC', instant));
 });
 
 it('the first and the last instant that there are have their hour', () => {
-  const remembered = byQuarter(hourOf);
+  const remembered = cachePerQuarterHour(hourOf);
   for (const instant of [-8.64e15, 8.64e15]) expect(remembered('UTC', instant)).toBe(hourOf('UTC', instant));
 });

@@ -8,7 +8,7 @@ import type { StoreKind } from './site.ts';
 const STORES = byLength<readonly StoreKind[]>(['sqlite'], ['sqlite', 'postgres']);
 /** The short form shows that the matrix works; the long one goes through every call. */
 const ACTS_TRIED = byLength(ACTS.slice(0, 1), ACTS);
-const MOST_POINTS = byLength(1, 50);
+const MAX_POINTS = byLength(1, 50);
 /** Each takes its share of the points, so that one can be run by itself: `-t 'postgres.*roles, 2 of 9'`. */
 const PARTS = byLength(5, 9);
 const PARTS_TRIED = Array.from({ length: byLength(1, PARTS) }, (_, at) => at);
@@ -18,7 +18,7 @@ const CASES = ACTS_TRIED.flatMap((act) =>
 
 describe.each(STORES)('a process that is killed before and after each of its calls, on %s', (store) => {
   it.each(CASES)('loses nothing of $part, and doubles only what it counts', async ({ act, first }) => {
-    const row = await runAct(act, store, { most: MOST_POINTS, every: PARTS, first });
+    const row = await runAct(act, store, { most: MAX_POINTS, every: PARTS, first });
     writeSync(1, `\n${[tableOf([row]), ...row.lost, ...row.uncounted].join('\n')}\n`);
     expect(row.kills, 'the kills came').toBeGreaterThan(0);
     expect(row.lost).toEqual([]);

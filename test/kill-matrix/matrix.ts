@@ -46,7 +46,7 @@ interface Asked {
 
 /** So long the act may go on after it can be seen. */
 const AFTERWARDS_MS = 400;
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 /** Kills the process before and after the calls that an act makes, one at a time, and looks at the end what became of it. */
 export async function runAct(act: Act, store: StoreKind, sample: Sample): Promise<Row> {
@@ -118,7 +118,7 @@ async function dieAt(act: Act, site: Site, n: number, point: Point): Promise<Ask
 
 /** What is not there in the end is lost, which is judged then. */
 async function settle({ slack, service }: Site, isThere: () => Promise<boolean>): Promise<void> {
-  const until = Date.now() + LONGEST_WAIT_MS;
+  const until = Date.now() + MAX_WAIT_MS;
   while (!(await isThere()) && Date.now() < until) {
     // Servers are made, and Slack's retries come, by clocks of their own.
     service.clock.advance(1_000);

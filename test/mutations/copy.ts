@@ -11,7 +11,7 @@ import type { Mutation } from './mutation.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 /** A fault that makes a test wait for what never comes is noticed by this. */
-const LONGEST_TEST_MS = 40_000;
+const MAX_TEST_MS = 40_000;
 
 /** A test that failed; without a title the whole file did. */
 export interface Failure {
@@ -74,7 +74,7 @@ async function run(folder: string, args: readonly string[]): Promise<Failure[]> 
   const report = join(folder, 'mutate.json');
   // Or a run that ends without one would be judged by the one before.
   await rm(report, { force: true });
-  const times = [`--testTimeout=${LONGEST_TEST_MS}`, `--hookTimeout=${LONGEST_TEST_MS}`];
+  const times = [`--testTimeout=${MAX_TEST_MS}`, `--hookTimeout=${MAX_TEST_MS}`];
   const vitest = join(folder, 'node_modules', 'vitest', 'vitest.mjs');
   const child = spawn(
     process.execPath,

@@ -66,8 +66,8 @@ export const WIRE: readonly Mutation[] = [
   {
     name: 'foreign text is not escaped',
     file: MRKDWN,
-    from: 'return escapeMarkup(plain(foreign, max));',
-    to: 'void escapeMarkup;\n  return plain(foreign, max);',
+    from: 'return escapeMarkup(sanitize(foreign, max));',
+    to: 'void escapeMarkup;\n  return sanitize(foreign, max);',
     tests: [MRKDWN_TEST],
   },
   {
@@ -87,8 +87,8 @@ export const WIRE: readonly Mutation[] = [
   {
     name: 'addresses in the plain text of a message are live',
     file: 'src/core/mrkdwn.ts',
-    from: 'text: cut(withoutLiveAddresses(text), MOST_TEXT)',
-    to: 'text: cut(withoutLiveAddresses === undefined ? "" : text, MOST_TEXT)',
+    from: 'text: truncate(withoutLiveAddresses(text), MAX_TEXT)',
+    to: 'text: truncate(withoutLiveAddresses === undefined ? "" : text, MAX_TEXT)',
     tests: ['test/security/walk.test.ts'],
   },
   {
@@ -101,8 +101,8 @@ export const WIRE: readonly Mutation[] = [
   {
     name: 'typed text of any length is worked on',
     file: 'src/commands/command-router.ts',
-    from: 'const MOST_TYPED = 3_000;',
-    to: 'const MOST_TYPED = 30_000_000;',
+    from: 'const MAX_TYPED = 3_000;',
+    to: 'const MAX_TYPED = 30_000_000;',
     tests: ['test/commands/tokenize.test.ts'],
   },
 ];

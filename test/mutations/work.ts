@@ -25,7 +25,7 @@ export const WORK: readonly Mutation[] = [
   {
     name: 'a channel may have any number of schedules',
     file: LIMITS,
-    from: 'if (here + added > MOST_IN_CHANNEL)',
+    from: 'if (here + added > MAX_IN_CHANNEL)',
     to: 'if (here + added < 0)',
     tests: [DIGEST_TEST],
     only: 'in a channel with 50',
@@ -33,7 +33,7 @@ export const WORK: readonly Mutation[] = [
   {
     name: 'a workspace may have any number of schedules',
     file: LIMITS,
-    from: 'if (channels.length + added > MOST_IN_WORKSPACE)',
+    from: 'if (channels.length + added > MAX_IN_WORKSPACE)',
     to: 'if (channels.length + added < 0)',
     tests: [DIGEST_TEST],
     only: 'in a workspace with 500',

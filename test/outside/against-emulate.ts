@@ -5,7 +5,7 @@ import { ACCOUNT, API_KEY, EMAIL, openTestWorld, type TestWorld } from '../suppo
 import { type Call, type EmulatedSlack, startEmulatedSlack } from './emulated-slack.ts';
 import { type Line, report } from './report.ts';
 
-const MOST_MS = 15_000;
+const MAX_MS = 15_000;
 /** What the emulator does not have; Deckhand goes on without. */
 const NOT_THEIRS = new Set(['unknown_method']);
 
@@ -140,7 +140,7 @@ async function openHome(slack: EmulatedSlack, world: TestWorld): Promise<void> {
 
 /** A script at somebody's screen may look again and again. */
 async function until<T>(find: () => Promise<T | undefined>, what: string): Promise<T> {
-  const end = Date.now() + MOST_MS;
+  const end = Date.now() + MAX_MS;
   while (Date.now() < end) {
     const found = await find();
     if (found !== undefined) return found;

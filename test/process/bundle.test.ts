@@ -19,7 +19,7 @@ import { EXTERNAL } from '../../scripts/external.ts';
 import { startDeckhand } from '../support/deckhand-process.ts';
 import { byLength } from '../support/length.ts';
 import { bundledFile } from '../support/program.ts';
-import { LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
+import { MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import {
@@ -166,7 +166,7 @@ describe('the packed Deckhand', () => {
     const loaded = (NODE_ENV: string) =>
       runDeckhand({
         entry: join(clone, 'bin', 'deckhand.mjs'),
-        env: { ...LEAST_ENV, NODE_ENV, NODE_DEBUG: 'esm' },
+        env: { ...MIN_ENV, NODE_ENV, NODE_DEBUG: 'esm' },
         args: ['--check-config'],
       });
     const production = await loaded('production');
@@ -188,7 +188,7 @@ describe('a fresh clone', () => {
     const tools = await temporaryFolder();
     writeFileSync(join(tools, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
     const PATH = `${tools}:${process.env.PATH}`;
-    const env = { ...LEAST_ENV, PATH, MODULES: join(root, 'node_modules'), ...more };
+    const env = { ...MIN_ENV, PATH, MODULES: join(root, 'node_modules'), ...more };
     const entry = join(clone, 'bin', 'deckhand.mjs');
     return { clone, ended: await runDeckhand({ entry, env, cwd: clone, args: ['--check-config'] }) };
   }

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { expect, it } from 'vitest';
 import { readText } from '../support/deployment-files.ts';
 import { byLength } from '../support/length.ts';
-import { LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
+import { MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 const { version } = JSON.parse(readText('package.json'));
@@ -36,7 +36,7 @@ it.each(byLength([['--verzion'], ['bakup']], [['--verzion'], ['bakup'], ['start'
 it('--check-config says that the settings are valid, and starts nothing', async () => {
   const ended = await runDeckhand({
     args: ['--check-config'],
-    env: { ...LEAST_ENV, STORE_URL: 'sqlite:///proc/none/deckhand.sqlite' },
+    env: { ...MIN_ENV, STORE_URL: 'sqlite:///proc/none/deckhand.sqlite' },
   });
   expect(ended).toEqual({ code: 0, out: 'The configuration is valid.\n', err: '' });
 });

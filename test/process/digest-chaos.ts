@@ -17,7 +17,7 @@ const START_MS = 1_200;
 /** Kills come at any moment of this, while the slots of a minute are dealt with. */
 const KILL_WITHIN_MS = 3_000;
 const KILLS_A_SLOT = 5;
-const LONGEST_WAIT_MS = 120_000;
+const MAX_WAIT_MS = 120_000;
 
 export interface ChaosResult extends Verdict {
   kills: number;
@@ -61,7 +61,7 @@ export async function runChaos({ kills, digests, amid, onSlot }: Options): Promi
         await product.restart();
         killed += 1;
       }
-      await untilPosted(slack, postsOf(ids, slots.slice(-1)), LONGEST_WAIT_MS);
+      await untilPosted(slack, postsOf(ids, slots.slice(-1)), MAX_WAIT_MS);
       onSlot?.(killed);
     }
     await product.stop();

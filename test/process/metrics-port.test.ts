@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 import { test } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.ts';
-import { LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
+import { MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 import { openTestWorld } from '../support/test-world.ts';
 
@@ -34,7 +34,7 @@ test('a METRICS_PORT in use is named, and one that is PORT is a fault', async ()
   const port = String(await freePort());
   const other = createServer().listen(Number(port), '127.0.0.1');
   onTestFinished(() => void other.close());
-  const env = { ...LEAST_ENV, METRICS_PORT: port, STORE_URL: await temporarySqlite() };
+  const env = { ...MIN_ENV, METRICS_PORT: port, STORE_URL: await temporarySqlite() };
   const inUse = await runDeckhand({ env });
   expect([inUse.code, inUse.err]).toEqual([75, expect.stringMatching(new RegExp(`${port}.* METRICS_PORT`))]);
   expect(() => parseConfig({ ...env, PORT: port })).toThrow('METRICS_PORT must not be PORT');

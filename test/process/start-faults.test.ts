@@ -14,11 +14,11 @@ import { readVersion } from '../../src/version.ts';
 import { test as it } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.ts';
 import { byLength } from '../support/length.ts';
-import { type Ended, LEAST_ENV, runDeckhand } from '../support/run-deckhand.ts';
+import { type Ended, MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
 
 const start = (env: Record<string, string>, uid?: number): Promise<Ended> =>
-  runDeckhand({ env: { ...LEAST_ENV, ...env }, ...(uid === undefined ? {} : { uid }) });
+  runDeckhand({ env: { ...MIN_ENV, ...env }, ...(uid === undefined ? {} : { uid }) });
 
 /** As a start of the process ends at this store; what else the process says of it is asked of some of them. */
 async function startOn(url: string): Promise<StartFault | undefined> {
@@ -33,7 +33,7 @@ async function startOn(url: string): Promise<StartFault | undefined> {
 
 /** As a start of the process ends at this address. */
 async function startAt(env: Record<string, string>): Promise<StartFault | undefined> {
-  const config = parseConfig({ ...LEAST_ENV, STORE_URL: await temporarySqlite(), ...env });
+  const config = parseConfig({ ...MIN_ENV, STORE_URL: await temporarySqlite(), ...env });
   const log = createLog('silent', () => undefined);
   const { app, close } = await openDeckhand(config, { log, version: readVersion() });
   onTestFinished(async () => {

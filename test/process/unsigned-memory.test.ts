@@ -9,7 +9,7 @@ import { CHANNEL, environment, PEOPLE, TEAM } from '../support/test-world.ts';
 
 const CONNECTIONS = byLength(200, 600);
 /** What may be held, as much again while bodies are put together, and what 600 connections and the runtime take. */
-const MOST_MORE_MB = 150;
+const MAX_MORE_MB = 150;
 
 /** The resident memory of a process, on Linux. */
 function memoryMb(pid: number): number {
@@ -68,7 +68,7 @@ describe('memory without a signature', () => {
       );
       const { outcome } = await slack.as(TEAM, PEOPLE.member).command(CHANNEL, '/deckhand help');
       expect(outcome).toBe('ok');
-      expect(Math.max(most, memoryMb(deckhand.pid)) - before).toBeLessThan(MOST_MORE_MB);
+      expect(Math.max(most, memoryMb(deckhand.pid)) - before).toBeLessThan(MAX_MORE_MB);
       // Who is still sending may not read the answer before the connection ends.
       const cut = held.filter(({ socket, answer }) => socket.destroyed || answer !== '');
       expect(cut.length).toBeGreaterThan(CONNECTIONS / 2);

@@ -4,9 +4,9 @@ import { checkView } from '../../sandbox/slack/block-kit/view.ts';
 import type { KnownBlock, Message, ModalView } from '../../src/core/message.ts';
 
 /** Slack refuses blocks of much over 13,000 characters in all, and says so only when it is too late. */
-const MOST_TEXT = 13_000;
+const MAX_TEXT = 13_000;
 /** `chat.update` refuses longer text. */
-const LONGEST_MESSAGE_TEXT = 4_000;
+const MAX_MESSAGE_TEXT = 4_000;
 
 /** What a builder makes: a message, a form, or blocks of either. */
 export type Shown = Message | ModalView | KnownBlock[];
@@ -17,10 +17,10 @@ export function expectAccepted(shown: Shown): void {
   for (const markup of markupOf(shown)) expect(markup).not.toMatch(/<!(?!date\^)|<https?:\/\/evil/);
   if ('type' in shown) return;
   const blocks = Array.isArray(shown) ? shown : shown.blocks;
-  expect(lengthOf(blocks)).toBeLessThan(MOST_TEXT);
+  expect(lengthOf(blocks)).toBeLessThan(MAX_TEXT);
   if (Array.isArray(shown)) return;
   expect(shown.text).not.toBe('');
-  expect(shown.text.length).toBeLessThanOrEqual(LONGEST_MESSAGE_TEXT);
+  expect(shown.text.length).toBeLessThanOrEqual(MAX_MESSAGE_TEXT);
   expect(shown.text).not.toMatch(/<!(?!date\^)|<https?:\/\/evil/);
 }
 

@@ -24,7 +24,7 @@ export interface RunOptions {
 }
 
 /** The least that a start needs. */
-export const LEAST_ENV = {
+export const MIN_ENV = {
   SLACK_SIGNING_SECRET: 'secret',
   SLACK_BOT_TOKEN: 'xoxb-1',
   SLACK_API_URL: 'http://127.0.0.1:9/api/',

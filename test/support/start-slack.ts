@@ -3,7 +3,7 @@ import { startLocalSlack } from '../../sandbox/slack/server.ts';
 import { portOfPages } from './free-port.ts';
 
 /** Never waited out where all is well: a loaded machine takes many times as long as an idle one. */
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 /** Slack gives three seconds for an ack and for opening a modal, which a loaded machine may need for itself. */
 const SLACK_WAITS_MS = 20_000;
@@ -18,7 +18,7 @@ export async function startSlack(options?: LocalSlackOptions): Promise<LocalSlac
   });
   const { until } = slack;
   return Object.assign(slack, {
-    until: ((check, { timeoutMs = LONGEST_WAIT_MS, what } = {}) =>
+    until: ((check, { timeoutMs = MAX_WAIT_MS, what } = {}) =>
       until(check, { timeoutMs, ...(what === undefined ? {} : { what }) })) satisfies LocalSlack['until'],
   });
 }

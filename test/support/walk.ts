@@ -42,7 +42,7 @@ interface Block {
   accessory?: Element;
 }
 
-const MOST_CLICKS = 120;
+const MAX_CLICKS = 120;
 /** Pressed by nobody here: it would end the walk early. */
 const LAST = /^disconnect:/;
 
@@ -160,7 +160,7 @@ async function valueFor(
 /** Each kind of button or menu, told by its `action_id` without what only tells rows apart. */
 async function pressAll(world: TestWorld, walked: Walked, pressed: Set<string>): Promise<void> {
   const ann = world.as('admin');
-  for (let clicks = 0; clicks < MOST_CLICKS; clicks += 1) {
+  for (let clicks = 0; clicks < MAX_CLICKS; clicks += 1) {
     const next = elementsOn(world).find(
       ({ element }) =>
         !pressed.has(kindOf(element)) && !LAST.test(kindOf(element)) && element.url === undefined,

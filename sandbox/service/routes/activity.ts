@@ -9,7 +9,7 @@ import type { Project } from '../world/project-records.ts';
 import type { Account, ActivityEvent as EventRecord } from '../world/records.ts';
 
 /** Spec 8. */
-const MOST_EVENTS = 100;
+const MAX_EVENTS = 100;
 
 const ActivityEvent = z
   .strictObject({
@@ -77,7 +77,7 @@ function listEvents(account: Account, projects: Project[], period: Period): z.in
     .reverse()
     .toSorted((a, b) => b.createdAt - a.createdAt)
     .flatMap((event) => toEvent(event, projects))
-    .slice(0, MOST_EVENTS);
+    .slice(0, MAX_EVENTS);
 }
 
 /** Nothing for an event of a project that the user may not see. */

@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 /** Twice the longest range and a little more, so that every delta has something to compare with. */
 const DAYS = 65;
 const FAILING_SHARE = 0.12;
-const MOST_A_DAY = 3;
+const MAX_A_DAY = 3;
 
 /** Deployments of the last weeks: on working days, now and then a failing one. */
 export function addHistory(world: World, account: Account): void {
@@ -32,7 +32,7 @@ function addDay(world: World, account: Account, project: Project, daysAgo: numbe
   const midnight = now - (now % DAY) - daysAgo * DAY;
   const weekday = new Date(midnight).getUTCDay();
   const isWorkingDay = weekday !== 0 && weekday !== 6;
-  const count = Math.floor(dice(project, daysAgo, 'count') * (MOST_A_DAY + 1) * (isWorkingDay ? 1 : 0.3));
+  const count = Math.floor(dice(project, daysAgo, 'count') * (MAX_A_DAY + 1) * (isWorkingDay ? 1 : 0.3));
   for (let n = 0; n < count; n += 1) {
     const endedAt = midnight + (8 * 60 + Math.floor(dice(project, daysAgo, `time ${n}`) * 600)) * MINUTE;
     if (endedAt < now) addOne(world, account, project, { daysAgo, n, endedAt });

@@ -2,7 +2,7 @@ import { changeRecord, type Fields, isFields } from './change-record.ts';
 import type { Sky } from './sky.ts';
 
 /** Spec 8. */
-const MOST_EVENTS = 100;
+const MAX_EVENTS = 100;
 
 /** Types beside the two that the specification names; the last is one that no document has. */
 const TYPES = [
@@ -37,8 +37,8 @@ function hideFailures(sky: Sky, events: unknown[]): unknown[] {
   const firstHidden = failures[kept];
   const newest = events[0];
   if (firstHidden === undefined || !isFields(newest)) return events;
-  const busy = Array.from({ length: MOST_EVENTS - firstHidden }, (_, n) => unknownEvent(sky, newest, n));
-  return [...busy, ...events].slice(0, MOST_EVENTS);
+  const busy = Array.from({ length: MAX_EVENTS - firstHidden }, (_, n) => unknownEvent(sky, newest, n));
+  return [...busy, ...events].slice(0, MAX_EVENTS);
 }
 
 function changeEvents(sky: Sky, events: unknown[]): unknown[] {
@@ -49,7 +49,7 @@ function changeEvents(sky: Sky, events: unknown[]): unknown[] {
   });
   if (sky.wild && sky.happens('odd_rows', 'events'))
     changed.splice(1, 0, sky.pick([null, 'gone', 42], 'odd event'));
-  return changed.slice(0, MOST_EVENTS);
+  return changed.slice(0, MAX_EVENTS);
 }
 
 /** Something that happened at the same moment, of a type that the specification does not name. */

@@ -1,7 +1,7 @@
 import type { World } from './records.ts';
 import type { Identity } from './site-records.ts';
 
-const MOST_FAILURES = 5;
+const MAX_FAILURES = 5;
 const LOCK_MS = 15 * 60_000;
 
 export function findIdentity(world: World, email: string): Identity | undefined {
@@ -26,7 +26,7 @@ export function checkPassword(world: World, identity: Identity, password: string
     return true;
   }
   identity.failedAttempts += 1;
-  if (identity.failedAttempts < MOST_FAILURES) return false;
+  if (identity.failedAttempts < MAX_FAILURES) return false;
   identity.failedAttempts = 0;
   identity.lockedUntil = world.clock.now() + LOCK_MS;
   return false;

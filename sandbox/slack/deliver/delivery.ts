@@ -26,7 +26,7 @@ export interface ToDeliver {
 }
 
 /** The app's answer to a delivery counts only below this size. */
-const LONGEST_BODY = 1_000_000;
+const MAX_BODY = 1_000_000;
 
 /** Signs and sends one request to the app; never throws, the outcome says what happened. */
 export async function deliver(world: World, item: ToDeliver): Promise<Delivery> {
@@ -109,7 +109,7 @@ async function send(
     const status = response.statusCode ?? 0;
     return {
       status,
-      body: (await text(response)).slice(0, LONGEST_BODY),
+      body: (await text(response)).slice(0, MAX_BODY),
       outcome: judge(status),
       noRetry: response.headers['x-slack-no-retry'] === '1',
     };

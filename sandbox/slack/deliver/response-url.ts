@@ -15,7 +15,7 @@ import type { ResponseTarget, World } from '../world.ts';
 import { isTheirs } from './result.ts';
 
 const LIFE_MS = 30 * 60_000;
-const MOST_USES = 5;
+const MAX_USES = 5;
 
 type Owner = Pick<ResponseTarget, 'teamId' | 'userId' | 'channel' | 'messageTs'>;
 
@@ -62,7 +62,7 @@ function faultyAnswer(fault: Fault | undefined): ApiAnswer | undefined {
 
 function carryOut(world: World, target: ResponseTarget, json: string): ApiAnswer {
   if (world.time.now() - target.issuedAt > LIFE_MS) return refuse(404, 'expired_url');
-  if (target.uses >= MOST_USES) return refuse(404, 'used_url');
+  if (target.uses >= MAX_USES) return refuse(404, 'used_url');
   const workspace = workspaceOf(world, target.teamId);
   const channel = workspace.channels.get(target.channel);
   const word = policyOf(workspace, 'responseUrls', channel ? { channel } : {});

@@ -8,7 +8,7 @@ import type { SocketLink, World } from '../world.ts';
 /** Socket Mode: the app holds connections open and takes its deliveries from them, as documented for apps. */
 
 const TICKET_LIFE_MS = 30_000;
-const MOST_LINKS = 10;
+const MAX_LINKS = 10;
 
 /** The address for one connection; it works once, for half a minute. */
 export function issueSocketUrl(world: World): string {
@@ -34,7 +34,7 @@ export function serveSockets(world: World, server: Server): void {
 }
 
 function welcome(world: World, socket: WebSocket): void {
-  if (world.sockets.size >= MOST_LINKS) {
+  if (world.sockets.size >= MAX_LINKS) {
     sayDisconnect(socket, 'too_many_websockets');
     socket.close();
     return;

@@ -10,7 +10,7 @@ import { refuseSharing, refuseUpload } from '../web-api/policies.ts';
 import { readBlocks } from './message-args.ts';
 
 const LARGEST = 1_000_000_000;
-const LONGEST_ALT = 1000;
+const MAX_ALT = 1000;
 
 const AnnounceArgs = z.object({ filename: text, length: whole, alt_txt: text.optional() });
 
@@ -74,7 +74,7 @@ function announce(call: Call, args: z.infer<typeof AnnounceArgs>): Json {
   if (!workspace || !user) throw new SlackError('account_inactive');
   if (args.length < 1) throw new SlackError('missing_argument');
   if (args.length > LARGEST) throw new SlackError('file_upload_size_restricted');
-  if ([...(args.alt_txt ?? '')].length > LONGEST_ALT) throw new SlackError('alt_txt_too_large');
+  if ([...(args.alt_txt ?? '')].length > MAX_ALT) throw new SlackError('alt_txt_too_large');
   refuseUpload(workspace, filetypeOf(args.filename));
   const file = announceFile(call.world, workspace, {
     name: args.filename,

@@ -3,7 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Settings } from '../../core/settings.ts';
-import { unlessSlackFails } from '../../slack/failure.ts';
+import { undefinedOnSlackError } from '../../slack/failure.ts';
 import {
   linkGoneMessage,
   linkMessage,
@@ -35,8 +35,8 @@ export const link = defineCommand({
     const { slack } = workspace;
     const standing = await workspace.links.get(user);
     const [person, team] = await Promise.all([
-      unlessSlackFails(slack.call('users.info', { user })),
-      unlessSlackFails(slack.call('auth.test', {})),
+      undefinedOnSlackError(slack.call('users.info', { user })),
+      undefinedOnSlackError(slack.call('auth.test', {})),
     ]);
     const { real_name, name, profile } = person?.user ?? {};
     const ticket = await workspace.links.ask({

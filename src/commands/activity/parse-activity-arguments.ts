@@ -19,7 +19,7 @@ const RANGES: ReadonlyArray<[phrase: RegExp, range: ActivityRange]> = [
   [/^(?:(?:this|current) )?month$/, 'last_30_days'],
   [/^today$/, 'today'],
 ];
-const LONGEST_PHRASE = 4;
+const MAX_PHRASE = 4;
 const STATS = new Set(['stats', 'stat', 'statistics', 'figures']);
 const OTHER_SPAN =
   /^(?:(?:last |past )?\d* ?(?:h|d|w|m|y|hours?|days?|weeks?|months?|years?)|(?:this )?year|yesterday)$/;
@@ -51,7 +51,7 @@ export function readActivityWords(words: readonly string[]): ActivityWords {
 
 /** The range that begins at a word, and how many words it takes. */
 function rangeAt(words: readonly string[], at: number): { range: ActivityRange; length: number } | undefined {
-  for (let length = Math.min(LONGEST_PHRASE, words.length - at); length > 0; length -= 1) {
+  for (let length = Math.min(MAX_PHRASE, words.length - at); length > 0; length -= 1) {
     const phrase = words
       .slice(at, at + length)
       .join(' ')

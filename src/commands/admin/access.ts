@@ -24,7 +24,7 @@ import type { Action, ActionContext } from '../command.ts';
 const AskValue = z.object({ role: z.enum(GIVEN_ROLES), command: z.string().max(80) });
 const AnswerValue = z.object({ id: z.string() });
 /** More would make one wish the business of many. */
-const MOST_ASKED = 3;
+const MAX_ASKED = 3;
 
 /** "Ask for access" on a refusal. */
 export const askAccessAction: Action = {
@@ -84,7 +84,7 @@ async function askAdmins(
 ) {
   const asked: Array<{ admin: string; channel: string; ts: string }> = [];
   for (const admin of await workspace.roles.admins(team)) {
-    if (asked.length === MOST_ASKED) break;
+    if (asked.length === MAX_ASKED) break;
     if (admin === wish.user) continue;
     try {
       const sent = await workspace.slack.sendDirectMessage(admin, accessRequestMessage(wish, id));

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
-import { AuditPage, auditMessage, MOST_ON_PAGE } from '../../views/admin/audit.ts';
+import { AuditPage, auditMessage, MAX_ON_PAGE } from '../../views/admin/audit.ts';
 import { fromButton } from '../carried.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 
 const USUAL = 20;
-const SIZE = `Give how many entries a page has, from 1 to ${MOST_ON_PAGE}.`;
+const SIZE = `Give how many entries a page has, from 1 to ${MAX_ON_PAGE}.`;
 
 export const audit = defineCommand({
   name: 'audit',
@@ -18,7 +18,7 @@ export const audit = defineCommand({
       .string()
       .default(String(USUAL))
       .transform(Number)
-      .refine((n) => Number.isInteger(n) && n >= 1 && n <= MOST_ON_PAGE, SIZE),
+      .refine((n) => Number.isInteger(n) && n >= 1 && n <= MAX_ON_PAGE, SIZE),
   }),
   run: async ({ n }, context) => ({ kind: 'private', message: await pageOf({ size: n, page: 0 }, context) }),
   actions: [

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { withTimeout } from '../../core/clock.ts';
-import { fold } from '../../core/mrkdwn.ts';
+import { normalizeName } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { unknownAccount } from '../../records/accounts.ts';
 import { projectOfChannel } from '../../records/channels.ts';
@@ -54,7 +54,7 @@ export const digestAdd = defineCommand({
     if (args.words === undefined) return openForm(channel, context);
     // Split anew, because cron fields in quotes are one word.
     const typed = splitWords(context.text, ['skip-quiet']).words;
-    const isOneWord = SYNONYMS.get(fold(typed[0] ?? '')) === 'digest add';
+    const isOneWord = SYNONYMS.get(normalizeName(typed[0] ?? '')) === 'digest add';
     const words = readDigestWords(typed.slice(isOneWord ? 1 : 2));
     const { caller, workspace } = context;
     const bound = await workspace.channels.get(channel);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { cut, unmarked } from '../../core/mrkdwn.ts';
+import { truncate, unmarked } from '../../core/mrkdwn.ts';
 import { isZone, parseZone } from '../../jobs/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import { Cadence, nextTimes } from '../../records/digests.ts';
@@ -115,7 +115,7 @@ export async function choicesOf({ workspace }: CommandContext, asked: FilledDige
   if (wanted === undefined) return choices;
   const project = findProject(await workspace.projects.look(account), wanted);
   if (project === undefined) throw new UserError('Name the project.', 'projects');
-  return { ...choices, project: { permalink: project.permalink, name: cut(project.name, 100) } };
+  return { ...choices, project: { permalink: project.permalink, name: truncate(project.name, 100) } };
 }
 
 export function originOf(state: ViewState): DigestOrigin {

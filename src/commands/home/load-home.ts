@@ -17,9 +17,9 @@ import {
   type HomeData,
   type HomeRun,
   type HomeSchedule,
-  MOST_ENDED,
-  MOST_FIGURES,
-  MOST_RUNNING,
+  MAX_ENDED,
+  MAX_FIGURES,
+  MAX_RUNNING,
 } from '../../views/home/home.ts';
 import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/card.ts';
 import { watchWords } from '../../views/watches/watch.ts';
@@ -78,8 +78,8 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
 /** The latest first, those that go on before those that ended. */
 async function runsOf(workspace: Workspace): Promise<HomeRun[]> {
   const all = (await workspace.runs.list()).toSorted((one, other) => timeOf(other) - timeOf(one));
-  const running = all.filter(({ status }) => status === 'running').slice(0, MOST_RUNNING);
-  const ended = all.filter(({ status }) => status !== 'running').slice(0, MOST_ENDED);
+  const running = all.filter(({ status }) => status === 'running').slice(0, MAX_RUNNING);
+  const ended = all.filter(({ status }) => status !== 'running').slice(0, MAX_ENDED);
   return Promise.all(
     [...running, ...ended].map(async (run) => {
       const { channel, rootTs: ts } = run;
@@ -103,7 +103,7 @@ async function rolesOf({ roles }: Workspace, user: string): Promise<Role[]> {
 
 /** The figures of the last seven days of the first accounts, as the person may see them; what fails is explained instead. */
 export async function figuresOf(workspace: Workspace, user: string): Promise<Record<string, AccountFigures>> {
-  const accounts = (await workspace.accounts.list({ user })).slice(0, MOST_FIGURES);
+  const accounts = (await workspace.accounts.list({ user })).slice(0, MAX_FIGURES);
   const zone = accounts.length === 0 ? 'UTC' : await workspace.home.zone(user);
   const each = accounts.map(async (account): Promise<[string, AccountFigures]> => {
     try {

@@ -15,7 +15,7 @@ import { figuresOf, loadHome } from './load-home.ts';
 
 const LATELY_MS = HOUR_MS;
 /** More would take too long to update; a person who opens App Home sees it up to date anyway. */
-const MOST_VIEWERS = 15;
+const MAX_VIEWERS = 15;
 /** Figures that arrive within this time are in the first view already. */
 const FIGURES_TIMEOUT_MS = 300;
 
@@ -43,7 +43,7 @@ export async function homeOpened({ workspace }: CommandContext, { event }: Slack
 async function refreshHome(workspace: Workspace, { signal }: Job<unknown>): Promise<void> {
   const viewers = (await workspace.home.viewers.list())
     .toSorted((one, other) => other.doc.openedAt - one.doc.openedAt)
-    .slice(0, MOST_VIEWERS);
+    .slice(0, MAX_VIEWERS);
   workspace.home.seenBy(viewers.length);
   if (viewers.length === 0) return;
   // Those without a key of their own share one look-up.

@@ -24,7 +24,7 @@ import { saveChanges } from './changes.ts';
 import { drawn, originOf, secretsIn } from './form.ts';
 
 const ButtonValue = z.object({ id: z.string() });
-const LONGEST_IDENTIFIER = 255;
+const MAX_IDENTIFIER = 255;
 
 export const integrationEdit = defineCommand({
   name: 'integration edit',
@@ -53,7 +53,7 @@ async function openForm(
   project: string | undefined,
 ): Promise<Reply> {
   const { caller, workspace } = context;
-  if (id !== undefined && id.length > LONGEST_IDENTIFIER) throw new UserError('That is no identifier.');
+  if (id !== undefined && id.length > MAX_IDENTIFIER) throw new UserError('That is no identifier.');
   const remembered = await workspace.integrations.list();
   if (id === undefined && remembered.length === 0)
     throw new UserError('No integrations from here yet.', undefined, {

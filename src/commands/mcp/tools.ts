@@ -41,10 +41,10 @@ function defineTool<Inputs extends z.ZodObject>(spec: ToolSpec<Inputs>): Tool {
 }
 
 /** An assistant reads no more than a person would. */
-const MOST_ROWS = 100;
-const LONGEST_NAME = 200;
+const MAX_ROWS = 100;
+const MAX_NAME = 200;
 
-const Name = z.string().trim().min(1).max(LONGEST_NAME);
+const Name = z.string().trim().min(1).max(MAX_NAME);
 const account = Name.optional().describe('The connected account; left out, the default one');
 const project = Name.optional().describe('The project’s permalink or name; left out, the account’s only one');
 const server = Name.optional().describe('The server’s identifier or name; left out, the whole project');
@@ -177,6 +177,6 @@ function factsOf(run: Run): Record<string, unknown> {
 
 /** The first of them, and how many there are where that is not all. */
 function rowsOf(name: string, rows: readonly object[]): Record<string, unknown> {
-  const more = rows.length > MOST_ROWS ? { total: rows.length } : {};
-  return { [name]: rows.slice(0, MOST_ROWS), ...more };
+  const more = rows.length > MAX_ROWS ? { total: rows.length } : {};
+  return { [name]: rows.slice(0, MAX_ROWS), ...more };
 }

@@ -6,7 +6,7 @@ import type { Reply } from '../../core/reply.ts';
 import type { Schedule, ScheduleState } from '../../records/schedules.ts';
 import { deliver, isUndeliverable } from '../../scheduler/deliver.ts';
 import { pauseSchedule, removeSchedules, type ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
-import { isSlackFailure, unlessSlackFails } from '../../slack/failure.ts';
+import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
 import {
   removedCard,
   type ScheduleChange,
@@ -93,7 +93,7 @@ export function removedCardOf<R>(
 }
 
 /** In an identifier of four letters; more are another one. */
-const MOST_MISTAKES = 2;
+const MAX_MISTAKES = 2;
 
 /**
  * The schedule of that id, in any channel, or this channel's that a word means; without one this channel's only one,
@@ -134,7 +134,7 @@ export async function resolveSchedule<R>(
 
 function nearWords(wanted: string, ids: readonly string[]): string {
   const near = closest(wanted, ids);
-  const isNear = ids.length > 0 && distance(wanted, near) <= MOST_MISTAKES;
+  const isNear = ids.length > 0 && distance(wanted, near) <= MAX_MISTAKES;
   return isNear ? ` Did you mean ${code(near)}?` : '';
 }
 
@@ -237,7 +237,9 @@ async function redrawn<R>(
   const { caller, workspace } = context;
   const there = { ...context, caller: { ...caller, channel } };
   const message = list === undefined ? card : await listOf(feature, there, list);
-  return (await unlessSlackFails(workspace.slack.update({ channel, ts }, message).then(() => true))) === true;
+  return (
+    (await undefinedOnSlackError(workspace.slack.update({ channel, ts }, message).then(() => true))) === true
+  );
 }
 
 export function recordChange(

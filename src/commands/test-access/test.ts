@@ -70,7 +70,7 @@ async function splitName(
 }
 
 /** As many projects as are asked for their servers. */
-const MOST_SEARCHED = 20;
+const MAX_SEARCHED = 20;
 
 async function projectsWithServer(
   { workspace }: CommandContext,
@@ -78,7 +78,7 @@ async function projectsWithServer(
   projects: readonly Project[],
   named: string,
 ): Promise<Project[]> {
-  if (projects.length > MOST_SEARCHED) return [];
+  if (projects.length > MAX_SEARCHED) return [];
   const lists = await Promise.all(
     projects.map(({ permalink }) => workspace.hosting.servers(account, permalink)),
   );

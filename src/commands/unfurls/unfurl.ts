@@ -25,7 +25,7 @@ const LinkShared = z.object({
 });
 type LinkShared = z.infer<typeof LinkShared>;
 
-const MOST_A_MESSAGE = 3;
+const MAX_A_MESSAGE = 3;
 const QUIET_MS = 30 * 60_000;
 const Claim = z.object({ ts: z.string() });
 
@@ -46,9 +46,9 @@ export async function unfurlLinks(context: CommandContext, body: SlackEvent): Pr
   if (body.is_ext_shared_channel === true) return skipped(workspace, 'shared channel');
   const known = await knownLinks(workspace, event);
   if (known.length === 0) return skipped(workspace, 'nothing of a connected account');
-  for (const one of known.slice(0, MOST_A_MESSAGE))
+  for (const one of known.slice(0, MAX_A_MESSAGE))
     if (await mayShow(workspace, event, one)) await unfurlOnce(context, event, one);
-  if (known.length > MOST_A_MESSAGE) skipped(workspace, 'many in one message');
+  if (known.length > MAX_A_MESSAGE) skipped(workspace, 'many in one message');
 }
 
 /** Each project or server once, in the order of the message. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventHandlers, SlackEvent } from '../../commands/command.ts';
-import { unlessSlackFails } from '../../slack/failure.ts';
+import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { installationLock } from '../../workspace/installations.ts';
 import type { Uninstalls } from '../../workspace/uninstalls.ts';
 import type { Parts, Workspace } from '../../workspace/workspace.ts';
@@ -51,7 +51,7 @@ async function uninstalled(parts: LifecycleParts, { id, log }: Workspace, body: 
 }
 
 async function isTokenGood({ slack }: Workspace): Promise<boolean> {
-  return (await unlessSlackFails(slack.call('auth.test', {}), 'revoked')) !== undefined;
+  return (await undefinedOnSlackError(slack.call('auth.test', {}), 'revoked')) !== undefined;
 }
 
 /** An organisation gives or takes a workspace of its own. Its records stay: they belong to the organisation. */

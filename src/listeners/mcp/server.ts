@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { TOOLS, type Tool, type ToolResult } from '../../commands/mcp/tools.ts';
 import { createContext } from '../../commands/resolve-target.ts';
 import { AccountNeeded } from '../../core/errors.ts';
-import { code, plain } from '../../core/mrkdwn.ts';
+import { code, sanitize } from '../../core/mrkdwn.ts';
 import type { Audited, Caller } from '../../core/reply.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { NotServed } from '../../workspace/installations.ts';
@@ -56,10 +56,10 @@ function resultOf(answer: ToolAnswer): CallToolResult {
 
 /** An assistant reads a foreign text as a person sees it: without what is invisible, and no longer. */
 function cleaned(_field: string, value: unknown): unknown {
-  return typeof value === 'string' && value !== '' ? plain(value, MOST_TEXT) : value;
+  return typeof value === 'string' && value !== '' ? sanitize(value, MAX_TEXT) : value;
 }
 
-const MOST_TEXT = 300;
+const MAX_TEXT = 300;
 
 /**
  * As the SDK reads it: the headers that it needs, of a request whose body is parsed already. Every answer is JSON, so a
@@ -160,11 +160,11 @@ async function enterNamed(
   return refusal;
 }
 
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 function sentenceOf(error: unknown, workspace: Workspace, caller: Caller, tool: Tool): string {
   if (error instanceof ProjectNeeded) {
-    const names = error.projects.slice(0, MOST_NAMED).map(({ permalink }) => code(permalink));
+    const names = error.projects.slice(0, MAX_NAMED).map(({ permalink }) => code(permalink));
     return `Which project is meant? The account has ${names.join(', ') || 'none'}.`;
   }
   if (error instanceof ServerNeeded) return error.message;

@@ -142,7 +142,7 @@ function requestIdOf(body: { trigger_id?: string | null | undefined }): string {
   return body.trigger_id || randomUUID();
 }
 
-const MOST_SAID = 8_000;
+const MAX_SAID = 8_000;
 
 /** All text of a message, wherever it stands in it: applications speak in blocks and attachments. */
 function saidIn({ message }: ShortcutBody): string {
@@ -152,7 +152,7 @@ function saidIn({ message }: ShortcutBody): string {
     else if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
   };
   if (message) collect([message.text, message.blocks, message.attachments]);
-  return texts.join('\n').slice(0, MOST_SAID);
+  return texts.join('\n').slice(0, MAX_SAID);
 }
 
 export function viewStateOf(view: View): ViewState {

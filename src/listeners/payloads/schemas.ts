@@ -12,7 +12,7 @@ export const MaybeId = z
   .transform((id) => id || undefined);
 
 /** As many as Slack lets through in a field. */
-const MOST_TYPED = 3_000;
+const MAX_TYPED = 3_000;
 const TriggerId = z.string().regex(/^\P{Cc}{0,200}$/u);
 const Text = z
   .string()
@@ -107,7 +107,7 @@ export const SubmissionBody = Interaction.extend({ view: View });
 export const OptionsBody = Interaction.extend({
   action_id: z.string(),
   block_id: Text,
-  value: Text.transform((typed) => typed.slice(0, MOST_TYPED)),
+  value: Text.transform((typed) => typed.slice(0, MAX_TYPED)),
   channel: z.looseObject({ id: Id }).nullish(),
   view: View.nullish(),
 });

@@ -3,7 +3,7 @@ import { InstallationEnded } from '../../core/errors.ts';
 import type { Message, ModalView } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { newReference } from '../../observability/failures.ts';
-import { isSlackFailure, unlessSlackFails } from '../../slack/failure.ts';
+import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/notify-user.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
@@ -52,7 +52,7 @@ async function beginThread(slack: Workspace['slack'], caller: Caller): Promise<s
   if (channel === undefined || answerTs === undefined || !isMention(caller)) return answerTs;
   const begin = slack.post({ channel, threadTs: answerTs, message: answeredPrivately(user) });
   // Where the channel takes no replies, the answer stands in the channel itself.
-  return (await unlessSlackFails(begin)) && answerTs;
+  return (await undefinedOnSlackError(begin)) && answerTs;
 }
 
 /** Tells the person that their command or click is still being carried out. */

@@ -49,14 +49,14 @@ interface Typed {
 }
 
 /** Where a request is carried out, and for whom. */
-export interface Scene {
+export interface RequestContext {
   registry: Registry;
   workspace: Workspace;
   caller: Caller;
 }
 
 /** Runs what was typed, and says what comes of it. */
-export async function runText(scene: Scene, typed: Typed): Promise<void> {
+export async function runText(scene: RequestContext, typed: Typed): Promise<void> {
   const { registry, workspace, caller } = scene;
   const text = orHelp(cleanCommandText(typed.text));
   const isBare = splitWords(text).words.length === 0;
@@ -100,7 +100,7 @@ function orHelp(line: string): string {
 }
 
 function runMatched(
-  { registry, workspace, caller }: Scene,
+  { registry, workspace, caller }: RequestContext,
   matched: Matched | undefined,
   typed: Typed,
 ): Promise<Reply> {
@@ -128,7 +128,7 @@ const NAME = /^[a-z][a-z0-9-]{0,30}$/;
  * Says a reply, or runs the command that it stands for.
  * @param text the command that it answers, if it does: a mention cannot open a form, so a button runs it again
  */
-export async function follow(scene: Scene, reply: Reply, text?: string): Promise<void> {
+export async function follow(scene: RequestContext, reply: Reply, text?: string): Promise<void> {
   const { workspace, caller } = scene;
   if (reply.kind === 'run') {
     const { thread: answerTs, ...typed } = reply;
@@ -142,7 +142,7 @@ export async function follow(scene: Scene, reply: Reply, text?: string): Promise
 
 /** What is missing is asked for, where a button or menu can give it. */
 async function answerOrAsk(
-  scene: Scene,
+  scene: RequestContext,
   error: unknown,
   { text, isAnswer }: Typed,
   command: string,
@@ -161,7 +161,7 @@ async function answerOrAsk(
   return { kind: 'nothing' };
 }
 
-async function questionOf(scene: Scene, error: unknown, text: string): Promise<Message | undefined> {
+async function questionOf(scene: RequestContext, error: unknown, text: string): Promise<Message | undefined> {
   const { word, roles } = scene.workspace;
   const { user, answerTs: thread } = scene.caller;
   if (error instanceof UnclearWords) {

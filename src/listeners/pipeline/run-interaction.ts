@@ -6,7 +6,7 @@ import { DAY_MS } from '../../core/clock.ts';
 import { outdated, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
-import { isSlackFailure, unlessSlackFails } from '../../slack/failure.ts';
+import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
 import { withoutElement } from '../../views/blocks/message.ts';
 import { noticeOf, resendable } from '../../views/blocks/modal.ts';
@@ -14,11 +14,11 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import type { SlackHandles, StoredRequest } from '../inbox.ts';
 import type { Asked, Claim } from './pipeline.ts';
 import { answeredIn, replaceMessage, respondFailure, respondWorking } from './respond.ts';
-import { follow, type Scene } from './run-command.ts';
+import { follow, type RequestContext } from './run-command.ts';
 import { withAnswer } from './submission-view.ts';
 
 /** A click or shortcut that is being carried out, with what this process still knows of it. */
-interface Interaction<Kind extends StoredRequest['kind']> extends Scene {
+interface Interaction<Kind extends StoredRequest['kind']> extends RequestContext {
   request: Extract<StoredRequest, { kind: Kind }>;
   handles: SlackHandles;
 }
@@ -165,10 +165,14 @@ export function shortcutAsked(scene: Interaction<'shortcut'>): Asked<Reply> {
 }
 
 /** A shortcut without a channel is answered in a modal, in front of the person; false where none can be opened. */
-async function showInModal({ workspace, caller }: Scene, error: unknown, fields: object): Promise<boolean> {
+async function showInModal(
+  { workspace, caller }: RequestContext,
+  error: unknown,
+  fields: object,
+): Promise<boolean> {
   const { channel, triggerId } = caller;
   if (channel !== undefined || triggerId === undefined || isSlackFailure(error, 'expired')) return false;
   const message = failureMessage(createContext(workspace, caller).explain(error, { ...fields }));
   const opened = workspace.slack.openModal(triggerId, noticeOf('Deckhand', message));
-  return (await unlessSlackFails(opened)) !== undefined;
+  return (await undefinedOnSlackError(opened)) !== undefined;
 }

@@ -5,7 +5,7 @@ import { outdated } from '../../core/errors.ts';
 import type { Caller } from '../../core/reply.ts';
 import { RecentMap } from '../../core/ttl-cache.ts';
 import { countPossibleDuplicate } from '../../observability/metrics.ts';
-import { unlessSlackFails } from '../../slack/failure.ts';
+import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { workingWords } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
@@ -204,7 +204,7 @@ async function showLate(sent: Sent, outcome: Promise<Submitted>): Promise<boolea
   const submitted = await outcome.finally(showWorking(sent));
   const view = lateView(state, submitted, found?.submission);
   const shown = workspace.slack.updateModal(state.view.id, view).then(() => true);
-  return (await unlessSlackFails(shown)) ?? false;
+  return (await undefinedOnSlackError(shown)) ?? false;
 }
 
 /** For how long the work has continued, in the modal, until what this returns is called. */

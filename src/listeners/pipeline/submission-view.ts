@@ -1,7 +1,7 @@
 import type { Submission, Submitted, ViewState } from '../../commands/command.ts';
 import type { ServiceError } from '../../core/errors.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { cut, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { mrkdwn, sanitize, truncate } from '../../core/mrkdwn.ts';
 import { accessButton, type Explained } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { BANNER, notice, refill, resendable, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
@@ -52,7 +52,7 @@ export function lateView(
 
 /** The outcome where the modal is no longer there, e.g. after a restart. */
 export function lateMessage(state: ViewState, submitted: Submitted): Message {
-  const form = `The form “${plain(state.view.title.text, 40)}”`;
+  const form = `The form “${sanitize(state.view.title.text, 40)}”`;
   switch (submitted.kind) {
     case 'close':
       return say(`:white_check_mark: ${form} was carried out.`);
@@ -86,7 +86,7 @@ export function invalidFields({ fields = {}, messages = [], hint }: ServiceError
     first[1] = `${closed(first[1])} ${hint}`;
   else if (hint !== undefined) whole.push(hint);
   if (errors.length === 0 && whole.length === 0) whole.push('The service did not accept this.');
-  const underFields = Object.fromEntries(errors.map(([field, text]) => [field, plain(text, 300)]));
+  const underFields = Object.fromEntries(errors.map(([field, text]) => [field, sanitize(text, 300)]));
   const onTop = [...new Set(whole)].join('; ');
   return { kind: 'errors', errors: underFields, ...(onTop === '' ? {} : { base: mrkdwn(onTop, 500) }) };
 }
@@ -101,7 +101,7 @@ function sortErrors(
   for (const [field, error] of Object.entries(errors)) {
     const id = inputOf(field, view);
     if (id === undefined) rest.push(`${mrkdwn(field, 60)}: ${mrkdwn(error, 300)}`);
-    else fields[id] = cut(fields[id] === undefined ? error : `${fields[id]}; ${error}`, 300);
+    else fields[id] = truncate(fields[id] === undefined ? error : `${fields[id]}; ${error}`, 300);
   }
   return { fields, base: rest.length === 0 ? undefined : rest.join(' ') };
 }

@@ -19,7 +19,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver } from '../deliver.ts';
 
 const FIRST_POLL_MS = 30_000;
-const LONGEST_PAUSE_MS = 15 * 60_000;
+const MAX_PAUSE_MS = 15 * 60_000;
 const WATCHED_MS = 7 * DAY_MS;
 
 /** A sign-up whose e-mail is not verified yet. Each poll is a job of its own. */
@@ -103,7 +103,7 @@ async function planPoll(
   const pause = nextPollMs({
     intervalMs: FIRST_POLL_MS,
     failures: watched.looks,
-    longestMs: LONGEST_PAUSE_MS,
+    longestMs: MAX_PAUSE_MS,
     retryAt,
     now,
     random: Math.random(),

@@ -13,7 +13,7 @@ import { failuresOf, type Gathered, gatherReports, isPassing, isQuiet } from './
 import { asSchedule, chainOf, DIGEST, DIGESTS, type SlotJob } from './schedule.ts';
 
 /** How long a service that gives no answer is asked again before the digest says so. */
-const LONGEST_RETRY_MS = 10 * 60_000;
+const MAX_RETRY_MS = 10 * 60_000;
 /** A feed that is not found may be there a moment later, so only this many attempts in a row make it a refusal. */
 const NOT_FOUND_ATTEMPTS = 3;
 
@@ -131,7 +131,7 @@ async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Prom
   const asking = { slotAt, since: before.since, notFound: isNotFound ? before.notFound + 1 : 0 };
   const passing = failures.find(isPassing);
   if (passing !== undefined && asking.notFound < NOT_FOUND_ATTEMPTS) {
-    if (now - asking.since >= LONGEST_RETRY_MS) return false;
+    if (now - asking.since >= MAX_RETRY_MS) return false;
     await workspace.digests.change(digest.id, (current) => ({ ...current, asking }));
     throw passing;
   }

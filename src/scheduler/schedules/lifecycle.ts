@@ -176,8 +176,8 @@ async function expectRoomOrRemove(
   }
 }
 
-const MOST_IN_CHANNEL = 50;
-const MOST_IN_WORKSPACE = 500;
+const MAX_IN_CHANNEL = 50;
+const MAX_IN_WORKSPACE = 500;
 
 /**
  * Within `SCHEDULES_LOCK`.
@@ -196,14 +196,14 @@ export async function expectRoomForSchedule(
   ]);
   const channels = [...posted, ...watched, ...billed.map(({ doc }) => doc)].map((one) => one.channel);
   const here = channels.filter((one) => one === channel).length;
-  if (here + added > MOST_IN_CHANNEL)
+  if (here + added > MAX_IN_CHANNEL)
     throw new UserError(
-      `This channel has ${here} schedules, and ${MOST_IN_CHANNEL} is the most.`,
+      `This channel has ${here} schedules, and ${MAX_IN_CHANNEL} is the most.`,
       'digest list',
     );
-  if (channels.length + added > MOST_IN_WORKSPACE)
+  if (channels.length + added > MAX_IN_WORKSPACE)
     throw new UserError(
-      `This workspace has ${channels.length} schedules, and ${MOST_IN_WORKSPACE} is the most.`,
+      `This workspace has ${channels.length} schedules, and ${MAX_IN_WORKSPACE} is the most.`,
       'digest list all',
     );
 }

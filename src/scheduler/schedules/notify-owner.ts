@@ -49,7 +49,7 @@ function resumeSentence({ word }: Pick<Workspace, 'word'>, paused: readonly Sche
 
 /** After which pauses a notice that Slack refuses is tried again; the last one over and over. */
 const PAUSES_MS = [15, 60, 6 * 60].map((minutes) => minutes * 60_000);
-const LONGEST_MS = 30 * DAY_MS;
+const MAX_MS = 30 * DAY_MS;
 
 /** A notice that Slack has let through nowhere so far. */
 const LateNotice = z.object({
@@ -118,7 +118,7 @@ async function tryAgain(workspace: Workspace, { data, signal }: Job<LateNotice>)
   const { tries, since, ...notice } = data;
   const reason = await reachOwner(workspace, { ...notice, signal });
   if (reason === undefined) return;
-  if (workspace.clock.now() - since < LONGEST_MS) return planAgain(workspace, { ...data, tries: tries + 1 });
+  if (workspace.clock.now() - since < MAX_MS) return planAgain(workspace, { ...data, tries: tries + 1 });
   const { user, channel } = notice;
   workspace.log.warn(
     { event: 'owner_not_told', user, channel, reason },

@@ -3,7 +3,7 @@ import type { ServiceError, UserError } from '../../core/errors.ts';
 import type { Message, ModalView } from '../../core/message.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
 import { AccountFailure } from '../../records/accounts.ts';
-import { unlessSlackFails } from '../../slack/failure.ts';
+import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/notify-user.ts';
 import { type Explained, failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
@@ -21,7 +21,7 @@ export async function showInModal(
   view: ModalView,
 ): Promise<boolean> {
   const shown = slack.updateModal(order.viewId, view).then(() => true);
-  return (await unlessSlackFails(shown)) ?? false;
+  return (await undefinedOnSlackError(shown)) ?? false;
 }
 
 /**

@@ -29,7 +29,7 @@ const FollowedSync = z.object({
 type FollowedSync = z.infer<typeof FollowedSync>;
 
 /** The provider's answer comes in seconds. */
-const LONGEST_WAIT_MS = 2 * 60_000;
+const MAX_WAIT_MS = 2 * 60_000;
 
 /** Polls after a sync until the resource changes, and shows it then to the person who asked. */
 export async function followSync(
@@ -43,7 +43,7 @@ export async function followSync(
     resource: resource.identifier,
     before: stateOf(resource),
     user,
-    until: clock.now() + LONGEST_WAIT_MS,
+    until: clock.now() + MAX_WAIT_MS,
     channel,
     threadTs,
   };

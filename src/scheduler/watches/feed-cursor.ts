@@ -7,7 +7,7 @@ import type { ActivityEvent } from '../../service/activity.ts';
 export const PAGE_SIZE = 100;
 
 /** More than a few pages; what is older than these is behind the floor. */
-const MOST_SEEN = 400;
+const MAX_SEEN = 400;
 
 /** The range that is polled is seven days long (API 4.9), give or take a day in the account's time zone. */
 const RANGE_MS = 6 * DAY_MS;
@@ -80,8 +80,8 @@ function next(
   const seen = [...cursor.seen, ...added]
     .filter(([, at]) => floor === null || at >= floor)
     .toSorted(([, one], [, other]) => other - one);
-  const dropped = seen[MOST_SEEN]?.[1] ?? null;
-  return { seen: seen.slice(0, MOST_SEEN), floor: later(floor, dropped), lookedAt: now };
+  const dropped = seen[MAX_SEEN]?.[1] ?? null;
+  return { seen: seen.slice(0, MAX_SEEN), floor: later(floor, dropped), lookedAt: now };
 }
 
 function later(one: number | null, other: number | null): number | null {

@@ -27,7 +27,7 @@ import { follow, select } from './news.ts';
 
 const INTERVAL_MS = 60_000;
 /** The cursor is stored at least this often, so that it says roughly when the feed was read. */
-const LONGEST_UNSTORED_MS = HOUR_MS;
+const MAX_UNSTORED_MS = HOUR_MS;
 /** API 4.9 (docs/service-api.md): seven days, so that neither a midnight elsewhere nor a pause of ours hides an event. */
 const RANGE = 'last_7_days';
 
@@ -63,7 +63,7 @@ export const WATCH_FEED: Feed<WatchedChannel, FeedPage> = {
     after.place.floor !== before.place.floor ||
     after.place.seen.length !== before.place.seen.length ||
     after.place.seen[0]?.[0] !== before.place.seen[0]?.[0] ||
-    after.place.lookedAt - before.place.lookedAt > LONGEST_UNSTORED_MS,
+    after.place.lookedAt - before.place.lookedAt > MAX_UNSTORED_MS,
 };
 
 /** For a person who waits. @throws AccountFailure where the service does not show the feed */

@@ -1,7 +1,7 @@
 import { isWithin, type Kept, type KeptLine, NOTHING_KEPT, type Watch } from '../../records/watches.ts';
 
 /** Events of a night and a weekend, within what a document and a thread hold. */
-const MOST_KEPT = 200;
+const MAX_KEPT = 200;
 
 /** True where a watch posts now. Pure. @param now milliseconds since the epoch */
 export function isOpen({ hours }: Pick<Watch, 'hours'>, now: number): boolean {
@@ -11,7 +11,7 @@ export function isOpen({ hours }: Pick<Watch, 'hours'>, now: number): boolean {
 /** With more at its end; the oldest give way. Pure. */
 export function keep(kept: Kept, lines: readonly KeptLine[], isCut: boolean): Kept {
   const all = [...kept.lines, ...lines];
-  const dropped = Math.max(0, all.length - MOST_KEPT);
+  const dropped = Math.max(0, all.length - MAX_KEPT);
   return {
     lines: all.slice(dropped),
     dropped: kept.dropped + dropped,

@@ -5,7 +5,7 @@ import type { WatchNews } from '../../views/watches/news.ts';
 import { projectKey } from './feed-cursor.ts';
 
 /** More projects than an account has; those longest without a deployment are dropped first. */
-const MOST_PROJECTS = 500;
+const MAX_PROJECTS = 500;
 
 /** Whether each project fails after the events, and which events changed that. Oldest first. Pure. */
 export function follow(
@@ -26,7 +26,7 @@ export function follow(
       turns.set(event, isFailing ? 'started failing' : 'recovered');
     next.set(key, { isFailing, at });
   }
-  const kept = [...next].toSorted(([, one], [, other]) => other.at - one.at).slice(0, MOST_PROJECTS);
+  const kept = [...next].toSorted(([, one], [, other]) => other.at - one.at).slice(0, MAX_PROJECTS);
   return { standing: Object.fromEntries(kept), turns };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { plain, unmarked } from '../../core/mrkdwn.ts';
+import { sanitize, unmarked } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import type { Run } from '../../records/test-runs.ts';
 import type { TestRun } from '../../service/projects.ts';
@@ -51,7 +51,7 @@ async function endingOf(
 ): Promise<Ending> {
   if ('status' in ending) return { error: unmarked(ending.reason) };
   const { reachable = 0, total = 0, channel, rootTs: ts } = closed;
-  const status = plain(ending.run.status, 60);
+  const status = sanitize(ending.run.status, 60);
   const outputs = { status, reachable, total, failing: failingItems(ending.run) };
   if (channel === undefined || ts === undefined) return { outputs };
   try {
@@ -64,7 +64,7 @@ async function endingOf(
   }
 }
 
-const MOST_FAILING = 100;
+const MAX_FAILING = 100;
 
 /** One a line, as plain text; empty where all is well, and a run without results is not. */
 function failingItems({ results }: Pick<TestRun, 'results'>): string {
@@ -74,8 +74,8 @@ function failingItems({ results }: Pick<TestRun, 'results'>): string {
   if (items.length + unread.length === 0) return 'No results';
   const failing = items
     .filter(({ status }) => status === 'error')
-    .slice(0, MOST_FAILING)
-    .map(({ name, message }) => `${plain(name)}: ${plain(message ?? 'no reason given', 300)}`);
+    .slice(0, MAX_FAILING)
+    .map(({ name, message }) => `${sanitize(name)}: ${sanitize(message ?? 'no reason given', 300)}`);
   return [...failing, ...unread].join('\n');
 }
 

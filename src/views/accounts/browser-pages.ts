@@ -1,4 +1,4 @@
-import { plain } from '../../core/mrkdwn.ts';
+import { sanitize } from '../../core/mrkdwn.ts';
 import { type Page, slackLink } from '../blocks/page.ts';
 
 /** How installing or linking can end in the browser without success. */
@@ -78,7 +78,7 @@ export function installPage(url: string, groupsUrl: string): Page {
 export function installedPage(workspace: string, name: string | undefined, word: string): Page {
   return {
     title: 'Deckhand is installed',
-    text: name === undefined ? 'It is ready.' : `It is ready in “${plain(name, 80)}”.`,
+    text: name === undefined ? 'It is ready.' : `It is ready in “${sanitize(name, 80)}”.`,
     next: `Close this page and return to Slack: Deckhand wrote to you there. ${word} shows what to do next.`,
     links: [slackLink(workspace)],
   };
@@ -103,10 +103,10 @@ export function linkQuestionPage(
   form: { action: string; fields: Readonly<Record<string, string>> },
   word: string,
 ): Page {
-  const email = asked.email === undefined ? '' : ` (${plain(asked.email, 200)})`;
+  const email = asked.email === undefined ? '' : ` (${sanitize(asked.email, 200)})`;
   return {
     title: 'Link your user?',
-    text: `The Slack user “${plain(asked.name, 80)}”${email} of the workspace “${plain(asked.workspace, 80)}” asked to be linked to a user at the deployment service. If you continue, the service asks you to sign in, and Deckhand then knows that Slack user by your name and address there. A link lends no API key and gives no permission.`,
+    text: `The Slack user “${sanitize(asked.name, 80)}”${email} of the workspace “${sanitize(asked.workspace, 80)}” asked to be linked to a user at the deployment service. If you continue, the service asks you to sign in, and Deckhand then knows that Slack user by your name and address there. A link lends no API key and gives no permission.`,
     next: `Continue only if that Slack user is you and you ran ${word} link just now. If not, close this page; nothing is linked.`,
     form: { label: 'Continue to the service', ...form },
   };
@@ -116,7 +116,7 @@ export function linkQuestionPage(
 export function linkedPage(workspace: string, name: string, word: string): Page {
   return {
     title: 'You are linked',
-    text: `The Slack user “${plain(name, 80)}” is linked to your user at the deployment service.`,
+    text: `The Slack user “${sanitize(name, 80)}” is linked to your user at the deployment service.`,
     next: `Close this page and return to Slack; ${word} whoami shows the link. If that Slack user is not you, remove Deckhand from your list of authorised applications at the service now.`,
     links: [slackLink(workspace)],
   };

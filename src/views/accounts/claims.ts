@@ -1,5 +1,5 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, cut, dateOnly } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateOnly, truncate } from '../../core/mrkdwn.ts';
 import type { Claim } from '../../records/service-names.ts';
 import { choiceMenu } from '../blocks/choices.ts';
 import { LIMITS } from '../blocks/limits.ts';
@@ -63,7 +63,7 @@ function claimRows(account: string, claims: readonly Claim[]): KnownBlock[] {
   const rows = claims.slice(-MOST).map((claim) => {
     const { name, user, at } = claim;
     return section(
-      cut(`${bold(name, 100)} is <@${user}>, since ${dateOnly(at)}`, LIMITS.sectionText),
+      truncate(`${bold(name, 100)} is <@${user}>, since ${dateOnly(at)}`, LIMITS.sectionText),
       button('Release', `me:release#${user}`, { value: { account, user, at } }),
     );
   });

@@ -28,7 +28,7 @@ export interface PurposeChoice {
 }
 
 /** A longer command does not fit into a form's metadata, and is not run again. */
-const LONGEST_REPLAY = 1_000;
+const MAX_REPLAY = 1_000;
 
 /**
  * Slack has no masked input, so the form says what happens to the key.
@@ -39,7 +39,7 @@ export function connectModal(
   choice: PurposeChoice | undefined,
   email?: string,
 ): ModalView {
-  const isKept = replay !== '' && JSON.stringify(replay).length <= LONGEST_REPLAY;
+  const isKept = replay !== '' && JSON.stringify(replay).length <= MAX_REPLAY;
   const metadata = { channel, replay: isKept ? replay : undefined };
   return modal(CONNECT, 'Connect an account', { submit: 'Connect', metadata }, [
     textInput('account', 'Account', {

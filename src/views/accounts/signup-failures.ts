@@ -1,5 +1,5 @@
 import type { ServiceError } from '../../core/errors.ts';
-import { dateTime, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 
 /** Errors by field are plain text, `base` is mrkdwn with all foreign text escaped. */
 export interface SignupFault {
@@ -42,7 +42,7 @@ export function signupFault(error: ServiceError, at: { now: number; webSignup: s
   switch (error.status) {
     case 400:
       return misfits(said, {
-        email: `The e-mail address or the password is missing or not valid.${reason(said, plain)}`,
+        email: `The e-mail address or the password is missing or not valid.${reason(said, sanitize)}`,
       });
     case 401:
       return { errors: { password: WRONG_PASSWORD } };
@@ -96,7 +96,7 @@ function misfits(said: readonly Said[], otherwise: Record<string, string> = {}):
     const field = one.field ?? FIELD_WORDS.find(([, words]) => words.test(one.text))?.[0];
     const own = field === undefined ? undefined : FIELD_FAULTS[field];
     if (field === undefined || own === undefined) rest.push(one);
-    else errors[field] = `${errors[field] ?? own}${reason([one], plain)}`;
+    else errors[field] = `${errors[field] ?? own}${reason([one], sanitize)}`;
   }
   if (Object.keys(errors).length === 0 && Object.keys(otherwise).length > 0) return { errors: otherwise };
   const base = `The service did not accept the sign-up.${reason(rest, mrkdwn)}`;

@@ -1,5 +1,5 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { bold, code, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { buttons, context, linkButton, say, section } from '../blocks/message.ts';
 import { maskedKey } from './accounts.ts';
@@ -26,7 +26,7 @@ export interface DeployKey {
 }
 
 /** Providers with a button; the service names a handful. */
-const MOST_PROVIDERS = 10;
+const MAX_PROVIDERS = 10;
 
 /** Only for the person who signed up. API 2.2 and 5.1 (docs/service-api.md). */
 export function signedUpMessage(view: SignedUp): Message {
@@ -86,12 +86,14 @@ function providerBlocks(oauthUrls: Record<string, string>): KnownBlock[] {
     .filter((one) => one !== undefined);
   if (connect.length === 0) return [];
   const said = '*Repository provider.* You can also connect a provider’s account in your browser:';
-  return [section(said), ...buttons(...connect.slice(0, MOST_PROVIDERS))];
+  return [section(said), ...buttons(...connect.slice(0, MAX_PROVIDERS))];
 }
 
 /** Text to be copied: without markup. Line breaks stay, other invisible characters do not. */
 function preformatted(foreign: string): KnownBlock {
-  const lines = foreign.split('\n').map((line) => line.match(/^ */)?.[0] + plain(line, LIMITS.sectionText));
+  const lines = foreign
+    .split('\n')
+    .map((line) => line.match(/^ */)?.[0] + sanitize(line, LIMITS.sectionText));
   return {
     type: 'rich_text',
     elements: [

@@ -1,7 +1,7 @@
 import type { Button } from '@slack/types';
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { beginningOf, bold, code, count, firstOf, mrkdwn, plain, timeOnly } from '../../core/mrkdwn.ts';
+import { beginningOf, bold, code, count, firstOf, mrkdwn, sanitize, timeOnly } from '../../core/mrkdwn.ts';
 import { ACTIVITY_RANGES, type Activity, type ActivityEvent } from '../../service/activity.ts';
 import { dayName, dayOf } from '../blocks/days.ts';
 import { packed } from '../blocks/lists.ts';
@@ -27,7 +27,7 @@ export type ActivityAsk = z.infer<typeof ActivityAsk>;
 export type ActivityAudience = { kind: 'asker'; isShared: boolean } | { kind: 'channel'; sharedBy: string };
 
 /** API 4.9 (docs/service-api.md): the feed holds no more than this, however long the range is. */
-const MOST_EVENTS = 100;
+const MAX_EVENTS = 100;
 const PAGE = 12;
 
 /** The feed of a range by day, a page at a time, under its figures and their chart where they were asked for. */
@@ -78,7 +78,7 @@ export function chartOf(
 ): DeploymentsData {
   const { range, zone, project } = ask;
   const events = project === undefined ? activity.events : eventsOf(activity.events, project.permalink);
-  const of = project === undefined ? ask.account : `${plain(project.name, 40)} in ${ask.account}`;
+  const of = project === undefined ? ask.account : `${sanitize(project.name, 40)} in ${ask.account}`;
   const cut = isCut(activity);
   return {
     title: `${of}, ${RANGE_WORDS[range].name}`,
@@ -90,7 +90,7 @@ export function chartOf(
 
 /** True where the service cut the feed, so that its beginning is missing. */
 export function isCut({ events, unread = 0 }: Activity): boolean {
-  return events.length + unread >= MOST_EVENTS;
+  return events.length + unread >= MAX_EVENTS;
 }
 
 function figuresOf(ask: ActivityAsk, activity: Activity, chart?: KnownBlock): KnownBlock[] {
@@ -128,7 +128,7 @@ export function eventLine(
     projectName(event),
     mrkdwn(event.event.replaceAll('_', ' '), 30),
   ];
-  if (revision !== null && revision !== '') parts.push(code(beginningOf(plain(revision), 7)));
+  if (revision !== null && revision !== '') parts.push(code(beginningOf(sanitize(revision), 7)));
   const names = servers.map((server) => mrkdwn(server, 24));
   if (names.length > 0) parts.push(`on ${firstOf(names, 3)}`);
   if (event.user !== null && event.user !== '') parts.push(`by ${who(event.user)}`);
@@ -148,7 +148,7 @@ function notesOf(
 ): string[] {
   const notes = [mrkdwn(ask.zone, 60)];
   if (pages > 1) notes.push(`page ${page + 1} of ${pages}`);
-  if (isCut(activity)) notes.push(`the service lists the latest ${MOST_EVENTS} events only`);
+  if (isCut(activity)) notes.push(`the service lists the latest ${MAX_EVENTS} events only`);
   if (audience.kind === 'channel') notes.push(`shared by <@${audience.sharedBy}>`);
   else if (audience.isShared) notes.push('shared with this channel');
   return notes;

@@ -1,5 +1,5 @@
 import type { DataVisualizationBlock, KnownBlock } from '../../core/message.ts';
-import { cut, plain } from '../../core/mrkdwn.ts';
+import { sanitize, truncate } from '../../core/mrkdwn.ts';
 import { shortDayName } from '../blocks/days.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { section } from '../blocks/message.ts';
@@ -34,7 +34,7 @@ export function chartBlock(data: DeploymentsData): DataVisualizationBlock | unde
       })),
       axis_config: {
         categories: data.bars.map(({ day }) => shortDayName(day)),
-        x_label: plain(zoneWords(data), LIMITS.chartTitle),
+        x_label: sanitize(zoneWords(data), LIMITS.chartTitle),
       },
     },
   };
@@ -42,7 +42,7 @@ export function chartBlock(data: DeploymentsData): DataVisualizationBlock | unde
 
 /** The chart as an uploaded picture. @param id Slack's id of the file */
 export function chartImage(data: DeploymentsData, id: string, maxAltText: number): KnownBlock {
-  return { type: 'image', slack_file: { id }, alt_text: cut(altText(data), maxAltText) };
+  return { type: 'image', slack_file: { id }, alt_text: truncate(altText(data), maxAltText) };
 }
 
 /** The chart in words, a line for each day that has deployments. @param maxLines how many of the latest, up to 30 */

@@ -1,5 +1,5 @@
 import { HOUR_MS } from '../../core/clock.ts';
-import { cut, plain } from '../../core/mrkdwn.ts';
+import { sanitize, truncate } from '../../core/mrkdwn.ts';
 import type { ActivityEvent, ActivityRange } from '../../service/activity.ts';
 import { dayName, dayOf, daysBetween } from '../blocks/days.ts';
 import { type Outcome, outcomeOf } from './outcomes.ts';
@@ -77,7 +77,7 @@ export function chartName(data: Pick<DeploymentsData, 'title'>): string {
 
 /** Slack does not say whether it reads markup in titles and alternative texts, so none is left for it to read. */
 function whose({ title }: Pick<DeploymentsData, 'title'>): string {
-  return plain(title, 200).replaceAll('<', '‹').replaceAll('>', '›');
+  return sanitize(title, 200).replaceAll('<', '‹').replaceAll('>', '›');
 }
 
 /** The picture in words, for those who do not see it. */
@@ -90,7 +90,7 @@ export function altText(data: DeploymentsData): string {
     ...(data.isCut ? ['The service lists its latest events only, so earlier ones are missing.'] : []),
     ...(each.length === 0 ? [] : [`${each.join('; ')}.`]),
   ];
-  return cut(sentences.join(' '), MAX_ALT_TEXT);
+  return truncate(sentences.join(' '), MAX_ALT_TEXT);
 }
 
 /** "3 succeeded, 1 failed" */

@@ -1,5 +1,5 @@
 import type { KnownBlock } from '../../core/message.ts';
-import { count, markup, mrkdwn } from '../../core/mrkdwn.ts';
+import { count, mrkdwn, mrkdwnText } from '../../core/mrkdwn.ts';
 import type { Activity, ActivityRange, ActivityStats } from '../../service/activity.ts';
 import { context } from '../blocks/message.ts';
 import { outcomeOf } from './outcomes.ts';
@@ -23,7 +23,7 @@ export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRan
   if (stats === undefined || Object.values(stats).every((figure) => figure === undefined))
     return [context(':information_source: The service sent no figures that Deckhand can read.')];
   return [
-    { type: 'section', fields: tilesOf(stats).map(([label, value]) => markup(`*${label}*\n${value}`)) },
+    { type: 'section', fields: tilesOf(stats).map(([label, value]) => mrkdwnText(`*${label}*\n${value}`)) },
     context(`▲ ▼ against ${RANGE_WORDS[range].compared}`),
   ];
 }

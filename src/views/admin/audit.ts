@@ -6,12 +6,12 @@ import type { AuditEntry } from '../../records/audit.ts';
 import { listBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, say } from '../blocks/message.ts';
 
-export const MOST_ON_PAGE = 50;
+export const MAX_ON_PAGE = 50;
 
 /** One page of the log, as its buttons carry it. */
 export const AuditPage = z.object({
   /** Entries on a page. */
-  size: z.int().min(1).max(MOST_ON_PAGE),
+  size: z.int().min(1).max(MAX_ON_PAGE),
   /** From 0, the newest. */
   page: z.int().min(0).max(10_000),
   /** The newest entry of the first page, so that later entries do not shift the pages. */

@@ -21,12 +21,12 @@ const MARKS: Record<Health, string> = {
 };
 /** Each finding is a sentence or two, so that these fit into one section. */
 const LINES_A_SECTION = 8;
-const MOST_SECTIONS = 40;
+const MAX_SECTIONS = 40;
 
 export function doctorMessage(findings: readonly Finding[]): Message {
   const faults = findings.filter(({ health }) => health === 'broken').length;
   const title = faults === 0 ? 'Everything works' : `${count(faults, 'problem')} found`;
   const lines = findings.map(({ what, health, said }) => `${MARKS[health]} *${what}*  ${said}`);
-  const pages = inPages(lines, { most: LINES_A_SECTION }).slice(0, MOST_SECTIONS);
+  const pages = inPages(lines, { most: LINES_A_SECTION }).slice(0, MAX_SECTIONS);
   return headed(title, ...pages.map((page) => section(page.join('\n'))));
 }

@@ -1,9 +1,9 @@
 import { DAY_MS } from '../../core/clock.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
-import { byQuarter, numbersIn } from '../../core/quarters.ts';
+import { cachePerQuarterHour, zonedParts } from '../../core/quarters.ts';
 
 /** Whose names are kept: `Intl` takes microseconds for each, and feeds are of the same few weeks. */
-const MOST_DAYS = 100;
+const MAX_DAYS = 100;
 
 /** "Friday, Nov 20" */
 export const dayName = dayFormat({ weekday: 'long', day: 'numeric', month: 'short' });
@@ -35,7 +35,7 @@ function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string
     if (before !== undefined) return before;
     format ??= new Intl.DateTimeFormat('en-US', { ...options, timeZone: 'UTC' });
     const text = format.format(Date.parse(day));
-    if (known.size >= MOST_DAYS) known.clear();
+    if (known.size >= MAX_DAYS) known.clear();
     known.set(day, text);
     return text;
   };
@@ -46,10 +46,10 @@ export function dayOf(zone: string, at: number | string): string {
   return textOf(zone, typeof at === 'number' ? at : Date.parse(at));
 }
 
-const numbersOf = numbersIn({ year: 'numeric', month: '2-digit', day: '2-digit' });
+const numbersOf = zonedParts({ year: 'numeric', month: '2-digit', day: '2-digit' });
 
 /** Zones are checked before they come here. */
-const textOf = byQuarter((zone, at) => {
+const textOf = cachePerQuarterHour((zone, at) => {
   const [month, day, year = ''] = numbersOf(zone, at);
   // Years of more than four digits have a sign and six digits: without them they are read in this machine's zone.
   const iso = year.length > 4 ? `+${year.padStart(6, '0')}` : year.padStart(4, '0');

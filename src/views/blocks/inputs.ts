@@ -1,7 +1,7 @@
 import type { ActionsBlockElement, InputBlock } from '@slack/types';
 import { defined } from '../../core/json.ts';
 import type { KnownBlock } from '../../core/message.ts';
-import { cut, plain } from '../../core/mrkdwn.ts';
+import { sanitize, truncate } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
 import { plainText } from './message.ts';
 
@@ -45,7 +45,7 @@ export function textInput(
     type: 'plain_text_input',
     max_length: maxLength,
     ...defined({
-      initial_value: initial ? cut(initial, maxLength) : undefined,
+      initial_value: initial ? truncate(initial, maxLength) : undefined,
       placeholder: placeholder === undefined ? undefined : plainText(placeholder, LIMITS.placeholder),
     }),
   });
@@ -170,7 +170,7 @@ export function optionOf({ value, text, description }: Choice): {
 } {
   const about = description === undefined ? undefined : plainText(description, LIMITS.optionDescription);
   return {
-    text: plainText(plain(text, LIMITS.optionText) || value, LIMITS.optionText),
+    text: plainText(sanitize(text, LIMITS.optionText) || value, LIMITS.optionText),
     value,
     ...defined({ description: about }),
   };

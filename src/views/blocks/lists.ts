@@ -1,14 +1,14 @@
 import type { DataTableBlock, TableBlock } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, linesWithin, plain } from '../../core/mrkdwn.ts';
+import { code, linesWithin, sanitize } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { LIMITS } from './limits.ts';
 import { context, say, section } from './message.ts';
 
 /** Slack refuses messages whose blocks hold much over 13,000 characters: three sections, or a table, leave room for more. */
-const MOST_SECTIONS = 3;
-const MOST_TABLE_TEXT = 8_000;
-const MOST_CELL = 120;
+const MAX_SECTIONS = 3;
+const MAX_TABLE_TEXT = 8_000;
+const MAX_CELL = 120;
 /** A table with more rows has pages of so many. */
 const PAGE = 10;
 
@@ -47,7 +47,7 @@ export function packed(lines: readonly string[], room: number = LIMITS.sectionTe
 /** Lines of safe mrkdwn in as few sections as hold them, with "and N more" where these are not enough. */
 export function listBlocks(lines: readonly string[], noun?: string): KnownBlock[] {
   const pages = inPages(lines, { room: LIMITS.sectionText }, ({ length }) => length + 1);
-  const rest = pages.splice(MOST_SECTIONS - 1).flat();
+  const rest = pages.splice(MAX_SECTIONS - 1).flat();
   const last = rest.length === 0 ? [] : [linesWithin(rest, LIMITS.sectionText, noun)];
   return [...pages.map((page) => page.join('\n')), ...last].map((text) => section(text));
 }
@@ -68,9 +68,9 @@ export function table(
   const shown: string[][] = [];
   let used = 0;
   for (const row of rows.slice(0, LIMITS.tableRows - 1)) {
-    const cells = row.map((cell) => plain(cell, MOST_CELL));
+    const cells = row.map((cell) => sanitize(cell, MAX_CELL));
     used += cells.join('').length;
-    if (used > MOST_TABLE_TEXT) break;
+    if (used > MAX_TABLE_TEXT) break;
     shown.push(cells);
   }
   const heads = columns.map((column) => (typeof column === 'string' ? { title: column } : column));
@@ -79,7 +79,7 @@ export function table(
   );
   const block: TableBlock | DataTableBlock =
     rows.length > PAGE
-      ? { type: 'data_table', caption: plain(caption, MOST_CELL), page_size: PAGE, rows: cells }
+      ? { type: 'data_table', caption: sanitize(caption, MAX_CELL), page_size: PAGE, rows: cells }
       : {
           type: 'table',
           column_settings: heads.map(({ align }) => ({ align: align ?? 'left' })),

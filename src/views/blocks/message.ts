@@ -1,14 +1,14 @@
 import type { Button, ConfirmationDialog } from '@slack/types';
 import { isThisMachine } from '../../core/http.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, cut, duration, markup, plain } from '../../core/mrkdwn.ts';
+import { code, duration, mrkdwnText, sanitize, truncate } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
 
 /** `text` is mrkdwn whose foreign parts are escaped already. */
 export function section(text: string, accessory?: Button | false): KnownBlock {
   return {
     type: 'section',
-    text: markup(cut(text, LIMITS.sectionText)),
+    text: mrkdwnText(truncate(text, LIMITS.sectionText)),
     ...(accessory && { accessory }),
   };
 }
@@ -16,7 +16,7 @@ export function section(text: string, accessory?: Button | false): KnownBlock {
 /** Small print; what is not to be said is left out. */
 export function context(...texts: ReadonlyArray<string | false | undefined>): KnownBlock {
   const said = texts.filter((text) => text !== false && text !== undefined).slice(0, LIMITS.contextElements);
-  return { type: 'context', elements: said.map((text) => markup(cut(text, LIMITS.sectionText))) };
+  return { type: 'context', elements: said.map((text) => mrkdwnText(truncate(text, LIMITS.sectionText))) };
 }
 
 export function header(text: string): KnownBlock {
@@ -25,7 +25,7 @@ export function header(text: string): KnownBlock {
 
 /** Foreign text as Slack's plain text object. */
 export function plainText(text: string, max: number): { type: 'plain_text'; text: string } {
-  return { type: 'plain_text', text: plain(text, max) };
+  return { type: 'plain_text', text: sanitize(text, max) };
 }
 
 /** How something that was followed stands whose end is not known. */
@@ -36,7 +36,7 @@ export const UNENDED = {
 
 /** A message of one sentence, and perhaps what to do next. */
 export function say(text: string, ...more: KnownBlock[]): Message {
-  return { text: cut(text, LIMITS.messageText), blocks: [section(text), ...more] };
+  return { text: truncate(text, LIMITS.messageText), blocks: [section(text), ...more] };
 }
 
 /** A message under a heading. */

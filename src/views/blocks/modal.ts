@@ -2,7 +2,7 @@ import type { InputBlock, PlainTextOption } from '@slack/types';
 import { z } from 'zod';
 import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { cut, mrkdwn } from '../../core/mrkdwn.ts';
+import { mrkdwn, truncate } from '../../core/mrkdwn.ts';
 import { optionOf } from './inputs.ts';
 import { LIMITS } from './limits.ts';
 import { plainText, section } from './message.ts';
@@ -78,7 +78,7 @@ export function refill(view: ModalView, values: Values, secrets: readonly string
 function holding(element: InputBlock['element'], value: string | string[]): InputBlock['element'] {
   switch (element.type) {
     case 'plain_text_input':
-      return { ...element, initial_value: cut(String(value), element.max_length ?? LIMITS.inputText) };
+      return { ...element, initial_value: truncate(String(value), element.max_length ?? LIMITS.inputText) };
     case 'email_text_input':
       return { ...element, initial_value: String(value) };
     case 'static_select':
@@ -127,7 +127,7 @@ const Element = z.looseObject({
 const State = z.looseObject({ values: z.record(z.string(), z.record(z.string(), Element)) });
 
 /** As many as Slack lets through in a field. */
-const MOST_TYPED = 3_000;
+const MAX_TYPED = 3_000;
 
 export type Values = Record<string, string | string[] | undefined>;
 
@@ -145,7 +145,7 @@ function readElement(element: z.infer<typeof Element>): string | string[] | unde
   return (
     element.selected_options?.map((option) => option.value) ??
     element.selected_users ??
-    element.value?.slice(0, MOST_TYPED) ??
+    element.value?.slice(0, MAX_TYPED) ??
     element.selected_option?.value ??
     element.selected_conversation ??
     element.selected_time ??

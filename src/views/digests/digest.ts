@@ -1,5 +1,5 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, count, cut, dateTime, linesWithin } from '../../core/mrkdwn.ts';
+import { code, count, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
 import type { Digest } from '../../records/digests.ts';
 import type { Activity, ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -40,7 +40,7 @@ export interface DigestFrame {
 }
 
 /** Accounts shown with all their figures; Slack takes about 13,000 characters a message. */
-const MOST_IN_FULL = 4;
+const MAX_IN_FULL = 4;
 /** Characters for the failures of all accounts together. */
 const FAILURES_ROOM = 2400;
 
@@ -52,16 +52,16 @@ export function digestMessage(
 ): Message {
   const { digest, lateSince } = frame;
   const range = RANGE_WORDS[digest.range].name;
-  const inFull = reports.slice(0, MOST_IN_FULL);
+  const inFull = reports.slice(0, MAX_IN_FULL);
   const skipped = reports.flatMap((report) => (report.kind === 'reported' ? (report.skipped ?? []) : []));
-  const rest = reports.slice(MOST_IN_FULL).map((report) => summaryOf(report, digest));
+  const rest = reports.slice(MAX_IN_FULL).map((report) => summaryOf(report, digest));
   const late = lateSince === undefined ? [] : [`:hourglass: Late: this was due ${dateTime(lateSince)}.`];
   const summary = linesWithin(
     reports.map((report) => summaryOf(report, digest)),
     1000,
   ).replaceAll('\n', '; ');
   return {
-    text: cut(`${late.join('')} Deployment digest, ${range}. ${summary}`.trim(), LIMITS.messageText),
+    text: truncate(`${late.join('')} Deployment digest, ${range}. ${summary}`.trim(), LIMITS.messageText),
     blocks: [
       header(`Deployment digest, ${range}`),
       ...late.map((said) => context(said)),

@@ -7,9 +7,9 @@ import { explainPolicy } from '../blocks/slack-failures.ts';
 import type { AccountReport } from './digest.ts';
 
 /** Slack refuses messages whose blocks hold much over 13,000 characters. */
-const MOST_CHARACTERS = 9_000;
-const MOST_BLOCKS = 40;
-const MOST_REPLIES = 4;
+const MAX_CHARACTERS = 9_000;
+const MAX_BLOCKS = 40;
+const MAX_REPLIES = 4;
 
 /** Why words stand for a chart. */
 export function pictureRefusedMessage({ reason }: Refusal): Message {
@@ -29,9 +29,9 @@ export function threadMessages(
     const of = subjectWords(report.account, project);
     const title = `${count(events.length, 'event')} of ${of}${report.data.isCut ? ', the latest that the service lists' : ''}`;
     const blocks = [section(`*Events*  ${title}`), ...feedBlocks(events, zone)];
-    const pages = inPages(blocks, { most: MOST_BLOCKS, room: MOST_CHARACTERS }, lengthOf);
-    return pages.slice(0, MOST_REPLIES).map((blocks, at): Message => {
-      const isCut = at === MOST_REPLIES - 1 && pages.length > MOST_REPLIES;
+    const pages = inPages(blocks, { most: MAX_BLOCKS, room: MAX_CHARACTERS }, lengthOf);
+    return pages.slice(0, MAX_REPLIES).map((blocks, at): Message => {
+      const isCut = at === MAX_REPLIES - 1 && pages.length > MAX_REPLIES;
       return { text: title, blocks: isCut ? [...blocks, section('_and more, earlier_')] : blocks };
     });
   });

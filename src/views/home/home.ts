@@ -1,6 +1,6 @@
 import type { HomeView } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
-import { bold, code, cut, dateTime, linesWithin } from '../../core/mrkdwn.ts';
+import { bold, code, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import type { Run } from '../../records/test-runs.ts';
@@ -58,11 +58,11 @@ export interface HomeData {
 
 /** As for `activity` and digests unless they ask for another. */
 export const HOME_RANGE = 'last_7_days';
-export const MOST_RUNNING = 5;
-export const MOST_ENDED = 8;
-export const MOST_FIGURES = 3;
-const MOST_ACCOUNTS = 10;
-const MOST_SCHEDULES = 15;
+export const MAX_RUNNING = 5;
+export const MAX_ENDED = 8;
+export const MAX_FIGURES = 3;
+const MAX_ACCOUNTS = 10;
+const MAX_SCHEDULES = 15;
 
 /** App Home: accounts, test runs, schedules, and the person's permissions. */
 export function homeView(data: HomeData): HomeView & { blocks: KnownBlock[] } {
@@ -111,8 +111,8 @@ function overview(data: HomeData): KnownBlock[] {
       isAdmin && button('Connect an account', 'connect:open', { value: {} }),
     ),
     header('Accounts'),
-    ...data.accounts.slice(0, MOST_ACCOUNTS).flatMap((account) => accountBlocks(account, data)),
-    ...moreOf(data.accounts.length - MOST_ACCOUNTS, `${data.word} accounts`),
+    ...data.accounts.slice(0, MAX_ACCOUNTS).flatMap((account) => accountBlocks(account, data)),
+    ...moreOf(data.accounts.length - MAX_ACCOUNTS, `${data.word} accounts`),
     header('Test runs'),
     ...runBlocks(data.runs),
     header('Schedules'),
@@ -170,8 +170,8 @@ function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {
       ),
     ];
   return [
-    ...schedules.slice(0, MOST_SCHEDULES).map((schedule) => scheduleBlock(schedule, roles)),
-    ...moreOf(schedules.length - MOST_SCHEDULES, `${word} digest list`),
+    ...schedules.slice(0, MAX_SCHEDULES).map((schedule) => scheduleBlock(schedule, roles)),
+    ...moreOf(schedules.length - MAX_SCHEDULES, `${word} digest list`),
   ];
 }
 
@@ -182,8 +182,8 @@ function scheduleBlock(
 ): KnownBlock {
   const isPaused = state.kind === 'paused';
   const icon = isPaused ? ':double_vertical_bar:' : face.icon;
-  const when = isPaused ? `Paused ${cut(whyPaused(state), 1000)}.` : next && `Next ${dateTime(next)}`;
-  const text = [`${icon} *${face.title}* in <#${channel}>: ${cut(what, 500)}`, ...(when ? [when] : [])];
+  const when = isPaused ? `Paused ${truncate(whyPaused(state), 1000)}.` : next && `Next ${dateTime(next)}`;
+  const text = [`${icon} *${face.title}* in <#${channel}>: ${truncate(what, 500)}`, ...(when ? [when] : [])];
   const change = isPaused
     ? button('Resume', `${face.prefix}:resume`, { value: { id } })
     : button('Pause', `${face.prefix}:pause`, { value: { id } });

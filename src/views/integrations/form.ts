@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KnownBlock, ModalView } from '../../core/message.ts';
-import { bold, capitalised, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { bold, capitalised, code, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import {
   findHookType,
   HOOK_TYPES,
@@ -51,7 +51,7 @@ export interface IntegrationForm {
   typedProject?: string | undefined;
 }
 
-const LONGEST_NAME = 255;
+const MAX_NAME = 255;
 
 /** The form for the type and version chosen so far, with the values filled in except secrets. */
 export function integrationModal(form: IntegrationForm): ModalView {
@@ -138,7 +138,7 @@ function knownBlocks(
 function identifierInput(): KnownBlock {
   return textInput(IDENTIFIER_FIELD, 'Identifier', {
     optional: false,
-    maxLength: LONGEST_NAME,
+    maxLength: MAX_NAME,
     hint: 'The service did not give it when this was added. Copy it from the project’s integrations there.',
   });
 }
@@ -172,7 +172,7 @@ function typeInput({ wireNames }: IntegrationForm, { optional }: { optional: boo
 
 function nameInput(spec: { optional: boolean; initial?: string | undefined }): KnownBlock {
   const { optional, initial = '' } = spec;
-  return textInput('name', 'Name', { optional, initial, maxLength: LONGEST_NAME });
+  return textInput('name', 'Name', { optional, initial, maxLength: MAX_NAME });
 }
 
 const FLAG_NAMES: Record<IntegrationFlag, string> = {
@@ -196,5 +196,5 @@ function flagsOffInput(): KnownBlock {
 
 /** The name as a form shows and compares it. */
 export function shownName(name: string): string {
-  return plain(name, 200);
+  return sanitize(name, 200);
 }

@@ -1,6 +1,6 @@
 import type { Button } from '@slack/types';
 import type { Message } from '../../core/message.ts';
-import { code, count, firstOf, plain } from '../../core/mrkdwn.ts';
+import { code, count, firstOf, sanitize } from '../../core/mrkdwn.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { searchMenu } from '../blocks/choices.ts';
 import { dateName, dayOf } from '../blocks/days.ts';
@@ -8,9 +8,9 @@ import { table } from '../blocks/lists.ts';
 import { button, buttons, context, header, say, section } from '../blocks/message.ts';
 import { money } from '../blocks/money.ts';
 
-const MOST_BUTTONS = 10;
+const MAX_BUTTONS = 10;
 const RECENT = 3;
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /**
  * The account's invoices as a table, the unpaid ones named first, with buttons for the PDFs that people want.
@@ -23,7 +23,7 @@ export function invoicesMessage(account: string, invoices: readonly Invoice[], z
   return {
     text: `${count(invoices.length, 'invoice')} of ${code(account)}, ${state}`,
     blocks: [
-      header(`Invoices of ${plain(account, 60)}`),
+      header(`Invoices of ${sanitize(account, 60)}`),
       section(`${count(invoices.length, 'invoice')}, ${state}${unpaidNames(unpaid)}`),
       ...table(
         'Invoices',
@@ -54,7 +54,7 @@ export function invoiceComment(account: string, number: number, user: string): s
 export function invoiceTitle(account: string, number: number, invoice: Invoice | undefined): string {
   const known =
     invoice === undefined ? [] : [money(invoice.total, invoice.currency), invoice.paid ? 'paid' : 'unpaid'];
-  return plain([`Invoice ${number} of ${account}`, ...known].join(', '), 150);
+  return sanitize([`Invoice ${number} of ${account}`, ...known].join(', '), 150);
 }
 
 const COLUMNS = [
@@ -70,7 +70,7 @@ function rowOf(invoice: Invoice, zone: string): string[] {
   return [
     String(invoice.number),
     dateName(dayOf(zone, invoice.created_at)),
-    plain(invoice.kind.replaceAll('_', ' '), 40),
+    sanitize(invoice.kind.replaceAll('_', ' '), 40),
     money(invoice.total, invoice.currency),
     invoice.vat === null ? '' : money(invoice.vat, invoice.currency),
     paidWords(invoice, zone),
@@ -85,12 +85,12 @@ function paidWords(invoice: Invoice, zone: string): string {
 function unpaidNames(unpaid: readonly Invoice[]): string {
   if (unpaid.length === 0) return '';
   const names = unpaid.map(({ number, total, currency }) => `${code(number)} (${money(total, currency)})`);
-  return `: ${firstOf(names, MOST_NAMED)}`;
+  return `: ${firstOf(names, MAX_NAMED)}`;
 }
 
 /** The unpaid ones and the latest, in the order of the table. */
 function wanted(invoices: readonly Invoice[]): Invoice[] {
-  return invoices.filter((invoice, at) => at < RECENT || !invoice.paid).slice(0, MOST_BUTTONS);
+  return invoices.filter((invoice, at) => at < RECENT || !invoice.paid).slice(0, MAX_BUTTONS);
 }
 
 export function pdfButton(account: string, { number, paid }: Invoice): Button {

@@ -1,5 +1,5 @@
 import type { Message } from '../../core/message.ts';
-import { code, count, cut, dateOnly, dateTime, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import { code, count, dateOnly, dateTime, linesWithin, mrkdwn, truncate } from '../../core/mrkdwn.ts';
 import type { BillingChannel } from '../../records/billing.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { Invoice } from '../../service/invoices.ts';
@@ -16,7 +16,7 @@ export type InvoiceNews =
   | { kind: 'unpaid'; invoice: Invoice; days: number };
 
 /** Slack refuses messages whose blocks hold much over 13,000 characters. */
-const MOST_AT_ONCE = 12;
+const MAX_AT_ONCE = 12;
 
 /**
  * One message for all that is new; the rest of very much in its thread.
@@ -27,7 +27,7 @@ export function invoiceNotices(
   news: readonly InvoiceNews[],
   skipped: readonly SkippedRows[] = [],
 ): { root: Message; replies: Message[] } {
-  const [first = [], ...rest] = inPages(news, { most: MOST_AT_ONCE });
+  const [first = [], ...rest] = inPages(news, { most: MAX_AT_ONCE });
   const root = noticeMessage(account, first);
   const replies = rest.map((page) => noticeMessage(account, page));
   return { root: withSkipped(root, skipped), replies };
@@ -43,7 +43,7 @@ function noticeMessage(account: string, news: readonly InvoiceNews[]): Message {
     text:
       news.length === 0
         ? `Invoices of ${code(account)} that could not be read`
-        : cut(news.map((one) => noticeText(account, one)).join('\n'), LIMITS.messageText),
+        : truncate(news.map((one) => noticeText(account, one)).join('\n'), LIMITS.messageText),
     blocks: [
       ...news.map((one) =>
         section(`${noticeText(account, one)}${detailsOf(one)}`, pdfButton(account, one.invoice)),

@@ -1,5 +1,5 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, dateTime, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { Project } from '../../service/projects.ts';
 import { runBlock } from '../blocks/choices.ts';
 import { menuBlock, searchInput } from '../blocks/inputs.ts';
@@ -8,7 +8,7 @@ import { context, header, say, section } from '../blocks/message.ts';
 import { testButton } from './test-button.ts';
 
 /** A message holds 50 blocks; the other projects are lines of one. */
-const MOST_BUTTONS = 20;
+const MAX_BUTTONS = 20;
 
 /** The account's projects, starred ones first. */
 export function projectsMessage(
@@ -20,12 +20,12 @@ export function projectsMessage(
   const next = filter === undefined ? '' : ` ${code(`${word} projects`)} lists them all.`;
   const title = `${count(projects.length, 'project')} ${what} ${code(account)}`;
   if (projects.length === 0) return say(`No projects ${what} ${code(account)}.${next}`);
-  const others = projects.slice(MOST_BUTTONS).map(projectLine);
+  const others = projects.slice(MAX_BUTTONS).map(projectLine);
   return {
     text: title,
     blocks: [
-      header(`Projects of ${plain(account, 60)}`),
-      ...projects.slice(0, MOST_BUTTONS).map((project, at) => projectRow(account, project, at)),
+      header(`Projects of ${sanitize(account, 60)}`),
+      ...projects.slice(0, MAX_BUTTONS).map((project, at) => projectRow(account, project, at)),
       ...(others.length === 0 ? [] : [section(linesWithin(others, LIMITS.sectionText, 'more'))]),
       context(`${count(projects.length, 'project')}. Narrow the list with a word after ${code('projects')}.`),
     ],
@@ -52,7 +52,7 @@ function deployedWords({ last_deployed_at: at }: Project): string {
 }
 
 /** The typed command is kept in a `block_id` of 255 characters, so that the choice survives a restart. */
-const MOST_TEXT = 200;
+const MAX_TEXT = 200;
 
 /** Asks which project is meant; the choice runs `text` again with it. A long list becomes a menu with search. @param thread where a mention is answered */
 export function chooseProjectMessage(projects: readonly Project[], text: string, thread?: string): Message {
@@ -60,7 +60,7 @@ export function chooseProjectMessage(projects: readonly Project[], text: string,
   const choices = projects
     .filter((project) => project.permalink.length <= LIMITS.optionValue)
     .map((project) => ({ value: project.permalink, text: project.name }));
-  if (text.length > MOST_TEXT || choices.length === 0)
+  if (text.length > MAX_TEXT || choices.length === 0)
     return { text: said, blocks: [section(`${said} Add its name to the command.`)] };
   const menu = menuBlock({
     actionId: 'projects:choose',

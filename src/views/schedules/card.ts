@@ -1,5 +1,5 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, count, cut, linesWithin } from '../../core/mrkdwn.ts';
+import { code, count, linesWithin, truncate } from '../../core/mrkdwn.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, buttons, say } from '../blocks/message.ts';
 
@@ -163,7 +163,10 @@ export function pausedMessage(paused: {
   const [only = ''] = what;
   if (what.length === 1)
     return say(
-      cut(`:double_vertical_bar: Deckhand paused ${only}, because ${reason}. ${next}`, LIMITS.sectionText),
+      truncate(
+        `:double_vertical_bar: Deckhand paused ${only}, because ${reason}. ${next}`,
+        LIMITS.sectionText,
+      ),
     );
   const lines = linesWithin(
     what.map((one) => `• ${one}`),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, count, cut, dateTime } from '../../core/mrkdwn.ts';
+import { code, count, dateTime, truncate } from '../../core/mrkdwn.ts';
 import type { LastResult, Paused, ScheduleState } from '../../records/schedules.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { context, headed, say, section } from '../blocks/message.ts';
@@ -40,7 +40,7 @@ export interface ListedSchedule {
 /** Two blocks each, within Slack's 50. */
 const MOST = 20;
 /** Of the rows as JSON: Slack refuses messages whose blocks are longer than some 13,000 characters. */
-const LONGEST_ROWS = 12_000;
+const MAX_ROWS = 12_000;
 
 /** Schedules of one kind, each with its buttons. */
 export function scheduleList(
@@ -67,13 +67,13 @@ export function scheduleList(
   const rows = listed
     .slice(0, MOST)
     .map(({ lines, ...one }): KnownBlock[] => [
-      section(cut(lines.join('\n'), LIMITS.sectionText)),
+      section(truncate(lines.join('\n'), LIMITS.sectionText)),
       ...scheduleButtons({ face, ...one }, scope),
     ]);
   let length = 0;
   const shown = rows.filter((row) => {
     length += JSON.stringify(row).length;
-    return length <= LONGEST_ROWS;
+    return length <= MAX_ROWS;
   });
   const left = listed.length - shown.length;
   const more = left > 0 && `and ${left} more; list them in their own channels`;

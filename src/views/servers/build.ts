@@ -1,5 +1,5 @@
 import type { Message } from '../../core/message.ts';
-import { bold, code, count, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { bold, code, count, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { Project } from '../../service/projects.ts';
 import type { BuildConfiguration, Server } from '../../service/servers.ts';
 import { LIMITS } from '../blocks/limits.ts';
@@ -21,7 +21,7 @@ export function buildMessage(
   return {
     text: `${kind} of ${mrkdwn(project.name)}: ${count(versions.length, 'package')}, ${count(servers.length, 'server')}`,
     blocks: [
-      header(`${kind} of ${plain(project.name, 80)}`),
+      header(`${kind} of ${sanitize(project.name, 80)}`),
       section(
         versions.length === 0
           ? 'No languages or tools are set.'
@@ -61,7 +61,7 @@ const SHOWN_KEY = 12;
 
 /** The kind of key and its end, because all keys begin alike. A short text is shown whole. */
 export function hostKeyWords(key: string): string {
-  const line = plain(key, 10_000);
+  const line = sanitize(key, 10_000);
   const parts = line.split(' ');
   const at = parts.findIndex((part) => part.length > 40);
   const body = parts[at];

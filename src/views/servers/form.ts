@@ -66,8 +66,8 @@ export interface ServerForm {
   typedProject?: string | undefined;
 }
 
-const LONGEST_NAME = 255;
-const LONGEST_LABEL = 63;
+const MAX_NAME = 255;
+const MAX_LABEL = 63;
 const PROTOCOLS: readonly Choice[] = [
   { value: 'static_hosting', text: 'Static hosting', description: 'A site of files under its own subdomain' },
   { value: 'managed_vps', text: 'Managed VPS', description: 'A virtual server, billed by the month' },
@@ -78,7 +78,7 @@ export function serverFormModal(form: ServerForm): ModalView {
   const { draft } = form;
   const view = modal(SERVER_ADD, SERVER_ADD_TITLE, { submit: 'Continue', metadata: draft }, [
     ...projectBlocks(form),
-    textInput('name', 'Name', { placeholder: 'web-1', maxLength: LONGEST_NAME }),
+    textInput('name', 'Name', { placeholder: 'web-1', maxLength: MAX_NAME }),
     selectInput('protocol_type', 'Kind', {
       choices: PROTOCOLS,
       initial: draft.protocol,
@@ -199,7 +199,7 @@ function labelOf(typed: string): string | undefined {
     .replace(/^https?:\/\//, '')
     .split(/[./]/)[0];
   const isLabel = label !== undefined && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(label);
-  return isLabel && label.length <= LONGEST_LABEL ? label : undefined;
+  return isLabel && label.length <= MAX_LABEL ? label : undefined;
 }
 
 function textOf(value: Values[string]): string {

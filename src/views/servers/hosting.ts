@@ -1,5 +1,5 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, dateTime, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { HostedResource, Region, Size } from '../../service/hosted-resources.ts';
 import { runBlock } from '../blocks/choices.ts';
 import { menuBlock } from '../blocks/inputs.ts';
@@ -36,7 +36,7 @@ export function hostingMessage(
   return {
     text: `${title} ${code(account)}`,
     blocks: [
-      header(`${title} ${plain(account, 60)}`),
+      header(`${title} ${sanitize(account, 60)}`),
       ...table('Managed resources', ['Name', 'Status', 'Region', 'Size', 'IP address', A_MONTH], rows),
       ...resourceMenu(resources, 'Show one', `hosting show --account ${account}`),
     ],

@@ -1,6 +1,6 @@
 import type { Button } from '@slack/types';
 import type { Message } from '../../core/message.ts';
-import { beginningOf, bold, code, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { beginningOf, bold, code, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { Server } from '../../service/servers.ts';
 import { button, buttons, context, linkButton, section } from '../blocks/message.ts';
@@ -58,7 +58,7 @@ export function hostWords(server: Pick<Server, 'hostname' | 'port'>): string | u
 }
 
 export function shortRevision(revision: string | null): string {
-  return revision ? code(beginningOf(plain(revision, 80), 7), 7) : 'never deployed';
+  return revision ? code(beginningOf(sanitize(revision, 80), 7), 7) : 'never deployed';
 }
 
 function reachFacts(server: Server): Fact[] {

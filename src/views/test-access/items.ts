@@ -1,5 +1,5 @@
 import type { Button, PlanBlock, TaskCardBlock } from '@slack/types';
-import { bold, linesWithin, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { bold, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { TestOutcome, TestResults } from '../../service/projects.ts';
 import { LIMITS } from '../blocks/limits.ts';
@@ -72,10 +72,10 @@ export function planOf(items: readonly Item[]): PlanBlock[] {
 }
 
 function taskOf({ title, status, message }: Item, at: number): TaskCardBlock {
-  const task = { type: 'task_card', task_id: `t${at}`, title: plain(title) } as const;
+  const task = { type: 'task_card', task_id: `t${at}`, title: sanitize(title) } as const;
   if (status === undefined) return { ...task, status: 'in_progress' };
   if (status === 'ok') return { ...task, status: 'complete' };
-  return { ...task, status: 'error', output: textOf(plain(message ?? NO_REASON, MAX_REASON)) };
+  return { ...task, status: 'error', output: textOf(sanitize(message ?? NO_REASON, MAX_REASON)) };
 }
 
 function restOf(items: readonly Item[], at: number): TaskCardBlock {

@@ -1,6 +1,6 @@
 import type { EntityActionButton, EntityCustomField, EntityMetadata } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
-import { bold, capitalised, code, dateTime, mrkdwn, plain } from '../../core/mrkdwn.ts';
+import { bold, capitalised, code, dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { Run } from '../../records/test-runs.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { Project } from '../../service/projects.ts';
@@ -42,8 +42,8 @@ export function serverUnfurl(account: string, project: string, server: Server): 
 
 /** Slack's entity for whatever is no file, task or incident: all its fields are our own. */
 const ENTITY_TYPE = 'slack#/entities/item';
-const MOST_DEPLOYMENTS = 5;
-const MOST_VALUE = 2_000;
+const MAX_DEPLOYMENTS = 5;
+const MAX_VALUE = 2_000;
 
 /** A project as people see it in Slack. */
 export interface ShownProject {
@@ -86,9 +86,9 @@ function entityOf(
     external_ref: { id: `${account}/${project.identifier}`, type: 'project' },
     entity_payload: {
       attributes: {
-        title: { text: plain(project.name) },
+        title: { text: sanitize(project.name) },
         display_type: 'Project',
-        display_id: plain(project.permalink),
+        display_id: sanitize(project.permalink),
       },
       custom_fields: fields,
       display_order: fields.map(({ key }) => key),
@@ -124,7 +124,7 @@ function deploymentFields(deployments: readonly ActivityEvent[] | undefined): En
   if (deployments === undefined) return [words('deployments', label, 'Could not be read')];
   const shown = deployments.filter(({ event }) => outcomeOfDeployment(event) !== undefined);
   if (shown.length === 0) return [words('deployments', label, 'None in the last 30 days')];
-  return shown.slice(0, MOST_DEPLOYMENTS).map((event, at) => {
+  return shown.slice(0, MAX_DEPLOYMENTS).map((event, at) => {
     return moment(`deployment_${at + 1}`, deploymentWords(event), Date.parse(event.created_at));
   });
 }
@@ -133,13 +133,13 @@ function deploymentFields(deployments: readonly ActivityEvent[] | undefined): En
 function deploymentWords({ event, properties, user }: ActivityEvent): string {
   const on = properties.servers.length === 0 ? [] : [`on ${properties.servers.join(', ')}`];
   const by = user ? [`by ${user}`] : [];
-  const what = capitalised(plain(event.replaceAll('_', ' '), 40));
-  return plain([what, ...on, ...by].join(' '), 100);
+  const what = capitalised(sanitize(event.replaceAll('_', ' '), 40));
+  return sanitize([what, ...on, ...by].join(' '), 100);
 }
 
 function words(key: string, label: string, value: string, color?: string): EntityCustomField {
   const tag = color === undefined ? {} : { tag_color: color };
-  return { key, label, type: 'string', value: plain(value), ...tag };
+  return { key, label, type: 'string', value: sanitize(value), ...tag };
 }
 
 /** Slack shows it in each person's own zone. @param at milliseconds since the epoch */
@@ -150,6 +150,6 @@ function moment(key: string, label: string, at: number): EntityCustomField {
 /** Left out where it would carry more than Slack takes. */
 function testAction(account: string, { permalink, name }: ShownProject['project']): EntityActionButton[] {
   const { action_id, value = '' } = testButton({ account, project: { permalink, name } });
-  if (action_id === undefined || value.length > MOST_VALUE) return [];
+  if (action_id === undefined || value.length > MAX_VALUE) return [];
   return [{ text: 'Test access', action_id, value }];
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ModalView } from '../../core/message.ts';
-import { capitalised, plain } from '../../core/mrkdwn.ts';
+import { capitalised, sanitize } from '../../core/mrkdwn.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
 import type { Watch } from '../../records/watches.ts';
 import { searchInput, selectInput, textInput } from '../blocks/inputs.ts';
@@ -19,7 +19,7 @@ export const WatchOrigin = z.object({
 export type WatchOrigin = z.infer<typeof WatchOrigin>;
 
 export function watchModal(origin: WatchOrigin, { mode, project, server, hours }: Watch): ModalView {
-  const zone = hours === undefined ? 'your time zone' : plain(hours.zone, 60);
+  const zone = hours === undefined ? 'your time zone' : sanitize(hours.zone, 60);
   const choices = WATCH_MODES.map((value) => ({ value, text: capitalised(MODE_WORDS[value]) }));
   return modal(WATCH_EDIT, 'Edit a watch', { submit: 'Save', metadata: origin }, [
     searchInput('project', 'Project', {

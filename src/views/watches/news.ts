@@ -1,5 +1,5 @@
 import type { Message } from '../../core/message.ts';
-import { code, count, cut, dateTime, firstOf, mrkdwn } from '../../core/mrkdwn.ts';
+import { code, count, dateTime, firstOf, mrkdwn, truncate } from '../../core/mrkdwn.ts';
 import type { KeptLine } from '../../records/watches.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -34,27 +34,27 @@ export interface WatchedNews {
 }
 
 /** More than these at once become one message whose thread holds them. */
-const MOST_AT_ONCE = 10;
+const MAX_AT_ONCE = 10;
 /** Slack refuses messages whose blocks hold much over 13,000 characters. */
-const MOST_SECTIONS = 3;
-const MOST_NAMED = 6;
+const MAX_SECTIONS = 3;
+const MAX_NAMED = 6;
 
 /** One message for all that is new, with its thread where that is much. */
 export function watchMessages(found: WatchedNews): { root: Message; replies: Message[] } {
   const lines = found.lines.map(({ line }) => line);
   const texts = packed(lines);
-  const isMuch = lines.length > MOST_AT_ONCE || texts.length > MOST_SECTIONS;
+  const isMuch = lines.length > MAX_AT_ONCE || texts.length > MAX_SECTIONS;
   const summary = summaryOf(found);
   const pages = inPages(
     texts.map((text) => section(text)),
-    { most: MOST_SECTIONS },
+    { most: MAX_SECTIONS },
   );
   const shown = isMuch
     ? [`${summary}. The thread has them.`]
     : [...(found.kept && lines.length > 0 ? [`${summary}.`] : []), ...texts];
   return {
     root: {
-      text: cut(
+      text: truncate(
         isMuch || found.kept || lines.length === 0 ? headline(found) : lines.join('\n'),
         LIMITS.messageText,
       ),
@@ -113,7 +113,7 @@ function kindsOf(lines: readonly NewsLine[]): string {
     ([, one], [, other]) => other.length - one.length,
   );
   const named = groups.map(([kind, { length }]) => `${length} ${mrkdwn(kind.replaceAll('_', ' '), 40)}`);
-  return firstOf(named, MOST_NAMED, 'more kinds');
+  return firstOf(named, MAX_NAMED, 'more kinds');
 }
 
 function cutWords({ word }: WatchedNews): string {
@@ -124,7 +124,7 @@ function cutWords({ word }: WatchedNews): string {
 function sourceOf({ account, ids }: WatchedNews): string {
   const of = `Activity of ${code(account)}`;
   if (ids.length === 0) return of;
-  const named = ids.slice(0, MOST_NAMED).map((id) => code(id));
-  const more = ids.length > MOST_NAMED ? ` and ${ids.length - MOST_NAMED} more` : '';
+  const named = ids.slice(0, MAX_NAMED).map((id) => code(id));
+  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : '';
   return `${of}, ${ids.length === 1 ? 'watch' : 'watches'} ${named.join(', ')}${more}`;
 }

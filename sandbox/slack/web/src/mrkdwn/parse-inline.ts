@@ -14,7 +14,7 @@ const addresses: ReadonlyArray<readonly [RegExp, string]> = [
   [new RegExp(`^[a-z0-9._%+-]{1,64}@${domain}`, 'i'), 'mailto:'],
   [new RegExp(`^${domain}(?:\\/[^\\s<>|]*[^\\s<>|.,:;!?'")\\]}*_~])?`, 'i'), 'http://'],
 ];
-const LONGEST_ADDRESS = 3000;
+const MAX_ADDRESS = 3000;
 const emojiName = /^:([a-z0-9_+'-]{1,60}):/;
 
 /**
@@ -79,7 +79,7 @@ function readEmoji(line: string, at: number): Found | undefined {
 /** An address in plain words, which Slack links wherever it is not told to leave the text as it is. */
 function readAddress(line: string, at: number): Found | undefined {
   if (isWordCharacter(line[at - 1])) return undefined;
-  const rest = line.slice(at, at + LONGEST_ADDRESS);
+  const rest = line.slice(at, at + MAX_ADDRESS);
   for (const [pattern, scheme] of addresses) {
     const raw = pattern.exec(rest)?.[0];
     if (raw === undefined) continue;

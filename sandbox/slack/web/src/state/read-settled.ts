@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../api/types.ts';
 
-const MOST_READS = 4;
+const MAX_READS = 4;
 
 /** How many events of each kind the stream brought. */
 export type Heard = Map<StreamEvent['type'], number>;
@@ -20,6 +20,6 @@ export async function readSettled<T>(
     const before = count();
     const answer = await read();
     const isSettled = count() === before;
-    if (isSettled || reads === MOST_READS) return apply(answer);
+    if (isSettled || reads === MAX_READS) return apply(answer);
   }
 }
