@@ -53,6 +53,7 @@ it('what the newer release left is not touched by the refusal', async () => {
 
 it.each([
   ['0.2.0', '0.2.0', 'itself'],
+  ['0.2.0', readVersion(), 'this one'],
   ['0.2.9', '0.2.10', 'the one before'],
   ['0.9.0', '1.0.0', 'the one before a major one'],
 ])('a store of %s is taken over by %s: %s', async (wrote, ours) => {
