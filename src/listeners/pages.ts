@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isThisMachine } from '../core/http.ts';
-import { type Page, pageOf } from '../views/blocks/page.ts';
-import { frontPage, privacyPage } from '../views/public/pages.ts';
+import { frontPage, type Page, pageOf, privacyPage } from '../views/public/pages.ts';
 import type { Parts } from '../workspace/workspace.ts';
 import { type Routes, sendText, withHead } from './receivers/http-server.ts';
 

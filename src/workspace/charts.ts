@@ -5,14 +5,17 @@ import type { Logger } from '../observability/log.ts';
 import { isFileRefused, isSlackFailure } from '../slack/failure.ts';
 import { withRetries } from '../slack/rate-limit.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
-import { type Charts, chartBlock, chartImage, chartWords } from '../views/activity/chart-blocks.ts';
-import { chartSvg } from '../views/activity/chart-svg.ts';
 import {
   altText,
+  type Charts,
+  chartBlock,
+  chartImage,
   chartName,
+  chartWords,
   type DeploymentsData,
   isWorthDrawing,
-} from '../views/activity/deployments-chart.ts';
+} from '../views/activity/chart.ts';
+import { chartSvg } from '../views/activity/chart-svg.ts';
 import { LIMITS } from '../views/blocks/limits.ts';
 import { CHART_BLOCKS, type NewBlocks, type Surface } from './new-blocks.ts';
 import type { DrawPng } from './png.ts';

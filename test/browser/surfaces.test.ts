@@ -1,7 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { linkQuestionPage } from '../../src/views/accounts/browser-pages.ts';
-import { pageOf } from '../../src/views/blocks/page.ts';
+import { linkQuestionPage, pageOf } from '../../src/views/public/pages.ts';
 import { seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
 import { byLength } from '../support/length.ts';

@@ -9,7 +9,7 @@ import {
   linkMessage,
   notLinkedMessage,
   unlinkedMessage,
-} from '../../views/accounts/link.ts';
+} from '../../views/accounts/identity.ts';
 import { startAddress } from '../../workspace/link-requests.ts';
 import { fromButton } from '../carried.ts';
 import type { ActionContext } from '../command.ts';

@@ -5,7 +5,7 @@ import { AccountFailure } from '../../records/accounts.ts';
 import { nameKey } from '../../records/service-names.ts';
 import { getActivity } from '../../service/activity.ts';
 import { claimsMessage, mentionWords, unknownNameMessage } from '../../views/accounts/claims.ts';
-import { menuTarget } from '../../views/blocks/choices.ts';
+import { menuTarget } from '../../views/blocks/inputs.ts';
 import { say } from '../../views/blocks/message.ts';
 import { fromButton } from '../carried.ts';
 import type { ActionContext, CommandContext } from '../command.ts';

@@ -12,11 +12,11 @@ import {
   PACKAGES,
   SIGNUP,
   SIGNUP_TITLE,
+  signedUpMessage,
   signupModal,
   webSignupModal,
 } from '../../views/accounts/signup.ts';
 import { signupFault } from '../../views/accounts/signup-failures.ts';
-import { signedUpMessage } from '../../views/accounts/signup-reply.ts';
 import { failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { messagesByField, notice } from '../../views/blocks/modal.ts';
 import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';

@@ -1,8 +1,7 @@
 import { GIVEN_ROLES } from '../../core/roles.ts';
 import { forInvoices } from '../../records/account-keys.ts';
 import { getProfile } from '../../service/profile.ts';
-import { linkLine } from '../../views/accounts/link.ts';
-import { profileMessage } from '../../views/accounts/profile.ts';
+import { linkLine, profileMessage } from '../../views/accounts/identity.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 

@@ -15,7 +15,7 @@ import {
   heldAlreadyMessage,
   noAdminMessage,
   requestOverMessage,
-} from '../../views/admin/access.ts';
+} from '../../views/admin/roles.ts';
 import type { Roles } from '../../workspace/roles.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { fromButton } from '../carried.ts';

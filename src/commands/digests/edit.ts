@@ -3,7 +3,7 @@ import type { Digest } from '../../records/digests.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import { editDigest } from '../../scheduler/digests/schedule.ts';
 import { DIGEST_EDIT, digestModal } from '../../views/digests/form.ts';
-import type { OpenedFrom } from '../../views/schedules/list.ts';
+import type { OpenedFrom } from '../../views/schedules/schedule.ts';
 import type { CommandContext, Submitted, ViewState } from '../command.ts';
 import { defineCommand } from '../command.ts';
 import { editCommand } from '../schedules/edit.ts';

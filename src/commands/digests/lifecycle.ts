@@ -3,9 +3,13 @@ import { daysLater } from '../../jobs/zone.ts';
 import { type Digest, nextOf } from '../../records/digests.ts';
 import { asSchedule, DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
-import { digestListMessage, type ListedDigest } from '../../views/digests/list.ts';
-import { digestCommand, digestWords } from '../../views/digests/words.ts';
-import { SCHEDULE_FACES, type ScheduleChange } from '../../views/schedules/card.ts';
+import {
+  digestCommand,
+  digestListMessage,
+  digestWords,
+  type ListedDigest,
+} from '../../views/digests/list.ts';
+import { SCHEDULE_FACES, type ScheduleChange } from '../../views/schedules/schedule.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import type { ScheduleFeature } from '../schedules/feature.ts';
 import { actionOf, listCommand, type Operation, scheduleCommands } from '../schedules/lifecycle.ts';

@@ -5,7 +5,7 @@ import { WEEKDAYS } from '../../core/schedule-choices.ts';
 import { CronError, parseZone } from '../../jobs/zone.ts';
 import { type Cadence, nextTimes } from '../../records/digests.ts';
 import type { ActivityRange } from '../../service/activity.ts';
-import { DAY_NAMES } from '../../views/digests/words.ts';
+import { DAY_NAMES } from '../../views/digests/list.ts';
 import { readActivityWords } from '../activity/parse-activity-arguments.ts';
 import { nearestZone } from '../option-sources.ts';
 import { asTime, readClock } from '../schedules/clock-time.ts';

@@ -10,7 +10,7 @@ import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
 import { WATCHES } from '../../scheduler/watches/schedule.ts';
 import { chartOf } from '../../views/activity/activity.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { digestWords } from '../../views/digests/words.ts';
+import { digestWords } from '../../views/digests/list.ts';
 import {
   type AccountFigures,
   HOME_RANGE,
@@ -21,7 +21,7 @@ import {
   MAX_FIGURES,
   MAX_RUNNING,
 } from '../../views/home/home.ts';
-import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/card.ts';
+import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/schedule.ts';
 import { watchWords } from '../../views/watches/watch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 

@@ -4,7 +4,7 @@ import { HOUR_MS, withTimeout } from '../../core/clock.ts';
 import type { Message } from '../../core/message.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { type DeploymentsData, isWorthDrawing } from '../../views/activity/deployments-chart.ts';
+import { type DeploymentsData, isWorthDrawing } from '../../views/activity/chart.ts';
 import { homeView, refusedHomeView, type ShownFigures } from '../../views/home/home.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';

@@ -7,7 +7,7 @@ import type { Account } from '../../records/accounts.ts';
 import { isBillingChannel } from '../../records/billing.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { downloadInvoice, type Invoice, listInvoices } from '../../service/invoices.ts';
-import { menuTarget } from '../../views/blocks/choices.ts';
+import { menuTarget } from '../../views/blocks/inputs.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import {
   invoiceComment,

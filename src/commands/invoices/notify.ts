@@ -6,8 +6,8 @@ import { ACTIVE, type Schedule } from '../../records/schedules.ts';
 import { addNotices, INVOICE_FEED, INVOICE_NOTICES, knownFrom } from '../../scheduler/invoices/notices.ts';
 import { resumeSchedule } from '../../scheduler/schedules/lifecycle.ts';
 import { withPolling } from '../../scheduler/schedules/poller.ts';
-import { NOTICE_WORDS, notifyStateMessage } from '../../views/invoices/notice.ts';
-import { SCHEDULE_FACES } from '../../views/schedules/card.ts';
+import { NOTICE_WORDS, notifyStateMessage } from '../../views/invoices/invoices.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf, channelOf } from '../resolve-target.ts';
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { accountUrl } from '../../service/addresses.ts';
-import { deployMessage } from '../../views/projects/deploy.ts';
+import { deployMessage } from '../../views/projects/projects.ts';
 import { defineCommand } from '../command.ts';
 
 /** People try it; the service's interface has no way to deploy. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { outdated } from '../../core/errors.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { chosenText, chosenThread } from '../../views/blocks/choices.ts';
+import { chosenText, chosenThread } from '../../views/blocks/inputs.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import { projectsMessage } from '../../views/projects/projects.ts';
 import { defineCommand } from '../command.ts';

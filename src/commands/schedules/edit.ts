@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Schedule } from '../../records/schedules.ts';
-import type { ListScope, OpenedFrom } from '../../views/schedules/list.ts';
+import type { ListScope, OpenedFrom } from '../../views/schedules/schedule.ts';
 import { fromButton } from '../carried.ts';
 import type { ActionContext, CommandContext, CommandSpec } from '../command.ts';
 import { expectAllowedThere, resolveSchedule, type ScheduleFeature } from './feature.ts';

@@ -7,14 +7,14 @@ import type { Schedule, ScheduleState } from '../../records/schedules.ts';
 import { deliver, isUndeliverable } from '../../scheduler/deliver.ts';
 import { pauseSchedule, removeSchedules, type ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
+import type { ListScope, OpenedFrom, ScheduleListing } from '../../views/schedules/schedule.ts';
 import {
   removedCard,
   type ScheduleChange,
   type ScheduleFace,
   type ShownSchedule,
   scheduleCard,
-} from '../../views/schedules/card.ts';
-import type { ListScope, OpenedFrom, ScheduleListing } from '../../views/schedules/list.ts';
+} from '../../views/schedules/schedule.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
 import { refusalOf } from '../permission.ts';

@@ -8,8 +8,14 @@ import {
   resumeSchedule,
   undoRemoval,
 } from '../../scheduler/schedules/lifecycle.ts';
-import { nameOf, restoredCard, type ScheduleChange } from '../../views/schedules/card.ts';
-import { LIST_SCOPES, type ListScope, whyPaused } from '../../views/schedules/list.ts';
+import {
+  LIST_SCOPES,
+  type ListScope,
+  nameOf,
+  restoredCard,
+  type ScheduleChange,
+  whyPaused,
+} from '../../views/schedules/schedule.ts';
 import { fromButton } from '../carried.ts';
 import type { Action, CommandContext, CommandSpec } from '../command.ts';
 import {

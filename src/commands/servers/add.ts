@@ -4,8 +4,14 @@ import type { Reply } from '../../core/reply.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
 import { FOLLOW_PROVISIONING, ServerTarget } from '../../scheduler/servers/provisioning.ts';
 import { isAnyHidden } from '../../views/blocks/modal.ts';
-import { confirmServerModal, creatingNotice } from '../../views/servers/confirm.ts';
-import { Draft, Protocol, readServerForm, SERVER_ADD } from '../../views/servers/form.ts';
+import {
+  confirmServerModal,
+  creatingNotice,
+  Draft,
+  Protocol,
+  readServerForm,
+  SERVER_ADD,
+} from '../../views/servers/form.ts';
 import { fromButton } from '../carried.ts';
 import {
   type ActionContext,

@@ -4,7 +4,7 @@ import { code } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { getBuildConfiguration } from '../../service/servers.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
-import { buildMessage } from '../../views/servers/build.ts';
+import { buildMessage } from '../../views/servers/server.ts';
 import { defineCommand } from '../command.ts';
 import { projectOf } from '../resolve-target.ts';
 

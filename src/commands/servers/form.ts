@@ -6,9 +6,10 @@ import { enrollInBeta, getProfile, type Profile } from '../../service/profile.ts
 import { failureWords } from '../../views/blocks/failures.ts';
 import { resendable, withBanner } from '../../views/blocks/modal.ts';
 import { monthly } from '../../views/blocks/money.ts';
-import { enrollFirstModal, handOverModal } from '../../views/servers/confirm.ts';
 import {
   Draft,
+  enrollFirstModal,
+  handOverModal,
   type Offer,
   Protocol,
   type ServerForm,

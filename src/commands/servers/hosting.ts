@@ -13,7 +13,7 @@ import {
   listSizes,
   syncHostedResource,
 } from '../../service/hosted-resources.ts';
-import { chosenText } from '../../views/blocks/choices.ts';
+import { chosenText } from '../../views/blocks/inputs.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import {
   chooseResourceMessage,

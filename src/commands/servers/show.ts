@@ -3,7 +3,7 @@ import { outdated, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { getServer } from '../../service/servers.ts';
-import { menuTarget } from '../../views/blocks/choices.ts';
+import { menuTarget } from '../../views/blocks/inputs.ts';
 import { serverMessage } from '../../views/servers/server.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { serverPicker } from '../option-sources.ts';

@@ -7,7 +7,7 @@ import type { Account } from '../../records/accounts.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import type { PlacedWatch, Watch } from '../../records/watches.ts';
 import { editWatch, type WatchChoices } from '../../scheduler/watches/watch-service.ts';
-import { WATCH_EDIT, WatchOrigin, watchModal } from '../../views/watches/form.ts';
+import { WATCH_EDIT, WatchOrigin, watchModal } from '../../views/watches/watch.ts';
 import { findProject, ServerNeeded } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { fromForm } from '../carried.ts';

@@ -2,7 +2,7 @@ import type { PlacedWatch } from '../../records/watches.ts';
 import { withPolling } from '../../scheduler/schedules/poller.ts';
 import { WATCH_FEED } from '../../scheduler/watches/feed.ts';
 import { WATCHES } from '../../scheduler/watches/schedule.ts';
-import { SCHEDULE_FACES } from '../../views/schedules/card.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
 import { watchListMessage, watchWords } from '../../views/watches/watch.ts';
 import { isNamed } from '../../workspace/projects.ts';
 import { defineCommand } from '../command.ts';

@@ -5,13 +5,8 @@ import type { Settings } from '../../core/settings.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { asSlackFailure, SlackFailure } from '../../slack/failure.ts';
 import { GROUPS_SCOPE } from '../../slack/scopes.ts';
-import {
-  type BrowserEnd,
-  installedPage,
-  installFailedPage,
-  installPage,
-} from '../../views/accounts/browser-pages.ts';
 import { welcomeMessage } from '../../views/help/start.ts';
+import { type BrowserEnd, installedPage, installFailedPage, installPage } from '../../views/public/pages.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { type OauthInstallations, REDIRECT_PATH } from '../../workspace/installations.ts';
 import { readInstallation } from '../../workspace/oauth-installations.ts';

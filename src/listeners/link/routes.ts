@@ -1,13 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { OauthError, type ServiceOauth, type Tokens } from '../../service/oauth.ts';
-import {
-  type LinkEnd,
-  linkedPage,
-  linkFailedPage,
-  linkQuestionPage,
-} from '../../views/accounts/browser-pages.ts';
-import { linkedMessage } from '../../views/accounts/link.ts';
+import { linkedMessage } from '../../views/accounts/identity.ts';
+import { type LinkEnd, linkedPage, linkFailedPage, linkQuestionPage } from '../../views/public/pages.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { addressOf, CALLBACK_PATH, START_PATH } from '../../workspace/link-requests.ts';
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';

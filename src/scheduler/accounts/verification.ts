@@ -12,7 +12,7 @@ import {
   neverVerifiedMessage,
   verifiedButRefusedMessage,
   verifiedMessage,
-} from '../../views/accounts/signup-reply.ts';
+} from '../../views/accounts/signup.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

@@ -2,8 +2,12 @@ import type { Message, Refusal } from '../../core/message.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { type Digest, nextOf, type SlotResult } from '../../records/digests.ts';
 import type { MessageRef } from '../../slack/slack.ts';
-import { type DigestFrame, digestMessage } from '../../views/digests/digest.ts';
-import { pictureRefusedMessage, threadMessages } from '../../views/digests/thread.ts';
+import {
+  type DigestFrame,
+  digestMessage,
+  pictureRefusedMessage,
+  threadMessages,
+} from '../../views/digests/digest.ts';
 import type { ChartOptions } from '../../workspace/charts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, deliverReply } from '../deliver.ts';

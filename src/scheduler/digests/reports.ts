@@ -5,7 +5,7 @@ import type { Digest } from '../../records/digests.ts';
 import { getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { chartOf, eventsOf } from '../../views/activity/activity.ts';
-import { totalOf } from '../../views/activity/deployments-chart.ts';
+import { totalOf } from '../../views/activity/chart.ts';
 import { unlistedFailures } from '../../views/activity/stats.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import type { AccountReport, ReportedAccount } from '../../views/digests/digest.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../records/schedules.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { type Invoice, listInvoices } from '../../service/invoices.ts';
-import { type InvoiceNews, invoiceNotices, noticeCount } from '../../views/invoices/notice.ts';
+import { type InvoiceNews, invoiceNotices, noticeCount } from '../../views/invoices/invoices.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule, type ScheduleKind } from '../schedules/lifecycle.ts';
 import { postPending } from '../schedules/outbox.ts';

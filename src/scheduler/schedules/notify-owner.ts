@@ -4,7 +4,7 @@ import { code } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { type Paused, type Schedule, StoredMessage } from '../../records/schedules.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { pausedMessage } from '../../views/schedules/card.ts';
+import { pausedMessage } from '../../views/schedules/schedule.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, isUndeliverable } from '../deliver.ts';

@@ -7,7 +7,7 @@ import { AccountFailure } from '../../records/accounts.ts';
 import { createServer } from '../../service/servers.ts';
 import { isRefusal } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
-import { createdNotice } from '../../views/servers/confirm.ts';
+import { createdNotice } from '../../views/servers/form.ts';
 import { provisioningMessage } from '../../views/servers/provisioning.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

@@ -9,8 +9,15 @@ import { type Explained, failureMessage, failureWords } from '../../views/blocks
 import { say } from '../../views/blocks/message.ts';
 import { notice, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
 import { saidBesides } from '../../views/blocks/service-failures.ts';
-import { confirmServerModal, handOverModal, unknownOutcomeWords } from '../../views/servers/confirm.ts';
-import { type Offer, SERVER_ADD_TITLE, serverFormModal, valuesOf } from '../../views/servers/form.ts';
+import {
+  confirmServerModal,
+  handOverModal,
+  type Offer,
+  SERVER_ADD_TITLE,
+  serverFormModal,
+  unknownOutcomeWords,
+  valuesOf,
+} from '../../views/servers/form.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ServerOrder } from './server-order.ts';
 

@@ -1,6 +1,6 @@
 import type { Standing, Watch, WatchedProject, WatchedServer } from '../../records/watches.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
-import { isFailure, outcomeOf } from '../../views/activity/outcomes.ts';
+import { isFailure, outcomeOf } from '../../views/activity/chart.ts';
 import type { WatchNews } from '../../views/watches/news.ts';
 import { projectKey } from './feed-cursor.ts';
 

@@ -6,8 +6,7 @@ import { ACTIVITY_RANGES, type Activity, type ActivityEvent } from '../../servic
 import { dayName, dayOf } from '../blocks/days.ts';
 import { packed } from '../blocks/lists.ts';
 import { button, buttons, context, header, section } from '../blocks/message.ts';
-import { type DeploymentsData, deploymentBars, outcomeWords } from './deployments-chart.ts';
-import { outcomeIcon } from './outcomes.ts';
+import { type DeploymentsData, deploymentBars, outcomeIcon, outcomeWords } from './chart.ts';
 import { accountWords, RANGE_WORDS, statsBlocks, unlistedFailures } from './stats.ts';
 
 /** What was asked for; a button carries it, so that a click survives a restart. */

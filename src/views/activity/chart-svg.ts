@@ -1,5 +1,6 @@
 import { mrkdwn } from '../../core/mrkdwn.ts';
 import { dayAndMonth, weekday } from '../blocks/days.ts';
+import type { Outcome } from './chart.ts';
 import {
   CHART_TITLE,
   type DeploymentsBar,
@@ -10,8 +11,7 @@ import {
   totalOfBar,
   totalWords,
   zoneWords,
-} from './deployments-chart.ts';
-import type { Outcome } from './outcomes.ts';
+} from './chart.ts';
 
 /** Slack shows a picture some 640 points wide, so this stays sharp. All numbers are pixels. */
 const WIDTH = 1000;

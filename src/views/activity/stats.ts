@@ -2,7 +2,7 @@ import type { KnownBlock } from '../../core/message.ts';
 import { count, mrkdwn, mrkdwnText } from '../../core/mrkdwn.ts';
 import type { Activity, ActivityRange, ActivityStats } from '../../service/activity.ts';
 import { context } from '../blocks/message.ts';
-import { outcomeOf } from './outcomes.ts';
+import { outcomeOf } from './chart.ts';
 
 /** What a range is called, and what its deltas compare with (API 4.9, docs/service-api.md). */
 export const RANGE_WORDS = {

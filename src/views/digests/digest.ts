@@ -1,17 +1,23 @@
-import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, count, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
+import type { KnownBlock, Message, Refusal } from '../../core/message.ts';
+import { asClause, code, count, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
 import type { Digest } from '../../records/digests.ts';
 import type { Activity, ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { eventLine, subjectWords } from '../activity/activity.ts';
-import type { Charts } from '../activity/chart-blocks.ts';
-import { type DeploymentsData, rateWords, totalOf, totalWords } from '../activity/deployments-chart.ts';
-import { outcomeOf } from '../activity/outcomes.ts';
+import { eventLine, feedBlocks, subjectWords } from '../activity/activity.ts';
+import {
+  type Charts,
+  type DeploymentsData,
+  outcomeOf,
+  rateWords,
+  totalOf,
+  totalWords,
+} from '../activity/chart.ts';
 import { accountWords, RANGE_WORDS, sayNothingFailed, statsBlocks } from '../activity/stats.ts';
 import { zoneName } from '../blocks/days.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { skippedBlocks } from '../blocks/lists.ts';
-import { button, buttons, context, header, section } from '../blocks/message.ts';
+import { inPages, skippedBlocks } from '../blocks/lists.ts';
+import { button, buttons, context, header, say, section } from '../blocks/message.ts';
+import { explainPolicy } from '../blocks/slack-failures.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
 export type AccountReport =
@@ -169,4 +175,39 @@ function sendable(block: KnownBlock): KnownBlock {
   if (block.type !== 'image' || !('slack_file' in block)) return block;
   const { slack_file: file, alt_text } = block;
   return { type: 'image', slack_file: 'id' in file ? { id: file.id } : { url: file.url }, alt_text };
+}
+
+/** Slack refuses messages whose blocks hold much over 13,000 characters. */
+const MAX_CHARACTERS = 9_000;
+const MAX_BLOCKS = 40;
+const MAX_REPLIES = 4;
+
+/** Why words stand for a chart. */
+export function pictureRefusedMessage({ reason }: Refusal): Message {
+  const policy = explainPolicy(reason);
+  if (policy === undefined) return say(':warning: The chart is in words, because Slack refused its picture.');
+  return say(`:warning: The chart is in words, because ${asClause(policy.text)}. ${policy.next}`);
+}
+
+/** The events of each account as thread replies, by day; what is too long for a few replies is cut, with a note. */
+export function threadMessages(
+  reports: readonly AccountReport[],
+  { zone, project }: { zone: string; project?: { name: string } | undefined },
+): Message[] {
+  return reports.flatMap((report) => {
+    if (report.kind === 'failed' || report.activity.events.length === 0) return [];
+    const { events } = report.activity;
+    const of = subjectWords(report.account, project);
+    const title = `${count(events.length, 'event')} of ${of}${report.data.isCut ? ', the latest that the service lists' : ''}`;
+    const blocks = [section(`*Events*  ${title}`), ...feedBlocks(events, zone)];
+    const pages = inPages(blocks, { most: MAX_BLOCKS, room: MAX_CHARACTERS }, lengthOf);
+    return pages.slice(0, MAX_REPLIES).map((blocks, at): Message => {
+      const isCut = at === MAX_REPLIES - 1 && pages.length > MAX_REPLIES;
+      return { text: title, blocks: isCut ? [...blocks, section('_and more, earlier_')] : blocks };
+    });
+  });
+}
+
+function lengthOf(block: KnownBlock): number {
+  return JSON.stringify(block).length;
 }

@@ -15,8 +15,8 @@ import {
 import { LIMITS } from '../blocks/limits.ts';
 import { context } from '../blocks/message.ts';
 import { modal, refill, type Values } from '../blocks/modal.ts';
-import { OpenedFrom } from '../schedules/list.ts';
-import { DAY_NAMES } from './words.ts';
+import { OpenedFrom } from '../schedules/schedule.ts';
+import { DAY_NAMES } from './list.ts';
 
 export const DIGEST_ADD = 'digest.add';
 export const DIGEST_EDIT = 'digest.edit';

@@ -82,3 +82,38 @@ export function welcomeMessage(view: StartView): Message {
   const said = `:anchor: Deckhand is installed. You and the admins of this workspace can do everything until you set roles with ${code(`${view.word} roles`)}. Invite Deckhand to a channel with \`/invite\`.`;
   return { text: `${said} ${first.text}`, blocks: [section(said), ...first.blocks] };
 }
+
+interface Suggestion {
+  text: string;
+  isDurable: boolean;
+}
+
+/**
+ * For words that are no command: what may have been meant.
+ * @param said why it is asked; mrkdwn, escaped
+ * @param thread the message in whose thread a mention is answered
+ */
+export function suggestionsMessage(
+  word: string,
+  suggestions: readonly Suggestion[],
+  {
+    said = 'Which of these did you mean?',
+    thread,
+  }: { said?: string | undefined; thread?: string | undefined },
+): Message {
+  return say(
+    said,
+    ...buttons(
+      ...suggestions.map(({ text, isDurable }, at) =>
+        button(text, `${isDurable ? 'start:run' : 'start:at-once'}#${at}`, { value: { text, thread } }),
+      ),
+    ),
+    context(`${code(`${word} help`)} lists all commands.`),
+  );
+}
+
+/** A form opens only at a click, so a mention is answered with the button for it; what comes of it stands in `thread`. */
+export function openFormMessage(word: string, text: string, thread: string | undefined): Message {
+  const open = button('Open the form', 'start:at-once', { style: 'primary', value: { text, thread } });
+  return say(`${code(`${word} ${text}`)} goes on in a form.`, ...buttons(open));
+}

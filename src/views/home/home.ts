@@ -7,16 +7,14 @@ import type { Run } from '../../records/test-runs.ts';
 import type { ActivityStats } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { healthOf } from '../accounts/accounts.ts';
-import type { Charts } from '../activity/chart-blocks.ts';
-import type { DeploymentsData } from '../activity/deployments-chart.ts';
+import type { Charts, DeploymentsData } from '../activity/chart.ts';
 import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
-import type { ScheduleFace } from '../schedules/card.ts';
-import { whyPaused } from '../schedules/list.ts';
-import { runWords } from '../test-access/runs.ts';
-import { targetWords } from '../test-access/test-run.ts';
+import type { ScheduleFace } from '../schedules/schedule.ts';
+import { whyPaused } from '../schedules/schedule.ts';
+import { runWords, targetWords } from '../test-access/test-run.ts';
 
 /** A week's figures of one account: undefined where the service gives none; `failed` is mrkdwn. */
 export type AccountFigures =

@@ -1,12 +1,26 @@
 import type { Button } from '@slack/types';
 import type { Message } from '../../core/message.ts';
-import { code, count, firstOf, sanitize } from '../../core/mrkdwn.ts';
+import {
+  code,
+  count,
+  dateOnly,
+  dateTime,
+  firstOf,
+  linesWithin,
+  mrkdwn,
+  sanitize,
+  truncate,
+} from '../../core/mrkdwn.ts';
+import type { BillingChannel } from '../../records/billing.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import type { Invoice } from '../../service/invoices.ts';
-import { searchMenu } from '../blocks/choices.ts';
 import { dateName, dayOf } from '../blocks/days.ts';
-import { table } from '../blocks/lists.ts';
+import { searchMenu } from '../blocks/inputs.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { inPages, table, UNREAD, withSkipped } from '../blocks/lists.ts';
 import { button, buttons, context, header, say, section } from '../blocks/message.ts';
 import { money } from '../blocks/money.ts';
+import { polledLines, type ShownPolling } from '../schedules/schedule.ts';
 
 const MAX_BUTTONS = 10;
 const RECENT = 3;
@@ -96,4 +110,96 @@ function wanted(invoices: readonly Invoice[]): Invoice[] {
 export function pdfButton(account: string, { number, paid }: Invoice): Button {
   const label = `PDF of ${number}${paid ? '' : ' (unpaid)'}`;
   return button(label, `invoices:pdf#${number}`, { value: { account, number } });
+}
+
+/** What is posted of an invoice; `days` since it was made. */
+export type InvoiceNews =
+  | { kind: 'new' | 'paid'; invoice: Invoice }
+  | { kind: 'unpaid'; invoice: Invoice; days: number };
+
+/** Slack refuses messages whose blocks hold much over 13,000 characters. */
+const MAX_AT_ONCE = 12;
+
+/**
+ * One message for all that is new; the rest of very much in its thread.
+ * @param skipped rows that could not be read, where the channel does not know it yet
+ */
+export function invoiceNotices(
+  account: string,
+  news: readonly InvoiceNews[],
+  skipped: readonly SkippedRows[] = [],
+): { root: Message; replies: Message[] } {
+  const [first = [], ...rest] = inPages(news, { most: MAX_AT_ONCE });
+  const root = noticeMessage(account, first);
+  const replies = rest.map((page) => noticeMessage(account, page));
+  return { root: withSkipped(root, skipped), replies };
+}
+
+/** "2 invoice notices"; for lists. */
+export function noticeCount(news: readonly InvoiceNews[]): string {
+  return news.length === 0 ? UNREAD : count(news.length, 'invoice notice');
+}
+
+function noticeMessage(account: string, news: readonly InvoiceNews[]): Message {
+  return {
+    text:
+      news.length === 0
+        ? `Invoices of ${code(account)} that could not be read`
+        : truncate(news.map((one) => noticeText(account, one)).join('\n'), LIMITS.messageText),
+    blocks: [
+      ...news.map((one) =>
+        section(`${noticeText(account, one)}${detailsOf(one)}`, pdfButton(account, one.invoice)),
+      ),
+      context(`Invoices of ${code(account)}`),
+    ],
+  };
+}
+
+/** "New invoice `1001` of `acme`: 49.00 EUR, unpaid" */
+function noticeText(account: string, news: InvoiceNews): string {
+  const { invoice } = news;
+  const which = `invoice ${code(invoice.number)} of ${code(account)}`;
+  const total = money(invoice.total, invoice.currency);
+  switch (news.kind) {
+    case 'new':
+      return `:page_facing_up: New ${which}: ${total}, ${invoice.paid ? 'paid' : 'unpaid'}`;
+    case 'paid':
+      return `:white_check_mark: Paid: ${which}, ${total}`;
+    case 'unpaid':
+      return `:alarm_clock: Still unpaid after ${count(news.days, 'day')}: ${which}, ${total}`;
+  }
+}
+
+function detailsOf({ invoice }: InvoiceNews): string {
+  const { created_at, kind, paid_at, vat } = invoice;
+  const details = [
+    kind === '' ? undefined : mrkdwn(kind.replaceAll('_', ' '), 40),
+    vat === null ? undefined : `VAT ${money(vat, invoice.currency)}`,
+    `of ${dateOnly(created_at)}`,
+    paid_at === null ? undefined : `paid ${dateOnly(paid_at)}`,
+  ];
+  return `\n${details.filter((detail) => detail !== undefined).join(', ')}`;
+}
+
+export const NOTICE_WORDS = 'for new invoices, paid ones, and those unpaid after 7 and 14 days';
+
+type ListedNotices = BillingChannel & ShownPolling;
+
+/** Who set them up, when, and what came of them. */
+export function notifyStateMessage(channels: readonly ListedNotices[], word: string): Message {
+  if (channels.length === 0)
+    return say(
+      `This channel gets no invoice notices. Set them up with ${code(`${word} invoices notify here`)}.`,
+    );
+  const lines = channels.map((channel) => stateLines(channel, word));
+  return say(linesWithin(lines, LIMITS.sectionText, 'more accounts'));
+}
+
+function stateLines({ account, last, setAt, setBy, state, ...polling }: ListedNotices, word: string): string {
+  const resume = code(`${word} invoices notify here --account ${account}`, 120);
+  return [
+    `:receipt: This channel gets invoice notices of ${code(account)}. Set up by <@${setBy}> ${dateTime(setAt)}.`,
+    ...polledLines(state, polling, last),
+    ...(state.kind === 'paused' ? [`Resume them with ${resume}.`] : []),
+  ].join('\n');
 }

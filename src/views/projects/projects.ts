@@ -1,11 +1,11 @@
+import type { Button } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateTime, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import type { Target } from '../../records/test-runs.ts';
 import type { Project } from '../../service/projects.ts';
-import { runBlock } from '../blocks/choices.ts';
-import { menuBlock, searchInput } from '../blocks/inputs.ts';
+import { menuBlock, runBlock, searchInput } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { context, header, say, section } from '../blocks/message.ts';
-import { testButton } from './test-button.ts';
+import { button, buttons, context, header, linkButton, say, section } from '../blocks/message.ts';
 
 /** A message holds 50 blocks; the other projects are lines of one. */
 const MAX_BUTTONS = 20;
@@ -77,4 +77,34 @@ export function projectInput(account: string, typed: string | undefined): KnownB
     placeholder: `Search the projects of ${account}`,
     initial: typed === undefined ? undefined : { value: typed, text: typed },
   });
+}
+
+/** Starts a test of the project or server. @param at tells the buttons of one message apart */
+export function testButton(target: Target, at?: number): Button {
+  const actionId = at === undefined ? 'test:project' : `test:project#${at}`;
+  return button('Test access', actionId, { value: { target } });
+}
+
+export interface DeployView {
+  word: string;
+  /** Undefined where none is connected. */
+  account: string | undefined;
+  /** Where people open the account. */
+  url: string | undefined;
+  /** That the channel is bound to. */
+  project: { name: string } | undefined;
+}
+
+/** Deckhand does not deploy: where that is done, and what Deckhand does about it. */
+export function deployMessage({ word, account, url, project }: DeployView): Message {
+  const what = project === undefined ? '' : ` ${bold(project.name)}`;
+  const where = account === undefined ? '' : `, in the account ${code(account)}`;
+  const said = `Deckhand does not deploy or roll back. Deploy${what} on the service’s own pages${where}.`;
+  return say(
+    said,
+    ...buttons(linkButton(`Open ${account}`, 'link:open#deploy', url)),
+    context(
+      `${code(`${word} watch`)} posts deployments here as they happen, ${code(`${word} activity`)} shows the latest.`,
+    ),
+  );
 }

@@ -1,4 +1,4 @@
-import type { Page } from '../blocks/page.ts';
+import { sanitize } from '../../core/mrkdwn.ts';
 
 /** What a stranger sees who opens the public address. `installPath` is set where workspaces install by OAuth. */
 export function frontPage(word: string, installPath: string | undefined): Page {
@@ -67,5 +67,186 @@ export function privacyPage(): Page {
     ],
     next: 'Uninstalling the app deletes everything of the workspace from the database at once.',
     links: [{ label: 'About Deckhand', url: '/' }],
+  };
+}
+
+/** A page in the browser that says how something ended. All of it is plain text, escaped here. */
+export interface Page {
+  title: string;
+  text: string;
+  sections?: ReadonlyArray<{ title: string; items: readonly string[] }>;
+  /** What to do next. */
+  next: string;
+  /** Links to our own pages, to Slack, and to addresses of the configuration. */
+  links?: ReadonlyArray<{ label: string; url: string }>;
+  /** A button that posts the fields. */
+  form?: { label: string; action: string; fields: Readonly<Record<string, string>> } | undefined;
+}
+
+/** The one style sheet; the content security policy allows it by its digest. */
+export const PAGE_STYLE =
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1.5rem;color:#1d1c1d;background:#fff}' +
+  'h1{font-size:1.5rem}h2{font-size:1.1rem}a,button{display:inline-block;margin:0 .75rem .75rem 0;padding:.5rem 1rem;border-radius:.4rem;' +
+  'font-weight:600;text-decoration:none;color:#fff;background:#1d3557}button{font:inherit;font-weight:600;border:0;cursor:pointer}a:focus-visible,button:focus-visible{outline:3px solid #e9a23b}@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#1a1d21}a,button{color:#10151c;background:#9cc2f0}}';
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** One small page: no script, nothing loaded. */
+export function pageOf({ title, text, sections = [], next, links = [], form }: Page): string {
+  const body = sections.map(({ title, items }) => {
+    const lines = items.map((item) => `<li>${html(item)}</li>`);
+    return `<h2>${html(title)}</h2><ul>${lines.join('')}</ul>`;
+  });
+  const buttons = links.map(({ label, url }) => `<a href="${html(url)}">${html(label)}</a>`).join('');
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${html(title)}</title><style>${PAGE_STYLE}</style></head>
+<body><main><h1>${html(title)}</h1><p>${html(text)}</p>${body.join('')}${buttons === '' ? '' : `<p>${buttons}</p>`}${formOf(form)}<p>${html(next)}</p></main></body>
+</html>
+`;
+}
+
+function formOf(form: Page['form']): string {
+  if (form === undefined) return '';
+  const fields = Object.entries(form.fields).map(
+    ([name, value]) => `<input type="hidden" name="${html(name)}" value="${html(value)}">`,
+  );
+  return `<form method="post" action="${html(form.action)}">${fields.join('')}<button>${html(form.label)}</button></form>`;
+}
+
+/** Leads from the browser back into Slack. Organisations have no address of their own there. */
+export function slackLink(workspace?: string): { label: string; url: string } {
+  const isTeam = workspace !== undefined && /^T[A-Z0-9]+$/.test(workspace);
+  return { label: 'Open Slack', url: isTeam ? `slack://open?team=${workspace}` : 'slack://open' };
+}
+
+function html(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
+}
+
+/** How installing or linking can end in the browser without success. */
+export type BrowserEnd =
+  | 'unknown'
+  | 'expired'
+  | 'used'
+  | 'other browser'
+  | 'denied'
+  | 'refused'
+  | 'unexpected'
+  | 'unreachable';
+
+type EndPage = [status: number, title: string, text: string];
+
+const NOT_INSTALLED = 'Nothing was installed.';
+const INSTALL_ENDS: Record<BrowserEnd, EndPage> = {
+  unknown: [400, 'Unknown install', `This install was not started here, or too long ago. ${NOT_INSTALLED}`],
+  expired: [410, 'This took too long', `An install must be completed within ten minutes. ${NOT_INSTALLED}`],
+  used: [
+    410,
+    'This link was already used',
+    'An install link works once. If Deckhand wrote to you in Slack, it is installed.',
+  ],
+  'other browser': [
+    403,
+    'This is another browser',
+    `An install must end in the browser where it was started. ${NOT_INSTALLED}`,
+  ],
+  denied: [403, 'The install was cancelled', 'You cancelled it in Slack, so nothing was installed.'],
+  refused: [502, 'Slack refused', `Slack did not complete the install. ${NOT_INSTALLED}`],
+  unexpected: [502, 'Slack answered unexpectedly', `The install could not be completed. ${NOT_INSTALLED}`],
+  unreachable: [502, 'Slack cannot be reached', `The install could not be completed. ${NOT_INSTALLED}`],
+};
+
+const NOT_LINKED = 'Nothing was linked.';
+/** `taken`: another person of the workspace is linked to that user of the service. */
+export type LinkEnd = BrowserEnd | 'taken';
+
+const LINK_ENDS: Record<LinkEnd, EndPage> = {
+  taken: [
+    409,
+    'Somebody else is linked to this user',
+    `Another person of your Slack workspace is linked to that user at the deployment service, and a user there can be linked to one person only. ${NOT_LINKED}`,
+  ],
+  unknown: [400, 'Unknown link', `This link was not requested here, or too long ago. ${NOT_LINKED}`],
+  expired: [410, 'This took too long', `A link is valid for ten minutes. ${NOT_LINKED}`],
+  used: [
+    410,
+    'This link was already used',
+    'A link works once. If Deckhand wrote to you in Slack, you are linked.',
+  ],
+  'other browser': [
+    403,
+    'This is another browser',
+    `A link must end in the browser where it was opened. ${NOT_LINKED}`,
+  ],
+  denied: [403, 'The link was cancelled', 'You did not allow it at the service, so nothing was linked.'],
+  refused: [502, 'The service refused', `The service did not complete the link. ${NOT_LINKED}`],
+  unexpected: [502, 'The service answered unexpectedly', `The link could not be completed. ${NOT_LINKED}`],
+  unreachable: [502, 'The service cannot be reached', `The link could not be completed. ${NOT_LINKED}`],
+};
+
+/** The page that leads to Slack; with `groupsUrl`, Slack is also asked for user groups. */
+export function installPage(url: string, groupsUrl: string): Page {
+  return {
+    title: 'Add Deckhand to Slack',
+    text: 'Deckhand brings your deployment service into your channels: tests of repositories and servers, forms, activity, digests and invoices. Slack shows you the permissions before anything is installed.',
+    next: 'Add user groups too if they should hold roles, such as admin or billing. You can also add them later.',
+    links: [
+      { label: 'Add to Slack', url },
+      { label: 'Add with user groups', url: groupsUrl },
+    ],
+  };
+}
+
+export function installedPage(workspace: string, name: string | undefined, word: string): Page {
+  return {
+    title: 'Deckhand is installed',
+    text: name === undefined ? 'It is ready.' : `It is ready in “${sanitize(name, 80)}”.`,
+    next: `Close this page and return to Slack: Deckhand wrote to you there. ${word} shows what to do next.`,
+    links: [slackLink(workspace)],
+  };
+}
+
+const START_OVER = { label: 'Start over', url: '/slack/install' };
+
+export function installFailedPage(end: BrowserEnd): Page & { status: number } {
+  const [status, title, text] = INSTALL_ENDS[end];
+  return { status, title, text, next: 'Open the install page again to start over.', links: [START_OVER] };
+}
+
+export function linkFailedPage(end: LinkEnd, word: string): Page & { status: number } {
+  const [status, title, text] = LINK_ENDS[end];
+  const next = `Return to Slack and run ${word} link to try again.`;
+  return { status, title, text, next, links: [slackLink()] };
+}
+
+/** Asks before anything begins: a person who was sent another's link reads whose it is. */
+export function linkQuestionPage(
+  asked: { name: string; email: string | undefined; workspace: string },
+  form: { action: string; fields: Readonly<Record<string, string>> },
+  word: string,
+): Page {
+  const email = asked.email === undefined ? '' : ` (${sanitize(asked.email, 200)})`;
+  return {
+    title: 'Link your user?',
+    text: `The Slack user “${sanitize(asked.name, 80)}”${email} of the workspace “${sanitize(asked.workspace, 80)}” asked to be linked to a user at the deployment service. If you continue, the service asks you to sign in, and Deckhand then knows that Slack user by your name and address there. A link lends no API key and gives no permission.`,
+    next: `Continue only if that Slack user is you and you ran ${word} link just now. If not, close this page; nothing is linked.`,
+    form: { label: 'Continue to the service', ...form },
+  };
+}
+
+/** Names the person in Slack, so that someone who was sent another person's link notices. */
+export function linkedPage(workspace: string, name: string, word: string): Page {
+  return {
+    title: 'You are linked',
+    text: `The Slack user “${sanitize(name, 80)}” is linked to your user at the deployment service.`,
+    next: `Close this page and return to Slack; ${word} whoami shows the link. If that Slack user is not you, remove Deckhand from your list of authorised applications at the service now.`,
+    links: [slackLink(workspace)],
   };
 }

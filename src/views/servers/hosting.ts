@@ -1,8 +1,7 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateTime, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { HostedResource, Region, Size } from '../../service/hosted-resources.ts';
-import { runBlock } from '../blocks/choices.ts';
-import { menuBlock } from '../blocks/inputs.ts';
+import { menuBlock, runBlock } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { table } from '../blocks/lists.ts';
 import { button, buttons, context, header, say, section } from '../blocks/message.ts';

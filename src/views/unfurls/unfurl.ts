@@ -5,11 +5,11 @@ import type { Run } from '../../records/test-runs.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { Project } from '../../service/projects.ts';
 import type { Server } from '../../service/servers.ts';
-import { outcomeOf as outcomeOfDeployment } from '../activity/outcomes.ts';
+import { outcomeOf as outcomeOfDeployment } from '../activity/chart.ts';
 import { buttons, context, section } from '../blocks/message.ts';
-import { testButton } from '../projects/test-button.ts';
+import { testButton } from '../projects/projects.ts';
 import { factLines, managedFacts } from '../servers/server.ts';
-import { endedWords, runWords, timesOfRun } from '../test-access/runs.ts';
+import { endedWords, runWords, timesOfRun } from '../test-access/test-run.ts';
 
 /** The preview under a link to a project. */
 export function projectUnfurl(

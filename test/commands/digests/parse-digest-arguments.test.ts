@@ -4,7 +4,7 @@ import { splitWords } from '../../../src/commands/command-router.ts';
 import { readDigestWords } from '../../../src/commands/digests/parse-digest-arguments.ts';
 import { UserError } from '../../../src/core/errors.ts';
 import { WEEKDAYS } from '../../../src/core/schedule-choices.ts';
-import { digestCommand } from '../../../src/views/digests/words.ts';
+import { digestCommand } from '../../../src/views/digests/list.ts';
 import { DIGEST } from '../../views/records.ts';
 
 const read = (text: string) => readDigestWords(splitWords(text, ['skip-quiet']).words);

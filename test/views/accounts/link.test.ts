@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
-import { linkedPage } from '../../../src/views/accounts/browser-pages.ts';
-import { linkLine, linkMessage } from '../../../src/views/accounts/link.ts';
-import { pageOf } from '../../../src/views/blocks/page.ts';
+import { linkLine, linkMessage } from '../../../src/views/accounts/identity.ts';
+import { linkedPage, pageOf } from '../../../src/views/public/pages.ts';
 import { anyText } from '../../support/arbitraries.ts';
 
 const NOW = Date.parse('2026-03-02T09:00:00Z');

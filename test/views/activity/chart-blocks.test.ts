@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
-import { chartBlock, chartImage, chartWords } from '../../../src/views/activity/chart-blocks.ts';
-import type { DeploymentsData } from '../../../src/views/activity/deployments-chart.ts';
+import type { DeploymentsData } from '../../../src/views/activity/chart.ts';
+import { chartBlock, chartImage, chartWords } from '../../../src/views/activity/chart.ts';
 import { daysBetween } from '../../../src/views/blocks/days.ts';
 import { hostileText } from '../../support/hostile.ts';
 

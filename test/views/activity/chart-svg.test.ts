@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { DeploymentsBar, DeploymentsData } from '../../../src/views/activity/chart.ts';
 import { chartSvg } from '../../../src/views/activity/chart-svg.ts';
-import type { DeploymentsBar, DeploymentsData } from '../../../src/views/activity/deployments-chart.ts';
 import { daysBetween } from '../../../src/views/blocks/days.ts';
 import { hostileText } from '../../support/hostile.ts';
 

@@ -8,7 +8,7 @@ import {
   type DeploymentsData,
   deploymentBars,
   isWorthDrawing,
-} from '../../../src/views/activity/deployments-chart.ts';
+} from '../../../src/views/activity/chart.ts';
 import { hostileText } from '../../support/hostile.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');

@@ -4,12 +4,7 @@ import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts'
 import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
 import { mrkdwn } from '../../../src/core/mrkdwn.ts';
 import { settingsMessage, settingsModal } from '../../../src/views/admin/settings.ts';
-import {
-  chooseServerMessage,
-  chosenText,
-  menuTarget,
-  searchMenu,
-} from '../../../src/views/blocks/choices.ts';
+import { chooseServerMessage, chosenText, menuTarget, searchMenu } from '../../../src/views/blocks/inputs.ts';
 import { chooseProjectMessage } from '../../../src/views/projects/projects.ts';
 import { hostileText } from '../../support/hostile.ts';
 

@@ -9,20 +9,28 @@ import type { ActivityEvent } from '../../../src/service/activity.ts';
 import type { Profile } from '../../../src/service/profile.ts';
 import type { Project, TestRun } from '../../../src/service/projects.ts';
 import type { Server } from '../../../src/service/servers.ts';
-import { accountsMessage } from '../../../src/views/accounts/accounts.ts';
+import {
+  accountsMessage,
+  chooseKeyMessage,
+  confirmDisconnectMessage,
+} from '../../../src/views/accounts/accounts.ts';
 import { claimsMessage, unknownNameMessage } from '../../../src/views/accounts/claims.ts';
 import { connectFirstMessage, connectModal } from '../../../src/views/accounts/connect.ts';
-import { chooseKeyMessage, confirmDisconnectMessage } from '../../../src/views/accounts/disconnect.ts';
 import {
   linkedMessage,
   linkGoneMessage,
   notLinkedMessage,
+  profileMessage,
   unlinkedMessage,
-} from '../../../src/views/accounts/link.ts';
-import { profileMessage } from '../../../src/views/accounts/profile.ts';
-import { webSignupModal } from '../../../src/views/accounts/signup.ts';
-import { neverVerifiedMessage, verifiedButRefusedMessage } from '../../../src/views/accounts/signup-reply.ts';
+} from '../../../src/views/accounts/identity.ts';
+import {
+  neverVerifiedMessage,
+  verifiedButRefusedMessage,
+  webSignupModal,
+} from '../../../src/views/accounts/signup.ts';
 import { feedBlocks } from '../../../src/views/activity/activity.ts';
+import { auditMessage } from '../../../src/views/admin/audit.ts';
+import { doctorMessage } from '../../../src/views/admin/doctor.ts';
 import {
   accessAnswerMessage,
   accessAskedMessage,
@@ -33,49 +41,49 @@ import {
   heldAlreadyMessage,
   noAdminMessage,
   requestOverMessage,
-} from '../../../src/views/admin/access.ts';
-import { auditMessage } from '../../../src/views/admin/audit.ts';
-import { doctorMessage } from '../../../src/views/admin/doctor.ts';
-import { rolesMessage, rolesModal } from '../../../src/views/admin/roles.ts';
-import { choiceMenu } from '../../../src/views/blocks/choices.ts';
+  rolesMessage,
+  rolesModal,
+} from '../../../src/views/admin/roles.ts';
 import { accessButton, failureMessage } from '../../../src/views/blocks/failures.ts';
+import { choiceMenu } from '../../../src/views/blocks/inputs.ts';
 import { withSkipped } from '../../../src/views/blocks/lists.ts';
 import { say, workingMessage } from '../../../src/views/blocks/message.ts';
-import { pictureRefusedMessage } from '../../../src/views/digests/thread.ts';
+import { pictureRefusedMessage } from '../../../src/views/digests/digest.ts';
 import {
   helpAllMessage,
   helpCommandMessage,
   helpGroupMessage,
   helpMessage,
 } from '../../../src/views/help/help.ts';
-import { startMessage, welcomeMessage } from '../../../src/views/help/start.ts';
-import { openFormMessage, suggestionsMessage } from '../../../src/views/help/suggestions.ts';
-import { invoiceSentMessage } from '../../../src/views/invoices/invoices.ts';
-import { notifyStateMessage } from '../../../src/views/invoices/notice.ts';
-import { deployMessage } from '../../../src/views/projects/deploy.ts';
-import { projectsMessage } from '../../../src/views/projects/projects.ts';
+import {
+  openFormMessage,
+  startMessage,
+  suggestionsMessage,
+  welcomeMessage,
+} from '../../../src/views/help/start.ts';
+import { invoiceSentMessage, notifyStateMessage } from '../../../src/views/invoices/invoices.ts';
+import { deployMessage, projectsMessage } from '../../../src/views/projects/projects.ts';
 import {
   removedCard,
   restoredCard,
   SCHEDULE_FACES,
   scheduleButtons,
   scheduleCard,
-} from '../../../src/views/schedules/card.ts';
-import { scheduleList } from '../../../src/views/schedules/list.ts';
+  scheduleList,
+} from '../../../src/views/schedules/schedule.ts';
 import {
   betaMessage,
   enrolledMessage,
   enrollQuestion,
   handOverBlocks,
 } from '../../../src/views/servers/beta.ts';
-import { createdNotice, creatingNotice, handOverModal } from '../../../src/views/servers/confirm.ts';
+import { createdNotice, creatingNotice, handOverModal } from '../../../src/views/servers/form.ts';
 import { orderedNews } from '../../../src/views/servers/provisioning.ts';
 import { openTestMessage, testModal } from '../../../src/views/test-access/form.ts';
 import { alreadyRunningMessage, testRootMessage } from '../../../src/views/test-access/test-run.ts';
 import { newsOf, progressMessage } from '../../../src/views/test-access/test-thread.ts';
 import { projectUnfurl, serverUnfurl } from '../../../src/views/unfurls/unfurl.ts';
-import { watchModal } from '../../../src/views/watches/form.ts';
-import { watchListMessage } from '../../../src/views/watches/watch.ts';
+import { watchListMessage, watchModal } from '../../../src/views/watches/watch.ts';
 import { expectAccepted, type Shown } from '../../support/accepted.ts';
 import { webUrl } from '../../support/arbitraries.ts';
 import { hostileText } from '../../support/hostile.ts';

@@ -6,19 +6,22 @@ import type { KnownBlock, Message } from '../../../src/core/message.ts';
 import { code, mrkdwn } from '../../../src/core/mrkdwn.ts';
 import type { Digest } from '../../../src/records/digests.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
-import { chartBlock, chartImage, chartWords } from '../../../src/views/activity/chart-blocks.ts';
-import { type DeploymentsData, deploymentBars } from '../../../src/views/activity/deployments-chart.ts';
-import { type AccountReport, digestMessage } from '../../../src/views/digests/digest.ts';
+import {
+  chartBlock,
+  chartImage,
+  chartWords,
+  type DeploymentsData,
+  deploymentBars,
+} from '../../../src/views/activity/chart.ts';
+import { type AccountReport, digestMessage, threadMessages } from '../../../src/views/digests/digest.ts';
 import { digestModal } from '../../../src/views/digests/form.ts';
-import { digestListMessage } from '../../../src/views/digests/list.ts';
-import { threadMessages } from '../../../src/views/digests/thread.ts';
-import { digestCommand, digestWords } from '../../../src/views/digests/words.ts';
+import { digestCommand, digestListMessage, digestWords } from '../../../src/views/digests/list.ts';
 import {
   pausedMessage,
   removedCard,
   SCHEDULE_FACES,
   scheduleCard,
-} from '../../../src/views/schedules/card.ts';
+} from '../../../src/views/schedules/schedule.ts';
 import { hostileText } from '../../support/hostile.ts';
 import { DIGEST } from '../records.ts';
 

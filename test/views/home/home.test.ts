@@ -6,7 +6,7 @@ import { ACTIVE, type Paused } from '../../../src/records/schedules.ts';
 import { Run } from '../../../src/records/test-runs.ts';
 import type { Server } from '../../../src/service/servers.ts';
 import { type HomeData, homeView } from '../../../src/views/home/home.ts';
-import { SCHEDULE_FACES } from '../../../src/views/schedules/card.ts';
+import { SCHEDULE_FACES } from '../../../src/views/schedules/schedule.ts';
 import { openTestMessage, testModal } from '../../../src/views/test-access/form.ts';
 import { projectUnfurl, serverUnfurl } from '../../../src/views/unfurls/unfurl.ts';
 import { webUrl } from '../../support/arbitraries.ts';

@@ -4,8 +4,12 @@ import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts'
 import type { Message } from '../../../src/core/message.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 import type { Invoice } from '../../../src/service/invoices.ts';
-import { type InvoiceNews, invoiceNotices, notifyStateMessage } from '../../../src/views/invoices/notice.ts';
-import { SCHEDULE_FACES, scheduleCard } from '../../../src/views/schedules/card.ts';
+import {
+  type InvoiceNews,
+  invoiceNotices,
+  notifyStateMessage,
+} from '../../../src/views/invoices/invoices.ts';
+import { SCHEDULE_FACES, scheduleCard } from '../../../src/views/schedules/schedule.ts';
 import { newsLine, type WatchNews, watchMessages } from '../../../src/views/watches/news.ts';
 import { type ListedWatch, watchListMessage, watchWords } from '../../../src/views/watches/watch.ts';
 import { hostileText } from '../../support/hostile.ts';

@@ -6,13 +6,14 @@ import type { HostedResource } from '../../../src/service/hosted-resources.ts';
 import type { BuildConfiguration, Server } from '../../../src/service/servers.ts';
 import type { Values } from '../../../src/views/blocks/modal.ts';
 import { askedToEnrollMessage, handOverMessage, handOverOf } from '../../../src/views/servers/beta.ts';
-import { buildMessage, hostKeyWords } from '../../../src/views/servers/build.ts';
 import {
   confirmServerModal,
   enrollFirstModal,
+  readServerForm,
+  serverFormModal,
   unknownOutcomeWords,
-} from '../../../src/views/servers/confirm.ts';
-import { readServerForm, serverFormModal, valuesOf } from '../../../src/views/servers/form.ts';
+  valuesOf,
+} from '../../../src/views/servers/form.ts';
 import {
   chooseResourceMessage,
   hostingMessage,
@@ -21,7 +22,13 @@ import {
   sizesMessage,
 } from '../../../src/views/servers/hosting.ts';
 import { provisioningMessage, statusNews } from '../../../src/views/servers/provisioning.ts';
-import { serverMessage, shortRevision, statusWords } from '../../../src/views/servers/server.ts';
+import {
+  buildMessage,
+  hostKeyWords,
+  serverMessage,
+  shortRevision,
+  statusWords,
+} from '../../../src/views/servers/server.ts';
 import { expectAccepted } from '../../support/accepted.ts';
 import { webUrl } from '../../support/arbitraries.ts';
 import { byLength } from '../../support/length.ts';

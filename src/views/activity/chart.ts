@@ -1,8 +1,45 @@
 import { HOUR_MS } from '../../core/clock.ts';
+import type { DataVisualizationBlock, KnownBlock } from '../../core/message.ts';
 import { sanitize, truncate } from '../../core/mrkdwn.ts';
 import type { ActivityEvent, ActivityRange } from '../../service/activity.ts';
-import { dayName, dayOf, daysBetween } from '../blocks/days.ts';
-import { type Outcome, outcomeOf } from './outcomes.ts';
+import { dayName, dayOf, daysBetween, shortDayName } from '../blocks/days.ts';
+import { LIMITS } from '../blocks/limits.ts';
+import { section } from '../blocks/message.ts';
+
+/** How a deployment ended. A running one, and any other event, has no outcome. */
+export type Outcome = 'succeeded' | 'failed' | 'cancelled';
+
+type Kind = readonly [icon: string, outcome?: Outcome];
+
+const CANCELLED: Kind = [':no_entry_sign:', 'cancelled'];
+
+/** API 6 (docs/service-api.md) names two types of event and gives no complete list; these are met too. */
+const EVENTS = new Map<string, Kind>([
+  ['deploy_completed', [':white_check_mark:', 'succeeded']],
+  ['deploy_failed', [':x:', 'failed']],
+  ['deploy_cancelled', CANCELLED],
+  ['deploy_canceled', CANCELLED],
+  ['deploy_aborted', CANCELLED],
+  ['deploy_started', [':arrow_forward:']],
+  ['deploy_running', [':arrows_counterclockwise:']],
+  ['deploy_pending', [':hourglass_flowing_sand:']],
+  ['deploy_queued', [':hourglass_flowing_sand:']],
+  ['project_created', [':new:']],
+  ['server_created', [':new:']],
+]);
+
+export function outcomeOf(event: string): Outcome | undefined {
+  return EVENTS.get(event)?.[1];
+}
+
+/** True for a failed deployment, and for whatever else the service calls failed. */
+export function isFailure(event: string): boolean {
+  return event.endsWith('_failed');
+}
+
+export function outcomeIcon(event: string): string {
+  return EVENTS.get(event)?.[0] ?? ':small_blue_diamond:';
+}
 
 /** What a chart of deployments shows, and its alternative text says. */
 export interface DeploymentsData {
@@ -157,4 +194,47 @@ function firstDay(range: ActivityRange, today: string): string {
   const sinceMonday = (date.getUTCDay() + 6) % 7;
   date.setUTCDate(date.getUTCDate() - (range === 'this_week' ? sinceMonday : DAYS_BACK[range]));
   return date.toISOString().slice(0, 10);
+}
+
+/** The charts of a message, by account. */
+export type Charts = ReadonlyMap<string, KnownBlock>;
+
+/** Of a bar of words, in characters. */
+const WIDTH = 16;
+
+/** The chart that Slack draws; undefined where it has more days than Slack takes. */
+export function chartBlock(data: DeploymentsData): DataVisualizationBlock | undefined {
+  if (data.bars.length > LIMITS.chartCategories) return undefined;
+  return {
+    type: 'data_visualization',
+    title: CHART_TITLE,
+    chart: {
+      type: 'bar',
+      series: explainedOutcomes(data).map((outcome) => ({
+        name: OUTCOME_NAMES[outcome],
+        data: data.bars.map((bar) => ({ label: shortDayName(bar.day), value: bar[outcome] })),
+      })),
+      axis_config: {
+        categories: data.bars.map(({ day }) => shortDayName(day)),
+        x_label: sanitize(zoneWords(data), LIMITS.chartTitle),
+      },
+    },
+  };
+}
+
+/** The chart as an uploaded picture. @param id Slack's id of the file */
+export function chartImage(data: DeploymentsData, id: string, maxAltText: number): KnownBlock {
+  return { type: 'image', slack_file: { id }, alt_text: truncate(altText(data), maxAltText) };
+}
+
+/** The chart in words, a line for each day that has deployments. @param maxLines how many of the latest, up to 30 */
+export function chartWords(data: DeploymentsData, maxLines: number): KnownBlock {
+  const busy = data.bars.filter((bar) => totalOfBar(bar) > 0).slice(-maxLines);
+  const most = Math.max(...busy.map((bar) => totalOfBar(bar)));
+  const longest = Math.max(...busy.map(({ day }) => shortDayName(day).length));
+  const lines = busy.map((bar) => {
+    const length = Math.ceil((totalOfBar(bar) / most) * WIDTH);
+    return `${shortDayName(bar.day).padEnd(longest)}  ${'▇'.repeat(length)} ${barWords(bar)}`;
+  });
+  return section(`*${CHART_TITLE}*\n\`\`\`\n${lines.join('\n')}\n\`\`\``);
 }
