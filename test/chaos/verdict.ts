@@ -37,7 +37,7 @@ const STORE_WINDOW_MS = 5_000;
 
 export function judge(world: World, expected: Expected): Verdict {
   const verdict: Verdict = { lost: [], doubled: [], wrong: [], explained: [], counts: {} };
-  const court: Court = { world, expected, verdict };
+  const court: Court = { world, expected, verdict, doubted: new Set() };
   for (const side of SIDES) {
     const seen = lookAt(world, side);
     for (const ask of expected.asks.filter((one) => one.side === side)) judgeAsk(court, seen, ask);
@@ -58,6 +58,8 @@ interface Court {
   world: World;
   expected: Expected;
   verdict: Verdict;
+  /** By `client_msg_id`: answers to requests that Deckhand counted as possibly carried out twice. */
+  doubted: Set<string>;
 }
 
 /** One answer to each thing that was typed. */
@@ -75,12 +77,18 @@ function judgeAsk(court: Court, seen: Seen, ask: Ask): void {
     else verdict.lost.push(`the answer to ${name}`);
   }
   if (answers.length > 1 && !(ask.kind === 'again' && shown.length === 0)) {
-    const isDoubted = [...ask.requests, ...ids(shown), `to ${ask.user}`].some((id) =>
-      isUncertain(court, ask.side, id),
-    );
+    const isDoubted = wasDoubted(court, ask, shown);
     addDouble(verdict, isDoubted, `the answer to ${name}: ${answers.map(({ text }) => text).join(' | ')}`);
   }
   for (const root of shown) if (ask.project !== undefined) judgeRun(court, seen, ask, root);
+}
+
+/** Whether its request, or an answer to it, may have been sent twice; such answers then may stand twice. */
+function wasDoubted(court: Court, { requests, side, user }: Ask, shown: readonly SeenMessage[]): boolean {
+  const posted = ids(shown);
+  if (![...requests, ...posted, `to ${user}`].some((id) => isUncertain(court, side, id))) return false;
+  for (const id of posted) court.doubted.add(id);
+  return true;
 }
 
 function addDouble({ doubled, explained }: Verdict, isDoubted: boolean, words: string): void {
@@ -127,8 +135,9 @@ function judgeThread(court: Court, seen: Seen, root: SeenMessage, project: Chaos
       verdict.lost.push(`"${news}" of ${name}, root ${root.ts}: ${told.map(({ text }) => text).join(' | ')}`);
   }
   const known = new Set(project.news.values());
-  const progress = told.filter(({ text }) => PROGRESS.test(text));
-  if (progress.length > 1) verdict.doubled.push(`the progress of ${name}`);
+  // The same reply twice is judged as any other post is.
+  const progress = new Set(ids(told.filter(({ text }) => PROGRESS.test(text))));
+  if (progress.size > 1) verdict.doubled.push(`the progress of ${name}`);
   for (const { text } of told)
     if (!known.has(text) && !PROGRESS.test(text)) verdict.wrong.push(`${name} tells "${text}"`);
 }
@@ -159,7 +168,7 @@ function judgePosts(court: Court, seen: Seen): void {
   for (const [id, [first, ...others]] of groups) {
     count(verdict, 'posts');
     if (first === undefined || others.length === 0) continue;
-    const isDoubted = isUncertain(court, seen.side, id);
+    const isDoubted = court.doubted.has(id) || isUncertain(court, seen.side, id);
     addDouble(verdict, isDoubted, `${others.length + 1} times in ${first.channel}: ${first.text}`);
   }
 }

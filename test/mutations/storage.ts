@@ -206,8 +206,8 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'a root message that may stand twice is not counted',
     file: 'src/scheduler/test-access/start-test.ts',
-    from: 'threadTs, message, possibleDuplicate, isAwaited',
-    to: 'threadTs, message, possibleDuplicate: possibleDuplicate && message === undefined, isAwaited',
+    from: 'possibleDuplicate: isResumed',
+    to: 'possibleDuplicate: isResumed && message === undefined',
     tests: ['test/process/doubles.test.ts'],
     only: 'root message of a workflow',
   },

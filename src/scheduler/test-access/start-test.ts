@@ -1,9 +1,10 @@
 import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { type Run, type Target, targetKey, usualDuration } from '../../records/test-runs.ts';
 import { accountUrl } from '../../service/addresses.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { alreadyRunningMessage, testRootMessage } from '../../views/test-access/test-run.ts';
+import { alreadyRunningMessage, type TestState, testRootMessage } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver } from '../deliver.ts';
 import { PROGRESS } from '../followed-thread.ts';
@@ -61,37 +62,48 @@ export async function beginTest(workspace: Workspace, request: TestRequest): Pro
 
 /** @param isResumed Slack may have a root message of it, although no answer was kept */
 async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean): Promise<void> {
+  const { channel, threadTs, requestId, target } = run;
+  let { rootTs } = run;
+  const say = async (state: TestState, edits?: string): Promise<void> => {
+    if (channel === undefined) return;
+    const id = `test ${requestId}`;
+    const message = drawRoot(workspace, run, state);
+    const root = { id, channel, threadTs, edits, message, possibleDuplicate: isResumed, isAwaited: true };
+    await deliver(workspace, root, {
+      ts: () => rootTs,
+      keep(_, ts) {
+        rootTs = ts;
+        return workspace.runs.change(run, { rootTs });
+      },
+    });
+  };
   try {
-    const rootTs = run.rootTs ?? (await postRoot(workspace, run, isResumed));
+    await say({ kind: 'starting' });
     await sendToFollow(workspace, { ...run, rootTs }, {});
   } catch (error) {
-    const reason = failureWords(workspace.explain(error));
+    const { account, project } = target;
+    // What is thrown is reported where it is caught; a root message that stands already says it itself.
+    const explained = rootTs
+      ? workspace.report(error, { account, project: project.permalink })
+      : workspace.explain(error);
+    const reason = failureWords(explained);
     await closeRun(workspace, run, { status: 'stopped', reason });
-    throw error;
+    if (!rootTs) throw error;
+    await say({ kind: 'stopped', reason }, rootTs);
   }
 }
 
-/** Undefined where the run is shown nowhere. */
-async function postRoot(
-  workspace: Workspace,
-  run: Run,
-  possibleDuplicate: boolean,
-): Promise<string | undefined> {
-  const { channel, threadTs, startedAt: now, requestId } = run;
-  if (channel === undefined) return undefined;
-  const message = testRootMessage({
+function drawRoot({ clock, config }: Workspace, run: Run, state: TestState): Message {
+  const usualMs = usualDuration(run);
+  const projectUrl = projectUrlOf(run.target, config.SERVICE_BASE_URL);
+  return testRootMessage({
     ...run,
-    now,
-    usualMs: usualDuration(run),
-    state: { kind: 'starting' },
-    projectUrl: projectUrl(run.target, workspace.config.SERVICE_BASE_URL),
+    now: clock.now(),
+    usualMs,
+    state,
+    projectUrl,
+    runKey: targetKey(run.target),
   });
-  const root = { id: `test ${requestId}`, channel, threadTs, message, possibleDuplicate, isAwaited: true };
-  const { ts } = await deliver(workspace, root, {
-    ts: () => undefined,
-    keep: (_, rootTs) => workspace.runs.change(run, { rootTs }),
-  });
-  return ts;
 }
 
 /** @param known what the service and the thread have of it already */
@@ -106,12 +118,12 @@ async function sendToFollow(
   const about = {
     target,
     usualMs: usualDuration(run),
-    projectUrl: projectUrl(target, workspace.config.SERVICE_BASE_URL),
+    projectUrl: projectUrlOf(target, workspace.config.SERVICE_BASE_URL),
   };
   await FOLLOW_TEST.send(workspace, { requestId, askedBy, posted: {}, ...about, ...shown, ...known });
 }
 
-function projectUrl({ account, project }: Target, baseUrl: string): string {
+function projectUrlOf({ account, project }: Target, baseUrl: string): string {
   return `${accountUrl(account, baseUrl)}/projects/${encodeURIComponent(project.permalink)}`;
 }
 

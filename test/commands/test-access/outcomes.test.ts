@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { failingDatabase } from '../../support/failing-database.ts';
 import { test as base } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
@@ -121,5 +122,21 @@ describe('the times of a run', () => {
     expect(rootText(world)).toContain(`started <!date^${Math.floor(createdAt / 1000)}^`);
     await world.as('member').openHome();
     await homeSays(world, `<!date^${Math.floor(completedAt / 1000)}^`);
+  });
+});
+
+describe('a run whose root message stands, but that could not be handed to its follower', () => {
+  test('is shown as stopped with a button to run it again, and leaves its target free', async ({ world }) => {
+    const database = failingDatabase(world);
+    database.refuse('keyv', 'follow-test');
+    await runWith(world, {});
+    await rootSays(world, 'Storefront: stopped');
+    await rootSays(world, 'test:again');
+    database.accept();
+    await runWith(world, {});
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('all 2 servers are reachable')),
+    );
+    expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(2);
   });
 });
