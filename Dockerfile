@@ -2,6 +2,7 @@
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY sandbox/package.json sandbox/
 # The pinned Node of the development dependencies is the base image's own here.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .

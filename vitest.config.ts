@@ -25,7 +25,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     globalSetup: 'test/support/shared.ts',
     setupFiles: 'test/support/imports.ts',
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'sandbox/test/**/*.test.ts'],
     restoreMocks: true,
     unstubEnvs: true,
   },

@@ -4,7 +4,6 @@ import config from './vitest.config.ts';
 
 /** What starts or ends processes, a browser, Postgres or threads, and what tests the sandbox or files beside Deckhand. */
 const OUTSIDE = [
-  'test/browser/**/*.test.ts',
   'test/commands/activity/activity.test.ts',
   'test/commands/digests/digest.test.ts',
   'test/deploy/**/*.test.ts',
@@ -17,7 +16,7 @@ const OUTSIDE = [
   'test/listeners/receivers/signatures.test.ts',
   'test/observability/{jobs,process}.test.ts',
   'test/process/**/*.test.ts',
-  'test/sandbox/**/*.test.ts',
+  'sandbox/**/*.test.ts',
   'test/scheduler/digests/digest.test.ts',
   'test/scheduler/invoices/notices.test.ts',
   'test/security/{isolation,sealed,typed,uninstall,walk}.test.ts',

@@ -38,7 +38,7 @@ function matching(files: ReadonlyMap<string, string>, pattern: RegExp): string[]
 }
 
 const product = filesOf('src/**/*.ts');
-const sandbox = filesOf('sandbox/**/*.{ts,tsx}');
+const sandbox = filesOf('sandbox/{demo,service,slack}/**/*.{ts,tsx}');
 const imports = ownImports(product);
 
 /** From the top: a room imports only itself and the rooms below it. */
@@ -160,7 +160,12 @@ describe('the code', () => {
   });
 
   it('never overrules the type checker with two assertions, outside tests', () => {
-    expect(matching(filesOf('{src,sandbox,bench,scripts}/**/*.{ts,tsx}'), /\bas unknown as\b/)).toEqual([]);
+    expect(
+      matching(
+        filesOf('{src,sandbox/{demo,service,slack},bench,scripts}/**/*.{ts,tsx}'),
+        /\bas unknown as\b/,
+      ),
+    ).toEqual([]);
   });
 
   it('has no file over 400 lines', () => {

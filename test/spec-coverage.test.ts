@@ -22,7 +22,8 @@ const rows: Row[] = page
 
 const sources = new Map<string, string>();
 function sourceOf(name: string): string {
-  const path = join(import.meta.dirname, `${name}.test.ts`);
+  const folder = name.startsWith('sandbox/') ? name.replace('sandbox/', 'sandbox/test/') : `test/${name}`;
+  const path = join(import.meta.dirname, '..', `${folder}.test.ts`);
   const known = sources.get(path) ?? (existsSync(path) ? readFileSync(path, 'utf8') : '');
   sources.set(path, known);
   return known;

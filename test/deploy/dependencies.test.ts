@@ -20,12 +20,14 @@ const ALLOWED = [
 const READ_FROM_FILE: Record<string, string> = { 'png-js': 'MIT' };
 
 const Names = z.record(z.string(), z.string());
-const Project = z.looseObject({ dependencies: Names, devDependencies: Names });
+const Project = z.looseObject({ dependencies: Names.default({}), devDependencies: Names });
 const Lock = z.looseObject({ packages: z.record(z.string(), z.unknown()) });
 const Package = z.looseObject({ name: z.string(), license: z.string().optional() });
 
-const project = Project.parse(JSON.parse(readText('package.json')));
-const names = [...Object.keys(project.dependencies), ...Object.keys(project.devDependencies)];
+const names = ['package.json', 'sandbox/package.json'].flatMap((path) => {
+  const { dependencies, devDependencies } = Project.parse(JSON.parse(readText(path)));
+  return [...Object.keys(dependencies), ...Object.keys(devDependencies)];
+});
 const page = readText('docs/dependencies.md');
 
 function licenceOf(folder: string): string {
@@ -52,7 +54,7 @@ function rows(): string[][] {
 }
 
 describe('docs/dependencies.md', () => {
-  it('has a row for every dependency, in the order of package.json, and no other', () => {
+  it('has a row for every dependency, in the order of the two package.json, and no other', () => {
     expect(rows().map(([name]) => name)).toEqual(names.map((name) => `\`${name}\``));
   });
 

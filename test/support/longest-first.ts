@@ -6,8 +6,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const LONGEST: readonly RegExp[] = [
   /\/process\/(chaos|forms|bundle|replica-digests)\.test\.ts$|\/transfer\/transfer\.test/,
-  /\/browser\/|\/sandbox\/slack\/web\/(renderer|accessibility)\.test/,
-  /\/process\/|\/transfer\/|\/drain-process\.test|\/kill-matrix\/|\/fuzz\/|\/sandbox\/(slack\/web\/|demo\.test)/,
+  /\/test\/browser\/|\/slack\/web\/(renderer|accessibility)\.test/,
+  /\/process\/|\/transfer\/|\/drain-process\.test|\/kill-matrix\/|\/fuzz\/|\/sandbox\/test\/(slack\/web\/|demo\.test)/,
   /\/listeners\/listeners\.test|\/commands\/test-access\/test\.test/,
 ];
 

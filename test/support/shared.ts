@@ -22,7 +22,9 @@ export async function setup(): Promise<() => Promise<void>> {
   };
   const make: Record<Shared, () => Promise<string>> = {
     async browser() {
-      browser ??= import('./chromium.ts').then(({ startChromium }) => startChromium());
+      browser ??= import('../../sandbox/test/support/chromium.ts').then(({ startChromium }) =>
+        startChromium(),
+      );
       return (await browser).wsEndpoint();
     },
     bundle() {

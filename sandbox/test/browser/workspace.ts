@@ -1,0 +1,63 @@
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../../test/support/test-world.ts';
+import { DEMO_USERS } from '../../service/seed/demo-facts.ts';
+import type { BrowserHandle } from '../support/browser.ts';
+
+/** One person at the workspace's page. */
+export interface Visitor {
+  page: Page;
+  /** The messages of the channel, in the order they stand. */
+  messages: Locator;
+  thread: Locator;
+  /** Writes into the composer and sends it. */
+  type(line: string): Promise<void>;
+  dialog(title: string | RegExp): Locator;
+}
+
+/** What the README’s pictures are taken at. */
+export const README_SIZE = { viewport: { width: 1180, height: 720 } };
+
+const CHANNEL_NAMES: Record<string, string> = { [CHANNEL]: 'deploys', C0BILLING: 'billing' };
+
+export async function visit(
+  browser: BrowserHandle,
+  world: Pick<TestWorld, 'slack'>,
+  who: keyof typeof PEOPLE,
+  channel: string = CHANNEL,
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
+  const page = await browser.openWorkspace(
+    `${world.slack.origin}/#/${TEAM}/${PEOPLE[who]}/${channel}`,
+    options,
+  );
+  const name = CHANNEL_NAMES[channel] ?? channel;
+  const composer = page.getByRole('textbox', { name: `Message #${name}` });
+  return {
+    page,
+    messages: page.getByRole('region', { name: `Messages in #${name}` }),
+    thread: page.getByRole('complementary', { name: 'Thread' }),
+    async type(line) {
+      await composer.fill(line);
+      await page.getByRole('button', { name: 'Send' }).first().click();
+    },
+    dialog: (title) => page.getByRole('dialog', { name: title }),
+  };
+}
+
+/** Connects the demo's account without the page, for tests that are about something else. */
+export async function connectDemo(world: TestWorld): Promise<void> {
+  const ann = world.as('admin');
+  await ann.command(CHANNEL, '/deckhand connect');
+  await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+  const { account, email, apiKey } = DEMO_USERS.admin;
+  await ann.submit('connect', { account, email, api_key: apiKey });
+}
+
+/** As often as it takes, as a person would; gives up where the place cannot be reached. */
+export async function walkTo(page: Page, key: 'Tab' | 'Shift+Tab', goal: Locator): Promise<void> {
+  for (let step = 0; step < 60; step += 1) {
+    await page.keyboard.press(key);
+    if ((await goal.and(page.locator(':focus')).count()) > 0) return;
+  }
+  throw new Error(`${key} does not lead to ${goal}`);
+}

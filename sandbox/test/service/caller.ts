@@ -1,0 +1,110 @@
+import { afterEach } from 'vitest';
+import {
+  type SimulatedService,
+  type SimulatedServiceOptions,
+  startSimulatedService,
+} from '../../service/server.ts';
+import { type Description, readDescription } from './described.ts';
+
+/** An answer; its body is read as JSON where it is JSON, else as text. */
+interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  body: any;
+  headers: Headers;
+}
+
+interface Person {
+  email: string;
+  apiKey: string | undefined;
+}
+
+/** Speaks to one account as one person; every answer is held against the published description. */
+export interface Caller {
+  get(path: string): Promise<Answer>;
+  post(path: string, body?: unknown): Promise<Answer>;
+  patch(path: string, body: unknown): Promise<Answer>;
+  send(method: string, path: string, body?: string): Promise<Answer>;
+}
+
+export interface Bench {
+  service: SimulatedService;
+  description: Description;
+  as(account: string, person: Person): Caller;
+  /** The same, for answers that are not as described on purpose. */
+  unchecked(account: string, person: Person): Caller;
+  /** The service's own host, without credentials. */
+  site(headers?: Record<string, string>): Caller;
+}
+
+const running: SimulatedService[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((service) => service.stop()));
+});
+
+/** A service whose time stands still, stopped after the test. */
+export async function startBench(options: SimulatedServiceOptions = {}): Promise<Bench> {
+  const service = await startSimulatedService({ speed: 0, ...options });
+  running.push(service);
+  const description = await readDescription();
+  return {
+    service,
+    description,
+    as: (account, person) =>
+      createCaller(description.check, `${service.origin}/${account}`, credentialsOf(person)),
+    unchecked: (account, person) =>
+      createCaller(() => undefined, `${service.origin}/${account}`, credentialsOf(person)),
+    site: (headers = {}) => createCaller(description.check, service.origin, headers),
+  };
+}
+
+function credentialsOf({ email, apiKey = '' }: Person): Record<string, string> {
+  return { authorization: `Basic ${btoa(`${email}:${apiKey}`)}` };
+}
+
+function createCaller(check: Description['check'], base: string, headers: Record<string, string>): Caller {
+  async function send(method: string, path: string, body?: string): Promise<Answer> {
+    const response = await fetch(base + path, {
+      method,
+      redirect: 'manual',
+      headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body }),
+    });
+    const contentType = response.headers.get('content-type') ?? '';
+    const text = await response.text();
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: contentType.includes('json') ? JSON.parse(text) : text,
+    };
+    check({ method, path, contentType, ...answer });
+    return answer;
+  }
+  return {
+    send,
+    get: (path) => send('GET', path),
+    post: (path, body) => send('POST', path, body === undefined ? undefined : JSON.stringify(body)),
+    patch: (path, body) => send('PATCH', path, JSON.stringify(body)),
+  };
+}
+
+/** The account that most tests use, and its people. */
+export function addAcme({ service }: Bench) {
+  const acme = service.world.addAccount({
+    name: 'acme',
+    displayName: 'Acme',
+    users: [{ email: 'ada@example.com', role: 'admin', billing: true }, { email: 'ben@example.com' }],
+    projects: [
+      {
+        name: 'Storefront',
+        servers: [{ name: 'web-1' }, { name: 'web-2' }],
+        buildConfigurations: [{ packages: { node: '24', php: '8.4' } }],
+      },
+    ],
+  });
+  const [admin, member] = acme.users;
+  const [project] = acme.projects;
+  if (admin === undefined || member === undefined || project === undefined) throw new Error('incomplete');
+  return { acme, admin, member, project };
+}

@@ -1,0 +1,70 @@
+import { WebClient } from '@slack/web-api';
+import { afterEach } from 'vitest';
+import type { LocalSlack, LocalSlackOptions } from '../../slack/local-slack.ts';
+import { startLocalSlack } from '../../slack/server.ts';
+import type { WorkspaceOptions } from '../../slack/state/workspaces.ts';
+import { startTinyApp, type TinyApp } from './tiny-app.ts';
+
+export interface Setting {
+  slack: LocalSlack;
+  app: TinyApp;
+  team: string;
+  token: string;
+  bot: string;
+}
+
+const toStop: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const stop of toStop.splice(0)) await stop();
+});
+
+export const ACME = {
+  id: 'T0ACME',
+  name: 'Acme',
+  users: [
+    { id: 'U0ANNA', name: 'anna', real_name: 'Anna Admin', is_admin: true, tz: 'Europe/Lisbon' },
+    { id: 'U0MAX', name: 'max', real_name: 'Max Member' },
+  ],
+  channels: [
+    { id: 'C0DEPLOY', name: 'deploys' },
+    { id: 'C0OTHER', name: 'other', bot_is_member: false },
+    { id: 'C0PRIV', name: 'secret', is_private: true, bot_is_member: false },
+    { id: 'C0OLD', name: 'old', is_archived: true },
+  ],
+} satisfies WorkspaceOptions;
+
+/** A Slack with one workspace, and a tiny app that it delivers to; both end with the test. */
+export async function startSetting(
+  options: LocalSlackOptions = {},
+  workspace: Partial<WorkspaceOptions> = {},
+): Promise<Setting> {
+  const slack = await startLocalSlack(options);
+  const app = await startTinyApp(() => slack.app.signingSecret);
+  toStop.push(app.stop, slack.stop);
+  slack.deliverTo(app.url);
+  const { teamId, botToken, botUserId } = slack.addWorkspace({ ...ACME, ...workspace });
+  return { slack, app, team: teamId, token: botToken, bot: botUserId };
+}
+
+/** A Web API client as an app has one, without any retries. */
+export function clientOf(slack: { apiUrl: string }, token: string): WebClient {
+  return new WebClient(token, {
+    slackApiUrl: slack.apiUrl,
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+  });
+}
+
+/** The `error` of a refused call. */
+export async function refusalOf(call: Promise<unknown>): Promise<{ error: string; messages: string[] }> {
+  const outcome: unknown = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const data = (
+    outcome as { data?: { error: string; response_metadata?: { messages?: string[] } } } | undefined
+  )?.data;
+  if (!data) throw new Error('the call was not refused');
+  return { error: data.error, messages: data.response_metadata?.messages ?? [] };
+}

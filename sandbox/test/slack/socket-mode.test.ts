@@ -1,0 +1,174 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { LocalSlack } from '../../slack/local-slack.ts';
+import { startLocalSlack } from '../../slack/server.ts';
+import { ACME, clientOf } from './setting.ts';
+
+interface Frame {
+  type: string;
+  reason?: string;
+  envelope_id: string;
+  num_connections?: number;
+  accepts_response_payload?: boolean;
+  payload?: { command?: string };
+}
+
+/** One connection of an app, which acknowledges only when a test says so. */
+interface Link {
+  frames: Frame[];
+  /** Resolves with the next frame of a type. */
+  next(type: string): Promise<Frame>;
+  ack(envelopeId: string, payload?: object): void;
+  closed: Promise<void>;
+}
+
+const toStop: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const stop of toStop.splice(0).reverse()) await stop();
+});
+
+async function start(): Promise<LocalSlack> {
+  const slack = await startLocalSlack({ app: { socketMode: true }, ackTimeoutMs: 2000 });
+  toStop.push(slack.stop);
+  slack.addWorkspace(ACME);
+  return slack;
+}
+
+async function connect(slack: LocalSlack): Promise<Link> {
+  const { url = '' } = await clientOf(slack, slack.appToken).apps.connections.open();
+  const socket = new WebSocket(url);
+  toStop.push(() => socket.close());
+  const frames: Frame[] = [];
+  const waiting: { type: string; resolve: (frame: Frame) => void }[] = [];
+  socket.addEventListener('message', ({ data }) => {
+    const frame = JSON.parse(String(data)) as Frame;
+    const at = waiting.findIndex((one) => one.type === frame.type);
+    if (at < 0) frames.push(frame);
+    else waiting.splice(at, 1)[0]?.resolve(frame);
+  });
+  const closed = new Promise<void>((resolve) => socket.addEventListener('close', () => resolve()));
+  return {
+    frames,
+    closed,
+    next: (type) => {
+      const at = frames.findIndex((frame) => frame.type === type);
+      const [come] = at < 0 ? [] : frames.splice(at, 1);
+      return come ? Promise.resolve(come) : new Promise((resolve) => waiting.push({ type, resolve }));
+    },
+    ack: (envelope_id, payload) => socket.send(JSON.stringify({ envelope_id, payload })),
+  };
+}
+
+const BUTTON = { type: 'button', action_id: 'go', text: { type: 'plain_text', text: 'Go' } };
+const type = (slack: LocalSlack, line: string) => slack.as('T0ACME', 'U0ANNA').command('deploys', line);
+
+describe('Socket Mode', () => {
+  it('counts the connections of an app, and uses them in turn', async () => {
+    const slack = await start();
+    const one = await connect(slack);
+    expect(await one.next('hello')).toMatchObject({ num_connections: 1 });
+    const two = await connect(slack);
+    expect(await two.next('hello')).toMatchObject({ num_connections: 2 });
+    for (const link of [one, two]) {
+      const typed = type(slack, '/deckhand');
+      link.ack((await link.next('slash_commands')).envelope_id);
+      expect((await typed).outcome).toBe('ok');
+    }
+  });
+
+  it('says what may be answered with the ack', async () => {
+    const slack = await start();
+    const link = await connect(slack);
+    await link.next('hello');
+    const typed = type(slack, '/deckhand');
+    const command = await link.next('slash_commands');
+    link.ack(command.envelope_id, { text: 'x', blocks: [{ type: 'actions', elements: [BUTTON] }] });
+    await typed;
+    const [answer] = slack.ephemerals('T0ACME', 'U0ANNA');
+    const place = { channel: 'C0DEPLOY', ts: answer?.ts ?? '' };
+    const clicked = slack.as('T0ACME', 'U0ANNA').click(place, { actionId: 'go' });
+    const click = await link.next('interactive');
+    link.ack(click.envelope_id);
+    await clicked;
+    expect(command.accepts_response_payload).toBe(true);
+    expect(click.accepts_response_payload).toBe(false);
+  });
+
+  it('refuses an eleventh connection', async () => {
+    const slack = await start();
+    for (let count = 0; count < 10; count += 1) await (await connect(slack)).next('hello');
+    const late = await connect(slack);
+    expect(await late.next('disconnect')).toMatchObject({ reason: 'too_many_websockets' });
+    await late.closed;
+    expect(slack.connections()).toHaveLength(10);
+  });
+
+  it('warns of a refresh, delivers on meanwhile, and closes the connection later', async () => {
+    const slack = await start();
+    const old = await connect(slack);
+    await old.next('hello');
+    slack.refreshConnections();
+    expect(await old.next('disconnect')).toMatchObject({ reason: 'warning' });
+    const typed = type(slack, '/deckhand');
+    old.ack((await old.next('slash_commands')).envelope_id);
+    expect((await typed).outcome).toBe('ok');
+    slack.advance(9000);
+    expect(slack.connections()).toEqual([{ id: expect.any(String), ending: true }]);
+    slack.advance(1000);
+    await old.closed;
+    await slack.until(() => slack.connections().length === 0);
+  });
+
+  it('prefers a new connection to one that is about to end', async () => {
+    const slack = await start();
+    const old = await connect(slack);
+    await old.next('hello');
+    slack.refreshConnections({ reason: 'refresh_requested' });
+    expect(await old.next('disconnect')).toMatchObject({ reason: 'refresh_requested' });
+    const fresh = await connect(slack);
+    await fresh.next('hello');
+    for (let turn = 0; turn < 2; turn += 1) {
+      const typed = type(slack, '/deckhand');
+      fresh.ack((await fresh.next('slash_commands')).envelope_id);
+      await typed;
+    }
+    expect(old.frames).toEqual([]);
+  });
+
+  it('sends an envelope without an ack again over another connection', async () => {
+    const slack = await start();
+    const one = await connect(slack);
+    await one.next('hello');
+    const typed = type(slack, '/deckhand lost');
+    const { envelope_id } = await one.next('slash_commands');
+    const two = await connect(slack);
+    await two.next('hello');
+    const [first] = slack.connections();
+    slack.dropConnections({ connection: first?.id ?? '' });
+    expect(await two.next('slash_commands')).toMatchObject({ envelope_id });
+    two.ack(envelope_id, { text: 'found' });
+    const { outcome, delivery } = await typed;
+    expect(outcome).toBe('ok');
+    expect(delivery?.connections).toHaveLength(2);
+    expect(slack.ephemerals('T0ACME', 'U0ANNA').at(-1)?.text).toBe('found');
+  });
+
+  it('holds such an envelope until there is another connection, while the person waits', async () => {
+    const slack = await start();
+    const one = await connect(slack);
+    await one.next('hello');
+    const typed = type(slack, '/deckhand');
+    const { envelope_id } = await one.next('slash_commands');
+    slack.dropConnections();
+    await one.closed;
+    const two = await connect(slack);
+    expect(await two.next('slash_commands')).toMatchObject({ envelope_id });
+    two.ack(envelope_id);
+    expect((await typed).outcome).toBe('ok');
+  });
+
+  it('says that the app is not there where it has no connection at all', async () => {
+    const slack = await start();
+    expect((await type(slack, '/deckhand')).outcome).toBe('dispatch_failed');
+  });
+});

@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatDate } from '../../../slack/web/src/mrkdwn/date-token.ts';
+import type { Inline, TextBlock } from '../../../slack/web/src/mrkdwn/nodes.ts';
+import { parseMrkdwn } from '../../../slack/web/src/mrkdwn/parse-mrkdwn.ts';
+
+const text = (value: string): Inline => ({ type: 'text', text: value });
+const mark = (type: 'bold' | 'italic' | 'strike', ...children: Inline[]): Inline => ({ type, children });
+const link = (url: string, label = url): Inline => ({ type: 'link', url, children: [text(label)] });
+
+/** What one line of mrkdwn becomes. */
+const lines: [line: string, nodes: Inline[]][] = [
+  ['plain', [text('plain')]],
+  [
+    '*bold* _italic_ ~gone~',
+    [
+      mark('bold', text('bold')),
+      text(' '),
+      mark('italic', text('italic')),
+      text(' '),
+      mark('strike', text('gone')),
+    ],
+  ],
+  ['*bold _and italic_*', [mark('bold', text('bold '), mark('italic', text('and italic')))]],
+  ['2*3*4 and snake_case_name', [text('2*3*4 and snake_case_name')]],
+  ['* not bold* and *open', [text('* not bold* and *open')]],
+  ['(*bold*), yes', [text('('), mark('bold', text('bold')), text('), yes')]],
+  ['`*code* &amp; <@U1>`', [{ type: 'code', text: '*code* & <@U1>' }]],
+  ['``', [text('``')]],
+  ['&lt;b&gt; &amp;amp; &nbsp;', [text('<b> &amp; &nbsp;')]],
+  [
+    '<@U0MAX> <#C1|deploys> <!here>',
+    [
+      { type: 'user', id: 'U0MAX' },
+      text(' '),
+      { type: 'channel', id: 'C1', label: 'deploys' },
+      text(' '),
+      { type: 'broadcast', range: 'here' },
+    ],
+  ],
+  ['<!subteam^S1|@ops>', [{ type: 'usergroup', id: 'S1' }]],
+  ['<https://a.example/?x=1&amp;y=2|the *page*>', [link('https://a.example/?x=1&y=2', 'the *page*')]],
+  ['see https://a.example/b, or', [text('see '), link('https://a.example/b'), text(', or')]],
+  ['<mailto:a@b.example|write>', [link('mailto:a@b.example', 'write')]],
+  ['<javascript:alert(1)|x>', [text('<javascript:alert(1)|x>')]],
+  ['<script>x</script>', [text('<script>x</script>')]],
+  [
+    ':tada: at 10:30:45',
+    [{ type: 'emoji', name: 'tada' }, text(' at 10'), { type: 'emoji', name: '30' }, text('45')],
+  ],
+  [
+    '<!date^1772443800^{date} at {time}^https://a.example/|some day>',
+    [
+      {
+        type: 'date',
+        timestamp: 1772443800,
+        format: '{date} at {time}',
+        url: 'https://a.example/',
+        fallback: 'some day',
+      },
+    ],
+  ],
+  ['<!date^soon^{date}|x>', [text('<!date^soon^{date}|x>')]],
+];
+
+describe('mrkdwn', () => {
+  it.each(lines)('reads %s', (line, nodes) => {
+    expect(parseMrkdwn(line)).toEqual([{ type: 'paragraph', children: nodes }]);
+  });
+
+  it('makes links of plain addresses, domains and e-mail addresses only where the text is not verbatim', () => {
+    const said =
+      'see https://evil.example/login, evil.example/x or *ops@evil.example*; web-1.internal v1.2.3';
+    const linked = parseMrkdwn(said).flatMap((block) => (block.type === 'pre' ? [] : urlsIn(block.children)));
+    expect(linked).toEqual([
+      'https://evil.example/login',
+      'http://evil.example/x',
+      'mailto:ops@evil.example',
+    ]);
+    const verbatim = parseMrkdwn(`${said} <https://ok.example|ok>`, true);
+    expect(verbatim.flatMap((block) => (block.type === 'pre' ? [] : urlsIn(block.children)))).toEqual([
+      'https://ok.example',
+    ]);
+  });
+
+  it('keeps lines, quotes and fences apart', () => {
+    const said = 'one\ntwo\n&gt; quoted\n> too\n```\nfenced *as is*\n```\nafter ``` open';
+    expect(parseMrkdwn(said)).toEqual<TextBlock[]>([
+      { type: 'paragraph', children: [text('one'), { type: 'break' }, text('two')] },
+      { type: 'quote', children: [text('quoted'), { type: 'break' }, text('too')] },
+      { type: 'pre', text: 'fenced *as is*' },
+      { type: 'paragraph', children: [text('after ``` open')] },
+    ]);
+  });
+
+  it('takes any text, and makes links only of addresses one may follow', () => {
+    const piece = fc.constantFrom(
+      '*',
+      '_',
+      '~',
+      '`',
+      '```',
+      '<',
+      '>',
+      '|',
+      '&lt;',
+      ':',
+      '\n',
+      ' ',
+      'a',
+      'http://x',
+      '!date^1^',
+      'javascript:',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(piece, fc.string()), { maxLength: 60 }), (pieces) => {
+        const urls = parseMrkdwn(pieces.join('')).flatMap((block) =>
+          block.type === 'pre' ? [] : urlsIn(block.children),
+        );
+        expect(urls.filter((url) => !/^(?:https?:\/\/|mailto:|tel:)/.test(url))).toEqual([]);
+      }),
+    );
+  });
+
+  it('loses nothing of text that has no marks', () => {
+    const plain = fc
+      .string({ unit: fc.constantFrom(...'abc ÄÖ漢?.-+=&<>') })
+      .filter((said) => !/(?:^|\n)>/.test(said));
+    fc.assert(
+      fc.property(plain, (said) => {
+        const escaped = said.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+        expect(parseMrkdwn(escaped).flatMap((block) => (block.type === 'pre' ? [] : block.children))).toEqual(
+          said.trim() === '' ? [] : [text(said)],
+        );
+      }),
+    );
+  });
+});
+
+describe('date tokens', () => {
+  const noon = new Date(2026, 2, 2, 12, 0, 30);
+  const seconds = noon.getTime() / 1000;
+  it.each([
+    ['{date_num} {time_secs}', 0, '2026-03-02 12:00:30 PM'],
+    ['{date}', 0, 'March 2, 2026'],
+    ['{date_short}', 0, 'Mar 2, 2026'],
+    ['{date_long}', 0, 'Monday, March 2, 2026'],
+    ['{date_pretty} at {time}', 0, 'today at 12:00 PM'],
+    ['{date_short_pretty}', 86_400_000, 'yesterday'],
+    ['{date_long_pretty}', -86_400_000, 'tomorrow'],
+    ['{date_short_pretty}', 3 * 86_400_000, 'Mar 2, 2026'],
+    ['{ago}', 5 * 60_000, '5 minutes ago'],
+    ['{ago}', 3 * 3_600_000, '3 hours ago'],
+    ['{unknown} day', 0, '{unknown} day'],
+  ])('writes %s, %i ms later, as %s', (format, later, expected) => {
+    expect(formatDate(seconds, format, noon.getTime() + later).replaceAll('\u202f', ' ')).toBe(expected);
+  });
+});
+
+function urlsIn(nodes: readonly Inline[]): string[] {
+  return nodes.flatMap((node) => {
+    if (node.type === 'link') return [node.url];
+    return 'children' in node ? urlsIn(node.children) : [];
+  });
+}
