@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest';
-import { allCommands } from '../../src/commands/registry.ts';
 import { SCHEDULES } from '../../src/records/account-keys.ts';
 import { ACCOUNTS } from '../../src/records/accounts.ts';
 import { answerTo } from '../support/asking.ts';
@@ -26,34 +25,6 @@ async function refusedIn(world: TestWorld, what: string): Promise<void> {
 }
 
 describe('a channel that allows some commands only', () => {
-  test('a channel’s restriction holds for every form that was opened from there', async ({ world }) => {
-    await allow(world, []);
-    const forms = allCommands()
-      .filter(({ name }) => name !== 'roles')
-      .flatMap(({ name, submissions = [] }) => submissions.map(({ callbackId }) => ({ name, callbackId })));
-    expect(forms.length).toBeGreaterThan(8);
-    for (const { name, callbackId } of forms) {
-      const answer = await sendPayload(world, {
-        type: 'view_submission',
-        team,
-        user,
-        trigger_id: `form-${callbackId}`,
-        view: {
-          id: `V${callbackId}`,
-          hash: 'h',
-          type: 'modal',
-          callback_id: callbackId,
-          private_metadata: JSON.stringify({ channel: CHANNEL }),
-          title: { type: 'plain_text', text: 'x' },
-          blocks: [],
-          state: { values: {} },
-        },
-      });
-      expect(answer.text, callbackId).toContain('switched off in this channel');
-      await refusedIn(world, name);
-    }
-  });
-
   test('a channel’s restriction holds for the form of the shortcut, which is opened from nowhere and acts there', async ({
     world,
   }) => {

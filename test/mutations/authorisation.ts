@@ -134,14 +134,14 @@ export const AUTHORISATION: readonly Mutation[] = [
     file: PIPELINE,
     from: 'action: [instrument, explain, respond, progress, authorise, once, audit],',
     to: 'action: [instrument, explain, respond, progress, once, audit],',
-    tests: ['test/listeners/permissions.test.ts'],
+    tests: ['test/security/matrix/matrix.test.ts'],
   },
   {
     name: 'menus need no permission',
     file: PIPELINE,
     from: 'options: [explain, authorise],',
     to: 'options: [explain],',
-    tests: [PEOPLE_TEST, 'test/commands/option-sources.test.ts', 'test/listeners/permissions.test.ts'],
+    tests: [PEOPLE_TEST, 'test/commands/option-sources.test.ts', 'test/security/matrix/matrix.test.ts'],
   },
   {
     name: 'workflow steps need no permission',
@@ -179,7 +179,7 @@ export const AUTHORISATION: readonly Mutation[] = [
     file: PERMISSION,
     from: 'if (role !== undefined && !(await rules.roles.holds(user, role))) return',
     to: 'if (role === null) return',
-    tests: ['test/listeners/permissions.test.ts'],
+    tests: ['test/security/matrix/matrix.test.ts'],
   },
   {
     name: 'strangers of a shared channel are members',

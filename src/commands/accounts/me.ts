@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { outdated } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { AccountFailure } from '../../records/accounts.ts';
@@ -44,8 +45,11 @@ export const me = defineCommand({
       role: 'member',
       durable: true,
       change: 'me',
-      run: (name = '', context) =>
-        claim(context, menuTarget(context.blockId)?.account ?? '', name, 'replace'),
+      run(name = '', context) {
+        const account = menuTarget(context.blockId)?.account;
+        if (account === undefined) throw outdated('menu');
+        return claim(context, account, name, 'replace');
+      },
     },
     {
       actionId: 'me:claim',

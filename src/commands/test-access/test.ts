@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
+import { outdated, UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/reply.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
 import { Target } from '../../records/test-runs.ts';
@@ -112,7 +112,8 @@ async function again(value: string | undefined, context: ActionContext): Promise
 
 /** The menu's value names the run's record and the server. */
 async function pickServer(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const [, key = '', identifier = ''] = /^(\S+) (.+)$/.exec(value ?? '') ?? [];
+  const [, key, identifier = ''] = /^(\S+) (.+)$/.exec(value ?? '') ?? [];
+  if (key === undefined) throw outdated('menu');
   const known = await context.workspace.runs.get(key);
   if (known === undefined) throw new UserError('That test is too old to be run again.', 'test');
   const { account: name, project } = known.target;

@@ -1,0 +1,301 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { TOOLS } from '../../../src/commands/mcp/tools.ts';
+import { allCommands } from '../../../src/commands/registry.ts';
+import { STEPS } from '../../../src/commands/workflows/steps.ts';
+import { NO_TRACING, type Tracing } from '../../../src/observability/tracing.ts';
+import { sendJson, sendPayload, sendSigned } from '../../support/signed.ts';
+import { ACCOUNT, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+/** One request through one door. */
+export interface Cell {
+  /** Unique; Slack's id of the request. */
+  id: string;
+  user: string;
+  channel: string;
+  /** A project that no other cell of the door names in that channel. */
+  project: string;
+  /** A message that no other cell of the door is about. */
+  ts: string;
+}
+
+/** A way in, as anybody could come through it. */
+export interface Door {
+  /** Its kind and its registered name, e.g. `action digest:pause`. */
+  name: string;
+  /** The command that it stands for, which a channel can switch off. */
+  command: string;
+  /** The span that ends with it. */
+  span: string;
+  /** True where no channel is named. */
+  isEverywhere?: boolean;
+  /** True where nobody asks, as in a workflow. */
+  hasNoPerson?: boolean;
+  /** True where a refusal shows nothing at all. */
+  isSilent?: boolean;
+  /** Sends it; what is said at once, if anything. */
+  send(world: TestWorld, cell: Cell): Promise<string>;
+  /** What was said to the person later; by default by the response address. */
+  saidIn?(world: TestWorld, cell: Cell): string;
+}
+
+const team = { id: TEAM };
+
+/** Every door that there is, from the registries themselves. */
+export function allDoors(responseUrl: (id: string) => string): Door[] {
+  const asked = ({ id, user, channel }: Cell) => ({
+    team,
+    user: { id: user },
+    channel: { id: channel },
+    trigger_id: id,
+    response_url: responseUrl(id),
+  });
+  const doors = allCommands().flatMap(({ name: command, ...more }): Door[] => [
+    {
+      name: `command ${command}`,
+      command,
+      span: `command ${command}`,
+      async send(world, { id, user, channel }) {
+        const asks = {
+          command: '/deckhand',
+          text: command,
+          team_id: TEAM,
+          user_id: user,
+          channel_id: channel,
+        };
+        const form = new URLSearchParams({ ...asks, trigger_id: id, response_url: responseUrl(id) });
+        return (await sendSigned(world, form.toString())).text;
+      },
+    },
+    ...(more.actions ?? []).map(
+      ({ actionId, view }): Door => ({
+        name: ['action', actionId, view ?? []].flat().join(' '),
+        command,
+        span: `action ${command}`,
+        async send(world, cell) {
+          const actions = [
+            { type: 'button', action_id: actionId, block_id: 'b', value: '{}', action_ts: '1' },
+          ];
+          const inView = view === undefined ? {} : { view: viewOf(view, cell) };
+          const click = { ...asked(cell), type: 'block_actions', ...inView, actions };
+          return (await sendPayload(world, click)).text;
+        },
+      }),
+    ),
+    ...(more.submissions ?? []).map(
+      ({ callbackId }): Door => ({
+        name: `form ${callbackId}`,
+        command,
+        span: `form ${command}`,
+        async send(world, cell) {
+          const form = { ...asked(cell), type: 'view_submission', view: viewOf(callbackId, cell) };
+          return (await sendPayload(world, form)).text;
+        },
+      }),
+    ),
+    ...(more.optionSources ?? []).map(
+      ({ actionId }): Door => ({
+        name: `menu ${actionId}`,
+        command,
+        span: 'block_suggestion',
+        isSilent: true,
+        async send(world, cell) {
+          const more = { type: 'block_suggestion', action_id: actionId, block_id: 'b', value: '' };
+          const { text } = await sendPayload(world, { ...asked(cell), ...more, view: viewOf('menu', cell) });
+          return text === '{"options":[]}' ? '' : text;
+        },
+      }),
+    ),
+    ...(more.shortcuts ?? []).map(
+      ({ callbackId, kind }): Door => ({
+        name: `shortcut ${callbackId}`,
+        command,
+        span: `shortcut ${command}`,
+        isEverywhere: kind === 'global',
+        send: async (world, cell) => {
+          const { channel, response_url, ...rest } = asked(cell);
+          const message = { ts: '1.1', text: 'nothing of ours' };
+          const more = kind === 'global' ? { type: 'shortcut' } : { type: 'message_action', message };
+          const place = kind === 'global' ? {} : { channel, response_url };
+          return (await sendPayload(world, { ...rest, ...more, ...place, callback_id: callbackId })).text;
+        },
+        ...(kind === 'global'
+          ? { saidIn: (world, { id }) => argsOf(world, 'views.open', ({ trigger_id }) => trigger_id === id) }
+          : {}),
+      }),
+    ),
+  ]);
+  return [...doors, ...TOOLS.map(toolDoor), ...Object.entries(STEPS).map(stepDoor), ...EVENT_DOORS];
+}
+
+function viewOf(callbackId: string, { id, channel }: Cell) {
+  return {
+    id: `V${id}`,
+    hash: 'h',
+    type: 'modal',
+    callback_id: callbackId,
+    private_metadata: JSON.stringify({ channel, account: ACCOUNT, project: 'storefront' }),
+    title: { type: 'plain_text', text: 'Forged' },
+    blocks: [],
+    state: { values: {} },
+  };
+}
+
+function toolDoor({ name, command }: (typeof TOOLS)[number]): Door {
+  return {
+    name: `tool ${name}`,
+    command,
+    span: `tool ${command}`,
+    async send(world, { id, user, channel }) {
+      const _meta = { slack: { user_id: user, team_id: TEAM, channel_id: channel } };
+      const params = { name, arguments: {}, _meta };
+      const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params });
+      return (await sendSigned(world, body, { type: 'application/json', path: '/mcp' })).text;
+    },
+  };
+}
+
+function stepDoor([name, { command, actsIn }]: [string, (typeof STEPS)[string]]): Door {
+  return {
+    name: `step ${name}`,
+    command,
+    span: 'process end-step',
+    hasNoPerson: true,
+    isEverywhere: actsIn === undefined,
+    send: (world, { id, channel }) =>
+      sendEvent(world, id, {
+        type: 'function_executed',
+        function: { callback_id: name },
+        function_execution_id: `Fx${id}`,
+        inputs: { channel },
+      }),
+    saidIn: (world, { id }) =>
+      argsOf(world, 'functions.completeError', ({ function_execution_id: of }) => of === `Fx${id}`),
+  };
+}
+
+/** What comes as an event: each asks by the function that everything else asks. */
+const EVENT_DOORS: readonly Door[] = [
+  ...['projects', 'digest list', 'invoices', 'audit'].map(
+    (command): Door => ({
+      name: `mention ${command}`,
+      command,
+      span: `command ${command}`,
+      send: (world, { id, user, channel, ts }) =>
+        sendEvent(world, id, { type: 'app_mention', user, channel, text: `<@U0BOT> ${command}`, ts }),
+      saidIn: (world, { ts }) => argsOf(world, 'chat.postEphemeral', ({ thread_ts }) => thread_ts === ts),
+    }),
+  ),
+  ...(['projects', 'server show'] as const).map(
+    (command): Door => ({
+      name: `unfurl ${command}`,
+      command,
+      span: 'process events',
+      isSilent: true,
+      send(world, cell) {
+        const { id, user, channel } = cell;
+        const links = [{ url: linkOf(world, cell, command) }];
+        return sendEvent(world, id, { type: 'link_shared', user, channel, message_ts: '1.1', links });
+      },
+      saidIn: (world, cell) =>
+        argsOf(
+          world,
+          'chat.unfurl',
+          ({ channel, unfurls }) =>
+            channel === cell.channel && JSON.stringify(unfurls).includes(linkOf(world, cell, command)),
+        ),
+    }),
+  ),
+  {
+    name: 'details projects',
+    command: 'projects',
+    span: 'POST entity.presentDetails',
+    send(world, { id, user, channel }) {
+      const entity_url = `${world.service.baseUrl.replace('{account}', ACCOUNT)}/projects/storefront`;
+      return sendEvent(world, id, {
+        type: 'entity_details_requested',
+        user,
+        channel,
+        trigger_id: id,
+        entity_url,
+      });
+    },
+    saidIn: (world, { id }) => argsOf(world, 'entity.presentDetails', ({ trigger_id }) => trigger_id === id),
+  },
+  {
+    name: 'home',
+    command: 'home',
+    span: 'process events',
+    isEverywhere: true,
+    send: (world, { id, user }) => sendEvent(world, id, { type: 'app_home_opened', user, tab: 'home' }),
+    saidIn: (world, { user }) => argsOf(world, 'views.publish', (args) => args.user_id === user),
+  },
+];
+
+/** To a project, or to its only server. */
+function linkOf({ service }: TestWorld, { project: permalink }: Cell, command: string): string {
+  const { projects = [] } = service.world.state.accounts.get(ACCOUNT) ?? {};
+  const server = projects.find((project) => project.permalink === permalink)?.servers[0]?.identifier;
+  const path = command === 'projects' ? permalink : `${permalink}/servers/${server}`;
+  return `${service.baseUrl.replace('{account}', ACCOUNT)}/projects/${path}`;
+}
+
+async function sendEvent(world: TestWorld, id: string, event: object): Promise<string> {
+  const body = { type: 'event_callback', event_id: `Ev${id}`, event_time: 1, team_id: TEAM, event };
+  return (await sendJson(world, body)).text;
+}
+
+function argsOf(
+  { slack }: TestWorld,
+  method: string,
+  isMeant: (args: Record<string, unknown>) => boolean,
+): string {
+  const calls = slack.calls.filter((call) => call.method === method && isMeant(call.args));
+  return calls.length === 0 ? '' : JSON.stringify(calls.map(({ args }) => args));
+}
+
+/** Takes what is answered by response addresses, which end with the id of the request. */
+export async function startAnswers() {
+  const answers = new Map<string, string>();
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const id = request.url?.slice(1) ?? '';
+    answers.set(id, `${answers.get(id) ?? ''}${Buffer.concat(chunks)}`);
+    response.end('ok');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    host,
+    url: (id: string) => `http://${host}/${id}`,
+    to: (id: string) => answers.get(id) ?? '',
+    stop: () => server.close(),
+  };
+}
+
+/** Says when work has ended: traces see every door, and wait for its answer. */
+export function watchSpans() {
+  const ended = new Map<string, number>();
+  let changed = Promise.withResolvers<void>();
+  const tracing: Tracing = {
+    ...NO_TRACING,
+    async run(start, work) {
+      try {
+        return await NO_TRACING.run(start, work);
+      } finally {
+        ended.set(start.name, (ended.get(start.name) ?? 0) + 1);
+        changed.resolve();
+        changed = Promise.withResolvers();
+      }
+    },
+  };
+  const count = (name: string): number => ended.get(name) ?? 0;
+  return {
+    tracing,
+    count,
+    async until(name: string, least: number): Promise<void> {
+      while (count(name) < least) await changed.promise;
+    },
+  };
+}
