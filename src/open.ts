@@ -3,7 +3,7 @@ import { type Config, oauthClientOf } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import type { SqliteFile } from './core/sqlite-file.ts';
 import type { Engine, JobOutcome } from './jobs/jobs.ts';
-import type { JobsBackend } from './jobs/jobs-backend.ts';
+import type { JobsBackend } from './jobs/jobs.ts';
 import { createJobs } from './jobs/runner.ts';
 import { createSqliteJobs } from './jobs/sqlite-jobs.ts';
 import type { Logger } from './observability/log.ts';
@@ -205,7 +205,7 @@ export async function openBackend(url: string, options: BackendOptions): Promise
     await backend.close();
     await store.close();
   };
-  return { store, engine: createJobs({ ...options, backend, asking: mapDatabaseErrors }), close };
+  return { store, engine: createJobs({ ...options, backend, mapErrors: mapDatabaseErrors }), close };
 }
 
 /** From here on the process has other work: SQLite itself never waits for a lock again, `retryIfLocked` does. */

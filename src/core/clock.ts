@@ -99,3 +99,23 @@ export function instantText(text: string): string {
   const offset = zone.length === 3 ? `${zone}:00` : zone.replace(/^(...)(\d\d)$/, '$1:$2').toUpperCase();
   return `${year}-${month}-${day}T${hour}:${minute}:${second}${digits}${offset}`;
 }
+
+/**
+ * The numbers of an instant's local time, in the order of "11/20/2026, 09:05:00". One formatter a zone: they are slow to
+ * make, and the zones are few. Its parts one by one would take several times as long.
+ * @param fields which numbers
+ * @param nameOf the zone's name as `Intl` knows it
+ */
+export function zonedParts(
+  fields: Intl.DateTimeFormatOptions,
+  nameOf: (zone: string) => string = (zone) => zone,
+): (zone: string, instant: number) => string[] {
+  const formatters = new Map<string, Intl.DateTimeFormat>();
+  function made(zone: string): Intl.DateTimeFormat {
+    const plain = { calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' } as const;
+    const formatter = new Intl.DateTimeFormat('en-US', { ...fields, ...plain, timeZone: nameOf(zone) });
+    formatters.set(zone, formatter);
+    return formatter;
+  }
+  return (zone, instant) => (formatters.get(zone) ?? made(zone)).format(instant).split(/\D+/);
+}

@@ -1,5 +1,6 @@
 import { type ParsedFields, validateDetailed } from 'node-cron';
 import { HOUR_MS } from '../core/clock.ts';
+import { RecentMap } from '../core/ttl-cache.ts';
 import { addDays, type CalendarDay, CronError, dayAt, instantsOf, offsetsAround } from './zone.ts';
 
 /** Which local times a schedule is due at. Minutes and hours ascend. */
@@ -23,8 +24,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Reading takes longer than all that is done with it, and most schedules are due at the same few times. */
-const known = new Map<string, Cron>();
-const MAX_KNOWN = 1_000;
+const known = new RecentMap<string, Cron>(1_000);
 
 /**
  * Reads a five-field expression. Where both days are given, either makes the day due, as in every cron since
@@ -32,10 +32,7 @@ const MAX_KNOWN = 1_000;
  * @throws CronError saying which field is wrong
  */
 export function parseCron(text: string): Cron {
-  const read = known.get(text);
-  if (read !== undefined) return read;
-  const cron = readCron(text);
-  if (known.size >= MAX_KNOWN) known.clear();
+  const cron = known.get(text) ?? readCron(text);
   known.set(text, cron);
   return cron;
 }

@@ -3,15 +3,17 @@ import { type Alarm, type Clock, createAlarm, withTimeout } from '../core/clock.
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import {
+  type ClaimedJob,
   type Engine,
   type EngineStats,
   JobAborted,
   type JobOutcome,
+  type JobsBackend,
   type JobType,
+  type Leases,
   type SendOptions,
   type Worker,
 } from './jobs.ts';
-import type { ClaimedJob, JobsBackend, Leases } from './jobs-backend.ts';
 import { keyOf, type RunContext, type RunningJob, runJob, type WorkedQueue } from './run-job.ts';
 
 /** How many jobs are claimed at once, at most. */
@@ -31,8 +33,8 @@ export interface JobsOptions {
   log?: Pick<Logger, 'warn' | 'error'> | undefined;
   tracing?: Tracing;
   onJobEnd?: ((queue: string, outcome: JobOutcome) => void) | undefined;
-  /** What is asked of the database for those who send and erase: its failures are made theirs. */
-  asking?: <T>(work: Promise<T>) => Promise<T>;
+  /** Makes the database's failures those that people read about. */
+  mapErrors?: <T>(work: Promise<T>) => Promise<T>;
 }
 
 interface Running extends RunningJob {
@@ -60,11 +62,9 @@ export function createJobs(options: JobsOptions): Engine {
 class Runner implements Engine {
   readonly #backend: JobsBackend;
   readonly #context: RunContext;
-  readonly #asking: <T>(work: Promise<T>) => Promise<T>;
+  readonly #mapErrors: <T>(work: Promise<T>) => Promise<T>;
   readonly #clock: Clock;
   readonly #queues = new Map<string, Queue>();
-  /** Queues that are only sent to. */
-  readonly #others = new Set<string>();
   readonly #alarm: Alarm;
   #state: 'new' | 'running' | 'stopped' = 'new';
   readonly #stopping = new AbortController();
@@ -74,7 +74,7 @@ class Runner implements Engine {
     const { backend, clock, random = Math.random, tracing = NO_TRACING, log, onJobEnd } = options;
     this.#backend = backend;
     this.#clock = clock;
-    this.#asking = options.asking ?? ((work) => work);
+    this.#mapErrors = options.mapErrors ?? ((work) => work);
     const write: RunContext['write'] = (work) => this.#write(work);
     this.#context = { backend, random, tracing, log, onJobEnd, write };
     this.#alarm = createAlarm(clock, () => this.#wake());
@@ -102,19 +102,18 @@ class Runner implements Engine {
       traceparent: delayMs === 0 ? this.#context.tracing.traceparent : undefined,
     };
     const queue = this.#queues.get(name);
-    if (queue === undefined) this.#others.add(name);
-    const isStored = await this.#asking(this.#backend.insert(queue ?? { name }, job));
+    const isStored = await this.#mapErrors(this.#backend.insert(queue ?? { name }, job));
     if (isStored && queue !== undefined) this.#expect(queue, now + delayMs);
     return isStored;
   }
 
-  async erase(workspace: string): Promise<void> {
-    await this.#asking(this.#backend.erase(workspace));
-    this.#abort('erased', ({ job }) => job.workspace === workspace);
+  async cancel(workspace: string): Promise<void> {
+    await this.#mapErrors(this.#backend.cancel(workspace));
+    this.#abort('cancelled', ({ job }) => job.workspace === workspace);
   }
 
   unreadable(workspace: string): ReturnType<Engine['unreadable']> {
-    return this.#asking(this.#backend.unreadable(workspace));
+    return this.#mapErrors(this.#backend.unreadable(workspace));
   }
 
   async start(): Promise<void> {
@@ -141,9 +140,9 @@ class Runner implements Engine {
   }
 
   async stats(): Promise<EngineStats> {
-    const names = [...this.#queues.keys(), ...this.#others];
-    const none = names.map((name) => [name, { waiting: 0, later: 0, running: 0, oldestDueMs: 0 }] as const);
-    return { queues: { ...Object.fromEntries(none), ...(await this.#backend.count()) } };
+    const none = { waiting: 0, later: 0, running: 0, oldestDueMs: 0 };
+    const empty = Object.fromEntries([...this.#queues.keys()].map((name) => [name, none]));
+    return { queues: { ...empty, ...(await this.#backend.count()) } };
   }
 
   /** A job of the queue falls due then. */
@@ -257,13 +256,12 @@ class Runner implements Engine {
   }
 
   async #idle(): Promise<void> {
-    for (;;) {
-      const queues = [...this.#queues.values()];
-      const claims = queues.flatMap(({ claiming }) => claiming ?? []);
-      const runs = queues.flatMap(({ running }) => [...running.values()]).map(({ ended }) => ended);
-      if (claims.length + runs.length === 0) return;
-      await Promise.all([...claims, ...runs]);
-    }
+    const busy = (): Array<Promise<void>> =>
+      [...this.#queues.values()].flatMap(({ claiming, running }) => [
+        ...(claiming === undefined ? [] : [claiming]),
+        ...[...running.values()].map(({ ended }) => ended),
+      ]);
+    for (let left = busy(); left.length > 0; left = busy()) await Promise.all(left);
   }
 
   /** Looks for what other replicas sent, and shows that this one is alive. */

@@ -2,11 +2,11 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { inTransaction, retryIfLocked } from '../core/sqlite-file.ts';
-import type { ClaimedJob, JobsBackend } from './jobs-backend.ts';
+import type { ClaimedJob, JobsBackend } from './jobs.ts';
 
 /**
  * Jobs wait (state 0), run (1), could not be read (2), or have ended and are there for their key alone (3), until `due`.
- * `seq` never repeats, so the outcome of a job that was erased meets no other.
+ * `seq` never repeats, so the outcome of a job that was cancelled meets no other.
  */
 const CREATE = `
 CREATE TABLE IF NOT EXISTS deckhand_jobs (
@@ -46,7 +46,7 @@ const UNREADABLE =
   'SELECT queue, CAST(seq AS TEXT) AS id FROM deckhand_jobs WHERE workspace = ? AND state = 2';
 const ALL = `SELECT queue, key, workspace, data, max(0, due - :now) AS delayMs, traceparent FROM deckhand_jobs
   WHERE state < 2 ORDER BY seq`;
-const ERASE = 'DELETE FROM deckhand_jobs WHERE workspace = ?';
+const CANCEL = 'DELETE FROM deckhand_jobs WHERE workspace = ?';
 const COUNT = `SELECT queue, sum(state = 0 AND due <= :now) AS waiting, sum(state = 0 AND due > :now) AS later,
   sum(state = 1) AS running, max(0, :now - min(CASE state WHEN 0 THEN due ELSE :now END)) AS oldestDueMs
   FROM deckhand_jobs WHERE state < 2 GROUP BY queue`;
@@ -55,42 +55,28 @@ const text = z
   .string()
   .nullable()
   .transform((value) => value ?? undefined);
+const Job = z.object({
+  queue: z.string(),
+  key: text,
+  workspace: z.string(),
+  data: z.string(),
+  traceparent: text,
+});
 const ClaimedRows = z.array(
-  z.object({
+  Job.extend({
     id: z.string(),
     seq: z.number(),
-    queue: z.string(),
-    key: text,
-    workspace: z.string(),
-    data: z.string(),
     due: z.number(),
-    traceparent: text,
     attempt: z.number(),
     failures: z.number(),
     nextAt: z.number().nullable(),
   }),
 );
 const NextRow = z.object({ due: z.number().nullable() }).optional();
-const AllRows = z.array(
-  z.object({
-    queue: z.string(),
-    key: text,
-    workspace: z.string(),
-    data: z.string(),
-    delayMs: z.number(),
-    traceparent: text,
-  }),
-);
+const AllRows = z.array(Job.extend({ delayMs: z.number() }));
 const UnreadableRows = z.array(z.object({ queue: z.string(), id: z.string() }));
-const CountRows = z.array(
-  z.object({
-    queue: z.string(),
-    waiting: z.number(),
-    later: z.number(),
-    running: z.number(),
-    oldestDueMs: z.number(),
-  }),
-);
+const Counts = { waiting: z.number(), later: z.number(), running: z.number(), oldestDueMs: z.number() };
+const CountRows = z.array(z.object({ queue: z.string(), ...Counts }));
 
 type Value = string | number | null;
 
@@ -121,11 +107,11 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
       return run(INSERT, name, key, workspace, data, now + delayMs, traceparent);
     },
     async claim(queue, limit, full) {
-      const asked = { queue, now: clock.now() };
-      const claimed = ClaimedRows.parse(await rows(CLAIM, { ...asked, limit, full: JSON.stringify(full) }));
+      const wanted = { queue, now: clock.now() };
+      const claimed = ClaimedRows.parse(await rows(CLAIM, { ...wanted, limit, full: JSON.stringify(full) }));
       const jobs = claimed.sort((one, other) => one.due - other.due || one.seq - other.seq);
       const [first] = jobs;
-      const nextAt = first === undefined ? NextRow.parse((await rows(NEXT, asked))[0])?.due : first.nextAt;
+      const nextAt = first === undefined ? NextRow.parse((await rows(NEXT, wanted))[0])?.due : first.nextAt;
       return { jobs, nextAt: nextAt ?? undefined };
     },
     async finish(job, { keyStaysMs }) {
@@ -141,7 +127,7 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
     async *all() {
       yield* AllRows.parse(await rows(ALL, { now: clock.now() }));
     },
-    erase: async (workspace) => void (await run(ERASE, workspace)),
+    cancel: async (workspace) => void (await run(CANCEL, workspace)),
     async count() {
       const counted = CountRows.parse(await rows(COUNT, { now: clock.now() }));
       return Object.fromEntries(counted.map(({ queue, ...counts }) => [queue, counts]));

@@ -1,6 +1,4 @@
-import { DAY_MS } from '../core/clock.ts';
-import { cachePerQuarterHour, zonedParts } from '../core/quarters.ts';
-import { OTHER_NAMES, presentName } from './zone-names.ts';
+import { DAY_MS, zonedParts } from '../core/clock.ts';
 
 /** A cron expression or time zone that cannot be used; the message is for the person who typed it. */
 export class CronError extends Error {
@@ -32,17 +30,10 @@ export function parseZone(text: string): string {
   }
 }
 
-/** Names of zones that were met. */
-const zones = new Set<string>();
-const MAX_MET = 1_000;
-
 /** Whether this is the name of a time zone, of today or of the past. */
 export function isZone(text: string): boolean {
-  if (zones.has(text)) return true;
   try {
     parseZone(text);
-    // To ask Intl takes some 50 microseconds, and each digest that is read names its zone.
-    if (zones.size < MAX_MET) zones.add(text);
     return true;
   } catch (error) {
     if (error instanceof CronError) return false;
@@ -52,22 +43,42 @@ export function isZone(text: string): boolean {
 
 let known: ReadonlyMap<string, readonly string[]> | undefined;
 
-/** Every zone by its present name, with all names that it has or had, the present one first. */
+/** Every zone by its present name, with the names that it goes by, the present one first. */
 export function zoneNames(): ReadonlyMap<string, readonly string[]> {
-  known ??= collectNames();
+  known ??= new Map(
+    ['UTC', ...Intl.supportedValuesOf('timeZone')]
+      .map((name) => [presentName(name), name] as const)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([zone, name]) => [zone, [...new Set([zone, name])]]),
+  );
   return known;
 }
 
-function collectNames(): ReadonlyMap<string, readonly string[]> {
-  const listed = ['UTC', ...Intl.supportedValuesOf('timeZone')];
-  const pairs = [
-    ...listed.map((name) => [presentName(name), name] as const),
-    ...OTHER_NAMES.filter(isZone).map((name) => [parseZone(name), name] as const),
-  ];
-  const names = new Map<string, string[]>();
-  for (const [zone, name] of pairs.toSorted(([one], [other]) => (one < other ? -1 : 1)))
-    names.set(zone, [...new Set([...(names.get(zone) ?? [zone]), name])]);
-  return names;
+/** Zones that Intl knows by a former name, by that name. A newer Intl knows some of them by the present one. */
+const PRESENT_NAMES: ReadonlyMap<string, string> = new Map([
+  ['Africa/Asmera', 'Africa/Asmara'],
+  ['America/Buenos_Aires', 'America/Argentina/Buenos_Aires'],
+  ['America/Catamarca', 'America/Argentina/Catamarca'],
+  ['America/Coral_Harbour', 'America/Atikokan'],
+  ['America/Cordoba', 'America/Argentina/Cordoba'],
+  ['America/Godthab', 'America/Nuuk'],
+  ['America/Indianapolis', 'America/Indiana/Indianapolis'],
+  ['America/Jujuy', 'America/Argentina/Jujuy'],
+  ['America/Louisville', 'America/Kentucky/Louisville'],
+  ['America/Mendoza', 'America/Argentina/Mendoza'],
+  ['Asia/Calcutta', 'Asia/Kolkata'],
+  ['Asia/Katmandu', 'Asia/Kathmandu'],
+  ['Asia/Rangoon', 'Asia/Yangon'],
+  ['Asia/Saigon', 'Asia/Ho_Chi_Minh'],
+  ['Atlantic/Faeroe', 'Atlantic/Faroe'],
+  ['Europe/Kiev', 'Europe/Kyiv'],
+  ['Pacific/Enderbury', 'Pacific/Kanton'],
+  ['Pacific/Ponape', 'Pacific/Pohnpei'],
+  ['Pacific/Truk', 'Pacific/Chuuk'],
+]);
+
+function presentName(zone: string): string {
+  return PRESENT_NAMES.get(zone) ?? zone;
 }
 
 /** The date at an instant in a zone. */
@@ -158,9 +169,9 @@ const numbersOf = zonedParts(
 );
 
 /** What a zone's clocks are ahead of UTC at an instant, in milliseconds. */
-const offsetAt = cachePerQuarterHour((zone, instant) => {
+function offsetAt(zone: string, instant: number): number {
   const numbers = numbersOf(zone, instant).map(Number);
   const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = numbers;
   const local = Date.UTC(year, month - 1, day, hour, minute, second);
   return local - Math.floor(instant / 1000) * 1000;
-});
+}

@@ -1,5 +1,5 @@
 import { systemClock } from '../core/clock.ts';
-import type { JobsBackend } from '../jobs/jobs-backend.ts';
+import type { JobsBackend } from '../jobs/jobs.ts';
 import { createSqliteJobs } from '../jobs/sqlite-jobs.ts';
 import { storeFault } from '../store/database-fault.ts';
 import { pagesOf } from '../store/documents.ts';

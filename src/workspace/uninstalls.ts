@@ -31,7 +31,7 @@ export function createUninstalls(parts: UninstallParts) {
   /** The data key, documents with the installation among them, jobs, link tickets, and what is in memory. */
   async function erase(workspace: string): Promise<void> {
     await store.erase(workspace);
-    await parts.engine.erase(workspace);
+    await parts.engine.cancel(workspace);
     await parts.linkRequests.erase(workspace);
     parts.workspaces.forget(workspace);
     parts.sealer.forget(workspace);

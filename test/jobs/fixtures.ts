@@ -2,8 +2,15 @@ import { TestClock } from 'pg-boss';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { Clock } from '../../src/core/clock.ts';
-import type { Engine, Job, JobOptions, JobOutcome, JobType, SendOptions } from '../../src/jobs/jobs.ts';
-import type { JobsBackend } from '../../src/jobs/jobs-backend.ts';
+import type {
+  Engine,
+  Job,
+  JobOptions,
+  JobOutcome,
+  JobsBackend,
+  JobType,
+  SendOptions,
+} from '../../src/jobs/jobs.ts';
 import { createPgBossJobs } from '../../src/jobs/pg-boss-jobs.ts';
 import { createJobs } from '../../src/jobs/runner.ts';
 import { createSqliteJobs } from '../../src/jobs/sqlite-jobs.ts';

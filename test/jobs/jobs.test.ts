@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import type { Engine, JobOptions } from '../../src/jobs/jobs.ts';
-import type { NewJob } from '../../src/jobs/jobs-backend.ts';
+import type { Engine, JobOptions, NewJob } from '../../src/jobs/jobs.ts';
 import {
   collect,
   ENGINES,
@@ -273,11 +272,11 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     }
     await handled.given(2);
 
-    await engine.erase('T1');
+    await engine.cancel('T1');
     await site.advance(2 * SECOND);
-    expect(aborted).toEqual([expect.objectContaining({ code: 'job_aborted', reason: 'erased' })]);
+    expect(aborted).toEqual([expect.objectContaining({ code: 'job_aborted', reason: 'cancelled' })]);
     expect(await send(engine, 3, { key: 'waiting', at: site.now() + 9 * MINUTE })).toBe(true);
-    await engine.erase('T1');
+    await engine.cancel('T1');
     await site.advance(30 * SECOND);
     await handled.given(3);
     expect(handled.workspaces.slice(2)).toEqual(['T2']);
@@ -309,7 +308,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     expect(await engine.unreadable('T2')).toEqual([]);
     expect(await send(engine, 2, { key: 'k0' })).toBe(true);
     await handled.given(2);
-    await engine.erase('T1');
+    await engine.cancel('T1');
     expect(await engine.unreadable('T1')).toEqual([]);
   });
 

@@ -123,7 +123,7 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'an uninstall leaves jobs and schedules',
     file: UNINSTALLS,
-    from: 'await parts.engine.erase(workspace);',
+    from: 'await parts.engine.cancel(workspace);',
     to: '',
     tests: [UNINSTALL_TEST],
     only: 'on sqlite',

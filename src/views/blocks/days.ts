@@ -1,6 +1,5 @@
-import { DAY_MS } from '../../core/clock.ts';
+import { DAY_MS, zonedParts } from '../../core/clock.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
-import { cachePerQuarterHour, zonedParts } from '../../core/quarters.ts';
 
 /** Whose names are kept: `Intl` takes microseconds for each, and feeds are of the same few weeks. */
 const MAX_DAYS = 100;
@@ -41,20 +40,15 @@ function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string
   };
 }
 
-/** The day at an instant in an IANA zone, as `2026-11-20`. Milliseconds since the epoch, or ISO 8601. */
-export function dayOf(zone: string, at: number | string): string {
-  return textOf(zone, typeof at === 'number' ? at : Date.parse(at));
-}
-
 const numbersOf = zonedParts({ year: 'numeric', month: '2-digit', day: '2-digit' });
 
-/** Zones are checked before they come here. */
-const textOf = cachePerQuarterHour((zone, at) => {
-  const [month, day, year = ''] = numbersOf(zone, at);
+/** The day at an instant in an IANA zone, as `2026-11-20`. Milliseconds since the epoch, or ISO 8601. */
+export function dayOf(zone: string, at: number | string): string {
+  const [month, day, year = ''] = numbersOf(zone, typeof at === 'number' ? at : Date.parse(at));
   // Years of more than four digits have a sign and six digits: without them they are read in this machine's zone.
   const iso = year.length > 4 ? `+${year.padStart(6, '0')}` : year.padStart(4, '0');
   return `${iso}-${month}-${day}`;
-});
+}
 
 /** All days from one to another, both included, at most the latest `most`. */
 export function daysBetween(from: string, to: string, most = 366): string[] {
