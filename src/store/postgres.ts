@@ -1,19 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { KeyvPostgres } from '@keyv/postgres';
 import { Keyv } from 'keyv';
 import pg from 'pg';
+import { createKeyedLock } from '../core/locks.ts';
 import { databaseFault } from './database-fault.ts';
 import { type Database, type Envelope, type Range, SERIALIZATION, type StoredRow } from './documents.ts';
-import { createLeases } from './leases.ts';
-import { POSTGRES_SCHEMA } from './postgres-schema.ts';
-import { StoreError, StoreUnavailable } from './store.ts';
+import { mapDatabaseErrors, StoreError, StoreUnavailable } from './store.ts';
 
 /** A statement, and the wait for a connection, end after this; the caller then learns of it. */
 const TIMEOUT_MS = 15_000;
 const MAX_CONNECTIONS = 10;
 /** In characters, so it takes every key that the store lets through. */
 const KEY_LENGTH = 1_000;
+
+/**
+ * The tables of the documents: keyv's own, with an index that makes a prefix a range whatever the database's collation, and
+ * the locks among replicas, which need not survive a crash of the database.
+ */
+export const POSTGRES_SCHEMA = `CREATE TABLE IF NOT EXISTS public.keyv (
+  key VARCHAR(${KEY_LENGTH}) NOT NULL, value TEXT, namespace VARCHAR(255) DEFAULT NULL, expires BIGINT DEFAULT NULL);
+CREATE UNIQUE INDEX IF NOT EXISTS keyv_key_namespace_idx ON public.keyv (key, COALESCE(namespace, ''));
+CREATE INDEX IF NOT EXISTS keyv_expires_idx ON public.keyv (expires) WHERE expires IS NOT NULL;
+CREATE INDEX IF NOT EXISTS keyv_prefix_idx ON public.keyv (key COLLATE "C");
+CREATE UNLOGGED TABLE IF NOT EXISTS public.deckhand_leases (
+  key TEXT PRIMARY KEY, holder UUID NOT NULL, until TIMESTAMPTZ NOT NULL);
+`;
 
 /** Two tables in a database that any number of replicas share. */
 export async function openPostgres(url: string, onError: (error: Error) => void): Promise<Database> {
@@ -41,6 +54,7 @@ export async function openPostgres(url: string, onError: (error: Error) => void)
 }
 
 const MISSING = `SELECT to_regclass('public.keyv') IS NULL OR to_regclass('public.deckhand_leases') IS NULL AS missing`;
+const SCHEMA_LOCK = 1_145_393_995;
 
 /** Where they are missing: who owns them may be another role, which made them by `deckhand schema`. */
 async function makeTables(pool: pg.Pool): Promise<void> {
@@ -51,30 +65,19 @@ async function makeTables(pool: pg.Pool): Promise<void> {
   await pool.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK}); ${POSTGRES_SCHEMA}`);
 }
 
-const SCHEMA_LOCK = 1_145_393_995;
-
 /**
  * keyv's adapter makes a pool of its own that cannot be reached, where a connection that is lost while idle would end
  * the process. So the clients of that pool, which can be chosen, hand everything to ours.
  */
 function adapterOn(pool: pg.Pool): KeyvPostgres {
-  class ForwardingClient extends EventEmitter {
-    connect(done: () => void): void {
-      done();
-    }
-    query(sql: string, values: unknown[], done: (error: unknown, result?: pg.QueryResult) => void): void {
-      pool.query(sql, values).then((result) => done(null, result), done);
-    }
-    end(done: () => void): void {
-      done();
-    }
+  class PooledClient extends EventEmitter {
+    connect = (done: () => void): void => done();
+    end = (done: () => void): void => done();
+    query = (sql: string, values: unknown[], done: (error: Error, result: pg.QueryResult) => void): void =>
+      pool.query(sql, values, done);
   }
   // Pools are shared by address and settings; this one is not to be shared.
-  const options: object = {
-    uri: `deckhand:${randomUUID()}`,
-    keyLength: KEY_LENGTH,
-    Client: ForwardingClient,
-  };
+  const options: object = { uri: `deckhand:${randomUUID()}`, keyLength: KEY_LENGTH, Client: PooledClient };
   return new KeyvPostgres(options);
 }
 
@@ -82,8 +85,10 @@ function createDatabase(pool: pg.Pool, adapter: KeyvPostgres, onError: (error: E
   let isOpen = true;
   return {
     keyv: new Keyv<Envelope>({ store: adapter, serialization: SERIALIZATION }),
-    range: async ({ from, to, limit = null, isDescending }: RangeOrAll) =>
-      (await pool.query<StoredRow>(isDescending ? RANGE_DESCENDING : RANGE, [from, to, limit])).rows,
+    range: async ({ from, to, limit, isDescending }: Range) => {
+      const sql = isDescending ? RANGE_DESCENDING : RANGE;
+      return (await pool.query<StoredRow>(sql, [from, to, limit ?? null])).rows;
+    },
     exclusive: createLeases(pool, onError),
     sweep: () => adapter.clearExpired(),
     close: async () => {
@@ -95,9 +100,50 @@ function createDatabase(pool: pg.Pool, adapter: KeyvPostgres, onError: (error: E
   };
 }
 
-type RangeOrAll = Omit<Range, 'limit'> & { limit?: number | null };
-
 const RANGE = `SELECT key, value FROM public.keyv
   WHERE COALESCE(namespace, '') = '' AND key COLLATE "C" >= $1 AND key COLLATE "C" < $2
   ORDER BY key COLLATE "C" LIMIT $3`;
 const RANGE_DESCENDING = RANGE.replace('LIMIT', 'DESC LIMIT');
+
+/** Between two tries for a lock that another replica holds, in milliseconds; doubled up to the last. */
+const FIRST_RETRY_MS = 5;
+const MAX_RETRY_MS = 250;
+/** After a replica was killed, others wait for what it held for so long. */
+const LEASE_MS = 6_000;
+
+const UNTIL = `now() + interval '${LEASE_MS} milliseconds'`;
+const TAKE = `INSERT INTO public.deckhand_leases AS lease (key, holder, until) VALUES ($1, $2, ${UNTIL})
+  ON CONFLICT (key) DO UPDATE SET holder = excluded.holder, until = excluded.until WHERE lease.until < now()`;
+const RENEW = `UPDATE public.deckhand_leases SET until = ${UNTIL} WHERE key = $1 AND holder = $2`;
+const RELEASE = 'DELETE FROM public.deckhand_leases WHERE key = $1 AND holder = $2';
+
+/**
+ * Locks across replicas, each a row that ends by the database's clock unless it is renewed. It holds no connection while its
+ * work runs, so that a pool of any size will do, and a pooler that gives each transaction another session. A replica that
+ * cannot reach the database for longer than a lease goes on with its work, and another may begin.
+ */
+function createLeases(pool: pg.Pool, onError: (error: Error) => void): Database['exclusive'] {
+  const alone = createKeyedLock();
+
+  async function take(key: string, holder: string): Promise<void> {
+    for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)) {
+      const { rowCount } = await mapDatabaseErrors(pool.query(TAKE, [key, holder]));
+      if (rowCount === 1) return;
+      await wait(retryMs * (0.5 + Math.random() / 2));
+    }
+  }
+
+  return (key, work) =>
+    alone(key, async () => {
+      const holder = randomUUID();
+      await take(key, holder);
+      const renewing = setInterval(() => pool.query(RENEW, [key, holder]).catch(onError), LEASE_MS / 3);
+      try {
+        return await work();
+      } finally {
+        clearInterval(renewing);
+        // Where this fails, the lease ends by itself.
+        await pool.query(RELEASE, [key, holder]).catch(onError);
+      }
+    });
+}

@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, rand
 import { z } from 'zod';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
+import { RecentMap } from '../core/ttl-cache.ts';
 import type { EncryptionKey, EncryptionKeys } from './encryption-keys.ts';
 import { type Collection, DATA_KEYS, GLOBAL, type Store } from './store.ts';
 
@@ -33,7 +34,15 @@ const CACHE_MS = 60_000;
  * Seals as `v1.<data key id>.<nonce, text and tag>` with AES-256-GCM, bound to workspace, record and field.
  */
 export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = systemClock) {
-  const cache = createCache(clock);
+  const cache = new RecentMap<string, { dataKey: DataKey; until: number }>(CACHE_SIZE);
+  function cached(workspace: string, id: string): DataKey | undefined {
+    const { dataKey, until = 0 } = cache.get(workspace) ?? {};
+    return dataKey?.id === id && clock.now() < until ? dataKey : undefined;
+  }
+  function remember(workspace: string, dataKey: DataKey): void {
+    if (cache.get(workspace)?.dataKey !== dataKey)
+      cache.set(workspace, { dataKey, until: clock.now() + CACHE_MS });
+  }
   return {
     /** @param isInstalled where it says no, nothing is sealed any more; asked only where there is no data key */
     of: (workspace: string, isInstalled = async () => true) => ({
@@ -43,7 +52,7 @@ export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = 
         const dataKey =
           (await readDataKey(store, keys, workspace)) ??
           (await makeDataKey(store, keys, workspace, isInstalled));
-        cache.set(workspace, dataKey);
+        remember(workspace, dataKey);
         const context = contextOf(workspace, field);
         return `${VERSION}.${dataKey.id}.${encrypt(dataKey.key, context, Buffer.from(secret))}`;
       },
@@ -53,15 +62,15 @@ export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = 
        */
       async open(field: Field, sealed: string): Promise<string> {
         const { id } = parseSealed(sealed);
-        const dataKey = cache.get(workspace, id) ?? (await readDataKey(store, keys, workspace));
+        const dataKey = cached(workspace, id) ?? (await readDataKey(store, keys, workspace));
         if (dataKey === undefined && !(await isInstalled())) throw new InstallationEnded();
         const opened = openSealed(dataKey, workspace, field, sealed);
-        if (dataKey !== undefined) cache.set(workspace, dataKey);
+        if (dataKey !== undefined) remember(workspace, dataKey);
         return opened;
       },
     }),
     /** Lets go of the workspace's data key in memory. */
-    forget: cache.forget,
+    forget: (workspace: string) => void cache.delete(workspace),
   };
 }
 
@@ -93,30 +102,10 @@ function contextOf(workspace: string, { record, field }: Field): string[] {
   return [VERSION, workspace, record, field];
 }
 
-function createCache(clock: Clock) {
-  const entries = new Map<string, { dataKey: DataKey; until: number }>();
-  return {
-    get(workspace: string, id: string): DataKey | undefined {
-      const entry = entries.get(workspace);
-      const left = entry === undefined ? 0 : entry.until - clock.now();
-      // Also over when more than its time is left: then the clock was set back.
-      return entry?.dataKey.id === id && left > 0 && left <= CACHE_MS ? entry.dataKey : undefined;
-    },
-    set(workspace: string, dataKey: DataKey): void {
-      if (entries.get(workspace)?.dataKey === dataKey) return;
-      entries.delete(workspace);
-      entries.set(workspace, { dataKey, until: clock.now() + CACHE_MS });
-      const [oldest] = entries.size > CACHE_SIZE ? entries.keys() : [];
-      if (oldest !== undefined) entries.delete(oldest);
-    },
-    forget: (workspace: string) => void entries.delete(workspace),
-  };
-}
-
 /** A workspace's data key as it is stored: wrapped by one of `ENCRYPTION_KEYS`. */
 export const WrappedKey = z.object({ id: z.string(), wrappedBy: z.string(), wrapped: z.string() });
 
-export type WrappedKey = z.infer<typeof WrappedKey>;
+type WrappedKey = z.infer<typeof WrappedKey>;
 
 export interface DataKey {
   /** Told apart from the key of an earlier installation of the same workspace. */
@@ -156,7 +145,7 @@ async function makeDataKey(
 }
 
 /** The same data key wrapped by the first of the keys. */
-export function rewrap(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): WrappedKey {
+function rewrap(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): WrappedKey {
   return wrap(keys[0], workspace, wrapped.id, unwrap(keys, workspace, wrapped).key.export());
 }
 
@@ -165,7 +154,7 @@ function wrap(by: EncryptionKey, workspace: string, id: string, key: Buffer): Wr
 }
 
 /** Whether this key wrapped the workspace's data key. */
-export function opensWith(by: EncryptionKey, workspace: string, wrapped: WrappedKey): boolean {
+function opensWith(by: EncryptionKey, workspace: string, wrapped: WrappedKey): boolean {
   try {
     decrypt(by.key, wrapContext(workspace, wrapped.id), wrapped.wrapped);
     return true;
@@ -199,7 +188,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** AES-256-GCM. `context` is what the text is bound to; each of its parts counts, also where it is empty. */
-export function encrypt(key: KeyObject, context: readonly string[], text: Buffer): string {
+function encrypt(key: KeyObject, context: readonly string[], text: Buffer): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(encodeContext(context));
   const body = Buffer.concat([cipher.update(text), cipher.final()]);
@@ -207,7 +196,7 @@ export function encrypt(key: KeyObject, context: readonly string[], text: Buffer
 }
 
 /** @throws if the text was changed, or made with another key or context */
-export function decrypt(key: KeyObject, context: readonly string[], sealed: string): Buffer {
+function decrypt(key: KeyObject, context: readonly string[], sealed: string): Buffer {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new RangeError('the sealed text is too short');
   const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), {
@@ -221,4 +210,57 @@ export function decrypt(key: KeyObject, context: readonly string[], sealed: stri
 /** JSON, because joined parts could be shifted against each other. */
 function encodeContext(context: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(context));
+}
+
+/**
+ * For the start.
+ * @throws SealError naming each `ENCRYPTION_KEYS` id that is in use but not given, or given with another key
+ */
+export async function checkKeys(keys: EncryptionKeys, store: Store): Promise<void> {
+  const given = new Set(keys.map((key) => key.id));
+  const used = (await wrappedKeys(store).list()).map(({ doc }) => doc.wrappedBy);
+  const missing = [...new Set(used)].filter((id) => !given.has(id)).sort();
+  if (missing.length === 0) return expectSameKeys(keys, store);
+  throw new SealError(
+    `ENCRYPTION_KEYS lacks ${missing.join(', ')}, which stored credentials are sealed with. Add it behind the first key, then run deckhand rotate-keys before taking it away.`,
+  );
+}
+
+/** A key that is given opens some data key of those that were wrapped under its id. */
+async function expectSameKeys(keys: EncryptionKeys, store: Store): Promise<void> {
+  const byId = Map.groupBy(await wrappedKeys(store).list(), ({ doc }) => doc.wrappedBy);
+  const wrong = keys.filter(
+    (key) => byId.get(key.id)?.some(({ id, doc }) => opensWith(key, id, doc)) === false,
+  );
+  if (wrong.length === 0) return;
+  const ids = wrong.map(({ id }) => id).join(', ');
+  throw new SealError(
+    `ENCRYPTION_KEYS has another key under the id ${ids} than the one that stored credentials are sealed with. Put the former key back, and give a new key an id of its own.`,
+  );
+}
+
+export interface Rotation {
+  rewrapped: number;
+  /** Wrapped by the first key before this run. */
+  current: number;
+}
+
+/**
+ * Wraps every workspace's data key with the first key, while the bot runs. Afterwards the others may be taken
+ * out of `ENCRYPTION_KEYS`. Can be run again at any time.
+ * @throws SealError naming the key that is missing, or is not the one that it was; what was re-wrapped before it stays so
+ */
+export async function rotateKeys(keys: EncryptionKeys, store: Store): Promise<Rotation> {
+  const rotation: Rotation = { rewrapped: 0, current: 0 };
+  const wrapped = wrappedKeys(store);
+  await expectSameKeys(keys, store);
+  for (const { id: workspace } of await wrapped.list()) {
+    let changed = false;
+    await wrapped.update(workspace, (current) => {
+      changed = current !== undefined && current.wrappedBy !== keys[0].id;
+      return changed && current !== undefined ? rewrap(keys, workspace, current) : current;
+    });
+    rotation[changed ? 'rewrapped' : 'current'] += 1;
+  }
+  return rotation;
 }

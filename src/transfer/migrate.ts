@@ -2,7 +2,7 @@ import type { KeyvValue } from 'keyv';
 import { type Program, UsageError } from '../program.ts';
 import { type Envelope, pagesOf, SERIALIZATION } from '../store/documents.ts';
 import { type EncryptionKeys, parseEncryptionKeys } from '../store/encryption-keys.ts';
-import { ORIGIN } from '../store/origin.ts';
+import { ORIGIN } from '../store/open-store.ts';
 import { GLOBAL, StoreError } from '../store/store.ts';
 import { ALL, collect, countJobs, describeContents, readBack, type Side, withSide } from './side.ts';
 import { describeStore, expectStopped, expectThere } from './store-address.ts';

@@ -2,7 +2,7 @@ import { type Program, UsageError } from '../program.ts';
 import { storeFault } from '../store/database-fault.ts';
 import { parseEncryptionKeys } from '../store/encryption-keys.ts';
 import { openStore } from '../store/open-store.ts';
-import { rotateKeys } from '../store/rotate-keys.ts';
+import { rotateKeys } from '../store/sealer.ts';
 import { DEFAULT_STORE, expectThere } from './store-address.ts';
 
 export const ROTATE_KEYS: Program = {

@@ -1,6 +1,6 @@
 import { getConstructionPlans } from 'pg-boss';
 import { type Program, UsageError } from '../program.ts';
-import { POSTGRES_SCHEMA } from '../store/postgres-schema.ts';
+import { POSTGRES_SCHEMA } from '../store/postgres.ts';
 
 export const SCHEMA: Program = {
   command: 'deckhand schema',

@@ -4,8 +4,7 @@ import { createSqliteJobs } from '../jobs/sqlite-jobs.ts';
 import { storeFault } from '../store/database-fault.ts';
 import { pagesOf } from '../store/documents.ts';
 import type { EncryptionKeys } from '../store/encryption-keys.ts';
-import { type OpenStore, openStore } from '../store/open-store.ts';
-import { expectReadable } from '../store/origin.ts';
+import { expectReadable, type OpenStore, openStore } from '../store/open-store.ts';
 import { readVersion } from '../version.ts';
 import { SealCheck } from './seals.ts';
 

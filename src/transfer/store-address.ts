@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { databaseFault } from '../store/database-fault.ts';
 import { isPostgres } from '../store/open-store.ts';
-import { realFile } from '../store/sqlite-guard.ts';
+import { realFile } from '../store/sqlite.ts';
 import { StoreError } from '../store/store.ts';
 
 const SQLITE = 'sqlite://';

@@ -100,9 +100,9 @@ export const STORAGE: readonly Mutation[] = [
   },
   {
     name: 'another key under the id of a former one is not noticed',
-    file: 'src/store/key-proofs.ts',
-    from: 'if (known !== undefined) return opens(key, known);',
-    to: 'if (known !== undefined) return true;',
+    file: 'src/store/sealer.ts',
+    from: 'opensWith(key, id, doc)) === false',
+    to: 'opensWith(key, id, doc)) === undefined',
     tests: [SEALING_TEST],
   },
   {

@@ -1,7 +1,7 @@
 import type { Mutation } from './mutation.ts';
 
 const LIMITS = 'src/scheduler/schedules/lifecycle.ts';
-const GUARD = 'src/store/sqlite-guard.ts';
+const GUARD = 'src/store/sqlite.ts';
 const CRON = 'src/jobs/cron.ts';
 const ADD_SERVER = 'src/scheduler/servers/add-server.ts';
 const UNREADABLE_TEST = 'test/trust/unreadable.test.ts';
@@ -41,8 +41,8 @@ export const WORK: readonly Mutation[] = [
   {
     name: 'a job of an unknown shape is tried again and again',
     file: 'src/jobs/run-job.ts',
-    from: 'await write(() => backend.keepUnreadable(job));',
-    to: 'await write(() => backend.release(job, 1_000));',
+    from: 'store: () => backend.keepUnreadable(job)',
+    to: 'store: () => backend.release(job, 1_000)',
     tests: ['test/jobs/jobs.test.ts'],
     only: 'cannot be read',
   },

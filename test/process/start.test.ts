@@ -10,8 +10,8 @@ import { type SimulatedService, startSimulatedService } from '../../sandbox/serv
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { startFault } from '../../src/run.ts';
 import { parseEncryptionKeys } from '../../src/store/encryption-keys.ts';
-import { checkKeys } from '../../src/store/key-proofs.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { checkKeys } from '../../src/store/sealer.ts';
 import { DATABASES } from '../store/databases.ts';
 import { byLength } from '../support/length.ts';
 import { bundledFile, createProduct } from '../support/program.ts';

@@ -94,14 +94,14 @@ describe.each(DATABASES)('what is under way when a workspace takes Deckhand out,
     await before.jobs.send(NOTE, { text: 'x' });
     await takeOut();
     expect(await linkRequests.open(ticket)).toBe('unknown');
-    expect((await engine.stats()).queues.note).toMatchObject({ waiting: 0 });
+    expect((await engine.stats()).queues.note?.waiting ?? 0).toBe(0);
 
     const writes = [
       () => before.jobs.send(NOTE, { text: 'x' }),
       () => before.sealer.seal({ record: 'x', field: 'x' }, 'x'),
     ];
     for (const write of writes) await expect(write(), String(write)).rejects.toThrow(InstallationEnded);
-    expect((await engine.stats()).queues.note).toMatchObject({ waiting: 0 });
+    expect((await engine.stats()).queues.note?.waiting ?? 0).toBe(0);
     await nothingIsStored();
   });
 

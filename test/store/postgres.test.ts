@@ -12,7 +12,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { storeFault } from '../../src/store/database-fault.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { POSTGRES_SCHEMA } from '../../src/store/postgres-schema.ts';
+import { POSTGRES_SCHEMA } from '../../src/store/postgres.ts';
 import type { Store } from '../../src/store/store.ts';
 import { freePort } from '../support/free-port.ts';
 import { emptyDatabase, freshDatabase } from '../support/postgres.ts';

@@ -6,10 +6,14 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { Clock } from '../../src/core/clock.ts';
 import { type EncryptionKeys, parseEncryptionKeys } from '../../src/store/encryption-keys.ts';
-import { checkKeys } from '../../src/store/key-proofs.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { rotateKeys } from '../../src/store/rotate-keys.ts';
-import { createSealer, type Field, type WorkspaceSealer } from '../../src/store/sealer.ts';
+import {
+  checkKeys,
+  createSealer,
+  type Field,
+  rotateKeys,
+  type WorkspaceSealer,
+} from '../../src/store/sealer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { byLength } from '../support/length.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -61,7 +65,7 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
     await checkKeys(keysOf(NEW, OLD), store);
   });
 
-  test('proves the keys of a store that has none yet by the data keys in it', async () => {
+  test('takes a key for another where it opens no data key of its id', async () => {
     const store = await open(await fresh());
     await sealerOf(keysOf(OLD), store).seal(FIELD, 'secret');
 
@@ -70,7 +74,7 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
     await checkKeys(keysOf(OLD), store);
   });
 
-  test('frees the id of a key that was rotated away, and keeps the proof of the new one', async () => {
+  test('frees the id of a key that was rotated away, and holds the new one to its id', async () => {
     const store = await open(await fresh());
     await sealerOf(keysOf(OLD), store).seal(FIELD, 'secret');
     await checkKeys(keysOf(OLD), store);
