@@ -27,6 +27,7 @@ import { createRegistry } from './listeners/registry.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { digestJob } from './scheduler/digests/run-digest.ts';
 import { DIGESTS } from './scheduler/digests/schedule.ts';
+import { QUIET_EPISODES } from './scheduler/episodes/episodes.ts';
 import { INVOICE_FEED, INVOICE_NOTICES } from './scheduler/invoices/notices.ts';
 import { LATE_NOTICES } from './scheduler/schedules/notify-owner.ts';
 import { feedJobs } from './scheduler/schedules/poll-account.ts';
@@ -86,6 +87,7 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     digestJob(startedAt),
     reconcileJob(SCHEDULES),
     LATE_NOTICES,
+    QUIET_EPISODES,
     ...feedJobs(WATCH_FEED, WATCHES),
     ...feedJobs(INVOICE_FEED, INVOICE_NOTICES),
   ];

@@ -3,6 +3,7 @@ import { startMessage } from '../../views/help/start.ts';
 import { askAccessAction } from '../admin/access.ts';
 import { fromButton } from '../carried.ts';
 import { defineCommand } from '../command.ts';
+import { OWNER_ACTIONS } from '../episodes/owner.ts';
 
 /** @see suggestionsMessage for the thread, that of the mention which the button answers. */
 const Typed = z.object({ text: z.string(), thread: z.string().optional() });
@@ -23,6 +24,8 @@ export const start = defineCommand({
   actions: [
     // Stands on refusals of every command, in every channel.
     askAccessAction,
+    // Stand under watches and guards alike, and are allowed where those are.
+    ...OWNER_ACTIONS,
     {
       actionId: 'start:run',
       role: 'member',

@@ -1,0 +1,162 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { DAY_MS } from '../core/clock.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
+
+/** What fails or works, and the channel that follows it: it has one episode at a time. */
+export const Subject = z.object({
+  kind: z.enum(['deployments', 'reachability']),
+  channel: z.string(),
+  account: z.string(),
+  /** What identifies the project, also after it was renamed where the service gives that. */
+  project: z.string(),
+  /** The project's, for people; it identifies nothing. */
+  name: z.string(),
+  /** Whose direct messages the channel is; undefined for any other channel. */
+  person: z.string().optional(),
+});
+export type Subject = z.infer<typeof Subject>;
+
+/** How something went once: a deployment, or a run of a guard. */
+export const Outcome = z.object({
+  kind: z.enum(['failure', 'success']),
+  /** Names it within its subject, so that it counts once however often it is noted. */
+  id: z.string(),
+  /** When it happened, milliseconds since the epoch. */
+  at: z.number(),
+  /** What people read of it; mrkdwn of our own making. */
+  lines: z.array(z.string()),
+  /** True where it only changes the root message, without a reply. */
+  isQuiet: z.boolean().optional(),
+});
+export type Outcome = z.infer<typeof Outcome>;
+
+/** A reply that the thread is to have. */
+const News = z.object({ kind: Outcome.shape.kind, number: z.number(), lines: z.array(z.string()) });
+export type News = z.infer<typeof News>;
+
+const Ending = z.object({ kind: z.enum(['recovered', 'closed']), at: z.number() });
+
+/** One failure, from its beginning to its end, in one message. */
+export const Episode = z.object({
+  /** Its messages are named by it. */
+  id: z.string(),
+  since: z.number(),
+  failures: z.number(),
+  first: z.array(z.string()),
+  latest: z.array(z.string()),
+  latestAt: z.number(),
+  /** When the latest news were noted, milliseconds since the epoch. */
+  newsAt: z.number(),
+  /** Who is on it. */
+  owner: z.string().optional(),
+  ending: Ending.optional(),
+  /** Of what the root message says, with the latest failure's, and with the one that Slack has. */
+  version: z.number(),
+  failureVersion: z.number(),
+  shownVersion: z.number(),
+  /** Undefined before it was posted, and where it was deleted. */
+  rootTs: z.string().optional(),
+  /** How many root messages there were. */
+  roots: z.number(),
+  /** Not posted yet, oldest first. */
+  replies: z.array(News),
+});
+export type Episode = z.infer<typeof Episode>;
+
+/** The latest episode of a subject, after those that Slack does not show as they ended yet. */
+export const EpisodeRecord = z.object({
+  subject: Subject,
+  /** The ids of the latest outcomes that counted. */
+  counted: z.array(z.string()),
+  episodes: z.array(Episode),
+});
+export type EpisodeRecord = z.infer<typeof EpisodeRecord>;
+
+/** By `subjectKey`. */
+export function episodeRecords(store: WorkspaceStore): Collection<EpisodeRecord> {
+  return store.collection('episodes', EpisodeRecord);
+}
+
+export function subjectKey({ kind, channel, account, project }: Subject): string {
+  return hash('sha256', JSON.stringify([kind, channel, account, project]), 'base64url').slice(0, 22);
+}
+
+/** More than a page of the feed (API 4.9 in docs/service-api.md) holds. */
+const MAX_COUNTED = 200;
+
+/** Without news for so long it is closed, and forgotten after as long again. */
+export const QUIET_MS = 7 * DAY_MS;
+
+/** The record after some outcomes, oldest first. Pure. @param now when they are noted */
+export function withOutcomes(
+  record: EpisodeRecord,
+  outcomes: readonly Outcome[],
+  now: number,
+): EpisodeRecord {
+  let current = record;
+  for (const outcome of outcomes) {
+    if (current.counted.includes(outcome.id)) continue;
+    const after = outcome.kind === 'failure' ? afterFailure : afterSuccess;
+    const episodes = after(current, outcome, now);
+    const counted = [...current.counted, outcome.id].slice(-MAX_COUNTED);
+    if (episodes !== undefined) current = { ...current, counted, episodes };
+  }
+  return current;
+}
+
+function afterFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, now: number): Episode[] {
+  const last = episodes.at(-1);
+  const { at, lines } = failure;
+  // One that is reported late belongs to the episode that has ended since.
+  if (last === undefined || (last.ending !== undefined && at >= last.ending.at))
+    return [...episodes.filter(isUnsaid), beginning(`${subjectKey(subject)} ${failure.id}`, failure, now)];
+  const failures = last.failures + 1;
+  const isLatest = at >= last.latestAt;
+  return withLast(episodes, {
+    ...last,
+    since: Math.min(last.since, at),
+    failures,
+    ...(isLatest ? { latest: lines, latestAt: at } : {}),
+    newsAt: now,
+    version: last.version + 1,
+    failureVersion: last.version + 1,
+    replies: [...last.replies, { kind: 'failure', number: failures, lines }],
+  });
+}
+
+function beginning(id: string, { at, lines }: Outcome, now: number): Episode {
+  const versions = { version: 1, failureVersion: 1, shownVersion: 0 };
+  const latest = { latest: lines, latestAt: at, newsAt: now };
+  return { id, since: at, failures: 1, first: lines, ...latest, ...versions, roots: 0, replies: [] };
+}
+
+/** Undefined where nothing fails, or a newer failure has decided already. */
+function afterSuccess({ episodes }: EpisodeRecord, success: Outcome, now: number): Episode[] | undefined {
+  const last = episodes.at(-1);
+  const { at, lines, isQuiet } = success;
+  if (last === undefined || last.ending !== undefined || at < last.latestAt) return undefined;
+  const reply: News = { kind: 'success', number: last.failures, lines };
+  return withLast(episodes, {
+    ...last,
+    ending: { kind: 'recovered', at },
+    newsAt: now,
+    version: last.version + 1,
+    replies: isQuiet ? last.replies : [...last.replies, reply],
+  });
+}
+
+function withLast(episodes: readonly Episode[], last: Episode): Episode[] {
+  return [...episodes.slice(0, -1), last];
+}
+
+/** True where Slack does not have all of it. */
+export function isUnsaid({ version, shownVersion, replies }: Episode): boolean {
+  return version !== shownVersion || replies.length > 0;
+}
+
+/** What fails now. */
+export function failingNow({ episodes }: EpisodeRecord): Episode | undefined {
+  const last = episodes.at(-1);
+  return last?.ending === undefined ? last : undefined;
+}

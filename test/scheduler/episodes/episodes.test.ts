@@ -1,0 +1,91 @@
+import { describe, expect } from 'vitest';
+import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
+import { answerTo } from '../../support/asking.ts';
+import { test } from '../../support/fixtures.ts';
+import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+const SUBJECT = {
+  kind: 'deployments',
+  channel: CHANNEL,
+  account: 'acme',
+  project: 'p1',
+  name: 'Storefront',
+} as const;
+
+async function note(world: TestWorld, kind: 'failure' | 'success', minute: number): Promise<void> {
+  const workspace = await world.app.workspaces.enter(TEAM);
+  const at = Date.now() + minute * 60_000;
+  await noteOutcomes(workspace, SUBJECT, [{ kind, id: `${minute}`, at, lines: [`deploy ${minute}`] }]);
+}
+
+const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
+const root = (world: TestWorld) => ({ channel: CHANNEL, ts: roots(world).at(-1)?.ts ?? '' });
+const replies = (world: TestWorld) =>
+  world.slack.thread(TEAM, CHANNEL, root(world).ts).map(({ text }) => text);
+
+async function deleteRoot(world: TestWorld): Promise<void> {
+  const { slack } = await world.app.workspaces.enter(TEAM);
+  await slack.call('chat.delete', root(world));
+}
+
+describe('an episode', () => {
+  test.beforeEach(async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+  });
+
+  test('is one message, edited until it is over, with a reply for each further failure and for its end', async ({
+    world,
+  }) => {
+    await note(world, 'failure', 0);
+    expect(roots(world)).toHaveLength(1);
+    expect(roots(world)[0]?.text).toContain('Storefront is failing');
+    expect(replies(world)).toEqual([]);
+    await note(world, 'failure', 1);
+    await note(world, 'failure', 2);
+    expect(roots(world)[0]?.text).toContain('3 failures since');
+    await note(world, 'success', 38);
+    expect(roots(world)).toHaveLength(1);
+    expect(roots(world)[0]?.text).toBe('Storefront recovered after 38 min (3 failures)');
+    expect(replies(world)).toEqual([
+      expect.stringContaining('Failure 2'),
+      expect.stringContaining('Failure 3'),
+      expect.stringContaining('Recovered'),
+    ]);
+  });
+
+  test('is posted anew at the next failure where its message was deleted, and not at its end', async ({
+    world,
+  }) => {
+    await note(world, 'failure', 0);
+    await deleteRoot(world);
+    await note(world, 'failure', 1);
+    expect(roots(world).map(({ text }) => text)).toEqual([expect.stringContaining('2 failures since')]);
+    await deleteRoot(world);
+    await note(world, 'success', 2);
+    expect(roots(world)).toEqual([]);
+  });
+
+  test('is claimed by one of two people at once, handed back and taken over', async ({ world }) => {
+    await note(world, 'failure', 0);
+    const shown = () => JSON.stringify(roots(world).map(({ blocks }) => blocks));
+    const click = (who: 'admin' | 'member', verb: string) =>
+      world.as(who).click(root(world), { actionId: `episode:${verb}` });
+    const refusals = () =>
+      (['admin', 'member'] as const).flatMap((who) =>
+        world.slack.ephemerals(TEAM, PEOPLE[who]).filter(({ text }) => text.includes('is on it')),
+      );
+    await Promise.all([click('admin', 'claim'), click('member', 'claim')]);
+    await world.slack.until(() => refusals().length > 0);
+    const owner = /<@(\w+)> is on it/.exec(shown())?.[1] ?? '';
+    expect(refusals()[0]?.text).toContain(`<@${owner}> is on it`);
+    const [other, first] =
+      owner === PEOPLE.admin ? (['member', 'admin'] as const) : (['admin', 'member'] as const);
+    await click(other, 'claim');
+    await world.slack.until(() => shown().includes(`<@${PEOPLE[other]}> is on it`));
+    expect(await answerTo(world, first, () => click(first, 'release'))).toContain(
+      `<@${PEOPLE[other]}> is on it`,
+    );
+    await click(other, 'release');
+    await world.slack.until(() => !shown().includes('is on it'));
+  });
+});
