@@ -4,7 +4,7 @@ import { DAY_MS } from '../core/clock.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
-const Asked = z.object({ request: z.string() });
+const Request = z.object({ request: z.string() });
 
 /**
  * Whether somebody may still have Deckhand write to another person today; from then on not. The same request may, for it
@@ -16,7 +16,7 @@ export async function isFirstToday(
   { requestId: request }: Pick<Caller, 'requestId'>,
   about: readonly string[],
 ): Promise<boolean> {
-  const asked = store.collection('asked-today', Asked);
+  const asked = store.collection('asked-today', Request);
   const id = hash('sha256', JSON.stringify(about), 'base64url');
   if (await asked.create(id, { request }, clock.now() + DAY_MS)) return true;
   return (await asked.get(id))?.request === request;

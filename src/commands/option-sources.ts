@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { isZone, parseZone, zoneNames } from '../jobs/zone.ts';
-import { type Asker, forInvoices } from '../records/account-keys.ts';
+import { forInvoices, type Requester } from '../records/account-keys.ts';
 import type { Account } from '../records/accounts.ts';
 import type { Choice } from '../views/blocks/inputs.ts';
 import { chosenText, menuTarget } from '../views/blocks/inputs.ts';
@@ -196,8 +196,8 @@ function targetOf({ metadata, blockId }: OptionContext): z.infer<typeof MenuTarg
   return typeof account === 'string' ? { account } : {};
 }
 
-function accountHere(context: OptionContext, asker?: Asker): Promise<Account> {
-  return accountOf({ ...context, account: targetOf(context).account ?? context.account }, asker);
+function accountHere(context: OptionContext, requester?: Requester): Promise<Account> {
+  return accountOf({ ...context, account: targetOf(context).account ?? context.account }, requester);
 }
 
 async function projectHere(context: OptionContext): Promise<string | undefined> {

@@ -2,7 +2,7 @@ import { withTimeout } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
 import { code, sanitize } from '../core/mrkdwn.ts';
 import type { Caller } from '../core/reply.ts';
-import type { Asker } from '../records/account-keys.ts';
+import type { Requester } from '../records/account-keys.ts';
 import type { Account } from '../records/accounts.ts';
 import { type Channel, projectOfChannel } from '../records/channels.ts';
 import type { Target } from '../records/test-runs.ts';
@@ -16,13 +16,16 @@ import type { CommandContext } from './command.ts';
 
 /**
  * The account that the words, the channel or the workspace mean, with the key of the person who asks.
- * @param asker another, where it is not the person that the service is asked for
+ * @param requester another, where it is not the person that the service is asked for
  * @throws UserError where there is none
  */
-export async function accountOf(context: CommandContext, asker: Asker = context.caller): Promise<Account> {
+export async function accountOf(
+  context: CommandContext,
+  requester: Requester = context.caller,
+): Promise<Account> {
   const { caller, workspace } = context;
   const channel = await workspace.channels.get(caller.channel);
-  return workspace.accounts.resolve(asker, context.account, channel.account);
+  return workspace.accounts.resolve(requester, context.account, channel.account);
 }
 
 /**
@@ -33,9 +36,9 @@ export async function accountOf(context: CommandContext, asker: Asker = context.
 export async function projectOf(
   context: CommandContext,
   named: string | undefined,
-  asker?: Asker,
+  requester?: Requester,
 ): Promise<{ account: Account; project: Project }> {
-  const account = await accountOf(context, asker);
+  const account = await accountOf(context, requester);
   const bound = await boundProject(context, account);
   const wanted = named ?? context.project ?? bound?.permalink;
   const projects = await projectsWith(context.workspace.projects, account, wanted);

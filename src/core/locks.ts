@@ -9,14 +9,14 @@ export interface KeyedLock {
 /** Within this process. p-queue would need a queue for each key, and code of this length to forget idle ones. */
 export function createKeyedLock(): KeyedLock {
   /** What waits for each key that is held. */
-  const waiting = new Map<string, Line<() => void>>();
+  const waiting = new Map<string, Waiting<() => void>>();
   let whenIdle = Promise.withResolvers<void>();
 
   /** Undefined where the key is free. */
   function enter(key: string, isAwaited: boolean): Promise<void> | undefined {
-    const line = waiting.get(key);
-    if (line !== undefined) return new Promise((resolve) => line.add(resolve, isAwaited));
-    waiting.set(key, new Line());
+    const queue = waiting.get(key);
+    if (queue !== undefined) return new Promise((resolve) => queue.add(resolve, isAwaited));
+    waiting.set(key, new Waiting());
     return undefined;
   }
 
@@ -53,7 +53,7 @@ export function createKeyedLock(): KeyedLock {
 const MAX_AHEAD = 9;
 
 /** What waits for its turn: what a person waits for first, but never so that the rest stands still. */
-class Line<T> {
+class Waiting<T> {
   readonly #awaited: T[] = [];
   readonly #others: T[] = [];
   /** How many went ahead of the others in a row. */

@@ -67,9 +67,9 @@ function toCron(parsed: ParsedFields, both: boolean): Omit<Cron, 'isHourly'> {
 
 /** node-cron also reads `L`, `15W` and `5#2`, which five-field cron does not have. */
 function numbers(values: ReadonlyArray<number | string>, field: string): Set<number> {
-  const plain = values.filter((value) => typeof value === 'number');
-  if (plain.length !== values.length) throw new CronError(describe([field]));
-  return new Set(plain);
+  const numbers = values.filter((value) => typeof value === 'number');
+  if (numbers.length !== values.length) throw new CronError(describe([field]));
+  return new Set(numbers);
 }
 
 function ascending(values: readonly number[]): number[] {

@@ -39,7 +39,7 @@ import { OptionsBody, SubmissionBody } from './payloads/schemas.ts';
 import { carryOut } from './pipeline/pipeline.ts';
 import { explainNotStored, respondFailure, respondPrivately } from './pipeline/respond.ts';
 import { runText } from './pipeline/run-command.ts';
-import { actionAsked, shortcutAsked } from './pipeline/run-interaction.ts';
+import { actionRequest, shortcutRequest } from './pipeline/run-interaction.ts';
 import { runOptions } from './pipeline/run-options.ts';
 import { createSteps } from './pipeline/run-step.ts';
 import { createSubmissions } from './pipeline/run-submission.ts';
@@ -241,8 +241,8 @@ async function run(
     case 'command':
       return runText(scene, request);
     case 'action':
-      return void (await carryOut(actionAsked({ ...scene, request, handles })));
+      return void (await carryOut(actionRequest({ ...scene, request, handles })));
     case 'shortcut':
-      return void (await carryOut(shortcutAsked({ ...scene, request, handles })));
+      return void (await carryOut(shortcutRequest({ ...scene, request, handles })));
   }
 }

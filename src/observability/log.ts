@@ -31,7 +31,6 @@ const ALLOWED = new Set([
   'count',
   'signal',
   'schedule',
-  'slot',
   'digest',
   'delivery',
   'result',

@@ -56,7 +56,7 @@ export function createMetrics(version: string, countJobs: CountJobs, clock: Cloc
     /** Something is done again although it may have been done before. */
     possibleDuplicate: (what: PossiblyTwice) => meters.possibleDuplicates.inc({ what }),
     /** An occurrence of a schedule was handled; `lateMs` after it was due, where it has a time. */
-    slot: (kind: string, outcome: string, lateMs?: number): void => {
+    occurrence: (kind: string, outcome: string, lateMs?: number): void => {
       meters.slots.inc({ kind, outcome });
       if (lateMs !== undefined) meters.lag.observe({ kind }, Math.max(0, lateMs) / 1000);
     },

@@ -20,18 +20,18 @@ export interface KeyIdentity {
 }
 
 /** Who asks, and for what: that decides which of an account's keys is used. A `Caller` is one. */
-export interface Asker {
+export interface Requester {
   /** Empty or undefined where no person does. */
   user?: string | undefined;
   /** Set for invoices. */
   billing?: boolean;
 }
 
-export const SCHEDULES = {} as const satisfies Asker;
-export const INVOICE_SCHEDULES = { billing: true } as const satisfies Asker;
+export const SCHEDULES = {} as const satisfies Requester;
+export const INVOICE_SCHEDULES = { billing: true } as const satisfies Requester;
 
 /** For a person who asks for invoices. */
-export function forInvoices({ user }: Asker): Asker {
+export function forInvoices({ user }: Requester): Requester {
   return { user, billing: true };
 }
 
@@ -54,7 +54,7 @@ export function keyTarget({ name, purpose, connectedBy }: KeyIdentity): string {
 }
 
 /** The ids of the keys that may act for the asker: the first that there is does. */
-export function keyIdsFor(name: string, { user, billing }: Asker): string[] {
+export function keyIdsFor(name: string, { user, billing }: Requester): string[] {
   const purposes: Purpose[] = [
     ...(user ? (['mine'] as const) : []),
     ...(billing ? (['billing'] as const) : []),
@@ -64,10 +64,10 @@ export function keyIdsFor(name: string, { user, billing }: Asker): string[] {
 }
 
 /** Of all keys those that act for the asker, one an account, in the order of the accounts. */
-export function keysFor<Key extends KeyIdentity>(keys: readonly Key[], asker: Asker): Key[] {
+export function keysFor<Key extends KeyIdentity>(keys: readonly Key[], requester: Requester): Key[] {
   const byId = new Map(keys.map((key) => [keyId(key), key]));
   const names = [...new Set(keys.map(({ name }) => name))];
-  return names.flatMap((name) => keyIdsFor(name, asker).flatMap((id) => byId.get(id) ?? [])[0] ?? []);
+  return names.flatMap((name) => keyIdsFor(name, requester).flatMap((id) => byId.get(id) ?? [])[0] ?? []);
 }
 
 /** The stored key of an account does not open. */

@@ -6,12 +6,12 @@ import type { AccountClient, Service } from '../service/client.ts';
 import type { Collection, Versioned } from '../store/store.ts';
 import {
   AccountKeyUnreadable,
-  type Asker,
   createSealedKeys,
   keyId,
   keyIdsFor,
   keysFor,
   PURPOSES,
+  type Requester,
   SCHEDULES,
   type SealedKeysParts,
 } from './account-keys.ts';
@@ -102,9 +102,9 @@ export function createAccounts(parts: AccountsParts) {
   return {
     ...reader,
     /** For what polls: who acts counts for a second, so that runs of one account read it, and open its key, once. */
-    resolveForPoll: (asker: Asker, named: string) =>
-      polled.get([named, JSON.stringify(asker)], async () => {
-        const account = await reader.resolve(asker, named);
+    resolveForPoll: (requester: Requester, named: string) =>
+      polled.get([named, JSON.stringify(requester)], async () => {
+        const account = await reader.resolve(requester, named);
         clientsOfPolled.set(account, await open(account));
         return account;
       }),
@@ -173,18 +173,18 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
     return rows.map((row) => row.doc).sort((a, b) => a.connectedAt - b.connectedAt);
   }
 
-  async function get(name: string, asker: Asker = SCHEDULES): Promise<Account | undefined> {
-    const found = await Promise.all(keyIdsFor(name, asker).map((id) => stored.get(id)));
+  async function get(name: string, requester: Requester = SCHEDULES): Promise<Account | undefined> {
+    const found = await Promise.all(keyIdsFor(name, requester).map((id) => stored.get(id)));
     return found.find((key) => key !== undefined);
   }
 
   /** One an account, with the key that acts for the asker: schedules where none is given. */
-  async function list(asker: Asker = SCHEDULES): Promise<Account[]> {
-    return keysFor(await keys(), asker);
+  async function list(requester: Requester = SCHEDULES): Promise<Account[]> {
+    return keysFor(await keys(), requester);
   }
 
-  async function defaultName(asker: Asker = SCHEDULES): Promise<string | undefined> {
-    const [chosen, accounts] = await Promise.all([preferences.get(PREFERENCES_ID), list(asker)]);
+  async function defaultName(requester: Requester = SCHEDULES): Promise<string | undefined> {
+    const [chosen, accounts] = await Promise.all([preferences.get(PREFERENCES_ID), list(requester)]);
     const isThere = accounts.some(({ name }) => name === chosen?.defaultAccount);
     return isThere ? chosen?.defaultAccount : accounts[0]?.name;
   }
@@ -204,13 +204,13 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
      * the asker. This alone decides whose key that is.
      * @throws UserError where nothing is connected or the name is unknown
      */
-    async resolve(asker: Asker, named?: string, preferred?: string): Promise<Account> {
-      const wanted = named ?? preferred ?? (await defaultName(asker));
-      const account = wanted === undefined ? undefined : await get(wanted.toLowerCase(), asker);
+    async resolve(requester: Requester, named?: string, preferred?: string): Promise<Account> {
+      const wanted = named ?? preferred ?? (await defaultName(requester));
+      const account = wanted === undefined ? undefined : await get(wanted.toLowerCase(), requester);
       if (account !== undefined) return account;
       if (named !== undefined) throw await notUsable(named.toLowerCase());
-      const fallback = await defaultName(asker);
-      const found = fallback === undefined ? undefined : await get(fallback, asker);
+      const fallback = await defaultName(requester);
+      const found = fallback === undefined ? undefined : await get(fallback, requester);
       if (found === undefined)
         throw new UserError('No account is connected in this workspace yet.', 'connect');
       return found;

@@ -18,14 +18,14 @@ export const Cadence = z.discriminatedUnion('kind', [
 export type Cadence = z.infer<typeof Cadence>;
 
 /** How the latest occurrence ended. `missed`: Deckhand was down for so long that it was not posted. */
-export const SlotResult = z.object({
-  slotAt: z.number(),
+export const OccurrenceResult = z.object({
+  scheduledAt: z.number(),
   at: z.number(),
   outcome: z.enum(['posted', 'late', 'quiet', 'snoozed', 'failed', 'missed']),
   /** Mrkdwn of our own making, where it failed. */
   reason: z.string().optional(),
 });
-export type SlotResult = z.infer<typeof SlotResult>;
+export type OccurrenceResult = z.infer<typeof OccurrenceResult>;
 
 /** A summary of the activity that is posted in a channel on a schedule. Times are milliseconds since the epoch. */
 export const Digest = z.object({
@@ -48,11 +48,18 @@ export const Digest = z.object({
   /** When it was resumed or edited last: earlier occurrences are none of its own. */
   activeSince: z.number().optional(),
   snoozedUntil: z.number().optional(),
-  last: SlotResult.optional(),
+  last: OccurrenceResult.optional(),
   /** The occurrence that no account has answered so far: since when they are asked, and how often in a row it was not found. */
-  asking: z.object({ slotAt: z.number(), since: z.number(), notFound: z.number() }).optional(),
+  noAnswer: z.object({ scheduledAt: z.number(), since: z.number(), notFound: z.number() }).optional(),
 });
 export type Digest = z.infer<typeof Digest>;
+
+/** Release 0.2.0 called the time of an occurrence `slotAt`, here and in the data of its job. */
+export function withScheduledAt(stored: unknown): unknown {
+  if (typeof stored !== 'object' || stored === null || !('slotAt' in stored)) return stored;
+  const { slotAt: scheduledAt, ...rest } = stored;
+  return { ...rest, scheduledAt };
+}
 
 /** When it is posted next; undefined while it is paused, or where its zone is not known here. */
 export function nextOf({ state, cadence, zone, snoozedUntil = 0 }: Digest, now: number): number | undefined {
@@ -62,7 +69,10 @@ export function nextOf({ state, cadence, zone, snoozedUntil = 0 }: Digest, now: 
 }
 
 export function createDigests(store: WorkspaceStore) {
-  const stored: Collection<Digest> = store.collection('digests', Digest);
+  const stored: Collection<Digest> = store.collection('digests', {
+    schema: Digest,
+    upgrades: [({ last, ...doc }) => ({ ...doc, last: withScheduledAt(last) })],
+  });
   return {
     get: (id: string) => stored.get(id),
     /** Oldest first. */
@@ -74,8 +84,8 @@ export function createDigests(store: WorkspaceStore) {
     async freeId(requestId: string): Promise<string> {
       for (let attempt = 0; ; attempt += 1) {
         const id = shortId('d', requestId, attempt);
-        const standing = await stored.get(id);
-        if (standing === undefined || standing.requestId === requestId) return id;
+        const existing = await stored.get(id);
+        if (existing === undefined || existing.requestId === requestId) return id;
       }
     },
     put: (digest: Digest) => stored.put(digest.id, digest),

@@ -23,7 +23,7 @@ export const Paused = z.object({
   /** Milliseconds since the epoch. */
   at: z.number(),
   /** The request or job that paused it, so that its repetition after a kill recognises it. */
-  during: z.string().optional(),
+  causeId: z.string().optional(),
 });
 export type Paused = z.infer<typeof Paused>;
 

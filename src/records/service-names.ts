@@ -33,8 +33,8 @@ export function createServiceNames({ store, clock }: { store: WorkspaceStore; cl
       await stored.update(account, (current) => {
         const claims = current?.claims ?? [];
         const others = claims.filter((one) => one.user !== user);
-        const standing = others.find(({ name }) => nameKey(name) === nameKey(made.name));
-        if (standing !== undefined) throw taken(standing);
+        const existing = others.find(({ name }) => nameKey(name) === nameKey(made.name));
+        if (existing !== undefined) throw taken(existing);
         if (others.length >= MAX_CLAIMS)
           throw new UserError(`${MAX_CLAIMS} names of this account are claimed, which is the most.`);
         return { claims: [...others, made] };

@@ -72,11 +72,11 @@ export function targetKey(target: Target): string {
 function claimed(current: Run | undefined, run: Run, staleBefore: number): Run {
   if (current?.requestId === run.requestId) return current;
   const running = current?.status === 'running' ? current : undefined;
-  const standing = running !== undefined && running.startedAt > staleBefore ? running : run;
+  const latest = running !== undefined && running.startedAt > staleBefore ? running : run;
   const steps = [...new Set([...(running?.steps ?? []), ...(run.steps ?? [])])];
   const { keptUntil, tookMs } = current ?? {};
   return {
-    ...standing,
+    ...latest,
     ...(steps.length === 0 ? {} : { steps }),
     keptUntil,
     tookMs,
@@ -127,10 +127,10 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
         return claimed(current, run, staleBefore);
       };
       const winner = isFirst ? run : await stored.update(id, claimNow);
-      const standing = winner ?? run;
-      if (!isFirst) await keep(id, standing, run.startedAt);
+      const latest = winner ?? run;
+      if (!isFirst) await keep(id, latest, run.startedAt);
       await onChange();
-      return { mine: standing.requestId === run.requestId, isResumed, run: standing };
+      return { mine: latest.requestId === run.requestId, isResumed, run: latest };
     },
     /** Changes the target's run; undefined where another run has replaced it since. */
     async change(

@@ -134,8 +134,8 @@ export async function listWatches(store: WorkspaceStore): Promise<PlacedWatch[]>
 export function freeWatchId(taken: readonly Watch[], requestId: string): string {
   for (let attempt = 0; ; attempt += 1) {
     const id = shortId('w', requestId, attempt);
-    const standing = taken.find((watch) => watch.id === id);
-    if (standing === undefined || standing.requestId === requestId) return id;
+    const existing = taken.find((watch) => watch.id === id);
+    if (existing === undefined || existing.requestId === requestId) return id;
   }
 }
 

@@ -17,8 +17,8 @@ import type { PollLoop } from './poll-loop.ts';
 export const FOLLOWED_AT_ONCE = 20_000;
 
 /** Something at the service that is followed in a root message and its thread. */
-export interface FollowedKind<State extends FollowedState, Shown extends { kind: string }>
-  extends FollowedViews<State, Shown | Stopped> {
+export interface FollowedKind<State extends FollowedState, View extends { kind: string }>
+  extends FollowedViews<State, View | Stopped> {
   /** Of its jobs, and the collection of its documents. */
   queue: string;
   schema: z.ZodType<State>;
@@ -27,7 +27,7 @@ export interface FollowedKind<State extends FollowedState, Shown extends { kind:
   /** What the log says of it. */
   fields(state: State): Record<string, unknown>;
   /** Follows to the end, and shows it. */
-  follow(following: Following<State, Shown>): Promise<void>;
+  follow(following: Following<State, View>): Promise<void>;
   /** Called where it is no longer followed, before that is shown. */
   onStop?(
     workspace: Workspace,
@@ -42,9 +42,9 @@ interface Stopped {
   reason: string;
 }
 
-export interface Following<State extends FollowedState, Shown extends { kind: string }> {
+export interface Following<State extends FollowedState, View extends { kind: string }> {
   workspace: Workspace;
-  thread: FollowedThread<State, Shown | Stopped>;
+  thread: FollowedThread<State, View | Stopped>;
   signal: AbortSignal;
   /** An attempt before this one may have asked the service for something and not kept its answer. */
   possibleDuplicate: boolean;
@@ -58,11 +58,11 @@ type Pointer = z.infer<typeof Pointer>;
 const KEPT_MS = DAY_MS;
 
 /** Follows to an end that people see, whatever ends it; where the root message is gone, to a line in the log. */
-export class Follower<State extends FollowedState, Shown extends { kind: string }> {
+export class Follower<State extends FollowedState, View extends { kind: string }> {
   readonly job: JobDefinition<State | Pointer>;
-  readonly #kind: FollowedKind<State, Shown>;
+  readonly #kind: FollowedKind<State, View>;
 
-  constructor(kind: FollowedKind<State, Shown>) {
+  constructor(kind: FollowedKind<State, View>) {
     this.#kind = kind;
     const schema: z.ZodType<State | Pointer> = z.union([kind.schema, Pointer]);
     this.job = defineJob<State | Pointer>({
@@ -100,7 +100,7 @@ export class Follower<State extends FollowedState, Shown extends { kind: string 
     workspace: Workspace,
     data: State | Pointer,
     { signal, attempt = 1 }: Partial<Job<State | Pointer>> = {},
-  ): Promise<Opened<State, Shown> | undefined> {
+  ): Promise<Opened<State, View> | undefined> {
     const id = await this.#idOf(workspace, data);
     const documents = this.#documents(workspace);
     const state = await documents.get(id);
@@ -108,7 +108,7 @@ export class Follower<State extends FollowedState, Shown extends { kind: string 
     const possibleDuplicate = attempt > 1;
     const save = (next: State): Promise<void> => documents.put(id, next);
     const options = { save, signal, possibleDuplicate };
-    const thread = new FollowedThread<State, Shown | Stopped>(workspace, this.#kind, state, options);
+    const thread = new FollowedThread<State, View | Stopped>(workspace, this.#kind, state, options);
     async function end(): Promise<void> {
       const endedAt = workspace.clock.now();
       await documents.put(id, { ...thread.state, endedAt }, endedAt + KEPT_MS);
@@ -134,7 +134,7 @@ export class Follower<State extends FollowedState, Shown extends { kind: string 
   }
 
   /** @throws what another attempt may change */
-  async #endEarly(following: Following<State, Shown>, failure: unknown): Promise<void> {
+  async #endEarly(following: Following<State, View>, failure: unknown): Promise<void> {
     try {
       if (isPlaceGone(failure) || !isExplained(failure) || following.signal.aborted) throw failure;
       await this.#stop(following, failure);
@@ -148,7 +148,7 @@ export class Follower<State extends FollowedState, Shown extends { kind: string 
   }
 
   /** The root message must not say that it goes on from then on. */
-  async #stop(following: Reporting<State, Shown>, error: unknown): Promise<void> {
+  async #stop(following: Reporting<State, View>, error: unknown): Promise<void> {
     const { workspace, thread } = following;
     const reason = this.#report(following, error);
     await this.#kind.onStop?.(workspace, thread.state, { status: 'stopped', reason });
@@ -166,19 +166,19 @@ export class Follower<State extends FollowedState, Shown extends { kind: string 
   }
 
   /** @returns the reason as people read it */
-  #report({ workspace, thread }: Reporting<State, Shown>, error: unknown): string {
+  #report({ workspace, thread }: Reporting<State, View>, error: unknown): string {
     const { queue, fields } = this.#kind;
     return failureWords(workspace.report(error, { job: queue, ...fields(thread.state) }));
   }
 }
 
-type Reporting<State extends FollowedState, Shown extends { kind: string }> = Pick<
-  Following<State, Shown>,
+type Reporting<State extends FollowedState, View extends { kind: string }> = Pick<
+  Following<State, View>,
   'workspace' | 'thread'
 >;
 
-interface Opened<State extends FollowedState, Shown extends { kind: string }>
-  extends Omit<Following<State, Shown>, 'signal'> {
+interface Opened<State extends FollowedState, View extends { kind: string }>
+  extends Omit<Following<State, View>, 'signal'> {
   end(): Promise<void>;
 }
 

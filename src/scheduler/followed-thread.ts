@@ -36,13 +36,13 @@ export const FollowedState = z.object({
 export type FollowedState = z.infer<typeof FollowedState>;
 
 /** @param now milliseconds since the epoch */
-type Draw<State, Shown> = (state: State, now: number, shown: Shown) => Message;
+type Draw<State, View> = (state: State, now: number, view: View) => Message;
 
-export interface FollowedViews<State, Shown> {
+export interface FollowedViews<State, View> {
   /** Makes the root message. */
-  draw: Draw<State, Shown>;
+  draw: Draw<State, View>;
   /** Makes the first reply, which is edited while it runs; left out where there is none. */
-  drawProgress?: Draw<State, Shown>;
+  drawProgress?: Draw<State, View>;
 }
 
 type Context = Pick<Workspace, 'id' | 'store' | 'clock' | 'slack' | 'log' | 'metrics' | 'channels'>;
@@ -62,9 +62,9 @@ const REDRAW_MS = { root: 7_000, progress: 15_000 };
 const MAX_ROOM_PAUSE_MS = 10_000;
 
 /** The root message and thread of something that is followed, with its state as it is kept. */
-export class FollowedThread<State extends FollowedState, Shown extends { kind: string }> {
+export class FollowedThread<State extends FollowedState, View extends { kind: string }> {
   readonly #context: Context;
-  readonly #views: FollowedViews<State, Shown>;
+  readonly #views: FollowedViews<State, View>;
   readonly #options: FollowedThreadOptions<State>;
   readonly #drawnAt: { root: number; progress: number };
   #state: State;
@@ -72,7 +72,7 @@ export class FollowedThread<State extends FollowedState, Shown extends { kind: s
 
   constructor(
     context: Context,
-    views: FollowedViews<State, Shown>,
+    views: FollowedViews<State, View>,
     state: State,
     options: FollowedThreadOptions<State>,
   ) {
@@ -97,10 +97,10 @@ export class FollowedThread<State extends FollowedState, Shown extends { kind: s
    * a new message, else to the one who asked.
    * @throws SlackFailure where the root message is gone, or Slack may take the edit later
    */
-  async showEnd(shown: Shown): Promise<void> {
+  async showEnd(view: View): Promise<void> {
     const { channel, rootTs: edits } = this.#state;
     if (channel === undefined || edits === undefined) return;
-    const end: News = { key: `outcome:${shown.kind}`, message: this.#draw('root', shown) };
+    const end: News = { key: `outcome:${view.kind}`, message: this.#draw('root', view) };
     // Slack had the root message already, and did not say where.
     if (edits === '') return this.#sayElsewhere(end, channel);
     try {
@@ -117,19 +117,19 @@ export class FollowedThread<State extends FollowedState, Shown extends { kind: s
   }
 
   /** Ends the reply that showed the progress; it waits for room, since the root message has said how it ended. */
-  async endProgress(shown: Shown): Promise<void> {
+  async endProgress(view: View): Promise<void> {
     const ref = this.#refOf(PROGRESS);
     if (ref === undefined) return;
     const { clock, slack } = this.#context;
     try {
-      for (let pauseMs = 1_000; !(await slack.refresh(ref, this.#draw(PROGRESS, shown))); pauseMs *= 2)
+      for (let pauseMs = 1_000; !(await slack.refresh(ref, this.#draw(PROGRESS, view))); pauseMs *= 2)
         await clock.sleep(Math.min(pauseMs, MAX_ROOM_PAUSE_MS), this.#options.signal);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       this.#logRefused(error);
       // It must not stand alone with that something goes on; where the reply was deleted, it does not.
-      const isSaid = isMessageGone(error) || this.#state.posted[`outcome:${shown.kind}`] !== undefined;
-      const end = { key: `${PROGRESS}:${shown.kind}`, message: this.#draw(PROGRESS, shown) };
+      const isSaid = isMessageGone(error) || this.#state.posted[`outcome:${view.kind}`] !== undefined;
+      const end = { key: `${PROGRESS}:${view.kind}`, message: this.#draw(PROGRESS, view) };
       if (!isSaid) await this.post([end]);
     }
   }
@@ -139,16 +139,16 @@ export class FollowedThread<State extends FollowedState, Shown extends { kind: s
    * Slack refuses is left out.
    * @throws SlackFailure where the root message or its channel is gone
    */
-  async showRunning(shown: Shown, isNews = false): Promise<void> {
+  async showRunning(view: View, isNews = false): Promise<void> {
     if (isNews) this.#drawnAt.root = 0;
-    if (await this.#redraw('root', shown)) return;
-    await this.#redraw(PROGRESS, shown);
+    if (await this.#redraw('root', view)) return;
+    await this.#redraw(PROGRESS, view);
   }
 
   /** Posts the reply that is edited from then on. */
-  async postProgress(shown: Shown): Promise<void> {
+  async postProgress(view: View): Promise<void> {
     if (this.#views.drawProgress !== undefined)
-      await this.post([{ key: PROGRESS, message: this.#draw(PROGRESS, shown) }]);
+      await this.post([{ key: PROGRESS, message: this.#draw(PROGRESS, view) }]);
   }
 
   /** Posts news in the thread, each piece once, until Slack allows no replies there. What it refuses is left out. */
@@ -231,13 +231,13 @@ export class FollowedThread<State extends FollowedState, Shown extends { kind: s
   }
 
   /** @returns true where it was drawn */
-  async #redraw(one: 'root' | typeof PROGRESS, shown: Shown): Promise<boolean> {
+  async #redraw(one: 'root' | typeof PROGRESS, view: View): Promise<boolean> {
     const { clock, slack } = this.#context;
     const ref = this.#refOf(one);
     const isDue = clock.now() - this.#drawnAt[one] >= REDRAW_MS[one];
     if (ref === undefined || !isDue || !slack.mayRefresh(ref.channel)) return false;
     try {
-      if (!(await slack.refresh(ref, this.#draw(one, shown)))) return false;
+      if (!(await slack.refresh(ref, this.#draw(one, view)))) return false;
     } catch (error) {
       if (!isRefusal(error) || (one === 'root' && isPlaceGone(error))) throw error;
       this.#logRefused(error);
@@ -246,9 +246,9 @@ export class FollowedThread<State extends FollowedState, Shown extends { kind: s
     return true;
   }
 
-  #draw(one: 'root' | typeof PROGRESS, shown: Shown): Message {
+  #draw(one: 'root' | typeof PROGRESS, view: View): Message {
     const { draw, drawProgress = draw } = this.#views;
-    return (one === 'root' ? draw : drawProgress)(this.#state, this.#context.clock.now(), shown);
+    return (one === 'root' ? draw : drawProgress)(this.#state, this.#context.clock.now(), view);
   }
 
   #refOf(one: 'root' | typeof PROGRESS): MessageRef | undefined {

@@ -43,15 +43,15 @@ export async function withRetries<T>(
 ): Promise<T> {
   // The sum of the waits and not the clock decides, because the clock may be set meanwhile.
   let waitedMs = 0;
-  let unanswered = 0;
+  let failures = 0;
   for (;;) {
     try {
       return await call();
     } catch (error) {
       if (!isSlackFailure(error, 'busy', 'unreachable')) throw error;
-      const wait = waitAfter(error, clock.now(), unanswered, policy);
+      const wait = waitAfter(error, clock.now(), failures, policy);
       if (wait === undefined || waitedMs + wait > Math.max(policy.busyMs, MIN_BUDGET_MS)) throw error;
-      if (error.kind === 'unreachable') unanswered += 1;
+      if (error.kind === 'unreachable') failures += 1;
       waitedMs += wait;
       await clock.sleep(wait, signal);
       onRetry?.(error);
@@ -62,15 +62,15 @@ export async function withRetries<T>(
 function waitAfter(
   { kind, retryAt }: SlackFailure,
   now: number,
-  unanswered: number,
+  failures: number,
   policy: RetryPolicy,
 ): number | undefined {
   if (kind === 'busy') {
     const wait = Math.max(0, (retryAt ?? now + 1000) - now);
     return wait <= policy.busyMs ? wait : undefined;
   }
-  if (unanswered >= policy.retriesUnknown) return undefined;
-  return backoff(FIRST_BACKOFF_MS, unanswered + 1, 0, NO_SPREAD);
+  if (failures >= policy.retriesUnknown) return undefined;
+  return backoff(FIRST_BACKOFF_MS, failures + 1, 0, NO_SPREAD);
 }
 
 /** Outages of Slack last minutes, seldom hours. */

@@ -69,11 +69,11 @@ export interface WorkspaceSlack {
   /** Posts in the channel's turn, before what waits for its lock, for people wait for it. Waits for a busy Slack. */
   post: Send;
   /** Edits a message. Of several waiting edits of one message only the latest is sent. */
-  update(shown: MessageRef, message: Message, signal?: AbortSignal): Promise<void>;
+  update(messageRef: MessageRef, message: Message, signal?: AbortSignal): Promise<void>;
   /** Whether an edit that may be left out has room now, so that none is drawn in vain. */
   mayRefresh(channel: string): boolean;
   /** An edit that may be left out, tried once. False where Slack's rate has no room for it. */
-  refresh(shown: MessageRef, message: Message): Promise<boolean>;
+  refresh(messageRef: MessageRef, message: Message): Promise<boolean>;
   /** Shown to one person in a channel. */
   postEphemeral(
     to: { channel: string; user: string; threadTs?: string | undefined },
@@ -92,7 +92,7 @@ export interface WorkspaceSlack {
    * @returns the file's id, for a `slack_file`
    */
   upload(upload: Upload): Promise<string>;
-  permalink(shown: MessageRef): Promise<string | undefined>;
+  permalink(messageRef: MessageRef): Promise<string | undefined>;
 }
 
 /** No links, mentions or channels made of plain words in what comes from outside. */
@@ -211,14 +211,14 @@ type Editing = Pick<WorkspaceSlack, 'update' | 'mayRefresh' | 'refresh'>;
 /** An edit that was overtaken finds nothing left to do. */
 function createEditing(shared: Shared, workspace: string, once: CallOnce): Editing {
   const { clock, lock, edits, budget } = shared;
-  const edit = (shown: MessageRef, message: Message) =>
-    once('chat.update', { ...PLAIN_TEXT, ...shown, ...disableAutolinks(message) });
+  const edit = (messageRef: MessageRef, message: Message) =>
+    once('chat.update', { ...PLAIN_TEXT, ...messageRef, ...disableAutolinks(message) });
 
-  async function sendLatest(key: string, shown: MessageRef, signal?: AbortSignal): Promise<void> {
+  async function sendLatest(key: string, messageRef: MessageRef, signal?: AbortSignal): Promise<void> {
     let sending: Message | undefined;
     const send = async (): Promise<void> => {
       sending = edits.get(key);
-      if (sending !== undefined) await edit(shown, sending);
+      if (sending !== undefined) await edit(messageRef, sending);
     };
     try {
       await withRetries(clock, BACKGROUND, send, { signal });
@@ -228,16 +228,16 @@ function createEditing(shared: Shared, workspace: string, once: CallOnce): Editi
   }
 
   return {
-    update: (shown, message, signal) => {
-      const key = `edit ${workspace} ${shown.channel} ${shown.ts}`;
+    update: (messageRef, message, signal) => {
+      const key = `edit ${workspace} ${messageRef.channel} ${messageRef.ts}`;
       edits.set(key, message);
-      return lock(key, () => sendLatest(key, shown, signal));
+      return lock(key, () => sendLatest(key, messageRef, signal));
     },
     mayRefresh: (channel) => budget.hasRoom(workspace, channel),
-    async refresh(shown, message) {
-      if (!budget.take(workspace, shown.channel)) return false;
+    async refresh(messageRef, message) {
+      if (!budget.take(workspace, messageRef.channel)) return false;
       try {
-        await edit(shown, message);
+        await edit(messageRef, message);
         return true;
       } catch (error) {
         if (!isSlackFailure(error, 'busy', 'unreachable')) throw error;

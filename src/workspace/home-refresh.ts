@@ -68,8 +68,10 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
       amount = seen;
     },
     /** The address of a message; undefined where Slack does not give one. Known ones are kept. */
-    permalink: (shown: MessageRef) =>
-      undefinedOnSlackError(permalinks.get([shown.channel, shown.ts], () => slack.permalink(shown))),
+    permalink: (messageRef: MessageRef) =>
+      undefinedOnSlackError(
+        permalinks.get([messageRef.channel, messageRef.ts], () => slack.permalink(messageRef)),
+      ),
     /** The person's IANA zone, which may be an hour old. */
     zone: (user: string) => zones.get([user], () => zoneOf({ slack, log }, user)),
   };

@@ -14,7 +14,7 @@ const REMEMBERED_MS = HOUR_MS;
 const MAX_KEPT = 10_000;
 
 /** The person who asked to be linked, with their name and their workspace's in Slack. */
-const Asker = z.object({
+const Requester = z.object({
   workspace: z.string(),
   user: z.string(),
   name: z.string(),
@@ -22,9 +22,9 @@ const Asker = z.object({
   email: z.string().optional(),
   workspaceName: z.string().optional(),
 });
-export type Asker = z.infer<typeof Asker>;
+export type Requester = z.infer<typeof Requester>;
 
-const Ticket = Asker.extend({ at: z.number() });
+const Ticket = Requester.extend({ at: z.number() });
 const Kept = Ticket.extend({
   /** Digest of the cookie that the browser was given. */
   browser: z.string(),
@@ -76,7 +76,7 @@ export function createLinkRequests(parts: {
   const isOver = ({ at }: { at: number }): boolean => clock.now() - at >= VALID_MS;
 
   async function eraseOf(collection: string, workspace: string): Promise<void> {
-    const requests = store.of(GLOBAL).collection(collection, Asker);
+    const requests = store.of(GLOBAL).collection(collection, Requester);
     for (const { id, doc } of await requests.list())
       if (doc.workspace === workspace) await requests.delete(id);
   }
@@ -87,20 +87,20 @@ export function createLinkRequests(parts: {
       await eraseOf('link-tickets', workspace);
       await eraseOf('link-states', workspace);
     },
-    async ask(asker: Asker): Promise<string> {
+    async ask(requester: Requester): Promise<string> {
       const ticket = randomText();
       const at = clock.now();
       await makeRoom(tickets);
-      await tickets.put(digest(ticket), { ...asker, at }, at + REMEMBERED_MS);
+      await tickets.put(digest(ticket), { ...requester, at }, at + REMEMBERED_MS);
       return ticket;
     },
     /** The ticket's owner; it may be opened again until the link is made. */
-    async open(ticket: string): Promise<Asker | StateFault> {
+    async open(ticket: string): Promise<Requester | StateFault> {
       const id = digest(ticket);
       const found = await tickets.get(id);
       if (found === undefined) return 'unknown';
       if ((await used.get(id)) !== undefined) return 'used';
-      return isOver(found) ? 'expired' : askerOf(found);
+      return isOver(found) ? 'expired' : requesterOf(found);
     },
     question,
     isAnswer,
@@ -108,17 +108,17 @@ export function createLinkRequests(parts: {
     /** Stores a departure until it comes back. */
     async keep(
       ticket: string,
-      asker: Asker,
+      requester: Requester,
       departure: Departure,
       verifier: string | undefined,
     ): Promise<void> {
       const id = digest(departure.state);
       const at = clock.now();
-      const isStill = (): Promise<boolean> => parts.installations.isInstalled(asker.workspace);
+      const isStill = (): Promise<boolean> => parts.installations.isInstalled(requester.workspace);
       const sealedVerifier =
-        verifier && (await sealer.of(asker.workspace, isStill).seal(fieldOf(id), verifier));
+        verifier && (await sealer.of(requester.workspace, isStill).seal(fieldOf(id), verifier));
       const bound = { at, browser: digest(departure.cookie.value), ticket: digest(ticket) };
-      const doc = { ...asker, ...bound, ...defined({ sealedVerifier }) };
+      const doc = { ...requester, ...bound, ...defined({ sealedVerifier }) };
       await makeRoom(states);
       await states.put(id, doc, at + REMEMBERED_MS);
     },
@@ -126,7 +126,7 @@ export function createLinkRequests(parts: {
     async arrive(
       state: string,
       cookies: Cookies,
-    ): Promise<{ asker: Asker; verifier: string | undefined } | StateFault> {
+    ): Promise<{ requester: Requester; verifier: string | undefined } | StateFault> {
       const id = digest(state);
       const found = await states.get(id);
       if (found === undefined) return 'unknown';
@@ -137,7 +137,7 @@ export function createLinkRequests(parts: {
       if (!(await claim(found.ticket))) return 'used';
       const { workspace, sealedVerifier: sealed } = found;
       const verifier = sealed && (await sealer.of(workspace).open(fieldOf(id), sealed));
-      return { asker: askerOf(found), verifier };
+      return { requester: requesterOf(found), verifier };
     },
   };
 }
@@ -159,7 +159,7 @@ function depart(): Departure {
   return { state, cookie: { name: stateCookie(digest(state)), value: randomText() } };
 }
 
-function askerOf({ workspace, user, name, email, workspaceName }: Asker): Asker {
+function requesterOf({ workspace, user, name, email, workspaceName }: Requester): Requester {
   return { workspace, user, name, ...defined({ email, workspaceName }) };
 }
 

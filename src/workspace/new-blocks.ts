@@ -99,8 +99,9 @@ export function withFallbacks(slack: WorkspaceSlack, blocks: NewBlocks): Workspa
     ...slack,
     withChannelLock: (channel, work) => slack.withChannelLock(channel, (send) => work(sending(send))),
     post: sending(slack.post),
-    update: (shown, message, signal) => blocks.send(message, (each) => slack.update(shown, each, signal)),
-    refresh: (shown, message) => blocks.send(message, (each) => slack.refresh(shown, each)),
+    update: (messageRef, message, signal) =>
+      blocks.send(message, (each) => slack.update(messageRef, each, signal)),
+    refresh: (messageRef, message) => blocks.send(message, (each) => slack.refresh(messageRef, each)),
     postEphemeral: (to, message) => blocks.send(message, (each) => slack.postEphemeral(to, each)),
     sendDirectMessage: (user, message) => blocks.send(message, (each) => slack.sendDirectMessage(user, each)),
     respond,

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { GivenRole, Role } from '../core/roles.ts';
 import { undefinedOnSlackError } from '../slack/failure.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
-import type { SlackPeople, Standing } from './slack-people.ts';
+import type { Membership, SlackPeople } from './slack-people.ts';
 
 const Holders = z.object({
   admin: z.array(z.string()),
@@ -28,7 +28,7 @@ export type Grants = z.infer<typeof Grants>;
 const GRANTS_ID = 'grants';
 
 /** Why a person holds no role at all. */
-export type Excluded = Exclude<Standing, 'member'>;
+export type Excluded = Exclude<Membership, 'member'>;
 
 export type Roles = ReturnType<typeof createRoles>;
 
@@ -66,10 +66,10 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
   }
 
   async function excluded(user: string): Promise<Excluded | undefined> {
-    const standing = await people.standing(user);
-    if (standing === 'member') return undefined;
-    if (standing === 'guest' && (await stored.get(GRANTS_ID))?.guests) return undefined;
-    return standing;
+    const membership = await people.membership(user);
+    if (membership === 'member') return undefined;
+    if (membership === 'guest' && (await stored.get(GRANTS_ID))?.guests) return undefined;
+    return membership;
   }
 
   return {

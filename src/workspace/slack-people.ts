@@ -35,7 +35,7 @@ interface UserGroup {
  * - `stranger`: of another company, in a shared channel
  * - `inactive`: has left, or is an app
  */
-export type Standing = 'member' | 'guest' | 'stranger' | 'inactive';
+export type Membership = 'member' | 'guest' | 'stranger' | 'inactive';
 
 /** Slack's people and user groups, as roles need them. */
 export type SlackPeople = ReturnType<typeof createSlackPeople>;
@@ -96,7 +96,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
 
   return {
     /** Changes count within half a minute. @throws SlackFailure where Slack cannot say who it is */
-    async standing(user: string): Promise<Standing> {
+    async membership(user: string): Promise<Membership> {
       const person = await userInfo(user);
       if (person.is_stranger || !(await isOurs(person))) return 'stranger';
       if (person.deleted || person.is_bot) return 'inactive';

@@ -24,7 +24,7 @@ import { createExplaining } from './explaining.ts';
 import { createHome } from './home-refresh.ts';
 import { createHostingCatalog } from './hosting-catalog.ts';
 import type { Installations } from './installations.ts';
-import type { Asker, LinkRequests } from './link-requests.ts';
+import type { LinkRequests, Requester } from './link-requests.ts';
 import { createNewBlocks, withFallbacks } from './new-blocks.ts';
 import { createPendingCommands } from './pending-commands.ts';
 import { createDrawPng, type DrawPng } from './png.ts';
@@ -143,7 +143,8 @@ function openWorkspace(parts: Parts & { drawPng: DrawPng }, id: string) {
     links: {
       ...createUserLinks({ store, sealer, clock }),
       /** Returns the ticket that opens our page in the browser. */
-      ask: (asker: Omit<Asker, 'workspace'>) => parts.linkRequests.ask({ workspace: id, ...asker }),
+      ask: (requester: Omit<Requester, 'workspace'>) =>
+        parts.linkRequests.ask({ workspace: id, ...requester }),
     },
     names: createServiceNames({ store, clock }),
     newBlocks,

@@ -89,7 +89,7 @@ async function toldByAll(): Promise<string> {
   metrics.followed(1);
   metrics.job('requests', 'done');
   metrics.possibleDuplicate('post');
-  metrics.slot('digest', 'posted', 1);
+  metrics.occurrence('digest', 'posted', 1);
   return metrics.text();
 }
 

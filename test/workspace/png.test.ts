@@ -9,7 +9,7 @@ const drawPng = createDrawPng();
 function week(title: string): string {
   const days = daysBetween('2026-11-14', '2026-11-20');
   const bars = days.map((day) => ({ day, succeeded: 4, failed: 4, cancelled: 4 }));
-  return chartSvg({ title, zone: 'UTC', isCut: false, bars });
+  return chartSvg({ title, zone: 'UTC', isTruncated: false, bars });
 }
 
 async function draw(svg: string): Promise<ReturnType<typeof readPng>> {

@@ -33,7 +33,7 @@ export const link = defineCommand({
       );
     const { user } = caller;
     const { slack } = workspace;
-    const standing = await workspace.links.get(user);
+    const existing = await workspace.links.get(user);
     const [person, team] = await Promise.all([
       undefinedOnSlackError(slack.call('users.info', { user })),
       undefinedOnSlackError(slack.call('auth.test', {})),
@@ -46,7 +46,7 @@ export const link = defineCommand({
       ...defined({ email: profile?.email }),
     });
     const url = startAddress(PUBLIC_URL, ticket);
-    return { kind: 'private', message: linkMessage(url, standing, workspace.clock.now(), workspace.word) };
+    return { kind: 'private', message: linkMessage(url, existing, workspace.clock.now(), workspace.word) };
   },
   actions: [{ actionId: 'link:undo', role: 'member', durable: true, run: undoLink }],
 });

@@ -58,8 +58,8 @@ async function askForAccess(value: string | undefined, { caller, workspace }: Ac
     return { kind: 'replace', message: heldAlreadyMessage(role) };
   const id = await requests.open(wish);
   if (id === undefined) {
-    const standing = await requests.standing(wish);
-    return { kind: 'replace', message: askedAlreadyMessage(role, standing?.outcome) };
+    const earlier = await requests.earlier(wish);
+    return { kind: 'replace', message: askedAlreadyMessage(role, earlier?.outcome) };
   }
   const asked = await askAdmins(workspace, { wish, id, team: caller.team });
   if (asked.length === 0) {
@@ -178,7 +178,7 @@ function createAccessRequests({ store, clock }: { store: WorkspaceStore; clock: 
       const isFirst = await stored.create(id, { ...wish, asked: [] }, clock.now() + KEPT_MS);
       return isFirst ? id : undefined;
     },
-    standing: (wish: Wish) => stored.get(idOf(wish)),
+    earlier: (wish: Wish) => stored.get(idOf(wish)),
     asked: (id: string, asked: AccessRequest['asked']) =>
       stored.update(id, (request) => request && { ...request, asked }),
     /** The first answer counts: the request as it stands then, undefined where it is too old. */

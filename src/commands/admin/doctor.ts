@@ -106,7 +106,9 @@ async function checkAccounts(context: CommandContext): Promise<Finding[]> {
     return [{ what: 'Accounts', health: 'broken', said }];
   }
   const [acting, forInvoicesToo] = await Promise.all(
-    [caller, forInvoices(caller)].map(async (asker) => (await workspace.accounts.list(asker)).map(keyId)),
+    [caller, forInvoices(caller)].map(async (requester) =>
+      (await workspace.accounts.list(requester)).map(keyId),
+    ),
   );
   const findings = await Promise.all(
     theirs.map((key) => {

@@ -80,9 +80,9 @@ async function begin(context: CommandContext): Promise<Reply> {
   // With the key that the notices will be read with.
   const account = await accountOf(context, INVOICE_SCHEDULES);
   const all = await INVOICE_NOTICES.list(workspace);
-  const standing = all.find((one) => one.channel === channel && one.account === account.name);
-  if (standing?.state.kind === 'paused') return resumeHere(context, standing);
-  if (standing !== undefined && standing.record.requestId !== requestId) return showState(context);
+  const existing = all.find((one) => one.channel === channel && one.account === account.name);
+  if (existing?.state.kind === 'paused') return resumeHere(context, existing);
+  if (existing !== undefined && existing.record.requestId !== requestId) return showState(context);
   const { invoices } = await workspace.accounts.use(account, (client) => INVOICE_FEED.fetch(client));
   const known = knownFrom(invoices, workspace.clock.now());
   const schedule = await addNotices(workspace, { channel, account: account.name, requestId, setBy, known });

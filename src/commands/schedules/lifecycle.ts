@@ -156,16 +156,16 @@ function pausing<R>(feature: ScheduleFeature<R>): Operation<R> {
     fits: (schedule) => !isAsleep(feature, schedule),
     async change(context, schedule) {
       const { caller, workspace } = context;
-      const during = caller.requestId;
+      const causeId = caller.requestId;
       const paused = await pauseSchedule(workspace, feature.kind, schedule, {
         kind: 'paused',
         cause: 'person',
         reason: 'somebody paused it',
         by: caller.user,
         at: workspace.clock.now(),
-        during,
+        causeId,
       });
-      if (paused?.state.kind === 'paused' && paused.state.during !== during) {
+      if (paused?.state.kind === 'paused' && paused.state.causeId !== causeId) {
         const why = whyPaused(paused.state);
         throw new UserError(`Already paused ${why}: ${nameOf(shown(feature, schedule))}.`);
       }

@@ -65,7 +65,7 @@ async function choicesOf(
   const project = wanted === undefined ? undefined : await projectIn(context, account, wanted);
   if (wanted !== undefined && project === undefined)
     return { errors: { project: 'The account has no such project.' } };
-  const found = await serverIn(context, { account, project, typed, standing: watch });
+  const found = await serverIn(context, { account, project, typed, watch });
   if ('errors' in found) return found;
   const when = await hoursIn(context, hours, watch.hours);
   if ('errors' in when) return when;
@@ -85,17 +85,17 @@ interface SoughtServer {
   account: Account;
   project: Watch['project'];
   typed: string | undefined;
-  standing: Watch;
+  watch: Watch;
 }
 
 /** One that stands unchanged is not looked for again: it may be gone from the service. */
 async function serverIn(
   context: CommandContext,
-  { account, project, typed, standing }: SoughtServer,
+  { account, project, typed, watch }: SoughtServer,
 ): Promise<Read<{ server: Watch['server'] }>> {
   if (typed === undefined || typed === '') return { server: undefined };
-  const isSame = project?.permalink === standing.project?.permalink && typed === standing.server?.name;
-  if (isSame) return { server: standing.server };
+  const isSame = project?.permalink === watch.project?.permalink && typed === watch.server?.name;
+  if (isSame) return { server: watch.server };
   if (project === undefined) return { server: watchedServer(typed) };
   try {
     return { server: watchedServer(await serverOf(context, account, project.permalink, typed)) };
@@ -109,11 +109,11 @@ async function serverIn(
 async function hoursIn(
   { caller, workspace }: CommandContext,
   typed: string | undefined,
-  standing: Watch['hours'],
+  current: Watch['hours'],
 ): Promise<Read<{ hours: Watch['hours'] }>> {
   if (typed === undefined || typed === '') return { hours: undefined };
   try {
-    return { hours: { ...readHours(typed), zone: standing?.zone ?? (await zoneOf(workspace, caller.user)) } };
+    return { hours: { ...readHours(typed), zone: current?.zone ?? (await zoneOf(workspace, caller.user)) } };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { errors: { hours: unmarked(error.message) } };

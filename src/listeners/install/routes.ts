@@ -141,6 +141,6 @@ export const WELCOME = defineJob({
 async function welcome({ config, accounts, slack }: Workspace, { data }: Job<Greeting>): Promise<void> {
   const { SLACK_COMMAND: word, SERVICE_SIGNUP_URL } = config;
   const canSignUp = SERVICE_SIGNUP_URL !== undefined;
-  const standing = { word, accounts: await accounts.list(), channel: {}, isAdmin: true, canSignUp };
-  await slack.sendDirectMessage(data.user, welcomeMessage(standing));
+  const state = { word, accounts: await accounts.list(), channel: {}, isAdmin: true, canSignUp };
+  await slack.sendDirectMessage(data.user, welcomeMessage(state));
 }

@@ -78,15 +78,19 @@ async function take(step: Step, visit: Visit): Promise<void> {
 async function question(visit: Visit): Promise<LinkEnd | undefined> {
   const { linkRequests, oauth, callback, config, response, url } = visit;
   const ticket = url.searchParams.get('ticket') ?? '';
-  const asker = await linkRequests.open(ticket);
-  if (typeof asker === 'string') return asker;
+  const requester = await linkRequests.open(ticket);
+  if (typeof requester === 'string') return requester;
   const { PUBLIC_URL = '', SLACK_COMMAND } = config;
   // A service that cannot be reached is known before the person decides.
   const { url: target } = await oauth.begin(callback, linkRequests.depart().state);
   const page = new URL(addressOf(PUBLIC_URL, START_PATH));
   const { cookie, token } = linkRequests.question(ticket);
   const form = { action: page.pathname, fields: { ticket, token } };
-  const named = { name: asker.name, email: asker.email, workspace: asker.workspaceName ?? asker.workspace };
+  const named = {
+    name: requester.name,
+    email: requester.email,
+    workspace: requester.workspaceName ?? requester.workspace,
+  };
   response.setHeader('set-cookie', cookieLine(cookie, page));
   allowForm(response, target);
   sendPage(response, 200, linkQuestionPage(named, form, SLACK_COMMAND), config);
@@ -111,13 +115,13 @@ async function start(visit: Visit): Promise<LinkEnd | undefined> {
   }
   const form = new URLSearchParams(body.toString('utf8'));
   const ticket = form.get('ticket') ?? '';
-  const asker = await linkRequests.open(ticket);
-  if (typeof asker === 'string') return asker;
+  const requester = await linkRequests.open(ticket);
+  if (typeof requester === 'string') return requester;
   const cookies = cookiesOf(request, new URL(callback));
   if (!linkRequests.isAnswer(ticket, form.get('token') ?? '', cookies)) return 'other browser';
   const departure = linkRequests.depart();
   const { url: target, verifier } = await oauth.begin(callback, departure.state);
-  await linkRequests.keep(ticket, asker, departure, verifier);
+  await linkRequests.keep(ticket, requester, departure, verifier);
   response.setHeader('set-cookie', cookieLine(departure.cookie, new URL(callback)));
   response.writeHead(303, { location: target.href }).end();
   return undefined;
@@ -129,11 +133,11 @@ async function arrive(visit: Visit): Promise<LinkEnd | undefined> {
   const state = url.searchParams.get('state') ?? '';
   const arrived = await linkRequests.arrive(state, cookiesOf(request, address));
   if (typeof arrived === 'string') return arrived;
-  const { asker, verifier } = arrived;
+  const { requester, verifier } = arrived;
   address.search = url.search;
   const tokens = await oauth.exchange(address, { state, verifier });
   const email = await identify(visit, tokens);
-  const { user, workspace } = asker;
+  const { user, workspace } = requester;
   const { links, audit, jobs } = await workspaces.enter(workspace);
   const kept = await links.keep(user, tokens, email);
   if (kept === undefined) {
@@ -143,7 +147,7 @@ async function arrive(visit: Visit): Promise<LinkEnd | undefined> {
   const { linkedAt } = kept;
   await audit.record({ who: user, what: 'link', result: 'done' });
   await jobs.send(CONFIRM_LINK, { user, linkedAt, email });
-  sendPage(response, 200, linkedPage(workspace, asker.name, config.SLACK_COMMAND), config);
+  sendPage(response, 200, linkedPage(workspace, requester.name, config.SLACK_COMMAND), config);
   return undefined;
 }
 

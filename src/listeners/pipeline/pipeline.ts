@@ -9,7 +9,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { showProgress } from './respond.ts';
 
 /** What came in, identified: who asks for which command, how it is carried out, and how it is answered. */
-export interface Asked<Result extends Audited> {
+export interface Request<Result extends Audited> {
   kind: Kind;
   workspace: Workspace;
   caller: Caller;
@@ -54,7 +54,7 @@ interface Ended<Result> {
 type Next<Result> = () => Promise<Ended<Result>>;
 
 /** Carries out one part of the work around everything that comes after it. */
-type Stage = <R extends Audited>(asked: Asked<R>, next: Next<R>) => Promise<Ended<R>>;
+type Stage = <R extends Audited>(request: Request<R>, next: Next<R>) => Promise<Ended<R>>;
 
 /** What each kind passes through, from the outside in, before its handler runs. */
 const STAGES = {
@@ -73,24 +73,24 @@ const STAGES = {
 export type Kind = keyof typeof STAGES;
 
 /** Carries out what was asked for, stage by stage. */
-export async function carryOut<Result extends Audited>(asked: Asked<Result>): Promise<Result> {
-  const stages: readonly Stage[] = STAGES[asked.kind];
+export async function carryOut<Result extends Audited>(request: Request<Result>): Promise<Result> {
+  const stages: readonly Stage[] = STAGES[request.kind];
   const work = stages.reduceRight<Next<Result>>(
-    (next, stage) => () => stage(asked, next),
-    () => runHandler(asked),
+    (next, stage) => () => stage(request, next),
+    () => runHandler(request),
   );
   return (await work()).result;
 }
 
-async function runHandler<Result extends Audited>(asked: Asked<Result>): Promise<Ended<Result>> {
-  const result = await asked.run();
+async function runHandler<Result extends Audited>(request: Request<Result>): Promise<Ended<Result>> {
+  const result = await request.run();
   return { result, outcome: hasErrors(result) ? 'refused' : 'done' };
 }
 
 /** A span, and a count of how it ended. Neither holds what was typed: a command's name is the registry's. */
-function instrument<R extends Audited>(asked: Asked<R>, next: Next<R>): Promise<Ended<R>> {
-  const { workspace, kind, command = 'unknown' } = asked;
-  return workspace.tracing.run(spanOf(asked), async (span) => {
+function instrument<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
+  const { workspace, kind, command = 'unknown' } = request;
+  return workspace.tracing.run(spanOf(request), async (span) => {
     const ended = await next();
     workspace.metrics.command(command, kind, ended.outcome);
     span.set({ 'deckhand.outcome': ended.outcome });
@@ -99,7 +99,7 @@ function instrument<R extends Audited>(asked: Asked<R>, next: Next<R>): Promise<
   });
 }
 
-function spanOf({ workspace, kind, command = 'unknown', what }: Asked<Audited>): SpanStart {
+function spanOf({ workspace, kind, command = 'unknown', what }: Request<Audited>): SpanStart {
   const attributes = () => ({
     'deckhand.command': command,
     'deckhand.what': what,
@@ -108,42 +108,42 @@ function spanOf({ workspace, kind, command = 'unknown', what }: Asked<Audited>):
   return { name: `${kind} ${command}`, kind: 'internal', attributes };
 }
 
-async function explain<R extends Audited>(asked: Asked<R>, next: Next<R>): Promise<Ended<R>> {
+async function explain<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
   try {
     return await next();
   } catch (error) {
     const outcome = isMistake(error) ? 'refused' : 'failed';
-    return { result: await asked.explain(error), outcome };
+    return { result: await request.explain(error), outcome };
   }
 }
 
-async function respond<R extends Audited>(asked: Asked<R>, next: Next<R>): Promise<Ended<R>> {
+async function respond<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
   const ended = await next();
-  await asked.respond?.(ended.result);
+  await request.respond?.(ended.result);
   return ended;
 }
 
-async function progress<R extends Audited>(asked: Asked<R>, next: Next<R>): Promise<Ended<R>> {
-  if (asked.showProgress === undefined) return next();
-  const endProgress = showProgress(asked.workspace, asked.showProgress);
+async function progress<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
+  if (request.showProgress === undefined) return next();
+  const endProgress = showProgress(request.workspace, request.showProgress);
   return next().finally(endProgress);
 }
 
 /** On everything that comes in, so that a role or permission that was taken away counts at once. */
-async function authorise<R extends Audited>(asked: Asked<R>, next: Next<R>): Promise<Ended<R>> {
-  const { workspace, caller, command, role, actsIn } = asked;
+async function authorise<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
+  const { workspace, caller, command, role, actsIn } = request;
   if (command === undefined) return next();
   const channels = [caller.channel, actsIn ?? caller.channel];
   const refusal = await refusalOf(workspace, { user: caller.user, command, role, channels });
   if (refusal === undefined) return next();
   // A menu asks with each letter that is typed, and changes nothing.
-  if (asked.kind !== 'options') await record(asked, { what: command, target: asked.target }, 'refused');
+  if (request.kind !== 'options') await record(request, { what: command, target: request.target }, 'refused');
   throw refusal;
 }
 
 /** Keeps what was typed until an account is connected. */
 async function account<R extends Audited>(
-  { workspace, caller, pending }: Asked<R>,
+  { workspace, caller, pending }: Request<R>,
   next: Next<R>,
 ): Promise<Ended<R>> {
   if (pending === undefined || (await workspace.accounts.defaultName(caller)) !== undefined) return next();
@@ -151,10 +151,10 @@ async function account<R extends Audited>(
   throw new AccountNeeded();
 }
 
-async function once<R extends Audited>({ claim }: Asked<R>, next: Next<R>): Promise<Ended<R>> {
+async function once<R extends Audited>({ claim }: Request<R>, next: Next<R>): Promise<Ended<R>> {
   if (claim === undefined) return next();
-  const standing = await claim.take();
-  if (standing !== undefined) return { result: standing, outcome: 'refused' };
+  const earlier = await claim.take();
+  if (earlier !== undefined) return { result: earlier, outcome: 'refused' };
   try {
     const ended = await next();
     if (ended.outcome !== 'done') await claim.release();
@@ -166,45 +166,49 @@ async function once<R extends Audited>({ claim }: Asked<R>, next: Next<R>): Prom
 }
 
 /** Every change is in the audit log, and so is one that failed; a person's mistake changed nothing. */
-async function audit<R extends Audited>(asked: Asked<R>, next: Next<R>): Promise<Ended<R>> {
+async function audit<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
   try {
     const ended = await next();
     const { audit: changes = [] } = ended.result;
     const result = ended.outcome === 'done' ? 'done' : 'failed';
-    for (const change of [changes].flat()) await recordDone(asked, change, result);
+    for (const change of [changes].flat()) await recordDone(request, change, result);
     return ended;
   } catch (error) {
     // A handler may refuse a part of what the command does.
-    const about = { target: targetOf(asked, error) };
-    if (error instanceof Refusal) await record(asked, about, 'refused');
-    else if (asked.isChange && !isMistake(error)) await record(asked, about, 'failed');
+    const about = { target: targetOf(request, error) };
+    if (error instanceof Refusal) await record(request, about, 'refused');
+    else if (request.isChange && !isMistake(error)) await record(request, about, 'failed');
     throw error;
   }
 }
 
 /** The account that failed, and what was named of it. */
-function targetOf({ target }: Asked<Audited>, error: unknown): string | undefined {
+function targetOf({ target }: Request<Audited>, error: unknown): string | undefined {
   const account = error instanceof AccountFailure ? error.account.name : undefined;
   const names = new Set([account, target].filter((name) => name !== undefined));
   return names.size === 0 ? undefined : [...names].join('/');
 }
 
 /** What was done is answered, even if it cannot be written down; a stored request is carried out again. */
-async function recordDone(asked: Asked<Audited>, change: Change, result: 'done' | 'failed'): Promise<void> {
+async function recordDone(
+  request: Request<Audited>,
+  change: Change,
+  result: 'done' | 'failed',
+): Promise<void> {
   try {
-    await record(asked, change, result);
+    await record(request, change, result);
   } catch (error) {
-    if (asked.caller.isStored) throw error;
-    const { log } = asked.workspace;
+    if (request.caller.isStored) throw error;
+    const { log } = request.workspace;
     log.error(
-      { event: 'audit_not_stored', command: asked.command, err: error },
+      { event: 'audit_not_stored', command: request.command, err: error },
       'a change is not in the audit log',
     );
   }
 }
 
 function record(
-  { workspace, caller, command = 'unknown', change = command }: Asked<Audited>,
+  { workspace, caller, command = 'unknown', change = command }: Request<Audited>,
   { what = change, where = caller.channel, target }: Change,
   result: 'done' | 'refused' | 'failed',
 ): Promise<void> {

@@ -12,7 +12,7 @@ import { withoutElement } from '../../views/blocks/message.ts';
 import { noticeOf, resendable } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { SlackHandles, StoredRequest } from '../inbox.ts';
-import type { Asked, Claim } from './pipeline.ts';
+import type { Claim, Request } from './pipeline.ts';
 import { answeredIn, replaceMessage, respondFailure, respondWorking } from './respond.ts';
 import { follow, type RequestContext } from './run-command.ts';
 import { withAnswer } from './submission-view.ts';
@@ -24,7 +24,7 @@ interface Interaction<Kind extends StoredRequest['kind']> extends RequestContext
 }
 
 /** A click or choice. */
-export function actionAsked(scene: Interaction<'action'>): Asked<Reply> {
+export function actionRequest(scene: Interaction<'action'>): Request<Reply> {
   const { registry, workspace, caller, request, handles } = scene;
   const { actionId, value } = request;
   const found = registry.action(actionId, handles.state?.view.callback_id);
@@ -136,7 +136,7 @@ async function redraw(workspace: Workspace, caller: Caller, message: Message): P
   }
 }
 
-export function shortcutAsked(scene: Interaction<'shortcut'>): Asked<Reply> {
+export function shortcutRequest(scene: Interaction<'shortcut'>): Request<Reply> {
   const { registry, workspace, caller, request } = scene;
   const found = registry.shortcut(request.callbackId);
   const shortcut = found?.shortcut;

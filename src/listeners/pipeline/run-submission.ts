@@ -203,8 +203,8 @@ async function showLate(sent: Sent, outcome: Promise<Submitted>): Promise<boolea
   const { workspace, state, found } = sent;
   const submitted = await outcome.finally(showWorking(sent));
   const view = lateView(state, submitted, found?.submission);
-  const shown = workspace.slack.updateModal(state.view.id, view).then(() => true);
-  return (await undefinedOnSlackError(shown)) ?? false;
+  const updated = workspace.slack.updateModal(state.view.id, view).then(() => true);
+  return (await undefinedOnSlackError(updated)) ?? false;
 }
 
 /** For how long the work has continued, in the modal, until what this returns is called. */

@@ -165,8 +165,8 @@ function refuse(routes: Routes, path: string, response: ServerResponse): void {
 const CLOSE_GRACE_MS = 3_000;
 
 async function close(server: Server): Promise<void> {
-  const cut = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+  const closing = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
   const closed = once(server, 'close');
   server.close();
-  await closed.finally(() => clearTimeout(cut));
+  await closed.finally(() => clearTimeout(closing));
 }

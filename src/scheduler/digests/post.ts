@@ -1,6 +1,6 @@
 import type { Message, Refusal } from '../../core/message.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import { type Digest, nextOf, type SlotResult } from '../../records/digests.ts';
+import { type Digest, nextOf, type OccurrenceResult } from '../../records/digests.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import {
   type DigestFrame,
@@ -12,25 +12,25 @@ import type { ChartOptions } from '../../workspace/charts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, deliverReply } from '../deliver.ts';
 import { type Gathered, reportedOf } from './reports.ts';
-import type { SlotJob } from './schedule.ts';
+import type { OccurrenceJob } from './schedule.ts';
 
 /** An occurrence of a digest that is being posted. */
 export interface OccurrenceRun {
   workspace: Workspace;
   digest: Digest;
-  slot: SlotJob;
-  job: Job<SlotJob>;
+  occurrence: OccurrenceJob;
+  job: Job<OccurrenceJob>;
   /** When it was due, where it comes late. */
   lateSince: number | undefined;
 }
 
 /** The same for each attempt, so that the message is posted once. */
-export function deliveryId({ digest, slotAt }: SlotJob): string {
-  return `digest ${digest} ${slotAt}`;
+export function deliveryId({ digest, scheduledAt }: OccurrenceJob): string {
+  return `digest ${digest} ${scheduledAt}`;
 }
 
 /** How the occurrence ended, for the list of digests. */
-export type OccurrenceResult = Pick<SlotResult, 'outcome' | 'reason'>;
+export type OccurrenceOutcome = Pick<OccurrenceResult, 'outcome' | 'reason'>;
 
 /** A digest waits for Slack's rate limit to take its picture, but not for long: its text matters more. */
 const BUSY_MS = 3 * 60_000;
@@ -41,10 +41,10 @@ const BUSY_MS = 3 * 60_000;
  * @throws SlackFailure
  */
 export async function postDigest(
-  { workspace, digest, slot, job, lateSince }: OccurrenceRun,
+  { workspace, digest, occurrence, job, lateSince }: OccurrenceRun,
   reports: readonly Gathered[],
   isShown: boolean,
-): Promise<OccurrenceResult> {
+): Promise<OccurrenceOutcome> {
   const { signal } = job;
   const frame = frameOf(workspace, digest, lateSince);
   let refusal: Refusal | undefined;
@@ -55,9 +55,9 @@ export async function postDigest(
     ? digestMessage(frame, reports)
     : await drawDigest(workspace, frame, reports, { busyMs: BUSY_MS, signal, onRefused });
   const { channel } = digest;
-  const root = { id: deliveryId(slot), channel, message, signal, possibleDuplicate: job.attempt > 1 };
-  const shown = await deliver(workspace, root);
-  if (shown.ts !== '') await postThread({ workspace, digest, slot, job }, shown, reports, refusal);
+  const root = { id: deliveryId(occurrence), channel, message, signal, possibleDuplicate: job.attempt > 1 };
+  const posted = await deliver(workspace, root);
+  if (posted.ts !== '') await postThread({ workspace, digest, occurrence, job }, posted, reports, refusal);
   return { outcome: lateSince === undefined ? 'posted' : 'late' };
 }
 
@@ -77,7 +77,7 @@ export function frameOf({ clock }: Workspace, digest: Digest, lateSince?: number
 }
 
 async function postThread(
-  { workspace, digest, slot, job }: Pick<OccurrenceRun, 'workspace' | 'digest' | 'slot' | 'job'>,
+  { workspace, digest, occurrence, job }: Pick<OccurrenceRun, 'workspace' | 'digest' | 'occurrence' | 'job'>,
   root: MessageRef,
   reports: readonly Gathered[],
   refusal: Refusal | undefined,
@@ -87,7 +87,7 @@ async function postThread(
   if (!threads) return;
   const reply = (id: string, message: Message): Promise<boolean> =>
     deliverReply(workspace, {
-      id: `${deliveryId(slot)} ${id}`,
+      id: `${deliveryId(occurrence)} ${id}`,
       channel,
       threadTs: root.ts,
       message,

@@ -81,7 +81,7 @@ export function isQuiet(reports: readonly Gathered[], { project }: Digest): bool
     if (report.kind === 'failed' || totalOf(report.data) > 0) return false;
     // What a truncated feed leaves out, or what could not be read, may be a deployment.
     const { stats, unread } = report.activity;
-    const isWhole = !report.data.isCut && unread === undefined;
+    const isWhole = !report.data.isTruncated && unread === undefined;
     if (project !== undefined) return isWhole;
     return stats?.total_deployments === undefined ? isWhole : !stats.total_deployments;
   });

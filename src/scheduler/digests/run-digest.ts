@@ -1,6 +1,6 @@
 import { asClause } from '../../core/mrkdwn.ts';
 import { CATCH_UP_MS, type Job } from '../../jobs/jobs.ts';
-import type { SlotResult } from '../../records/digests.ts';
+import type { OccurrenceResult } from '../../records/digests.ts';
 import { accountsChanged, type Paused } from '../../records/schedules.ts';
 import { say } from '../../views/blocks/message.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
@@ -8,9 +8,9 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { isDelivered, isUndeliverable, undeliverableReason } from '../deliver.ts';
 import { continueChain } from '../schedules/chain.ts';
 import { notifyOwner, type Pausing, pauseAndNotify } from '../schedules/notify-owner.ts';
-import { deliveryId, type OccurrenceResult, type OccurrenceRun, postDigest } from './post.ts';
+import { deliveryId, type OccurrenceOutcome, type OccurrenceRun, postDigest } from './post.ts';
 import { failuresOf, type Gathered, gatherReports, isPassing, isQuiet } from './reports.ts';
-import { asSchedule, chainOf, DIGEST, DIGESTS, type SlotJob } from './schedule.ts';
+import { asSchedule, chainOf, DIGEST, DIGESTS, type OccurrenceJob } from './schedule.ts';
 
 /** How long a service that gives no answer is asked again before the digest says so. */
 const MAX_RETRY_MS = 10 * 60_000;
@@ -21,28 +21,32 @@ const NOT_FOUND_ATTEMPTS = 3;
  * Posts one occurrence of a digest, or records why not, for the list of digests. Safe to repeat after a kill.
  * @param startedAt when this process started, milliseconds since the epoch
  */
-async function runDigest(workspace: Workspace, job: Job<SlotJob>, startedAt: number): Promise<void> {
-  const slot = job.data;
+async function runDigest(workspace: Workspace, job: Job<OccurrenceJob>, startedAt: number): Promise<void> {
+  const occurrence = job.data;
   const [digest, isPosted] = await Promise.all([
-    workspace.digests.get(slot.digest),
-    isDelivered(workspace, deliveryId(slot)),
+    workspace.digests.get(occurrence.digest),
+    isDelivered(workspace, deliveryId(occurrence)),
   ]);
   if (digest === undefined) return;
-  const late = lateSince(slot, workspace.clock.now(), startedAt);
-  const run: OccurrenceRun = { workspace, digest, slot, job, lateSince: late };
+  const late = lateSince(occurrence, workspace.clock.now(), startedAt);
+  const run: OccurrenceRun = { workspace, digest, occurrence, job, lateSince: late };
   // Where this occurrence paused it, and was killed before its notice, that is sent now.
   if (digest.state.kind === 'paused') return notifyPaused(run, undefined);
-  const link = { scheduledAt: slot.slotAt, attempt: job.attempt, doneAt: digest.last?.slotAt };
+  const link = {
+    scheduledAt: occurrence.scheduledAt,
+    attempt: job.attempt,
+    doneAt: digest.last?.scheduledAt,
+  };
   if (!(await continueChain(workspace, chainOf(digest), link))) return;
   if (isPosted) return post(run, await gather(run), true);
-  if ((digest.snoozedUntil ?? 0) > slot.slotAt)
-    return recordOccurrence(workspace, slot, { outcome: 'snoozed' });
-  if (workspace.clock.now() - slot.slotAt >= CATCH_UP_MS)
-    return recordOccurrence(workspace, slot, { outcome: 'missed' });
+  if ((digest.snoozedUntil ?? 0) > occurrence.scheduledAt)
+    return recordOccurrence(workspace, occurrence, { outcome: 'snoozed' });
+  if (workspace.clock.now() - occurrence.scheduledAt >= CATCH_UP_MS)
+    return recordOccurrence(workspace, occurrence, { outcome: 'missed' });
   const reports = await gather(run);
   if (reports.every(({ kind }) => kind === 'failed') && (await isRefused(run, reports))) return;
   if (digest.skipQuiet && isQuiet(reports, digest))
-    return recordOccurrence(workspace, slot, { outcome: 'quiet' });
+    return recordOccurrence(workspace, occurrence, { outcome: 'quiet' });
   await post(run, reports, false);
 }
 
@@ -52,19 +56,19 @@ const PUNCTUAL_MS = 60_000;
 const PUNCTUAL_AT_START_MS = 5_000;
 
 /** @param startedAt when this process started; all in milliseconds since the epoch */
-function lateSince({ slotAt }: SlotJob, now: number, startedAt: number): number | undefined {
-  const allowed = slotAt < startedAt ? PUNCTUAL_AT_START_MS : PUNCTUAL_MS;
-  return now - slotAt >= allowed ? slotAt : undefined;
+function lateSince({ scheduledAt }: OccurrenceJob, now: number, startedAt: number): number | undefined {
+  const allowed = scheduledAt < startedAt ? PUNCTUAL_AT_START_MS : PUNCTUAL_MS;
+  return now - scheduledAt >= allowed ? scheduledAt : undefined;
 }
 
 /** The last attempt failed: the list of digests says so, and its owner is notified. */
-async function digestFailed(workspace: Workspace, slot: SlotJob): Promise<void> {
-  const digest = await workspace.digests.get(slot.digest);
+async function digestFailed(workspace: Workspace, occurrence: OccurrenceJob): Promise<void> {
+  const digest = await workspace.digests.get(occurrence.digest);
   if (digest === undefined) return;
-  await recordOccurrence(workspace, slot, { outcome: 'failed', reason: 'an unexpected error' });
+  await recordOccurrence(workspace, occurrence, { outcome: 'failed', reason: 'an unexpected error' });
   const { what, channel, setUpBy: user } = asSchedule(digest);
   const said = `:warning: Deckhand could not post ${what} because of an unexpected error. It is posted again at its next time; if this keeps happening, contact your administrator.`;
-  const id = `dead ${deliveryId(slot)}`;
+  const id = `dead ${deliveryId(occurrence)}`;
   await notifyOwner(workspace, { id, user, message: say(said), channel });
 }
 
@@ -73,9 +77,9 @@ function gather({ workspace, digest, job }: OccurrenceRun): Promise<Gathered[]> 
 }
 
 async function post(run: OccurrenceRun, reports: readonly Gathered[], isShown: boolean): Promise<void> {
-  const { workspace, digest, slot } = run;
+  const { workspace, digest, occurrence } = run;
   try {
-    await recordOccurrence(workspace, slot, await postDigest(run, reports, isShown));
+    await recordOccurrence(workspace, occurrence, await postDigest(run, reports, isShown));
     const { id, channel } = digest;
     workspace.log.info({ event: 'digest_posted', channel, digest: id }, 'Digest posted');
   } catch (error) {
@@ -87,52 +91,52 @@ async function post(run: OccurrenceRun, reports: readonly Gathered[], isShown: b
 /** For the list of digests. */
 async function recordOccurrence(
   { clock, digests, metrics }: Pick<Workspace, 'clock' | 'digests' | 'metrics'>,
-  { digest, slotAt }: SlotJob,
-  result: OccurrenceResult,
+  { digest, scheduledAt }: OccurrenceJob,
+  result: OccurrenceOutcome,
 ): Promise<void> {
-  const last: SlotResult = { slotAt, at: clock.now(), ...result };
+  const last: OccurrenceResult = { scheduledAt, at: clock.now(), ...result };
   await digests.change(digest, (current) => {
     // A late occurrence may end after a younger one.
-    const isLatest = (current.last?.slotAt ?? 0) <= slotAt;
+    const isLatest = (current.last?.scheduledAt ?? 0) <= scheduledAt;
     const { snoozedUntil = 0, ...awake } = current;
-    const standing = snoozedUntil > slotAt ? current : awake;
-    return isLatest ? { ...standing, last } : standing;
+    const changed = snoozedUntil > scheduledAt ? current : awake;
+    return isLatest ? { ...changed, last } : changed;
   });
-  metrics.slot('digest', result.outcome, last.at - slotAt);
+  metrics.occurrence('digest', result.outcome, last.at - scheduledAt);
 }
 
 /** Pauses the digest and notifies its owner, once. */
 async function pause(run: OccurrenceRun, paused: Pick<Paused, 'cause' | 'reason'>): Promise<void> {
-  const { workspace, slot } = run;
-  await recordOccurrence(workspace, slot, { outcome: 'failed', reason: paused.reason });
+  const { workspace, occurrence } = run;
+  await recordOccurrence(workspace, occurrence, { outcome: 'failed', reason: paused.reason });
   await notifyPaused(run, paused);
 }
 
 function notifyPaused(
-  { workspace, slot, job, digest }: OccurrenceRun,
+  { workspace, occurrence, job, digest }: OccurrenceRun,
   paused: Pausing['paused'],
 ): Promise<void> {
   return pauseAndNotify(workspace, DIGESTS, {
     concerns: ({ id }) => id === digest.id,
     paused,
-    during: deliveryId(slot),
+    causeId: deliveryId(occurrence),
     signal: job.signal,
   });
 }
 
 /** True where no account answered and there is nothing to post, because trying again does not change a refusal. */
 async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Promise<boolean> {
-  const { workspace, digest, slot } = run;
+  const { workspace, digest, occurrence } = run;
   const now = workspace.clock.now();
   const failures = failuresOf(reports);
   const isNotFound = failures.every(({ cause }) => cause.kind === 'record_not_found');
-  const { slotAt } = slot;
-  const before = digest.asking?.slotAt === slotAt ? digest.asking : { since: now, notFound: 0 };
-  const asking = { slotAt, since: before.since, notFound: isNotFound ? before.notFound + 1 : 0 };
+  const { scheduledAt } = occurrence;
+  const before = digest.noAnswer?.scheduledAt === scheduledAt ? digest.noAnswer : { since: now, notFound: 0 };
+  const noAnswer = { scheduledAt, since: before.since, notFound: isNotFound ? before.notFound + 1 : 0 };
   const passing = failures.find(isPassing);
-  if (passing !== undefined && asking.notFound < NOT_FOUND_ATTEMPTS) {
-    if (now - asking.since >= MAX_RETRY_MS) return false;
-    await workspace.digests.change(digest.id, (current) => ({ ...current, asking }));
+  if (passing !== undefined && noAnswer.notFound < NOT_FOUND_ATTEMPTS) {
+    if (now - noAnswer.since >= MAX_RETRY_MS) return false;
+    await workspace.digests.change(digest.id, (current) => ({ ...current, noAnswer }));
     throw passing;
   }
   const refused = failures.find(({ cause }) => cause.kind !== 'unauthorized');
@@ -143,12 +147,12 @@ async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Prom
   }
   // The key does not work, or there is none, which concerns every schedule of the account.
   await accountsChanged(workspace);
-  await recordOccurrence(workspace, slot, { outcome: 'failed', reason: 'no connected account works' });
+  await recordOccurrence(workspace, occurrence, { outcome: 'failed', reason: 'no connected account works' });
   return true;
 }
 
 /** @param startedAt when this process started, milliseconds since the epoch */
-export function digestJob(startedAt: number): JobDefinition<SlotJob> {
+export function digestJob(startedAt: number): JobDefinition<OccurrenceJob> {
   return defineJob({
     ...DIGEST,
     // Some eight hours of attempts, while an occurrence is worth posting.

@@ -3,7 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { JobType } from '../../jobs/jobs.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
-import { cronOf, Digest } from '../../records/digests.ts';
+import { cronOf, Digest, withScheduledAt } from '../../records/digests.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type Chain, startChain } from '../schedules/chain.ts';
@@ -11,21 +11,17 @@ import { expectRoomForSchedule, type ScheduleKind } from '../schedules/lifecycle
 import { isServed } from '../schedules/reconcile-schedules.ts';
 
 /** The job of an occurrence. */
-export const SlotJob = z.object({
-  digest: z.string(),
-  slotAt: z.number(),
-  /** When the accounts were first asked, if none answered. */
-  askedSince: z.number().optional(),
-  /** Attempts in a row that met `record_not_found`. */
-  notFound: z.number().optional(),
-});
-export type SlotJob = z.infer<typeof SlotJob>;
+export const OccurrenceJob = z.preprocess(
+  withScheduledAt,
+  z.object({ digest: z.string(), scheduledAt: z.number() }),
+);
+export type OccurrenceJob = z.infer<typeof OccurrenceJob>;
 
-export const DIGEST: JobType<SlotJob> = { queue: 'digest', schema: SlotJob };
+export const DIGEST: JobType<OccurrenceJob> = { queue: 'digest', schema: OccurrenceJob };
 
 export const DIGESTS: ScheduleKind<Digest> = {
   command: 'digest add',
-  asker: SCHEDULES,
+  requester: SCHEDULES,
   list: async ({ digests }) => (await digests.list()).map(asSchedule),
   async setState({ digests, clock }, { id }, change) {
     const changed = await digests.change(id, (current) => {
@@ -51,9 +47,9 @@ export const DIGESTS: ScheduleKind<Digest> = {
   },
   async restore({ digests }, removed) {
     const digest = Digest.parse(removed);
-    const standing = await digests.get(digest.id);
-    if (standing === undefined) await digests.put(digest);
-    return asSchedule(standing ?? digest);
+    const existing = await digests.get(digest.id);
+    if (existing === undefined) await digests.put(digest);
+    return asSchedule(existing ?? digest);
   },
 };
 
@@ -75,10 +71,10 @@ export async function addDigest(
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
     const { digests, clock } = workspace;
     // By the request and not by the id, which is another one where the id that was taken then is free by now.
-    const standing = (await digests.list()).find(({ requestId }) => requestId === asked.requestId);
-    if (standing !== undefined) {
-      if (standing.state.kind === 'active') await start(workspace, standing);
-      return asSchedule(standing);
+    const existing = (await digests.list()).find(({ requestId }) => requestId === asked.requestId);
+    if (existing !== undefined) {
+      if (existing.state.kind === 'active') await start(workspace, existing);
+      return asSchedule(existing);
     }
     await expectRoomForSchedule(workspace, asked.channel);
     const id = await digests.freeId(asked.requestId);
@@ -96,12 +92,12 @@ export async function editDigest(
   choices: DigestChoices,
 ): Promise<Schedule<Digest> | undefined> {
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
-    const standing = await workspace.digests.get(id);
-    if (standing === undefined) return undefined;
+    const existing = await workspace.digests.get(id);
+    if (existing === undefined) return undefined;
     const { account, project } = choices;
     // What was chosen before and is not chosen any more goes too.
     const chosen = { ...choices, account, project, activeSince: workspace.clock.now() };
-    if (standing.state.kind === 'active') await start(workspace, { ...standing, ...chosen });
+    if (existing.state.kind === 'active') await start(workspace, { ...existing, ...chosen });
     const changed = await workspace.digests.change(id, (current) => ({ ...current, ...chosen }));
     return changed && asSchedule(changed);
   });
@@ -111,9 +107,15 @@ export async function editDigest(
 async function start(workspace: Workspace, digest: Digest): Promise<void> {
   const { state, last, setUpAt, activeSince = setUpAt } = digest;
   const since = state.kind === 'paused' ? workspace.clock.now() : activeSince;
-  await startChain(workspace, chainOf(digest), Math.max(since, last?.slotAt ?? since));
+  await startChain(workspace, chainOf(digest), Math.max(since, last?.scheduledAt ?? since));
 }
 
-export function chainOf({ id, cadence, zone }: Digest): Chain<SlotJob> {
-  return { id, cron: cronOf(cadence), zone, job: DIGEST, dataAt: (slotAt) => ({ digest: id, slotAt }) };
+export function chainOf({ id, cadence, zone }: Digest): Chain<OccurrenceJob> {
+  return {
+    id,
+    cron: cronOf(cadence),
+    zone,
+    job: DIGEST,
+    dataAt: (scheduledAt) => ({ digest: id, scheduledAt }),
+  };
 }

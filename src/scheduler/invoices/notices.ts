@@ -66,7 +66,7 @@ function afterInvoices(
 
 export const INVOICE_NOTICES: ScheduleKind<BillingChannel> = {
   command: 'invoices notify',
-  asker: INVOICE_SCHEDULES,
+  requester: INVOICE_SCHEDULES,
   async list({ store }) {
     const rows = await billingChannels(store).list();
     return rows
@@ -98,8 +98,8 @@ export const INVOICE_NOTICES: ScheduleKind<BillingChannel> = {
   },
   async restore({ store }, removed) {
     const doc = BillingChannel.parse(removed);
-    const standing = await billingChannels(store).update(feedChannelId(doc), (current) => current ?? doc);
-    return asSchedule(standing ?? doc);
+    const existing = await billingChannels(store).update(feedChannelId(doc), (current) => current ?? doc);
+    return asSchedule(existing ?? doc);
   },
 };
 
@@ -117,8 +117,8 @@ export function addNotices(
   asked: Omit<BillingChannel, 'setAt' | 'state' | 'pending'>,
 ): Promise<Schedule<BillingChannel>> {
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
-    const standing = await billingChannels(workspace.store).get(feedChannelId(asked));
-    if (standing === undefined) await expectRoomForSchedule(workspace, asked.channel);
+    const existing = await billingChannels(workspace.store).get(feedChannelId(asked));
+    if (existing === undefined) await expectRoomForSchedule(workspace, asked.channel);
     const made: BillingChannel = { ...asked, setAt: workspace.clock.now(), state: ACTIVE, pending: [] };
     const schedule = await INVOICE_NOTICES.restore(workspace, made);
     await INVOICE_NOTICES.start(workspace, schedule);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { Asker } from '../../records/account-keys.ts';
+import type { Requester } from '../../records/account-keys.ts';
 import { billingChannels } from '../../records/billing.ts';
 import {
   ACTIVE,
@@ -18,7 +18,7 @@ export interface ScheduleKind<R = unknown> {
   /** That sets it up: where it is switched off in a channel, nothing of the kind is posted there. */
   command: string;
   /** Decides which of an account's keys it uses. */
-  asker: Asker;
+  requester: Requester;
   /** Oldest first. */
   list(workspace: Workspace): Promise<Schedule<R>[]>;
   /** Undefined where it was removed. */
@@ -143,10 +143,10 @@ export async function undoRemoval<R>(
   const restored = await workspace.store.exclusive(SCHEDULES_LOCK, async () => {
     const now = await removals(workspace).get(removedBy);
     if (now === undefined || !isOpen(now)) return undefined;
-    const standing = new Set((await kind.list(workspace)).map(({ id }) => id));
+    const existing = new Set((await kind.list(workspace)).map(({ id }) => id));
     const schedules: Schedule<R>[] = [];
     for (const removed of removal.removed) schedules.push(await kind.restore(workspace, removed));
-    const added = schedules.filter(({ id }) => !standing.has(id));
+    const added = schedules.filter(({ id }) => !existing.has(id));
     await expectRoomOrRemove(workspace, kind, added);
     for (const schedule of schedules)
       if (schedule.state.kind === 'active') await kind.start(workspace, schedule);

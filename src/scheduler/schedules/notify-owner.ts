@@ -16,7 +16,7 @@ export interface Pausing {
   /** Undefined where they were paused before, and only the notice may be left to send. */
   paused: Pick<Paused, 'cause' | 'reason'> | undefined;
   /** Names what paused them, so that the notice is sent once. */
-  during: string;
+  causeId: string;
   signal: AbortSignal;
 }
 
@@ -25,19 +25,19 @@ export interface Pausing {
  * Safe to repeat after a kill at any point.
  */
 export async function pauseAndNotify(workspace: Workspace, kind: ScheduleKind, what: Pausing): Promise<void> {
-  const { concerns, paused, during, signal } = what;
+  const { concerns, paused, causeId, signal } = what;
   const schedules = (await kind.list(workspace)).filter(concerns);
   const at = workspace.clock.now();
   const mine: Schedule[] = [];
   for (const schedule of schedules) {
     const isNow = paused !== undefined && schedule.state.kind === 'active';
-    const standing = isNow
-      ? await pauseSchedule(workspace, kind, schedule, { kind: 'paused', ...paused, at, during })
+    const existing = isNow
+      ? await pauseSchedule(workspace, kind, schedule, { kind: 'paused', ...paused, at, causeId })
       : schedule;
-    if (standing?.state.kind === 'paused' && standing.state.during === during) mine.push(standing);
+    if (existing?.state.kind === 'paused' && existing.state.causeId === causeId) mine.push(existing);
   }
   const next = (theirs: readonly Schedule[]): string => resumeSentence(workspace, theirs);
-  await notifyOwners(workspace, mine, { during, next, signal });
+  await notifyOwners(workspace, mine, { causeId, next, signal });
 }
 
 /** "Once this is fixed, resume it with `/deckhand digest resume d7k2`." */
@@ -133,7 +133,7 @@ async function planAgain({ jobs, clock }: Workspace, late: LateNotice): Promise<
 
 interface PauseNotice {
   /** Names what paused the schedules, so that each owner is notified once. */
-  during: string;
+  causeId: string;
   /** What each owner can do, a sentence. */
   next(theirs: readonly Schedule[]): string;
   signal: AbortSignal;
@@ -143,7 +143,7 @@ interface PauseNotice {
 export async function notifyOwners(
   workspace: Workspace,
   paused: readonly Schedule[],
-  { during, next, signal }: PauseNotice,
+  { causeId, next, signal }: PauseNotice,
 ): Promise<void> {
   for (const [user, theirs] of Map.groupBy(paused, ({ setUpBy }) => setUpBy)) {
     const [first] = theirs;
@@ -151,6 +151,6 @@ export async function notifyOwners(
     const { reason } = first.state;
     const message = pausedMessage({ reason, what: theirs.map(({ what }) => what), next: next(theirs) });
     const { channel } = first;
-    await notifyOwner(workspace, { id: `${during} ${user}`, user, message, channel, signal });
+    await notifyOwner(workspace, { id: `${causeId} ${user}`, user, message, channel, signal });
   }
 }

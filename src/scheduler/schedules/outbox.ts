@@ -75,7 +75,7 @@ async function postBatch<Doc extends FeedChannel>(
     pauseAndNotify(workspace, kind, {
       concerns: (schedule) => feedChannelId(schedule) === id,
       paused: reason === undefined ? undefined : { cause: 'slack', reason },
-      during: `undeliverable ${batch.id}`,
+      causeId: `undeliverable ${batch.id}`,
       signal,
     });
   if (!outbox.isActive(doc)) return pause(undefined);
@@ -113,7 +113,7 @@ async function take<Doc extends FeedChannel>(
     const pending = current.pending.filter((one) => one.id !== batch.id);
     return { ...outbox.withResult(current, batch, last), pending };
   });
-  metrics.slot(outbox.metric, failed === undefined ? 'posted' : 'failed');
+  metrics.occurrence(outbox.metric, failed === undefined ? 'posted' : 'failed');
 }
 
 async function post(
@@ -122,11 +122,11 @@ async function post(
   { id, root, replies }: Batch,
   sending: Pick<Delivery, 'signal' | 'possibleDuplicate'>,
 ): Promise<void> {
-  const shown = await deliver(workspace, { id, channel, message: root, ...sending });
+  const posted = await deliver(workspace, { id, channel, message: root, ...sending });
   for (const [at, message] of replies.entries()) {
     // The message was deleted before its thread was complete.
-    if (shown.ts === '') return;
-    const reply = { id: `${id} ${at}`, channel, threadTs: shown.ts, message, ...sending };
+    if (posted.ts === '') return;
+    const reply = { id: `${id} ${at}`, channel, threadTs: posted.ts, message, ...sending };
     if (!(await deliverReply(workspace, reply))) return;
   }
 }

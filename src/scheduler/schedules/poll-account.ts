@@ -92,12 +92,12 @@ async function pollAccount<Doc extends FeedChannel, Page>(
 ): Promise<AccountPace> {
   const pausing = {
     concerns: ({ account }: { account: string | undefined }) => account === name,
-    during: id,
+    causeId: id,
     signal,
   };
   // A process that died while it sent notices of a refusal left the rest to this one.
   await pauseAndNotify(workspace, kind, { ...pausing, paused: undefined });
-  const account = await workspace.accounts.get(name, kind.asker);
+  const account = await workspace.accounts.get(name, kind.requester);
   if (account === undefined) return STEADY;
   try {
     const page = await workspace.accounts.use(account, (client) => feed.fetch(client, signal));

@@ -61,9 +61,9 @@ export function pollerJob(poller: Poller): JobDefinition<PollJob> {
     run: (workspace, job) => runPoll(workspace, poller, job),
     // A poll that fails for good must not be the last.
     async onDeadLetter(workspace, { account, number }) {
-      const standing = await polls(workspace.store).get(pollId(poller.interval, account));
-      if (standing?.number !== number) return;
-      const failures = standing.failures + 1;
+      const polled = await polls(workspace.store).get(pollId(poller.interval, account));
+      if (polled?.number !== number) return;
+      const failures = polled.failures + 1;
       await planNext(workspace, poller, { account, number }, { failures, retryAt: undefined });
     },
   });
@@ -80,10 +80,10 @@ export async function ensurePolling(
   account: string,
 ): Promise<void> {
   const dueAt = workspace.clock.now() + pauseMs(workspace, interval, { failures: 0, retryAt: undefined });
-  const standing = await polls(workspace.store).update(pollId(interval, account), (current) =>
+  const polled = await polls(workspace.store).update(pollId(interval, account), (current) =>
     current?.goesOn ? current : { number: (current?.number ?? 0) + 1, goesOn: true, dueAt, failures: 0 },
   );
-  if (standing !== undefined) await send(workspace, interval, account, standing);
+  if (polled !== undefined) await send(workspace, interval, account, polled);
 }
 
 /** Each record with how its account is polled: when the service answered last, and how many polls have failed since. */
@@ -104,13 +104,13 @@ export async function withPolling<R extends { account: string }>(
 /** Repeated after a kill it finds by its number whether the next poll is planned already. */
 async function runPoll(workspace: Workspace, poller: Poller, { data, signal }: Job<PollJob>): Promise<void> {
   const { account, number } = data;
-  const standing = await polls(workspace.store).get(pollId(poller.interval, account));
-  if (standing === undefined) return;
-  if (standing.number !== number) {
-    if (standing.goesOn) await send(workspace, poller.interval, account, standing);
+  const polled = await polls(workspace.store).get(pollId(poller.interval, account));
+  if (polled === undefined) return;
+  if (polled.number !== number) {
+    if (polled.goesOn) await send(workspace, poller.interval, account, polled);
     return;
   }
-  const { failures, retryAt, notFound } = standing;
+  const { failures, retryAt, notFound } = polled;
   const id = `${poller.interval.queue} ${account} ${number}`;
   const poll = { account, id, pace: { failures, retryAt, notFound }, signal };
   await planNext(workspace, poller, data, await poller.poll(workspace, poll));
@@ -126,7 +126,7 @@ async function planNext(
   const { interval } = poller;
   const now = workspace.clock.now();
   const goesOn = await poller.isWanted(workspace, account);
-  const standing = await polls(workspace.store).update(pollId(interval, account), (current) => {
+  const polled = await polls(workspace.store).update(pollId(interval, account), (current) => {
     if (current?.number !== number) return current;
     const { failures, retryAt, notFound } = pace;
     const lookedAt = failures === 0 ? now : current.lookedAt;
@@ -140,8 +140,8 @@ async function planNext(
       lookedAt,
     };
   });
-  if (standing === undefined) return;
-  if (standing.goesOn) return send(workspace, interval, account, standing);
+  if (polled === undefined) return;
+  if (polled.goesOn) return send(workspace, interval, account, polled);
   // A channel that began to want it right before found it being polled.
   if (await poller.isWanted(workspace, account)) await ensurePolling(workspace, interval, account);
 }

@@ -25,19 +25,19 @@ async function reconcileSchedules(
   kinds: readonly ScheduleKind[],
   { data: { at }, signal }: Job<{ at: number }>,
 ): Promise<void> {
-  const during = `settling ${at}`;
+  const causeId = `settling ${at}`;
   // One after the other, so that an older list of accounts never decides after a newer one.
   const paused = await workspace.store.exclusive('settle', async () => {
-    const each = kinds.map((kind) => reconcileKind(workspace, kind, during));
+    const each = kinds.map((kind) => reconcileKind(workspace, kind, causeId));
     return (await Promise.all(each)).flat();
   });
   const accounts = await workspace.accounts.list();
   const [switchedOff, unserved] = partition(paused, ({ state }) => causeOf(state) === 'channel');
   const next = (theirs: readonly Schedule[]): string => nextStep(workspace, theirs, accounts);
-  await notifyOwners(workspace, unserved, { during, next, signal });
+  await notifyOwners(workspace, unserved, { causeId, next, signal });
   for (const [channel, there] of Map.groupBy(switchedOff, (one) => one.channel))
     await notifyOwners(workspace, there, {
-      during: `${during} ${channel}`,
+      causeId: `${causeId} ${channel}`,
       next: (theirs) =>
         `${resumes(theirs)} once an admin allows ${theirs.length > 1 ? 'them' : 'it'} there with ${code(`${workspace.word} roles`)}.`,
       signal,
@@ -53,8 +53,8 @@ function causeOf(state: ScheduleState): Paused['cause'] | undefined {
 }
 
 /** @returns those that this run paused, also before a kill */
-async function reconcileKind(workspace: Workspace, kind: ScheduleKind, during: string): Promise<Schedule[]> {
-  const accounts = await workspace.accounts.list(kind.asker);
+async function reconcileKind(workspace: Workspace, kind: ScheduleKind, causeId: string): Promise<Schedule[]> {
+  const accounts = await workspace.accounts.list(kind.requester);
   const paused: Schedule[] = [];
   for (const schedule of await kind.list(workspace)) {
     const { state } = schedule;
@@ -65,10 +65,10 @@ async function reconcileKind(workspace: Workspace, kind: ScheduleKind, during: s
         await resumeSchedule(workspace, kind, schedule, { cause });
       continue;
     }
-    const pause: Paused = { kind: 'paused', ...why, at: workspace.clock.now(), during };
-    const standing =
+    const pause: Paused = { kind: 'paused', ...why, at: workspace.clock.now(), causeId };
+    const existing =
       state.kind === 'active' ? await pauseSchedule(workspace, kind, schedule, pause) : schedule;
-    if (standing?.state.kind === 'paused' && standing.state.during === during) paused.push(standing);
+    if (existing?.state.kind === 'paused' && existing.state.causeId === causeId) paused.push(existing);
   }
   return paused;
 }

@@ -69,11 +69,11 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
   }
   if (order.created === undefined) return;
   const target = targetOf(order, order.created);
-  const shown = order.shown ?? (await postRoot(workspace, order, target, job));
-  await save({ shown });
-  await follow(workspace, order, target, shown);
+  const messageRef = order.messageRef ?? (await postRoot(workspace, order, target, job));
+  await save({ messageRef });
+  await follow(workspace, order, target, messageRef);
   await save({ isDone: true });
-  await showInModal(workspace, order, createdNotice(target.server.name, isInChannel(order, shown)));
+  await showInModal(workspace, order, createdNotice(target.server.name, isInChannel(order, messageRef)));
 }
 
 /** Undefined where it was not created, or that is not known; the person is notified then. */
@@ -173,24 +173,24 @@ async function follow(
   workspace: Workspace,
   order: ServerOrder,
   target: ServerTarget,
-  shown: MessageRef,
+  messageRef: MessageRef,
 ): Promise<void> {
   const { user, draft, orderedAt } = order;
   const settings = await workspace.channels.get(draft.channel);
   await FOLLOW_PROVISIONING.send(workspace, {
     target,
     askedBy: user,
-    channel: shown.channel,
-    rootTs: shown.ts,
-    ...(isInChannel(order, shown) ? { threadTs: order.answerTs } : {}),
+    channel: messageRef.channel,
+    rootTs: messageRef.ts,
+    ...(isInChannel(order, messageRef) ? { threadTs: order.answerTs } : {}),
     startedAt: orderedAt,
     threads: settings.threads ?? true,
     posted: {},
   });
 }
 
-function isInChannel({ draft }: ServerOrder, shown: MessageRef): boolean {
-  return shown.channel === draft.channel;
+function isInChannel({ draft }: ServerOrder, messageRef: MessageRef): boolean {
+  return messageRef.channel === draft.channel;
 }
 
 export const ADD_SERVER: JobDefinition<OrderJob> = defineJob({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
-import type { Asker } from '../../records/account-keys.ts';
+import type { Requester } from '../../records/account-keys.ts';
 import { Target } from '../../records/test-runs.ts';
 import { getServer, managedStatus, type Server } from '../../service/servers.ts';
 import {
@@ -52,8 +52,8 @@ async function follow(following: Following<FollowedServer, ProvisioningState>): 
     const isNews = seen === undefined || shownOf(seen) !== shownOf(server);
     seen = server;
     if (FINAL_STATUSES.has(managedStatus(server))) return server;
-    const shown = { kind: 'running', server } as const;
-    await thread.showRunning(shown, recovered || isNews);
+    const running = { kind: 'running', server } as const;
+    await thread.showRunning(running, recovered || isNews);
     await thread.post(statusNews(server));
     return undefined;
   }
@@ -70,11 +70,11 @@ async function follow(following: Following<FollowedServer, ProvisioningState>): 
 
 async function readServer(
   { accounts }: Pick<Workspace, 'accounts'>,
-  asker: Asker,
+  requester: Requester,
   { account: name, project, server }: ServerTarget,
   signal: AbortSignal,
 ): Promise<Server> {
-  const account = await accounts.resolve(asker, name);
+  const account = await accounts.resolve(requester, name);
   const what = `server ${code(server.identifier)} in ${code(project.permalink)}`;
   return accounts.use(
     account,

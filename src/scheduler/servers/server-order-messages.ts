@@ -27,8 +27,8 @@ export async function showInModal(
   order: ServerOrder,
   view: ModalView,
 ): Promise<boolean> {
-  const shown = slack.updateModal(order.viewId, view).then(() => true);
-  return (await undefinedOnSlackError(shown)) ?? false;
+  const sent = slack.updateModal(order.viewId, view).then(() => true);
+  return (await undefinedOnSlackError(sent)) ?? false;
 }
 
 /**
@@ -46,9 +46,8 @@ export async function notifyRefused(
   // Under a new id: this order is used up.
   const draft = { ...order.draft, order: randomUUID() };
   const again = confirmServerModal(draft, workspace.config.SERVICE_SITES_DOMAIN);
-  const shown = view ?? withBanner(again, failureWords(explained));
-  if (!(await showInModal(workspace, order, shown)))
-    await notify(workspace, order, failureMessage(explained));
+  const sent = view ?? withBanner(again, failureWords(explained));
+  if (!(await showInModal(workspace, order, sent))) await notify(workspace, order, failureMessage(explained));
 }
 
 /** Undefined where the confirmation has the reason. */
@@ -102,12 +101,12 @@ async function formAgain(workspace: Workspace, order: ServerOrder, cause: Servic
     offer: await offerOf(workspace, order),
     sitesDomain: workspace.config.SERVICE_SITES_DOMAIN,
   });
-  const shown = new Set(view.blocks.map((block) => block.block_id));
+  const sent = new Set(view.blocks.map((block) => block.block_id));
   const errors: Record<string, string> = {};
   const hints = cause.hint === undefined ? [] : [cause.hint];
   const rest = [...new Set([...base, ...(cause.messages ?? []), ...hints])];
   for (const [field, messages] of Object.entries(fields)) {
-    if (shown.has(field)) errors[field] = messages.join('; ');
+    if (sent.has(field)) errors[field] = messages.join('; ');
     else rest.push(`${field.replaceAll('_', ' ')} ${messages.join('; ')}`);
   }
   const marked = withFieldErrors(view, errors);

@@ -60,10 +60,10 @@ async function follow(started: Following<FollowedTest, TestState>): Promise<void
   await nameServer(following, ended);
   // The target is free before the buttons appear; the root comes first, since it is what the channel sees.
   await close(following, { run: ended });
-  const shown = { kind: 'ended', run: ended } as const;
-  await thread.showEnd(shown);
+  const end = { kind: 'ended', run: ended } as const;
+  await thread.showEnd(end);
   await thread.post(newsOf(thread.state.target, ended, thread.state.layout));
-  await thread.endProgress(shown);
+  await thread.endProgress(end);
 }
 
 /** It takes longer than Deckhand follows one. */
@@ -72,9 +72,9 @@ async function giveUp(following: FollowingTest): Promise<void> {
   const minutes = workspace.config.FOLLOW_TIMEOUT_MINUTES;
   const reason = `The test did not end within the ${minutes} minutes that Deckhand follows one.`;
   await close(following, { status: 'lost', reason });
-  const shown = { kind: 'lost', run: thread.state.run } as const;
-  await thread.showEnd(shown);
-  await thread.endProgress(shown);
+  const end = { kind: 'lost', run: thread.state.run } as const;
+  await thread.showEnd(end);
+  await thread.endProgress(end);
 }
 
 /**

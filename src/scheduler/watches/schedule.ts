@@ -18,7 +18,7 @@ import { merge, split } from './kept.ts';
 
 export const WATCHES: ScheduleKind<PlacedWatch> = {
   command: 'watch',
-  asker: SCHEDULES,
+  requester: SCHEDULES,
   list: async ({ store }) => (await listWatches(store)).map(asSchedule),
   setState: (workspace, schedule, change) =>
     changeWatch(workspace, schedule, (watch) => ({ ...watch, state: change(watch.state) })),
@@ -33,9 +33,9 @@ export const WATCHES: ScheduleKind<PlacedWatch> = {
     const mentions = await workspace.names.mentions(account.name);
     return async () => {
       await watchedChannels(workspace.store).update(feedChannelId(record), (current) => {
-        const standing = current?.watches.find((one) => one.id === id);
+        const existing = current?.watches.find((one) => one.id === id);
         const context = pageContext(workspace, mentions);
-        return standing && current ? withPage(current, page, standing, context) : current;
+        return existing && current ? withPage(current, page, existing, context) : current;
       });
     };
   },

@@ -54,10 +54,10 @@ export async function setUpWatch(workspace: Workspace, asked: AskedWatch): Promi
     const empty = newChannel(channel, account.name);
     const id = feedChannelId(empty);
     const changed = await watchedChannels(workspace.store).update(id, (current = empty) => {
-      const standing = current.watches.find((one) => isSameSubject(one, made));
-      kind = kindOf(standing, asked);
-      const read = withPage(current, page, standing, context);
-      return { ...read, watches: withWatch(read.watches, standing, made) };
+      const existing = current.watches.find((one) => isSameSubject(one, made));
+      kind = kindOf(existing, asked);
+      const read = withPage(current, page, existing, context);
+      return { ...read, watches: withWatch(read.watches, existing, made) };
     });
     const watch = changed?.watches.find((one) => isSameSubject(one, made)) ?? made;
     return { kind, schedule: await started(workspace, { watch, channel, account: account.name }) };
@@ -94,10 +94,10 @@ function isSameSubject(
   return one.project?.permalink === other.project?.permalink && isSameServer;
 }
 
-function kindOf(standing: Watch | undefined, { mode, hours }: AskedWatch): SetUp['kind'] {
-  if (standing === undefined) return 'new';
-  if (standing.mode !== mode || !isDeepStrictEqual(standing.hours, hours)) return 'changed';
-  return standing.state.kind === 'paused' ? 'resumed' : 'same';
+function kindOf(existing: Watch | undefined, { mode, hours }: AskedWatch): SetUp['kind'] {
+  if (existing === undefined) return 'new';
+  if (existing.mode !== mode || !isDeepStrictEqual(existing.hours, hours)) return 'changed';
+  return existing.state.kind === 'paused' ? 'resumed' : 'same';
 }
 
 function newWatch({ clock }: Workspace, asked: AskedWatch, id: string): Watch {
@@ -105,10 +105,10 @@ function newWatch({ clock }: Workspace, asked: AskedWatch, id: string): Watch {
   return { id, requestId, mode, project, server, hours, setUpBy, setUpAt: clock.now(), state: ACTIVE };
 }
 
-function withWatch(watches: readonly Watch[], standing: Watch | undefined, made: Watch): Watch[] {
-  if (standing === undefined) return [...watches, made];
+function withWatch(watches: readonly Watch[], existing: Watch | undefined, made: Watch): Watch[] {
+  if (existing === undefined) return [...watches, made];
   const { mode, state, project, server, hours } = made;
   return watches.map((watch) =>
-    watch.id === standing.id ? { ...watch, mode, state, project, server, hours } : watch,
+    watch.id === existing.id ? { ...watch, mode, state, project, server, hours } : watch,
   );
 }

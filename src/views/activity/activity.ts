@@ -78,17 +78,17 @@ export function chartOf(
   const { range, zone, project } = ask;
   const events = project === undefined ? activity.events : eventsOf(activity.events, project.permalink);
   const of = project === undefined ? ask.account : `${sanitize(project.name, 40)} in ${ask.account}`;
-  const cut = isCut(activity);
+  const isIncomplete = isTruncated(activity);
   return {
     title: `${of}, ${RANGE_WORDS[range].name}`,
     zone,
-    isCut: cut,
-    bars: deploymentBars(events, { range, zone, now, isCut: cut }),
+    isTruncated: isIncomplete,
+    bars: deploymentBars(events, { range, zone, now, isTruncated: isIncomplete }),
   };
 }
 
 /** True where the service cut the feed, so that its beginning is missing. */
-export function isCut({ events, unread = 0 }: Activity): boolean {
+export function isTruncated({ events, unread = 0 }: Activity): boolean {
   return events.length + unread >= MAX_EVENTS;
 }
 
@@ -147,7 +147,7 @@ function notesOf(
 ): string[] {
   const notes = [mrkdwn(ask.zone, 60)];
   if (pages > 1) notes.push(`page ${page + 1} of ${pages}`);
-  if (isCut(activity)) notes.push(`the service lists the latest ${MAX_EVENTS} events only`);
+  if (isTruncated(activity)) notes.push(`the service lists the latest ${MAX_EVENTS} events only`);
   if (audience.kind === 'channel') notes.push(`shared by <@${audience.sharedBy}>`);
   else if (audience.isShared) notes.push('shared with this channel');
   return notes;

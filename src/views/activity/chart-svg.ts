@@ -75,7 +75,7 @@ function subjectOf({ title }: DeploymentsData): string {
 function notes(data: DeploymentsData): string {
   const first = data.bars[0];
   const zone = `${zoneWords(data)}.`;
-  if (!data.isCut || first === undefined) return zone;
+  if (!data.isTruncated || first === undefined) return zone;
   return `${zone} The service lists its latest events only: from ${dayAndMonth(first.day)} on.`;
 }
 

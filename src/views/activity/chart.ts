@@ -50,7 +50,7 @@ export interface DeploymentsData {
   /** Every day, in order, also those without deployments. */
   bars: readonly DeploymentsBar[];
   /** True where the service listed only its latest events, so that the first bar may be incomplete. */
-  isCut: boolean;
+  isTruncated: boolean;
 }
 
 /** The deployments of a day. */
@@ -124,7 +124,7 @@ export function altText(data: DeploymentsData): string {
   const sentences = [
     `Chart of ${CHART_TITLE.toLowerCase()}, ${whose(data)}.`,
     `${totalWords(data)}.`,
-    ...(data.isCut ? ['The service lists its latest events only, so earlier ones are missing.'] : []),
+    ...(data.isTruncated ? ['The service lists its latest events only, so earlier ones are missing.'] : []),
     ...(each.length === 0 ? [] : [`${each.join('; ')}.`]),
   ];
   return truncate(sentences.join(' '), MAX_ALT_TEXT);
@@ -154,7 +154,7 @@ interface Window {
   /** Milliseconds since the epoch. */
   now: number;
   /** True where the feed holds only the latest events. */
-  isCut: boolean;
+  isTruncated: boolean;
 }
 
 const MAX_DAYS = 62;
@@ -169,13 +169,13 @@ const DAYS_BACK = { today: 0, last_7_days: 6, last_30_days: 29 } as const;
  */
 export function deploymentBars(
   events: readonly ActivityEvent[],
-  { range, zone, now, isCut }: Window,
+  { range, zone, now, isTruncated }: Window,
 ): DeploymentsBar[] {
   const today = dayOf(zone, latestOf(events, now));
   const first = firstDay(range, today);
   const byDay = Map.groupBy(events, ({ created_at: at }) => (range === 'today' ? today : dayOf(zone, at)));
   const oldest = [...byDay.keys()].toSorted()[0];
-  const from = oldest !== undefined && (isCut || oldest < first) ? oldest : first;
+  const from = oldest !== undefined && (isTruncated || oldest < first) ? oldest : first;
   return daysBetween(from, today, MAX_DAYS).map((day) => {
     const outcomes = (byDay.get(day) ?? []).map(({ event }) => outcomeOf(event));
     const amount = (outcome: Outcome): number => outcomes.filter((one) => one === outcome).length;

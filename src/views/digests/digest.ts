@@ -118,7 +118,7 @@ function failureBlocks({ activity, data, unlisted }: ReportedAccount, room: numb
   const title = `*${unlisted ?? count(failures.length, 'failed deployment')}*`;
   return [
     section(`${title}\n${linesWithin(lines, room, 'more')}`),
-    ...(data.isCut ? [context(cutNote(data).trim())] : []),
+    ...(data.isTruncated ? [context(cutNote(data).trim())] : []),
   ];
 }
 
@@ -130,8 +130,10 @@ function noFailures(activity: Activity, data: DeploymentsData): string {
   return ':information_source: No failed deployments in the events we can see.';
 }
 
-function cutNote({ isCut }: DeploymentsData): string {
-  return isCut ? ' The service lists the latest 100 events only, so earlier ones are missing here.' : '';
+function cutNote({ isTruncated }: DeploymentsData): string {
+  return isTruncated
+    ? ' The service lists the latest 100 events only, so earlier ones are missing here.'
+    : '';
 }
 
 /** Who changed a digest by a button of its message. */
@@ -198,12 +200,12 @@ export function threadMessages(
     if (report.kind === 'failed' || report.activity.events.length === 0) return [];
     const { events } = report.activity;
     const of = subjectWords(report.account, project);
-    const title = `${count(events.length, 'event')} of ${of}${report.data.isCut ? ', the latest that the service lists' : ''}`;
+    const title = `${count(events.length, 'event')} of ${of}${report.data.isTruncated ? ', the latest that the service lists' : ''}`;
     const blocks = [section(`*Events*  ${title}`), ...feedBlocks(events, zone)];
     const pages = inPages(blocks, { most: MAX_BLOCKS, room: MAX_CHARACTERS }, lengthOf);
     return pages.slice(0, MAX_REPLIES).map((blocks, at): Message => {
-      const isCut = at === MAX_REPLIES - 1 && pages.length > MAX_REPLIES;
-      return { text: title, blocks: isCut ? [...blocks, section('_and more, earlier_')] : blocks };
+      const isTruncated = at === MAX_REPLIES - 1 && pages.length > MAX_REPLIES;
+      return { text: title, blocks: isTruncated ? [...blocks, section('_and more, earlier_')] : blocks };
     });
   });
 }

@@ -1,7 +1,7 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code, dateTime } from '../../core/mrkdwn.ts';
 import type { Weekday } from '../../core/schedule-choices.ts';
-import type { Cadence, Digest, SlotResult } from '../../records/digests.ts';
+import type { Cadence, Digest, OccurrenceResult } from '../../records/digests.ts';
 import { RANGE_WORDS } from '../activity/stats.ts';
 import { zoneName } from '../blocks/days.ts';
 import { pausedWords, SCHEDULE_FACES, type ScheduleListing, scheduleList } from '../schedules/schedule.ts';
@@ -9,7 +9,7 @@ import { pausedWords, SCHEDULE_FACES, type ScheduleListing, scheduleList } from 
 /** `next`: when it is posted next, milliseconds since the epoch; undefined while it is paused or has an unknown zone. */
 export type ListedDigest = Digest & { next: number | undefined };
 
-const LAST_WORDS: Readonly<Record<SlotResult['outcome'], string>> = {
+const LAST_WORDS: Readonly<Record<OccurrenceResult['outcome'], string>> = {
   posted: 'posted',
   late: 'posted late',
   quiet: 'skipped, because there were no deployments',

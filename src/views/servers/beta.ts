@@ -116,11 +116,11 @@ export function handOverOf(blockId: string): { account: string; betaUrl: string 
 export function askedToEnrollMessage(
   account: string,
   betaUrl: string | undefined,
-  asker: string,
+  requester: string,
   word: string,
 ): Message {
   const open = linkButton('Open the beta page', 'link:beta', betaUrl);
-  const said = `:wave: <@${asker}> asks you to enable the managed-resources beta for the account ${code(account)}. An administrator of the account can do it${open === undefined ? ' in its settings' : ' on its page'}, or run ${code(`${word} beta enroll --account ${account}`, 120)} where an administrator’s key is connected.`;
+  const said = `:wave: <@${requester}> asks you to enable the managed-resources beta for the account ${code(account)}. An administrator of the account can do it${open === undefined ? ' in its settings' : ' on its page'}, or run ${code(`${word} beta enroll --account ${account}`, 120)} where an administrator’s key is connected.`;
   return say(said, ...buttons(open));
 }
 

@@ -16,7 +16,7 @@ const days: fc.Arbitrary<DeploymentsData['bars']> = fc
 const chart = fc.record({
   title: hostileText,
   zone: fc.constantFrom('UTC', 'America/Argentina/ComodRivadavia'),
-  isCut: fc.boolean(),
+  isTruncated: fc.boolean(),
   bars: days,
 });
 
@@ -38,7 +38,7 @@ describe('the chart of deployments', () => {
       { day: '2026-11-19', succeeded: 4, failed: 0, cancelled: 0 },
       { day: '2026-11-20', succeeded: 0, failed: 2, cancelled: 0 },
     ];
-    expect(chartBlock({ title: 'acme', zone: 'Europe/Lisbon', isCut: false, bars })?.chart).toEqual({
+    expect(chartBlock({ title: 'acme', zone: 'Europe/Lisbon', isTruncated: false, bars })?.chart).toEqual({
       type: 'bar',
       series: [
         {
@@ -66,7 +66,7 @@ describe('the chart of deployments', () => {
       { day: '2026-11-20', succeeded: 0, failed: 0, cancelled: 0 },
       { day: '2026-11-21', succeeded: 0, failed: 1, cancelled: 0 },
     ];
-    const words = JSON.stringify(chartWords({ title: 'acme', zone: 'UTC', isCut: false, bars }, 30));
+    const words = JSON.stringify(chartWords({ title: 'acme', zone: 'UTC', isTruncated: false, bars }, 30));
     expect(words).toContain(
       `Thu, Nov 19  ${'▇'.repeat(16)} 4 succeeded\\nSat, Nov 21  ${'▇'.repeat(4)} 1 failed`,
     );

@@ -7,7 +7,7 @@ import { hostileText } from '../../support/hostile.ts';
 
 function chart(days: number, change: Partial<DeploymentsData> = {}): DeploymentsData {
   const bars = daysBetween('2026-01-01', '2026-11-20', days).map((day) => ({ day, ...amounts(2) }));
-  return { title: 'acme, the last days', zone: 'Europe/Lisbon', isCut: false, bars, ...change };
+  return { title: 'acme, the last days', zone: 'Europe/Lisbon', isTruncated: false, bars, ...change };
 }
 
 function amounts(succeeded: number, failed = 0, cancelled = 0): Omit<DeploymentsBar, 'day'> {
@@ -75,7 +75,7 @@ describe('the picture of deployments per day', () => {
     ],
     [
       'what is missing',
-      { isCut: true },
+      { isTruncated: true },
       ['Days in Europe/Lisbon. The service lists its latest events only: from Nov 14 on.'],
     ],
     ['markup as words', { title: '<script> & "acme"' }, ['&lt;script&gt; &amp; "acme"']],
@@ -121,10 +121,10 @@ describe('the picture of deployments per day', () => {
     const amount = fc.oneof(fc.nat(20), fc.nat());
     const bars = fc.array(fc.tuple(amount, amount, amount), { maxLength: 62 });
     fc.assert(
-      fc.property(bars, hostileText, fc.boolean(), (days, title, isCut) => {
+      fc.property(bars, hostileText, fc.boolean(), (days, title, isTruncated) => {
         const names = daysBetween('2026-01-01', '2026-12-31', days.length);
         const data = days.map((each, at) => ({ day: names[at] ?? '', ...amounts(...each) }));
-        const svg = chartSvg(chart(7, { title, isCut, bars: data }));
+        const svg = chartSvg(chart(7, { title, isTruncated: isTruncated, bars: data }));
         const tags = new Set([...svg.matchAll(/<\/?([^ >/]+)/g)].map(([, tag]) => tag));
         expect([...tags].filter((tag) => !TAGS.has(tag ?? ''))).toEqual([]);
         expect(svg).not.toMatch(/NaN|Infinity|undefined/);

@@ -27,7 +27,7 @@ describe('deployments by day', () => {
     ['last_7_days', 7, '2026-11-14'],
     ['last_30_days', 30, '2026-10-22'],
   ] as const)('of %s are %i days from %s, also empty ones', (range, count, first) => {
-    const days = deploymentBars([], { range, zone: 'UTC', now: NOW, isCut: false });
+    const days = deploymentBars([], { range, zone: 'UTC', now: NOW, isTruncated: false });
     expect(days).toHaveLength(count);
     expect(days[0]).toEqual(day(first));
     expect(days.at(-1)?.day).toBe('2026-11-20');
@@ -39,12 +39,12 @@ describe('deployments by day', () => {
       ...['deploy_started', 'project_created', 'toString'],
     ];
     const events = types.map((type) => event('2026-11-20T01:00:00Z', type));
-    const days = deploymentBars(events, { range: 'this_week', zone: 'UTC', now: NOW, isCut: false });
+    const days = deploymentBars(events, { range: 'this_week', zone: 'UTC', now: NOW, isTruncated: false });
     expect(days.at(-1)).toEqual(day('2026-11-20', 2, 1, 2));
   });
 
   it('of today are one day, also where the service’s day began before that of the zone', () => {
-    const window = { range: 'today', zone: 'America/New_York', now: NOW, isCut: false } as const;
+    const window = { range: 'today', zone: 'America/New_York', now: NOW, isTruncated: false } as const;
     const events = [event('2026-11-20T03:10:00Z'), event('2026-11-20T09:59:59Z', 'deploy_failed')];
     expect(deploymentBars(events, window)).toEqual([day('2026-11-20', 1, 1)]);
   });
@@ -52,7 +52,7 @@ describe('deployments by day', () => {
   it('reach as far as a service whose clock is a little ahead', () => {
     const window = { range: 'last_7_days', zone: 'UTC', now: Date.parse('2026-11-20T23:59:59Z') } as const;
     const events = [event('2026-11-21T00:00:01Z'), event('2026-11-22T12:00:00Z')];
-    expect(deploymentBars(events, { ...window, isCut: false }).at(-1)).toEqual(day('2026-11-21', 1));
+    expect(deploymentBars(events, { ...window, isTruncated: false }).at(-1)).toEqual(day('2026-11-21', 1));
   });
 
   it.each([
@@ -73,7 +73,7 @@ describe('deployments by day', () => {
       range: 'last_30_days',
       zone: 'America/New_York',
       now: NOW,
-      isCut: false,
+      isTruncated: false,
     });
     expect(days.filter(({ succeeded }) => succeeded > 0)).toEqual([
       day('2026-11-01', 2),
@@ -87,7 +87,7 @@ describe('deployments by day', () => {
       range: 'last_7_days',
       zone: 'UTC',
       now: NOW,
-      isCut: false,
+      isTruncated: false,
     });
     expect(days[0]).toEqual(day('2026-11-13', 1));
   });
@@ -97,7 +97,7 @@ describe('deployments by day', () => {
       range: 'last_30_days',
       zone: 'UTC',
       now: NOW,
-      isCut: true,
+      isTruncated: true,
     });
     expect(days.map((one) => one.day)).toEqual(['2026-11-19', '2026-11-20']);
   });
@@ -106,7 +106,7 @@ describe('deployments by day', () => {
 const DATA: DeploymentsData = {
   title: 'acme, the last 7 days',
   zone: 'UTC',
-  isCut: false,
+  isTruncated: false,
   bars: [day('2026-11-19', 1000, 2, 1), day('2026-11-20', 1)],
 };
 
@@ -119,7 +119,7 @@ describe('the words for the picture', () => {
     ],
     ['say that there were none', { bars: [day('2026-11-20')] }, '7 days. No deployments.'],
     ['say one as one', { bars: [day('2026-11-20', 1)] }, '1 deployment: 1 succeeded.'],
-    ['say what is missing', { isCut: true }, 'latest events only'],
+    ['say what is missing', { isTruncated: true }, 'latest events only'],
   ])('%s', (_what, change, expected) => {
     expect(altText({ ...DATA, ...change })).toContain(expected);
   });

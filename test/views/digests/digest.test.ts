@@ -51,15 +51,20 @@ const stats = fc.record({
 const told = fc
   .tuple(hostileText, fc.array(event, { maxLength: 100 }), fc.option(stats, { nil: undefined }), fc.boolean())
   .map(
-    ([account, events, figures, isCut]): AccountReport => ({
+    ([account, events, figures, isTruncated]): AccountReport => ({
       kind: 'reported',
       account,
       activity: { events, stats: figures },
       data: {
         title: account,
         zone: 'UTC',
-        bars: deploymentBars(events, { range: 'last_30_days', zone: 'UTC', now: NOW, isCut }),
-        isCut,
+        bars: deploymentBars(events, {
+          range: 'last_30_days',
+          zone: 'UTC',
+          now: NOW,
+          isTruncated: isTruncated,
+        }),
+        isTruncated: isTruncated,
       },
     }),
   );
@@ -231,7 +236,7 @@ describe('the message of a digest', () => {
         success_rate_delta: null,
       },
     };
-    const data = { title: 'acme', zone: 'UTC', bars: [], isCut: false };
+    const data = { title: 'acme', zone: 'UTC', bars: [], isTruncated: false };
     const { blocks, text } = digestMessage({ digest: shown }, [
       { kind: 'reported', account: 'acme', activity, data } as AccountReport,
     ]);
