@@ -1,12 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { byLength } from './test/support/length.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 // Compiled code is kept between workers, the processes they start, and runs.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'deckhand-tests');
+
+/** Minutes of kills, which `npm run test:long` runs each night. */
+const NIGHTLY = ['test/process/{chaos,replicas}.test.ts'];
 
 export default defineConfig({
   test: {
@@ -26,6 +29,7 @@ export default defineConfig({
     globalSetup: 'test/support/shared.ts',
     setupFiles: 'test/support/imports.ts',
     include: ['test/**/*.test.ts', 'sandbox/test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...byLength(NIGHTLY, [])],
     restoreMocks: true,
     unstubEnvs: true,
   },

@@ -1,57 +1,110 @@
-import { parseArgs } from 'node:util';
-import { systemClock } from '../../src/core/clock.ts';
-import { openReplicas } from '../process/replicas.ts';
-import { judge, postsOf, untilPosted } from '../process/slot-posts.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { type Print, sumUp } from './report.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Product } from '../../sandbox/demo/product.ts';
+import { startSimulatedService } from '../../sandbox/service/server.ts';
+import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
+import { setDatabaseClock } from '../process/database-clock.ts';
+import { createMachineClock, type MachineClock } from '../process/machine-clock.ts';
+import { createProduct } from '../support/program.ts';
+import { startSlack } from '../support/start-slack.ts';
+import { MEMORY_FOLDER } from '../support/temporary.ts';
+import { ACCOUNT, addTestAccount, environment, furnish } from '../support/test-world.ts';
+import { setUpDigests } from './slot-posts.ts';
 
-const MINUTE = 60_000;
-const KILL_EVERY_MS = 10_000;
-/** The first kill comes this long after the first slot. */
-const FIRST_KILL_MS = 4_000;
-const MAX_WAIT_MS = 120_000;
+/** Replicas of Deckhand on one Postgres, whose digests fall due together. */
+export interface Replicas {
+  slack: LocalSlack;
+  /** The digests' ids. */
+  ids: string[];
+  /** Which replica told, in this order, that it posted a digest. */
+  postedBy: number[];
+  /** The deliveries that a replica was in doubt of. */
+  uncertain: string[];
+  start(replica: number): Promise<void>;
+  /** `kill -9` */
+  kill(replica: number): Promise<void>;
+  stopAll(): Promise<void>;
+  /** Moves all clocks; slots fall due and leases end by the database's. */
+  shift(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
 
-/**
- * The long form of `replica-digests.test.ts`, by the real clock: `npm run chaos -- replicas`. Digests fall due each
- * minute, and take most of it to be posted; every ten seconds one of three replicas is killed, and started again. False
- * where it did not go well.
- */
-export async function killReplicas(args: string[], print: Print): Promise<boolean> {
-  const { values } = parseArgs({
-    args,
-    options: { seconds: { type: 'string', default: '120' }, digests: { type: 'string', default: '600' } },
-  });
-  const lasts = Number(values.seconds) * 1_000;
-  const postgres = await startPostgres();
-  const url = await postgres.createDatabase();
-  const replicas = await openReplicas({ url, digests: Number(values.digests), answerMs: 500 });
+interface Options {
+  /** The `STORE_URL` of an empty Postgres. */
+  url: string;
+  digests: number;
+  /** At most ten: a replica posts in each one after the other. */
+  channels?: number;
+  /** When they fall due; each minute by default. */
+  cron?: string;
+  /** How long Slack takes for a post. */
+  answerMs: number;
+  /** Without deployments a digest is one post, without a picture and a thread. */
+  hasDeployments?: boolean;
+}
+
+/** Starts the first one, numbered 0. */
+export async function openReplicas(options: Options): Promise<Replicas> {
+  const { url, digests, channels, cron, answerMs, hasDeployments = true } = options;
+  const service = await startSimulatedService();
+  const slack = await startSlack();
+  const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-replicas-'));
+  const { botToken } = furnish(slack);
+  addTestAccount(service, undefined);
+  const endedAt = Date.now();
+  if (hasDeployments)
+    service.world.addDeployment({ account: ACCOUNT, project: 'storefront', endedAt, succeeded: false });
+  const env = { ...environment(slack, service, botToken, folder), STORE_URL: url, LOG_LEVEL: 'info' };
+  const running = new Map<number, { product: Product; clock: MachineClock }>();
+  const postedBy: number[] = [];
+  const uncertain: string[] = [];
+  let shift = 0;
+
+  function listen(replica: number, line: string): void {
+    if (line.includes('"event":"digest_posted"')) postedBy.push(replica);
+    if (line.includes('"event":"possible_duplicate"'))
+      uncertain.push((JSON.parse(line) as { delivery: string }).delivery);
+  }
+
+  async function start(replica: number): Promise<void> {
+    const clock = createMachineClock(join(folder, `clock-${replica}`));
+    clock.set(shift);
+    const product = createProduct({ ...env, ...clock.env }, (line) => listen(replica, line));
+    running.set(replica, { product, clock });
+    slack.deliverTo(`http://127.0.0.1:${await product.start()}/slack/events`);
+  }
+
+  async function stopAll(): Promise<void> {
+    await Promise.all([...running.values()].map(({ product }) => product.stop()));
+  }
+
+  async function close(): Promise<void> {
+    await stopAll();
+    await Promise.all([slack.stop(), service.stop()]);
+    await rm(folder, { recursive: true, force: true });
+  }
+
   try {
-    await Promise.all([replicas.start(1), replicas.start(2)]);
-    const { slack, ids, uncertain } = replicas;
-    const first = Math.ceil(Date.now() / MINUTE) * MINUTE;
-    const slots: number[] = [];
-    for (let slot = first; slot < first + lasts; slot += MINUTE) slots.push(slot);
-    let kills = 0;
-    let amid = 0;
-    for (let at = first + FIRST_KILL_MS; at < first + lasts; at += KILL_EVERY_MS) {
-      await systemClock.sleep(at - Date.now());
-      const replica = kills % 3;
-      const due = slots.filter((slot) => slot <= Date.now());
-      const open = judge(slack, postsOf(ids, due), []).lost.length;
-      await replicas.kill(replica);
-      kills += 1;
-      if (open > 0) amid += 1;
-      print(`kill ${kills}: replica ${replica + 1}, while ${open} due slots were open`);
-      await replicas.start(replica);
-    }
-    const expected = postsOf(ids, slots);
-    await untilPosted(slack, expected, MAX_WAIT_MS);
-    await replicas.stopAll();
-    const verdict = judge(slack, expected, uncertain);
-    print(`${kills} kills, ${amid} of them amid due work, while ${verdict.due} slots fell due:`);
-    return sumUp(verdict, uncertain, print);
-  } finally {
-    await replicas.close();
-    await postgres.stop();
+    await start(0);
+    const ids = await setUpDigests(slack, digests, channels, cron);
+    slack.fault({ method: 'chat.postMessage', delayMs: answerMs });
+    return {
+      slack,
+      ids,
+      postedBy,
+      uncertain,
+      start,
+      kill: async (replica) => running.get(replica)?.product.kill(),
+      stopAll,
+      async shift(ms) {
+        shift += ms;
+        for (const { clock } of running.values()) clock.set(shift);
+        await setDatabaseClock(url, shift);
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
   }
 }

@@ -1,4 +1,4 @@
-import type { Verdict } from '../process/slot-posts.ts';
+import type { Verdict } from './slot-posts.ts';
 
 export type Print = (line: string) => void;
 

@@ -3,7 +3,6 @@ import type { Product } from '../../sandbox/demo/product.ts';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { LEASE } from '../../src/jobs/pg-boss-jobs.ts';
-import { byLength } from '../support/length.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
@@ -19,8 +18,8 @@ import {
 } from '../support/test-world.ts';
 import { setDatabaseClock } from './database-clock.ts';
 
-const REPLICAS = byLength(2, 3);
-const RUNS = byLength(4, 6);
+const REPLICAS = 3;
+const RUNS = 6;
 /** The progress alone, where all is well. */
 const REPLIES = 1;
 
