@@ -4,6 +4,7 @@ import { type Clock, DAY_MS } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
 import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { SkippedRows } from '../service/call.ts';
+import { Outcome, Subject } from './episodes.ts';
 
 /**
  * Why a schedule posts nothing.
@@ -97,9 +98,12 @@ export const Batch = z.object({
   id: z.string(),
   /** When it was found, milliseconds since the epoch. */
   at: z.number(),
-  root: StoredMessage,
+  /** Undefined where all of it belongs to an episode. */
+  root: StoredMessage.optional(),
   /** For the thread of the root message. */
   replies: z.array(StoredMessage),
+  /** What went wrong or right, oldest first, for the episode of its subject. */
+  episode: z.object({ subject: Subject, outcomes: z.array(Outcome) }).optional(),
   /** What it is, for lists: "3 events". */
   what: z.string(),
   /** The ids of the watches that ask for it. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { WATCH_MODES } from '../core/schedule-choices.ts';
 import { addDays, dayAt, instantAt, isZone } from '../jobs/zone.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
+import { Outcome } from './episodes.ts';
 import { Batch, LastResult, ScheduleState, shortId, ToldUnread } from './schedules.ts';
 
 /** A time of the day; an end may be 24:00. */
@@ -36,6 +37,10 @@ export const Watch = z.object({
   /** Undefined: all servers. */
   server: WatchedServer.optional(),
   mode: z.enum(WATCH_MODES),
+  /** The Slack user whose own deployments alone it posts, by direct message. Undefined: everybody's, in a channel. */
+  person: z.string().optional(),
+  /** Until then it posts nothing, milliseconds since the epoch. */
+  mutedUntil: z.number().optional(),
   /** Outside of them its events are kept. Undefined: it posts at any time. */
   hours: WorkingHours.optional(),
   setUpBy: z.string(),
@@ -56,9 +61,9 @@ export const FeedCursor = z.object({
 });
 export type FeedCursor = z.infer<typeof FeedCursor>;
 
-/** How each project's latest deployment ended, and when. */
-export const Standing = z.record(z.string(), z.object({ isFailing: z.boolean(), at: z.number() }));
-export type Standing = z.infer<typeof Standing>;
+/** When each project that fails failed last, as far as the channel's watches saw it; milliseconds since the epoch. */
+const Failing = z.record(z.string(), z.number());
+export type Failing = z.infer<typeof Failing>;
 
 /** An event as it will be posted. */
 const KeptLine = z.object({
@@ -68,6 +73,8 @@ const KeptLine = z.object({
   line: z.string(),
   /** The ids of the watches that ask for it. */
   for: z.array(z.string()),
+  /** Set where it belongs to an episode. */
+  outcome: Outcome.omit({ lines: true }).extend({ project: z.string(), name: z.string() }).optional(),
 });
 export type KeptLine = z.infer<typeof KeptLine>;
 
@@ -91,7 +98,7 @@ export const WatchedChannel = z.object({
   channel: z.string(),
   account: z.string(),
   place: FeedCursor,
-  standing: Standing,
+  failing: Failing.default({}),
   watches: z.array(Watch),
   kept: Kept.default(NOTHING_KEPT),
   /** The events that could not be read, as the channel was told. */

@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { DAY_MS } from '../../core/clock.ts';
+import type { Message } from '../../core/message.ts';
 import type { Job, JobType } from '../../jobs/jobs.ts';
+import { subjectKey } from '../../records/episodes.ts';
 import { type Batch, feedChannelId, type LastResult } from '../../records/schedules.ts';
 import { isSlackFailure, isTooLong } from '../../slack/failure.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type Delivery, deliver, deliverReply, isUndeliverable, undeliverableReason } from '../deliver.ts';
+import { noteOutcomes } from '../episodes/episodes.ts';
 import type { ScheduleKind } from './lifecycle.ts';
 import { pauseAndNotify } from './notify-owner.ts';
 
@@ -82,7 +85,10 @@ async function postBatch<Doc extends FeedChannel>(
   if (workspace.clock.now() - batch.at > OLDEST_MS)
     return take(workspace, outbox, id, batch, 'it was too old when it could be posted');
   try {
-    await post(workspace, doc.channel, batch, { signal, possibleDuplicate: attempt > 1 });
+    const sending = { signal, possibleDuplicate: attempt > 1 };
+    if (batch.root !== undefined) await post(workspace, doc.channel, { ...batch, root: batch.root }, sending);
+    if (batch.episode !== undefined)
+      await noteUpTo(workspace, doc, { ...batch, episode: batch.episode }, sending);
     await take(workspace, outbox, id, batch, undefined);
   } catch (error) {
     if (isUndeliverable(error)) {
@@ -116,11 +122,31 @@ async function take<Doc extends FeedChannel>(
   metrics.occurrence(outbox.metric, failed === undefined ? 'posted' : 'failed');
 }
 
+type Sending = Pick<Delivery, 'signal' | 'possibleDuplicate'>;
+
+/** With what is pending of the same episode before it: the jobs of two batches may run in any order. */
+async function noteUpTo(
+  workspace: Workspace,
+  { pending }: FeedChannel,
+  batch: Batch & { episode: NonNullable<Batch['episode']> },
+  sending: Sending,
+): Promise<void> {
+  const { subject } = batch.episode;
+  const key = subjectKey(subject);
+  const last = pending.findIndex(({ id }) => id === batch.id);
+  const outcomes = pending
+    .slice(0, last + 1)
+    .flatMap(({ episode }) =>
+      episode !== undefined && subjectKey(episode.subject) === key ? episode.outcomes : [],
+    );
+  await noteOutcomes(workspace, subject, outcomes, sending);
+}
+
 async function post(
   workspace: Workspace,
   channel: string,
-  { id, root, replies }: Batch,
-  sending: Pick<Delivery, 'signal' | 'possibleDuplicate'>,
+  { id, root, replies }: Batch & { root: Message },
+  sending: Sending,
 ): Promise<void> {
   const posted = await deliver(workspace, { id, channel, message: root, ...sending });
   for (const [at, message] of replies.entries()) {

@@ -105,11 +105,14 @@ function takeMark(known: Map<string, number>, mark: string): boolean {
  * What an event is recognised by: what it was when it happened. Names of people and projects may change later, and the
  * instant may be written in another zone.
  */
-function entryOf(event: ActivityEvent): Entry {
-  const at = Date.parse(event.created_at);
+export function markOf(event: ActivityEvent): string {
   const { end_ref, servers } = event.properties;
-  const facts = JSON.stringify([at, event.event, projectKey(event), end_ref, servers]);
-  return { event, at, mark: hash('sha256', facts, 'base64url').slice(0, 16) };
+  const facts = [Date.parse(event.created_at), event.event, projectKey(event), end_ref, servers];
+  return hash('sha256', JSON.stringify(facts), 'base64url').slice(0, 16);
+}
+
+function entryOf(event: ActivityEvent): Entry {
+  return { event, at: Date.parse(event.created_at), mark: markOf(event) };
 }
 
 /** What identifies a project, also after it is renamed where the event has an identifier. */

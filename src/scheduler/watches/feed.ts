@@ -1,5 +1,7 @@
 import { HOUR_MS } from '../../core/clock.ts';
+import { count } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
+import { subjectKey } from '../../records/episodes.ts';
 import { afterUnread, type Batch } from '../../records/schedules.ts';
 import { nameKey } from '../../records/service-names.ts';
 import {
@@ -12,18 +14,13 @@ import {
 } from '../../records/watches.ts';
 import { type Activity, type ActivityEvent, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import {
-  newsCount,
-  newsLine,
-  type WatchedNews,
-  type WatchNews,
-  watchMessages,
-} from '../../views/watches/news.ts';
+import { isFailure } from '../../views/activity/chart.ts';
+import { newsCount, newsLine, type WatchedNews, watchMessages } from '../../views/watches/news.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Feed, PageContext } from '../schedules/poll-account.ts';
-import { advance, cursorAfter } from './feed-cursor.ts';
+import { advance, cursorAfter, markOf, projectKey } from './feed-cursor.ts';
 import { isOpen, keep, takeDue } from './kept.ts';
-import { follow, select } from './news.ts';
+import { type FoundOutcome, followOutcomes, isFollowed, isPlaced } from './news.ts';
 
 const INTERVAL_MS = 60_000;
 /** The cursor is stored at least this often, so that it says roughly when the feed was read. */
@@ -78,61 +75,145 @@ export function isActive({ watches }: WatchedChannel): boolean {
 /** A page of the feed as a watch reads it. */
 export type FeedPage = Pick<Activity, 'events' | 'unread'> & { skipped?: readonly SkippedRows[] };
 
-/** The channel after a page of the feed: its cursor moved, and what its watches ask for pending or kept. Pure. */
+/**
+ * The channel after a page of the feed: its cursor moved, and what its watches ask for pending or kept. Failures, and what
+ * ends them, belong to episodes, whatever the mode of a watch; the rest is news for those that ask for everything. Pure.
+ */
 export function afterPage(channel: WatchedChannel, page: FeedPage, context: PageContext): WatchedChannel {
-  const { now } = context;
+  const { now, mentions } = context;
   const { place, fresh, isCut } = advance(channel.place, page.events, now, page.unread);
-  const { standing, turns } = follow(channel.standing, fresh);
-  const [open, closed] = openAndClosed(channel, now);
-  const selected = select(open, fresh, turns);
-  const posted = new Set(selected.news.map(({ event }) => event));
-  const rest = fresh.filter((event) => !posted.has(event));
-  const later = rest.flatMap((event) => linesFor(closed, event, turns, context));
+  const { open, closed, muted } = watchesAt(channel, now);
+  const { failing, found } = followOutcomes(channel.failing, page.events, new Set(fresh), (event, kind) =>
+    kind === 'failure'
+      ? [...open, ...closed].filter((watch) => isFollowed(watch, event, mentions))
+      : [...open, ...closed, ...muted].filter((watch) => isPlaced(watch, event)),
+  );
+  const lines = found.map((one) => outcomeLine(one, muted, context));
+  const closedIds = new Set(closed.map(({ id }) => id));
+  const [atOnce = [], atOpening = []] = [false, true].map((isKept) =>
+    lines.filter((line) => line.for.every((id) => closedIds.has(id)) === isKept),
+  );
+  const ended = new Set(found.map(({ event }) => event));
+  const others = fresh.filter((event) => !isFailure(event.event) && !ended.has(event));
+  const news = newsFor(open, others, context);
+  const later = newsFor(
+    closed,
+    others.filter((event) => !news.events.has(event)),
+    context,
+  );
   // Events that are missing may be among those that were watched for.
-  const isCutForAll = isCut && open.length === 0;
-  const { due, left } = takeDue(keep(channel.kept, later, isCutForAll && closed.length > 0), open);
+  const isCutForAll = isCut && open.length === 0 && closed.length > 0;
+  const kept = keep(channel.kept, [...later.lines, ...atOpening], isCutForAll);
+  const { due, left } = takeDue(kept, open);
   const { unread, isNews } = afterUnread(channel.unread, page.skipped ?? [], now);
   const isTold = isNews && open.length > 0;
-  const told = isNews && !isTold ? channel.unread : unread;
-  const next = { ...channel, place, standing, kept: left, unread: told };
-  const found = {
-    lines: selected.news.map((news) => newsLine(news, mentionedIn(context))),
+  const next = {
+    ...channel,
+    place,
+    failing,
+    kept: left,
+    unread: isNews && !isTold ? channel.unread : unread,
+  };
+  const said = {
+    lines: news.lines,
     isCut: isCut && open.length > 0,
     skipped: isTold ? (page.skipped ?? []) : [],
-    ids: (isCut || isTold ? open : selected.for).map(({ id }) => id),
+    ids: isCut || isTold ? open.map(({ id }) => id) : idsIn(news.lines),
   };
   const batches = [
-    ...batchOf(channel, `${context.batch} kept`, keptNews(due, open), context),
-    ...batchOf(channel, context.batch, found, context),
+    ...newsBatch(channel, `${context.batch} kept`, keptNews(due, open), context),
+    ...episodeBatches(channel, [...due.lines, ...atOnce], context),
+    ...newsBatch(channel, context.batch, said, context),
   ];
   return batches.length === 0 ? next : { ...next, pending: [...channel.pending, ...batches] };
 }
 
-function openAndClosed({ watches }: WatchedChannel, now: number): [Watch[], Watch[]] {
+function watchesAt({ watches }: WatchedChannel, now: number): Record<'open' | 'closed' | 'muted', Watch[]> {
   const active = watches.filter(({ state }) => state.kind === 'active');
-  return [active.filter((watch) => isOpen(watch, now)), active.filter((watch) => !isOpen(watch, now))];
+  const groups = Map.groupBy(active, (watch) => {
+    if (now < (watch.mutedUntil ?? 0)) return 'muted';
+    return isOpen(watch, now) ? 'open' : 'closed';
+  });
+  const of = (group: 'open' | 'closed' | 'muted'): Watch[] => groups.get(group) ?? [];
+  return { open: of('open'), closed: of('closed'), muted: of('muted') };
 }
 
 function mentionedIn({ mentions }: PageContext): (name: string) => string | undefined {
   return (name) => mentions.get(nameKey(name));
 }
 
-/** The event in words for those watches that ask for it; none where none does. */
-function linesFor(
+/** The events that watches for everything ask for, in words. */
+function newsFor(
   watches: readonly Watch[],
-  event: ActivityEvent,
-  turns: ReadonlyMap<ActivityEvent, WatchNews['turn']>,
+  events: readonly ActivityEvent[],
   context: PageContext,
-): KeptLine[] {
-  const selected = select(watches, [event], turns);
-  const ids = selected.for.map(({ id }) => id);
-  return selected.news.map((news) => ({ ...newsLine(news, mentionedIn(context)), for: ids }));
+): { lines: KeptLine[]; events: Set<ActivityEvent> } {
+  const asking = watches.filter(({ mode }) => mode === 'all');
+  const wanted = new Set<ActivityEvent>();
+  const lines = events.flatMap((event): KeptLine[] => {
+    const ids = asking.filter((watch) => isFollowed(watch, event, context.mentions)).map(({ id }) => id);
+    if (ids.length === 0) return [];
+    wanted.add(event);
+    return [{ ...newsLine(event, mentionedIn(context)), for: ids }];
+  });
+  return { lines, events: wanted };
+}
+
+function outcomeLine(
+  { event, kind, for: watches }: FoundOutcome,
+  muted: readonly Watch[],
+  context: PageContext,
+): KeptLine {
+  const outcome = {
+    kind,
+    id: markOf(event),
+    at: Date.parse(event.created_at),
+    isQuiet: watches.every((watch) => muted.includes(watch)),
+    project: projectKey(event),
+    name: event.project?.name || event.project?.permalink || '',
+  };
+  return { ...newsLine(event, mentionedIn(context)), for: watches.map(({ id }) => id), outcome };
+}
+
+function idsIn(lines: readonly KeptLine[]): string[] {
+  return [...new Set(lines.flatMap((line) => line.for))];
+}
+
+/** What belongs to episodes, one batch for each. */
+function episodeBatches(
+  { channel, account, watches }: WatchedChannel,
+  lines: readonly KeptLine[],
+  { now: at, batch }: PageContext,
+): Batch[] {
+  const ofEpisodes = lines.flatMap((kept) =>
+    kept.outcome === undefined ? [] : [{ ...kept, ...kept.outcome }],
+  );
+  const person = watches.find((watch) => watch.person !== undefined)?.person;
+  return [...Map.groupBy(ofEpisodes, ({ project }) => project)].map(([project, some]) => {
+    const name = some.at(-1)?.name || account;
+    const subject = { kind: 'deployments', channel, account, project, name, person } as const;
+    const outcomes = some.map(({ kind, id, at: time, isQuiet, line }) => ({
+      kind,
+      id,
+      at: time,
+      isQuiet,
+      lines: [line],
+    }));
+    return {
+      id: `${batch} ${subjectKey(subject)}`,
+      at,
+      replies: [],
+      episode: { subject, outcomes },
+      what: count(some.length, 'event'),
+      for: idsIn(some),
+    };
+  });
 }
 
 type FoundNews = Omit<WatchedNews, 'account' | 'word'>;
 
 /** None where there is nothing to say. */
-function batchOf(
+function newsBatch(
   { account }: WatchedChannel,
   id: string,
   news: FoundNews,
@@ -144,21 +225,20 @@ function batchOf(
   return [{ id, at, ...messages, what: newsCount(news), for: [...ids] }];
 }
 
-/** What was kept until now, as one summary for the watches that asked for some of it. */
-function keptNews({ lines, dropped, isCut }: Kept, open: readonly Watch[]): FoundNews {
+/** What was kept until now and belongs to no episode, as one summary for the watches that asked for some of it. */
+function keptNews({ lines: all, dropped, isCut }: Kept, open: readonly Watch[]): FoundNews {
+  const lines = all.filter(({ outcome }) => outcome === undefined);
   const owed = open.filter(({ id }) => isCut || lines.some((line) => line.for.includes(id)));
   return { lines, isCut, ids: owed.map(({ id }) => id), kept: { dropped } };
 }
 
 /** The channel as if it had just begun to watch: nothing of the page is news. Pure. */
 export function fromPage(channel: WatchedChannel, { events, unread }: FeedPage, now: number): WatchedChannel {
-  const place = cursorAfter(events, now, unread);
-  const standing = follow({}, events.toReversed()).standing;
-  return { ...channel, place, standing, kept: NOTHING_KEPT };
+  return { ...channel, place: cursorAfter(events, now, unread), kept: NOTHING_KEPT };
 }
 
 /** A channel without watches. */
 export function newChannel(channel: string, account: string): WatchedChannel {
   const place = { seen: [], floor: null, lookedAt: 0 };
-  return { channel, account, place, standing: {}, watches: [], kept: NOTHING_KEPT, pending: [] };
+  return { channel, account, place, failing: {}, watches: [], kept: NOTHING_KEPT, pending: [] };
 }

@@ -3,19 +3,13 @@ import { code, count, dateTime, firstOf, mrkdwn, truncate } from '../../core/mrk
 import type { KeptLine } from '../../records/watches.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { eventLine, projectName } from '../activity/activity.ts';
+import { eventLine } from '../activity/activity.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, packed, skippedWords, UNREAD } from '../blocks/lists.ts';
 import { context, section } from '../blocks/message.ts';
 
-/** An event to post, with the change that it made where transitions are watched. */
-export interface WatchNews {
-  event: ActivityEvent;
-  turn: 'started failing' | 'recovered' | undefined;
-}
-
 /** A piece of news in words. */
-export type NewsLine = Omit<KeptLine, 'for'>;
+export type NewsLine = Pick<KeptLine, 'kind' | 'line'>;
 
 export interface WatchedNews {
   account: string;
@@ -75,18 +69,12 @@ export function newsCount({ lines, isCut }: Pick<WatchedNews, 'lines' | 'isCut'>
 }
 
 /** @param mentioned the Slack user who has claimed a name at the service */
-export function newsLine(
-  { event, turn }: WatchNews,
-  mentioned: (name: string) => string | undefined,
-): NewsLine {
+export function newsLine(event: ActivityEvent, mentioned: (name: string) => string | undefined): NewsLine {
   const line = eventLine(event, dateTime, (name) => {
     const user = mentioned(name);
     return user === undefined ? mrkdwn(name, 30) : `<@${user}>`;
   });
-  const kind = event.event;
-  if (turn === undefined) return { kind, line };
-  const icon = turn === 'recovered' ? ':large_green_circle:' : ':rotating_light:';
-  return { kind, line: `${icon} ${projectName(event)} *${turn}*\n${line}` };
+  return { kind: event.event, line };
 }
 
 /** "12 events in `acme`: 10 deploy completed, 2 deploy failed" */

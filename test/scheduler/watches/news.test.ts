@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Watch, WatchedChannel } from '../../../src/records/watches.ts';
 import { afterPage, fromPage, newChannel } from '../../../src/scheduler/watches/feed.ts';
-import { follow, select } from '../../../src/scheduler/watches/news.ts';
+import { followOutcomes } from '../../../src/scheduler/watches/news.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -36,76 +36,51 @@ function watch(mode: Watch['mode'], project?: string): Watch {
   };
 }
 
-function turnsOf(...words: string[]): string[] {
-  const all = events(...words);
-  const { turns } = follow({}, all);
-  return all.flatMap((event, at) => (turns.get(event) ? [`${words[at]} ${turns.get(event)}`] : []));
+/** What a watch for everything finds, word by word, where all is new but what `known` names. */
+function found(words: string, known: readonly number[] = [], before = {}): string {
+  const all = events(...words.split(' '));
+  const fresh = new Set(all.filter((_, at) => !known.includes(at)));
+  const { failing, found: outcomes } = followOutcomes(before, all.toReversed(), fresh, () => [watch('all')]);
+  const named = outcomes.map(({ event, kind }) => `${kind} ${event.properties.end_ref}`);
+  return [...named, ...Object.keys(failing).map((key) => `${key} fails`)].join(', ');
 }
 
-describe('transitions', () => {
-  it.each<[string[], string[]]>([
-    [['+a', '+a'], []],
-    [['-a', '-a', '-a'], ['-a started failing']],
+describe('what belongs to episodes', () => {
+  it.each<[string, string]>([
+    ['+a +a', ''],
+    ['-a', 'failure 0, id-a fails'],
+    ['-a -a +a +a', 'failure 0, failure 1, success 2'],
+    ['-a -b +a', 'failure 0, failure 1, success 2, id-b fails'],
+    ['-a deploy_cancelled deploy_started -a', 'failure 0, failure 3, id-a fails'],
+    ['test_failed deploy_completed', 'failure 0, success 1'],
+  ])('of %s is %s', (words, expected) => {
+    expect(found(words)).toBe(expected);
+  });
+
+  it.each<[string, string, number[], string]>([
     [
-      ['-a', '+a', '-a'],
-      ['-a started failing', '+a recovered', '-a started failing'],
+      'a failure that comes late, with the success that was seen before',
+      '-a +a',
+      [1],
+      'failure 0, success 1',
     ],
-    [
-      ['-a', '-b', '+a'],
-      ['-a started failing', '-b started failing', '+a recovered'],
-    ],
-    [['-a', 'deploy_cancelled', 'deploy_started', '-a'], ['-a started failing']],
-    [
-      ['test_failed', 'deploy_completed'],
-      ['test_failed started failing', 'deploy_completed recovered'],
-    ],
-  ])('of %j are %j', (words, expected) => {
-    expect(turnsOf(...words)).toEqual(expected);
+    ['a success that comes late, between two failures, is none', '-a +a -a', [0, 2], 'id-a fails'],
+    ['a failure that was seen before is not', '-a +a', [0], 'success 1'],
+    ['nothing of what was before', '-b +b', [0, 1], 'id-a fails'],
+  ])('%s', (_, words, known, expected) => {
+    const failing =
+      words.startsWith('-a') && known.includes(0) ? { 'id-a': NOW + (known.length - 1) * 2_000 } : {};
+    expect(found(words, known, words.includes('b') ? { 'id-a': NOW } : failing)).toBe(expected);
   });
 
-  it('are not made by an event that comes late', () => {
-    const [late, then] = events('-a', '+a');
-    if (late === undefined || then === undefined) throw new TypeError('two events');
-    const { standing } = follow({}, [then]);
-    expect(follow(standing, [late]).turns.size).toBe(0);
-  });
-
-  it('go on from how a project stood before', () => {
-    const { standing } = follow({}, events('-a'));
-    expect([...follow(JSON.parse(JSON.stringify(standing)), events('+a')).turns.values()]).toEqual([
-      'recovered',
-    ]);
-  });
-});
-
-describe('what is told', () => {
-  const all = events('+a', '-a', '-b', 'server_created');
-  const told = (...watches: Watch[]) => {
-    const found = select(watches, all, follow({}, all).turns);
-    return {
-      refs: found.news.map(({ event }) => event.properties.end_ref).join(''),
-      for: found.for.map(({ id }) => id),
-    };
-  };
-
-  it.each<[Watch[], string]>([
-    [[watch('all')], '0123'],
-    [[watch('all', 'b')], '2'],
-    [[watch('failures')], '12'],
-    [[watch('failures', 'a')], '1'],
-    [[watch('transitions', 'b')], '2'],
-    [[watch('failures', 'a'), watch('transitions')], '12'],
-    [[watch('all'), watch('failures'), watch('transitions')], '0123'],
-    [[], ''],
-  ])('%# goes by mode and project, each event once', (watches, refs) => {
-    expect(told(...watches).refs).toBe(refs);
-  });
-
-  it('names the watches that it is for', () => {
-    expect(told(watch('failures', 'b'), watch('all', 'c'), watch('transitions')).for.toSorted()).toEqual([
-      'w-failures-b',
-      'w-transitions-all',
-    ]);
+  it('counts a deployment once that the service reports as failed twice', () => {
+    const [once, other, later] = events('-a', '-a', '-a');
+    if (once === undefined || other === undefined || later === undefined) throw new TypeError('three');
+    const twin = { ...other, properties: once.properties };
+    const again = { ...later, properties: once.properties, created_at: new Date(NOW + 60_000).toISOString() };
+    const page = [again, twin, once];
+    const { found: outcomes } = followOutcomes({}, page, new Set(page), () => [watch('all')]);
+    expect(outcomes.map(({ event }) => event)).toEqual([once, again]);
   });
 });
 
@@ -116,9 +91,60 @@ describe('a watched channel', () => {
     const first = fromPage({ ...newChannel('C1', 'acme'), watches: [watch('all')] }, page('+a'), NOW);
     expect(first.pending).toEqual([]);
     expect(afterPage(first, page('+a'), CONTEXT).pending).toEqual([]);
-    const next = afterPage(first, page('+a', '-a'), CONTEXT);
+    const next = afterPage(first, page('+a', '+b'), CONTEXT);
     expect(next.pending).toMatchObject([{ id: 'b1', what: '1 event', for: ['w-all-all'] }]);
-    expect(afterPage(next, page('+a', '-a'), CONTEXT).pending).toHaveLength(1);
+    expect(afterPage(next, page('+a', '+b'), CONTEXT).pending).toHaveLength(1);
+  });
+
+  /** What is posted of the words after a first page without any, by batch. */
+  function posted(words: string, ...watches: Watch[]): string[] {
+    const first = fromPage({ ...newChannel('C1', 'acme'), watches }, page(), NOW);
+    const { pending } = afterPage(first, page(...words.split(' ')), CONTEXT);
+    return pending.map(
+      ({ what, episode, for: ids }) =>
+        `${episode?.outcomes.map(({ kind }) => kind).join(' ') ?? what} for ${ids.toSorted().join(' ')}`,
+    );
+  }
+
+  it.each<[string, Watch[], string[]]>([
+    ['+a -a -b', [watch('all')], ['failure for w-all-all', 'failure for w-all-all', '1 event for w-all-all']],
+    ['-a -b', [watch('all', 'b')], ['failure for w-all-b']],
+    ['+a -a +a server_created', [watch('failures')], ['failure success for w-failures-all']],
+    ['+a -a +a', [watch('transitions', 'b')], []],
+    [
+      '-a +a +a',
+      [watch('failures', 'a'), watch('transitions'), watch('all')],
+      ['failure success for w-all-all w-failures-a w-transitions-all', '1 event for w-all-all'],
+    ],
+    ['-a', [], []],
+  ])('of %s posts what its watches are for, each event once (%#)', (words, watches, expected) => {
+    expect(posted(words, ...watches)).toEqual(expected);
+  });
+
+  it('posts one’s own failures alone to a person, and what ends them whoever did it', () => {
+    const mentions = new Map([['kim', 'U1']]);
+    const own: Watch = { ...watch('all'), person: 'U1' };
+    const by = (user: string, ...words: string[]) => events(...words).map((event) => ({ ...event, user }));
+    const first = fromPage({ ...newChannel('D1', 'acme'), watches: [own] }, page(), NOW);
+    const all = [
+      ...by('Lee', '-a'),
+      ...by('Kim', '+b', '-a').slice(1),
+      ...by('Lee', '+b', '+b', '+a').slice(2),
+    ];
+    const { pending } = afterPage(first, { events: all.toReversed() }, { ...CONTEXT, mentions });
+    expect(pending.map(({ episode }) => episode?.outcomes.map(({ kind }) => kind))).toEqual([
+      ['failure', 'success'],
+    ]);
+    expect(pending[0]?.episode?.subject).toMatchObject({ person: 'U1', name: 'A' });
+  });
+
+  it('posts nothing while it is muted, and still shows that a failure is over', () => {
+    const muted: Watch = { ...watch('all'), mutedUntil: NOW + 1 };
+    const channel = { ...newChannel('D1', 'acme'), watches: [muted], failing: { 'id-a': NOW } };
+    const { pending } = afterPage(channel, page('+a', '-b', '+c'), CONTEXT);
+    expect(pending.map(({ episode }) => episode?.outcomes)).toMatchObject([
+      [{ kind: 'success', isQuiet: true }],
+    ]);
   });
 
   it('says that some may be missing where a full page holds one event that cannot be read', () => {
@@ -131,12 +157,11 @@ describe('a watched channel', () => {
     expect(JSON.stringify(whole)).not.toContain('some may be missing');
   });
 
-  it('of an earlier release is read as one that has kept nothing', () => {
-    const { kept: _, ...old } = { ...newChannel('C1', 'acme'), watches: [watch('all')] };
-    expect(WatchedChannel.parse(JSON.parse(JSON.stringify(old)))).toEqual({
-      ...old,
-      kept: { lines: [], dropped: 0, isCut: false },
-    });
+  it('of an earlier release is read as one that has kept nothing, and where nothing fails', () => {
+    const channel = { ...newChannel('C1', 'acme'), watches: [watch('all')] };
+    const { kept: _, failing: __, ...old } = channel;
+    const standing = { 'id-a': { isFailing: true, at: NOW } };
+    expect(WatchedChannel.parse(JSON.parse(JSON.stringify({ ...old, standing })))).toEqual(channel);
   });
 
   it('keeps the newest 200 events outside working hours, and says how many older ones there were', () => {

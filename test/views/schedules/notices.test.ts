@@ -10,7 +10,7 @@ import {
   notifyStateMessage,
 } from '../../../src/views/invoices/invoices.ts';
 import { SCHEDULE_FACES, scheduleCard } from '../../../src/views/schedules/schedule.ts';
-import { newsLine, type WatchNews, watchMessages } from '../../../src/views/watches/news.ts';
+import { newsLine, watchMessages } from '../../../src/views/watches/news.ts';
 import { type ListedWatch, watchListMessage, watchWords } from '../../../src/views/watches/watch.ts';
 import { hostileText } from '../../support/hostile.ts';
 import { byLength } from '../../support/length.ts';
@@ -31,10 +31,6 @@ const event: fc.Arbitrary<ActivityEvent> = fc.record({
   project: fc.option(fc.record({ name: hostileText, permalink: hostileText, identifier: hostileText })),
   user: fc.option(hostileText),
   created_at,
-});
-const watchNews: fc.Arbitrary<WatchNews> = fc.record({
-  event,
-  turn: fc.constantFrom(undefined, 'started failing', 'recovered'),
 });
 const invoice: fc.Arbitrary<Invoice> = fc.record({
   number: fc.nat(),
@@ -100,7 +96,7 @@ describe('notices', () => {
   it('of events fit Slack, whatever the service says and however much', () => {
     fc.assert(
       fc.property(
-        fc.array(watchNews, { maxLength: 100 }),
+        fc.array(event, { maxLength: 100 }),
         fc.boolean(),
         account,
         fc.array(fc.constant('w7k2'), { maxLength: 60 }),
@@ -119,7 +115,7 @@ describe('notices', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), (amount) => {
         const refs = Array.from({ length: amount }, (_, at) => `r${100 + at}`);
-        const news = refs.map((end_ref): WatchNews => ({ event: deployment(end_ref), turn: undefined }));
+        const news = refs.map((end_ref) => deployment(end_ref));
         const { root, replies } = watchMessages({
           lines: news.map((one) => newsLine(one, () => undefined)),
           isCut: false,
