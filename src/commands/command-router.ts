@@ -245,6 +245,6 @@ function tokensOf(text: string): string[] {
 
 function unquote(token: string): string {
   const single = /^'(.*)'$/.exec(token);
-  const plain = (single?.[1] ?? token).replaceAll('"', '');
-  return FORMATTED.exec(plain)?.[2] ?? plain;
+  const unformatted = (single?.[1] ?? token).replaceAll('"', '');
+  return FORMATTED.exec(unformatted)?.[2] ?? unformatted;
 }

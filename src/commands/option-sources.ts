@@ -142,11 +142,11 @@ export function nearestZone(typed: string): string {
 
 /** `name`: the name by which the zone was found. */
 function zoneChoice(zone: string, name = zone): Choice {
-  const also = name === zone ? {} : { description: `Also ${shown(name)}` };
-  return { value: zone, text: shown(zone), ...also };
+  const also = name === zone ? {} : { description: `Also ${zoneLabel(name)}` };
+  return { value: zone, text: zoneLabel(zone), ...also };
 }
 
-function shown(zone: string): string {
+function zoneLabel(zone: string): string {
   return zone.replaceAll('_', ' ');
 }
 

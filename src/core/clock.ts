@@ -112,8 +112,8 @@ export function zonedParts(
 ): (zone: string, instant: number) => string[] {
   const formatters = new Map<string, Intl.DateTimeFormat>();
   function made(zone: string): Intl.DateTimeFormat {
-    const plain = { calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' } as const;
-    const formatter = new Intl.DateTimeFormat('en-US', { ...fields, ...plain, timeZone: nameOf(zone) });
+    const base = { calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' } as const;
+    const formatter = new Intl.DateTimeFormat('en-US', { ...fields, ...base, timeZone: nameOf(zone) });
     formatters.set(zone, formatter);
     return formatter;
   }

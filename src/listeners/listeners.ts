@@ -236,13 +236,13 @@ async function run(
   isStored?: true,
 ): Promise<void> {
   const caller: Caller = { ...callerOf(request, handles), isStored };
-  const scene = { registry, workspace: workspace.forRequest(), caller };
+  const context = { registry, workspace: workspace.forRequest(), caller };
   switch (request.kind) {
     case 'command':
-      return runText(scene, request);
+      return runText(context, request);
     case 'action':
-      return void (await carryOut(actionRequest({ ...scene, request, handles })));
+      return void (await carryOut(actionRequest({ ...context, request, handles })));
     case 'shortcut':
-      return void (await carryOut(shortcutRequest({ ...scene, request, handles })));
+      return void (await carryOut(shortcutRequest({ ...context, request, handles })));
   }
 }

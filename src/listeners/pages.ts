@@ -12,8 +12,8 @@ export function sendPage(
   { SUPPORT_URL: help }: { SUPPORT_URL?: string | undefined },
 ): void {
   const links = help === undefined ? [] : [{ label: 'Get help', url: help }];
-  const shown = { ...page, links: [...(page.links ?? []), ...links] };
-  sendText(response, status, pageOf(shown), 'text/html');
+  const whole = { ...page, links: [...(page.links ?? []), ...links] };
+  sendText(response, status, pageOf(whole), 'text/html');
 }
 
 /** Browsers take such a cookie from this very host over https alone, with the path `/`. */

@@ -53,9 +53,9 @@ export async function storeForm(
   const forms = formsOf(workspace);
   const sent: StoredForm = { request, state: 'sent', sealed: await seal(workspace, id, state) };
   const isNew = await forms.create(id, sent, workspace.clock.now() + KEPT_MS);
-  const again = (current: StoredForm | undefined): StoredForm =>
+  const reopened = (current: StoredForm | undefined): StoredForm =>
     current === undefined || (current.state === 'faulty' && current.request !== request) ? sent : current;
-  const stored = isNew ? sent : ((await forms.update(id, again)) ?? sent);
+  const stored = isNew ? sent : ((await forms.update(id, reopened)) ?? sent);
   return { request: stored.request, outcome: await outcomeIn(workspace, id, stored) };
 }
 

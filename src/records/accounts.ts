@@ -109,8 +109,8 @@ export function createAccounts(parts: AccountsParts) {
         return account;
       }),
     /** Seals the key and stores it; the first account becomes the default. Replaces the key of the same identity. */
-    async connect({ apiKey, purpose = 'shared', ...shown }: NewKey): Promise<Account> {
-      const key = { ...shown, purpose };
+    async connect({ apiKey, purpose = 'shared', ...details }: NewKey): Promise<Account> {
+      const key = { ...details, purpose };
       const sealedKey = await sealedKeys.seal(key, apiKey);
       const keyTail = apiKey.slice(-4);
       const doc: Account = { ...key, sealedKey, keyTail, connectedAt: parts.clock.now() };

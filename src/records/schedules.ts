@@ -127,14 +127,14 @@ export type LastResult = z.infer<typeof LastResult>;
  * @param now milliseconds since the epoch
  */
 export function afterUnread(
-  told: ToldUnread | undefined,
+  reported: ToldUnread | undefined,
   skipped: readonly SkippedRows[],
   now: number,
 ): { unread?: ToldUnread; isNews: boolean } {
   const count = skipped.reduce((sum, rows) => sum + rows.count, 0);
-  const known = told?.count ?? 0;
+  const known = reported?.count ?? 0;
   if (count > known) return { unread: { count, at: now }, isNews: true };
-  if (told === undefined) return { isNews: false };
-  const isOld = count < known && now - told.at > DAY_MS;
-  return { unread: isOld ? { count, at: now } : told, isNews: false };
+  if (reported === undefined) return { isNews: false };
+  const isOld = count < known && now - reported.at > DAY_MS;
+  return { unread: isOld ? { count, at: now } : reported, isNews: false };
 }

@@ -179,9 +179,9 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
     if (this.#state.posted[end.key] !== undefined) return;
     const { slack, log } = this.#context;
     const { askedBy, resumedBy: user = askedBy } = this.#state;
-    const sendTo = (place: string): Promise<MessageRef> =>
-      this.#watching(() => deliver(this.#context, this.#deliveryOf(end, place), this.#sentAs(end)));
-    const places = [
+    const sendTo = (destination: string): Promise<MessageRef> =>
+      this.#watching(() => deliver(this.#context, this.#deliveryOf(end, destination), this.#sentAs(end)));
+    const destinations = [
       () => this.#reply(end),
       () => sendTo(channel),
       async () => {
@@ -190,7 +190,7 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
         return sendTo(await slack.openDirect(user));
       },
     ];
-    for (const say of places) {
+    for (const say of destinations) {
       try {
         if (await say()) return;
       } catch (error) {

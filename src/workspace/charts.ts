@@ -106,17 +106,17 @@ export function createCharts({ slack, newBlocks, drawPng, clock, log }: Parts) {
           const room = Math.floor(ALT_TEXT_ROOM / charts.length);
           blocks.set(account, file === undefined ? chartWords(data, maxLines) : chartImage(data, file, room));
         }
-        return again(build(blocks), PAUSES_MS);
+        return retry(build(blocks), PAUSES_MS);
       };
 
-      const again = (message: Message, [pause, ...later]: readonly number[]): Message => ({
+      const retry = (message: Message, [pause, ...later]: readonly number[]): Message => ({
         ...message,
         async fallback(refusal) {
           if (refusal !== undefined && isFileRefused(refusal)) onRefused?.(refusal);
           else if (pause !== undefined) {
             if (later.length === PAUSES_MS.length - 1) await meanwhile?.(inWords());
             await clock.sleep(pause, signal);
-            return again(message, later);
+            return retry(message, later);
           }
           return inWords();
         },

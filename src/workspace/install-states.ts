@@ -43,14 +43,14 @@ export function createInstallStates(
   }
 
   const isUsed = async (state: string): Promise<boolean> =>
-    (await used.get(placeOf(state)))?.state === digest(state);
+    (await used.get(idOf(state)))?.state === digest(state);
 
   /** False where it was claimed before. */
   function claim(state: string): Promise<boolean> {
-    const place = placeOf(state);
-    return store.exclusive(`install state ${place}`, async () => {
+    const id = idOf(state);
+    return store.exclusive(`install state ${id}`, async () => {
       if (await isUsed(state)) return false;
-      await used.put(place, { state: digest(state) }, clock.now() + REMEMBERED_MS);
+      await used.put(id, { state: digest(state) }, clock.now() + REMEMBERED_MS);
       return true;
     });
   }
@@ -81,7 +81,7 @@ function digest(text: string): string {
   return hash('sha256', text, 'base64url');
 }
 
-function placeOf(state: string): string {
+function idOf(state: string): string {
   return String(Number.parseInt(hash('sha256', state).slice(0, 8), 16) % MAX_USED);
 }
 

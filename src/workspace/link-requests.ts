@@ -123,7 +123,7 @@ export function createLinkRequests(parts: {
       await states.put(id, doc, at + REMEMBERED_MS);
     },
     /** Takes a state, once, whatever the result. */
-    async arrive(
+    async finish(
       state: string,
       cookies: Cookies,
     ): Promise<{ requester: Requester; verifier: string | undefined } | StateFault> {

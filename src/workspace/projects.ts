@@ -143,12 +143,12 @@ export class ProjectNeeded extends Error {
 export class ServerNeeded extends Error {
   readonly code = 'server_needed';
   /** Where to look for the server. */
-  readonly place: { account: string; project: string };
+  readonly target: { account: string; project: string };
 
   /** @param message one sentence for the person; foreign text in it must be escaped already */
-  constructor(message: string, place: { account: string; project: string }) {
+  constructor(message: string, target: { account: string; project: string }) {
     super(message);
     this.name = 'ServerNeeded';
-    this.place = place;
+    this.target = target;
   }
 }

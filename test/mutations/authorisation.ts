@@ -30,8 +30,8 @@ export const AUTHORISATION: readonly Mutation[] = [
   {
     name: 'an older form of roles takes a newer change back',
     file: 'src/commands/admin/roles.ts',
-    from: 'if (current !== shown && current !== made) throw new ChangedMeanwhile();',
-    to: 'if (current === undefined && shown === made) throw new ChangedMeanwhile();',
+    from: 'if (current !== initial && current !== made) throw new ChangedMeanwhile();',
+    to: 'if (current === undefined && initial === made) throw new ChangedMeanwhile();',
     tests: ['test/commands/admin/roles.test.ts'],
     only: 'X16',
   },

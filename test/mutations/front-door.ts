@@ -194,7 +194,7 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'a state of an install counts more than once',
     file: INSTALL_STATES,
-    from: '(await used.get(placeOf(state)))?.state === digest(state);',
+    from: '(await used.get(idOf(state)))?.state === digest(state);',
     to: 'false;',
     tests: [INSTALL_TEST],
   },

@@ -110,8 +110,8 @@ async function showClaims(context: CommandContext, account: string): Promise<Rep
   const claims = await workspace.names.list(account);
   const isAdmin = await workspace.roles.holds(caller.user, 'admin');
   const names = await namesInEvents(context, account);
-  const shown = { account, user: caller.user, word: workspace.word, names };
-  return { kind: 'private', message: claimsMessage(claims, shown, isAdmin) };
+  const about = { account, user: caller.user, word: workspace.word, names };
+  return { kind: 'private', message: claimsMessage(claims, about, isAdmin) };
 }
 
 const ReleaseButton = z.object({ account: z.string(), user: z.string(), at: z.number() });

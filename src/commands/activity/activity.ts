@@ -43,8 +43,11 @@ export const activity = defineCommand({
   async run(args, context) {
     const words = readActivityWords(args.words?.split(' ') ?? []);
     const project = args.project ?? words.project;
-    const ask = await askOf({ range: words.range, stats: args.stats ?? words.stats, project }, context);
-    return { kind: 'private', message: await messageOf(ask, await fetchOf(ask, context), TO_ASKER, context) };
+    const query = await askOf({ range: words.range, stats: args.stats ?? words.stats, project }, context);
+    return {
+      kind: 'private',
+      message: await messageOf(query, await fetchOf(query, context), TO_ASKER, context),
+    };
   },
   actions: [
     { actionId: 'activity:page', role: 'member', run: turnPage },
@@ -80,8 +83,11 @@ async function namedProject(
 }
 
 async function turnPage(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const ask = fromButton(ActivityAsk, value);
-  return { kind: 'replace', message: await messageOf(ask, await fetchOf(ask, context), TO_ASKER, context) };
+  const query = fromButton(ActivityAsk, value);
+  return {
+    kind: 'replace',
+    message: await messageOf(query, await fetchOf(query, context), TO_ASKER, context),
+  };
 }
 
 /** What the asker sees, as it stands now, for the whole channel. */
@@ -89,15 +95,15 @@ async function share(value: string | undefined, context: ActionContext): Promise
   const { caller, workspace } = context;
   const { channel, user } = caller;
   if (channel === undefined) throw new UserError('Use this in a channel, where it can be shared.');
-  const ask = fromButton(ActivityAsk, value);
-  const feed = await fetchOf(ask, context);
+  const query = fromButton(ActivityAsk, value);
+  const feed = await fetchOf(query, context);
   // Posted before the reply, so that where Slack refuses the button can be pressed again.
-  const message = await messageOf(ask, feed, { kind: 'channel', sharedBy: user }, context);
+  const message = await messageOf(query, feed, { kind: 'channel', sharedBy: user }, context);
   await workspace.slack.post({ channel, message });
   return {
     kind: 'replace',
-    message: await messageOf(ask, feed, { kind: 'asker', isShared: true }, context),
-    audit: { target: ask.account },
+    message: await messageOf(query, feed, { kind: 'asker', isShared: true }, context),
+    audit: { target: query.account },
   };
 }
 
@@ -105,24 +111,24 @@ async function share(value: string | undefined, context: ActionContext): Promise
 type Fetched = Activity & { skipped: readonly SkippedRows[] };
 
 async function messageOf(
-  ask: ActivityAsk,
+  query: ActivityAsk,
   feed: Fetched,
   audience: ActivityAudience,
   { workspace }: CommandContext,
 ): Promise<Message> {
   const message = (chart?: KnownBlock): Message =>
-    withSkipped(activityMessage(ask, feed, audience, chart), feed.skipped);
-  if (!ask.stats) return message();
-  const data = chartOf(ask, feed, workspace.clock.now());
-  const asked = new Map([[ask.account, data]]);
-  return workspace.charts.message(asked, (charts) => message(charts.get(ask.account)));
+    withSkipped(activityMessage(query, feed, audience, chart), feed.skipped);
+  if (!query.stats) return message();
+  const data = chartOf(query, feed, workspace.clock.now());
+  const asked = new Map([[query.account, data]]);
+  return workspace.charts.message(asked, (charts) => message(charts.get(query.account)));
 }
 
-async function fetchOf(ask: ActivityAsk, { caller, workspace }: CommandContext): Promise<Fetched> {
-  const account = await workspace.accounts.resolve(caller, ask.account);
+async function fetchOf(query: ActivityAsk, { caller, workspace }: CommandContext): Promise<Fetched> {
+  const account = await workspace.accounts.resolve(caller, query.account);
   const skipped: SkippedRows[] = [];
   const feed = await workspace.accounts.use(account, (client) =>
-    getActivity(client, { range: ask.range, stats: ask.stats }, { skipped }),
+    getActivity(client, { range: query.range, stats: query.stats }, { skipped }),
   );
   return { ...feed, skipped };
 }

@@ -139,9 +139,9 @@ async function canHold(roles: Roles, user: string): Promise<boolean> {
 
 /** Every admin who was asked sees the answer where they were asked. */
 async function showAll({ slack, log }: Workspace, { asked }: AccessRequest, message: Message): Promise<void> {
-  for (const shown of asked) {
+  for (const messageRef of asked) {
     try {
-      await slack.update(shown, message);
+      await slack.update(messageRef, message);
     } catch (error) {
       if (!isSlackFailure(error)) throw error;
       log.info({ event: 'redraw_failed', reason: error.reason }, 'a used button is still shown');

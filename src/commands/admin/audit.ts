@@ -36,7 +36,7 @@ export const audit = defineCommand({
 async function pageOf(page: AuditPage, { workspace }: CommandContext): Promise<Message> {
   const first = page.page * page.size;
   const read = await workspace.audit.latest(first + page.size + 1, page.upTo);
-  const shown = read.slice(first, first + page.size).map(({ entry }) => entry);
+  const entries = read.slice(first, first + page.size).map(({ entry }) => entry);
   const upTo = page.upTo ?? read[0]?.id;
-  return auditMessage(shown, { ...page, upTo }, read.length > first + page.size);
+  return auditMessage(entries, { ...page, upTo }, read.length > first + page.size);
 }

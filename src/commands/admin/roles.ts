@@ -21,9 +21,9 @@ import type { Command, CommandContext, Submitted, ViewState } from '../command.t
 import { defineCommand } from '../command.ts';
 import { accessActions } from './access.ts';
 
-const Shown = z.object({ roles: z.string(), commands: z.string() });
+const Initial = z.object({ roles: z.string(), commands: z.string() });
 /** `shown`: digests of what the form showed; one of an earlier release has none. */
-const Origin = z.object({ channel: z.string().optional(), shown: Shown.optional() });
+const Origin = z.object({ channel: z.string().optional(), initial: Initial.optional() });
 const Chosen = z.array(z.string()).default([]);
 const Fields = z.object({ admin: Chosen, operator: Chosen, billing: Chosen });
 const NO_HOLDERS: Holders = { admin: [], operator: [], billing: [] };
@@ -67,7 +67,7 @@ async function rolesForm(
     workspace.channels.get(channel),
   ]);
   return rolesModal({
-    shown: { roles: digestOf(grants), commands: digestOfCommands(settings.commands) },
+    initial: { roles: digestOf(grants), commands: digestOfCommands(settings.commands) },
     users: grants ?? { ...NO_HOLDERS, admin: [user] },
     groups: all && { held: grants?.groups ?? NO_HOLDERS, all },
     areGuestsAllowed: grants?.guests === true,
@@ -97,8 +97,8 @@ function digest(state: unknown): string {
 }
 
 /** What is as this form makes it may have been made by this form, before a kill. */
-function expectShown(current: string, shown: string | undefined, made: string): void {
-  if (current !== shown && current !== made) throw new ChangedMeanwhile();
+function expectUnchanged(current: string, initial: string | undefined, made: string): void {
+  if (current !== initial && current !== made) throw new ChangedMeanwhile();
 }
 
 async function submitRoles(
@@ -133,13 +133,13 @@ async function saveRoles(
   if (!isKept) return { kind: 'errors', errors: { admin: 'Name at least one person who can act.' } };
   const guests = guestsOf(state, before);
   const grants: Grants = { ...users, groups, groupTeams, guests, setBy: user, setAt: workspace.clock.now() };
-  const { channel, shown } = fromForm(Origin, state.metadata);
+  const { channel, initial } = fromForm(Origin, state.metadata);
   const allowed = channel === undefined ? undefined : commandsOf(state, restrictable);
   const expectCommands = (commands: readonly string[] | undefined): void =>
-    expectShown(digestOfCommands(commands), shown?.commands, digestOfCommands(allowed));
+    expectUnchanged(digestOfCommands(commands), initial?.commands, digestOfCommands(allowed));
   if (channel !== undefined) expectCommands((await workspace.channels.get(channel)).commands);
   await workspace.roles.setAfter(
-    (current) => expectShown(digestOf(current), shown?.roles, digestOf(grants)),
+    (current) => expectUnchanged(digestOf(current), initial?.roles, digestOf(grants)),
     grants,
   );
   if (channel !== undefined && allowed !== undefined) {
@@ -170,10 +170,10 @@ function groupsOf(
 ): Holders {
   const { groups: held = NO_HOLDERS, groupTeams = {} } = before ?? {};
   const isOfOtherTeam = (group: string): boolean => (groupTeams[group] ?? team) !== team;
-  const shown = new Set(view.blocks.map((block) => block.block_id));
+  const initial = new Set(view.blocks.map((block) => block.block_id));
   return byRole((role) => {
     const field = groupsField(role);
-    if (!shown.has(field)) return held[role];
+    if (!initial.has(field)) return held[role];
     return [...Chosen.parse(values[field]), ...held[role].filter(isOfOtherTeam)];
   });
 }

@@ -69,7 +69,7 @@ interface Publishing {
 async function publish(
   workspace: Workspace,
   user: string,
-  { figures, openedAt, hash: shown }: Publishing,
+  { figures, openedAt, hash: openedHash }: Publishing,
 ): Promise<void> {
   const { viewers } = workspace.home;
   await workspace.store.exclusive(`home ${workspace.id} ${user}`, async () => {
@@ -100,7 +100,7 @@ async function publish(
       return workspace.newBlocks.send(message, show, 'home');
     };
     try {
-      const hash = await sendAll(known?.hash ?? shown).catch((error: unknown) => {
+      const hash = await sendAll(known?.hash ?? openedHash).catch((error: unknown) => {
         if (isSlackFailure(error) && error.reason === 'hash_conflict') return sendAll(undefined);
         throw error;
       });

@@ -60,11 +60,11 @@ async function openForm(
       offer: { label: 'Add one', text: 'integration add' },
     });
   const known = id === undefined ? undefined : await workspace.integrations.find(id);
-  const place = { channel: caller.channel, thread: caller.threadTs };
+  const from = { channel: caller.channel, thread: caller.threadTs };
   const origin: IntegrationOrigin =
     known === undefined
-      ? { ...place, ...(await unknownTarget(context, id, project)), picks: remembered.length > 0 }
-      : { ...place, ...knownTarget(known) };
+      ? { ...from, ...(await unknownTarget(context, id, project)), picks: remembered.length > 0 }
+      : { ...from, ...knownTarget(known) };
   const view = integrationModal({
     callbackId: INTEGRATION_EDIT,
     origin,
@@ -119,9 +119,9 @@ async function pickedOrigin(
 ): Promise<IntegrationOrigin> {
   const { workspace } = context;
   const known = await workspace.integrations.find(value);
-  const place = { channel, thread, picks: true };
-  if (known !== undefined) return { ...place, ...knownTarget(known) };
-  return { ...place, ...(await unknownTarget({ ...context, account }, value, undefined)) };
+  const origin = { channel, thread, picks: true };
+  if (known !== undefined) return { ...origin, ...knownTarget(known) };
+  return { ...origin, ...(await unknownTarget({ ...context, account }, value, undefined)) };
 }
 
 /** A form in which no integration was chosen yet is drawn for the one chosen now; any other is saved. */

@@ -60,10 +60,10 @@ async function sendPressed(value: string | undefined, context: ActionContext): P
 
 /** One of the menu, for those that have no button. */
 async function sendPicked(number: string | undefined, context: ActionContext): Promise<Reply> {
-  const place = menuTarget(context.blockId);
-  if (place === undefined || number === undefined) throw outdated('menu', 'invoices');
+  const target = menuTarget(context.blockId);
+  if (target === undefined || number === undefined) throw outdated('menu', 'invoices');
   const { caller, workspace } = context;
-  const account = await workspace.accounts.resolve(forInvoices(caller), place.account);
+  const account = await workspace.accounts.resolve(forInvoices(caller), target.account);
   return send(account, readNumber(number), context);
 }
 

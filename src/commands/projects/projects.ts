@@ -23,10 +23,12 @@ export const projects = defineCommand({
     const skipped: SkippedRows[] = [];
     const all = await context.workspace.projects.look(account, { skipped });
     const wanted = filter?.toLowerCase() ?? '';
-    const shown = all.filter(({ name, permalink }) => `${name} ${permalink}`.toLowerCase().includes(wanted));
+    const matches = all.filter(({ name, permalink }) =>
+      `${name} ${permalink}`.toLowerCase().includes(wanted),
+    );
     return {
       kind: 'private',
-      message: withSkipped(projectsMessage(account.name, shown, { filter, word }), skipped, all),
+      message: withSkipped(projectsMessage(account.name, matches, { filter, word }), skipped, all),
     };
   },
   // The menu in a message, where there are more projects than a plain one can hold.

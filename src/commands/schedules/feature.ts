@@ -43,7 +43,7 @@ export function isAsleep<R>({ isSnoozed }: ScheduleFeature<R>, { state, record }
   return state.kind === 'paused' || isSnoozed?.(record) === true;
 }
 
-export function shown<R>(feature: ScheduleFeature<R>, schedule: Schedule<R>): ShownSchedule {
+export function described<R>(feature: ScheduleFeature<R>, schedule: Schedule<R>): ShownSchedule {
   const { id, name, record } = schedule;
   const { face, words } = feature;
   return { face, id, name, words: words(record), isAsleep: isAsleep(feature, schedule) };
@@ -76,7 +76,7 @@ export function cardOf<R>(
 ): Message {
   if (done === 'removed') return removedCardOf(feature, [schedule], context, list);
   const note = feature.note?.(schedule.record, done, context);
-  return scheduleCard(shown(feature, schedule), { done, user: context.caller.user, note });
+  return scheduleCard(described(feature, schedule), { done, user: context.caller.user, note });
 }
 
 export function removedCardOf<R>(
@@ -88,7 +88,7 @@ export function removedCardOf<R>(
   const { user, requestId: removal } = context.caller;
   const [only] = removed.length === 1 ? removed : [];
   const note = only && feature.note?.(only.record, 'removed', context);
-  const all = removed.map((schedule) => shown(feature, schedule));
+  const all = removed.map((schedule) => described(feature, schedule));
   return removedCard(all, { user, note }, { removal, list });
 }
 

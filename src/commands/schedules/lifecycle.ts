@@ -22,6 +22,7 @@ import {
   announce,
   announceResumed,
   cardOf,
+  described,
   expectAllowedThere,
   isAsleep,
   listOf,
@@ -29,7 +30,6 @@ import {
   removedCardOf,
   resolveSchedule,
   type ScheduleFeature,
-  shown,
 } from './feature.ts';
 
 const Args = z.object({ named: z.string().optional() });
@@ -167,7 +167,7 @@ function pausing<R>(feature: ScheduleFeature<R>): Operation<R> {
       });
       if (paused?.state.kind === 'paused' && paused.state.causeId !== causeId) {
         const why = whyPaused(paused.state);
-        throw new UserError(`Already paused ${why}: ${nameOf(shown(feature, schedule))}.`);
+        throw new UserError(`Already paused ${why}: ${nameOf(described(feature, schedule))}.`);
       }
       return paused;
     },
@@ -183,7 +183,7 @@ function resuming<R>(feature: ScheduleFeature<R>): Operation<R> {
     async change(context, schedule) {
       const { workspace } = context;
       if (!isAsleep(feature, schedule))
-        throw new UserError(`Nothing to resume: ${nameOf(shown(feature, schedule))} is not paused.`);
+        throw new UserError(`Nothing to resume: ${nameOf(described(feature, schedule))} is not paused.`);
       const prepared = await feature.kind.prepareResume(workspace, schedule);
       return resumeSchedule(workspace, feature.kind, schedule, { prepared });
     },
@@ -221,7 +221,7 @@ export async function removeHere<R>(
 
 export function removedSince<R>(feature: ScheduleFeature<R>, schedule: Schedule<R>): UserError {
   const { list } = feature.face.commands;
-  return new UserError(`Removed in the meantime: ${nameOf(shown(feature, schedule))}.`, list);
+  return new UserError(`Removed in the meantime: ${nameOf(described(feature, schedule))}.`, list);
 }
 
 function undoAction<R>(feature: ScheduleFeature<R>): Action {
@@ -243,7 +243,7 @@ function undoAction<R>(feature: ScheduleFeature<R>): Action {
       if (restored === undefined)
         throw new UserError('A removal can be undone once, within 10 minutes.', face.commands.add);
       for (const schedule of restored) await recordChange(context, change, schedule);
-      const all = restored.map((schedule) => shown(feature, schedule));
+      const all = restored.map((schedule) => described(feature, schedule));
       const card = restoredCard(all, context.caller.user);
       return { kind: 'replace', message: list === undefined ? card : await listOf(feature, context, list) };
     },

@@ -129,14 +129,14 @@ async function drawTwice(context: ActionContext, form: FilledForm): Promise<Moda
 /** A failure stands on top of the form, where the person is and what they typed stays. */
 async function orBanner(
   { explain }: CommandContext,
-  shown: ModalView,
+  view: ModalView,
   next: () => Promise<ModalView>,
 ): Promise<ModalView> {
   try {
     return await next();
   } catch (error) {
     if (!(error instanceof AccountFailure) && !(error instanceof UserError)) throw error;
-    return withBanner(shown, failureWords(explain(error, { view: 'server.add' })));
+    return withBanner(view, failureWords(explain(error, { view: 'server.add' })));
   }
 }
 

@@ -34,9 +34,9 @@ export const test = defineCommand({
   },
   actions: [
     // Stands on lists and previews, which stay: a second click points to the run that the first one began.
-    { actionId: 'test:project', role: 'member', durable: true, run: again },
-    { actionId: 'test:again', role: 'member', once: true, durable: true, run: again },
-    { actionId: 'test:server', role: 'member', once: true, durable: true, run: again },
+    { actionId: 'test:project', role: 'member', durable: true, run: runAgain },
+    { actionId: 'test:again', role: 'member', once: true, durable: true, run: runAgain },
+    { actionId: 'test:server', role: 'member', once: true, durable: true, run: runAgain },
     // A menu stays for the next choice.
     { actionId: 'test:pick', role: 'member', durable: true, run: pickServer },
     { actionId: 'test:check', role: 'member', once: true, durable: true, run: checkAgain },
@@ -106,7 +106,7 @@ async function isServer(
 
 const NOT_THERE: ReadonlySet<string> = new Set(['record_not_found', 'forbidden']);
 
-async function again(value: string | undefined, context: ActionContext): Promise<Reply> {
+async function runAgain(value: string | undefined, context: ActionContext): Promise<Reply> {
   return start(context, fromButton(ButtonValue, value).target);
 }
 

@@ -21,12 +21,12 @@ export async function detailsOf(context: CommandContext, address: string): Promi
   const link = readAddress(address, workspace.config.SERVICE_BASE_URL);
   const account = link && (await workspace.accounts.get(link.account, caller));
   if (link === undefined || account === undefined) throw unknownProject();
-  const [shown, events] = await Promise.all([
+  const [found, events] = await Promise.all([
     linkedProject(workspace, account, link.project),
     latestEvents(context, account),
   ]);
-  if (shown === undefined) throw unknownProject();
-  return projectDetails(shown, events && eventsOf(events, shown.project.permalink));
+  if (found === undefined) throw unknownProject();
+  return projectDetails(found, events && eventsOf(events, found.project.permalink));
 }
 
 function unknownProject(): UserError {

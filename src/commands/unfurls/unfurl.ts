@@ -74,9 +74,9 @@ async function unfurlOnce(
   const isFirst = await claims.create(id, { ts }, workspace.clock.now() + QUIET_MS);
   if (!isFirst && (await claims.get(id))?.ts !== ts) return skipped(workspace, 'shown here lately');
   try {
-    const shown = await stateOf(workspace, known);
-    if (shown === undefined) return skipped(workspace, 'no such project');
-    await showUnder(workspace, { channel, ts }, { url: known.url, ...shown });
+    const found = await stateOf(workspace, known);
+    if (found === undefined) return skipped(workspace, 'no such project');
+    await showUnder(workspace, { channel, ts }, { url: known.url, ...found });
   } catch (error) {
     // Nothing is shown, so the next link may try.
     await claims.delete(id);
@@ -85,17 +85,17 @@ async function unfurlOnce(
 }
 
 /** Undefined where the account has no such project. */
-async function stateOf(workspace: Workspace, { url, account, link }: Known): Promise<Shown | undefined> {
+async function stateOf(workspace: Workspace, { url, account, link }: Known): Promise<Unfurl | undefined> {
   const { project: named, server } = link;
   if (server !== undefined) {
     const found = await workspace.accounts.use(account, (client) => getServer(client, named, server));
     return { blocks: serverUnfurl(account.name, named, found) };
   }
-  const shown = await linkedProject(workspace, account, named);
-  if (shown === undefined) return undefined;
+  const found = await linkedProject(workspace, account, named);
+  if (found === undefined) return undefined;
   return {
-    blocks: projectUnfurl(account.name, shown.project, shown.latest),
-    card: projectCard(shown, url),
+    blocks: projectUnfurl(account.name, found.project, found.latest),
+    card: projectCard(found, url),
   };
 }
 
@@ -123,7 +123,7 @@ async function mayShow(
 }
 
 /** What is shown under a link. */
-interface Shown {
+interface Unfurl {
   blocks: KnownBlock[];
   /** The same as a work object, whose pane can be opened. */
   card?: EntityMetadata;
@@ -133,7 +133,7 @@ interface Shown {
 async function showUnder(
   { slack, newBlocks }: Pick<Workspace, 'slack' | 'newBlocks'>,
   { channel, ts }: MessageRef,
-  { url, blocks, card }: Shown & { url: string },
+  { url, blocks, card }: Unfurl & { url: string },
 ): Promise<void> {
   const show = (more: { metadata?: { entities: EntityMetadata[] } }) =>
     slack.call('chat.unfurl', { channel, ts, unfurls: { [url]: { blocks } }, ...more }, BACKGROUND);

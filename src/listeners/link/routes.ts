@@ -53,7 +53,7 @@ export function linkRoutes(parts: LinkParts): Routes {
   return {
     [`GET ${START_PATH}`]: route(question),
     [`POST ${START_PATH}`]: route(start),
-    [`GET ${CALLBACK_PATH}`]: route(arrive),
+    [`GET ${CALLBACK_PATH}`]: route(finish),
   };
 }
 
@@ -127,11 +127,11 @@ async function start(visit: Visit): Promise<LinkEnd | undefined> {
   return undefined;
 }
 
-async function arrive(visit: Visit): Promise<LinkEnd | undefined> {
+async function finish(visit: Visit): Promise<LinkEnd | undefined> {
   const { linkRequests, oauth, callback, config, workspaces, request, response, url } = visit;
   const address = new URL(callback);
   const state = url.searchParams.get('state') ?? '';
-  const arrived = await linkRequests.arrive(state, cookiesOf(request, address));
+  const arrived = await linkRequests.finish(state, cookiesOf(request, address));
   if (typeof arrived === 'string') return arrived;
   const { requester, verifier } = arrived;
   address.search = url.search;

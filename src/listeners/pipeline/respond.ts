@@ -88,20 +88,20 @@ export async function removeWorking(
 
 /**
  * Answers a failure where the caller is, and logs it.
- * @param again the command that was typed, offered again where that may help
+ * @param retry the command that was typed, offered again where that may help
  * @throws StoreUnavailable where that was the failure of a stored request, which is then carried out again
  */
 export async function respondFailure(
   { workspace, caller, explain }: CommandContext,
   error: unknown,
   fields: { command?: string | undefined; action?: string; view?: string } = {},
-  again?: { text: string; isDurable: boolean },
+  retry?: { text: string; isDurable: boolean },
 ): Promise<void> {
   if (caller.isStored && error instanceof StoreUnavailable) throw error;
   const explained = explain(error, fields);
   try {
-    const retry = again && { ...again, thread: caller.answerTs };
-    await respondPrivately(workspace, caller, failureMessage(explained, retry));
+    const offered = retry && { ...retry, thread: caller.answerTs };
+    await respondPrivately(workspace, caller, failureMessage(explained, offered));
   } catch (second) {
     // Slack itself does not accept the answer: the log is all that is left.
     workspace.log.warn({ event: 'answer_failed', err: second, ...fields }, 'a person could not be answered');
@@ -206,7 +206,7 @@ export function showProgress(
   marksMs = MARKS_MS,
 ): () => Promise<void> {
   const done = new AbortController();
-  const shown = showMarks();
+  const progress = showMarks();
 
   async function showMarks(): Promise<void> {
     let passed = 0;
@@ -225,7 +225,7 @@ export function showProgress(
   return () => {
     // With a reason, because creating the default one, with its stack, costs more than the rest of this function.
     done.abort('over');
-    return shown;
+    return progress;
   };
 }
 

@@ -56,8 +56,8 @@ export interface RequestContext {
 }
 
 /** Runs what was typed, and says what comes of it. */
-export async function runText(scene: RequestContext, typed: Typed): Promise<void> {
-  const { registry, workspace, caller } = scene;
+export async function runText(context: RequestContext, typed: Typed): Promise<void> {
+  const { registry, workspace, caller } = context;
   const text = orHelp(cleanCommandText(typed.text));
   const isBare = splitWords(text).words.length === 0;
   const matched = routeCommand(registry.commands, isBare ? `${registry.start} ${text}` : text);
@@ -74,13 +74,14 @@ export async function runText(scene: RequestContext, typed: Typed): Promise<void
     isChange: command?.durable === true,
     target: isSuggestion ? undefined : namedIn(matched),
     showProgress: respondWorking(workspace, caller, command?.name),
-    run: async () => (isSuggestion ? suggest(scene, text) : runMatched(scene, matched, { ...typed, text })),
+    run: async () =>
+      isSuggestion ? suggest(context, text) : runMatched(context, matched, { ...typed, text }),
     async respond(reply) {
       const synonym = isSuggestion ? undefined : matched?.synonym;
-      await follow(scene, synonym === undefined ? reply : withSynonym(reply, synonym.meant), text);
+      await follow(context, synonym === undefined ? reply : withSynonym(reply, synonym.meant), text);
       await removeWorking(workspace, caller, typed.isAnswer);
     },
-    explain: (error) => answerOrAsk(scene, error, { ...typed, text }, command?.name ?? 'unknown'),
+    explain: (error) => answerOrAsk(context, error, { ...typed, text }, command?.name ?? 'unknown'),
   });
 }
 
@@ -128,31 +129,31 @@ const NAME = /^[a-z][a-z0-9-]{0,30}$/;
  * Says a reply, or runs the command that it stands for.
  * @param text the command that it answers, if it does: a mention cannot open a form, so a button runs it again
  */
-export async function follow(scene: RequestContext, reply: Reply, text?: string): Promise<void> {
-  const { workspace, caller } = scene;
+export async function follow(context: RequestContext, reply: Reply, text?: string): Promise<void> {
+  const { workspace, caller } = context;
   if (reply.kind === 'run') {
     const { thread: answerTs, ...typed } = reply;
-    return runText(answerTs === undefined ? scene : { ...scene, caller: { ...caller, answerTs } }, typed);
+    return runText(answerTs === undefined ? context : { ...context, caller: { ...caller, answerTs } }, typed);
   }
   if (reply.kind === 'modal' && isMention(caller) && text !== undefined)
     return respondPrivately(workspace, caller, openFormMessage(workspace.word, text, caller.answerTs));
   if (reply.kind !== 'several') return say(createContext(workspace, caller), reply);
-  for (const part of reply.replies) await follow(scene, part, text);
+  for (const part of reply.replies) await follow(context, part, text);
 }
 
 /** What is missing is asked for, where a button or menu can give it. */
 async function answerOrAsk(
-  scene: RequestContext,
+  requestContext: RequestContext,
   error: unknown,
   { text, isAnswer }: Typed,
   command: string,
 ): Promise<Reply> {
-  const { workspace, caller } = scene;
+  const { workspace, caller, registry } = requestContext;
   const context = createContext(workspace, caller);
-  const question = await questionOf(scene, error, text);
-  const matched = routeCommand(scene.registry.commands, text);
-  const again = { text, isDurable: matched !== undefined && isDurable(matched) };
-  if (question === undefined) await respondFailure(context, error, { command }, again);
+  const question = await questionOf(requestContext, error, text);
+  const matched = routeCommand(registry.commands, text);
+  const retry = { text, isDurable: matched !== undefined && isDurable(matched) };
+  if (question === undefined) await respondFailure(context, error, { command }, retry);
   else
     await respondPrivately(workspace, caller, question).then(
       () => removeWorking(workspace, caller, isAnswer),
@@ -161,16 +162,20 @@ async function answerOrAsk(
   return { kind: 'nothing' };
 }
 
-async function questionOf(scene: RequestContext, error: unknown, text: string): Promise<Message | undefined> {
-  const { word, roles } = scene.workspace;
-  const { user, answerTs: thread } = scene.caller;
+async function questionOf(
+  context: RequestContext,
+  error: unknown,
+  text: string,
+): Promise<Message | undefined> {
+  const { word, roles } = context.workspace;
+  const { user, answerTs: thread } = context.caller;
   if (error instanceof UnclearWords) {
     const next = error.next === undefined ? '' : ` Try ${code(`${word} ${error.next}`)}.`;
-    return (await suggest(scene, text, `:warning: ${error.message}${next}`)).message;
+    return (await suggest(context, text, `:warning: ${error.message}${next}`)).message;
   }
   if (error instanceof ProjectNeeded) return chooseProjectMessage(error.projects, text, thread);
   if (error instanceof ServerNeeded)
-    return chooseServerMessage(error.message, { ...error.place, run: text, thread });
+    return chooseServerMessage(error.message, { ...error.target, run: text, thread });
   if (error instanceof AccountNeeded)
     return connectFirstMessage(word, text, await roles.holds(user, 'admin'));
   return undefined;

@@ -24,8 +24,8 @@ interface Interaction<Kind extends StoredRequest['kind']> extends RequestContext
 }
 
 /** A click or choice. */
-export function actionRequest(scene: Interaction<'action'>): Request<Reply> {
-  const { registry, workspace, caller, request, handles } = scene;
+export function actionRequest(interaction: Interaction<'action'>): Request<Reply> {
+  const { registry, workspace, caller, request, handles } = interaction;
   const { actionId, value } = request;
   const found = registry.action(actionId, handles.state?.view.callback_id);
   const action = found?.action;
@@ -38,13 +38,15 @@ export function actionRequest(scene: Interaction<'action'>): Request<Reply> {
     role: action?.role,
     change: action?.change ?? (found && changeName(found.command, actionId)),
     isChange: action?.durable === true,
-    claim: action?.once ? clickClaim(scene) : undefined,
-    showProgress: showsItself(scene) ? undefined : respondWorking(workspace, caller, found?.command.name),
+    claim: action?.once ? clickClaim(interaction) : undefined,
+    showProgress: showsItself(interaction)
+      ? undefined
+      : respondWorking(workspace, caller, found?.command.name),
     async run() {
       if (action === undefined) throw outdated('button');
-      return action.run(value, actionContext(scene));
+      return action.run(value, actionContext(interaction));
     },
-    respond: (reply) => followClick(scene, reply),
+    respond: (reply) => followClick(interaction, reply),
     async explain(error) {
       await respondFailure(createContext(workspace, caller), error, {
         action: action?.actionId ?? 'unknown',
@@ -60,9 +62,9 @@ function showsItself({ caller, handles }: Interaction<'action'>): boolean {
 }
 
 /** In a modal, what replaces a message takes the place of the button that was used. */
-async function followClick(scene: Interaction<'action'>, reply: Reply): Promise<void> {
-  const { workspace, request, handles } = scene;
-  if (reply.kind !== 'replace' || handles.state === undefined) return follow(scene, reply);
+async function followClick(interaction: Interaction<'action'>, reply: Reply): Promise<void> {
+  const { workspace, request, handles } = interaction;
+  if (reply.kind !== 'replace' || handles.state === undefined) return follow(interaction, reply);
   const { view } = handles.state;
   try {
     const answered = withAnswer(resendable(view), reply.message, request.blockId ?? '');
@@ -70,7 +72,7 @@ async function followClick(scene: Interaction<'action'>, reply: Reply): Promise<
   } catch (error) {
     // It was closed, or has changed since.
     if (!isSlackFailure(error)) throw error;
-    await follow(scene, reply);
+    await follow(interaction, reply);
   }
 }
 
@@ -136,8 +138,8 @@ async function redraw(workspace: Workspace, caller: Caller, message: Message): P
   }
 }
 
-export function shortcutRequest(scene: Interaction<'shortcut'>): Request<Reply> {
-  const { registry, workspace, caller, request } = scene;
+export function shortcutRequest(interaction: Interaction<'shortcut'>): Request<Reply> {
+  const { registry, workspace, caller, request } = interaction;
   const found = registry.shortcut(request.callbackId);
   const shortcut = found?.shortcut;
   const context = createContext(workspace, caller);
@@ -155,10 +157,10 @@ export function shortcutRequest(scene: Interaction<'shortcut'>): Request<Reply> 
       if (shortcut === undefined) throw outdated('shortcut');
       return shortcut.run({ ...context, said: request.said });
     },
-    respond: (reply) => follow(scene, reply),
+    respond: (reply) => follow(interaction, reply),
     async explain(error) {
       const fields = { action: shortcut?.callbackId ?? 'unknown' };
-      if (!(await showInModal(scene, error, fields))) await respondFailure(context, error, fields);
+      if (!(await showInModal(interaction, error, fields))) await respondFailure(context, error, fields);
       return { kind: 'nothing' };
     },
   };

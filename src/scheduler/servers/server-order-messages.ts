@@ -45,8 +45,8 @@ export async function notifyRefused(
   const view = cause && (await viewOf(workspace, order, cause));
   // Under a new id: this order is used up.
   const draft = { ...order.draft, order: randomUUID() };
-  const again = confirmServerModal(draft, workspace.config.SERVICE_SITES_DOMAIN);
-  const sent = view ?? withBanner(again, failureWords(explained));
+  const form = confirmServerModal(draft, workspace.config.SERVICE_SITES_DOMAIN);
+  const sent = view ?? withBanner(form, failureWords(explained));
   if (!(await showInModal(workspace, order, sent))) await notify(workspace, order, failureMessage(explained));
 }
 
@@ -103,8 +103,8 @@ async function formAgain(workspace: Workspace, order: ServerOrder, cause: Servic
   });
   const sent = new Set(view.blocks.map((block) => block.block_id));
   const errors: Record<string, string> = {};
-  const hints = cause.hint === undefined ? [] : [cause.hint];
-  const rest = [...new Set([...base, ...(cause.messages ?? []), ...hints])];
+  const hint = cause.hint === undefined ? [] : [cause.hint];
+  const rest = [...new Set([...base, ...(cause.messages ?? []), ...hint])];
   for (const [field, messages] of Object.entries(fields)) {
     if (sent.has(field)) errors[field] = messages.join('; ');
     else rest.push(`${field.replaceAll('_', ' ')} ${messages.join('; ')}`);

@@ -114,13 +114,13 @@ async function sendToFollow(
 ): Promise<void> {
   const { target, requestId, askedBy, channel, rootTs, threadTs, startedAt, serviceStatus, createdAt } = run;
   const { threads = true, layout = 'compact' } = await workspace.channels.get(channel);
-  const shown = { channel, rootTs, threadTs, startedAt, serviceStatus, createdAt, threads, layout };
+  const state = { channel, rootTs, threadTs, startedAt, serviceStatus, createdAt, threads, layout };
   const about = {
     target,
     usualMs: usualDuration(run),
     projectUrl: projectUrlOf(target, workspace.config.SERVICE_BASE_URL),
   };
-  await FOLLOW_TEST.send(workspace, { requestId, askedBy, posted: {}, ...about, ...shown, ...known });
+  await FOLLOW_TEST.send(workspace, { requestId, askedBy, posted: {}, ...about, ...state, ...known });
 }
 
 function projectUrlOf({ account, project }: Target, baseUrl: string): string {

@@ -31,18 +31,18 @@ const PAGE = 12;
 
 /** The feed of a range by day, a page at a time, under its figures and their chart where they were asked for. */
 export function activityMessage(
-  ask: ActivityAsk,
+  query: ActivityAsk,
   activity: Activity,
   audience: ActivityAudience,
   chart?: KnownBlock,
 ): Message {
   const events =
-    ask.project === undefined ? activity.events : eventsOf(activity.events, ask.project.permalink);
+    query.project === undefined ? activity.events : eventsOf(activity.events, query.project.permalink);
   const pages = Math.max(1, Math.ceil(events.length / PAGE));
-  const page = Math.min(ask.page, pages - 1);
+  const page = Math.min(query.page, pages - 1);
   const shown = events.slice(page * PAGE, (page + 1) * PAGE);
-  const { name } = RANGE_WORDS[ask.range];
-  const of = subjectWords(ask.account, ask.project);
+  const { name } = RANGE_WORDS[query.range];
+  const of = subjectWords(query.account, query.project);
   const none = activity.unread === undefined ? 'nothing happened' : 'no event could be read';
   const what = events.length === 0 ? none : count(events.length, 'event');
   return {
@@ -50,10 +50,10 @@ export function activityMessage(
     blocks: [
       header(`Activity, ${name}`),
       section(`${of}: ${what}`),
-      ...(ask.stats ? figuresOf(ask, activity, chart) : []),
-      ...feedBlocks(shown, ask.zone),
-      context(...notesOf(ask, activity, { page, pages }, audience)),
-      ...(audience.kind === 'asker' ? buttonsOf({ ...ask, page }, pages, audience.isShared) : []),
+      ...(query.stats ? figuresOf(query, activity, chart) : []),
+      ...feedBlocks(shown, query.zone),
+      context(...notesOf(query, activity, { page, pages }, audience)),
+      ...(audience.kind === 'asker' ? buttonsOf({ ...query, page }, pages, audience.isShared) : []),
     ],
   };
 }
@@ -71,13 +71,13 @@ export function eventsOf(events: readonly ActivityEvent[], project: string): Act
 
 /** What a chart of the same shows. @param now milliseconds since the epoch */
 export function chartOf(
-  ask: Pick<ActivityAsk, 'account' | 'range' | 'zone' | 'project'>,
+  query: Pick<ActivityAsk, 'account' | 'range' | 'zone' | 'project'>,
   activity: Activity,
   now: number,
 ): DeploymentsData {
-  const { range, zone, project } = ask;
+  const { range, zone, project } = query;
   const events = project === undefined ? activity.events : eventsOf(activity.events, project.permalink);
-  const of = project === undefined ? ask.account : `${sanitize(project.name, 40)} in ${ask.account}`;
+  const of = project === undefined ? query.account : `${sanitize(project.name, 40)} in ${query.account}`;
   const isIncomplete = isTruncated(activity);
   return {
     title: `${of}, ${RANGE_WORDS[range].name}`,
@@ -92,15 +92,15 @@ export function isTruncated({ events, unread = 0 }: Activity): boolean {
   return events.length + unread >= MAX_EVENTS;
 }
 
-function figuresOf(ask: ActivityAsk, activity: Activity, chart?: KnownBlock): KnownBlock[] {
+function figuresOf(query: ActivityAsk, activity: Activity, chart?: KnownBlock): KnownBlock[] {
   const unlisted = unlistedFailures(activity);
   const drawn = chart === undefined ? [] : [chart];
-  if (ask.project !== undefined) {
-    const events = eventsOf(activity.events, ask.project.permalink);
+  if (query.project !== undefined) {
+    const events = eventsOf(activity.events, query.project.permalink);
     return [section(outcomeWords(events)), ...drawn, context(accountWords(activity, unlisted))];
   }
   const failures = unlisted === undefined ? [] : [section(`:x: *${unlisted}*`)];
-  return [...statsBlocks(activity.stats, ask.range), ...failures, ...drawn];
+  return [...statsBlocks(activity.stats, query.range), ...failures, ...drawn];
 }
 
 /** The events by day, in sections. */
@@ -140,12 +140,12 @@ export function projectName({ project }: ActivityEvent): string {
 }
 
 function notesOf(
-  ask: ActivityAsk,
+  query: ActivityAsk,
   activity: Activity,
   { page, pages }: { page: number; pages: number },
   audience: ActivityAudience,
 ): string[] {
-  const notes = [mrkdwn(ask.zone, 60)];
+  const notes = [mrkdwn(query.zone, 60)];
   if (pages > 1) notes.push(`page ${page + 1} of ${pages}`);
   if (isTruncated(activity)) notes.push(`the service lists the latest ${MAX_EVENTS} events only`);
   if (audience.kind === 'channel') notes.push(`shared by <@${audience.sharedBy}>`);
@@ -153,14 +153,14 @@ function notesOf(
   return notes;
 }
 
-function buttonsOf(ask: ActivityAsk, pages: number, isShared: boolean): KnownBlock[] {
-  const { page, stats } = ask;
+function buttonsOf(query: ActivityAsk, pages: number, isShared: boolean): KnownBlock[] {
+  const { page, stats } = query;
   const turn = (label: string, which: string, change: Partial<ActivityAsk>): Button =>
-    button(label, `activity:page#${which}`, { value: { ...ask, ...change } });
+    button(label, `activity:page#${which}`, { value: { ...query, ...change } });
   return buttons(
     page > 0 && turn('Newer', 'newer', { page: page - 1 }),
     page < pages - 1 && turn('Older', 'older', { page: page + 1 }),
     turn(stats ? 'Hide figures' : 'Show figures', 'figures', { stats: !stats }),
-    !isShared && button('Share to channel', 'activity:share', { value: ask }),
+    !isShared && button('Share to channel', 'activity:share', { value: query }),
   );
 }

@@ -16,7 +16,7 @@ export interface ShownRoles {
   groups?: { held: Held; all: ReadonlyArray<{ id: string; name: string }> } | undefined;
   areGuestsAllowed: boolean;
   /** Digests of all this, by which the form knows whether it still stands. */
-  shown: { roles: string; commands: string };
+  initial: { roles: string; commands: string };
   /** The commands of the channel that the form was opened in. */
   channel?: { id: string; commands: readonly string[]; all: readonly string[] } | undefined;
 }
@@ -33,13 +33,13 @@ const FIELDS: Record<GivenRole, { label: string; hint: string }> = {
   billing: { label: 'Billing', hint: 'Can see invoices.' },
 };
 
-export function rolesModal({ users, groups, areGuestsAllowed, channel, shown }: ShownRoles): ModalView {
+export function rolesModal({ users, groups, areGuestsAllowed, channel, initial }: ShownRoles): ModalView {
   const blocks = GIVEN_ROLES.flatMap((role): KnownBlock[] => {
     const people = usersInput(role, users[role]);
     const inGroups = groups === undefined ? [] : groupsInput(role, groups.held[role], groups.all);
     return [people, ...inGroups];
   });
-  return modal(ROLES_MODAL, 'Roles', { submit: 'Save', metadata: { channel: channel?.id, shown } }, [
+  return modal(ROLES_MODAL, 'Roles', { submit: 'Save', metadata: { channel: channel?.id, initial } }, [
     section(
       'Everyone else of this workspace is a member: they can see projects, servers and activity, and run tests. People of other workspaces in shared channels can do nothing.',
     ),

@@ -486,7 +486,7 @@ const BUILDERS = [
       users: holders,
       groups: maybe(fc.record({ held: holders, all: many(fc.record({ id: slackId, name: text })) })),
       areGuestsAllowed: fc.boolean(),
-      shown: fc.record({ roles: slug, commands: slug }),
+      initial: fc.record({ roles: slug, commands: slug }),
       channel: maybe(fc.constant({ id: 'C0', commands: ['test'], all: ['test', 'activity'] })),
     }),
   ),
