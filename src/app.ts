@@ -28,6 +28,8 @@ import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { digestJob } from './scheduler/digests/run-digest.ts';
 import { DIGESTS } from './scheduler/digests/schedule.ts';
 import { QUIET_EPISODES } from './scheduler/episodes/episodes.ts';
+import { GUARD_CHECKS, GUARD_OUTCOMES, GUARD_RUNS } from './scheduler/guards/run-guard.ts';
+import { GUARDS } from './scheduler/guards/schedule.ts';
 import { INVOICE_FEED, INVOICE_NOTICES } from './scheduler/invoices/notices.ts';
 import { LATE_NOTICES } from './scheduler/schedules/notify-owner.ts';
 import { feedJobs } from './scheduler/schedules/poll-account.ts';
@@ -70,7 +72,7 @@ export const EVENT_TYPES: readonly string[] = [
 ];
 
 /** Every kind of schedule that pauses with its account. */
-const SCHEDULES = [DIGESTS, WATCHES, INVOICE_NOTICES];
+const SCHEDULES = [DIGESTS, GUARDS, WATCHES, INVOICE_NOTICES];
 
 /** What is done in the background. @param startedAt milliseconds since the epoch */
 function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
@@ -85,6 +87,9 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     END_STEP,
     refreshHomeJob,
     digestJob(startedAt),
+    GUARD_RUNS,
+    GUARD_CHECKS,
+    GUARD_OUTCOMES,
     reconcileJob(SCHEDULES),
     LATE_NOTICES,
     QUIET_EPISODES,

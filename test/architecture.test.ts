@@ -74,7 +74,16 @@ function roomOf(path: string): string {
 }
 
 /** Features that other features may import in the same room; a workflow's step ends with the run that it started. */
-const SHARED = new Set(['schedules', 'activity', 'accounts', 'projects', 'workflows', 'blocks', 'episodes']);
+const SHARED = new Set([
+  'schedules',
+  'activity',
+  'accounts',
+  'projects',
+  'test-access',
+  'workflows',
+  'blocks',
+  'episodes',
+]);
 
 /** The feature's folder, in the rooms that have a folder for each. */
 function featureOf(path: string): string | undefined {

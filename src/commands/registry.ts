@@ -14,9 +14,9 @@ import { createRolesCommand } from './admin/roles.ts';
 import { settings } from './admin/settings.ts';
 import type { Command, CommandGroup } from './command.ts';
 import { digestAdd } from './digests/add.ts';
-import { digestEdit } from './digests/edit.ts';
-import { digestList, digestPause, digestRemove, digestResume } from './digests/lifecycle.ts';
+import { digestEdit, digestList, digestPause, digestRemove, digestResume } from './digests/feature.ts';
 import { digestPreview } from './digests/preview.ts';
+import { guardAdd, guardEdit, guardList, guardPause, guardRemove, guardResume } from './guards/guard.ts';
 import { createHelp } from './help/help.ts';
 import { start } from './help/start.ts';
 import { integrationAdd } from './integrations/add.ts';
@@ -39,6 +39,29 @@ import { watch } from './watches/watch.ts';
 /** What a bare slash word means. */
 export const START = start.name;
 
+const FOLLOW: readonly Command[] = [
+  activity,
+  digestAdd,
+  digestEdit,
+  digestList,
+  digestPause,
+  digestResume,
+  digestRemove,
+  digestPreview,
+  guardAdd,
+  guardEdit,
+  guardList,
+  guardPause,
+  guardResume,
+  guardRemove,
+  watch,
+  watchEdit,
+  watchList,
+  watchPause,
+  watchResume,
+  unwatch,
+];
+
 /** Every command, in the order of the help. @param all what help and roles are about */
 function groupsOf(all: () => readonly CommandGroup[]): readonly CommandGroup[] {
   return [
@@ -52,22 +75,7 @@ function groupsOf(all: () => readonly CommandGroup[]): readonly CommandGroup[] {
       id: 'follow',
       title: 'Follow',
       summary: 'what is deployed, now or on a schedule',
-      commands: [
-        activity,
-        digestAdd,
-        digestEdit,
-        digestList,
-        digestPause,
-        digestResume,
-        digestRemove,
-        digestPreview,
-        watch,
-        watchEdit,
-        watchList,
-        watchPause,
-        watchResume,
-        unwatch,
-      ],
+      commands: FOLLOW,
     },
     {
       id: 'set-up',

@@ -1,6 +1,7 @@
 /** The first word of several commands, typed alone. */
 export const ALONE: ReadonlyMap<string, string> = new Map([
   ['digest', 'digest list'],
+  ['guard', 'guard list'],
   ['server', 'server show'],
 ]);
 
@@ -19,6 +20,9 @@ const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   'digest remove': ['digest delete', 'digest stop'],
   disconnect: ['logout'],
   doctor: ['health', 'ping'],
+  'guard add': ['guard create', 'guard new', 'monitor'],
+  'guard list': ['guard show', 'guards'],
+  'guard remove': ['guard delete', 'guard stop'],
   help: ['commands'],
   hosting: ['resources'],
   'hosting regions': ['regions'],

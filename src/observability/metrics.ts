@@ -152,7 +152,7 @@ function beginAtZero({
 }: ReturnType<typeof createMeters>): void {
   for (const variable of ['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN']) tokens.set({ variable }, 0);
   unreadable.inc({ kind: 'document', of: 'accounts' }, 0);
-  for (const kind of ['digest', 'watch', 'invoices'])
+  for (const kind of ['digest', 'guard', 'watch', 'invoices'])
     for (const outcome of ['failed', 'missed']) slots.inc({ kind, outcome }, 0);
   for (const what of ['post', 'run', 'order']) possibleDuplicates.inc({ what }, 0);
 }

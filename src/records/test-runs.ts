@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { DAY_MS } from '../core/clock.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
+import { GuardCheck, requestOf } from './guards.ts';
 
 /** What a test run is of. Two runs of the same target never go on at once. */
 export const Target = z.object({
@@ -44,6 +45,19 @@ export const Run = z.object({
   unread: z.number().optional(),
   /** The executions of workflow steps that wait for its end. */
   steps: z.array(z.string()).optional(),
+  /** The guards that wait for its end. */
+  guards: z.array(GuardCheck).optional(),
+  /** Those who asked for it while it was shown nowhere, and where its outcome is posted. */
+  requests: z
+    .array(
+      z.object({
+        requestId: z.string(),
+        askedBy: z.string().optional(),
+        channel: z.string().optional(),
+        threadTs: z.string().optional(),
+      }),
+    )
+    .optional(),
   /** How long the last runs of the target took, in milliseconds, the newest at the end. */
   tookMs: z.array(z.number()).optional(),
   /** When the record expires; absent in those of earlier releases until their end. */
@@ -72,15 +86,30 @@ export function targetKey(target: Target): string {
 function claimed(current: Run | undefined, run: Run, staleBefore: number): Run {
   if (current?.requestId === run.requestId) return current;
   const running = current?.status === 'running' ? current : undefined;
-  const latest = running !== undefined && running.startedAt > staleBefore ? running : run;
-  const steps = [...new Set([...(running?.steps ?? []), ...(run.steps ?? [])])];
+  const existing = running !== undefined && running.startedAt > staleBefore ? running : run;
   const { keptUntil, tookMs } = current ?? {};
+  return { ...existing, ...waitingFor(running, run), keptUntil, tookMs };
+}
+
+/** All that wait for the end of one of the two: steps, guards, and people whom nothing shows how the run goes. */
+function waitingFor(running: Run | undefined, wanted: Run): Pick<Run, 'steps' | 'guards' | 'requests'> {
+  const { requestId, askedBy, channel, threadTs } = wanted;
+  const isUnseen = running !== undefined && running.channel === undefined && channel !== undefined;
+  const asked = isUnseen ? [{ requestId, askedBy, channel, threadTs }] : undefined;
   return {
-    ...latest,
-    ...(steps.length === 0 ? {} : { steps }),
-    keptUntil,
-    tookMs,
+    steps: united(running?.steps, wanted.steps, (step) => step),
+    guards: united(running?.guards, wanted.guards, requestOf),
+    requests: united(running?.requests, asked, (request) => request.requestId),
   };
+}
+
+function united<T>(
+  some: readonly T[] = [],
+  more: readonly T[] = [],
+  idOf: (one: T) => string,
+): T[] | undefined {
+  const all = new Map([...some, ...more].map((one) => [idOf(one), one]));
+  return all.size === 0 ? undefined : [...all.values()];
 }
 
 const MAX_REMEMBERED = 5;
@@ -127,10 +156,10 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
         return claimed(current, run, staleBefore);
       };
       const winner = isFirst ? run : await stored.update(id, claimNow);
-      const latest = winner ?? run;
-      if (!isFirst) await keep(id, latest, run.startedAt);
+      const existing = winner ?? run;
+      if (!isFirst) await keep(id, existing, run.startedAt);
       await onChange();
-      return { mine: latest.requestId === run.requestId, isResumed, run: latest };
+      return { mine: existing.requestId === run.requestId, isResumed, run: existing };
     },
     /** Changes the target's run; undefined where another run has replaced it since. */
     async change(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DAY_MS } from '../core/clock.ts';
-import { UserError } from '../core/errors.ts';
+import { type ServiceErrorKind, UserError } from '../core/errors.ts';
+import { asClause } from '../core/mrkdwn.ts';
 import type { Job } from '../jobs/jobs.ts';
 import { AccountKeyUnreadable } from '../records/account-keys.ts';
 import { AccountFailure } from '../records/accounts.ts';
@@ -32,7 +33,11 @@ export interface FollowedKind<State extends FollowedState, View extends { kind: 
   onStop?(
     workspace: Workspace,
     state: State,
-    ending: { status: 'stopped' | 'lost'; reason: string },
+    ending: {
+      status: 'stopped' | 'lost';
+      reason: string;
+      failure?: { kind: ServiceErrorKind; reason: string } | undefined;
+    },
   ): Promise<void>;
 }
 
@@ -151,7 +156,11 @@ export class Follower<State extends FollowedState, View extends { kind: string }
   async #stop(following: Reporting<State, View>, error: unknown): Promise<void> {
     const { workspace, thread } = following;
     const reason = this.#report(following, error);
-    await this.#kind.onStop?.(workspace, thread.state, { status: 'stopped', reason });
+    const failure =
+      error instanceof AccountFailure
+        ? { kind: error.cause.kind, reason: asClause(workspace.explain(error).text) }
+        : undefined;
+    await this.#kind.onStop?.(workspace, thread.state, { status: 'stopped', reason, failure });
     const fields = { event: 'follow_ended', ...this.#kind.fields(thread.state), status: 'stopped' };
     workspace.log.info(fields, 'following ended early');
     await thread.showEnd({ kind: 'stopped', reason });

@@ -9,6 +9,7 @@ import { type AccountsParts, createAccounts } from '../records/accounts.ts';
 import { createAudit } from '../records/audit.ts';
 import { createChannels } from '../records/channels.ts';
 import { createDigests } from '../records/digests.ts';
+import { createGuards } from '../records/guards.ts';
 import { createIntegrations } from '../records/integrations.ts';
 import { accountsChanged } from '../records/schedules.ts';
 import { createServiceNames } from '../records/service-names.ts';
@@ -138,6 +139,7 @@ function openWorkspace(parts: Parts & { drawPng: DrawPng }, id: string) {
     audit: createAudit({ store, clock, log, onRecord: home.refresh }),
     charts: createCharts({ slack, newBlocks, drawPng, clock, log }),
     digests: createDigests(store),
+    guards: createGuards(store),
     hosting: createHostingCatalog({ accounts: records.accounts, clock }),
     integrations: createIntegrations(store),
     links: {

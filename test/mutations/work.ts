@@ -48,7 +48,7 @@ export const WORK: readonly Mutation[] = [
   },
   {
     name: 'a digest in an unknown zone is read',
-    file: 'src/records/digests.ts',
+    file: 'src/records/timed-schedules.ts',
     from: 'z.string().refine(isZone)',
     to: 'z.string().refine((zone) => isZone(zone) || zone !== "")',
     tests: [UNREADABLE_TEST],
@@ -111,7 +111,7 @@ export const WORK: readonly Mutation[] = [
   },
   {
     name: 'a snoozed week has an hour too many where the clocks change',
-    file: 'src/commands/digests/lifecycle.ts',
+    file: 'src/commands/digests/feature.ts',
     from: 'daysLater(schedule.record.zone, clock.now(), SNOOZED_DAYS)',
     to: 'clock.now() + SNOOZED_DAYS * 86_400_000',
     tests: [DIGEST_TEST],

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { createDigests } from '../../src/records/digests.ts';
-import { OccurrenceJob } from '../../src/scheduler/digests/schedule.ts';
+import { Occurrence } from '../../src/scheduler/schedules/timed.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 
@@ -28,5 +28,5 @@ test('a digest and its job of release 0.2.0 keep the time of their occurrence', 
   const digest = await createDigests(store.of('T1')).get('d7k2');
 
   expect(digest?.last).toEqual({ scheduledAt: AT, at: AT + 5, outcome: 'posted' });
-  expect(OccurrenceJob.parse({ digest: 'd7k2', slotAt: AT })).toEqual({ digest: 'd7k2', scheduledAt: AT });
+  expect(Occurrence.parse({ digest: 'd7k2', slotAt: AT })).toEqual({ id: 'd7k2', scheduledAt: AT });
 });

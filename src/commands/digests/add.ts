@@ -1,32 +1,13 @@
 import { z } from 'zod';
-import { withTimeout } from '../../core/clock.ts';
-import { normalizeName } from '../../core/mrkdwn.ts';
-import type { Reply } from '../../core/reply.ts';
-import { unknownAccount } from '../../records/accounts.ts';
+import { UserError } from '../../core/errors.ts';
 import { projectOfChannel } from '../../records/channels.ts';
-import { addDigest } from '../../scheduler/digests/schedule.ts';
-import { DIGEST_ADD, digestModal } from '../../views/digests/form.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
-import { splitWords } from '../command-router.ts';
+import { readActivityWords } from '../activity/parse-activity-arguments.ts';
+import { defineCommand } from '../command.ts';
 import { channelOf } from '../resolve-target.ts';
-import { announceNew } from '../schedules/feature.ts';
-import { SYNONYMS } from '../synonyms.ts';
-import {
-  choicesOf,
-  digestFormActions,
-  type FilledDigest,
-  nextInForm,
-  originOf,
-  readDigestForm,
-} from './form.ts';
-import { DIGEST_FEATURE } from './lifecycle.ts';
-import { readDigestWords } from './parse-digest-arguments.ts';
-
-/** API 4.9 (docs/service-api.md): what the service takes where no range is named. */
-const DEFAULT_RANGE = 'last_7_days';
-/** Slack's handle for opening a form dies after 3 s. */
-const ZONE_TIMEOUT_MS = 800;
+import { readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
+import { addForm, addTimed, openTimedForm } from '../schedules/timed-form.ts';
+import { DEFAULT_RANGE, DIGEST_FEATURE } from './feature.ts';
 
 export const digestAdd = defineCommand({
   name: 'digest add',
@@ -51,69 +32,45 @@ export const digestAdd = defineCommand({
   }),
   async run(args, context) {
     const channel = channelOf(context);
-    if (args.words === undefined) return openForm(channel, context);
-    // Split anew, because cron fields in quotes are one word.
-    const typed = splitWords(context.text, ['skip-quiet']).words;
-    const isOneWord = SYNONYMS.get(normalizeName(typed[0] ?? '')) === 'digest add';
-    const words = readDigestWords(typed.slice(isOneWord ? 1 : 2));
+    if (args.words === undefined) return openTimedForm(DIGEST_FEATURE, channel, context);
+    const words = readDigestWords(typedAfter('digest add', context.text, ['skip-quiet']));
     const { caller, workspace } = context;
     const bound = await workspace.channels.get(channel);
     const account = context.account ?? bound.account;
-    return add(context, channel, {
+    return addTimed(DIGEST_FEATURE, context, channel, {
       cadence: words.cadence,
       zone: words.zone ?? (await zoneOf(workspace, caller.user)),
       range: words.range ?? DEFAULT_RANGE,
       account,
       project: args.project ?? words.project ?? projectOfChannel(bound, account)?.permalink,
-      skipQuiet: args['skip-quiet'] ?? false,
+      skip_quiet: args['skip-quiet'] === true ? ['skip_quiet'] : [],
     });
   },
-  actions: digestFormActions(DIGEST_ADD),
-  submissions: [{ callbackId: DIGEST_ADD, role: 'operator', submit: submitAdd }],
+  ...addForm(DIGEST_FEATURE),
 });
 
-async function openForm(
-  channel: string,
-  { caller, workspace, account: named }: CommandContext,
-): Promise<Reply> {
-  const { user } = caller;
-  const [accounts, bound, zone] = await Promise.all([
-    workspace.accounts.list(),
-    workspace.channels.get(channel),
-    withTimeout(workspace.clock, ZONE_TIMEOUT_MS, zoneOf(workspace, user)),
-  ]);
-  const names = accounts.map(({ name }) => name);
-  if (named !== undefined && !names.includes(named.toLowerCase())) throw unknownAccount(named);
-  const account = [named?.toLowerCase(), bound.account].find(
-    (name) => name !== undefined && names.includes(name),
-  );
-  const values = {
-    cadence: 'weekdays',
-    time: '09:00',
-    zone: zone ?? bound.zone ?? 'UTC',
-    range: DEFAULT_RANGE,
-    account,
-    project: projectOfChannel(bound, account)?.permalink,
-  };
-  const origin = { channel, account, accounts: names.length > 1 ? names : [] };
-  const next = nextInForm(values, workspace.clock.now());
-  return { kind: 'modal', view: digestModal({ origin, values, next }) };
+/**
+ * Reads what sets up a digest: when, in which zone, and what it covers. Pure.
+ * @throws UserError for the first word that is wrong, with the nearest that is right
+ */
+export function readDigestWords(words: readonly string[]) {
+  const { cadence, zone, rest } = readCadenceWords(words, 'digest', beginsWithRange);
+  const { range, project } = readActivityWords(rest);
+  return { cadence, zone, range, project };
 }
 
-async function submitAdd(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { channel, accounts } = originOf(state);
-  const read = readDigestForm(state.values, context.workspace.clock.now());
-  if ('errors' in read) return { kind: 'errors', errors: read.errors };
-  // With one account there is no field, and the digest covers whatever is connected.
-  const account = accounts.length === 0 ? undefined : read.filled.account;
-  await add(context, channel, { ...read.filled, account });
-  return { kind: 'close' };
+function beginsWithRange(words: readonly string[]): boolean {
+  for (let length = 1; length <= Math.min(4, words.length); length += 1)
+    if (isRange(words.slice(0, length))) return true;
+  return false;
 }
 
-/** Stores the digest and says so in the channel; where Deckhand may not post there, there is no digest. */
-async function add(context: CommandContext, channel: string, asked: FilledDigest): Promise<Reply> {
-  const { user: setUpBy, requestId } = context.caller;
-  const choices = await choicesOf(context, asked);
-  const schedule = await addDigest(context.workspace, { ...choices, requestId, channel, setUpBy });
-  return announceNew(DIGEST_FEATURE, context, schedule, 'digest add');
+function isRange(words: readonly string[]): boolean {
+  try {
+    const { range, project } = readActivityWords(words);
+    return range !== undefined && project === undefined;
+  } catch (error) {
+    if (error instanceof UserError) return false;
+    throw error;
+  }
 }

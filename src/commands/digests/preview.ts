@@ -7,7 +7,7 @@ import { fromButton } from '../carried.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { resolveSchedule } from '../schedules/feature.ts';
 import { ScheduleButton } from '../schedules/lifecycle.ts';
-import { DIGEST_FEATURE } from './lifecycle.ts';
+import { DIGEST_FEATURE } from './feature.ts';
 
 export const digestPreview = defineCommand({
   name: 'digest preview',

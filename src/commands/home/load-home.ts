@@ -2,15 +2,17 @@ import { code } from '../../core/mrkdwn.ts';
 import type { Role } from '../../core/roles.ts';
 import { AccountKeyUnreadable } from '../../records/account-keys.ts';
 import { AccountFailure } from '../../records/accounts.ts';
-import { nextOf } from '../../records/digests.ts';
 import type { Run } from '../../records/test-runs.ts';
+import { nextOf } from '../../records/timed-schedules.ts';
 import { DIGESTS } from '../../scheduler/digests/schedule.ts';
+import { GUARDS } from '../../scheduler/guards/schedule.ts';
 import { INVOICE_NOTICES } from '../../scheduler/invoices/notices.ts';
 import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
 import { WATCHES } from '../../scheduler/watches/schedule.ts';
 import { chartOf } from '../../views/activity/activity.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { digestWords } from '../../views/digests/list.ts';
+import { digestWords } from '../../views/digests/digest.ts';
+import { guardWords } from '../../views/guards/guard.ts';
 import {
   type AccountFigures,
   HOME_RANGE,
@@ -28,11 +30,11 @@ import type { Workspace } from '../../workspace/workspace.ts';
 /** The schedules of one kind, as App Home shows them. */
 function listing<R>(
   face: ScheduleFace,
-  { list }: ScheduleKind<R>,
+  kind: ScheduleKind<R>,
   describe: (record: R, now: number) => Pick<HomeSchedule, 'what' | 'next'>,
 ): (workspace: Workspace) => Promise<HomeSchedule[]> {
   return async (workspace) =>
-    (await list(workspace)).map(({ id, channel, state, record }) => ({
+    (await kind.list(workspace)).map(({ id, channel, state, record }) => ({
       face,
       id,
       channel,
@@ -45,6 +47,10 @@ const LISTINGS = [
   listing(SCHEDULE_FACES.digest, DIGESTS, (digest, now) => ({
     what: digestWords(digest),
     next: nextOf(digest, now),
+  })),
+  listing(SCHEDULE_FACES.guard, GUARDS, (guard, now) => ({
+    what: guardWords(guard),
+    next: nextOf(guard, now),
   })),
   listing(SCHEDULE_FACES.watch, WATCHES, (placed) => ({
     what: `${watchWords(placed)}${placed.watch.hours === undefined ? ', as they happen' : ''}`,

@@ -1,6 +1,7 @@
 import type { Message, Refusal } from '../../core/message.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import { type Digest, nextOf, type OccurrenceResult } from '../../records/digests.ts';
+import type { Digest } from '../../records/digests.ts';
+import { type LastOccurrence, nextOf } from '../../records/timed-schedules.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import {
   type DigestFrame,
@@ -11,53 +12,52 @@ import {
 import type { ChartOptions } from '../../workspace/charts.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, deliverReply } from '../deliver.ts';
+import type { Occurrence } from '../schedules/timed.ts';
 import { type Gathered, reportedOf } from './reports.ts';
-import type { OccurrenceJob } from './schedule.ts';
+import { DIGESTS } from './schedule.ts';
 
 /** An occurrence of a digest that is being posted. */
 export interface OccurrenceRun {
   workspace: Workspace;
   digest: Digest;
-  occurrence: OccurrenceJob;
-  job: Job<OccurrenceJob>;
+  job: Job<Occurrence>;
   /** When it was due, where it comes late. */
   lateSince: number | undefined;
 }
-
-/** The same for each attempt, so that the message is posted once. */
-export function deliveryId({ digest, scheduledAt }: OccurrenceJob): string {
-  return `digest ${digest} ${scheduledAt}`;
-}
-
-/** How the occurrence ended, for the list of digests. */
-export type OccurrenceOutcome = Pick<OccurrenceResult, 'outcome' | 'reason'>;
 
 /** A digest waits for Slack's rate limit to take its picture, but not for long: its text matters more. */
 const BUSY_MS = 3 * 60_000;
 
 /**
  * Posts the occurrence's message and thread.
- * @param isShown true where the message was posted already, before a kill
+ * @param isPosted true where the message was posted already, before a kill
  * @throws SlackFailure
  */
 export async function postDigest(
-  { workspace, digest, occurrence, job, lateSince }: OccurrenceRun,
+  run: OccurrenceRun,
   reports: readonly Gathered[],
-  isShown: boolean,
-): Promise<OccurrenceOutcome> {
+  isPosted: boolean,
+): Promise<Pick<LastOccurrence, 'outcome'>> {
+  const { workspace, digest, job, lateSince } = run;
   const { signal } = job;
   const frame = frameOf(workspace, digest, lateSince);
   let refusal: Refusal | undefined;
   const onRefused = (refused: Refusal): void => {
     refusal ??= refused;
   };
-  const message = isShown
+  const message = isPosted
     ? digestMessage(frame, reports)
     : await drawDigest(workspace, frame, reports, { busyMs: BUSY_MS, signal, onRefused });
   const { channel } = digest;
-  const root = { id: deliveryId(occurrence), channel, message, signal, possibleDuplicate: job.attempt > 1 };
-  const posted = await deliver(workspace, root);
-  if (posted.ts !== '') await postThread({ workspace, digest, occurrence, job }, posted, reports, refusal);
+  const id = DIGESTS.nameOf(job.data);
+  const root = await deliver(workspace, {
+    id,
+    channel,
+    message,
+    signal,
+    possibleDuplicate: job.attempt > 1,
+  });
+  if (root.ts !== '') await postThread(run, root, reports, refusal);
   return { outcome: lateSince === undefined ? 'posted' : 'late' };
 }
 
@@ -77,7 +77,7 @@ export function frameOf({ clock }: Workspace, digest: Digest, lateSince?: number
 }
 
 async function postThread(
-  { workspace, digest, occurrence, job }: Pick<OccurrenceRun, 'workspace' | 'digest' | 'occurrence' | 'job'>,
+  { workspace, digest, job }: OccurrenceRun,
   root: MessageRef,
   reports: readonly Gathered[],
   refusal: Refusal | undefined,
@@ -87,7 +87,7 @@ async function postThread(
   if (!threads) return;
   const reply = (id: string, message: Message): Promise<boolean> =>
     deliverReply(workspace, {
-      id: `${deliveryId(occurrence)} ${id}`,
+      id: `${DIGESTS.nameOf(job.data)} ${id}`,
       channel,
       threadTs: root.ts,
       message,

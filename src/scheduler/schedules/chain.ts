@@ -13,6 +13,8 @@ export interface Chain<Data> {
   cron: string;
   /** IANA time zone in which the fields are meant. */
   zone: string;
+  /** How long after its time an occurrence begins, in milliseconds. */
+  delayMs?: number;
   job: JobType<Data>;
   /** Of the job of an occurrence; times are milliseconds since the epoch. */
   dataAt(scheduledAt: number): Data;
@@ -53,7 +55,7 @@ export async function continueChain<Data>(
 ): Promise<boolean> {
   const next = (after: number): number => nextOccurrence(chain.cron, chain.zone, after);
   if (doneAt >= scheduledAt || next(scheduledAt - 1) !== scheduledAt) return false;
-  const now = clock.now();
+  const now = clock.now() - (chain.delayMs ?? 0);
   let latest = scheduledAt;
   for (let at = next(Math.max(latest, now - CATCH_UP_MS)); at <= now; at = next(at)) latest = at;
   const isLatest = latest === scheduledAt || attempt > 1;
@@ -63,8 +65,8 @@ export async function continueChain<Data>(
 
 async function send<Data>(
   jobs: Workspace['jobs'],
-  { id, job, dataAt }: Chain<Data>,
+  { id, job, delayMs = 0, dataAt }: Chain<Data>,
   at: number,
 ): Promise<void> {
-  await jobs.send(job, dataAt(at), { key: `${id} ${at}`, at });
+  await jobs.send(job, dataAt(at), { key: `${id} ${at}`, at: at + delayMs });
 }

@@ -13,7 +13,7 @@ import {
 import { listWatches } from '../../records/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
-/** Digests, watches, invoice notices: how each stores its records and does its work. */
+/** Digests, guards, watches, invoice notices: how each stores its records and does its work. */
 export interface ScheduleKind<R = unknown> {
   /** That sets it up: where it is switched off in a channel, nothing of the kind is posted there. */
   command: string;
@@ -185,16 +185,19 @@ const MAX_IN_WORKSPACE = 500;
  * @throws UserError where the channel or the workspace would have more schedules than it may
  */
 export async function expectRoomForSchedule(
-  { digests, store }: Pick<Workspace, 'digests' | 'store'>,
+  { digests, guards, store }: Pick<Workspace, 'digests' | 'guards' | 'store'>,
   channel: string,
   added = 1,
 ): Promise<void> {
-  const [posted, watched, billed] = await Promise.all([
+  const [posted, guarded, watched, billed] = await Promise.all([
     digests.list(),
+    guards.list(),
     listWatches(store),
     billingChannels(store).list(),
   ]);
-  const channels = [...posted, ...watched, ...billed.map(({ doc }) => doc)].map((one) => one.channel);
+  const channels = [...posted, ...guarded, ...watched, ...billed.map(({ doc }) => doc)].map(
+    (one) => one.channel,
+  );
   const here = channels.filter((one) => one === channel).length;
   if (here + added > MAX_IN_CHANNEL)
     throw new UserError(

@@ -67,7 +67,7 @@ async function activeOf<Doc extends FeedChannel, Page>(
 }
 
 /** Refusals that asking again will not change. A key that does not work pauses its account's schedules by itself. */
-const REFUSALS: ReadonlySet<ServiceErrorKind> = new Set([
+export const REFUSALS: ReadonlySet<string> = new Set<ServiceErrorKind>([
   'forbidden',
   'api_access_restricted',
   'admin_required',

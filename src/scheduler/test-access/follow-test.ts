@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
 import { countPossibleDuplicate } from '../../observability/metrics.ts';
 import { AccountFailure } from '../../records/accounts.ts';
-import { type Run, Target, targetKey, withDuration } from '../../records/test-runs.ts';
+import { Target, targetKey } from '../../records/test-runs.ts';
 import type { AccountClient } from '../../service/client.ts';
 import {
   getTestAccess,
@@ -11,13 +11,13 @@ import {
   startTestAccess,
   type TestRun,
 } from '../../service/projects.ts';
-import { outcomeOf, type TestState, testRootMessage, timesOf } from '../../views/test-access/test-run.ts';
+import { type TestState, testRootMessage, timesOf } from '../../views/test-access/test-run.ts';
 import { newsOf, progressMessage } from '../../views/test-access/test-thread.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
 import { Follower, type Following, pollsOf } from '../follow.ts';
-import { FollowedState, PROGRESS } from '../followed-thread.ts';
+import { FollowedState } from '../followed-thread.ts';
 import { type PollLoop, pollUntil } from '../poll-loop.ts';
-import { endStepsOfRun, type RunEnding } from '../workflows/end-steps.ts';
+import type { RunEnding } from '../workflows/end-steps.ts';
+import { closeRun } from './close-run.ts';
 
 /** A test run that is followed: enough to go on from anywhere after a kill. */
 export const FollowedTest = FollowedState.extend({
@@ -166,31 +166,6 @@ async function close({ workspace, thread }: FollowingTest, ending: RunEnding): P
   await closeRun(workspace, thread.state, ending);
   const { status } = 'run' in ending ? ending.run : ending;
   workspace.log.info({ event: 'follow_ended', ...logFields(thread.state), status }, 'following a test ended');
-}
-
-/** Records how a run ended: its target is free again, and the workflows that wait for it go on. */
-export async function closeRun(
-  workspace: Workspace,
-  run: Pick<Run, 'target' | 'requestId'> & Pick<Partial<FollowedTest>, 'posted'>,
-  ending: RunEnding,
-): Promise<void> {
-  const { target, posted } = run;
-  const progressTs = posted?.[PROGRESS];
-  const endedAt = workspace.clock.now();
-  const closed = await workspace.runs.change(run, (current) => ({
-    target,
-    ...(progressTs === undefined ? {} : { progressTs }),
-    ...changeOf(ending),
-    ...('run' in ending ? withDuration(current, timesOf(ending.run), endedAt) : {}),
-    endedAt,
-  }));
-  if (closed?.steps !== undefined) await endStepsOfRun(workspace, closed, closed.steps, ending);
-}
-
-function changeOf(ending: RunEnding): Partial<Run> {
-  if ('status' in ending) return { status: ending.status };
-  const status = ending.run.status === 'failed' ? 'failed' : 'completed';
-  return { status, ...outcomeOf(ending.run), ...timesOf(ending.run) };
 }
 
 function logFields({ target, run }: FollowedTest): Record<string, unknown> {

@@ -1,14 +1,14 @@
 import { UserError } from '../../core/errors.ts';
-import type { Message } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
+import { type GuardCheck, requestOf } from '../../records/guards.ts';
 import { type Run, type Target, targetKey, usualDuration } from '../../records/test-runs.ts';
-import { accountUrl } from '../../service/addresses.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { alreadyRunningMessage, type TestState, testRootMessage } from '../../views/test-access/test-run.ts';
+import { alreadyRunningMessage, type TestState } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver } from '../deliver.ts';
 import { PROGRESS } from '../followed-thread.ts';
-import { closeRun, FOLLOW_TEST, type FollowedTest } from './follow-test.ts';
+import { closeRun, drawRoot, projectUrlOf } from './close-run.ts';
+import { FOLLOW_TEST, type FollowedTest } from './follow-test.ts';
 
 /** Beyond the longest time that a run is followed; an older claim is abandoned. */
 const GRACE_MS = 5 * 60_000;
@@ -25,6 +25,8 @@ export interface TestRequest {
   threadTs?: string | undefined;
   /** The execution of a workflow step that ends with the run. */
   step?: string;
+  /** The guard that waits for its end. */
+  guard?: GuardCheck;
 }
 
 /**
@@ -48,12 +50,13 @@ export async function startTest(
  * @throws SlackFailure where the channel cannot be posted in
  */
 export async function beginTest(workspace: Workspace, request: TestRequest): Promise<Run | undefined> {
-  const { step, ...asked } = request;
+  const { step, guard, ...asked } = request;
   const { runs, clock, config } = workspace;
   const startedAt = clock.now();
   const longest = config.FOLLOW_TIMEOUT_MINUTES * 60_000 + GRACE_MS;
   const steps = step === undefined ? {} : { steps: [step] };
-  const wanted: Run = { ...asked, startedAt, status: 'running', ...steps };
+  const guards = guard === undefined ? {} : { guards: [guard] };
+  const wanted: Run = { ...asked, startedAt, status: 'running', ...steps, ...guards };
   const claim = await runs.claim(wanted, startedAt - longest);
   if (!claim.mine) return claim.run;
   if (claim.run.status === 'running') await postAndFollow(workspace, claim.run, claim.isResumed);
@@ -93,19 +96,6 @@ async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean)
   }
 }
 
-function drawRoot({ clock, config }: Workspace, run: Run, state: TestState): Message {
-  const usualMs = usualDuration(run);
-  const projectUrl = projectUrlOf(run.target, config.SERVICE_BASE_URL);
-  return testRootMessage({
-    ...run,
-    now: clock.now(),
-    usualMs,
-    state,
-    projectUrl,
-    runKey: targetKey(run.target),
-  });
-}
-
 /** @param known what the service and the thread have of it already */
 async function sendToFollow(
   workspace: Pick<Workspace, 'channels' | 'jobs' | 'store' | 'config'>,
@@ -123,17 +113,16 @@ async function sendToFollow(
   await FOLLOW_TEST.send(workspace, { requestId, askedBy, posted: {}, ...about, ...state, ...known });
 }
 
-function projectUrlOf({ account, project }: Target, baseUrl: string): string {
-  return `${accountUrl(account, baseUrl)}/projects/${encodeURIComponent(project.permalink)}`;
-}
-
 async function pointTo(
   { slack }: Pick<Workspace, 'slack'>,
-  { channel, rootTs: ts, target, askedBy, startedAt, createdAt = startedAt }: Run,
+  { requestId, channel, rootTs: ts, target, askedBy, startedAt, createdAt = startedAt, guards = [] }: Run,
 ): Promise<Reply> {
   const isShown = channel !== undefined && ts !== undefined;
   const link = isShown ? await slack.permalink({ channel, ts }) : undefined;
-  return { kind: 'private', message: alreadyRunningMessage(target, askedBy, createdAt, link) };
+  const isGuards = guards.some((check) => requestOf(check) === requestId);
+  const asker = askedBy === undefined ? (isGuards ? 'guard' : 'workflow') : { user: askedBy };
+  const where = channel === undefined ? 'later' : link;
+  return { kind: 'private', message: alreadyRunningMessage(target, asker, createdAt, where) };
 }
 
 /** Follows a run again that was given up: the same root message, the same run. */

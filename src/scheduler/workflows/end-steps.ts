@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ServiceErrorKind } from '../../core/errors.ts';
 import { sanitize, unmarked } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import type { Run } from '../../records/test-runs.ts';
@@ -22,7 +23,12 @@ type EndStep = z.infer<typeof EndStep>;
 export type RunEnding =
   | { run: Omit<TestRun, 'identifier'> }
   /** Mrkdwn: why the outcome is not known. */
-  | { status: 'stopped' | 'lost'; reason: string };
+  | {
+      status: 'stopped' | 'lost';
+      reason: string;
+      /** What the service refused, and why as half a sentence, where that ended it. */
+      failure?: { kind: ServiceErrorKind; reason: string } | undefined;
+    };
 
 /** Ends steps, even if the process is killed meanwhile; a step that has ended stays as it is. */
 export async function endSteps(

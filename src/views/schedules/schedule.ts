@@ -8,7 +8,7 @@ import { button, buttons, context, headed, say, section } from '../blocks/messag
 /** How messages speak of a kind of schedule, and what its buttons are called. */
 export interface ScheduleFace {
   /** Of its action ids: `digest:pause`. */
-  prefix: 'digest' | 'watch' | 'invoices';
+  prefix: 'digest' | 'guard' | 'watch' | 'invoices';
   /** That may set it up and change it. */
   role: 'operator' | 'billing';
   icon: string;
@@ -34,6 +34,21 @@ export const SCHEDULE_FACES = {
     commands: { add: 'digest add', list: 'digest list', remove: 'digest remove' },
     remove: { verb: 'remove', label: 'Remove', confirm: 'It will not be posted any more.' },
     extras: { edit: 'Edit', preview: 'Preview' },
+  },
+  guard: {
+    prefix: 'guard',
+    role: 'operator',
+    icon: ':shield:',
+    title: 'Guard',
+    noun: 'guard',
+    plural: 'guards',
+    commands: { add: 'guard add', list: 'guard list', remove: 'guard remove' },
+    remove: {
+      verb: 'remove',
+      label: 'Remove',
+      confirm: 'The project will not be tested by itself any more.',
+    },
+    extras: { edit: 'Edit' },
   },
   watch: {
     prefix: 'watch',

@@ -61,16 +61,20 @@ export function testRootMessage(view: TestView): Message {
   return { ...build(plan), fallback: async () => build([section(itemLines(items))]) };
 }
 
-/** The answer to a request for a test that is running already. */
+/**
+ * The answer to a request for a test that is running already.
+ * @param where the address of its message; `later`: it has none, and its outcome is posted where it was asked for
+ */
 export function alreadyRunningMessage(
   target: Target,
-  askedBy: string | undefined,
+  by: { user: string } | 'guard' | 'workflow',
   startedAt: number,
-  link: string | undefined,
+  where: string | undefined,
 ): Message {
-  const where = link === undefined ? '' : ` <${link}|See it here>.`;
+  const link = where === 'later' ? ' Its outcome is posted here when it ends.' : ` <${where}|See it here>.`;
+  const asker = typeof by === 'object' ? `<@${by.user}>` : `A ${by}`;
   return say(
-    `:hourglass_flowing_sand: A test of ${targetWords(target)} is running already. ${askerWords(askedBy)} started it ${dateTime(startedAt)}.${where}`,
+    `:hourglass_flowing_sand: A test of ${targetWords(target)} is running already. ${asker} started it ${dateTime(startedAt)}.${where === undefined ? '' : link}`,
   );
 }
 
@@ -211,7 +215,10 @@ export function outcomeOf({ status, results }: Pick<TestRun, 'status' | 'results
 }
 
 /** ":warning:" and "1 of 7 servers is unreachable". Nothing but a run where all is well has the sign of success. */
-export function outcomeWords(outcome: RunOutcome, target: Target): { icon: string; words: string } {
+export function outcomeWords(
+  outcome: RunOutcome,
+  target: Target,
+): { icon: string; words: string; isSuccess?: boolean } {
   const { serviceStatus = 'completed', repository, reachable = 0, total = 0, unread = 0 } = outcome;
   const results = resultWords(outcome, target);
   const isAllReachable = repository !== 'error' && reachable === total;
@@ -224,6 +231,7 @@ export function outcomeWords(outcome: RunOutcome, target: Target): { icon: strin
   return {
     icon: isSuccess ? ':white_check_mark:' : ':warning:',
     words: `${end}${results || 'no results'}`,
+    isSuccess,
   };
 }
 

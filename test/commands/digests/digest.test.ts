@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addDigest } from '../../../src/scheduler/digests/schedule.ts';
+import { DIGESTS } from '../../../src/scheduler/digests/schedule.ts';
 import { DAY, type DigestWorld, HOUR, openDigestWorld } from '../../scheduler/digests/digest-world.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
@@ -79,9 +79,9 @@ describe('digest', () => {
     if (first === undefined) throw new Error('there is no digest');
     const { id: _, setUpAt: __, state: ___, ...asked } = { ...first, requestId: 'again' };
     await workspace.digests.put({ ...first, id: await workspace.digests.freeId('again') });
-    const { id } = await addDigest(workspace, asked);
+    const { id } = await DIGESTS.add(workspace, asked);
     await workspace.digests.remove(await otherThan(id, first.id));
-    expect((await addDigest(workspace, asked)).id).toBe(id);
+    expect((await DIGESTS.add(workspace, asked)).id).toBe(id);
     expect(await digests()).toHaveLength(2);
   });
 
@@ -141,7 +141,7 @@ describe('digest', () => {
       `<@${PEOPLE.admin}>`,
       'every day at 09:00, UTC',
       'Next <!date^1772442000^',
-      'Not posted yet',
+      'No result yet',
     ])
       expect(shown).toContain(words);
     const { ts } = last() ?? {};

@@ -291,7 +291,7 @@ describe('a digest', () => {
     await world.passUntil(() => dms().length > 0);
     expect(dms()).toEqual([
       expect.stringMatching(
-        /could not post the digest `\w+` in <#C0DEPLOYS> because of an unexpected error\. It is posted again at its next time/,
+        /could not carry out the digest `\w+` in <#C0DEPLOYS> because of an unexpected error\. It runs again at its next time/,
       ),
     ]);
 

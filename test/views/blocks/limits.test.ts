@@ -49,6 +49,7 @@ import { choiceMenu } from '../../../src/views/blocks/inputs.ts';
 import { withSkipped } from '../../../src/views/blocks/lists.ts';
 import { say, workingMessage } from '../../../src/views/blocks/message.ts';
 import { pictureRefusedMessage } from '../../../src/views/digests/digest.ts';
+import { guardModal } from '../../../src/views/guards/guard.ts';
 import {
   helpAllMessage,
   helpCommandMessage,
@@ -470,7 +471,13 @@ const BUILDERS = [
   row(testRootMessage, testView),
   row(newsOf, target, run, fc.constantFrom('full', 'compact')),
   row(progressMessage, testView),
-  row(alreadyRunningMessage, target, asker, fc.constant(NOW), maybe(webUrl())),
+  row(
+    alreadyRunningMessage,
+    target,
+    fc.oneof(fc.record({ user: asker }), fc.constantFrom('guard' as const, 'workflow' as const)),
+    fc.constant(NOW),
+    maybe(webUrl()),
+  ),
   row(workingMessage),
   row(welcomeMessage, start),
   row(feedBlocks, many(event, 100), fc.constant('UTC')),
@@ -509,6 +516,18 @@ const BUILDERS = [
     many(fc.record({ id: shortId, isAsleep: fc.boolean(), lines: fc.tuple(safe, safe) }), 60),
     fc.record({ scope: fc.constantFrom('here', 'all'), elsewhere: fc.nat(5), word }),
   ),
+  row(
+    guardModal,
+    fc.record({
+      origin: fc.record({
+        channel: slug,
+        id: maybe(shortId),
+        accounts: fc.uniqueArray(slug, { maxLength: 150 }),
+      }),
+      values: fc.record({ cadence: fc.constantFrom('hourly', 'daily', 'cron'), project: maybe(slug) }),
+      next: fc.oneof(text, many(fc.constant(NOW), 3)),
+    }),
+  ),
   row(watchModal, fc.record({ id: shortId, account: slug }), watched),
   row(
     watchListMessage,
@@ -519,7 +538,7 @@ const BUILDERS = [
 ];
 
 /** What builders are made of: each of them bounds what it is given, and is met through them. */
-const PARTS = new Set(['fields.ts', 'lists.ts', 'message.ts', 'modal.ts']);
+const PARTS = new Set(['fields.ts', 'lists.ts', 'message.ts', 'modal.ts', 'timed.ts']);
 const MADE = new Set(['Message', 'Message[]', 'ModalView', 'KnownBlock[]', 'News', 'News[]']);
 
 describe('whatever it is given, Slack takes', () => {
@@ -545,7 +564,7 @@ describe('the table', () => {
         .slice(1),
     )
     .filter((source) => MADE.has(/\): ([\w[\]]+) \{\n/.exec(source)?.[1] ?? ''))
-    .map((source) => source.slice(0, source.indexOf('(')));
+    .map((source) => source.slice(0, source.search(/[<(]/)));
 
   it.each(made)('has %s, or another test does', (name) => {
     const isHere = BUILDERS.some((builder) => builder.name === name);

@@ -13,15 +13,21 @@ import {
   type DeploymentsData,
   deploymentBars,
 } from '../../../src/views/activity/chart.ts';
-import { type AccountReport, digestMessage, threadMessages } from '../../../src/views/digests/digest.ts';
+import {
+  type AccountReport,
+  digestCommand,
+  digestMessage,
+  digestWords,
+  threadMessages,
+} from '../../../src/views/digests/digest.ts';
 import { digestModal } from '../../../src/views/digests/form.ts';
-import { digestCommand, digestListMessage, digestWords } from '../../../src/views/digests/list.ts';
 import {
   pausedMessage,
   removedCard,
   SCHEDULE_FACES,
   scheduleCard,
 } from '../../../src/views/schedules/schedule.ts';
+import { timedList } from '../../../src/views/schedules/timed.ts';
 import { hostileText } from '../../support/hostile.ts';
 import { DIGEST } from '../records.ts';
 
@@ -176,7 +182,14 @@ describe('whatever the service tells, Slack takes', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(digest, state), { maxLength: 30 }), fc.nat(3), (all, elsewhere) => {
         const listed = all.map(([one, standing]) => ({ ...one, state: standing, next: NOW }));
-        expectTaken(digestListMessage(listed, { scope: 'all', elsewhere, word: '/deckhand' }));
+        expectTaken(
+          timedList(
+            SCHEDULE_FACES.digest,
+            listed,
+            { scope: 'all', elsewhere, word: '/deckhand' },
+            digestWords,
+          ),
+        );
         for (const [one] of all.slice(0, 2)) {
           const card = { face: SCHEDULE_FACES.digest, id: one.id, name: one.id, isAsleep: false };
           const shownCard = { ...card, words: digestWords(one) };

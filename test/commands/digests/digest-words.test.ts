@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { splitWords } from '../../../src/commands/command-router.ts';
-import { readDigestWords } from '../../../src/commands/digests/parse-digest-arguments.ts';
+import { readDigestWords } from '../../../src/commands/digests/add.ts';
 import { UserError } from '../../../src/core/errors.ts';
 import { WEEKDAYS } from '../../../src/core/schedule-choices.ts';
-import { digestCommand } from '../../../src/views/digests/list.ts';
+import { digestCommand } from '../../../src/views/digests/digest.ts';
 import { DIGEST } from '../../views/records.ts';
 
 const read = (text: string) => readDigestWords(splitWords(text, ['skip-quiet']).words);

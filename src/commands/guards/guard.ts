@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { code, dateTime, truncate } from '../../core/mrkdwn.ts';
+import { parseZone } from '../../jobs/zone.ts';
+import { SCHEDULES } from '../../records/account-keys.ts';
+import type { Guard } from '../../records/guards.ts';
+import { nextOf } from '../../records/timed-schedules.ts';
+import { GUARDS } from '../../scheduler/guards/schedule.ts';
+import { guardCommand, guardModal, guardWords } from '../../views/guards/guard.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
+import { cadenceWords, timedList } from '../../views/schedules/timed.ts';
+import { isNamed } from '../../workspace/projects.ts';
+import { zoneOf } from '../../workspace/slack-people.ts';
+import { defineCommand } from '../command.ts';
+import { channelOf, chosenProject, projectOf } from '../resolve-target.ts';
+import { cadenceIndex, readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
+import { listCommand, scheduleCommands } from '../schedules/lifecycle.ts';
+import {
+  addForm,
+  addTimed,
+  listed,
+  openTimedForm,
+  type TimedFeature,
+  TimedFields,
+  timedEditCommand,
+} from '../schedules/timed-form.ts';
+
+const Fields = TimedFields.extend({ project: z.string({ error: 'Choose a project.' }) });
+
+/** Guards, as people meet them. */
+const GUARD_FEATURE: TimedFeature<Guard, z.infer<typeof Fields>> = {
+  kind: GUARDS,
+  noun: 'guard',
+  face: SCHEDULE_FACES.guard,
+  words: (guard) => `${cadenceWords(guard)}, in ${code(guard.account)}`,
+  note(guard, done, { workspace: { clock, word } }) {
+    if (done === 'removed') return `This sets it up again: ${code(`${word} ${guardCommand(guard)}`, 500)}`;
+    const next = nextOf(guard, clock.now());
+    return next === undefined ? undefined : `Silent while all is reachable. Next: ${dateTime(next)}.`;
+  },
+  matches: ({ project }, wanted) => isNamed(project, wanted),
+  list: async (guards, listing, { clock }) =>
+    timedList(SCHEDULE_FACES.guard, listed(guards, clock), listing, guardWords),
+  fields: Fields,
+  modal: guardModal,
+  defaults: { cadence: 'hourly', time: '09:00' },
+  valuesOf: () => ({}),
+  async choicesOf(context, { cadence, zone, account: named, project: wanted }) {
+    const { workspace, caller } = context;
+    const bound = await workspace.channels.get(caller.channel);
+    const account = await workspace.accounts.resolve(SCHEDULES, named, bound.account);
+    const { permalink, name } = await chosenProject(context, account, wanted);
+    const project = { permalink, name: truncate(name, 100) };
+    return { cadence, zone: parseZone(zone), account: account.name, project };
+  },
+};
+
+export const guardAdd = defineCommand({
+  name: 'guard add',
+  summary: 'Tests a project on a schedule, silent while all is reachable; without words, in a form',
+  usage: '[project] [<daily|weekdays|weekly:<day>> <HH:MM> | hourly | cron:"<five fields>"] [zone]',
+  examples: [
+    'guard add storefront hourly',
+    'guard add storefront weekdays 08:30 Europe/Lisbon',
+    'guard add cron:"15 */4 * * *" UTC',
+  ],
+  role: 'operator',
+  needsAccount: true,
+  durable: (words) => words.length > 0,
+  rest: true,
+  args: z.object({ words: z.string().optional() }),
+  async run({ words }, context) {
+    const channel = channelOf(context);
+    if (words === undefined) return openTimedForm(GUARD_FEATURE, channel, context);
+    const typed = typedAfter('guard add', context.text);
+    const named = typed.slice(0, cadenceIndex(typed)).join(' ') || undefined;
+    const times = typed.slice(cadenceIndex(typed));
+    const { cadence, zone } = readCadenceWords(times.length === 0 ? ['hourly'] : times, 'guard');
+    const { account, project } = await projectOf(context, named, SCHEDULES);
+    return addTimed(GUARD_FEATURE, context, channel, {
+      cadence,
+      zone: zone ?? (await zoneOf(context.workspace, context.caller.user)),
+      account: account.name,
+      project: project.permalink,
+    });
+  },
+  ...addForm(GUARD_FEATURE),
+});
+
+const { pause, resume, remove } = scheduleCommands(GUARD_FEATURE);
+
+export const guardEdit = defineCommand(timedEditCommand(GUARD_FEATURE));
+export const guardPause = defineCommand(pause);
+export const guardResume = defineCommand(resume);
+export const guardRemove = defineCommand(remove);
+
+export const guardList = defineCommand({
+  ...listCommand(GUARD_FEATURE),
+  summary: 'Lists this channel’s guards: when they run next, and how the last run ended',
+});

@@ -1,0 +1,153 @@
+import { closest } from 'fastest-levenshtein';
+import { UserError } from '../../core/errors.ts';
+import { code, normalizeName } from '../../core/mrkdwn.ts';
+import { WEEKDAYS } from '../../core/schedule-choices.ts';
+import { parseCron } from '../../jobs/cron.ts';
+import { CronError, parseZone } from '../../jobs/zone.ts';
+import { type Cadence, cronOf, nextTimes, type TimedNoun } from '../../records/timed-schedules.ts';
+import { DAY_NAMES } from '../../views/schedules/timed.ts';
+import { splitWords } from '../command-router.ts';
+import { nearestZone } from '../option-sources.ts';
+import { SYNONYMS } from '../synonyms.ts';
+import { asTime, readClock } from './clock-time.ts';
+
+const CADENCES = [
+  'daily',
+  'weekdays',
+  ...WEEKDAYS.map((day) => `weekly:${day}`),
+  'hourly',
+  'cron:"0 9 * * 1-5"',
+];
+const CRON_FIELDS = 5;
+
+/** How often, in which zone, and the words after that; the zone is undefined where none was given. */
+export interface CadenceWords {
+  cadence: Cadence;
+  zone: string | undefined;
+  rest: readonly string[];
+}
+
+/**
+ * Reads `<daily|weekdays|weekly:<day>> <HH:MM> [zone]`, `hourly [zone]` or `cron:"<five fields>" [zone]`. Pure.
+ * @param endsZone whether the words after the time begin with something other than a zone
+ * @throws UserError for the first word that is wrong, with the nearest that is right
+ */
+export function readCadenceWords(
+  words: readonly string[],
+  noun: TimedNoun,
+  endsZone: (words: readonly string[]) => boolean = () => false,
+): CadenceWords {
+  try {
+    const { cadence, rest } = readCadence(words);
+    const { zone, rest: others } = endsZone(rest) ? { zone: undefined, rest } : readZone(rest);
+    const fault = faultOf(noun, cadence, zone ?? 'UTC', 0);
+    if (fault !== undefined) throw new UserError(fault);
+    return { cadence, zone, rest: others };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(error.message, `help ${noun} add`, { cause: error });
+  }
+}
+
+/** The words after a command's own: split anew, because cron fields in quotes are one word. */
+export function typedAfter(command: string, text: string, switches?: readonly string[]): readonly string[] {
+  const { words } = splitWords(text, switches);
+  const isOneWord = SYNONYMS.get(normalizeName(words[0] ?? '')) === command;
+  return words.slice(isOneWord ? 1 : 2);
+}
+
+/** Where among the words the cadence begins, by its own words or a time after one; their number where there is none. */
+export function cadenceIndex(words: readonly string[]): number {
+  const known = words.findIndex((word) => CADENCE.test(word) || dayOf(word) !== undefined);
+  if (known !== -1) return known;
+  const time = words.findIndex((word, at) => at > 0 && /^\d{1,2}[:.]\d{2}$/.test(word));
+  return time === -1 ? words.length : time - 1;
+}
+
+const CADENCE = /^(?:each|every|daily|hourly|weekdays?|weekly(?::.*)?|cron(?::.*)?)$/i;
+
+interface Read {
+  cadence: Cadence;
+  rest: readonly string[];
+}
+
+/** "remind me every Monday at 9" */
+const FILLERS: ReadonlySet<string> = new Set(['at', 'each', 'every', 'me', 'on', 'us']);
+const HOURLY: ReadonlySet<string> = new Set(['hour', 'hourly']);
+const KINDS = { daily: 'daily', day: 'daily', weekday: 'weekdays', weekdays: 'weekdays' } as const;
+
+function readCadence(words: readonly string[]): Read {
+  if (/^cron(:|$)/i.test(words[0] ?? '')) return readCron(words);
+  const said = words.filter((word) => !FILLERS.has(word.toLowerCase()));
+  const isTwoWords = said[0]?.toLowerCase() === 'weekly' && dayOf(said[1]) !== undefined;
+  const [first = '', ...rest] = isTwoWords ? said.slice(1) : said;
+  const word = first.toLowerCase();
+  if (HOURLY.has(word)) return { cadence: { kind: 'hourly' }, rest };
+  const kind = Object.entries(KINDS).find(([typed]) => typed === word)?.[1];
+  if (kind !== undefined) return { cadence: { kind, time: readTime(rest[0]) }, rest: rest.slice(1) };
+  const day = dayOf(first);
+  if (day !== undefined)
+    return { cadence: { kind: 'weekly', day, time: readTime(rest[0]) }, rest: rest.slice(1) };
+  const near = word === 'weekly' ? 'weekly:mon' : closest(word, CADENCES);
+  throw new UserError(`${code(first, 40)} is not a known frequency. Did you mean ${code(near)}?`);
+}
+
+function dayOf(typed = ''): (typeof WEEKDAYS)[number] | undefined {
+  const named = typed.toLowerCase().replace(/^weekly:/, '');
+  return WEEKDAYS.find((day) => day === named || DAY_NAMES[day].toLowerCase() === named);
+}
+
+function readCron(words: readonly string[]): Read {
+  const text = words.join(' ').replace(/^cron:?\s*/i, '');
+  const fields = text.split(' ');
+  // In quotes they came as one word, and then there may be too many or too few; otherwise five are taken.
+  const quoted = words.find((word) => /\s/.test(word))?.replace(/^cron:\s*/i, '');
+  const cron = (quoted ?? fields.slice(0, CRON_FIELDS).join(' ')).replaceAll("'", '').trim();
+  const after =
+    quoted === undefined
+      ? fields.slice(CRON_FIELDS)
+      : words.slice(words.findIndex((word) => /\s/.test(word)) + 1);
+  return { cadence: { kind: 'cron', cron }, rest: after.filter((word) => word !== '') };
+}
+
+/**
+ * `09:00`, and what people type for it: `9:00`, `9.00`, `9am`.
+ * @throws UserError
+ */
+export function readTime(typed: string | undefined): string {
+  if (typed === undefined || typed === '') throw new UserError('Give the time as `HH:MM`, e.g. `09:00`.');
+  const [, hours, minutes, half] = /^(\d{1,2})(?:[:.h](\d{1,2}))?(am|pm)?$/i.exec(typed) ?? [];
+  if (hours === undefined)
+    throw new UserError(`${code(typed, 40)} is not a time. Give it as \`HH:MM\`, e.g. \`09:00\`.`);
+  const [hour, minute] = readClock(hours, minutes, half);
+  if (hour < 24 && minute < 60) return asTime(hour, minute);
+  const near = asTime(hour === 24 ? 0 : Math.min(hour, 23), Math.min(minute, 59));
+  throw new UserError(`There is no ${code(typed, 40)} on the clock. Did you mean ${code(near)}?`);
+}
+
+/** The zone may be left out. */
+function readZone(words: readonly string[]): Omit<CadenceWords, 'cadence'> {
+  const [typed, ...rest] = words;
+  if (typed === undefined) return { zone: undefined, rest: words };
+  try {
+    return { zone: parseZone(typed), rest };
+  } catch (error) {
+    if (!(error instanceof CronError)) throw error;
+    throw new UserError(
+      `There is no time zone ${code(typed, 60)}. Did you mean ${code(nearestZone(typed))}?`,
+    );
+  }
+}
+
+/** What is wrong with five fields, or that no date from then on fits them. */
+export function faultOf(noun: TimedNoun, cadence: Cadence, zone: string, from: number): string | undefined {
+  try {
+    nextTimes(cadence, zone, from, 1);
+    if (noun === 'guard' && parseCron(cronOf(cadence)).minutes.length > 1)
+      return 'A guard runs at most once an hour: give one minute, e.g. `15 */2 * * *`.';
+    return undefined;
+  } catch (error) {
+    if (error instanceof CronError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,255 @@
+import { z } from 'zod';
+import { type Clock, withTimeout } from '../../core/clock.ts';
+import { UserError } from '../../core/errors.ts';
+import type { ModalView } from '../../core/message.ts';
+import { unmarked } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
+import { isZone } from '../../jobs/zone.ts';
+import { unknownAccount } from '../../records/accounts.ts';
+import { projectOfChannel } from '../../records/channels.ts';
+import type { Schedule } from '../../records/schedules.ts';
+import {
+  Cadence,
+  nextOf,
+  nextTimes,
+  type TimedNoun,
+  type TimedSchedule,
+} from '../../records/timed-schedules.ts';
+import type { Choices, TimedKind } from '../../scheduler/schedules/timed.ts';
+import { messagesByField, type Values } from '../../views/blocks/modal.ts';
+import type { OpenedFrom } from '../../views/schedules/schedule.ts';
+import { type Listed, type TimedForm, TimedOrigin } from '../../views/schedules/timed.ts';
+import { zoneOf } from '../../workspace/slack-people.ts';
+import { fromForm, redraw } from '../carried.ts';
+import type { Action, CommandContext, CommandSpec, Submission, Submitted, ViewState } from '../command.ts';
+import { faultOf, readTime } from './cadence-words.ts';
+import { editCommand } from './edit.ts';
+import {
+  announceNew,
+  expectAllowedThere,
+  recordChange,
+  resolveSchedule,
+  type ScheduleFeature,
+  showEdited,
+} from './feature.ts';
+import { removedSince } from './lifecycle.ts';
+
+/** The form of a digest or a guard: drawn anew with each choice, to show the next times, and read when it is sent. */
+
+/** What every form has; account and project as they were named. */
+export const TimedFields = z.object({
+  cadence: z.string({ error: 'Choose how often.' }),
+  zone: z
+    .string({ error: 'Choose a time zone.' })
+    .refine(isZone, { error: 'Unknown time zone. Give its IANA name, e.g. Europe/Lisbon.' }),
+  account: z.string().optional(),
+  project: z.string().optional(),
+});
+
+/** What was filled in, or typed. */
+export type Filled<Fields> = Omit<Fields, 'cadence'> & { cadence: Cadence };
+
+/** Digests and guards, as people set them up and change them. */
+export interface TimedFeature<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>
+  extends ScheduleFeature<R> {
+  kind: TimedKind<R>;
+  noun: TimedNoun;
+  fields: z.ZodType<Fields>;
+  modal(form: TimedForm): ModalView;
+  /** What is chosen in the form of a new one. */
+  defaults: Values;
+  /** What only this form has. */
+  valuesOf(record: R): Values;
+  /**
+   * The form's or the words' choices, checked against what is connected.
+   * @throws UserError where there is no such account or project, or none that works
+   */
+  choicesOf(context: CommandContext, filled: Filled<Fields>): Promise<Choices<R>>;
+}
+
+/** Each with when it is due next; a snooze that is over is none. */
+export function listed<R extends TimedSchedule>(records: readonly R[], clock: Clock): Listed<R>[] {
+  const now = clock.now();
+  return records.map((record) => {
+    const { snoozedUntil = 0 } = record;
+    return {
+      ...record,
+      next: nextOf(record, now),
+      snoozedUntil: snoozedUntil > now ? snoozedUntil : undefined,
+    };
+  });
+}
+
+/** Slack's handle for opening a form dies after 3 s. */
+const ZONE_TIMEOUT_MS = 800;
+
+export async function openTimedForm<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
+  { noun, modal, defaults }: TimedFeature<R, Fields>,
+  channel: string,
+  { caller, workspace, account: named }: CommandContext,
+): Promise<Reply> {
+  const [accounts, bound, zone] = await Promise.all([
+    workspace.accounts.list(),
+    workspace.channels.get(channel),
+    withTimeout(workspace.clock, ZONE_TIMEOUT_MS, zoneOf(workspace, caller.user)),
+  ]);
+  const names = accounts.map(({ name }) => name);
+  if (named !== undefined && !names.includes(named.toLowerCase())) throw unknownAccount(named);
+  const account = [named?.toLowerCase(), bound.account].find(
+    (name) => name !== undefined && names.includes(name),
+  );
+  const project = projectOfChannel(bound, account)?.permalink;
+  const values = { ...defaults, zone: zone ?? bound.zone ?? 'UTC', account, project };
+  const origin = { channel, account, accounts: names.length > 1 ? names : [] };
+  const next = nextInForm(noun, values, workspace.clock.now());
+  return { kind: 'modal', view: modal({ origin, values, next }) };
+}
+
+/** What an edited one is, filled in. */
+async function formOf<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
+  { noun, modal, valuesOf }: TimedFeature<R, Fields>,
+  { workspace }: CommandContext,
+  { record }: Schedule<R>,
+  from: OpenedFrom | undefined,
+): Promise<ModalView> {
+  const { id, cadence, zone, account, project, channel } = record;
+  const connected = (await workspace.accounts.list()).map(({ name }) => name);
+  const names = [...new Set([...connected, ...(account === undefined ? [] : [account])])];
+  const values = {
+    cadence: cadence.kind === 'weekly' ? `weekly:${cadence.day}` : cadence.kind,
+    ...('time' in cadence ? { time: cadence.time } : {}),
+    ...('cron' in cadence ? { cron: cadence.cron } : {}),
+    zone,
+    account,
+    project: project?.permalink,
+    ...valuesOf(record),
+  };
+  const origin = { id, from, channel, account, accounts: names.length > 1 ? names : [] };
+  return modal({ origin, values, next: nextInForm(noun, values, workspace.clock.now()) });
+}
+
+/** The form of a new one, with all that happens in it. */
+export function addForm<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
+  feature: TimedFeature<R, Fields>,
+): { actions: Action[]; submissions: Submission[] } {
+  return formParts(feature, 'add', async (context, { channel, accounts }, filled) => {
+    // With one account there is no field for it.
+    const account = accounts.length === 0 ? undefined : filled.account;
+    await addTimed(feature, context, channel, { ...filled, account });
+  });
+}
+
+/** `edit`, by words, by button and by its form. */
+export function timedEditCommand<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
+  feature: TimedFeature<R, Fields>,
+): CommandSpec<{ named?: string | undefined }> {
+  const edit = editCommand(feature, (...opened) => formOf(feature, ...opened));
+  const form = formParts(feature, 'edit', async (context, { id, from, accounts }, filled) => {
+    const schedule = await resolveSchedule(feature, context, id);
+    await expectAllowedThere(feature, context, schedule, edit.name);
+    const account = accounts.length === 0 ? schedule.account : filled.account;
+    const choices = await feature.choicesOf(context, { ...filled, account });
+    const edited = await feature.kind.edit(context.workspace, schedule.id, choices);
+    if (edited === undefined) throw removedSince(feature, schedule);
+    await showEdited(feature, context, edited, from);
+    await recordChange(context, edit.name, edited);
+  });
+  return { ...edit, actions: [...(edit.actions ?? []), ...form.actions], submissions: form.submissions };
+}
+
+/** Stores a new one and says so in the channel; where Deckhand may not post there, there is none. */
+export async function addTimed<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
+  feature: TimedFeature<R, Fields>,
+  context: CommandContext,
+  channel: string,
+  filled: Filled<Fields>,
+): Promise<Reply> {
+  const { user: setUpBy, requestId } = context.caller;
+  const choices = await feature.choicesOf(context, filled);
+  const schedule = await feature.kind.add(context.workspace, { ...choices, requestId, channel, setUpBy });
+  return announceNew(feature, context, schedule, `${feature.noun} add`);
+}
+
+function formParts<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
+  feature: TimedFeature<R, Fields>,
+  verb: 'add' | 'edit',
+  carryOut: (context: CommandContext, origin: TimedOrigin, filled: Filled<Fields>) => Promise<void>,
+): { actions: Action[]; submissions: Submission[] } {
+  const callbackId = `${feature.noun}.${verb}`;
+  const submit = async (state: ViewState, context: CommandContext): Promise<Submitted> => {
+    const read = readForm(feature, state.values, context.workspace.clock.now());
+    if ('errors' in read) return { kind: 'errors', errors: read.errors };
+    await carryOut(context, originOf(state), read.filled);
+    return { kind: 'close' };
+  };
+  const actions = ['cadence', 'time', 'cron', 'zone', 'account'].map(
+    (actionId): Action => ({
+      actionId,
+      view: callbackId,
+      role: 'operator',
+      run: redraw(async (state, { workspace }, value) => {
+        const values = { ...state.values, [actionId]: value ?? state.values[actionId] };
+        const account = typeof values.account === 'string' ? values.account : undefined;
+        const next = nextInForm(feature.noun, values, workspace.clock.now());
+        return feature.modal({ origin: { ...originOf(state), account }, values, next });
+      }),
+    }),
+  );
+  return { actions, submissions: [{ callbackId, role: 'operator', submit }] };
+}
+
+function originOf(state: ViewState): TimedOrigin {
+  return fromForm(TimedOrigin, state.metadata);
+}
+
+/** What was filled in, or what is wrong by field. */
+function readForm<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
+  { fields: schema, noun }: TimedFeature<R, Fields>,
+  values: Values,
+  now: number,
+): { filled: Filled<Fields> } | { errors: Record<string, string> } {
+  const fields = schema.safeParse(values);
+  const timed = readWhen(values);
+  const errors = {
+    ...(fields.success ? {} : messagesByField(fields.error)),
+    ...('errors' in timed ? timed.errors : {}),
+  };
+  if (!fields.success || 'errors' in timed) return { errors };
+  const { cadence } = timed;
+  const fault = faultOf(noun, cadence, fields.data.zone, now);
+  if (fault !== undefined) return { errors: { cron: fault.replaceAll('`', '') } };
+  return { filled: { ...fields.data, cadence } };
+}
+
+function readWhen(values: Values): { cadence: Cadence } | { errors: Record<string, string> } {
+  const { cadence = '', time, cron } = values;
+  if (cadence === 'hourly') return { cadence: { kind: 'hourly' } };
+  if (cadence === 'cron') {
+    if (typeof cron !== 'string') return { errors: { cron: 'Give five cron fields, e.g. 0 9 * * 1-5.' } };
+    return { cadence: { kind: 'cron', cron: cron.trim().replaceAll(/\s+/g, ' ') } };
+  }
+  const [kind, day] = String(cadence).split(':');
+  try {
+    const parsed = Cadence.safeParse({
+      kind,
+      day,
+      time: readTime(typeof time === 'string' ? time : undefined),
+    });
+    return parsed.success ? { cadence: parsed.data } : { errors: { cadence: 'Choose how often.' } };
+  } catch (error) {
+    if (error instanceof UserError) return { errors: { time: unmarked(error.message) } };
+    throw error;
+  }
+}
+
+const SHOWN_TIMES = 3;
+
+/** The form's next times for what is chosen so far, or what is still wrong. */
+function nextInForm(noun: TimedNoun, values: Values, now: number): TimedForm['next'] {
+  const timed = readWhen(values);
+  if ('errors' in timed) return Object.values(timed.errors)[0] ?? '';
+  const { zone } = values;
+  if (typeof zone !== 'string' || !isZone(zone)) return 'Choose a time zone.';
+  const fault = faultOf(noun, timed.cadence, zone, now)?.replaceAll('`', '');
+  return fault ?? nextTimes(timed.cadence, zone, now, SHOWN_TIMES);
+}

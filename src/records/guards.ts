@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { JobType } from '../jobs/jobs.ts';
+import type { WorkspaceStore } from '../store/store.ts';
+import { createTimedSchedules, lastOccurrence, TimedSchedule } from './timed-schedules.ts';
+
+/** A project whose reachability is tested on a schedule; its channel hears of it only when something changes. */
+export const Guard = TimedSchedule.extend({
+  account: z.string(),
+  project: z.object({ permalink: z.string(), name: z.string() }),
+  last: lastOccurrence(['reachable', 'unreachable']).optional(),
+});
+export type Guard = z.infer<typeof Guard>;
+
+export function createGuards(store: WorkspaceStore) {
+  return createTimedSchedules(store.collection('guards', Guard), 'g');
+}
+
+/** A test for a guard's occurrence; times are milliseconds since the epoch. */
+export const GuardCheck = z.object({
+  id: z.string(),
+  scheduledAt: z.number(),
+  /** When it is due: it is the first of the occurrence, or tests again what was unreachable. */
+  at: z.number(),
+  /** What was unreachable in the check before: only what is again begins an episode. */
+  unreachable: z.array(z.string()),
+  /** Checks in a row for which the service had no such project. */
+  notFound: z.number(),
+});
+export type GuardCheck = z.infer<typeof GuardCheck>;
+
+/** The request of the run that a guard begins for a check, the same for each attempt. */
+export function requestOf({ id, at }: Pick<GuardCheck, 'id' | 'at'>): string {
+  return `guard ${id} ${at}`;
+}
+
+/** How the run ended that a guard waited for, its own or one that went on already. */
+export const GuardResult = z.object({
+  check: GuardCheck,
+  /** The request that began the run. */
+  requestId: z.string(),
+  /** What is unreachable, by a key of its own; undefined where the outcome is not known. Foreign text. */
+  unreachable: z
+    .array(z.object({ key: z.string(), title: z.string(), message: z.string().nullable() }))
+    .optional(),
+  /** The outcome, or why it is not known; mrkdwn, half a sentence. */
+  words: z.string(),
+  /** The kind of the service's failure, where that ended it. */
+  failure: z.string().optional(),
+});
+export type GuardResult = z.infer<typeof GuardResult>;
+
+/** Sent at the end of a run to each guard that waits for it. */
+export const GUARD_RESULTS: JobType<GuardResult> = { queue: 'guard-results', schema: GuardResult };

@@ -1,0 +1,274 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
+import { code } from '../../core/mrkdwn.ts';
+import { CATCH_UP_MS, type Job, type JobType } from '../../jobs/jobs.ts';
+import { SCHEDULES } from '../../records/account-keys.ts';
+import { withScheduledAt } from '../../records/digests.ts';
+import {
+  ACTIVE,
+  type Paused,
+  SCHEDULES_LOCK,
+  type Schedule,
+  type ScheduleState,
+} from '../../records/schedules.ts';
+import {
+  cronOf,
+  type LastOccurrence,
+  type TimedNoun,
+  type TimedSchedule,
+  type TimedSchedules,
+} from '../../records/timed-schedules.ts';
+import { say } from '../../views/blocks/message.ts';
+import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { type Chain, continueChain, startChain } from './chain.ts';
+import { expectRoomForSchedule, type ScheduleKind } from './lifecycle.ts';
+import { notifyOwner, pauseAndNotify } from './notify-owner.ts';
+import { isServed } from './reconcile-schedules.ts';
+
+/** The job of an occurrence: of which schedule, and when it was due, milliseconds since the epoch. */
+export const Occurrence = z.preprocess(
+  (data) => withScheduledAt(withId(data)),
+  z.object({ id: z.string(), scheduledAt: z.number() }),
+);
+export type Occurrence = z.infer<typeof Occurrence>;
+
+/** Release 0.2.0 called the id by the kind of the schedule. */
+function withId(data: unknown): unknown {
+  return isObject(data) && 'digest' in data ? { id: data.digest, ...data } : data;
+}
+
+/** What a person decides of a schedule by the clock, in which channel, and by which request. */
+export type NewSchedule<R extends TimedSchedule> = Choices<R> &
+  Pick<TimedSchedule, 'requestId' | 'channel' | 'setUpBy'>;
+export type Choices<R extends TimedSchedule> = Omit<R, keyof TimedSchedule> &
+  Pick<R, 'cadence' | 'zone' | 'account' | 'project'>;
+
+interface TimedParts<R extends TimedSchedule> {
+  /** Of its queue, and as people call it. */
+  noun: TimedNoun;
+  /** What people call it; its id if left out. */
+  nameOf?(record: R): string;
+  schema: z.ZodType<R>;
+  recordsOf(workspace: Workspace): TimedSchedules<R>;
+  /** How long after its time an occurrence begins, in milliseconds. */
+  delayOf?(id: string): number;
+}
+
+/** Schedules by the clock, digests and guards: each occurrence is carried out once. */
+export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
+  readonly command: string;
+  readonly requester = SCHEDULES;
+  readonly job: JobType<Occurrence>;
+  readonly #parts: TimedParts<R>;
+
+  constructor(parts: TimedParts<R>) {
+    this.#parts = parts;
+    this.command = `${parts.noun} add`;
+    this.job = { queue: parts.noun, schema: Occurrence };
+  }
+
+  /** @param run carries out an occurrence; safe to repeat after a kill */
+  jobDefinition(run: JobDefinition<Occurrence>['run']): JobDefinition<Occurrence> {
+    return defineJob({
+      ...this.job,
+      // Some eight hours of attempts, while an occurrence is worth carrying out.
+      options: { concurrency: 50, attempts: 16, backoffMs: 15_000 },
+      run,
+      onDeadLetter: (workspace, occurrence) => this.#failed(workspace, occurrence),
+    });
+  }
+
+  async list(workspace: Workspace): Promise<Schedule<R>[]> {
+    return (await this.records(workspace).list()).map((record) => this.asSchedule(record));
+  }
+
+  async setState(
+    workspace: Workspace,
+    { id }: Schedule,
+    change: (state: ScheduleState) => ScheduleState,
+  ): Promise<Schedule<R> | undefined> {
+    return this.#changed(workspace, id, (current) => {
+      const state = change(current.state);
+      const isResumed = current.state.kind === 'paused' && state.kind === 'active';
+      return { ...current, state, ...(isResumed ? { activeSince: workspace.clock.now() } : {}) };
+    });
+  }
+
+  /** From its latest occurrence on, or from when it began. One that is about to be resumed begins now. */
+  start(workspace: Workspace, { record }: Schedule<R>): Promise<void> {
+    return this.#startOf(workspace, record);
+  }
+
+  async #startOf(workspace: Workspace, record: R): Promise<void> {
+    const { state, last, setUpAt, activeSince = setUpAt } = record;
+    const since = state.kind === 'paused' ? workspace.clock.now() : activeSince;
+    await startChain(workspace, this.#chainOf(record), Math.max(since, last?.scheduledAt ?? since));
+  }
+
+  async prepareResume(
+    workspace: Workspace,
+    { id, name, account }: Schedule<R>,
+  ): Promise<() => Promise<void>> {
+    if (!isServed({ account }, await workspace.accounts.list()))
+      throw new UserError(
+        `The ${this.#parts.noun} ${code(name)} has no working account.`,
+        `connect${account === undefined ? '' : ` ${account}`}`,
+      );
+    return async () => void (await this.#changed(workspace, id, awake));
+  }
+
+  async remove(workspace: Workspace, { id }: Pick<Schedule, 'id'>): Promise<unknown> {
+    const removed = await this.records(workspace).get(id);
+    await this.records(workspace).remove(id);
+    return removed;
+  }
+
+  async restore(workspace: Workspace, removed: unknown): Promise<Schedule<R>> {
+    const record = this.#parts.schema.parse(removed);
+    const existing = await this.records(workspace).get(record.id);
+    if (existing === undefined) await this.records(workspace).put(record);
+    return this.asSchedule(existing ?? record);
+  }
+
+  /** Stores a new one and starts it; repeated for the same request it changes nothing. */
+  add(workspace: Workspace, asked: NewSchedule<R>): Promise<Schedule<R>> {
+    const records = this.records(workspace);
+    return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+      // By the request and not by the id, which is another one where the id that was taken then is free by now.
+      const existing = (await records.list()).find(({ requestId }) => requestId === asked.requestId);
+      if (existing === undefined) await expectRoomForSchedule(workspace, asked.channel);
+      const id = await records.freeId(asked.requestId);
+      const setUpAt = workspace.clock.now();
+      const record = existing ?? this.#parts.schema.parse({ ...asked, id, setUpAt, state: ACTIVE });
+      if (record.state.kind === 'active') await this.#startOf(workspace, record);
+      if (existing === undefined) await records.put(record);
+      return this.asSchedule(record);
+    });
+  }
+
+  /** Undefined where it was removed. */
+  edit(workspace: Workspace, id: string, choices: Choices<R>): Promise<Schedule<R> | undefined> {
+    const { account, project } = choices;
+    // What was chosen before and is not chosen any more goes too.
+    const chosen = { ...choices, account, project, activeSince: workspace.clock.now() };
+    return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+      const existing = await this.records(workspace).get(id);
+      if (existing?.state.kind === 'active') await this.#startOf(workspace, { ...existing, ...chosen });
+      return this.#changed(workspace, id, (current) => ({ ...current, ...chosen }));
+    });
+  }
+
+  records(workspace: Workspace): TimedSchedules<R> {
+    return this.#parts.recordsOf(workspace);
+  }
+
+  asSchedule(record: R): Schedule<R> {
+    const { id, channel, setUpBy, account, state } = record;
+    const { noun, nameOf } = this.#parts;
+    const name = nameOf?.(record) ?? id;
+    const what = `the ${noun} ${code(name)} in <#${channel}>`;
+    return { id, name, what, channel, setUpBy, account, state, resume: `${noun} resume ${id}`, record };
+  }
+
+  /** Names an occurrence, the same for each attempt. */
+  nameOf({ id, scheduledAt }: Occurrence): string {
+    return `${this.#parts.noun} ${id} ${scheduledAt}`;
+  }
+
+  /**
+   * Plans the next occurrence.
+   * @param isBegun true where this one was begun before a kill
+   * @returns the schedule, where this occurrence is to be carried out now
+   */
+  async begin(
+    workspace: Workspace,
+    { data, attempt, signal }: Job<Occurrence>,
+    isBegun = false,
+  ): Promise<R | undefined> {
+    const record = await this.records(workspace).get(data.id);
+    if (record === undefined) return undefined;
+    // Where this occurrence paused it, and was killed before its notice, that is sent now.
+    if (record.state.kind === 'paused') return this.notifyPaused(workspace, data, signal);
+    const { scheduledAt } = data;
+    const link = { scheduledAt, attempt, doneAt: record.last?.scheduledAt };
+    if (!(await continueChain(workspace, this.#chainOf(record), link))) return undefined;
+    const isSnoozed = (record.snoozedUntil ?? 0) > scheduledAt;
+    const isMissed = workspace.clock.now() - scheduledAt >= CATCH_UP_MS;
+    if (isBegun || !(isSnoozed || isMissed)) return record;
+    await this.end(workspace, data, { outcome: isSnoozed ? 'snoozed' : 'missed' });
+    return undefined;
+  }
+
+  /** Records how an occurrence ended, for the list. */
+  async end(
+    workspace: Workspace,
+    { id, scheduledAt }: Occurrence,
+    result: Pick<LastOccurrence, 'outcome' | 'reason'>,
+  ): Promise<void> {
+    const last = { scheduledAt, at: workspace.clock.now(), ...result };
+    await this.#changed(workspace, id, (current) => {
+      // A late occurrence may end after a younger one.
+      if ((current.last?.scheduledAt ?? 0) > scheduledAt) return current;
+      return { ...((current.snoozedUntil ?? 0) > scheduledAt ? current : awake(current)), last };
+    });
+    workspace.metrics.occurrence(this.#parts.noun, result.outcome, last.at - scheduledAt);
+  }
+
+  /** Pauses the schedule because of an occurrence, and notifies its owner, once. */
+  async pause(
+    workspace: Workspace,
+    occurrence: Occurrence,
+    paused: Pick<Paused, 'cause' | 'reason'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.end(workspace, occurrence, { outcome: 'failed', reason: paused.reason });
+    await this.notifyPaused(workspace, occurrence, signal, paused);
+  }
+
+  /** @param paused left out where an occurrence paused it before, and only the notice may be left to send */
+  async notifyPaused(
+    workspace: Workspace,
+    occurrence: Occurrence,
+    signal: AbortSignal,
+    paused?: Pick<Paused, 'cause' | 'reason'>,
+  ): Promise<undefined> {
+    await pauseAndNotify(workspace, this, {
+      concerns: ({ id }) => id === occurrence.id,
+      paused,
+      causeId: this.nameOf(occurrence),
+      signal,
+    });
+  }
+
+  /** The last attempt failed: the list says so, and the owner is notified. */
+  async #failed(workspace: Workspace, occurrence: Occurrence): Promise<void> {
+    const record = await this.records(workspace).get(occurrence.id);
+    if (record === undefined) return;
+    await this.end(workspace, occurrence, { outcome: 'failed', reason: 'an unexpected error' });
+    const { what, channel, setUpBy: user } = this.asSchedule(record);
+    const said = `:warning: Deckhand could not carry out ${what} because of an unexpected error. It runs again at its next time; if this keeps happening, contact your administrator.`;
+    const id = `dead ${this.nameOf(occurrence)}`;
+    await notifyOwner(workspace, { id, user, message: say(said), channel });
+  }
+
+  async #changed(
+    workspace: Workspace,
+    id: string,
+    change: (current: R) => R,
+  ): Promise<Schedule<R> | undefined> {
+    const changed = await this.records(workspace).change(id, change);
+    return changed && this.asSchedule(changed);
+  }
+
+  #chainOf({ id, cadence, zone }: R): Chain<Occurrence> {
+    const dataAt = (scheduledAt: number): Occurrence => ({ id, scheduledAt });
+    const delayMs = this.#parts.delayOf?.(id) ?? 0;
+    return { id, cron: cronOf(cadence), zone, delayMs, job: this.job, dataAt };
+  }
+}
+
+function awake<R extends TimedSchedule>(record: R): R {
+  return { ...record, snoozedUntil: undefined };
+}
