@@ -51,7 +51,6 @@ const LONG = [
   'test/scheduler/servers/refusals.test.ts',
   'test/scheduler/test-access/thread.test.ts',
   'test/scheduler/watches/{feed-cursor,hours,watch}.test.ts',
-  'test/service/{against-sandbox,hostile}.test.ts',
   'test/slack/repeats.test.ts',
   'test/spec-fields.test.ts',
   'test/trust/quarantine.test.ts',

@@ -1,7 +1,8 @@
 import { createWriteStream } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type ChaosResult, runChaos } from './chaos.ts';
-import type { Print } from './report.ts';
+
+type Print = (line: string) => void;
 
 const STORES = ['sqlite', 'postgres'] as const;
 

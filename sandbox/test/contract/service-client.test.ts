@@ -1,34 +1,34 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { DEMO_IDS, DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
-import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
-import { ACTIVITY_RANGES, getActivity } from '../../src/service/activity.ts';
-import { type AccountClient, createService, type Service } from '../../src/service/client.ts';
+import { ACTIVITY_RANGES, getActivity } from '../../../src/service/activity.ts';
+import { type AccountClient, createService, type Service } from '../../../src/service/client.ts';
 import {
   getHostedResource,
   listHostedResources,
   listRegions,
   listSizes,
   syncHostedResource,
-} from '../../src/service/hosted-resources.ts';
+} from '../../../src/service/hosted-resources.ts';
 import {
   createIntegration,
   HOOK_TYPES,
   type HookProperty,
   propertiesOf,
   updateIntegration,
-} from '../../src/service/integrations.ts';
-import { downloadInvoice, listInvoices } from '../../src/service/invoices.ts';
-import { enrollInBeta, getProfile } from '../../src/service/profile.ts';
-import { getTestAccess, listProjects, startTestAccess } from '../../src/service/projects.ts';
+} from '../../../src/service/integrations.ts';
+import { downloadInvoice, listInvoices } from '../../../src/service/invoices.ts';
+import { enrollInBeta, getProfile } from '../../../src/service/profile.ts';
+import { getTestAccess, listProjects, startTestAccess } from '../../../src/service/projects.ts';
 import {
   createServer,
   getBuildConfiguration,
   getServer,
   listServers,
   managedStatus,
-} from '../../src/service/servers.ts';
-import { signUp } from '../../src/service/signup.ts';
-import { failure, startTestClock } from './wire.ts';
+} from '../../../src/service/servers.ts';
+import { signUp } from '../../../src/service/signup.ts';
+import { failure, startTestClock } from '../../../test/service/wire.ts';
+import { DEMO_IDS, DEMO_USERS } from '../../service/seed/demo-facts.ts';
+import { type SimulatedService, startSimulatedService } from '../../service/server.ts';
 
 let sandbox: SimulatedService;
 let service: Service;
