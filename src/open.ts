@@ -1,7 +1,7 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { createApp, type DeckhandApp } from './app.ts';
 import { type Config, oauthClientOf } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
-import type { SqliteFile } from './core/sqlite-file.ts';
 import type { Engine, JobOutcome, JobsBackend } from './jobs/jobs.ts';
 import { createJobs } from './jobs/runner.ts';
 import { createSqliteJobs } from './jobs/sqlite-jobs.ts';
@@ -206,7 +206,7 @@ export async function openBackend(url: string, options: BackendOptions): Promise
 }
 
 /** From here on the process has other work: SQLite itself never waits for a lock again, `retryIfLocked` does. */
-function openSqliteJobs({ database }: SqliteFile, clock: Clock): JobsBackend {
+function openSqliteJobs(database: DatabaseSync, clock: Clock): JobsBackend {
   const jobs = createSqliteJobs(database, clock);
   database.exec('PRAGMA busy_timeout = 0');
   return jobs;

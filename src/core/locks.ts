@@ -6,70 +6,44 @@ export interface KeyedLock {
   idle(): Promise<void>;
 }
 
+interface Waiting {
+  begin: () => void;
+  isAwaited: boolean;
+}
+
 /** Within this process. p-queue would need a queue for each key, and code of this length to forget idle ones. */
 export function createKeyedLock(): KeyedLock {
   /** What waits for each key that is held. */
-  const waiting = new Map<string, Waiting<() => void>>();
+  const held = new Map<string, Waiting[]>();
   let whenIdle = Promise.withResolvers<void>();
 
-  /** Undefined where the key is free. */
-  function enter(key: string, isAwaited: boolean): Promise<void> | undefined {
-    const queue = waiting.get(key);
-    if (queue !== undefined) return new Promise((resolve) => queue.add(resolve, isAwaited));
-    waiting.set(key, new Waiting());
-    return undefined;
+  /** Resolves when the key is free. */
+  function turn(waiting: Waiting[], isAwaited: boolean): Promise<void> {
+    return new Promise((begin) => {
+      const at = isAwaited ? waiting.findIndex((other) => !other.isAwaited) : -1;
+      waiting.splice(at === -1 ? waiting.length : at, 0, { begin, isAwaited });
+    });
   }
 
-  function leave(key: string): void {
-    const next = waiting.get(key)?.next();
-    if (next !== undefined) {
-      next();
-      return;
-    }
-    waiting.delete(key);
-    if (waiting.size > 0) return;
+  function release(key: string): void {
+    const next = held.get(key)?.shift();
+    next?.begin();
+    if (next === undefined) held.delete(key);
+    if (held.size > 0) return;
     whenIdle.resolve();
     whenIdle = Promise.withResolvers();
   }
 
-  async function alone<T>(key: string, work: () => Promise<T>, isAwaited = false): Promise<T> {
-    const turn = enter(key, isAwaited);
-    if (turn !== undefined) await turn;
+  async function lock<T>(key: string, work: () => Promise<T>, isAwaited = false): Promise<T> {
+    const waiting = held.get(key);
+    if (waiting === undefined) held.set(key, []);
+    else await turn(waiting, isAwaited);
     try {
       return await work();
     } finally {
-      leave(key);
+      release(key);
     }
   }
 
-  const idle = async (): Promise<void> => {
-    if (waiting.size > 0) await whenIdle.promise;
-  };
-
-  return Object.assign(alone, { idle });
-}
-
-/** After so many that a person waited for, one of the others has its turn. */
-const MAX_AHEAD = 9;
-
-/** What waits for its turn: what a person waits for first, but never so that the rest stands still. */
-class Waiting<T> {
-  readonly #awaited: T[] = [];
-  readonly #others: T[] = [];
-  /** How many went ahead of the others in a row. */
-  #ahead = 0;
-
-  add(one: T, isAwaited: boolean): void {
-    (isAwaited ? this.#awaited : this.#others).push(one);
-  }
-
-  next(): T | undefined {
-    const isOthersTurn = this.#awaited.length === 0 || (this.#others.length > 0 && this.#ahead >= MAX_AHEAD);
-    if (isOthersTurn) {
-      this.#ahead = 0;
-      return this.#others.shift();
-    }
-    this.#ahead += 1;
-    return this.#awaited.shift();
-  }
+  return Object.assign(lock, { idle: async () => (held.size > 0 ? whenIdle.promise : undefined) });
 }

@@ -10,21 +10,15 @@ export interface DataVisualizationBlock extends Block {
   type: 'data_visualization';
   /** At most 50 characters, as the labels of the axes. */
   title: string;
-  chart: SeriesChart | PieChart;
+  chart: SeriesChart;
 }
 
 interface SeriesChart {
-  type: 'bar' | 'line' | 'area';
+  type: 'bar';
   /** At most 6 with different names, each with a point for every category; names have at most 20 characters. */
   series: Array<{ name: string; data: Array<{ label: string; value: number }> }>;
   /** At most 20 categories of 20 characters. */
   axis_config: { categories: string[]; x_label?: string; y_label?: string };
-}
-
-interface PieChart {
-  type: 'pie';
-  /** At most 6, each over 0. */
-  segments: Array<{ label: string; value: number }>;
 }
 
 /** What Deckhand says: `text` for notifications and screen readers, `blocks` for eyes; always both. */

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { DAY_MS, HOUR_MS } from './clock.ts';
 
 const MAX_MS = HOUR_MS;
@@ -84,4 +85,39 @@ export function nextPollMs(timing: PollTiming): number {
   const pause = backoff(intervalMs, failures + 1, random, options);
   const shortestMs = intervalMs < SHORTEST_PAUSE_MS ? 0 : SHORTEST_PAUSE_MS;
   return Math.max(pause, shortestMs, retryAt === undefined ? 0 : Math.round(retryAt - now));
+}
+
+/** SQLITE_BUSY, the lower byte of all its kinds. */
+const BUSY = 5;
+
+const LOCKED_RETRY_MS = 20;
+
+/** Leaves time to say so within Slack's three seconds. */
+const MAX_LOCKED_MS = 2_000;
+
+/**
+ * Work on an SQLite file, tried again while another program holds its lock. SQLite's own waiting would stop the event loop,
+ * and with it everything that needs no lock.
+ * @param work has no effect where it fails so
+ */
+export async function retryIfLocked<T>(work: () => T | Promise<T>): Promise<T> {
+  const end = performance.now() + MAX_LOCKED_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isLocked(error) || performance.now() >= end) throw error;
+    }
+    await wait(LOCKED_RETRY_MS);
+  }
+}
+
+/** True where another program holds the lock of an SQLite file. */
+export function isLocked(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'errcode' in error &&
+    typeof error.errcode === 'number' &&
+    (error.errcode & 0xff) === BUSY
+  );
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
-import { inTransaction, retryIfLocked } from '../core/sqlite-file.ts';
+import { retryIfLocked } from '../core/retry.ts';
 import type { ClaimedJob, JobsBackend } from './jobs.ts';
 
 /**
@@ -133,7 +133,7 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
       return Object.fromEntries(counted.map(({ queue, ...counts }) => [queue, counts]));
     },
     // Sees that another process holds the file; that the disk has room is seen by the store's own ping.
-    ping: () => inTransaction(db, () => undefined),
+    ping: () => retryIfLocked(() => db.exec('BEGIN IMMEDIATE; ROLLBACK')),
     close: async () => undefined,
   };
 }

@@ -7,8 +7,10 @@ import {
   NullableText,
   Numeric,
   OptionalText,
+  orElse,
   readRows,
   requestJson,
+  StatedText,
   Timestamp,
 } from './call.ts';
 import type { AccountClient } from './client.ts';
@@ -16,21 +18,16 @@ import type { AccountClient } from './client.ts';
 export const ACTIVITY_RANGES = ['today', 'last_7_days', 'last_30_days', 'this_week'] as const;
 export type ActivityRange = (typeof ACTIVITY_RANGES)[number];
 
-const EventProperties = z
-  .object({ end_ref: NullableText.catch(null), servers: z.unknown().optional().transform(namesIn) })
-  .nullish()
-  .catch(null)
-  .transform((properties) => properties ?? { end_ref: null, servers: [] });
+const EventProperties = orElse(
+  z.object({ end_ref: NullableText, servers: z.unknown().optional().transform(namesIn) }),
+  { end_ref: null, servers: [] },
+);
 
 /** API 2.11 (docs/service-api.md). `event` may be any word: there is no complete list. */
 export const ActivityEvent = z.object({
   event: Identifier,
   properties: EventProperties,
-  project: z
-    .object({ name: OptionalText, permalink: OptionalText, identifier: OptionalText })
-    .nullish()
-    .catch(null)
-    .transform((project) => project ?? null),
+  project: orElse(z.object({ name: OptionalText, permalink: OptionalText, identifier: OptionalText }), null),
   user: NullableText,
   created_at: Timestamp,
 });
@@ -47,10 +44,7 @@ export const ActivityStats = z.object({
   /** Percentage points. */
   success_rate_delta: Figure,
   /** For people, e.g. `1m 12s`. */
-  avg_duration: z
-    .union([z.string(), z.number().transform(String)])
-    .nullish()
-    .catch(undefined),
+  avg_duration: StatedText,
   active_servers: Figure,
 });
 export type ActivityStats = z.infer<typeof ActivityStats>;

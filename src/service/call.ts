@@ -135,15 +135,25 @@ function describeIssues({ issues }: z.ZodError): string {
 /** An opaque identifier or name on the wire; some services send numbers for strings. */
 export const Identifier = z.union([z.string().min(1), z.number()]).transform(String);
 
-/** Text that is not essential: null where it is absent, null or not text. */
-export const NullableText = z
-  .union([z.string(), z.number().transform(String)])
-  .nullish()
-  .catch(null)
-  .transform((text) => text ?? null);
+/** What is not essential: `fallback` where it is absent, null, or cannot be read. */
+export function orElse<T extends z.ZodType, F>(schema: T, fallback: F) {
+  return schema
+    .nullish()
+    .catch(null)
+    .transform((value) => value ?? fallback);
+}
+
+/** Text, also where services write a number. */
+const Words = z.union([z.string(), z.number().transform(String)]);
+
+/** Text that is not essential. */
+export const NullableText = orElse(Words, null);
 
 /** Text that is not essential, or empty. */
-export const OptionalText = NullableText.transform((text) => text ?? '');
+export const OptionalText = orElse(Words, '');
+
+/** Text that may be none: null where the service says so, undefined where it says nothing that can be read. */
+export const StatedText = Words.nullish().catch(undefined);
 
 /** A yes or no that something depends on; services also write it as text or as 0 and 1. */
 export const YesOrNo = z.preprocess((value) => FLAG_WORDS.get(String(value)) ?? value, z.boolean());
@@ -167,19 +177,11 @@ export const Timestamp = z
   .transform(instantText)
   .refine((text) => !Number.isNaN(Date.parse(text)));
 
-/** Text that may be none: null where the service says so, undefined where it says nothing that can be read. */
-export const StatedText = z
-  .union([z.string(), z.number().transform(String)])
-  .nullish()
-  .catch(undefined);
-
 /** A timestamp that may be none: null where the service says so, undefined where it says nothing that can be read. */
 export const StatedTimestamp = Timestamp.nullish().catch(undefined);
 
 /** A timestamp, or null where it is absent or no date. */
-export const NullableTimestamp = Timestamp.nullish()
-  .catch(null)
-  .transform((text) => text ?? null);
+export const NullableTimestamp = orElse(Timestamp, null);
 
 /** A number, also when written as text: services send amounts and ports both ways. */
 export const Numeric = z.union([
@@ -191,10 +193,8 @@ export const Numeric = z.union([
     .transform(Number),
 ]);
 
-/** A number that is not essential: null where it is absent, null or no number. */
-export const NullableNumber = Numeric.nullish()
-  .catch(null)
-  .transform((number) => number ?? null);
+/** A number that is not essential. */
+export const NullableNumber = orElse(Numeric, null);
 
 /** The rows of a list, by itself or under a key; each is read by itself. */
 export function listUnder(key: string) {

@@ -11,6 +11,7 @@ import {
   NullableText,
   NullableTimestamp,
   OptionalText,
+  orElse,
   type Reader,
   requestJson,
   requestRows,
@@ -30,17 +31,16 @@ export const HostedResource = z.object({
   ip_address: NullableText,
   /** In the account's currency. */
   monthly_cost: NullableNumber,
-  ssh_key: z
-    .object({
+  ssh_key: orElse(
+    z.object({
       identifier: OptionalText,
       title: OptionalText,
       public_key: OptionalText,
       key_type: OptionalText,
       fingerprint: OptionalText,
-    })
-    .nullish()
-    .catch(null)
-    .transform((key) => key ?? null),
+    }),
+    null,
+  ),
   created_at: NullableTimestamp,
   updated_at: NullableTimestamp,
 });

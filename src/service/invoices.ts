@@ -9,6 +9,7 @@ import {
   NullableTimestamp,
   Numeric,
   OptionalText,
+  orElse,
   requestRows,
   Timestamp,
   unexpected,
@@ -26,9 +27,7 @@ export const Invoice = z.object({
   /** Lower-case code. */
   currency: OptionalText,
   total: Amount,
-  vat: Amount.nullish()
-    .catch(null)
-    .transform((vat) => vat ?? null),
+  vat: orElse(Amount, null),
   paid: YesOrNo,
   paid_at: NullableTimestamp,
   created_at: Timestamp,

@@ -1,9 +1,9 @@
 import * as openid from 'openid-client';
 import type { Dispatcher } from 'undici';
+import { z } from 'zod';
 import { sendRequest } from '../core/http.ts';
-import { parseJson, parseObject } from '../core/json.ts';
+import { isObject, parseJson, parseObject } from '../core/json.ts';
 import { findAddressFault } from './addresses.ts';
-import { emailIn } from './identity.ts';
 
 /** All scopes of API 5.3 (docs/service-api.md). */
 const SCOPES = 'email_address assignments';
@@ -236,4 +236,16 @@ function reasonOf(error: unknown): string {
 function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
+}
+
+const Email = z.email().max(200);
+
+/**
+ * The person's e-mail address, where an answer of the service has it under the name of its scope or the usual one.
+ * API 5.3 (docs/service-api.md) shows neither the fields of a token's answer nor a place to ask with a token.
+ */
+function emailIn(answer: unknown): string | undefined {
+  if (!isObject(answer) || answer.email_verified === false) return undefined;
+  const found = [answer.email_address, answer.email].find((value) => Email.safeParse(value).success);
+  return typeof found === 'string' ? found : undefined;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
-import { type CallOptions, Flag, OptionalText, requestJson, YesOrNo } from './call.ts';
-import type { AccountClient } from './client.ts';
+import { type CallOptions, Flag, NullableText, OptionalText, orElse, requestJson, YesOrNo } from './call.ts';
+import type { AccountClient, Service } from './client.ts';
 
 /** API 2.3 (docs/service-api.md); `suspended` and `trialling` come from such services too. */
 const ProfileFields = z.object({
@@ -55,4 +55,69 @@ export function enrollInBeta(
   const path = ['beta', 'enrollments'];
   const call = { operation: 'enrollInBeta', method: 'POST', path, body } as const;
   return requestJson(account, BetaEnrollment, call, options);
+}
+
+/** API 2.1 (docs/service-api.md). The password is the person's own and is stored nowhere. */
+export interface SignupRequest {
+  email: string;
+  password: string;
+  terms_accepted: boolean;
+  account_name?: string;
+  full_name?: string;
+  package?: string;
+  coupon?: string;
+  newsletter_opt_in?: boolean;
+  signup_source?: string;
+  client?: string;
+  utm_params?: Record<string, string>;
+}
+
+const SshPublicKey = z.object({ id: OptionalText, public_key: z.string(), fingerprint: OptionalText });
+
+/** API 2.2. The key is sent only once, so no other oddity of the answer may lose it: the name may come from any field. */
+export const Signup = z
+  .object({
+    account: orElse(
+      z.object({ identifier: NullableText, name: NullableText, subdomain: NullableText, url: NullableText }),
+      null,
+    ),
+    api_key: z.string().min(1),
+    ssh_public_key: orElse(SshPublicKey, null),
+    oauth_urls: z.unknown().optional().transform(addressesIn),
+    mcp_config: orElse(z.object({ account: NullableText }), null),
+    email_verified: Flag,
+  })
+  .transform(({ account, mcp_config, ...rest }, context) => {
+    const subdomain = account?.subdomain ?? mcp_config?.account ?? account?.identifier;
+    if (!subdomain) {
+      context.addIssue('no account name');
+      return z.NEVER;
+    }
+    const named = { name: account?.name ?? subdomain, subdomain, url: account?.url ?? null };
+    return { ...rest, account: named };
+  });
+export type Signup = z.infer<typeof Signup>;
+
+/**
+ * Creates an account. API 4.1. Never sent twice: attempts are few (API 8) and an account cannot be undone. A refusal keeps
+ * its `status` and `messages` (API 7.2). Throws a TypeError where no sign-up address is configured.
+ */
+export async function signUp(
+  service: Service,
+  request: SignupRequest,
+  options?: Pick<CallOptions, 'signal'>,
+): Promise<Signup> {
+  if (service.signup === undefined) throw new TypeError('sign-up has no address');
+  const path = ['api', 'v1', 'signup'];
+  const call = { operation: 'signUp', method: 'POST', scope: 'signup', path, body: request } as const;
+  return await requestJson(service.signup, Signup, call, { ...options, retries: 0 });
+}
+
+/** Addresses by provider, but only those that a browser opens as a page. */
+function addressesIn(value: unknown): Record<string, string> {
+  if (!isObject(value)) return {};
+  const pages = Object.entries(value).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && /^https?:\/\//i.test(entry[1]),
+  );
+  return Object.fromEntries(pages);
 }

@@ -8,6 +8,7 @@ import {
   listUnder,
   NullableText,
   OptionalText,
+  orElse,
   readRows,
   recordUnder,
   requestJson,
@@ -61,8 +62,8 @@ export const Server = z
     username: NullableText,
     use_ssh_keys: Flag,
     host_key: NullableText,
-    static_hosting: StaticHosting.nullish().catch(null),
-    managed_vps: ManagedVps.nullish().catch(null),
+    static_hosting: orElse(StaticHosting, null),
+    managed_vps: orElse(ManagedVps, null),
   })
   .transform((server) => {
     const { protocol_type, static_hosting, managed_vps } = server;
@@ -155,17 +156,9 @@ function bodyOf(server: NewServer): Record<string, unknown> {
 /** API 2.9. `packages`: version by name of a language or tool, an open map. */
 export const BuildConfiguration = z.object({
   identifier: Identifier,
-  packages: z
-    .record(z.string(), NullableText)
-    .nullish()
-    .catch(null)
-    .transform((packages) => packages ?? {}),
+  packages: orElse(z.record(z.string(), NullableText), {}),
   default: Flag,
-  servers: z
-    .array(z.unknown())
-    .nullish()
-    .catch(null)
-    .transform((servers) => servers ?? []),
+  servers: orElse(z.array(z.unknown()), []),
 });
 export type BuildConfiguration = Omit<z.infer<typeof BuildConfiguration>, 'servers'> & { servers: Server[] };
 

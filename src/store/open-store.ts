@@ -1,6 +1,6 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../core/clock.ts';
-import type { SqliteFile } from '../core/sqlite-file.ts';
 import { createStore, type Database, type DocumentsOptions } from './documents.ts';
 import { openSqlite } from './sqlite.ts';
 import { type Collection, GLOBAL, type Store, StoreError } from './store.ts';
@@ -18,7 +18,7 @@ export interface StoreOptions extends Omit<DocumentsOptions, 'clock'> {
 
 export interface OpenStore extends Store {
   /** The SQLite file that the documents are in, for the jobs beside them. Closed by `close`. */
-  sqlite: SqliteFile | undefined;
+  sqlite: DatabaseSync | undefined;
   database: Database;
 }
 
@@ -47,7 +47,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
 
 interface Connected {
   database: Database;
-  sqlite: SqliteFile | undefined;
+  sqlite: DatabaseSync | undefined;
 }
 
 async function connect(url: string, alone: boolean, onError: (error: Error) => void): Promise<Connected> {

@@ -14,7 +14,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { KeyvSqlite, type SqliteDriver } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
 import { createKeyedLock } from '../core/locks.ts';
-import { isLocked, retryIfLocked, type SqliteFile } from '../core/sqlite-file.ts';
+import { isLocked, retryIfLocked } from '../core/retry.ts';
 import { databaseFault } from './database-fault.ts';
 import { type Database, type Envelope, type Range, SERIALIZATION, type StoredRow } from './documents.ts';
 import { StoreError } from './store.ts';
@@ -34,15 +34,14 @@ export interface SqliteOptions {
 /** One file, one process. Folders are made as needed. The file is given too, for other tables in it. */
 export async function openSqlite(
   options: SqliteOptions,
-): Promise<{ database: Database; sqlite: SqliteFile }> {
+): Promise<{ database: Database; sqlite: DatabaseSync }> {
   prepareFolder(options.path);
   const path = realFile(options.path);
   const release = options.alone ? guardFile(path) : () => undefined;
   try {
-    const file = openFile(path);
-    const adapter = new KeyvSqlite({ uri: `sqlite://${path}`, driver: createDriver(file) });
+    const sqlite = openFile(path);
+    const adapter = new KeyvSqlite({ uri: `sqlite://${path}`, driver: createDriver(sqlite) });
     await adapter.ready;
-    const sqlite = { database: file, commit: retryIfLocked };
     return { database: createDatabase(adapter, release), sqlite };
   } catch (cause) {
     release();

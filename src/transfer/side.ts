@@ -35,7 +35,7 @@ export async function withSide<T>(
 }
 
 async function openJobs(url: string, { sqlite }: OpenStore): Promise<JobsBackend> {
-  if (sqlite !== undefined) return createSqliteJobs(sqlite.database, systemClock);
+  if (sqlite !== undefined) return createSqliteJobs(sqlite, systemClock);
   const { createPgBossJobs } = await import('../jobs/pg-boss-jobs.ts');
   return createPgBossJobs({ url, clock: systemClock });
 }

@@ -55,7 +55,7 @@ async function localSite(start?: string): Promise<Site> {
       const own = mortal(clock);
       const store = await openStore(url, { clock: own });
       if (store.sqlite === undefined) throw new Error('this is no SQLite file');
-      const backend = createSqliteJobs(store.sqlite.database, own);
+      const backend = createSqliteJobs(store.sqlite, own);
       const engine = createJobs({ backend, clock: own, random: () => 0.5, onJobEnd });
       let isOpen = true;
       const close = async (): Promise<void> => {

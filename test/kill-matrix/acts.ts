@@ -44,6 +44,8 @@ const times = (texts: readonly string[], words: string): number =>
 
 /** What a form says that was carried out by a process which did not acknowledge it. */
 const DONE = 'Done. You can close this';
+/** What a message says of one whose form is gone from the screen. */
+const CARRIED_OUT = 'was carried out';
 /** Of an order that a kill cut off. */
 const UNKNOWN = 'may or may not be done';
 
@@ -114,7 +116,7 @@ const serverAdd: Act = {
 };
 
 const added = answersBy((messages) =>
-  ['is set up in', UNKNOWN, DONE].reduce((sum, words) => sum + times(messages, words), 0),
+  ['is set up in', UNKNOWN, DONE, CARRIED_OUT].reduce((sum, words) => sum + times(messages, words), 0),
 );
 
 const integrationAdd: Act = {
@@ -143,7 +145,9 @@ const integrationAdd: Act = {
   done: (site, n) => made(site, '/integrations', `int${n}x`),
 };
 
-const connected = answersBy((messages) => times(messages, 'Connected *') + times(messages, DONE));
+const connected = answersBy((messages) =>
+  ['Connected *', DONE, CARRIED_OUT].reduce((sum, words) => sum + times(messages, words), 0),
+);
 const connect: Act = {
   name: 'connect',
   isAlone: true,

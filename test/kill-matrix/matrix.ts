@@ -155,9 +155,14 @@ function repeatedPosts({ slack, uncertain }: Site): Doubled[] {
   const roots = [CHANNEL, 'C0BILLING'].flatMap((channel) => slack.messages(TEAM, channel));
   const all = [...roots, ...roots.flatMap(({ channel, ts }) => slack.thread(TEAM, channel, ts))];
   const names = all.flatMap(({ client_msg_id: id }) => id ?? []);
-  const counted = new Set(uncertain.flatMap(({ delivery = '' }) => [delivery, postId(TEAM, delivery)]));
+  const counted = new Set(uncertain.flatMap(({ delivery = '' }) => [delivery, ...postsOf(delivery)]));
   const repeated = names.filter((name, at) => names.indexOf(name) !== at);
   return repeated.map((name) => ({ what: `post ${name}`, isCounted: counted.has(name) }));
+}
+
+/** The posts that may be counted by the request which they answer: the card of a schedule is one. */
+function postsOf(delivery: string): string[] {
+  return [postId(TEAM, delivery), postId(TEAM, `changed ${CHANNEL} ${delivery}`)];
 }
 
 /** What was ordered, or answered, again for one time that it was asked. */

@@ -32,8 +32,11 @@ export const uninstall: Act = {
     slack.uninstall(teamOf(n));
     return true;
   },
-  /** Nothing names the workspace any more. */
-  seen: async (site, n) => ((await storedRows(site.storeUrl)).includes(teamOf(n)) ? 0 : 1),
+  /** Nothing names the workspace any more, but for the mark that it is to be swept again. */
+  async seen({ storeUrl }, n) {
+    const rows = (await storedRows(storeUrl)).split('\n').filter((row) => !row.includes('-/uninstalled/'));
+    return rows.some((row) => row.includes(teamOf(n))) ? 0 : 1;
+  },
 };
 
 async function connect({ slack }: Site, team: string, channel: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createService } from '../../src/service/client.ts';
-import { signUp } from '../../src/service/signup.ts';
+import { signUp } from '../../src/service/profile.ts';
 import { failure, type Reply, startTestClock, startWire } from './wire.ts';
 
 const POST = 'POST /api/v1/signup';

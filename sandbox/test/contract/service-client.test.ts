@@ -16,7 +16,7 @@ import {
   updateIntegration,
 } from '../../../src/service/integrations.ts';
 import { downloadInvoice, listInvoices } from '../../../src/service/invoices.ts';
-import { enrollInBeta, getProfile } from '../../../src/service/profile.ts';
+import { enrollInBeta, getProfile, signUp } from '../../../src/service/profile.ts';
 import { getTestAccess, listProjects, startTestAccess } from '../../../src/service/projects.ts';
 import {
   createServer,
@@ -25,7 +25,6 @@ import {
   listServers,
   managedStatus,
 } from '../../../src/service/servers.ts';
-import { signUp } from '../../../src/service/signup.ts';
 import { failure, startTestClock } from '../../../test/service/wire.ts';
 import { DEMO_IDS, DEMO_USERS } from '../../service/seed/demo-facts.ts';
 import { type SimulatedService, startSimulatedService } from '../../service/server.ts';

@@ -6,7 +6,7 @@ import { newReference } from '../../observability/failures.ts';
 import { countSignup, type SignupsLeft, signupsLeft } from '../../records/signup-attempts.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
 import { accountUrl, parseAccountName } from '../../service/addresses.ts';
-import { type Signup, type SignupRequest, signUp } from '../../service/signup.ts';
+import { type Signup, type SignupRequest, signUp } from '../../service/profile.ts';
 import {
   leftWords,
   PACKAGES,

@@ -104,6 +104,7 @@ const server = fc
       username: null,
       use_ssh_keys: false,
       host_key: null,
+      static_hosting: null,
       managed_vps: { status, hosted_resource_identifier: null, ip_address: null, region: '', size: '' },
     }),
   );

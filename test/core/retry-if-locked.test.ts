@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
-import { retryIfLocked } from '../../src/core/sqlite-file.ts';
+import { retryIfLocked } from '../../src/core/retry.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 async function twoConnections(): Promise<[DatabaseSync, DatabaseSync]> {
