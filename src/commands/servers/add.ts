@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Reply } from '../../core/reply.ts';
+import { Draft, Protocol } from '../../records/server-drafts.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
 import { FOLLOW_PROVISIONING, ServerTarget } from '../../scheduler/servers/provisioning.ts';
 import { isAnyHidden } from '../../views/blocks/modal.ts';
-import {
-  confirmServerModal,
-  creatingNotice,
-  Draft,
-  Protocol,
-  readServerForm,
-  SERVER_ADD,
-} from '../../views/servers/form.ts';
+import { confirmServerModal, creatingNotice, readServerForm, SERVER_ADD } from '../../views/servers/form.ts';
 import { fromButton } from '../carried.ts';
 import {
   type ActionContext,

@@ -2,20 +2,18 @@ import { UserError } from '../../core/errors.ts';
 import type { ModalView } from '../../core/message.ts';
 import type { Change, Reply } from '../../core/reply.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
+import { Draft, Protocol, type Wanted } from '../../records/server-drafts.ts';
 import { enrollInBeta, getProfile, type Profile } from '../../service/profile.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { resendable, withBanner } from '../../views/blocks/modal.ts';
 import { monthly } from '../../views/blocks/money.ts';
 import {
-  Draft,
   enrollFirstModal,
   handOverModal,
   type Offer,
-  Protocol,
   type ServerForm,
   serverFormModal,
   valuesOf,
-  type Wanted,
 } from '../../views/servers/form.ts';
 import { fromForm, redraw } from '../carried.ts';
 import type { Action, ActionContext, CommandContext, Submitted, ViewState } from '../command.ts';

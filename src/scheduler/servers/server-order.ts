@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { DAY_MS } from '../../core/clock.ts';
 import { UserError } from '../../core/errors.ts';
 import { AccountFailure } from '../../records/accounts.ts';
+import { Draft, Wanted } from '../../records/server-drafts.ts';
 import { listServers, type Server } from '../../service/servers.ts';
-import { Draft, Wanted } from '../../views/servers/form.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** A confirmed order of a managed server, kept so that it is made once. */

@@ -120,9 +120,9 @@ async function pointTo(
   const isShown = channel !== undefined && ts !== undefined;
   const link = isShown ? await slack.permalink({ channel, ts }) : undefined;
   const isGuards = guards.some((check) => requestOf(check) === requestId);
-  const asker = askedBy === undefined ? (isGuards ? 'guard' : 'workflow') : { user: askedBy };
+  const startedBy = askedBy === undefined ? (isGuards ? 'guard' : 'workflow') : { user: askedBy };
   const where = channel === undefined ? 'later' : link;
-  return { kind: 'private', message: alreadyRunningMessage(target, asker, createdAt, where) };
+  return { kind: 'private', message: alreadyRunningMessage(target, startedBy, createdAt, where) };
 }
 
 /** Follows a run again that was given up: the same root message, the same run. */

@@ -148,10 +148,10 @@ function newsFor(
   events: readonly ActivityEvent[],
   context: PageContext,
 ): { lines: KeptLine[]; events: Set<ActivityEvent> } {
-  const asking = watches.filter(({ mode }) => mode === 'all');
+  const unfiltered = watches.filter(({ mode }) => mode === 'all');
   const wanted = new Set<ActivityEvent>();
   const lines = events.flatMap((event): KeptLine[] => {
-    const ids = asking.filter((watch) => isFollowed(watch, event, context.mentions)).map(({ id }) => id);
+    const ids = unfiltered.filter((watch) => isFollowed(watch, event, context.mentions)).map(({ id }) => id);
     if (ids.length === 0) return [];
     wanted.add(event);
     return [{ ...newsLine(event, mentionedIn(context)), for: ids }];

@@ -72,9 +72,9 @@ export function alreadyRunningMessage(
   where: string | undefined,
 ): Message {
   const link = where === 'later' ? ' Its outcome is posted here when it ends.' : ` <${where}|See it here>.`;
-  const asker = typeof by === 'object' ? `<@${by.user}>` : `A ${by}`;
+  const who = typeof by === 'object' ? `<@${by.user}>` : `A ${by}`;
   return say(
-    `:hourglass_flowing_sand: A test of ${targetWords(target)} is running already. ${asker} started it ${dateTime(startedAt)}.${where === undefined ? '' : link}`,
+    `:hourglass_flowing_sand: A test of ${targetWords(target)} is running already. ${who} started it ${dateTime(startedAt)}.${where === undefined ? '' : link}`,
   );
 }
 
