@@ -1,3 +1,4 @@
+import type { HomeView } from '@slack/types';
 import { expect } from 'vitest';
 import { checkMessageBlocks } from '../../sandbox/slack/block-kit/message.ts';
 import { checkView } from '../../sandbox/slack/block-kit/view.ts';
@@ -8,8 +9,8 @@ const MAX_TEXT = 13_000;
 /** `chat.update` refuses longer text. */
 const MAX_MESSAGE_TEXT = 4_000;
 
-/** What a builder makes: a message, a form, or blocks of either. */
-export type Shown = Message | ModalView | KnownBlock[];
+/** What a builder makes: a message, a form, App Home, or blocks of them. */
+export type Shown = Message | ModalView | HomeView | KnownBlock[];
 
 /** Slack takes it, and nothing foreign in it is alive. */
 export function expectAccepted(shown: Shown): void {
@@ -26,7 +27,9 @@ export function expectAccepted(shown: Shown): void {
 
 function faultsOf(shown: Shown): string[] {
   if (Array.isArray(shown)) return checkMessageBlocks(shown);
-  return 'type' in shown ? checkView(shown, 'modal') : checkMessageBlocks(shown.blocks);
+  return 'type' in shown
+    ? checkView(shown, shown.type === 'home' ? 'home' : 'modal')
+    : checkMessageBlocks(shown.blocks);
 }
 
 /** Every text that Slack reads markup in. */

@@ -53,15 +53,18 @@ export function chooseResourceMessage(
   return say('Which managed resource do you mean?', ...menu);
 }
 
+/** Beside a table, for Slack refuses messages of much over 13,000 characters. */
+const MAX_CHOICES = 50;
+
 function resourceMenu(resources: readonly HostedResource[], placeholder: string, text: string): KnownBlock[] {
   // Of several with one identifier, which the service should not have, the menu takes one.
   const byIdentifier = new Map(resources.map((resource) => [resource.identifier, resource]));
   const choices = [...byIdentifier.values()]
     .filter(({ identifier }) => identifier.length <= LIMITS.optionValue)
-    .map(({ identifier, name, status }) => ({
+    .slice(0, MAX_CHOICES)
+    .map(({ identifier, name }) => ({
       value: identifier,
       text: name || identifier,
-      ...(status === '' ? {} : { description: status.replaceAll('_', ' ') }),
     }));
   const blockId = runBlock(text);
   if (choices.length === 0 || blockId.length > LIMITS.blockId) return [];

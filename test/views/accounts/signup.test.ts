@@ -1,13 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
 import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
 import { ServiceError, type ServiceErrorKind } from '../../../src/core/errors.ts';
-import { signedUpMessage, signupModal, verifiedMessage } from '../../../src/views/accounts/signup.ts';
+import { signupModal } from '../../../src/views/accounts/signup.ts';
 import { type SignupFault, signupFault } from '../../../src/views/accounts/signup-failures.ts';
 import { withBanner, withFieldErrors } from '../../../src/views/blocks/modal.ts';
-import { webUrl } from '../../support/arbitraries.ts';
-import { byLength } from '../../support/length.ts';
 
 const NOW = Date.parse('2026-03-02T09:00:00Z');
 const AT = { now: NOW, webSignup: 'https://signup.example.com' };
@@ -111,43 +108,8 @@ const foreign = fc.oneof(
     '\n\n',
   ),
 );
-const deployKey = fc.option(fc.record({ publicKey: foreign, fingerprint: foreign }), { nil: undefined });
 
 describe('whatever the service sends, Slack takes', () => {
-  it('the news of a sign-up', () => {
-    const view = fc.record({
-      account: foreign,
-      displayName: foreign,
-      url: webUrl(),
-      email: foreign,
-      keyTail: fc.string({ maxLength: 4 }),
-      isVerified: fc.boolean(),
-      deployKey,
-      oauthUrls: fc.dictionary(foreign, fc.oneof(webUrl(), foreign)),
-      word: fc.constant('/deckhand'),
-    });
-    fc.assert(
-      fc.property(view, (signedUp) => {
-        const message = signedUpMessage(signedUp);
-        expect(checkMessageBlocks(message.blocks)).toEqual([]);
-        const markup = message.blocks.flatMap((block) =>
-          block.type === 'section' ? [block.text?.text] : [],
-        );
-        expect([message.text, ...markup].join('\n')).not.toContain('<!channel>');
-        expect(message.text.length).toBeLessThan(4_000);
-      }),
-      { numRuns: byLength(12, 200) },
-    );
-  });
-
-  it('the news that the key works', () => {
-    fc.assert(
-      fc.property(foreign, deployKey, (account, key) => {
-        expect(checkMessageBlocks(verifiedMessage(account, key, '/deckhand').blocks)).toEqual([]);
-      }),
-    );
-  });
-
   it('the form with its faults', () => {
     const error = fc.record({
       status: fc.constantFrom(400, 401, 403, 409, 422, 429, 503, 418),

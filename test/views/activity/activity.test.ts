@@ -1,10 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
 import type { ActivityEvent, ActivityStats } from '../../../src/service/activity.ts';
 import { type ActivityAsk, activityMessage, eventLine } from '../../../src/views/activity/activity.ts';
 import { statsBlocks } from '../../../src/views/activity/stats.ts';
-import { hostileText } from '../../support/hostile.ts';
 
 const ASKER = { kind: 'asker', isShared: false } as const;
 const ASK: ActivityAsk = { account: 'acme', range: 'last_7_days', stats: false, page: 0, zone: 'UTC' };
@@ -152,45 +149,4 @@ describe('the figures', () => {
     expect(shown).toContain('no figures');
     expect(shown).not.toContain('0');
   });
-});
-
-const hostileEvent: fc.Arbitrary<ActivityEvent> = fc.record({
-  event: hostileText,
-  properties: fc.record({
-    end_ref: fc.option(hostileText),
-    servers: fc.array(hostileText, { maxLength: 8 }),
-  }),
-  project: fc.option(fc.record({ name: hostileText, permalink: hostileText, identifier: hostileText })),
-  user: fc.option(hostileText),
-  created_at: fc.date({ noInvalidDate: true, min: new Date(0) }).map((date) => date.toISOString()),
-});
-const anyFigure = fc.option(fc.double({ noNaN: true }), { nil: undefined });
-
-it('is a message that Slack takes, whatever the service tells', () => {
-  fc.assert(
-    fc.property(
-      fc.array(hostileEvent, { maxLength: 100 }),
-      fc.record({
-        total_deployments: anyFigure,
-        total_deployments_delta: anyFigure,
-        success_rate: anyFigure,
-        success_rate_delta: anyFigure,
-        avg_duration: fc.option(hostileText),
-        active_servers: anyFigure,
-      }),
-      hostileText,
-      fc.nat(12),
-      (events, stats, name, page) => {
-        const ask = { ...ASK, stats: true, page };
-        const filter = { project: { permalink: events[0]?.project?.permalink ?? name, name } };
-        for (const one of [ask, { ...ask, ...filter }]) {
-          const message = activityMessage(one, { events, stats }, ASKER);
-          expect(checkMessageBlocks(message.blocks)).toEqual([]);
-          expect(message.text.length).toBeLessThan(4000);
-          expect(JSON.stringify(message.blocks).length).toBeLessThan(13_000);
-        }
-      },
-    ),
-    { numRuns: 60 },
-  );
 });

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
-import { checkView } from '../../../sandbox/slack/block-kit/view.ts';
-import { mrkdwn } from '../../../src/core/mrkdwn.ts';
-import { settingsMessage, settingsModal } from '../../../src/views/admin/settings.ts';
-import { chooseServerMessage, chosenText, menuTarget, searchMenu } from '../../../src/views/blocks/inputs.ts';
+import { chosenText, menuTarget, searchMenu } from '../../../src/views/blocks/inputs.ts';
 import { chooseProjectMessage } from '../../../src/views/projects/projects.ts';
 import { hostileText } from '../../support/hostile.ts';
 
@@ -18,14 +15,6 @@ describe('menus in messages', () => {
         const [menu] = searchMenu({ actionId: 'server', placeholder: 'Choose', target: random });
         if (menu === undefined) expect(JSON.stringify(random).length).toBeGreaterThan(255 - 'about '.length);
         else expect(menuTarget(menu.block_id ?? '')).toEqual(random);
-      }),
-    );
-  });
-
-  it('ask for a server in a message that Slack takes', () => {
-    fc.assert(
-      fc.property(hostileText, place, (said, random) => {
-        expect(checkMessageBlocks(chooseServerMessage(mrkdwn(said), random).blocks)).toEqual([]);
       }),
     );
   });
@@ -52,24 +41,5 @@ describe('menus in messages', () => {
     const permalink = 'x'.repeat(151);
     const odd = { name: 'Odd', permalink, identifier: permalink, last_deployed_at: null, starred: false };
     expect(checkMessageBlocks(chooseProjectMessage([odd], 'test').blocks)).toEqual([]);
-  });
-});
-
-describe('the settings of a channel', () => {
-  const settings = fc.record({
-    project: fc.option(fc.record({ permalink: key, name: hostileText }), { nil: undefined }),
-    threads: fc.boolean(),
-    layout: fc.constantFrom('full' as const, 'compact' as const),
-    zone: fc.option(fc.constantFrom('UTC', 'America/Argentina/Buenos_Aires'), { nil: undefined }),
-  });
-
-  it('stand in a form and a message that Slack takes', () => {
-    fc.assert(
-      fc.property(settings, (random) => {
-        expect(checkView(settingsModal({ channel: 'C1', account: 'acme' }, random), 'modal')).toEqual([]);
-        expect(checkMessageBlocks(settingsMessage(random).blocks)).toEqual([]);
-        expect(settingsMessage(random).text).not.toMatch(/<[!@#]/);
-      }),
-    );
   });
 });

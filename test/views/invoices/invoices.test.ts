@@ -1,9 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
 import type { Invoice } from '../../../src/service/invoices.ts';
 import { invoicesMessage, invoiceTitle } from '../../../src/views/invoices/invoices.ts';
-import { hostileText } from '../../support/hostile.ts';
 
 const PAID: Invoice = {
   number: 1001,
@@ -86,27 +83,5 @@ describe('the invoices', () => {
   it('have a title that tells the amount and whether it is paid', () => {
     expect(invoiceTitle('acme', 1002, UNPAID)).toBe('Invoice 1002 of acme, 1200 JPY, unpaid');
     expect(invoiceTitle('acme', 7, undefined)).toBe('Invoice 7 of acme');
-  });
-
-  it('are a message that Slack takes, whatever the service tells', () => {
-    const day = fc.date({ noInvalidDate: true }).map((date) => date.toISOString());
-    const invoice = fc.record({
-      number: fc.nat(),
-      kind: hostileText,
-      currency: hostileText,
-      total: hostileText,
-      vat: fc.option(hostileText),
-      paid: fc.boolean(),
-      paid_at: fc.option(day),
-      created_at: day,
-      download_url: fc.option(hostileText),
-    });
-    const invoices = fc.uniqueArray(invoice, { selector: ({ number }) => number, maxLength: 150 });
-    fc.assert(
-      fc.property(invoices, (all) => {
-        expect(checkMessageBlocks(invoicesMessage('acme', all, 'Europe/Lisbon').blocks)).toEqual([]);
-      }),
-      { numRuns: 60 },
-    );
   });
 });

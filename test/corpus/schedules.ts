@@ -1,0 +1,544 @@
+import type { Digest } from '../../src/records/digests.ts';
+import type { Episode, Subject as EpisodeSubject } from '../../src/records/episodes.ts';
+import type { Guard } from '../../src/records/guards.ts';
+import { ACTIVE } from '../../src/records/schedules.ts';
+import type { PlacedWatch } from '../../src/records/watches.ts';
+import { type Charts, chartBlock, chartImage } from '../../src/views/activity/chart.ts';
+import {
+  type AccountReport,
+  digestMessage,
+  digestWords,
+  pictureRefusedMessage,
+  threadMessages,
+} from '../../src/views/digests/digest.ts';
+import { digestModal } from '../../src/views/digests/form.ts';
+import { episodeReply, episodeRoot } from '../../src/views/episodes/episode.ts';
+import { guardModal, guardWords } from '../../src/views/guards/guard.ts';
+import { type HomeData, homeView, refusedHomeView } from '../../src/views/home/home.ts';
+import {
+  invoiceNotices,
+  invoiceSentMessage,
+  invoicesMessage,
+  notifyStateMessage,
+} from '../../src/views/invoices/invoices.ts';
+import {
+  pausedMessage,
+  removedCard,
+  restoredCard,
+  SCHEDULE_FACES,
+  type ScheduleChange,
+  type ShownSchedule,
+  scheduleButtons,
+  scheduleCard,
+  scheduleList,
+} from '../../src/views/schedules/schedule.ts';
+import { type Listed, timedList, timedModal, timeInputs } from '../../src/views/schedules/timed.ts';
+import { newsLine, watchMessages } from '../../src/views/watches/news.ts';
+import { watchListMessage, watchModal, watchWords } from '../../src/views/watches/watch.ts';
+import { DIGEST, NOTICES, WATCH } from '../views/records.ts';
+import { type Hand, type Subject, subject } from './hand.ts';
+import { chartData, run } from './projects.ts';
+import {
+  ACCOUNT,
+  ADA,
+  accountKey,
+  BEN,
+  CHANNEL,
+  event,
+  events,
+  invoice,
+  NOW,
+  paused,
+  place,
+  skipped,
+  stats,
+  WORD,
+} from './records.ts';
+
+const DAY = 86_400_000;
+const ZONE = 'Europe/Lisbon';
+const ALL = { scope: 'all', elsewhere: 0, word: WORD } as const;
+const HERE = { scope: 'here', elsewhere: 2, word: WORD } as const;
+
+function charts(hand: Hand): Charts {
+  const drawn = chartBlock(chartData(hand));
+  return new Map(drawn === undefined ? [] : [[ACCOUNT, drawn]]);
+}
+
+function digest(change: Partial<Digest> = {}): Digest {
+  return {
+    ...DIGEST,
+    channel: CHANNEL,
+    cadence: { kind: 'weekly', day: 'mon', time: '09:00' },
+    zone: ZONE,
+    range: 'last_7_days',
+    account: ACCOUNT,
+    setUpBy: ADA,
+    setUpAt: NOW - 30 * DAY,
+    ...change,
+  };
+}
+
+function projectDigest(hand: Hand): Digest {
+  return digest({
+    project: place(hand),
+    cadence: { kind: 'cron', cron: hand.text('0 9 * * 1-5').slice(0, 200) },
+  });
+}
+
+function reported(hand: Hand, account = ACCOUNT): AccountReport {
+  return {
+    kind: 'reported',
+    account,
+    activity: { events: events(hand), stats: stats(hand) },
+    data: chartData(hand),
+    unlisted: hand.maybe('40 failed; the newest 100 events hold 3 of them'),
+    skipped: skipped(hand),
+  };
+}
+
+function quiet(): AccountReport {
+  const none = { total_deployments: 0, success_rate: null } as const;
+  const activity = { events: [], stats: { ...none, total_deployments_delta: 0, success_rate_delta: null } };
+  return {
+    kind: 'reported',
+    account: ACCOUNT,
+    activity,
+    data: { title: ACCOUNT, zone: ZONE, bars: [], isTruncated: false },
+  } as AccountReport;
+}
+
+function failed(hand: Hand): AccountReport {
+  return { kind: 'failed', account: 'harbour', said: hand.safe('The service cannot be reached.') };
+}
+
+function reports(hand: Hand): AccountReport[] {
+  return hand.list(
+    [reported(hand)],
+    (at) => (at % 3 === 2 ? failed(hand) : reported(hand, `account-${at}`)),
+    12,
+  );
+}
+
+function watch(hand: Hand, change: Partial<PlacedWatch['watch']> = {}): PlacedWatch {
+  const project = { ...place(hand), identifier: 'p-0' };
+  return {
+    channel: CHANNEL,
+    account: ACCOUNT,
+    watch: { ...WATCH, mode: 'failures', project, setUpBy: ADA, setUpAt: NOW - DAY, ...change },
+  };
+}
+
+const HOURS = { from: '09:00', to: '18:00', zone: ZONE };
+
+function guard(hand: Hand, change: Partial<Guard> = {}): Guard {
+  const {
+    id: _,
+    account: __,
+    project: ___,
+    last: ____,
+    range: _____,
+    skipQuiet: ______,
+    ...timed
+  } = digest();
+  return {
+    ...timed,
+    id: 'g7k2',
+    account: ACCOUNT,
+    project: place(hand),
+    cadence: { kind: 'hourly' },
+    ...change,
+  };
+}
+
+function listedGuards(hand: Hand): Listed<Guard>[] {
+  const last = {
+    scheduledAt: NOW,
+    at: NOW,
+    outcome: 'unreachable',
+    reason: hand.safe('1 of 7 servers'),
+  } as const;
+  const all = [
+    { ...guard(hand), next: NOW + DAY },
+    { ...guard(hand, { last, state: paused(hand) }), next: undefined },
+  ];
+  return hand.list(all, (at) => all[at % 2] ?? all[0], 60).filter((one) => one !== undefined);
+}
+
+function listedWatches(hand: Hand) {
+  const all = [
+    { ...watch(hand, { last: { at: NOW, said: hand.safe('2 events') } }), lookedAt: NOW, failures: 0 },
+    { ...watch(hand, { state: paused(hand, BEN), hours: HOURS }), failures: 3, kept: 4 },
+  ];
+  return hand.list(all, (at) => all[at % 2] ?? all[0], 60).filter((one) => one !== undefined);
+}
+
+function listedDigests(hand: Hand) {
+  const last = {
+    scheduledAt: NOW,
+    at: NOW,
+    outcome: 'failed',
+    reason: hand.safe('the service did not answer'),
+  } as const;
+  const all = [
+    { ...digest(), next: NOW + DAY, last: { ...last, outcome: 'posted', reason: undefined } as const },
+    { ...projectDigest(hand), state: paused(hand), next: undefined, last },
+    { ...digest({ snoozedUntil: NOW + 7 * DAY, skipQuiet: true }), next: NOW + 9 * DAY },
+  ];
+  return hand.list(all, (at) => all[at % 3] ?? all[0], 60).filter((one) => one !== undefined);
+}
+
+function shown(hand: Hand, kind: keyof typeof SCHEDULE_FACES): ShownSchedule {
+  const id = { digest: 'd7k2', guard: 'g7k2', watch: 'w7k2', invoices: 'i7k2' }[kind];
+  const words = {
+    digest: digestWords(projectDigest(hand)),
+    guard: guardWords(guard(hand)),
+    watch: watchWords(watch(hand)),
+    invoices: 'for new invoices, paid ones, and those unpaid after 7 and 14 days',
+  }[kind];
+  return { face: SCHEDULE_FACES[kind], id, name: kind === 'invoices' ? ACCOUNT : id, words, isAsleep: false };
+}
+
+const DONE = ['set up', 'edited', 'paused', 'resumed', 'snoozed', 'restored'] as const;
+const KINDS = Object.keys(SCHEDULE_FACES) as Array<keyof typeof SCHEDULE_FACES>;
+
+function cards(done: ScheduleChange['done']) {
+  return Object.fromEntries(
+    KINDS.map((kind) => [
+      `${kind} ${done}`,
+      (hand: Hand): [ShownSchedule, ScheduleChange] => [
+        { ...shown(hand, kind), isAsleep: done === 'paused' || done === 'snoozed' },
+        { done, user: BEN, note: hand.maybe('Next: Monday at 9:00.') },
+      ],
+    ]),
+  );
+}
+
+function news(hand: Hand) {
+  return hand
+    .list([event(hand, 0, 'deploy_failed'), event(hand, 1)], (at) => event(hand, at), 100)
+    .map((one) => newsLine(one, (name) => (name === 'Kim Lee' ? BEN : undefined)));
+}
+
+function home(hand: Hand, change: Partial<HomeData> = {}): [HomeData] {
+  const account = accountKey(hand);
+  return [
+    {
+      word: WORD,
+      now: NOW,
+      canSignUp: true,
+      accounts: hand.list([account], (at) => ({ ...account, name: `account-${at}` }), 40),
+      defaultAccount: ACCOUNT,
+      figures: { acme: { stats: stats(hand), data: chartData(hand), skipped: skipped(hand) } },
+      charts: new Map([[ACCOUNT, chartImage(chartData(hand), 'F0FILE', 500)]]),
+      runs: hand.list([run(hand), run(hand, { status: 'running' })], () => run(hand), 13),
+      schedules: hand.list(
+        [
+          {
+            face: SCHEDULE_FACES.digest,
+            id: 'd7k2',
+            channel: CHANNEL,
+            state: ACTIVE,
+            what: digestWords(projectDigest(hand)),
+            next: NOW + DAY,
+          },
+          {
+            face: SCHEDULE_FACES.watch,
+            id: 'w7k2',
+            channel: CHANNEL,
+            state: paused(hand),
+            what: watchWords(watch(hand)),
+          },
+          {
+            face: SCHEDULE_FACES.invoices,
+            id: 'i7k2',
+            channel: 'C0BILLING',
+            state: ACTIVE,
+            what: 'notices of `acme`',
+          },
+        ],
+        (at) => ({
+          face: SCHEDULE_FACES.watch,
+          id: `w${at}`,
+          channel: CHANNEL,
+          state: paused(hand),
+          what: watchWords(watch(hand)),
+        }),
+        60,
+      ),
+      roles: ['admin', 'operator', 'billing'],
+      ...change,
+    },
+  ];
+}
+
+function notices(hand: Hand) {
+  const one = { ...NOTICES, setBy: ADA, setAt: NOW - DAY, lookedAt: NOW, failures: 0 };
+  const other = {
+    ...one,
+    account: 'harbour',
+    state: paused(hand),
+    last: { at: NOW, said: hand.safe('2 invoice notices') },
+  };
+  return hand.list([one, other], (at) => ({ ...other, account: `account-${at}` }), 30);
+}
+
+const FILLED = { cadence: 'weekly:mon', time: '09:00', zone: ZONE, range: 'last_7_days' };
+
+const FAILING = {
+  id: 'e1',
+  since: NOW - 38 * 60_000,
+  failures: 1,
+  latestAt: NOW,
+  newsAt: NOW,
+  version: 1,
+  failureVersion: 1,
+  shownVersion: 0,
+  roots: 1,
+  replies: [],
+} as const;
+
+function episode(change: Partial<Episode> = {}) {
+  return (hand: Hand): [string, EpisodeSubject, Episode] => {
+    const { line } = newsLine(event(hand, 0, 'deploy_failed'), () => undefined);
+    const name = hand.text('Storefront');
+    return [
+      'k1',
+      { kind: 'deployments', channel: CHANNEL, account: ACCOUNT, project: 'storefront', name },
+      { ...FAILING, first: [line], latest: hand.list([line], () => line, 20), ...change, replies: [] },
+    ];
+  };
+}
+
+export const SCHEDULES: readonly Subject[] = [
+  subject(scheduleCard, Object.assign({}, ...DONE.map(cards))),
+  subject(removedCard, {
+    ...Object.fromEntries(
+      KINDS.map((kind) => [
+        kind,
+        (hand: Hand) =>
+          [[shown(hand, kind)], { user: BEN }, { removal: 'r1' }] as Parameters<typeof removedCard>,
+      ]),
+    ),
+    several: (hand) => [
+      hand.list([shown(hand, 'watch'), shown(hand, 'watch')], () => shown(hand, 'watch'), 50),
+      { user: BEN, note: hand.maybe('Done.') },
+      { removal: 'r1', list: 'here' },
+    ],
+  }),
+  subject(restoredCard, {
+    one: (hand) => [[shown(hand, 'digest')], BEN],
+    several: (hand) => [
+      hand.list([shown(hand, 'watch'), shown(hand, 'watch')], () => shown(hand, 'watch'), 50),
+      BEN,
+    ],
+  }),
+  subject(scheduleButtons, {
+    active: (hand) => [shown(hand, 'digest')],
+    'in a list': (hand) => [shown(hand, 'watch'), 'all'],
+  }),
+  subject(scheduleList, {
+    'none here': () => [SCHEDULE_FACES.digest, [], { ...HERE, unreadable: 1 }],
+    some: (hand) => [
+      SCHEDULE_FACES.watch,
+      hand.list(
+        [{ id: 'w7k2', isAsleep: false as boolean, lines: [hand.safe('Failures of Storefront')] }],
+        () => ({
+          id: 'w7k2',
+          isAsleep: true,
+          lines: [hand.safe('so'), hand.safe('on')],
+        }),
+      ),
+      ALL,
+    ],
+  }),
+  subject(pausedMessage, {
+    one: (hand) => [
+      {
+        reason: hand.safe('the channel is archived'),
+        what: ['the digest `d7k2` in <#C0DEPLOY>'],
+        next: 'Resume it with `/deckhand digest resume d7k2`.',
+      },
+    ],
+    several: (hand) => [
+      {
+        reason: hand.safe('the key of `acme` was revoked or rotated'),
+        what: hand.list(
+          ['the digest `d7k2` in <#C0DEPLOY>', 'the watch `w7k2` in <#C0DEPLOY>'],
+          (at) => `the watch \`w${at}\` in <#C0DEPLOY>`,
+        ),
+        next: 'Connect it again.',
+      },
+    ],
+  }),
+  subject(digestMessage, {
+    'of an account': (hand) => [{ digest: digest(), next: NOW + DAY }, reports(hand), charts(hand)],
+    'of a project, late': (hand) => [
+      { digest: projectDigest(hand), next: NOW + DAY, lateSince: NOW },
+      [reported(hand)],
+    ],
+    'quiet, as a preview': () => [{ digest: digest(), isPreview: true }, [quiet()]],
+    'of an account that does not answer': (hand) => [{ digest: digest(), next: NOW + DAY }, [failed(hand)]],
+  }),
+  subject(threadMessages, {
+    'of an account': (hand) => [[reported(hand)], digest()],
+    'of a project': (hand) => [[reported(hand)], projectDigest(hand)],
+  }),
+  subject(pictureRefusedMessage, {
+    'a policy': () => [{ reason: 'storage_limit_reached' }],
+    'any other': (hand) => [{ reason: hand.text('odd') }],
+  }),
+  subject(timedList, {
+    'digests here': (hand) => [
+      SCHEDULE_FACES.digest,
+      listedDigests(hand),
+      HERE,
+      (one) => digestWords(one as Digest),
+    ],
+    'digests everywhere': (hand) => [
+      SCHEDULE_FACES.digest,
+      listedDigests(hand),
+      ALL,
+      (one) => digestWords(one as Digest),
+    ],
+    guards: (hand) => [SCHEDULE_FACES.guard, listedGuards(hand), ALL, (one) => guardWords(one as Guard)],
+  }),
+  subject(guardModal, {
+    new: (hand) => [
+      {
+        origin: { channel: CHANNEL, accounts: hand.list([ACCOUNT, 'harbour'], (at) => `account-${at}`) },
+        values: FILLED,
+        next: [NOW + DAY],
+      },
+    ],
+    'hourly, edited': () => [
+      {
+        origin: { channel: CHANNEL, id: 'g7k2', accounts: [] },
+        values: { cadence: 'hourly', zone: ZONE },
+        next: [NOW + DAY],
+      },
+    ],
+  }),
+  subject(timedModal, {
+    guard: () => [
+      'guard' as const,
+      { origin: { channel: CHANNEL, accounts: [] }, values: {}, next: 'Choose a time.' },
+      [],
+    ],
+  }),
+  subject(timeInputs, {
+    'by cron': () => [{ origin: { channel: CHANNEL, accounts: [] }, values: { cadence: 'cron' }, next: [] }],
+  }),
+  subject(digestModal, {
+    new: (hand) => [
+      {
+        origin: { channel: CHANNEL, accounts: hand.list([ACCOUNT, 'harbour'], (at) => `account-${at}`) },
+        values: FILLED,
+        next: [NOW + DAY, NOW + 8 * DAY],
+      },
+    ],
+    'by cron, edited': (hand) => [
+      {
+        origin: { channel: CHANNEL, id: 'd7k2', accounts: [] },
+        values: { ...FILLED, cadence: 'cron', cron: hand.text('0 9 * *').slice(0, 100) },
+        next: hand.text('Five fields are needed.'),
+      },
+    ],
+  }),
+  subject(watchListMessage, {
+    here: (hand) => [listedWatches(hand), HERE],
+    all: (hand) => [listedWatches(hand), ALL],
+  }),
+  subject(watchModal, {
+    'of a project': (hand) => [
+      { id: 'w7k2', account: ACCOUNT },
+      watch(hand, { hours: HOURS, server: { identifier: 's', name: hand.text('web-1').slice(0, 200) } })
+        .watch,
+    ],
+    'of all projects': () => [{ id: 'w7k2', account: ACCOUNT }, { ...WATCH }],
+  }),
+  subject(watchMessages, {
+    some: (hand) => [{ account: ACCOUNT, lines: news(hand), isCut: false, ids: ['w7k2'], word: WORD }],
+    'many, some missing': (hand) => [
+      {
+        account: ACCOUNT,
+        lines: [
+          ...news(hand),
+          ...news(hand),
+          ...news(hand),
+          ...news(hand),
+          ...news(hand),
+          ...news(hand),
+        ].slice(0, 100),
+        isCut: true,
+        skipped: skipped(hand),
+        ids: ['w7k2', 'w9z5'],
+        word: WORD,
+      },
+    ],
+    'kept until working hours': (hand) => [
+      { account: ACCOUNT, lines: news(hand), isCut: false, kept: { dropped: 3 }, ids: ['w7k2'], word: WORD },
+    ],
+    'none could be read': (hand) => [
+      { account: ACCOUNT, lines: [], isCut: false, skipped: skipped(hand), ids: [], word: WORD },
+    ],
+  }),
+  subject(invoicesMessage, {
+    some: (hand) => [
+      ACCOUNT,
+      hand.list(
+        [invoice(hand, 1002, { paid: false, paid_at: null }), invoice(hand)],
+        (at) => invoice(hand, at, { paid: at % 2 === 0 }),
+        150,
+      ),
+      ZONE,
+    ],
+    'more than ten': (hand) => [
+      ACCOUNT,
+      Array.from({ length: 14 }, (_, at) => invoice(hand, 1000 + at)),
+      ZONE,
+    ],
+  }),
+  subject(invoiceSentMessage, { sent: () => [ACCOUNT, 1001] }),
+  subject(invoiceNotices, {
+    all: (hand) => [
+      ACCOUNT,
+      hand.list(
+        [
+          { kind: 'new', invoice: invoice(hand, 1003, { paid: false, paid_at: null }) },
+          { kind: 'paid', invoice: invoice(hand) },
+          { kind: 'unpaid', invoice: invoice(hand, 1002, { paid: false, paid_at: null }), days: 14 },
+        ],
+        (at) => ({ kind: 'new', invoice: invoice(hand, at) }),
+        30,
+      ),
+      skipped(hand),
+    ],
+  }),
+  subject(notifyStateMessage, { set: (hand) => [notices(hand), WORD] }),
+  subject(homeView, {
+    'of an admin': (hand) => home(hand),
+    'of a member, loading': (hand) => home(hand, { figures: 'loading', roles: [] }),
+    'with a broken key': (hand) =>
+      home(hand, {
+        accounts: [accountKey(hand, { state: 'broken' })],
+        figures: { acme: { failed: hand.safe('The key was revoked.') } },
+      }),
+    'nothing connected, an admin': (hand) => home(hand, { accounts: [], runs: [], schedules: [] }),
+    'nothing connected, a member': (hand) => home(hand, { accounts: [], runs: [], schedules: [], roles: [] }),
+    'nothing done yet': (hand) => home(hand, { runs: [], schedules: [], charts: new Map(), figures: {} }),
+  }),
+  subject(refusedHomeView, {
+    stranger: (hand) => [hand.safe('Only people of the workspace that installed Deckhand can use it here.')],
+  }),
+  subject(episodeRoot, {
+    'a first failure': episode(),
+    'somebody is on it': episode({ failures: 3, owner: BEN }),
+    recovered: episode({ failures: 3, ending: { kind: 'recovered', at: NOW } }),
+    closed: episode({ ending: { kind: 'closed', at: NOW } }),
+  }),
+  subject(episodeReply, {
+    failure: (hand) => [{ kind: 'failure' as const, number: 2, lines: [hand.safe('deploy failed')] }],
+    recovery: (hand) => [{ kind: 'success' as const, number: 3, lines: [hand.safe('deploy completed')] }],
+  }),
+];
