@@ -76,7 +76,7 @@ export async function lacking(rules: Pick<Rules, 'roles'>, role: Role, command: 
  * Why a person may do nothing here at all; undefined for people of the workspace.
  * @throws UserError where Slack cannot say who it is
  */
-export async function exclusionOf(
+async function exclusionOf(
   rules: Pick<Workspace, 'roles' | 'word'>,
   user: string,
 ): Promise<Refusal | undefined> {

@@ -10,7 +10,7 @@ import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext, SlackEvent } from '../command.ts';
-import { exclusionOf } from '../permission.ts';
+import { type Refusal, refusalOf } from '../permission.ts';
 import { figuresOf, loadHome } from './load-home.ts';
 
 const LATELY_MS = HOUR_MS;
@@ -31,12 +31,17 @@ export async function homeOpened({ workspace }: CommandContext, { event }: Slack
   if (tab === 'messages') return;
   const openedAt = workspace.clock.now();
   // No figures are asked for where they are not shown.
-  if (await exclusionOf(workspace, user)) return publish(workspace, user, { figures: {}, openedAt });
+  if (await refusalFor(workspace, user)) return publish(workspace, user, { figures: {}, openedAt });
   const figures = figuresOf(workspace, user);
   const early = await withTimeout(workspace.clock, FIGURES_TIMEOUT_MS, figures);
   const hash = view?.hash ?? undefined;
   await publish(workspace, user, { figures: early ?? 'loading', openedAt, hash });
   if (early === undefined) await publish(workspace, user, { figures: await figures, openedAt });
+}
+
+/** App Home is in no channel. */
+function refusalFor(workspace: Workspace, user: string): Promise<Refusal | undefined> {
+  return refusalOf(workspace, { user, command: 'home', role: 'member', channels: [] });
 }
 
 /** Updates App Home for those who opened it in the last hour. */
@@ -79,7 +84,7 @@ async function publish(
       await viewers.put(user, { ...known, openedAt }, openedAt + LATELY_MS);
       workspace.home.opened();
     }
-    const refusal = await exclusionOf(workspace, user);
+    const refusal = await refusalFor(workspace, user);
     const home = refusal === undefined ? await loadHome(workspace, user) : undefined;
     const send = (view: HomeView, hash: string | undefined): Promise<string | undefined> =>
       workspace.slack
