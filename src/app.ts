@@ -43,6 +43,7 @@ import { WATCHES } from './scheduler/watches/schedule.ts';
 import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import { checkBotToken } from './slack/token-health.ts';
 import type { Web } from './slack/web.ts';
+import { isPostgres } from './store/open-store.ts';
 import { type JobDefinition, workWith } from './workspace/define-job.ts';
 import { createUninstalls, type Uninstalls } from './workspace/uninstalls.ts';
 import { createWorkspaces, type Parts } from './workspace/workspace.ts';
@@ -160,7 +161,8 @@ export function createApp(parts: AppParts) {
     draining.abort();
     listener?.drain();
     const graceIsOver = clock.sleep(graceMs);
-    await Promise.all([Promise.race([background.idle(), graceIsOver]), engine.stop(graceMs)]);
+    const noticed = isPostgres(config.STORE_URL) ? clock.sleep(NOTICED_MS) : undefined;
+    await Promise.all([Promise.race([background.idle(), graceIsOver]), engine.stop(graceMs), noticed]);
     await Promise.all([receiver.stop(), listener?.close()]);
     await Promise.race([background.idle().then(() => parts.slack.idle()), graceIsOver]);
     await metricsListener?.close();
@@ -194,6 +196,9 @@ async function checkTokens(parts: AppParts, signal: AbortSignal): Promise<void> 
   const token = config.SLACK_BOT_TOKEN;
   if (token !== undefined) await checkBotToken({ token, web, health, clock, signal });
 }
+
+/** Where there may be other replicas, proxies that ask for readiness each second lead everything to them after this. */
+const NOTICED_MS = 3_000;
 
 const SWEEP_INTERVAL_MS = 10 * MINUTE_MS;
 

@@ -1,6 +1,8 @@
 import { request } from 'undici';
 import { describe, expect } from 'vitest';
 import { test } from './support/fixtures.ts';
+import { sendJson } from './support/signed.ts';
+import { storedText } from './support/stored-text.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from './support/test-world.ts';
 
 /** Longer than a test may take: whatever waits for it makes the test fail. */
@@ -51,6 +53,32 @@ describe('a process that is told to end', () => {
       await world.restart(async () => undefined);
       await world.slack.until(() => roots(world)[0]?.text.includes('2 servers are reachable'));
     });
+  });
+
+  test('a process that is told to end stores the step of a workflow for the next, without its token', async ({
+    world,
+  }) => {
+    await beginSlowAnswer(world);
+    const stopped = world.app.stop(GRACE_MS);
+    const event = {
+      type: 'function_executed',
+      function: { callback_id: 'test_access' },
+      function_execution_id: 'Fx0STORED',
+      inputs: {},
+      bot_access_token: 'xwfp-of-a-step',
+    };
+    const body = {
+      type: 'event_callback',
+      token: 'verification',
+      event_id: 'Ev0STORED',
+      team_id: TEAM,
+      event,
+    };
+    expect((await sendJson(world, body)).status).toBe(200);
+    const stored = await storedText(world.config.STORE_URL);
+    await stopped;
+    expect(stored).toContain('Fx0STORED');
+    expect(stored).not.toMatch(/xwfp-of-a-step|verification/);
   });
 
   test('a process that is told to end hands followed runs back at once', async ({ world }) => {

@@ -178,6 +178,14 @@ describe('who it is', () => {
     expect(await ask(world, '/deckhand projects')).toContain('Storefront');
   });
 
+  test.for(['user_not_found', 'user_not_visible'])(
+    'who it is that Slack answers with %s for: somebody of elsewhere',
+    async (error, { world }) => {
+      world.slack.fault({ method: 'users.info', error });
+      expect(await ask(world, '/deckhand projects')).toContain('Only people of the workspace that installed');
+    },
+  );
+
   test('who it is is asked once for several requests of a person', async ({ world }) => {
     const asks = () =>
       world.slack.calls.filter(({ method, args }) => method === 'users.info' && args.user === PEOPLE.member);

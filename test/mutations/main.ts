@@ -8,10 +8,12 @@ const COPIES = 2;
 
 /**
  * Makes each fault of the list in a copy of the repository, and expects the tests that it names to fail.
- * `npm run mutate -- <words>` tries those whose name has the words.
+ * `npm run mutate -- <words> [<other words>]` tries those whose name has one of the arguments.
  */
-const words = process.argv.slice(2).join(' ');
-const wanted = MUTATIONS.filter(({ name }) => name.includes(words));
+const parts = process.argv.slice(2);
+const wanted = MUTATIONS.filter(
+  ({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)),
+);
 const copies = await Promise.all(Array.from({ length: COPIES }, makeCopy));
 try {
   process.exitCode = await tryAll(copies, wanted);

@@ -105,4 +105,18 @@ export const WIRE: readonly Mutation[] = [
     to: 'const MAX_TYPED = 30_000_000;',
     tests: ['test/commands/tokenize.test.ts'],
   },
+  {
+    name: 'error bodies of any size are read',
+    file: 'src/service/transport.ts',
+    from: 'Math.min(maxBytes, ERROR_BYTES)',
+    to: 'Math.max(maxBytes, ERROR_BYTES)',
+    tests: ['test/service/transport.test.ts'],
+  },
+  {
+    name: 'two spellings of one name are two names',
+    file: 'src/records/service-names.ts',
+    from: ".normalize('NFKC')",
+    to: '',
+    tests: ['test/commands/accounts/me.test.ts'],
+  },
 ];

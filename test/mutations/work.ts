@@ -173,4 +173,11 @@ export const WORK: readonly Mutation[] = [
     tests: ['test/slack/repeats.test.ts'],
     only: 'not answered 9 times',
   },
+  {
+    name: 'work that is under way at the end is failed instead of handed back',
+    file: 'src/jobs/run-job.ts',
+    from: 'return abort.signal.aborted ? handBack(one) : retry(one, data, error);',
+    to: 'return abort.signal.aborted && data === null ? handBack(one) : retry(one, data, error);',
+    tests: ['test/drain.test.ts', 'test/jobs/jobs.test.ts'],
+  },
 ];

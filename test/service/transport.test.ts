@@ -143,7 +143,8 @@ test.each(['identity', 'Identity', ' identity ', ''])(
 );
 
 test('an error whose body is huge is still told by its status', async () => {
-  await using wire = await startWire({ [GET]: [{ status: 403, raw: 'x'.repeat(1_000_000) }] });
+  const raw = JSON.stringify({ error: 'api_access_restricted', error_description: 'x'.repeat(100_000) });
+  await using wire = await startWire({ [GET]: [{ status: 403, raw }] });
   await using client = openAccount(wire.origin);
   expect(await failure(getProfile(client.account))).toMatchObject({ kind: 'forbidden', status: 403 });
 });

@@ -85,7 +85,6 @@ async function askAdmins(
   const asked: Array<{ admin: string; channel: string; ts: string }> = [];
   for (const admin of await workspace.roles.admins(team)) {
     if (asked.length === MAX_ASKED) break;
-    if (admin === wish.user) continue;
     try {
       const sent = await workspace.slack.sendDirectMessage(admin, accessRequestMessage(wish, id));
       asked.push({ admin, ...sent });
