@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import {
-  type CallOptions,
-  Identifier,
-  NullableTimestamp,
-  recordUnder,
-  requestJson,
-  YesOrNo,
-} from './call.ts';
+import { type CallOptions, Identifier, recordUnder, requestJson, YesOrNo } from './call.ts';
 import type { AccountClient } from './client.ts';
 
 /** `chat_id` is a number or a name that begins with `@`. */
@@ -112,8 +105,6 @@ const Integration = z.object({
   send_on_start: Answered,
   send_on_completion: Answered,
   send_on_failure: Answered,
-  created_at: NullableTimestamp,
-  updated_at: NullableTimestamp,
 });
 type Integration = z.infer<typeof Integration>;
 

@@ -17,13 +17,13 @@ const RECORD = {
   send_on_start: false,
   send_on_completion: true,
   send_on_failure: false,
-  created_at: '2026-01-05T12:00:00Z',
-  updated_at: '2026-01-05T12:00:00Z',
 };
+/** What Deckhand has no use for, in any shape. */
+const UNREAD = { created_at: 'soon', updated_at: 7 };
 const PING = { hook_type: 'http_req', name: 'Ping', properties: { url: 'https://example.com/hook' } };
 
 test('an integration is created with what is given and nothing else', async () => {
-  await using wire = await startWire({ [CREATE]: [{ status: 201, json: RECORD }] });
+  await using wire = await startWire({ [CREATE]: [{ status: 201, json: { ...RECORD, ...UNREAD } }] });
   await using client = openAccount(wire.origin);
   const result = await createIntegration(client.account, 'store', { ...PING, send_on_completion: true });
   expect(result).toEqual({ kind: 'integration', integration: RECORD });
