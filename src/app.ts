@@ -175,9 +175,12 @@ function openReceiver(
   readSignedBody: ReadBody,
 ): { receiver: Receiver; routes: Routes } {
   const { SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl } = config;
-  const { ack: onAck, refused: onRefused } = metrics;
+  const { ack: onAck, refused: onRefused, socket: onOpen } = metrics;
   if (appToken !== undefined)
-    return { receiver: createSocketReceiver({ appToken, apiUrl, log, tokenHealth, onAck }), routes: {} };
+    return {
+      receiver: createSocketReceiver({ appToken, apiUrl, log, tokenHealth, onAck, onOpen }),
+      routes: {},
+    };
   const receiver = createHttpReceiver({ readSignedBody, log, onAck, onRefused });
   return { receiver, routes: { 'POST /slack/events': receiver.handler } };
 }

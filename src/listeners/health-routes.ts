@@ -9,9 +9,10 @@ export function healthRoutes(parts: HealthParts, isDraining: () => boolean): Rou
   return withHead({
     'GET /healthz': (_, response) => sendText(response, 200, 'ok'),
     'GET /readyz': async (_, response) => {
-      const fault = isDraining() ? 'draining' : await faultOf(parts);
-      const ready = parts.tokenHealth.isUnreached() ? 'ready, slack: not reached yet' : 'ready';
-      sendText(response, fault === undefined ? 200 : 503, fault ?? ready);
+      const refused = parts.tokenHealth.refused();
+      if (isDraining()) return sendText(response, 503, 'draining');
+      if (refused !== undefined) return sendText(response, 503, `slack: ${refused.reason}`);
+      sendText(response, 200, ['ready', ...(await troublesOf(parts))].join(', '));
     },
     'GET /metrics': async (_, response) => {
       const text = await metrics.text();
@@ -25,13 +26,14 @@ export function withoutMetrics({ 'GET /metrics': _, 'HEAD /metrics': __, ...rout
   return routes;
 }
 
-async function faultOf({ store, engine, log, tokenHealth }: HealthParts): Promise<string | undefined> {
+/** With these people still get an answer that says so, which no proxy may take from them. */
+async function troublesOf({ store, engine, log, tokenHealth }: HealthParts): Promise<string[]> {
+  const slack = tokenHealth.isUnreached() ? ['slack: not reached yet'] : [];
   try {
     await Promise.all([store.ping(), engine.ping()]);
+    return slack;
   } catch (error) {
     log.error({ event: 'not_ready', err: error }, 'the store or the engine does not answer');
-    return 'the store or the engine does not answer';
+    return [...slack, 'store: does not answer'];
   }
-  const refused = tokenHealth.refused();
-  return refused && `slack: ${refused.reason}`;
 }

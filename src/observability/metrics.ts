@@ -46,6 +46,8 @@ export function createMetrics(version: string, countJobs: CountJobs, clock: Cloc
       meters.service.observe({ operation, outcome: kind }, ms / 1000),
     tokenRefused: (variable: string, isRefused: boolean) =>
       meters.tokens.set({ variable }, isRefused ? 1 : 0),
+    /** Of Socket Mode. */
+    socket: (isOpen: boolean) => meters.connected.set({ by: 'socket' }, isOpen ? 1 : 0),
     followed: (change: 1 | -1) => meters.followed.inc(change),
     job: (queue: string, outcome: string): void => {
       meters.jobs.inc({ queue, outcome });
@@ -115,6 +117,7 @@ function createMeters(registry: Registry) {
       'Is 1 where Slack refuses a token of the environment, by its variable.',
       'variable',
     ),
+    connected: gauge('deckhand_slack_connected', 'Is 1 while a connection of Socket Mode is open.', 'by'),
     followed: gauge('deckhand_followed_runs', 'Test runs and provisioning servers being followed.'),
     jobs: counter('deckhand_jobs_total', 'Attempts at jobs by queue and outcome.', 'queue', 'outcome'),
     unreadable: counter(

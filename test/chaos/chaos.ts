@@ -92,7 +92,7 @@ function watchReadiness({ diary, replicas }: World, { struck }: Storm) {
       const answers = await Promise.all(replicas.map((replica) => replica.look()));
       const troubled = struck.find(({ name, to }) => STORE_TROUBLES.has(name) && to > Date.now());
       const isFailing = troubled?.name === 'disk full' && diary.storeFailedAt > asked - LOOK_MS;
-      inARow = isFailing && answers.includes(200) ? inARow + 1 : 0;
+      inARow = isFailing && answers.includes('ready') ? inARow + 1 : 0;
       if (inARow >= DISHONEST) dishonest += 1;
       await wait(LOOK_MS);
     }

@@ -17,8 +17,8 @@ export interface Replica {
   restart(downMs: number): Promise<void>;
   /** @param aheadMs how far the true time is from this machine's */
   setClock(aheadMs: number, errorMs: number): void;
-  /** What `/readyz` answers; 0 where nobody does. One that is gone unasked is started again. */
-  look(): Promise<number>;
+  /** What `/readyz` says; nothing where nobody does. One that is gone unasked is started again. */
+  look(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -85,19 +85,18 @@ export function createReplica({ env, balancer, clockFile, onLine, onEnd }: Repli
     },
     async look() {
       const asked = port;
-      if (asked === undefined) return 0;
+      if (asked === undefined) return '';
       try {
-        const { statusCode, body } = await request(`http://127.0.0.1:${asked}/readyz`, {
+        const { body } = await request(`http://127.0.0.1:${asked}/readyz`, {
           headersTimeout: MAX_LOOK_MS,
         });
-        await body.dump();
-        return statusCode;
+        return await body.text();
       } catch (error) {
         const isGone = error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
-        if (!isGone || port !== asked) return 0;
+        if (!isGone || port !== asked) return '';
         await end('crashed');
         await start();
-        return 0;
+        return '';
       }
     },
     async stop() {

@@ -18,7 +18,7 @@ import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-wor
 /** Both replicas are ended and started again so often. */
 const ROUNDS = byLength(0, 5);
 /** Between two requests, in milliseconds. */
-const PACE_MS = 15;
+const PACE_MS = 40;
 const ONE = '127.0.0.1:3000';
 
 interface Proxy {

@@ -87,6 +87,7 @@ async function toldByAll(): Promise<string> {
   metrics.slackCall('chat.postMessage', 'ok', 1);
   metrics.serviceCall({ operation: 'getProfile', kind: 'ok', ms: 1 });
   metrics.followed(1);
+  metrics.socket(true);
   metrics.job('requests', 'done');
   metrics.possibleDuplicate('post');
   metrics.occurrence('digest', 'posted', 1);
@@ -195,6 +196,7 @@ describe('/metrics', () => {
   it('is told also while the engine does not answer', async () => {
     const metrics = createMetrics('0.0.0', () => Promise.reject(new Error('no database')));
     metrics.followed(1);
+    metrics.socket(true);
     const text = await metrics.text();
     expect(text).toContain('deckhand_engine_up 0');
     expect(text).toContain('deckhand_followed_runs 1');

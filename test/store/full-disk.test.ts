@@ -23,18 +23,21 @@ describe('a disk that is full', () => {
   const bound = ({ slack }: TestWorld) =>
     slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('bound this channel'));
 
-  it('is told to the asker and the load balancer, and forgotten once there is room', async () => {
+  it('is told to the asker and by the readiness, and forgotten once there is room', async () => {
     if (world === undefined) return;
     const { origin, slack } = world;
-    const isReady = async () => (await fetch(`${origin}/readyz`)).status;
+    const readiness = async () => {
+      const answer = await fetch(`${origin}/readyz`);
+      return `${answer.status} ${await answer.text()}`;
+    };
     await world.connect();
     disk?.fill();
-    await expect.poll(isReady).toBe(503);
+    await expect.poll(readiness).toBe('200 ready, store: does not answer');
     expect(await ask(world, '/deckhand use storefront', 'admin')).toMatch(
       /cannot store anything at the moment, so nothing was done\. Try again in a minute\. Reference `\w+`/,
     );
     disk?.free();
-    await expect.poll(isReady).toBe(200);
+    await expect.poll(readiness).toBe('200 ready');
     await world.as('admin').command(CHANNEL, '/deckhand use storefront');
     await slack.until(() => bound(world as TestWorld).length === 1);
   });

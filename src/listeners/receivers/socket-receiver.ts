@@ -13,6 +13,8 @@ export interface SocketReceiverOptions {
   tokenHealth: TokenHealth;
   /** Milliseconds from the payload's arrival to its ack. */
   onAck: (ms: number) => void;
+  /** Whether a connection is open from now on. */
+  onOpen: (isOpen: boolean) => void;
 }
 
 /** As the library tries to open a connection, but without an end, and at least so often. */
@@ -24,7 +26,7 @@ const OPEN_TIMEOUT_MS = 10_000;
  * came over it is acknowledged.
  */
 export function createSocketReceiver(options: SocketReceiverOptions): Receiver {
-  const { appToken, apiUrl, log, onAck } = options;
+  const { appToken, apiUrl, log, onAck, onOpen } = options;
   /** It is connected, Slack refuses the app token, or it was stopped meanwhile. */
   const settled = Promise.withResolvers<void>();
   const pending = new Set<Promise<void>>();
@@ -65,12 +67,11 @@ export function createSocketReceiver(options: SocketReceiverOptions): Receiver {
     })
     .on('connected', () => {
       isConnecting = false;
+      onOpen(true);
       settled.resolve();
       if (isStopping) void receiver.stop();
     })
-    .on('reconnecting', () => {
-      log.warn({ event: 'slack_socket_dropped' }, 'the connection to Slack was lost, and is opened again');
-    });
+    .on('reconnecting', () => onLost(options));
 
   /** What was asked is carried out, also where the connection went before its ack. */
   async function take(app: App, { body, ack }: ReceiverEvent): Promise<void> {
@@ -114,14 +115,21 @@ export function createSocketReceiver(options: SocketReceiverOptions): Receiver {
   };
 }
 
+function onLost({ log, onOpen }: SocketReceiverOptions): void {
+  onOpen(false);
+  log.warn({ event: 'slack_socket_dropped' }, 'the connection to Slack was lost, and is opened again');
+}
+
 /** @throws where Slack refuses or does not answer, which the client tries again */
 async function askSlack(
-  { log, tokenHealth }: SocketReceiverOptions,
+  { log, tokenHealth, onOpen }: SocketReceiverOptions,
   request: Parameters<typeof fetch>,
   onTokenRefused: () => void,
 ): Promise<Response> {
-  const failed = (reason: string): void =>
+  const failed = (reason: string): void => {
+    onOpen(false);
     log.warn({ event: 'slack_socket_not_opened', reason }, 'no connection to Slack was opened');
+  };
   const answer = await fetch(...request).catch((error: unknown) => {
     failed('unreachable');
     throw error;

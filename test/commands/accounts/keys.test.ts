@@ -153,6 +153,23 @@ describe('the keys of an account', () => {
     expect(await offered('admin')).toEqual(['billing-api', 'storefront']);
   });
 
+  test('servers, figures and invoices that were looked up with one key are looked up anew with another', async ({
+    world,
+  }) => {
+    await connectKey(world, 'member', BEN, 'mine');
+    const { accounts, hosting } = workspaceOf(world);
+    const keys = [
+      await accounts.resolve({ user: PEOPLE.admin }),
+      await accounts.resolve({ user: PEOPLE.member }),
+    ];
+    const looks = [hosting.servers, hosting.lastSevenDays, hosting.invoices];
+    for (const look of looks) {
+      const all = () => Promise.allSettled([...keys, ...keys].map((key) => look(key, 'storefront')));
+      expect(await keysUsed(world, all)).toEqual(new Set([EMAIL, BEN.email]));
+      expect(world.service.requests.all).toHaveLength(2);
+    }
+  });
+
   test('a test run is followed with the key of the person who asked, and run again with that of who clicks', async ({
     world,
   }) => {
