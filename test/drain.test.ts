@@ -55,6 +55,24 @@ describe('a process that is told to end', () => {
     });
   });
 
+  test('a process that is told to end hands back what does not end in time as if it had not begun: nothing failed, and the next carries it out', async ({
+    world,
+  }) => {
+    const { service, slack } = world;
+    const hanging = service.faults.add({ path: `/${ACCOUNT}/projects.json`, delayMs: 3_600_000 });
+    const begun = service.requests.nextArrival(({ path }) => path.includes('projects'));
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await begun;
+    await world.app.stop(200);
+    await world.restart(async () => hanging.remove());
+    await slack.until(() => roots(world)[0]?.text.includes('2 servers are reachable'));
+    expect(roots(world)).toHaveLength(1);
+    expect(world.logs.filter((line) => /"event":"(?:bug|job_failed)"/.test(line))).toEqual([]);
+    const entries = await world.app.workspaces.open(TEAM).audit.latest(10);
+    expect(entries.map(({ entry }) => entry.result)).not.toContain('failed');
+    expect(answers(world)).toEqual([]);
+  });
+
   test('a process that is told to end stores the step of a workflow for the next, without its token', async ({
     world,
   }) => {

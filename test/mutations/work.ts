@@ -176,8 +176,8 @@ export const WORK: readonly Mutation[] = [
   {
     name: 'work that is under way at the end is failed instead of handed back',
     file: 'src/jobs/run-job.ts',
-    from: 'return abort.signal.aborted ? handBack(one) : retry(one, data, error);',
-    to: 'return abort.signal.aborted && data === null ? handBack(one) : retry(one, data, error);',
+    from: 'if (!abort.signal.aborted) return afterFailure(queue, job, data, error, context);',
+    to: 'if (data !== null) return afterFailure(queue, job, data, error, context);',
     tests: ['test/drain.test.ts', 'test/jobs/jobs.test.ts'],
   },
 ];
