@@ -103,12 +103,12 @@ const NEIGHBOURS: Readonly<Record<string, Readonly<Record<string, readonly strin
   views: {
     digests: ['activity', 'schedules'],
     guards: ['schedules'],
-    home: ['accounts', 'activity', 'schedules', 'test-access'],
+    home: ['accounts', 'activity', 'episodes', 'schedules', 'test-access'],
     integrations: ['projects'],
     invoices: ['schedules'],
     servers: ['projects'],
     unfurls: ['activity', 'projects', 'servers', 'test-access'],
-    watches: ['activity', 'schedules'],
+    watches: ['activity', 'episodes', 'schedules'],
   },
 };
 

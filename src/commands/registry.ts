@@ -34,6 +34,7 @@ import { serverShow } from './servers/show.ts';
 import { test } from './test-access/test.ts';
 import { watchEdit } from './watches/edit.ts';
 import { unwatch, watchList, watchPause, watchResume } from './watches/lifecycle.ts';
+import { unwatchMine, watchMine } from './watches/mine.ts';
 import { watch } from './watches/watch.ts';
 
 /** What a bare slash word means. */
@@ -55,11 +56,13 @@ const FOLLOW: readonly Command[] = [
   guardResume,
   guardRemove,
   watch,
+  watchMine,
   watchEdit,
   watchList,
   watchPause,
   watchResume,
   unwatch,
+  unwatchMine,
 ];
 
 /** Every command, in the order of the help. @param all what help and roles are about */

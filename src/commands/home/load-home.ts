@@ -8,7 +8,7 @@ import { DIGESTS } from '../../scheduler/digests/schedule.ts';
 import { GUARDS } from '../../scheduler/guards/schedule.ts';
 import { INVOICE_NOTICES } from '../../scheduler/invoices/notices.ts';
 import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
-import { WATCHES } from '../../scheduler/watches/schedule.ts';
+import { CHANNEL_WATCHES } from '../../scheduler/watches/schedule.ts';
 import { chartOf } from '../../views/activity/activity.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { digestWords } from '../../views/digests/digest.ts';
@@ -52,7 +52,7 @@ const LISTINGS = [
     what: guardWords(guard),
     next: nextOf(guard, now),
   })),
-  listing(SCHEDULE_FACES.watch, WATCHES, (placed) => ({
+  listing(SCHEDULE_FACES.watch, CHANNEL_WATCHES, (placed) => ({
     what: `${watchWords(placed)}${placed.watch.hours === undefined ? ', as they happen' : ''}`,
   })),
   listing(SCHEDULE_FACES.invoices, INVOICE_NOTICES, ({ account }) => ({

@@ -1,7 +1,7 @@
 import type { PlacedWatch } from '../../records/watches.ts';
 import { withPolling } from '../../scheduler/schedules/poller.ts';
 import { WATCH_FEED } from '../../scheduler/watches/feed.ts';
-import { WATCHES } from '../../scheduler/watches/schedule.ts';
+import { CHANNEL_WATCHES } from '../../scheduler/watches/schedule.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
 import { watchListMessage, watchWords } from '../../views/watches/watch.ts';
 import { isNamed } from '../../workspace/projects.ts';
@@ -11,7 +11,7 @@ import { listCommand, scheduleCommands } from '../schedules/lifecycle.ts';
 
 /** Watches, as people meet them. */
 export const WATCH_FEATURE: ScheduleFeature<PlacedWatch> = {
-  kind: WATCHES,
+  kind: CHANNEL_WATCHES,
   face: SCHEDULE_FACES.watch,
   words: watchWords,
   matches: ({ watch: { project } }, wanted) => project !== undefined && isNamed(project, wanted),

@@ -43,7 +43,8 @@ function named(words: readonly string[], mode: WatchMode | undefined): WatchWord
   return { project: project === '' || isAll ? undefined : project, isAll, mode };
 }
 
-function modeOf(word: string): WatchMode | undefined {
+/** Undefined where the word names none. */
+export function modeOf(word: string): WatchMode | undefined {
   return Object.hasOwn(MODES, word) ? MODES[word] : undefined;
 }
 

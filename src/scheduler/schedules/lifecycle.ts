@@ -195,9 +195,12 @@ export async function expectRoomForSchedule(
     listWatches(store),
     billingChannels(store).list(),
   ]);
-  const channels = [...posted, ...guarded, ...watched, ...billed.map(({ doc }) => doc)].map(
-    (one) => one.channel,
-  );
+  const channels = [
+    ...posted,
+    ...guarded,
+    ...watched.filter(({ watch }) => watch.person === undefined),
+    ...billed.map(({ doc }) => doc),
+  ].map((one) => one.channel);
   const here = channels.filter((one) => one === channel).length;
   if (here + added > MAX_IN_CHANNEL)
     throw new UserError(

@@ -181,14 +181,15 @@ function idsIn(lines: readonly KeptLine[]): string[] {
 
 /** What belongs to episodes, one batch for each. */
 function episodeBatches(
-  { channel, account, watches }: WatchedChannel,
+  watched: WatchedChannel,
   lines: readonly KeptLine[],
   { now: at, batch }: PageContext,
 ): Batch[] {
+  const { channel, account } = watched;
   const ofEpisodes = lines.flatMap((kept) =>
     kept.outcome === undefined ? [] : [{ ...kept, ...kept.outcome }],
   );
-  const person = watches.find((watch) => watch.person !== undefined)?.person;
+  const person = personOf(watched);
   return [...Map.groupBy(ofEpisodes, ({ project }) => project)].map(([project, some]) => {
     const name = some.at(-1)?.name || account;
     const subject = { kind: 'deployments', channel, account, project, name, person } as const;
@@ -210,18 +211,24 @@ function episodeBatches(
   });
 }
 
-type FoundNews = Omit<WatchedNews, 'account' | 'word'>;
+type FoundNews = Omit<WatchedNews, 'account' | 'word' | 'isOwn'>;
+
+/** Whose direct messages the channel is, where somebody watches their own deployments in it. */
+function personOf({ watches }: WatchedChannel): string | undefined {
+  return watches.find((watch) => watch.person !== undefined)?.person;
+}
 
 /** None where there is nothing to say. */
 function newsBatch(
-  { account }: WatchedChannel,
+  channel: WatchedChannel,
   id: string,
   news: FoundNews,
   { now: at, word }: PageContext,
 ): Batch[] {
   const { lines, isCut, skipped = [], ids } = news;
   if (lines.length === 0 && !isCut && skipped.length === 0) return [];
-  const messages = watchMessages({ ...news, account, word });
+  const { account } = channel;
+  const messages = watchMessages({ ...news, account, word, isOwn: personOf(channel) !== undefined });
   return [{ id, at, ...messages, what: newsCount(news), for: [...ids] }];
 }
 

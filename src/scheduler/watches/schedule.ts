@@ -66,11 +66,22 @@ export const WATCHES: ScheduleKind<PlacedWatch> = {
   },
 };
 
+/** Those of channels. What a person watches for themselves is nobody else's to see or change. */
+export const CHANNEL_WATCHES: ScheduleKind<PlacedWatch> = {
+  ...WATCHES,
+  list: async (workspace) =>
+    (await WATCHES.list(workspace)).filter(({ record }) => record.watch.person === undefined),
+};
+
 export function asSchedule(record: PlacedWatch): Schedule<PlacedWatch> {
   const { channel, account } = record;
-  const { id, setUpBy, state } = record.watch;
-  const what = `the watch ${code(id)} in <#${channel}>`;
-  return { id, name: id, what, channel, setUpBy, account, state, resume: `watch resume ${id}`, record };
+  const { id, setUpBy, state, person } = record.watch;
+  const isOwn = person !== undefined;
+  const what = isOwn
+    ? `the watch of your own deployments in ${code(account)}`
+    : `the watch ${code(id)} in <#${channel}>`;
+  const resume = isOwn ? `watch mine --account ${account}` : `watch resume ${id}`;
+  return { id, name: id, what, channel, setUpBy, account, state, resume, record };
 }
 
 /** Changes one watch; undefined where it was removed. */

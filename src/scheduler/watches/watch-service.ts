@@ -15,13 +15,9 @@ import { newChannel, readFeed } from './feed.ts';
 import { asSchedule, changeWatch, WATCHES, withPage } from './schedule.ts';
 
 /** What a person decides of a watch. */
-export type WatchChoices = Pick<Watch, 'mode'> & {
-  project: Watch['project'];
-  server: Watch['server'];
-  hours: Watch['hours'];
-};
+export type WatchChoices = Pick<Watch, 'mode' | 'project' | 'server' | 'hours'>;
 
-export interface AskedWatch extends WatchChoices {
+export interface AskedWatch extends WatchChoices, Pick<Watch, 'person'> {
   channel: string;
   account: Account;
   user: string;
@@ -49,7 +45,8 @@ export async function setUpWatch(workspace: Workspace, asked: AskedWatch): Promi
     const isKnown = placed.some(
       (one) => one.channel === channel && one.account === account.name && isSameSubject(one.watch, made),
     );
-    if (!isKnown) await expectRoomForSchedule(workspace, channel);
+    // A person has one of their own for each account.
+    if (!isKnown && asked.person === undefined) await expectRoomForSchedule(workspace, channel);
     let kind: SetUp['kind'] = 'same';
     const empty = newChannel(channel, account.name);
     const id = feedChannelId(empty);
@@ -86,12 +83,11 @@ export function editWatch(
   });
 }
 
-function isSameSubject(
-  one: Pick<Watch, 'project' | 'server'>,
-  other: Pick<Watch, 'project' | 'server'>,
-): boolean {
+type WatchSubject = Pick<Watch, 'project' | 'server' | 'person'>;
+
+function isSameSubject(one: WatchSubject, other: WatchSubject): boolean {
   const isSameServer = one.server?.identifier.toLowerCase() === other.server?.identifier.toLowerCase();
-  return one.project?.permalink === other.project?.permalink && isSameServer;
+  return one.project?.permalink === other.project?.permalink && isSameServer && one.person === other.person;
 }
 
 function kindOf(existing: Watch | undefined, { mode, hours }: AskedWatch): SetUp['kind'] {
@@ -101,14 +97,17 @@ function kindOf(existing: Watch | undefined, { mode, hours }: AskedWatch): SetUp
 }
 
 function newWatch({ clock }: Workspace, asked: AskedWatch, id: string): Watch {
-  const { requestId, mode, user: setUpBy, project, server, hours } = asked;
-  return { id, requestId, mode, project, server, hours, setUpBy, setUpAt: clock.now(), state: ACTIVE };
+  const { requestId, mode, user: setUpBy, project, server, hours, person } = asked;
+  const choices = { mode, project, server, hours, person };
+  return { id, requestId, ...choices, setUpBy, setUpAt: clock.now(), state: ACTIVE };
 }
 
 function withWatch(watches: readonly Watch[], existing: Watch | undefined, made: Watch): Watch[] {
   if (existing === undefined) return [...watches, made];
   const { mode, state, project, server, hours } = made;
   return watches.map((watch) =>
-    watch.id === existing.id ? { ...watch, mode, state, project, server, hours } : watch,
+    watch.id === existing.id
+      ? { ...watch, mode, state, project, server, hours, mutedUntil: undefined }
+      : watch,
   );
 }

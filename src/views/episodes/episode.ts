@@ -59,13 +59,18 @@ export function stateWords({ failures, since, newsAt, ending }: Episode): string
   }
 }
 
+/** Under what a watch of one's own posts. */
+export function muteButtons(account: string): KnownBlock[] {
+  return buttons(button('Mute for today', 'watch:mute', { value: { account } }));
+}
+
 function roughly(ms: number): string {
   return duration(ms < MINUTE_MS ? ms : Math.round(ms / MINUTE_MS) * MINUTE_MS);
 }
 
 /** In a direct message nobody else could be on it. */
-function buttonsOf(key: string, { person }: Subject, { id, owner }: Episode): KnownBlock[] {
-  if (person !== undefined) return [];
+function buttonsOf(key: string, { person, account }: Subject, { id, owner }: Episode): KnownBlock[] {
+  if (person !== undefined) return muteButtons(account);
   const click = (label: string, verb: string, style?: 'primary'): Button =>
     button(label, `episode:${verb}`, { value: { key, id, owner }, ...(style && { style }) });
   if (owner === undefined) return buttons(click('I’m on it', 'claim', 'primary'));

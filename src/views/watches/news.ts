@@ -7,6 +7,7 @@ import { eventLine } from '../activity/activity.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, packed, skippedWords, UNREAD } from '../blocks/lists.ts';
 import { context, section } from '../blocks/message.ts';
+import { muteButtons } from '../episodes/episode.ts';
 
 /** A piece of news in words. */
 export type NewsLine = Pick<KeptLine, 'kind' | 'line'>;
@@ -25,6 +26,8 @@ export interface WatchedNews {
   ids: readonly string[];
   /** The slash word. */
   word: string;
+  /** True in the direct messages of a person who watches their own deployments. */
+  isOwn?: boolean;
 }
 
 /** More than these at once become one message whose thread holds them. */
@@ -56,6 +59,7 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
         ...shown.map((text) => section(text)),
         ...(found.isCut ? [section(cutWords(found))] : []),
         context(found.skipped?.length ? skippedWords(found.skipped) : undefined, sourceOf(found)),
+        ...(found.isOwn ? muteButtons(found.account) : []),
       ],
     },
     replies: isMuch ? pages.map((page) => ({ text: headline(found), blocks: page })) : [],
@@ -109,9 +113,9 @@ function cutWords({ word }: WatchedNews): string {
   return `:warning: More happened since the last check than the service lists at once (its latest 100 events), so some may be missing here. ${all} shows its list; its own pages show everything.`;
 }
 
-function sourceOf({ account, ids }: WatchedNews): string {
+function sourceOf({ account, ids, isOwn }: WatchedNews): string {
   const of = `Activity of ${code(account)}`;
-  if (ids.length === 0) return of;
+  if (isOwn || ids.length === 0) return of;
   const named = ids.slice(0, MAX_NAMED).map((id) => code(id));
   const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : '';
   return `${of}, ${ids.length === 1 ? 'watch' : 'watches'} ${named.join(', ')}${more}`;

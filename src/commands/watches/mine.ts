@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { code, dateTime } from '../../core/mrkdwn.ts';
+import { addDays, dayAt, instantAt } from '../../jobs/zone.ts';
+import { SCHEDULES } from '../../records/account-keys.ts';
+import type { Schedule } from '../../records/schedules.ts';
+import type { PlacedWatch } from '../../records/watches.ts';
+import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
+import { changeWatch, WATCHES } from '../../scheduler/watches/schedule.ts';
+import { setUpWatch } from '../../scheduler/watches/watch-service.ts';
+import { context, say, withoutElement } from '../../views/blocks/message.ts';
+import { MODE_WORDS } from '../../views/watches/watch.ts';
+import { zoneOf } from '../../workspace/slack-people.ts';
+import { fromButton } from '../carried.ts';
+import { type Action, type CommandContext, defineCommand } from '../command.ts';
+import { accountOf } from '../resolve-target.ts';
+import { modeOf } from './parse-watch-arguments.ts';
+
+/** The same button stands on all that a watch of one's own posts. */
+const muteAction: Action = {
+  actionId: 'watch:mute',
+  role: 'member',
+  durable: true,
+  change: 'watch mute',
+  async run(value, { caller, workspace, message }) {
+    const { account } = fromButton(z.object({ account: z.string() }), value);
+    const [schedule] = await ownOf(workspace, caller.user, account);
+    if (schedule === undefined) throw noneYet();
+    const zone = await zoneOf(workspace, caller.user);
+    const mutedUntil = instantAt(zone, addDays(dayAt(zone, workspace.clock.now()), 1), 0, 0);
+    await changeWatch(workspace, schedule, (watch) => ({ ...watch, mutedUntil }));
+    const muted = context(`:mute: Muted until ${dateTime(mutedUntil)}`);
+    const audit = { target: account };
+    if (message === undefined) return { kind: 'nothing', audit };
+    const { text, blocks } = withoutElement(message, { actionId: 'watch:mute', value });
+    return { kind: 'replace', message: { text, blocks: [...blocks, muted] }, audit };
+  },
+};
+
+export const watchMine = defineCommand({
+  name: 'watch mine',
+  summary: 'Sends you direct messages about your own deployments: failures, or all events',
+  usage: '[all|failures|transitions]',
+  examples: ['watch mine', 'watch mine all'],
+  role: 'member',
+  needsAccount: true,
+  durable: true,
+  args: z.object({ mode: z.string().optional() }),
+  async run({ mode: typed }, requested) {
+    const { caller, workspace } = requested;
+    const mode = typed === undefined ? 'failures' : modeOf(typed.toLowerCase());
+    if (mode === undefined) throw new UserError(`There is no mode ${code(typed, 40)}.`, 'help watch mine');
+    const account = await accountOf(requested, SCHEDULES);
+    const { user, requestId } = caller;
+    const names = await workspace.names.list(account.name);
+    if (!names.some((claim) => claim.user === user)) return askForName(account.name);
+    const channel = await workspace.slack.openDirect(user);
+    const watched = { channel, account, mode, user, requestId, person: user };
+    const { schedule } = await setUpWatch(workspace, watched);
+    const text = `:eyes: I’ll send you ${MODE_WORDS[mode]} of your own deployments in ${code(account.name)} by direct message.`;
+    return { kind: 'private', message: say(text), audit: { target: schedule.id } };
+  },
+  actions: [muteAction],
+});
+
+export const unwatchMine = defineCommand({
+  name: 'unwatch mine',
+  summary: 'Ends the direct messages about your own deployments',
+  role: 'member',
+  takesAccount: true,
+  durable: true,
+  async run(_, { caller, workspace, account }) {
+    const own = await ownOf(workspace, caller.user, account);
+    if (own.length === 0) throw noneYet();
+    await removeSchedules(workspace, WATCHES, own, caller.requestId);
+    const message = say('I won’t write to you about your own deployments any more.');
+    return { kind: 'private', message, audit: own.map(({ id }) => ({ target: id })) };
+  },
+});
+
+/** @param account all of them if left out */
+async function ownOf(
+  workspace: CommandContext['workspace'],
+  user: string,
+  account: string | undefined,
+): Promise<Schedule<PlacedWatch>[]> {
+  const all = await WATCHES.list(workspace);
+  return all.filter((one) => one.record.watch.person === user && one.account === (account ?? one.account));
+}
+
+function askForName(account: string) {
+  const words = 'Choose your name at the service first, then type this again.';
+  return {
+    kind: 'several' as const,
+    replies: [
+      { kind: 'private' as const, message: say(words) },
+      { kind: 'run' as const, text: `me --account ${account}` },
+    ],
+  };
+}
+
+function noneYet(): UserError {
+  return new UserError('You have no watch of your own deployments.', 'watch mine');
+}

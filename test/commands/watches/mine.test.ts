@@ -1,0 +1,84 @@
+import { describe, expect } from 'vitest';
+import { ask } from '../../support/asking.ts';
+import { test } from '../../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+const dms = (world: TestWorld) =>
+  world.slack.dms(TEAM, PEOPLE.member).filter(({ thread_ts: thread, ts }) => (thread ?? ts) === ts);
+const shown = (world: TestWorld) => JSON.stringify(dms(world).map(({ blocks }) => blocks));
+const claim = (world: TestWorld) => ask(world, '/deckhand me Kim');
+
+function deploy(world: TestWorld, user: string, succeeded: boolean, endRef = 'r1'): void {
+  const project = 'storefront';
+  world.service.world.addDeployment({ account: ACCOUNT, project, succeeded, user, endRef });
+}
+
+async function polls(world: TestWorld): Promise<void> {
+  for (let poll = 0; poll < 3; poll += 1)
+    await world.service.requests.next(({ path }) => path.endsWith('/activity'));
+}
+
+describe('watch mine', () => {
+  test.override({ worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } }, connected: true });
+  test.beforeEach(async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    // The names of events are offered.
+    deploy(world, 'Kim', true);
+  });
+
+  test('asks for the person’s name first', async ({ world }) => {
+    const seen = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.member));
+    await world.as('member').command(CHANNEL, '/deckhand watch mine');
+    await world.slack.until(() => seen().includes('me:name'));
+    expect(seen()).toContain('Choose your name at the service first');
+    expect(dms(world)).toEqual([]);
+  });
+
+  test('sends one message an episode of one’s own, also where another person ends it, and no channel sees it', async ({
+    world,
+  }) => {
+    await claim(world);
+    expect(await ask(world, '/deckhand watch mine')).toContain('failures of your own deployments');
+    deploy(world, 'Lee', false, 'theirs1');
+    deploy(world, 'kim', false, 'mine001');
+    await world.slack.until(() => shown(world).includes('mine001'));
+    expect(dms(world).map(({ text }) => text)).toEqual([expect.stringContaining('Storefront is failing')]);
+    expect(shown(world)).not.toContain('episode:claim');
+    deploy(world, 'Lee', true);
+    await world.slack.until(() => dms(world)[0]?.text.includes('Storefront recovered'));
+    deploy(world, 'kim', true, 'mine002');
+    await polls(world);
+    expect(dms(world)).toHaveLength(1);
+    expect(shown(world)).not.toContain('theirs1');
+    expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
+    await world.as('admin').command(CHANNEL, '/deckhand watch list all');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
+    expect(JSON.stringify(world.slack.messages(TEAM, CHANNEL))).not.toContain('own deployments');
+  });
+
+  test('posts the other events too where it is asked for all, and nothing for the rest of the day once it is muted', async ({
+    world,
+  }) => {
+    await claim(world);
+    await ask(world, '/deckhand watch mine all');
+    deploy(world, 'Kim', true, 'mine001');
+    await world.slack.until(() => shown(world).includes('mine001'));
+    const ts = dms(world)[0]?.ts ?? '';
+    const channel = dms(world)[0]?.channel ?? '';
+    await world.as('member').click({ channel, ts }, { actionId: 'watch:mute' });
+    await world.slack.until(() => shown(world).includes('Muted until'));
+    deploy(world, 'Kim', false, 'mine002');
+    deploy(world, 'Kim', true, 'mine003');
+    await polls(world);
+    expect(dms(world)).toHaveLength(1);
+  });
+
+  test('ends with unwatch mine, and is nobody else’s to end', async ({ world }) => {
+    await claim(world);
+    await ask(world, '/deckhand watch mine');
+    expect(await ask(world, '/deckhand unwatch mine', 'admin')).toContain('You have no watch of your own');
+    expect(await ask(world, '/deckhand unwatch', 'admin')).toContain('has no watch yet');
+    expect(await ask(world, '/deckhand unwatch mine')).toContain('won’t write to you');
+    expect(await ask(world, '/deckhand unwatch mine')).toContain('You have no watch of your own');
+  });
+});
