@@ -92,7 +92,7 @@ const NEIGHBOURS: Readonly<Record<string, Readonly<Record<string, readonly strin
   },
   scheduler: {
     digests: ['schedules'],
-    guards: ['schedules', 'test-access'],
+    guards: ['episodes', 'schedules', 'test-access'],
     invoices: ['schedules'],
     schedules: ['episodes'],
     // A workflow's step ends with the run that it started.
@@ -102,6 +102,7 @@ const NEIGHBOURS: Readonly<Record<string, Readonly<Record<string, readonly strin
   // `blocks` is for all of them.
   views: {
     digests: ['activity', 'schedules'],
+    episodes: ['test-access'],
     guards: ['schedules'],
     home: ['accounts', 'activity', 'episodes', 'schedules', 'test-access'],
     integrations: ['projects'],

@@ -17,6 +17,9 @@ export const Subject = z.object({
 });
 export type Subject = z.infer<typeof Subject>;
 
+/** A thing that failed. Foreign text. */
+export const FailedItem = z.object({ key: z.string(), title: z.string(), message: z.string().nullable() });
+
 /** How something went once: a deployment, or a run of a guard. */
 export const Outcome = z.object({
   kind: z.enum(['failure', 'success']),
@@ -26,6 +29,8 @@ export const Outcome = z.object({
   at: z.number(),
   /** What people read of it; mrkdwn of our own making. */
   lines: z.array(z.string()),
+  /** What failed of several things. */
+  items: z.array(FailedItem).optional(),
   /** True where it only changes the root message, without a reply. */
   isQuiet: z.boolean().optional(),
 });
@@ -45,6 +50,8 @@ export const Episode = z.object({
   failures: z.number(),
   first: z.array(z.string()),
   latest: z.array(z.string()),
+  /** What failed the latest time. */
+  items: z.array(FailedItem).optional(),
   latestAt: z.number(),
   /** When the latest news were noted, milliseconds since the epoch. */
   newsAt: z.number(),
@@ -107,7 +114,7 @@ export function withOutcomes(
 
 function afterFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, now: number): Episode[] {
   const last = episodes.at(-1);
-  const { at, lines } = failure;
+  const { at, lines, items } = failure;
   // One that is reported late belongs to the episode that has ended since.
   if (last === undefined || (last.ending !== undefined && at >= last.ending.at))
     return [...episodes.filter(isUnsaid), beginning(`${subjectKey(subject)} ${failure.id}`, failure, now)];
@@ -117,7 +124,7 @@ function afterFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, no
     ...last,
     since: Math.min(last.since, at),
     failures,
-    ...(isLatest ? { latest: lines, latestAt: at } : {}),
+    ...(isLatest ? { latest: lines, items, latestAt: at } : {}),
     newsAt: now,
     version: last.version + 1,
     failureVersion: last.version + 1,
@@ -125,9 +132,9 @@ function afterFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, no
   });
 }
 
-function beginning(id: string, { at, lines }: Outcome, now: number): Episode {
+function beginning(id: string, { at, lines, items }: Outcome, now: number): Episode {
   const versions = { version: 1, failureVersion: 1, shownVersion: 0 };
-  const latest = { latest: lines, latestAt: at, newsAt: now };
+  const latest = { latest: lines, items, latestAt: at, newsAt: now };
   return { id, since: at, failures: 1, first: lines, ...latest, ...versions, roots: 0, replies: [] };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { JobType } from '../jobs/jobs.ts';
 import type { WorkspaceStore } from '../store/store.ts';
+import { FailedItem } from './episodes.ts';
 import { createTimedSchedules, lastOccurrence, TimedSchedule } from './timed-schedules.ts';
 
 /** A project whose reachability is tested on a schedule; its channel hears of it only when something changes. */
@@ -39,9 +40,7 @@ export const GuardResult = z.object({
   /** The request that began the run. */
   requestId: z.string(),
   /** What is unreachable, by a key of its own; undefined where the outcome is not known. Foreign text. */
-  unreachable: z
-    .array(z.object({ key: z.string(), title: z.string(), message: z.string().nullable() }))
-    .optional(),
+  unreachable: z.array(FailedItem).optional(),
   /** The outcome, or why it is not known; mrkdwn, half a sentence. */
   words: z.string(),
   /** The kind of the service's failure, where that ended it. */

@@ -186,7 +186,7 @@ async function editRoot(
     if (isMessageGone(error)) return keep(workspace, unsaid, { rootTs: undefined });
     if (isPlaceGone(error) || !isRefusal(error)) throw error;
     const { reason } = error;
-    workspace.log.warn({ event: 'edit_refused', channel, reason }, 'Slack refused an edit of an episode');
+    workspace.log.warn({ event: 'message_refused', channel, reason }, 'Slack refused an edit of an episode');
   }
   await keep(workspace, unsaid, { shownVersion: episode.version });
 }

@@ -1,8 +1,18 @@
 import { MINUTE_MS } from '../../core/clock.ts';
+import { capitalised } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
+import {
+  episodeRecords,
+  failingNow,
+  type Outcome,
+  type Subject,
+  subjectKey,
+} from '../../records/episodes.ts';
 import { GUARD_RESULTS, type Guard, GuardCheck, type GuardResult, requestOf } from '../../records/guards.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { isUndeliverable, undeliverableReason } from '../deliver.ts';
+import { noteOutcomes } from '../episodes/episodes.ts';
 import { REFUSALS } from '../schedules/poll-account.ts';
 import { beginTest } from '../test-access/start-test.ts';
 import { GUARDS } from './schedule.ts';
@@ -50,10 +60,51 @@ async function takeResult(workspace: Workspace, job: Job<GuardResult>): Promise<
   // Where this result paused it, and was killed before its notice, that is sent now.
   if (guard.state.kind === 'paused') return GUARDS.notifyPaused(workspace, check, job.signal);
   if (unreachable === undefined) return takeFailure(workspace, job);
-  await GUARDS.end(workspace, check, {
-    outcome: unreachable.length === 0 ? 'reachable' : 'unreachable',
-    reason: words,
-  });
+  const confirmed = await confirmedOf(workspace, guard, job.data, unreachable);
+  if (confirmed === undefined) {
+    const again = { ...check, unreachable: unreachable.map(({ key }) => key), notFound: 0 };
+    return testAgain(workspace, again, workspace.clock.now() + AGAIN_MS);
+  }
+  try {
+    await noteOutcome(workspace, guard, job, confirmed);
+  } catch (error) {
+    if (!isUndeliverable(error)) throw error;
+    const paused = { cause: 'slack', reason: undeliverableReason(error) } as const;
+    return GUARDS.pause(workspace, check, paused, job.signal);
+  }
+  const outcome = confirmed.length === 0 ? 'reachable' : 'unreachable';
+  await GUARDS.end(workspace, check, { outcome, reason: words });
+}
+
+type Unreachable = NonNullable<GuardResult['unreachable']>;
+
+/** What counts: while its episode goes on all that is unreachable, else what was so at two checks; undefined before that. */
+async function confirmedOf(
+  { store }: Workspace,
+  guard: Guard,
+  { check }: GuardResult,
+  unreachable: Unreachable,
+): Promise<Unreachable | undefined> {
+  if (unreachable.length === 0) return unreachable;
+  const record = await episodeRecords(store).get(subjectKey(subjectOf(guard)));
+  if (record !== undefined && failingNow(record) !== undefined) return unreachable;
+  const again = unreachable.filter(({ key }) => check.unreachable.includes(key));
+  return again.length === 0 ? undefined : again;
+}
+
+function subjectOf({ channel, account, project }: Guard): Subject {
+  return { kind: 'reachability', channel, account, project: project.permalink, name: project.name };
+}
+
+function noteOutcome(
+  workspace: Workspace,
+  guard: Guard,
+  { data: { requestId: id, words }, signal, attempt }: Job<GuardResult>,
+  items: Unreachable,
+): Promise<void> {
+  const kind = items.length === 0 ? 'success' : 'failure';
+  const outcome: Outcome = { kind, id, at: workspace.clock.now(), lines: [capitalised(words)], items };
+  return noteOutcomes(workspace, subjectOf(guard), [outcome], { signal, possibleDuplicate: attempt > 1 });
 }
 
 /** There is no outcome: the service refused or failed, or the test was given up. */
@@ -72,5 +123,6 @@ async function takeFailure(
 }
 
 async function testAgain({ jobs }: Workspace, check: GuardCheck, at: number): Promise<void> {
-  await jobs.send(GUARD_CHECKS, { ...check, at }, { key: requestOf({ id: check.id, at }), at });
+  // By the check before, so that a repetition after a kill plans no second one.
+  await jobs.send(GUARD_CHECKS, { ...check, at }, { key: requestOf(check), at });
 }

@@ -5,6 +5,7 @@ import { bold, code, count, dateTime, duration, linesWithin, mrkdwn, timeOnly } 
 import type { Episode, News, Subject } from '../../records/episodes.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, buttons, context, say, section } from '../blocks/message.ts';
+import { itemLines, planOf } from '../test-access/items.ts';
 
 type Ended = NonNullable<Episode['ending']>['kind'] | undefined;
 
@@ -26,15 +27,19 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode): Me
   const isOpen = ending === undefined;
   const icon = isOpen ? ':rotating_light:' : ICONS[ending.kind];
   const onIt = isOpen && owner !== undefined ? [`:raising_hand: <@${owner}> is on it`] : [];
+  const tasks = isOpen ? (episode.items ?? []).map((item) => ({ ...item, status: 'error' as const })) : [];
   const details = isOpen && first.join('\n') !== latest.join('\n') ? [...first, ...latest] : latest;
-  return {
+  const build = (failed: readonly KnownBlock[]): Message => ({
     text: `${mrkdwn(name, 80)} ${words}`,
     blocks: [
       section(linesWithin([`${icon} ${bold(name)} ${words}`, ...onIt, ...details], LIMITS.sectionText)),
+      ...failed,
       context(`${SUBJECTS[kind]} in ${code(account)}`),
       ...(isOpen ? buttonsOf(key, subject, episode) : []),
     ],
-  };
+  });
+  if (tasks.length === 0) return build([]);
+  return { ...build(planOf(tasks)), fallback: async () => build([section(itemLines(tasks))]) };
 }
 
 /** What the thread has of a failure after the first, or of the recovery. */
