@@ -1,7 +1,6 @@
 import process from 'node:process';
-import { CONFIG_EXIT_CODE, parseConfig } from './config.ts';
+import { CONFIG_EXIT_CODE, parseConfig, readVersion } from './config.ts';
 import { carryOut, type Program, UsageError } from './program.ts';
-import { readVersion } from './version.ts';
 
 const START: Program = {
   command: 'deckhand',

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { findAddressFault, findBaseUrlFault, isLoopbackBaseUrl } from './service/addresses.ts';
 import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-keys.ts';
@@ -190,4 +191,10 @@ function faultIn(find: (value: string) => string | undefined): z.core.CheckFn<st
     const message = find(value);
     if (message !== undefined) issues.push({ code: 'custom', input: value, message });
   };
+}
+
+/** Deckhand's version, as package.json has it, which stands beside `src` and beside the bundle. */
+export function readVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }

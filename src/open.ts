@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { createApp, type DeckhandApp } from './app.ts';
+import { type AppParts, createApp, type DeckhandApp } from './app.ts';
 import { type Config, oauthClientOf } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
 import type { Engine, JobOutcome, JobsBackend } from './jobs/jobs.ts';
@@ -11,11 +11,11 @@ import { NO_TRACING, type Tracing } from './observability/tracing.ts';
 import { createService, type Service } from './service/client.ts';
 import { responseHostsOf } from './slack/domains.ts';
 import { createSlack, type Slack } from './slack/slack.ts';
-import { createTokenHealth, type TokenHealth } from './slack/token-health.ts';
-import { createWeb, type Web } from './slack/web.ts';
+import { createTokenHealth } from './slack/token-health.ts';
+import { createWeb } from './slack/web.ts';
 import { type OpenStore, openStore, takeOver } from './store/open-store.ts';
-import { checkKeys, createSealer, type Sealer } from './store/sealer.ts';
-import { mapDatabaseErrors, type Store, type UnreadableDocument } from './store/store.ts';
+import { checkKeys, createSealer } from './store/sealer.ts';
+import { mapDatabaseErrors, type UnreadableDocument } from './store/store.ts';
 import { type Installations, REDIRECT_PATH, singleInstallation } from './workspace/installations.ts';
 import { addressOf, createLinkRequests } from './workspace/link-requests.ts';
 import { createInstallations } from './workspace/oauth-installations.ts';
@@ -41,44 +41,23 @@ export interface Opened {
  * @throws StoreError, SealError saying what to do
  */
 export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
-  const { log, version, clock = systemClock, tracing = NO_TRACING } = options;
+  const { log, version, clock = systemClock, tracing = NO_TRACING, serviceTimeoutMs } = options;
   const metrics: Metrics = createMetrics(version, () => backend.engine.stats(), clock);
   const onUnreadable = reportUnreadable(log, metrics);
-  const backend = await openBackend(config.STORE_URL, {
-    clock,
-    log,
-    tracing,
-    release: version,
-    onJobEnd: metrics.job,
-    onUnreadable,
-  });
+  const common = { config, version, clock, log, tracing, metrics, onUnreadable };
+  const opening = { ...common, release: version, onJobEnd: metrics.job };
+  const backend = await openBackend(config.STORE_URL, opening);
   const { store, engine } = backend;
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
   await checkKeys(config.ENCRYPTION_KEYS, store);
-  const service = openService(config, { ...options, clock, tracing }, metrics);
+  const service = openService(common, serviceTimeoutMs);
   const web = createWeb(config.SLACK_API_URL, clock, log);
   const tokenHealth = createTokenHealth(log, clock, metrics.tokenRefused);
-  const installations = openInstallations(config, { store, sealer, clock, log, tokenHealth });
-  const slack = openSlack(config, { web, installations, clock, log, tracing, metrics, tokenHealth });
-  const linkRequests = createLinkRequests({ store, sealer, clock, installations });
-  const app = createApp({
-    config,
-    version,
-    clock,
-    log,
-    metrics,
-    store,
-    sealer,
-    engine,
-    service,
-    slack,
-    web,
-    tokenHealth,
-    installations,
-    tracing,
-    linkRequests,
-    onUnreadable,
-  });
+  const stored = { ...common, store, engine, sealer, web, tokenHealth };
+  const installations = openInstallations(stored);
+  const slack = openSlack({ ...stored, installations });
+  const linkRequests = createLinkRequests({ ...stored, installations });
+  const app = createApp({ ...stored, service, installations, slack, linkRequests });
   async function close(): Promise<void> {
     await Promise.all([service.close(), web.close()]);
     await backend.close();
@@ -98,10 +77,12 @@ function reportUnreadable(log: Logger, metrics: Metrics): (document: UnreadableD
   };
 }
 
+/** What the functions below need of all that is opened. */
+type Needs<Names extends keyof AppParts> = Pick<AppParts, Names | 'config' | 'clock' | 'log'>;
+
 function openService(
-  config: Config,
-  { log, version, serviceTimeoutMs, clock, tracing }: OpenOptions & { clock: Clock },
-  metrics: Metrics,
+  { config, log, version, clock, tracing, metrics }: Needs<'version' | 'tracing' | 'metrics'>,
+  timeoutMs: number | undefined,
 ): Service {
   return createService({
     baseUrl: config.SERVICE_BASE_URL,
@@ -109,51 +90,38 @@ function openService(
     oauth: oauthClientOf(config),
     version,
     clock,
+    tracing,
     hookTypes: config.SERVICE_HOOK_TYPES,
-    ...(tracing === undefined ? {} : { tracing }),
-    ...(serviceTimeoutMs === undefined ? {} : { timeoutMs: serviceTimeoutMs }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
     observe: metrics.serviceCall,
     onSkipped: (rows) => log.warn({ event: 'rows_skipped', ...rows }, 'Rows of a list could not be read'),
   });
 }
 
 /** One token from the environment, or those of many installs. */
-function openInstallations(
-  config: Config,
-  parts: { store: Store; sealer: Sealer; clock: Clock; log: Logger; tokenHealth: TokenHealth },
-): Installations {
-  const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret, SLACK_BOT_TOKEN: token } = config;
-  if (clientId === undefined || clientSecret === undefined) return singleInstallation(token ?? '', parts);
+function openInstallations(parts: Needs<'store' | 'sealer' | 'tokenHealth'>): Installations {
+  const { SLACK_CLIENT_ID: id, SLACK_CLIENT_SECRET: secret, ...config } = parts.config;
+  if (id === undefined || secret === undefined)
+    return singleInstallation(config.SLACK_BOT_TOKEN ?? '', parts);
   const { SLACK_API_URL: apiUrl, SLACK_AUTHORIZE_URL: authorizeUrl, PUBLIC_URL } = config;
   return createInstallations({
     ...parts,
-    client: { id: clientId, secret: clientSecret, apiUrl, authorizeUrl },
+    client: { id, secret, apiUrl, authorizeUrl },
     redirectUri: PUBLIC_URL === undefined ? undefined : addressOf(PUBLIC_URL, REDIRECT_PATH),
   });
 }
 
-function openSlack(
-  { SLACK_RESPONSE_HOSTS: hosts, SLACK_API_URL: apiUrl }: Config,
-  parts: {
-    web: Web;
-    installations: Installations;
-    clock: Clock;
-    log: Logger;
-    tracing: Tracing;
-    metrics: Metrics;
-    tokenHealth: TokenHealth;
-  },
-): Slack {
+function openSlack(parts: Needs<'web' | 'installations' | 'tracing' | 'metrics' | 'tokenHealth'>): Slack {
+  const { config, installations, log, metrics, tokenHealth } = parts;
   return createSlack({
     ...parts,
-    responseHosts: responseHostsOf(hosts, apiUrl),
+    responseHosts: responseHostsOf(config.SLACK_RESPONSE_HOSTS, config.SLACK_API_URL),
     observe(method, outcome, ms) {
-      parts.metrics.slackCall(method, outcome, ms);
-      if (outcome === 'revoked' && parts.installations.byOauth === undefined) parts.tokenHealth.suspect();
+      metrics.slackCall(method, outcome, ms);
+      if (outcome === 'revoked' && installations.byOauth === undefined) tokenHealth.suspect();
     },
-    onRepeat: (workspace, post) => {
-      countPossibleDuplicate({ log: parts.log.child({ workspace }), metrics: parts.metrics }, 'post', post);
-    },
+    onRepeat: (workspace, post) =>
+      countPossibleDuplicate({ log: log.child({ workspace }), metrics }, 'post', post),
   });
 }
 

@@ -1,13 +1,12 @@
 import { flushCompileCache } from 'node:module';
 import process from 'node:process';
-import { CONFIG_EXIT_CODE, type Config, TEMPORARY_EXIT_CODE } from './config.ts';
+import { CONFIG_EXIT_CODE, type Config, readVersion, TEMPORARY_EXIT_CODE } from './config.ts';
 import { ListenError } from './listeners/receivers/http-server.ts';
 import { createLog, type Logger } from './observability/log.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
 import { type Opened, openDeckhand } from './open.ts';
 import { storeFault } from './store/database-fault.ts';
 import { SealError } from './store/sealer.ts';
-import { readVersion } from './version.ts';
 
 /** Kubernetes and systemd kill after 30 s, so SIGTERM ends within 25, even if something hangs. */
 const DRAIN_MS = 20_000;

@@ -62,7 +62,6 @@ const ROOMS = [
   'scheduler',
   'workspace',
   'config.ts',
-  'version.ts',
   'views',
   'records',
   'service',

@@ -1,3 +1,4 @@
+import { readVersion } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import type { JobsBackend } from '../jobs/jobs.ts';
 import { createSqliteJobs } from '../jobs/sqlite-jobs.ts';
@@ -5,7 +6,6 @@ import { storeFault } from '../store/database-fault.ts';
 import { pagesOf } from '../store/documents.ts';
 import type { EncryptionKeys } from '../store/encryption-keys.ts';
 import { expectReadable, type OpenStore, openStore } from '../store/open-store.ts';
-import { readVersion } from '../version.ts';
 import { SealCheck } from './seals.ts';
 
 /** A store with its jobs. */
