@@ -265,8 +265,8 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'a token that was revoked while Deckhand runs leaves it ready',
     file: 'src/open.ts',
-    from: 'parts.tokenHealth.suspect();',
-    to: 'void parts.tokenHealth;',
+    from: ' tokenHealth.suspect();',
+    to: ' void tokenHealth;',
     tests: ['test/process/tokens.test.ts'],
     only: 'revoked',
   },
