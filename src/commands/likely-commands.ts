@@ -10,9 +10,9 @@ import {
   mistakes,
   parseArguments,
   routeCommand,
+  SYNONYMS,
   splitWords,
 } from './command-router.ts';
-import { SYNONYMS } from './synonyms.ts';
 
 /** A command line that may have been meant. */
 export interface Likely {

@@ -6,8 +6,8 @@ import type { Account } from '../records/accounts.ts';
 import type { Choice } from '../views/blocks/inputs.ts';
 import { chosenText, menuTarget } from '../views/blocks/inputs.ts';
 import { zoneOf } from '../workspace/slack-people.ts';
-import { fromForm } from './carried.ts';
 import type { OptionContext, OptionSource } from './command.ts';
+import { fromForm } from './command.ts';
 import { splitWords } from './command-router.ts';
 import { accountOf } from './resolve-target.ts';
 

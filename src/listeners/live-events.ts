@@ -1,7 +1,7 @@
 import type { EntityPresentDetailsArguments } from '@slack/web-api';
 import { z } from 'zod';
 import { createContext } from '../commands/resolve-target.ts';
-import { detailsOf } from '../commands/unfurls/details.ts';
+import { detailsOf } from '../commands/unfurls/unfurl.ts';
 import type { Audited, Caller } from '../core/reply.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { failureWords } from '../views/blocks/failures.ts';

@@ -12,8 +12,14 @@ import { CONNECT, ConnectOrigin, connectModal, type PurposeChoice } from '../../
 import { type Explained, failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { messagesByField, refill, withBanner } from '../../views/blocks/modal.ts';
-import { fromButton, fromForm } from '../carried.ts';
-import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
+import {
+  type CommandContext,
+  defineCommand,
+  fromButton,
+  fromForm,
+  type Submitted,
+  type ViewState,
+} from '../command.ts';
 import { lacking } from '../permission.ts';
 import { accountOf } from '../resolve-target.ts';
 

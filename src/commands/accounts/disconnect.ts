@@ -7,9 +7,8 @@ import { accountsChanged } from '../../records/schedules.ts';
 import { chooseKeyMessage, confirmDisconnectMessage, keyOwner } from '../../views/accounts/accounts.ts';
 import { say } from '../../views/blocks/message.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { fromButton } from '../carried.ts';
 import type { ActionContext } from '../command.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, fromButton } from '../command.ts';
 import { lacking } from '../permission.ts';
 
 const ButtonValue = z.object({ id: z.string() });

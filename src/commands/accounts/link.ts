@@ -11,9 +11,8 @@ import {
   unlinkedMessage,
 } from '../../views/accounts/identity.ts';
 import { startAddress } from '../../workspace/link-requests.ts';
-import { fromButton } from '../carried.ts';
 import type { ActionContext } from '../command.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, fromButton } from '../command.ts';
 
 /** The operator registered Deckhand as an OAuth client of the service; its secret is required with the id. */
 function isAvailable({ SERVICE_AUTH_URL, SERVICE_OAUTH_CLIENT_ID }: Settings): boolean {

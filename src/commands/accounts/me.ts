@@ -8,9 +8,8 @@ import { getActivity } from '../../service/activity.ts';
 import { claimsMessage, mentionWords, unknownNameMessage } from '../../views/accounts/claims.ts';
 import { menuTarget } from '../../views/blocks/inputs.ts';
 import { say } from '../../views/blocks/message.ts';
-import { fromButton } from '../carried.ts';
 import type { ActionContext, CommandContext } from '../command.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, fromButton } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 
 export const me = defineCommand({

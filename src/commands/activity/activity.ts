@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Account } from '../../records/accounts.ts';
-import { type Activity, getActivity } from '../../service/activity.ts';
+import { type Activity, type ActivityRange, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { Project } from '../../service/projects.ts';
 import {
@@ -15,10 +16,8 @@ import {
 import { withSkipped } from '../../views/blocks/lists.ts';
 import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { fromButton } from '../carried.ts';
-import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';
+import { type ActionContext, type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { accountOf, boundProject, isEverything } from '../resolve-target.ts';
-import { readActivityWords } from './parse-activity-arguments.ts';
 
 /** What the service takes where no range is named: API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';
@@ -131,4 +130,72 @@ async function fetchOf(query: ActivityAsk, { caller, workspace }: CommandContext
     getActivity(client, { range: query.range, stats: query.stats }, { skipped }),
   );
   return { ...feed, skipped };
+}
+
+export interface ActivityWords {
+  range: ActivityRange | undefined;
+  stats: boolean;
+  project: string | undefined;
+}
+
+/** What people call the ranges of API 4.9 (docs/service-api.md), longest first; hyphens and underscores count as spaces. */
+const RANGES: ReadonlyArray<[phrase: RegExp, range: ActivityRange]> = [
+  [/^(?:the )?(?:last|past) (?:7(?: ?d(?:ays?)?)?|seven days|week)$/, 'last_7_days'],
+  [/^(?:the )?(?:last|past) (?:30(?: ?d(?:ays?)?)?|thirty days|month)$/, 'last_30_days'],
+  [/^(?:this|current) week$/, 'this_week'],
+  [/^(?:7(?: ?d(?:ays?)?)?|1 ?w(?:eeks?)?)$/, 'last_7_days'],
+  [/^(?:30(?: ?d(?:ays?)?)?|1 ?m(?:onths?)?)$/, 'last_30_days'],
+  [/^week$/, 'this_week'],
+  [/^(?:(?:this|current) )?month$/, 'last_30_days'],
+  [/^today$/, 'today'],
+];
+const MAX_PHRASE = 4;
+const STATS = new Set(['stats', 'stat', 'statistics', 'figures']);
+const OTHER_SPAN =
+  /^(?:(?:last |past )?\d* ?(?:h|d|w|m|y|hours?|days?|weeks?|months?|years?)|(?:this )?year|yesterday)$/;
+
+/**
+ * Sorts the words after `activity`: a range, `stats`, and what is left names a project. Pure.
+ * @throws UserError for two ranges, or a span of time that the service does not have
+ */
+export function readActivityWords(words: readonly string[]): ActivityWords {
+  const found: ActivityWords = { range: undefined, stats: false, project: undefined };
+  const rest: string[] = [];
+  for (let at = 0; at < words.length; ) {
+    const match = rangeAt(words, at);
+    if (match !== undefined) {
+      if (found.range !== undefined) throw wrongRange('Name one range only.');
+      found.range = match.range;
+      at += match.length;
+      continue;
+    }
+    const word = words[at] ?? '';
+    if (STATS.has(word.toLowerCase())) found.stats = true;
+    else rest.push(word);
+    at += 1;
+  }
+  const project = rest.join(' ');
+  if (OTHER_SPAN.test(project.toLowerCase())) throw wrongRange(`There is no range ${code(project, 40)}.`);
+  return project === '' ? found : { ...found, project };
+}
+
+/** The range that begins at a word, and how many words it takes. */
+function rangeAt(words: readonly string[], at: number): { range: ActivityRange; length: number } | undefined {
+  for (let length = Math.min(MAX_PHRASE, words.length - at); length > 0; length -= 1) {
+    const phrase = words
+      .slice(at, at + length)
+      .join(' ')
+      .toLowerCase()
+      .replaceAll(/[_-]+/g, ' ');
+    const range = RANGES.find(([pattern]) => pattern.test(phrase))?.[1];
+    if (range !== undefined) return { range, length };
+  }
+  return undefined;
+}
+
+function wrongRange(fault: string): UserError {
+  return new UserError(
+    `${fault} The ranges are ${code('today')}, ${code('7d')}, ${code('30d')} and ${code('week')}.`,
+    'help activity',
+  );
 }

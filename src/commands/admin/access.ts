@@ -18,8 +18,8 @@ import {
 } from '../../views/admin/roles.ts';
 import type { Roles } from '../../workspace/roles.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { fromButton } from '../carried.ts';
 import type { Action, ActionContext } from '../command.ts';
+import { fromButton } from '../command.ts';
 
 const AskValue = z.object({ role: z.enum(GIVEN_ROLES), command: z.string().max(80) });
 const AnswerValue = z.object({ id: z.string() });

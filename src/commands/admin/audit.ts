@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
 import { AuditPage, auditMessage, MAX_ON_PAGE } from '../../views/admin/audit.ts';
-import { fromButton } from '../carried.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
+import { type CommandContext, defineCommand, fromButton } from '../command.ts';
 
 const USUAL = 20;
 const SIZE = `Give how many entries a page has, from 1 to ${MAX_ON_PAGE}.`;

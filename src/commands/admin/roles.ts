@@ -16,9 +16,8 @@ import {
 } from '../../views/admin/roles.ts';
 import { withBanner } from '../../views/blocks/modal.ts';
 import type { Grants, Holders } from '../../workspace/roles.ts';
-import { fromForm } from '../carried.ts';
 import type { Command, CommandContext, Submitted, ViewState } from '../command.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, fromForm } from '../command.ts';
 import { accessActions } from './access.ts';
 
 const Initial = z.object({ roles: z.string(), commands: z.string() });

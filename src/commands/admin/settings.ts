@@ -6,8 +6,7 @@ import type { Account } from '../../records/accounts.ts';
 import type { Channel } from '../../records/channels.ts';
 import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/settings.ts';
 import { messagesByField } from '../../views/blocks/modal.ts';
-import { fromForm } from '../carried.ts';
-import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
+import { type CommandContext, defineCommand, fromForm, type Submitted, type ViewState } from '../command.ts';
 import { zonePicker } from '../option-sources.ts';
 import { accountOf, chosenProject } from '../resolve-target.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { projectOfChannel } from '../../records/channels.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { readActivityWords } from '../activity/parse-activity-arguments.ts';
+import { readActivityWords } from '../activity/activity.ts';
 import { defineCommand } from '../command.ts';
 import { channelOf } from '../resolve-target.ts';
 import { readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { episodeRecords } from '../../records/episodes.ts';
 import { changeOwner } from '../../scheduler/episodes/episodes.ts';
-import { fromButton } from '../carried.ts';
 import type { Action } from '../command.ts';
+import { fromButton } from '../command.ts';
 import { refusalOf } from '../permission.ts';
 
 /** The episode, and who was on it when the button was drawn. */

@@ -11,8 +11,8 @@ import {
   secretFieldsOf,
   shownName,
 } from '../../views/integrations/form.ts';
-import { fromForm, redraw } from '../carried.ts';
 import type { Action, CommandContext, ViewState } from '../command.ts';
+import { fromForm, redraw } from '../command.ts';
 import type { FormProject } from '../resolve-target.ts';
 
 /** What both forms of an integration have in common: their view, and what is remembered of what they save. */

@@ -16,8 +16,7 @@ import {
   invoiceTitle,
 } from '../../views/invoices/invoices.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { fromButton } from '../carried.ts';
-import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';
+import { type ActionContext, type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';
 

@@ -1,9 +1,13 @@
 import { z } from 'zod';
-import { outdated } from '../../core/errors.ts';
+import { outdated, UserError } from '../../core/errors.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
+import { accountUrl } from '../../service/addresses.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { chosenText, chosenThread } from '../../views/blocks/inputs.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
-import { projectsMessage } from '../../views/projects/projects.ts';
+import { say } from '../../views/blocks/message.ts';
+import { deployMessage, projectsMessage } from '../../views/projects/projects.ts';
+import { findProject, ProjectNeeded } from '../../workspace/projects.ts';
 import { defineCommand } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';
@@ -46,4 +50,64 @@ export const projects = defineCommand({
       },
     },
   ],
+});
+
+export const use = defineCommand({
+  name: 'use',
+  summary: 'Binds this channel to a project, so that commands need not name it',
+  usage: '<project>|none',
+  examples: ['use storefront', 'use none'],
+  role: 'operator',
+  needsAccount: true,
+  durable: true,
+  rest: true,
+  args: z.object({ project: z.string().optional() }),
+  async run({ project: named }, context) {
+    const { caller, workspace } = context;
+    const { channel, user } = caller;
+    if (channel === undefined) throw new UserError('Use this in the channel that it is about.');
+    if (named?.toLowerCase() === 'none') {
+      await workspace.channels.change(channel, ({ project: _, account: __, ...rest }) => rest);
+      return {
+        kind: 'channel',
+        isDone: true,
+        message: say(`<@${user}> unbound this channel: commands need to name their project.`),
+        audit: { target: 'none' },
+      };
+    }
+    const account = await accountOf(context);
+    const projects = await workspace.projects.look(account);
+    const project = findProject(projects, named ?? context.project);
+    if (project === undefined) throw new ProjectNeeded(projects);
+    const { permalink, name } = project;
+    await workspace.channels.change(channel, (current) => ({
+      ...current,
+      account: account.name,
+      project: { permalink, name },
+    }));
+    const target = `${account.name}/${permalink}`;
+    const said = `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) of ${code(account.name)}.`;
+    return { kind: 'channel', isDone: true, message: say(said), audit: { target } };
+  },
+});
+
+/** People try it; the service's interface has no way to deploy. */
+export const deploy = defineCommand({
+  name: 'deploy',
+  summary: 'Says where deployments and rollbacks are started: Deckhand starts none',
+  role: 'member',
+  takesAccount: true,
+  rest: true,
+  args: z.object({ words: z.string().optional() }),
+  async run(_, { caller, workspace, account: named }) {
+    const { account: bound, project } = await workspace.channels.get(caller.channel);
+    const accounts = await workspace.accounts.list(caller);
+    const account =
+      accounts.length === 0 ? undefined : await workspace.accounts.resolve(caller, named, bound);
+    const url = account && accountUrl(account.name, workspace.config.SERVICE_BASE_URL);
+    return {
+      kind: 'private',
+      message: deployMessage({ word: workspace.word, account: account?.name, url, project }),
+    };
+  },
 });

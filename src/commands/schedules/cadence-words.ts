@@ -6,10 +6,8 @@ import { parseCron } from '../../jobs/cron.ts';
 import { CronError, parseZone } from '../../jobs/zone.ts';
 import { type Cadence, cronOf, nextTimes, type TimedNoun } from '../../records/timed-schedules.ts';
 import { DAY_NAMES } from '../../views/schedules/timed.ts';
-import { splitWords } from '../command-router.ts';
+import { SYNONYMS, splitWords } from '../command-router.ts';
 import { nearestZone } from '../option-sources.ts';
-import { SYNONYMS } from '../synonyms.ts';
-import { asTime, readClock } from './clock-time.ts';
 
 const CADENCES = [
   'daily',
@@ -150,4 +148,15 @@ export function faultOf(noun: TimedNoun, cadence: Cadence, zone: string, from: n
     if (error instanceof CronError) return error.message;
     throw error;
   }
+}
+
+/** Hours and minutes as typed, by a clock of 24 hours or, with `am` or `pm`, of 12; either may be more than there are. */
+export function readClock(hour: string, minute = '0', half?: string): [hours: number, minutes: number] {
+  const shift = half?.toLowerCase() === 'pm' ? 12 : 0;
+  return [half === undefined ? Number(hour) : (Number(hour) % 12) + shift, Number(minute)];
+}
+
+/** As `09:00`. */
+export function asTime(hours: number, minutes: number): string {
+  return [hours, minutes].map((part) => String(part).padStart(2, '0')).join(':');
 }

@@ -20,10 +20,9 @@ import { messagesByField, type Values } from '../../views/blocks/modal.ts';
 import type { OpenedFrom } from '../../views/schedules/schedule.ts';
 import { type Listed, type TimedForm, TimedOrigin } from '../../views/schedules/timed.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { fromForm, redraw } from '../carried.ts';
 import type { Action, CommandContext, CommandSpec, Submission, Submitted, ViewState } from '../command.ts';
+import { fromForm, redraw } from '../command.ts';
 import { faultOf, readTime } from './cadence-words.ts';
-import { editCommand } from './edit.ts';
 import {
   announceNew,
   expectAllowedThere,
@@ -32,7 +31,7 @@ import {
   type ScheduleFeature,
   showEdited,
 } from './feature.ts';
-import { removedSince } from './lifecycle.ts';
+import { editCommand, removedSince } from './lifecycle.ts';
 
 /** The form of a digest or a guard: drawn anew with each choice, to show the next times, and read when it is sent. */
 

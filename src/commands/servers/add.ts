@@ -1,28 +1,39 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Reply } from '../../core/reply.ts';
-import { Draft, Protocol } from '../../records/server-drafts.ts';
+import { UserError } from '../../core/errors.ts';
+import type { ModalView } from '../../core/message.ts';
+import type { Change, Reply } from '../../core/reply.ts';
+import { type Account, AccountFailure } from '../../records/accounts.ts';
+import { Draft, Protocol, type Wanted } from '../../records/server-drafts.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
 import { FOLLOW_PROVISIONING, ServerTarget } from '../../scheduler/servers/provisioning.ts';
-import { isAnyHidden } from '../../views/blocks/modal.ts';
-import { confirmServerModal, creatingNotice, readServerForm, SERVER_ADD } from '../../views/servers/form.ts';
-import { fromButton } from '../carried.ts';
+import { enrollInBeta, getProfile, type Profile } from '../../service/profile.ts';
+import { failureWords } from '../../views/blocks/failures.ts';
+import { isAnyHidden, resendable, withBanner } from '../../views/blocks/modal.ts';
+import { monthly } from '../../views/blocks/money.ts';
+import {
+  confirmServerModal,
+  creatingNotice,
+  enrollFirstModal,
+  handOverModal,
+  type Offer,
+  readServerForm,
+  SERVER_ADD,
+  type ServerForm,
+  serverFormModal,
+  valuesOf,
+} from '../../views/servers/form.ts';
 import {
   type ActionContext,
   type CommandContext,
   defineCommand,
+  fromButton,
+  fromForm,
+  redraw,
   type Submitted,
   type ViewState,
 } from '../command.ts';
 import { channelOf, chosenProject, projectForForm } from '../resolve-target.ts';
-import {
-  draftOf,
-  drawOrBanner,
-  drawServerForm,
-  lookUpCost,
-  openServerForm,
-  serverFormActions,
-} from './form.ts';
 
 export const serverAdd = defineCommand({
   name: 'server add',
@@ -46,7 +57,10 @@ export const serverAdd = defineCommand({
     return { kind: 'modal', view: openServerForm(context, form), fill: () => drawOrBanner(context, form) };
   },
   actions: [
-    ...serverFormActions,
+    { actionId: 'protocol_type', role: 'operator', run: redraw(changeProtocol) },
+    { actionId: 'subdomain', role: 'operator', run: redraw(previewAddress) },
+    { actionId: 'server.add:back', role: 'operator', run: redraw(goBack) },
+    { actionId: 'server.add:enroll', role: 'admin', run: (_, context) => enroll(context) },
     { actionId: 'server.add:check', role: 'operator', once: true, durable: true, run: checkAgain },
   ],
   submissions: [{ callbackId: SERVER_ADD, role: 'operator', submit: submitServerAdd }],
@@ -122,4 +136,139 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
   await FOLLOW_PROVISIONING.send(workspace, followed);
   const { account, project, server } = known.target;
   return { kind: 'nothing', audit: { target: `${account}/${project.permalink}/${server.name}` } };
+}
+
+/** The form of `server add`: its view with what the service offers, and what is clicked in it. */
+
+function draftOf(state: ViewState): Draft {
+  return fromForm(Draft, state.metadata);
+}
+
+type FilledForm = Pick<ServerForm, 'draft' | 'values' | 'typedProject'>;
+
+/** The form at once, without what only the service knows. */
+function openServerForm(context: CommandContext, form: FilledForm): ModalView {
+  return serverFormModal({ ...form, offer: undefined, sitesDomain: sitesDomainOf(context) });
+}
+
+/** The form with what the service offers, or with what it failed in on top. */
+function drawOrBanner(context: CommandContext, form: FilledForm): Promise<ModalView> {
+  return orBanner(context, openServerForm(context, form), () => drawServerForm(context, form));
+}
+
+/**
+ * The form with all that the service offers for its protocol; where the account is not in the beta, the way there.
+ * @throws AccountFailure, UserError
+ */
+async function drawServerForm(
+  context: CommandContext,
+  { draft, values, typedProject }: FilledForm,
+): Promise<ModalView> {
+  const { caller, workspace } = context;
+  const account = await workspace.accounts.resolve(caller, draft.account);
+  const [profile, offer] = await Promise.all([
+    workspace.accounts.use(account, (client) => getProfile(client)),
+    draft.protocol === 'managed_vps' ? offerOf(context, account) : undefined,
+  ]);
+  if (!isEligible(profile, draft.protocol)) return enrollFirst(context, draft);
+  return serverFormModal({ draft, values, offer, sitesDomain: sitesDomainOf(context), typedProject });
+}
+
+/** The price in words, or what stands in the way of the order. */
+async function lookUpCost(
+  context: CommandContext,
+  account: Account,
+  draft: Draft,
+  wanted: Wanted,
+): Promise<{ kind: 'cost'; cost: string | undefined } | Submitted> {
+  const { workspace } = context;
+  const [profile, sizes] = await Promise.all([
+    workspace.accounts.use(account, (client) => getProfile(client)),
+    wanted.protocol_type === 'managed_vps' ? workspace.hosting.sizes(account) : [],
+  ]);
+  if (!isEligible(profile, wanted.protocol_type))
+    return { kind: 'view', view: await enrollFirst(context, draft) };
+  if (wanted.protocol_type === 'static_hosting') return { kind: 'cost', cost: undefined };
+  const size = sizes.find(({ slug }) => slug === wanted.size);
+  if (size === undefined) return { kind: 'errors', errors: { size: 'This size is no longer offered.' } };
+  const isPriced = size.monthly_cost !== null;
+  return { kind: 'cost', cost: isPriced ? monthly(size.monthly_cost, size.currency) : undefined };
+}
+
+function changeProtocol(state: ViewState, context: ActionContext, value?: string): Promise<ModalView> {
+  const protocol = Protocol.parse(value);
+  return drawTwice(context, { draft: { ...draftOf(state), protocol }, values: state.values });
+}
+
+async function previewAddress(state: ViewState, context: ActionContext): Promise<ModalView> {
+  return openServerForm(context, { draft: draftOf(state), values: state.values });
+}
+
+function goBack(state: ViewState, context: ActionContext): Promise<ModalView> {
+  const { wanted, cost: _, ...draft } = draftOf(state);
+  return drawTwice(context, { draft, values: wanted === undefined ? {} : valuesOf(wanted) });
+}
+
+/** Enrolling twice changes nothing more. The form follows, or who can enrol. */
+async function enroll(context: ActionContext): Promise<Reply> {
+  const { caller, state, workspace } = context;
+  if (state === undefined) return { kind: 'nothing' };
+  let change: Change | undefined;
+  const draft = draftOf(state);
+  const account = await workspace.accounts.resolve(caller, draft.account);
+  const next = await orBanner(context, resendable(state.view), async () => {
+    try {
+      await workspace.accounts.use(account, (client) => enrollInBeta(client, draft.protocol));
+    } catch (error) {
+      const isHandOver = error instanceof AccountFailure && error.cause.kind === 'admin_required';
+      if (!isHandOver) throw error;
+      return handOverModal(draft, error.cause);
+    }
+    change = { what: 'beta enroll', where: draft.channel, target: account.name };
+    return drawServerForm(context, { draft, values: {} });
+  });
+  await context.updateModal(next);
+  return { kind: 'nothing', audit: change };
+}
+
+/** At once with what is known, then with what the service offers. */
+async function drawTwice(context: ActionContext, form: FilledForm): Promise<ModalView> {
+  await context.updateModal(openServerForm(context, form));
+  return drawOrBanner(context, form);
+}
+
+/** A failure stands on top of the form, where the person is and what they typed stays. */
+async function orBanner(
+  { explain }: CommandContext,
+  view: ModalView,
+  next: () => Promise<ModalView>,
+): Promise<ModalView> {
+  try {
+    return await next();
+  } catch (error) {
+    if (!(error instanceof AccountFailure) && !(error instanceof UserError)) throw error;
+    return withBanner(view, failureWords(explain(error, { view: 'server.add' })));
+  }
+}
+
+async function offerOf({ workspace }: CommandContext, account: Account): Promise<Offer> {
+  const [regions, sizes] = await Promise.all([
+    workspace.hosting.regions(account),
+    workspace.hosting.sizes(account),
+  ]);
+  return { regions, sizes };
+}
+
+async function enrollFirst({ caller, workspace }: CommandContext, draft: Draft): Promise<ModalView> {
+  return enrollFirstModal(draft, await workspace.roles.holds(caller.user, 'admin'));
+}
+
+function isEligible({ account }: Profile, protocol: Protocol): boolean {
+  // An enrolled account may ask: what the flags refuse, the service explains in its own words.
+  if (account.beta_features) return true;
+  return protocol === 'static_hosting' ? account.static_hosting_eligible : account.managed_vps_eligible;
+}
+
+function sitesDomainOf({ workspace }: CommandContext): string | undefined {
+  return workspace.config.SERVICE_SITES_DOMAIN;
 }

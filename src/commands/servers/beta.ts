@@ -15,8 +15,7 @@ import {
   handOverMessage,
   handOverOf,
 } from '../../views/servers/beta.ts';
-import { fromButton } from '../carried.ts';
-import { type ActionContext, type CommandContext, defineCommand } from '../command.ts';
+import { type ActionContext, type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { isFirstToday } from '../once-a-day.ts';
 import { accountOf } from '../resolve-target.ts';
 

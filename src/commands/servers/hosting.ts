@@ -23,8 +23,7 @@ import {
   sizesMessage,
 } from '../../views/servers/hosting.ts';
 import { currencyOf, findResource } from '../../workspace/hosting-catalog.ts';
-import { fromButton } from '../carried.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
+import { type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 
 const Args = z.object({ what: z.string().toLowerCase().default('list'), id: z.string().optional() });

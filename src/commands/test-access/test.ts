@@ -1,19 +1,32 @@
 import { z } from 'zod';
 import { outdated, UserError } from '../../core/errors.ts';
+import type { ModalView } from '../../core/message.ts';
+import { unmarked } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
 import { Target } from '../../records/test-runs.ts';
 import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts';
+import { readAddress } from '../../service/addresses.ts';
 import type { Project } from '../../service/projects.ts';
 import { getServer } from '../../service/servers.ts';
-import { isNamed, namedIn, ProjectNeeded, projectsWith } from '../../workspace/projects.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
+import { messagesByField, noticeOf } from '../../views/blocks/modal.ts';
+import { chooseProjectMessage } from '../../views/projects/projects.ts';
+import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
+import { isNamed, namedIn, ProjectNeeded, projectsWith, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { fromButton } from '../carried.ts';
-import type { ActionContext, CommandContext } from '../command.ts';
-import { defineCommand } from '../command.ts';
-import { accountOf, boundProject, channelOf, projectOf, targetOf } from '../resolve-target.ts';
-import { testFormActions, testFormSubmission } from './form.ts';
-import { testShortcuts } from './shortcuts.ts';
+import {
+  type ActionContext,
+  type CommandContext,
+  defineCommand,
+  fromButton,
+  fromForm,
+  redraw,
+  type ShortcutContext,
+  type Submitted,
+  type ViewState,
+} from '../command.ts';
+import { accountOf, boundProject, channelOf, chosenProject, projectOf, targetOf } from '../resolve-target.ts';
 
 const ButtonValue = z.object({ target: Target });
 const CheckValue = ButtonValue.extend({ run: z.string() });
@@ -40,10 +53,38 @@ export const test = defineCommand({
     // A menu stays for the next choice.
     { actionId: 'test:pick', role: 'member', durable: true, run: pickServer },
     { actionId: 'test:check', role: 'member', once: true, durable: true, run: checkAgain },
-    ...testFormActions,
+    { actionId: 'test:open', role: 'member', run: (_, context) => openTestForm(context) },
+    // The servers on offer depend on the project, and the projects on the account.
+    { actionId: 'project', view: TEST, role: 'member', run: redraw(withProject) },
+    { actionId: 'account', view: TEST, role: 'member', run: redraw(withAccount) },
   ],
-  submissions: [testFormSubmission],
-  shortcuts: testShortcuts,
+  submissions: [
+    {
+      callbackId: TEST,
+      role: 'member',
+      actsIn: ({ values: { channel } }) => (typeof channel === 'string' ? channel : undefined),
+      submit: submitTest,
+    },
+  ],
+  shortcuts: [
+    {
+      callbackId: 'test_access',
+      kind: 'global',
+      name: 'Run test access',
+      description: 'Tests that a project’s repository and servers can be reached',
+      role: 'member',
+      run: openTestForm,
+    },
+    {
+      callbackId: 'test_from_message',
+      kind: 'message',
+      name: 'Run test access',
+      description: 'Tests the project that this message names',
+      role: 'member',
+      durable: true,
+      run: testSaid,
+    },
+  ],
 });
 
 /**
@@ -135,4 +176,141 @@ async function start(context: CommandContext, target: Target): Promise<Reply> {
 
 function nameOf({ account, project, server }: Target): string {
   return [account, project.permalink, ...(server === undefined ? [] : [server.name])].join('/');
+}
+
+const Fields = z.object({
+  account: z.string().optional(),
+  project: z.string({ error: 'Choose a project.' }),
+  server: z.string().optional(),
+  channel: z.string({ error: 'Choose a channel.' }),
+});
+
+/** Opens the form; where Slack's handle has expired, offers a button that brings a new one. */
+async function openTestForm(context: CommandContext): Promise<Reply> {
+  const { caller, workspace } = context;
+  const account = await accountOf(context);
+  if (caller.triggerId === undefined) return { kind: 'private', message: openTestMessage() };
+  const { account: bound = account.name, project } = await workspace.channels.get(caller.channel);
+  return {
+    kind: 'modal',
+    view: await drawn(context, {
+      account: account.name,
+      project: bound === account.name ? project : undefined,
+      channel: caller.channel,
+    }),
+  };
+}
+
+function withProject(state: ViewState, context: CommandContext, chosen?: string): Promise<ModalView> {
+  const project = chosen === undefined ? undefined : { permalink: chosen, name: chosen };
+  return drawn(context, { ...originOf(state), project });
+}
+
+function withAccount(state: ViewState, context: CommandContext, chosen?: string): Promise<ModalView> {
+  const { account, channel } = originOf(state);
+  return drawn(context, { account: chosen ?? account, channel });
+}
+
+function originOf(state: ViewState): TestOrigin {
+  return fromForm(TestOrigin, state.metadata);
+}
+
+async function drawn({ caller, workspace }: CommandContext, origin: TestOrigin): Promise<ModalView> {
+  const accounts = await workspace.accounts.list(caller);
+  return testModal(
+    origin,
+    accounts.map(({ name }) => name),
+  );
+}
+
+async function submitTest(state: ViewState, context: CommandContext): Promise<Submitted> {
+  const { caller, workspace } = context;
+  const fields = Fields.safeParse(state.values);
+  if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
+  const { channel, server } = fields.data;
+  const named = fields.data.account ?? originOf(state).account;
+  const account = await workspace.accounts.resolve(caller, named);
+  const project = await chosenProject(context, account, fields.data.project);
+  try {
+    const target = await targetOf(context, account, project, server);
+    const reply = await startTest(workspace, caller, channel, target);
+    return reply.kind === 'private'
+      ? { kind: 'view', view: noticeOf(TEST_TITLE, reply.message) }
+      : { kind: 'close', audit: { target: `${account.name}/${project.permalink}`, where: channel } };
+  } catch (error) {
+    return { kind: 'errors', errors: faultOf(error) };
+  }
+}
+
+/** @throws what concerns no field */
+function faultOf(error: unknown): Record<string, string> {
+  if (error instanceof ServerNeeded) return { server: unmarked(error.message) };
+  if (isSlackFailure(error, 'gone', 'forbidden'))
+    return { channel: 'Deckhand cannot post there. Invite it with /invite, or choose another channel.' };
+  throw error;
+}
+
+/** One project is tested, several are offered, and where none is named the form asks. */
+async function testSaid(context: ShortcutContext): Promise<Reply> {
+  const { account, projects } = await projectsSaid(context);
+  const text = `test --account ${account.name}`;
+  const [only, ...others] = projects;
+  if (only === undefined) return openTestForm({ ...context, account: account.name });
+  if (others.length > 0) return { kind: 'private', message: chooseProjectMessage(projects, text) };
+  return { kind: 'run', text, project: only.permalink };
+}
+
+/** By the links to connected accounts, else by the words, which mean projects of the account that counts here. */
+async function projectsSaid(context: ShortcutContext): Promise<{ account: Account; projects: Project[] }> {
+  const { caller, workspace, said } = context;
+  for (const [address] of said.matchAll(/https?:\/\/[^\s<>|"]+/g)) {
+    const link = readAddress(address, workspace.config.SERVICE_BASE_URL);
+    const account = link && (await workspace.accounts.get(link.account, caller));
+    if (!account) continue;
+    const linked = await workspace.projects.look(account);
+    return { account, projects: mentionedProjects(said, linked) };
+  }
+  const account = await accountOf(context);
+  const projects = await workspace.projects.look(account);
+  return { account, projects: mentionedProjects(said, projects) };
+}
+
+/**
+ * The projects that a text speaks of, by permalink, identifier or name, each as whole words in any letter case. A
+ * longer name hides those within it, so `storefront-api` does not speak of `storefront`. Pure.
+ */
+export function mentionedProjects(text: string, projects: readonly Project[]): Project[] {
+  const names = projects
+    .flatMap((project) =>
+      [...new Set([project.permalink, project.identifier, project.name])].map((name) => ({
+        name: name.toLowerCase(),
+        project,
+      })),
+    )
+    .filter(({ name }) => name.length > 1)
+    .toSorted((one, other) => other.name.length - one.name.length);
+  const found = new Set<Project>();
+  let left = text.toLowerCase();
+  for (const { name } of names) {
+    const rest = without(left, name);
+    if (rest === left) continue;
+    // Several projects may have one name; each is meant.
+    for (const other of names) if (other.name === name) found.add(other.project);
+    left = rest;
+  }
+  return projects.filter((project) => found.has(project));
+}
+
+const WORD = /[\p{L}\p{N}_-]/u;
+
+/** The text with each whole-word occurrence blanked out. */
+function without(text: string, name: string): string {
+  let rest = text;
+  for (let at = rest.indexOf(name); at !== -1; at = rest.indexOf(name, at + 1)) {
+    const before = rest.slice(0, at);
+    const after = rest.slice(at + name.length);
+    if (WORD.test(before.slice(-1)) || WORD.test(after.slice(0, 1))) continue;
+    rest = `${before}${'\n'.repeat(name.length)}${after}`;
+  }
+  return rest;
 }

@@ -10,12 +10,10 @@ import { editWatch, type WatchChoices } from '../../scheduler/watches/watch-serv
 import { WATCH_EDIT, WatchOrigin, watchModal } from '../../views/watches/watch.ts';
 import { findProject, ServerNeeded } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { fromForm } from '../carried.ts';
-import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
+import { type CommandContext, defineCommand, fromForm, type Submitted, type ViewState } from '../command.ts';
 import { serverOf } from '../resolve-target.ts';
-import { editCommand } from '../schedules/edit.ts';
 import { expectAllowedThere, recordChange, resolveSchedule, showEdited } from '../schedules/feature.ts';
-import { removedSince } from '../schedules/lifecycle.ts';
+import { editCommand, removedSince } from '../schedules/lifecycle.ts';
 import { WATCH_FEATURE } from './lifecycle.ts';
 import { readHours } from './parse-watch-arguments.ts';
 import { watchedProject, watchedServer } from './watch.ts';

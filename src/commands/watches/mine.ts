@@ -11,8 +11,7 @@ import { setUpWatch } from '../../scheduler/watches/watch-service.ts';
 import { context, say, withoutElement } from '../../views/blocks/message.ts';
 import { MODE_WORDS } from '../../views/watches/watch.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { fromButton } from '../carried.ts';
-import { type Action, type CommandContext, defineCommand } from '../command.ts';
+import { type Action, type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 import { modeOf } from './parse-watch-arguments.ts';
 

@@ -2,7 +2,7 @@ import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { WatchMode } from '../../core/schedule-choices.ts';
 import type { WorkingHours } from '../../records/watches.ts';
-import { asTime, readClock } from '../schedules/clock-time.ts';
+import { asTime, readClock } from '../schedules/cadence-words.ts';
 
 export interface WatchWords {
   /** As typed; undefined where none was named. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { type ActivityStats, getActivity } from '../../service/activity.ts';
-import { readActivityWords } from '../activity/parse-activity-arguments.ts';
+import { readActivityWords } from '../activity/activity.ts';
 import { defineStep, type WorkflowStep } from '../command.ts';
 import { accountOf, projectOf, targetOf } from '../resolve-target.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readActivityWords } from '../../../src/commands/activity/parse-activity-arguments.ts';
+import { readActivityWords } from '../../../src/commands/activity/activity.ts';
 
 const NOTHING = { range: undefined, stats: false, project: undefined };
 

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { mentionedProjects } from '../../../src/commands/test-access/shortcuts.ts';
+import { mentionedProjects } from '../../../src/commands/test-access/test.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
