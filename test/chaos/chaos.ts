@@ -14,7 +14,7 @@ export interface ChaosOptions {
   forMs: number;
   pace: Pace;
   weather: Weather;
-  /** How long all may take to come right afterwards. */
+  /** So long nothing may come right afterwards before what is missing is given up. */
   patienceMs: number;
   onNews?: (line: string) => void;
   /** Gets every line of Deckhand's logs. */
@@ -121,12 +121,16 @@ function watchDigests(world: World) {
   return { since, end: () => clearInterval(timer) };
 }
 
-/** Until nothing is missing, but not for ever: what is missing then is lost. */
+/** Until nothing is missing, or nothing has come right for so long: what is missing then is lost. */
 async function untilRight(world: World, expected: () => Expected, patienceMs: number): Promise<void> {
-  const end = Date.now() + patienceMs;
+  let fewest = Number.POSITIVE_INFINITY;
+  let end = Date.now() + patienceMs;
   while (Date.now() < end) {
     const { lost, wrong } = judge(world, expected());
-    if (lost.length + wrong.length === 0) return;
+    const missing = lost.length + wrong.length;
+    if (missing === 0) return;
+    if (missing < fewest) end = Date.now() + patienceMs;
+    fewest = Math.min(fewest, missing);
     await wait(LOOK_MS);
   }
 }

@@ -185,9 +185,10 @@ function judgeHappenings({ expected, verdict }: Court, seen: Seen): void {
   }
   for (const { words, channel } of expected.happenings.filter((one) => one.side === side)) {
     count(verdict, 'notices');
-    const times = (texts.get(channel) ?? []).reduce((sum, text) => sum + text.split(words).length - 1, 0);
+    const naming = (texts.get(channel) ?? []).filter((text) => text.includes(words));
+    const times = naming.reduce((sum, text) => sum + text.split(words).length - 1, 0);
     if (times === 0) verdict.lost.push(`${words} in ${side.word}'s ${channel}`);
-    if (times > 1) verdict.doubled.push(`${words} in ${side.word}'s ${channel}, told in ${times} messages`);
+    if (times > 1) verdict.doubled.push(`${words} in ${side.word}'s ${channel}: ${naming.join(' | ')}`);
   }
 }
 
