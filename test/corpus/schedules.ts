@@ -12,7 +12,7 @@ import {
   threadMessages,
 } from '../../src/views/digests/digest.ts';
 import { digestModal } from '../../src/views/digests/form.ts';
-import { episodeReply, episodeRoot } from '../../src/views/episodes/episode.ts';
+import { episodeReply, episodeRoot, muteButtons } from '../../src/views/episodes/episode.ts';
 import { guardModal, guardWords } from '../../src/views/guards/guard.ts';
 import { type HomeData, homeView, refusedHomeView } from '../../src/views/home/home.ts';
 import {
@@ -231,6 +231,13 @@ function home(hand: Hand, change: Partial<HomeData> = {}): [HomeData] {
       defaultAccount: ACCOUNT,
       figures: { acme: { stats: stats(hand), data: chartData(hand), skipped: skipped(hand) } },
       charts: new Map([[ACCOUNT, chartImage(chartData(hand), 'F0FILE', 500)]]),
+      failing: hand
+        .list([episode()(hand), episode({ owner: BEN })(hand)], () => episode()(hand), 12)
+        .map(([, of, failing]) => ({
+          subject: of,
+          episode: failing,
+          link: 'https://house.slack.com/archives/C1/p1',
+        })),
       runs: hand.list([run(hand), run(hand, { status: 'running' })], () => run(hand), 13),
       schedules: hand.list(
         [
@@ -298,13 +305,13 @@ const FAILING = {
   replies: [],
 } as const;
 
-function episode(change: Partial<Episode> = {}) {
+function episode(change: Partial<Episode> = {}, person?: string) {
   return (hand: Hand): [string, EpisodeSubject, Episode] => {
     const { line } = newsLine(event(hand, 0, 'deploy_failed'), () => undefined);
     const name = hand.text('Storefront');
     return [
       'k1',
-      { kind: 'deployments', channel: CHANNEL, account: ACCOUNT, project: 'storefront', name },
+      { kind: 'deployments', channel: CHANNEL, account: ACCOUNT, project: 'storefront', name, person },
       { ...FAILING, first: [line], latest: hand.list([line], () => line, 20), ...change, replies: [] },
     ];
   };
@@ -479,6 +486,9 @@ export const SCHEDULES: readonly Subject[] = [
     'kept until working hours': (hand) => [
       { account: ACCOUNT, lines: news(hand), isCut: false, kept: { dropped: 3 }, ids: ['w7k2'], word: WORD },
     ],
+    'of one’s own': (hand) => [
+      { account: ACCOUNT, lines: news(hand), isCut: false, ids: ['w7k2'], word: WORD, isOwn: true },
+    ],
     'none could be read': (hand) => [
       { account: ACCOUNT, lines: [], isCut: false, skipped: skipped(hand), ids: [], word: WORD },
     ],
@@ -534,9 +544,11 @@ export const SCHEDULES: readonly Subject[] = [
   subject(episodeRoot, {
     'a first failure': episode(),
     'somebody is on it': episode({ failures: 3, owner: BEN }),
+    'of one’s own': episode({}, BEN),
     recovered: episode({ failures: 3, ending: { kind: 'recovered', at: NOW } }),
     closed: episode({ ending: { kind: 'closed', at: NOW } }),
   }),
+  subject(muteButtons, { 'of an account': () => [ACCOUNT] }),
   subject(episodeReply, {
     failure: (hand) => [{ kind: 'failure' as const, number: 2, lines: [hand.safe('deploy failed')] }],
     recovery: (hand) => [{ kind: 'success' as const, number: 3, lines: [hand.safe('deploy completed')] }],

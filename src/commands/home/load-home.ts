@@ -2,6 +2,7 @@ import { code } from '../../core/mrkdwn.ts';
 import type { Role } from '../../core/roles.ts';
 import { AccountKeyUnreadable } from '../../records/account-keys.ts';
 import { AccountFailure } from '../../records/accounts.ts';
+import { episodeRecords, failingNow } from '../../records/episodes.ts';
 import type { Run } from '../../records/test-runs.ts';
 import { nextOf } from '../../records/timed-schedules.ts';
 import { DIGESTS } from '../../scheduler/digests/schedule.ts';
@@ -17,9 +18,11 @@ import {
   type AccountFigures,
   HOME_RANGE,
   type HomeData,
+  type HomeFailure,
   type HomeRun,
   type HomeSchedule,
   MAX_ENDED,
+  MAX_FAILING,
   MAX_FIGURES,
   MAX_RUNNING,
 } from '../../views/home/home.ts';
@@ -62,9 +65,10 @@ const LISTINGS = [
 
 /** What App Home shows to a person, from our own records alone. */
 export async function loadHome(workspace: Workspace, user: string): Promise<Omit<HomeData, 'figures'>> {
-  const [accounts, defaultAccount, runs, schedules, roles] = await Promise.all([
+  const [accounts, defaultAccount, failing, runs, schedules, roles] = await Promise.all([
     workspace.accounts.list({ user }),
     workspace.accounts.defaultName({ user }),
+    failingFor(workspace, user),
     runsOf(workspace),
     Promise.all(LISTINGS.map((list) => list(workspace))),
     rolesOf(workspace, user),
@@ -75,10 +79,35 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     canSignUp: workspace.config.SERVICE_SIGNUP_URL !== undefined,
     accounts,
     defaultAccount,
+    failing,
     runs,
     schedules: schedules.flat(),
     roles,
   };
+}
+
+/** What fails in channels, and of the person's own deployments. The latest first. */
+async function failingFor(workspace: Workspace, user: string): Promise<HomeFailure[]> {
+  const failing = (await episodeRecords(workspace.store).list()).flatMap(({ doc }) => {
+    const episode = failingNow(doc);
+    const isForThem = (doc.subject.person ?? user) === user;
+    return episode === undefined || !isForThem ? [] : [{ subject: doc.subject, episode }];
+  });
+  const latest = failing.toSorted((one, other) => other.episode.since - one.episode.since);
+  return Promise.all(
+    latest.slice(0, MAX_FAILING).map(async (one) => {
+      const link = await linkTo(workspace, one.subject.channel, one.episode.rootTs);
+      return { ...one, link };
+    }),
+  );
+}
+
+function linkTo(
+  { home }: Workspace,
+  channel: string | undefined,
+  ts: string | undefined,
+): Promise<string | undefined> | undefined {
+  return channel === undefined || ts === undefined ? undefined : home.permalink({ channel, ts });
 }
 
 /** The latest first, those that go on before those that ended. */
@@ -87,12 +116,10 @@ async function runsOf(workspace: Workspace): Promise<HomeRun[]> {
   const running = all.filter(({ status }) => status === 'running').slice(0, MAX_RUNNING);
   const ended = all.filter(({ status }) => status !== 'running').slice(0, MAX_ENDED);
   return Promise.all(
-    [...running, ...ended].map(async (run) => {
-      const { channel, rootTs: ts } = run;
-      const isShown = channel !== undefined && ts !== undefined;
-      const link = isShown ? await workspace.home.permalink({ channel, ts }) : undefined;
-      return { ...run, link };
-    }),
+    [...running, ...ended].map(async (run) => ({
+      ...run,
+      link: await linkTo(workspace, run.channel, run.rootTs),
+    })),
   );
 }
 

@@ -2,6 +2,7 @@ import type { HomeView } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
 import { bold, code, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
+import type { Episode, Subject } from '../../records/episodes.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import type { Run } from '../../records/test-runs.ts';
 import type { ActivityStats } from '../../service/activity.ts';
@@ -12,6 +13,7 @@ import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
+import { stateWords } from '../episodes/episode.ts';
 import type { ScheduleFace } from '../schedules/schedule.ts';
 import { whyPaused } from '../schedules/schedule.ts';
 import { runWords, targetWords } from '../test-access/test-run.ts';
@@ -25,6 +27,13 @@ export type AccountFigures =
 export type ShownFigures = 'loading' | Readonly<Record<string, AccountFigures>>;
 
 export interface HomeRun extends Run {
+  /** The address of the message that shows it. */
+  link?: string | undefined;
+}
+
+export interface HomeFailure {
+  subject: Subject;
+  episode: Episode;
   /** The address of the message that shows it. */
   link?: string | undefined;
 }
@@ -48,6 +57,7 @@ export interface HomeData {
   /** The chart of each account that has one. */
   charts?: Charts;
   /** In the order in which they are shown. */
+  failing: readonly HomeFailure[];
   runs: readonly HomeRun[];
   schedules: readonly HomeSchedule[];
   /** The person's roles beyond member. */
@@ -56,13 +66,14 @@ export interface HomeData {
 
 /** As for `activity` and digests unless they ask for another. */
 export const HOME_RANGE = 'last_7_days';
+export const MAX_FAILING = 10;
 export const MAX_RUNNING = 5;
 export const MAX_ENDED = 8;
 export const MAX_FIGURES = 3;
 const MAX_ACCOUNTS = 10;
 const MAX_SCHEDULES = 15;
 
-/** App Home: accounts, test runs, schedules, and the person's permissions. */
+/** App Home: what fails now, test runs, schedules, accounts with their last seven days, and the person's permissions. */
 export function homeView(data: HomeData): HomeView & { blocks: KnownBlock[] } {
   const blocks = [
     ...(data.accounts.length === 0 ? firstSteps(data) : overview(data)),
@@ -108,14 +119,33 @@ function overview(data: HomeData): KnownBlock[] {
       button('Run test access', 'test:open', { style: 'primary' }),
       isAdmin && button('Connect an account', 'connect:open', { value: {} }),
     ),
-    header('Accounts'),
-    ...data.accounts.slice(0, MAX_ACCOUNTS).flatMap((account) => accountBlocks(account, data)),
-    ...moreOf(data.accounts.length - MAX_ACCOUNTS, `${data.word} accounts`),
+    ...failingBlocks(data.failing),
     header('Test runs'),
     ...runBlocks(data.runs),
     header('Schedules'),
     ...scheduleBlocks(data),
+    header('Accounts'),
+    ...data.accounts.slice(0, MAX_ACCOUNTS).flatMap((account) => accountBlocks(account, data)),
+    ...moreOf(data.accounts.length - MAX_ACCOUNTS, `${data.word} accounts`),
   ];
+}
+
+/** What fails now, the latest first. */
+function failingBlocks(failing: readonly HomeFailure[]): KnownBlock[] {
+  if (failing.length === 0) return [];
+  return [header('Failing now'), section(linesWithin(failing.map(failingLine), LIMITS.sectionText))];
+}
+
+function failingLine({ subject, episode, link }: HomeFailure): string {
+  const where = subject.person === undefined ? ` in <#${subject.channel}>` : '';
+  const onIt = episode.owner === undefined ? '' : `, <@${episode.owner}> is on it`;
+  const line = `:rotating_light: ${bold(subject.name)} ${stateWords(episode)}${where}${onIt}`;
+  return `${line}${linkWords(link)}`;
+}
+
+function linkWords(address: string | undefined): string {
+  const link = safeUrl(address);
+  return link === undefined ? '' : `  <${link}|show>`;
 }
 
 function accountBlocks(account: Account, data: HomeData): KnownBlock[] {
@@ -155,9 +185,7 @@ function runBlocks(runs: readonly HomeRun[]): KnownBlock[] {
 }
 
 function runLine(run: HomeRun): string {
-  const link = safeUrl(run.link);
-  const shown = link === undefined ? '' : `  <${link}|show>`;
-  return `${targetWords(run.target)} of ${code(run.target.account)}: ${runWords(run)}${shown}`;
+  return `${targetWords(run.target)} of ${code(run.target.account)}: ${runWords(run)}${linkWords(run.link)}`;
 }
 
 function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {

@@ -29,6 +29,7 @@ async function deleteRoot(world: TestWorld): Promise<void> {
 }
 
 describe('an episode', () => {
+  test.override({ connected: true });
   test.beforeEach(async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
   });
@@ -78,6 +79,10 @@ describe('an episode', () => {
     await world.slack.until(() => refusals().length > 0);
     const owner = /<@(\w+)> is on it/.exec(shown())?.[1] ?? '';
     expect(refusals()[0]?.text).toContain(`<@${owner}> is on it`);
+    await world.as('member').openHome();
+    const home = () => JSON.stringify(world.slack.home(TEAM, PEOPLE.member)?.content.blocks ?? []);
+    await world.slack.until(() => home().includes(`<@${owner}> is on it`));
+    expect(home()).toContain('*Storefront* is failing since');
     const [other, first] =
       owner === PEOPLE.admin ? (['member', 'admin'] as const) : (['admin', 'member'] as const);
     await click(other, 'claim');

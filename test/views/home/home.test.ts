@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withOutcomes } from '../../../src/records/episodes.ts';
 import { ACTIVE, type Paused } from '../../../src/records/schedules.ts';
 import { type HomeData, homeView } from '../../../src/views/home/home.ts';
 import { SCHEDULE_FACES } from '../../../src/views/schedules/schedule.ts';
@@ -11,6 +12,14 @@ function paused(reason: string): Paused {
 const DIGEST = { face: SCHEDULE_FACES.digest, id: 'd1', channel: 'C0DEPLOY', state: ACTIVE };
 const WATCH = { ...DIGEST, face: SCHEDULE_FACES.watch, id: 'w1' };
 
+const FAILING = {
+  kind: 'deployments',
+  channel: 'C0DEPLOY',
+  account: 'acme',
+  project: 'p1',
+  name: 'Storefront',
+} as const;
+
 describe('App Home', () => {
   const base: HomeData = {
     word: '/deckhand',
@@ -19,6 +28,7 @@ describe('App Home', () => {
     accounts: [KEY],
     defaultAccount: 'acme',
     figures: {},
+    failing: [],
     runs: [],
     schedules: [],
     roles: [],
@@ -29,6 +39,23 @@ describe('App Home', () => {
     expect(shown({ accounts: [] })).toContain('Ask an admin to connect');
     expect(shown({ accounts: [] })).not.toContain('connect:open');
     expect(shown({ accounts: [], roles: ['admin'] })).toContain('connect:open');
+  });
+
+  it('begins with what fails now, where, and who is on it, then runs, schedules and accounts', () => {
+    const { episodes } = withOutcomes(
+      { subject: FAILING, counted: [], episodes: [] },
+      [{ kind: 'failure', id: 'f1', at: base.now, lines: [] }],
+      base.now,
+    );
+    const failing = episodes.map((episode) => ({
+      subject: FAILING,
+      episode: { ...episode, owner: 'U0BEN' },
+    }));
+    const said = shown({ failing });
+    expect(said).toMatch(/\*Storefront\* is failing since .* in <#C0DEPLOY>, <@U0BEN> is on it/);
+    const order = ['Failing now', 'Test runs', 'Schedules', 'Accounts'].map((title) => said.indexOf(title));
+    expect(order).toEqual(order.toSorted((one, other) => one - other));
+    expect(shown({})).not.toContain('Failing now');
   });
 
   it('pauses and resumes schedules for those who may: operators, and billing for invoice notices', () => {
