@@ -9,8 +9,8 @@ export interface Matched {
   command: Command;
   /** What stood after the command's name. */
   rest: Words;
-  /** What was typed in place of the name, where it is another word for it, and what that means. */
-  synonym?: { typed: string; meant: string } | undefined;
+  /** Another word for it was typed. */
+  isSynonym: boolean;
 }
 
 /** In words, and more than any has. */
@@ -26,15 +26,13 @@ export function routeCommand(commands: readonly Command[], text: string): Matche
     const alone = words.length === length ? ALONE.get(typed) : undefined;
     const rest = words.slice(length);
     const command = byName.get(typed) ?? byName.get(alone ?? '');
-    if (command !== undefined) return { command, rest: { words: rest, flags } };
+    if (command !== undefined) return { command, rest: { words: rest, flags }, isSynonym: false };
     const meant = SYNONYMS.get(typed);
     if (meant === undefined) continue;
     const other = byName.get(meant) ?? commands.find(({ name }) => meant.startsWith(`${name} `));
     if (other === undefined) continue;
     const implied = meant.split(' ').slice(other.name.split(' ').length);
-    // The answer of `deploy` speaks of these words too, and none of them is another word for it.
-    const synonym = meant === 'deploy' ? undefined : { typed, meant };
-    return { command: other, rest: { words: [...implied, ...rest], flags }, synonym };
+    return { command: other, rest: { words: [...implied, ...rest], flags }, isSynonym: true };
   }
   return undefined;
 }

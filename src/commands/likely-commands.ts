@@ -71,9 +71,9 @@ function linesIn(commands: readonly Command[], said: string): string[] {
     const matched = routeCommand(commands, line);
     if (matched === undefined) continue;
     // Within a sentence a short word, or another word for a command, is rarely meant as one.
-    if (at > 0 && (matched.synonym !== undefined || word.length <= SHORTEST_WORD)) continue;
+    if (at > 0 && (matched.isSynonym || word.length <= SHORTEST_WORD)) continue;
     // "run test": the second word says it itself.
-    if (matched.synonym !== undefined && commands.some(({ name }) => name === rest[0])) continue;
+    if (matched.isSynonym && commands.some(({ name }) => name === rest[0])) continue;
     const { name } = matched.command;
     const isWhole = at === 0 || rest.length < MAX_REST;
     return isWhole && canRun(matched) ? [line, name] : [name];

@@ -57,7 +57,6 @@ import {
   helpCommandMessage,
   helpGroupMessage,
   helpMessage,
-  synonymNote,
 } from '../../src/views/help/help.ts';
 import {
   openFormMessage,
@@ -570,7 +569,6 @@ export const PEOPLE: readonly Subject[] = [
   subject(helpCommandMessage, {
     digest: () => [allCommands().filter(({ name }) => name.startsWith('digest')), WORD],
   }),
-  subject(synonymNote, { status: () => ['activity'] }),
   subject(suggestionsMessage, {
     three: (hand) => [
       WORD,

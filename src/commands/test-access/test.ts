@@ -33,7 +33,7 @@ const CheckValue = ButtonValue.extend({ run: z.string() });
 
 export const test = defineCommand({
   name: 'test',
-  summary: 'Tests that a project’s repository and servers can be reached, live in a thread',
+  summary: 'Tests that a project’s repository and servers are reachable, live in a thread',
   usage: '[project] [server]',
   examples: ['test', 'test storefront', 'test storefront web-1'],
   role: 'member',

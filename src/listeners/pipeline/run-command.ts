@@ -20,8 +20,6 @@ import { AccountFailure } from '../../records/accounts.ts';
 import type { Project } from '../../service/projects.ts';
 import { connectFirstMessage } from '../../views/accounts/connect.ts';
 import { chooseServerMessage } from '../../views/blocks/inputs.ts';
-import { LIMITS } from '../../views/blocks/limits.ts';
-import { synonymNote } from '../../views/help/help.ts';
 import { openFormMessage, suggestionsMessage } from '../../views/help/start.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
@@ -77,20 +75,11 @@ export async function runText(context: RequestContext, typed: Typed): Promise<vo
     run: async () =>
       isSuggestion ? suggest(context, text) : runMatched(context, matched, { ...typed, text }),
     async respond(reply) {
-      const synonym = isSuggestion ? undefined : matched?.synonym;
-      await follow(context, synonym === undefined ? reply : withSynonym(reply, synonym.meant), text);
+      await follow(context, reply, text);
       await removeWorking(workspace, caller, typed.isAnswer);
     },
     explain: (error) => answerOrAsk(context, error, { ...typed, text }, command?.name ?? 'unknown'),
   });
-}
-
-/** An answer for one person says which command gave it; what a form or a channel shows says so itself. */
-function withSynonym(reply: Reply, meant: string): Reply {
-  if (reply.kind !== 'private') return reply;
-  const { text, blocks } = reply.message;
-  if (blocks.length >= LIMITS.blocksInMessage) return reply;
-  return { ...reply, message: { text, blocks: [...blocks, synonymNote(meant)] } };
 }
 
 /** As other command lines take it, at the end. */

@@ -60,11 +60,6 @@ export function helpAllMessage(groups: readonly HelpGroup[], word: string): Mess
   return headed(TITLE, ...tables, context(account));
 }
 
-/** Below the answer: the command that carried out another word. */
-export function synonymNote(meant: string): KnownBlock {
-  return context(`Showing ${meant}.`);
-}
-
 /** How commands are used, and by whom. */
 export function helpCommandMessage(commands: readonly HelpEntry[], word: string): Message {
   const blocks = commands.map((command) => {
