@@ -9,7 +9,6 @@ const LEVELS = [
   { concurrency: 50, count: 4_000 },
   { concurrency: 500, count: 4_000 },
 ];
-const PEERS = { 'raw Node': 'bench/peers/raw-http.ts', 'bare Bolt': 'bench/peers/bare-bolt.ts' } as const;
 
 interface Sample {
   perSecond: number;
@@ -19,8 +18,8 @@ interface Sample {
 }
 
 /**
- * From a signed request to its acknowledgement. `closed` is what only has to be acknowledged, the same work for all
- * three; with `help` Deckhand answers too, while the others have nothing more to do.
+ * From a signed request to its acknowledgement. `closed` is what only has to be acknowledged, the same work for
+ * both; with `help` Deckhand answers too, while bare Bolt has nothing more to do.
  */
 export async function acks(): Promise<void> {
   const store = await freshFolder();
@@ -28,8 +27,7 @@ export async function acks(): Promise<void> {
   const load = await startProgram('bench/peers/load.ts');
   const env = { SLACK_SIGNING_SECRET: SECRET };
   const deckhand = await startDeckhand(environment(world, store.storeUrl, load.port));
-  const raw = await startProgram(PEERS['raw Node'], env);
-  const bolt = await startProgram(PEERS['bare Bolt'], env);
+  const bolt = await startProgram('bench/peers/bare-bolt.ts', env);
   try {
     for (const kind of ['closed', 'command'] as const) {
       console.log(`\n${kind === 'closed' ? 'Only acknowledged' : 'A slash command, `help`'}:\n`);
@@ -40,7 +38,6 @@ export async function acks(): Promise<void> {
         const candidates = {
           deckhand: measure(deckhand, kind === 'command' ? 'after' : 'none'),
           bolt: measure(bolt, 'none'),
-          raw: measure(raw, 'none'),
         };
         for (const warmUp of Object.values(candidates)) await warmUp();
         const samples = await alternate(candidates);
@@ -61,7 +58,7 @@ export async function acks(): Promise<void> {
       );
     }
   } finally {
-    for (const program of [deckhand, raw, bolt, load, world]) await program.end();
+    for (const program of [deckhand, bolt, load, world]) await program.end();
     await store.remove();
   }
 }
@@ -88,10 +85,10 @@ async function sample(
   };
 }
 
-function rowsOf(concurrency: number, samples: Record<'deckhand' | 'bolt' | 'raw', Sample[]>): string[][] {
+function rowsOf(concurrency: number, samples: Record<'deckhand' | 'bolt', Sample[]>): string[][] {
   const of = (who: keyof typeof samples, key: keyof Sample): number[] => samples[who].map((one) => one[key]);
-  const names = { deckhand: 'Deckhand', bolt: 'bare Bolt', raw: 'raw Node' } as const;
-  return (['deckhand', 'bolt', 'raw'] as const).map((who) => [
+  const names = { deckhand: 'Deckhand', bolt: 'bare Bolt' } as const;
+  return (['deckhand', 'bolt'] as const).map((who) => [
     String(concurrency),
     names[who],
     Math.round(median(of(who, 'perSecond'))).toString(),

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { request } from 'undici';
-import type { LoopAsked } from './peers/digest-loop.ts';
 import type { WorldTold } from './peers/digest-world.ts';
 import { environment, freshFolder, startDeckhand } from './support/deckhand.ts';
 import { installAll } from './support/installing.ts';
@@ -15,8 +14,6 @@ const SIZES = (process.env.SIZES ?? '100,1000,10000').split(',').map(Number);
 const PICTURES = process.env.PICTURES !== 'no';
 /** How long Slack and the service take for an answer, so that calls are under way together. */
 const DELAY_MS = '20';
-/** As many slots as Deckhand deals with at once. */
-const CONCURRENCY = 50;
 /** As many calls as Deckhand has under way at one account, at most. */
 const CONFIGURED = 32;
 const MINUTE = 60_000;
@@ -33,7 +30,7 @@ interface Outcome {
   cpu: number;
 }
 
-/** Digests of as many workspaces that fall due in the same minute, beside a loop that only makes their HTTP calls. */
+/** Digests of as many workspaces that fall due in the same minute. */
 export async function digests(): Promise<void> {
   const rows: string[][] = [];
   for (const size of SIZES) rows.push(await measure(size));
@@ -49,8 +46,6 @@ export async function digests(): Promise<void> {
       'at its highest',
       'CPU',
       'most calls of an account at once',
-      'only the calls',
-      'time against it',
     ],
     rows,
   );
@@ -60,7 +55,6 @@ async function measure(size: number): Promise<string[]> {
   const store = await freshFolder();
   const DEPLOYS = PICTURES ? 'yes' : 'no';
   const world = await startProgram('bench/peers/digest-world.ts', { DELAY_MS, DEPLOYS });
-  const loop = await startProgram('bench/peers/digest-loop.ts');
   const env = {
     ...environment(world, store.storeUrl),
     LOG_LEVEL: 'info',
@@ -73,13 +67,9 @@ async function measure(size: number): Promise<string[]> {
     const slot = Math.ceil((Date.now() + AHEAD_MS) / MINUTE) * MINUTE;
     await setUp(env, world, size, slot);
     const clock = join(store.folder, 'clock');
-    const outcome = await fallDue({ ...env, CLOCK_FILE: clock }, world, size, slot);
-    const { routes } = outcome.told;
-    const asked: LoopAsked = { port: world.port, size, concurrency: CONCURRENCY, routes };
-    const plain = await loop.ask<{ seconds: number }>(asked);
-    return rowOf(size, outcome, plain.seconds, residentBytes(loop.pid).highest);
+    return rowOf(size, await fallDue({ ...env, CLOCK_FILE: clock }, world, size, slot));
   } finally {
-    await Promise.all([world.end(), loop.end()]);
+    await world.end();
     await store.remove();
   }
 }
@@ -133,12 +123,7 @@ async function until(isDone: () => Promise<boolean>): Promise<void> {
   while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
 
-function rowOf(
-  size: number,
-  { told, seconds, idle, peak, cpu }: Outcome,
-  plainSeconds: number,
-  plainPeak: number,
-): string[] {
+function rowOf(size: number, { told, seconds, idle, peak, cpu }: Outcome): string[] {
   return [
     String(size),
     PICTURES ? 'one in ten' : 'none',
@@ -150,8 +135,6 @@ function rowOf(
     mega(peak),
     `${cpu.toFixed(1)} s`,
     `${told.mostOfAnAccount} of ${CONFIGURED}`,
-    `${plainSeconds.toFixed(1)} s, ${mega(plainPeak)}`,
-    (seconds / plainSeconds).toFixed(1),
   ];
 }
 

@@ -6,11 +6,6 @@ import { coldStart } from './cold-start.ts';
 import { digests } from './digests.ts';
 import { endurance } from './endurance.ts';
 import { followedRuns } from './followed-runs.ts';
-import { installSize } from './install-size.ts';
-import { scale } from './scale.ts';
-import { serviceClient } from './service-client.ts';
-import { storeEngine } from './store-engine.ts';
-import { watches } from './watches.ts';
 import { whoami } from './whoami.ts';
 
 /** Each measurement prints its own table. `npm run bench -- followed-runs` runs those named; without a name, all. */
@@ -18,15 +13,10 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<void>>> = {
   acks,
   bursts,
   whoami,
-  'service-client': serviceClient,
   'followed-runs': followedRuns,
   digests,
-  watches,
-  'store-engine': storeEngine,
   'cold-start': coldStart,
   endurance,
-  'install-size': installSize,
-  scale,
 };
 
 const named = process.argv.slice(2);

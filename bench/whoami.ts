@@ -29,11 +29,10 @@ export async function whoami(): Promise<void> {
     SERVICE_URL: `${origin}/service/${ACCOUNT}`,
   };
   const byHand = await startProgram('bench/peers/bolt-whoami.ts', peer);
-  const chat = await startProgram('bench/peers/chat-whoami.ts', peer);
   try {
     const rows: string[][] = [];
     for (const level of LEVELS) {
-      const peers = [...deckhands, ['Bolt and fetch by hand', byHand], ['Chat SDK and fetch', chat]] as const;
+      const peers = [...deckhands, ['Bolt and fetch by hand', byHand]] as const;
       const candidates = Object.fromEntries(
         peers.map(([name, program]) => [name, () => sample(load, program, level)]),
       );
@@ -46,7 +45,7 @@ export async function whoami(): Promise<void> {
     );
   } finally {
     for (const [, program] of deckhands) await program.end();
-    for (const program of [byHand, chat, load, world]) await program.end();
+    for (const program of [byHand, load, world]) await program.end();
     for (const store of stores) await store.remove();
   }
 }

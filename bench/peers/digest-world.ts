@@ -7,13 +7,6 @@ import { sayListening } from '../support/processes.ts';
 // Slack's Web API for any number of workspaces and the deployment service for any number of accounts, at their
 // plainest: canned answers after a fixed time. A code of an install is the id of the workspace; so is a token's end.
 
-/** How a route was used, which the plain loop repeats. */
-export interface Used {
-  calls: number;
-  /** Of all bodies that were sent. */
-  bytes: number;
-}
-
 export interface WorldTold {
   /** Posts in channels outside threads, by how many workspaces got one, and by how many more than one. */
   reached: number;
@@ -24,7 +17,6 @@ export interface WorldTold {
   mostOfAnAccount: number;
   /** Most calls of all accounts under way at once. */
   mostOfAll: number;
-  routes: Record<string, Used>;
 }
 
 const delayMs = Number(process.env.DELAY_MS ?? 0);
@@ -63,17 +55,11 @@ const profile = JSON.stringify({
 const projects = JSON.stringify([{ name: 'Storefront', permalink: 'storefront', identifier: 'storefront' }]);
 
 let posts = new Map<string, number>();
-let routes: Record<string, Used> = {};
 let lastPostAt = 0;
 let lastTs = 0;
 const underWay = new Map<string, number>();
 let allUnderWay = 0;
 let most = { ofAnAccount: 0, ofAll: 0 };
-
-function use(route: string, bytes: number): void {
-  const used = routes[route] ?? { calls: 0, bytes: 0 };
-  routes[route] = { calls: used.calls + 1, bytes: used.bytes + bytes };
-}
 
 async function read(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -122,7 +108,6 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const body = await read(request);
   if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
   const text = account === undefined ? answerOfSlack(path, request, body) : serviceAnswer(path);
-  use(account === undefined ? path : `service ${path}`, body.length);
   if (account !== undefined) leave(account);
   response.writeHead(200, { 'content-type': 'application/json' }).end(text);
 }
@@ -148,7 +133,7 @@ function leave(account: string): void {
 function tell(): WorldTold {
   const twice = [...posts.values()].filter((amount) => amount > 1).length;
   const { ofAnAccount: mostOfAnAccount, ofAll: mostOfAll } = most;
-  return { reached: posts.size, twice, lastPostAt, mostOfAnAccount, mostOfAll, routes };
+  return { reached: posts.size, twice, lastPostAt, mostOfAnAccount, mostOfAll };
 }
 
 const server = createServer((request, response) => void answer(request, response));
@@ -164,7 +149,6 @@ process.on('message', (message: { kind: 'tell' | 'reset' }) => {
   process.send?.(tell());
   if (message.kind !== 'reset') return;
   posts = new Map();
-  routes = {};
   most = { ofAnAccount: 0, ofAll: 0 };
 });
 process.on('SIGTERM', () => process.exit(0));
