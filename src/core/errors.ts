@@ -10,18 +10,21 @@ export class UserError extends Error {
   /** The role that the person lacks and can ask for, and the command that needs it. */
   readonly lacks: { role: string; command: string } | undefined;
   readonly offer: Offer | undefined;
+  /** What may have been meant: each completes the command that was typed. */
+  readonly choices: ReadonlyArray<{ value: string; text: string }> | undefined;
 
   /** @param message one sentence for the person; foreign text in it must be escaped already */
   constructor(
     message: string,
     next?: string,
-    options?: ErrorOptions & Pick<Partial<UserError>, 'lacks' | 'offer'>,
+    options?: ErrorOptions & Pick<Partial<UserError>, 'lacks' | 'offer' | 'choices'>,
   ) {
     super(message, options);
     this.name = 'UserError';
     this.next = next;
     this.lacks = options?.lacks;
     this.offer = options?.offer;
+    this.choices = options?.choices;
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
+import { outdated, UserError } from '../../core/errors.ts';
+import { chosenText, chosenThread } from '../../views/blocks/inputs.ts';
 import { helpAllMessage, helpCommandMessage, helpGroupMessage, helpMessage } from '../../views/help/help.ts';
 import { startMessage } from '../../views/help/start.ts';
 import { askAccessAction } from '../admin/access.ts';
@@ -98,6 +99,18 @@ export const start = defineCommand({
       durable: true,
       // Only what a person could type: the command's own role is checked when it runs.
       run: async (value) => ({ kind: 'run', ...fromButton(Typed, value) }),
+    },
+    {
+      // What is chosen completes the command that was typed.
+      actionId: 'start:choose',
+      role: 'member',
+      durable: true,
+      leadsTo: chosenText,
+      async run(chosen, { blockId }) {
+        const text = chosenText(blockId);
+        if (text === undefined || chosen === undefined) throw outdated('menu');
+        return { kind: 'run', text: `${text} ${chosen}`, thread: chosenThread(blockId) };
+      },
     },
     {
       // For commands that open a form, which cannot wait until they are stored, and for those that only read.

@@ -1,7 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
-import { code } from '../../core/mrkdwn.ts';
+import { code, unmarked } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Schedule, ScheduleState } from '../../records/schedules.ts';
 import { deliver, isUndeliverable } from '../../scheduler/deliver.ts';
@@ -101,7 +101,7 @@ const MAX_MISTAKES = 2;
  * @throws UserError where the name is unknown, or several would do
  */
 export async function resolveSchedule<R>(
-  { kind, face, matches }: ScheduleFeature<R>,
+  { kind, face, matches, words }: ScheduleFeature<R>,
   { caller, workspace }: CommandContext,
   named: string | undefined,
   fits: (schedule: Schedule<R>) => boolean = () => true,
@@ -109,25 +109,26 @@ export async function resolveSchedule<R>(
   const all = await kind.list(workspace);
   const here = all.filter(({ channel }) => channel === caller.channel);
   const { noun, plural, commands } = face;
-  const severalOf = (some: readonly Schedule<R>[], which = ''): UserError => {
-    const names = some.slice(0, 10).map(({ name }) => code(name));
-    return new UserError(
-      `This channel has ${some.length} ${plural}${which}: ${names.join(', ')}. Name one.`,
-      commands.list,
-    );
-  };
   if (named === undefined) {
     if (here.length === 0) throw new UserError(`This channel has no ${noun} yet.`, commands.add);
     const [only, ...others] = here.length === 1 ? here : here.filter(fits);
     if (only !== undefined && others.length === 0) return only;
-    throw severalOf(here);
+    const choices = here.map(({ id, name, record }) => ({
+      value: id,
+      text: unmarked(`${name}, ${words(record)}`),
+    }));
+    throw new UserError(`This channel has ${here.length} ${plural}.`, commands.list, { choices });
   }
   const wanted = named.toLowerCase();
   const byWord = here.filter(({ record }) => matches?.(record, wanted));
   const found =
     all.find(({ id }) => id.toLowerCase() === wanted) ?? (byWord.length === 1 ? byWord[0] : undefined);
   if (found !== undefined) return found;
-  if (byWord.length > 1) throw severalOf(byWord, ` of ${code(named, 40)}`);
+  if (byWord.length > 1) {
+    const several = byWord.slice(0, 10).map(({ id }) => code(id));
+    const said = `This channel has ${byWord.length} ${plural} of ${code(named, 40)}: ${several.join(', ')}.`;
+    throw new UserError(`${said} Name one.`, commands.list);
+  }
   const ids = (here.length > 0 ? here : all).map(({ name }) => name);
   throw new UserError(`There is no ${noun} ${code(named, 40)}.${nearWords(wanted, ids)}`, commands.list);
 }

@@ -8,6 +8,8 @@ import {
 } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
+import { type Choice, menuBlock, runBlock } from './inputs.ts';
+import { LIMITS } from './limits.ts';
 import { button, buttons, safeUrl, say } from './message.ts';
 import {
   explainUnauthorized,
@@ -29,6 +31,8 @@ export interface Explained {
   lacks?: { role: string; command: string } | undefined;
   /** What a button does next: the label, and the command line that it runs. */
   offer?: Offer | undefined;
+  /** What may have been meant, for a menu. */
+  choices?: readonly Choice[] | undefined;
   /** Trying again may help, so a command that was typed is offered again. */
   mayPass?: boolean | undefined;
   /** The log's reference, for the unexpected. */
@@ -68,6 +72,7 @@ export function explain(error: unknown, at: FailureContext): Explained {
         next: error.next && `Try ${code(`${at.word} ${error.next}`, 200)}.`,
         lacks: error.lacks,
         offer: error.offer,
+        choices: error.choices,
       };
     case 'account_failure': {
       const { cause, account, sought } = error;
@@ -251,14 +256,24 @@ export function failureWords({ text, next, reference }: Explained): string {
 
 /** @param again the command that failed, where it was typed */
 export function failureMessage(explained: Explained, again?: Omit<RunButton, 'label'>): Message {
-  const { link, lacks, offer, mayPass } = explained;
+  const { link, lacks, offer, choices, mayPass } = explained;
   const open = link && button(link.label, 'link:open', { url: link.url });
   const retry = mayPass && again && runButton({ ...again, label: 'Try again' });
   return say(
     `:warning: ${failureWords(explained)}`,
     ...buttons(open, retry, offer && runButton({ ...offer, thread: again?.thread })),
+    ...(choices && again ? menuOf(choices, again) : []),
     ...accessButton(lacks),
   );
+}
+
+function menuOf(
+  choices: NonNullable<Explained['choices']>,
+  { text, thread }: Omit<RunButton, 'label'>,
+): KnownBlock[] {
+  const blockId = runBlock(text, thread);
+  if (blockId.length > LIMITS.blockId) return [];
+  return [menuBlock({ actionId: 'start:choose', placeholder: 'Choose one', blockId, choices })];
 }
 
 function runButton({ label, text, isDurable, thread }: RunButton): Button {

@@ -212,7 +212,7 @@ describe('digest', () => {
     const [first, second] = (await digests()).map(({ id }) => id);
     const said = await ask(world, '/deckhand digest remove', 'admin');
     expect(said).toContain('This channel has 2 digests');
-    for (const id of [first, second]) expect(said).toContain(`\`${id}\``);
+    for (const id of [first, second]) expect(said).toContain(`"value":"${id}"`);
     await world.say(`digest pause ${first?.toUpperCase()}`);
     expect(await world.say('digest resume')).toContain(`resumed the digest \`${first}\``);
     expect(await ask(world, `/deckhand digest remove ${first}x`, 'admin')).toContain(

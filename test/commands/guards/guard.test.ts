@@ -117,6 +117,17 @@ describe('guard', () => {
     expect(await guards()).toEqual(before);
   });
 
+  it('asks with a menu which is meant, where the channel has several', async () => {
+    await world.say('guard add storefront hourly');
+    await world.say('guard add billing-api hourly');
+    const asked = await ask(world, '/deckhand guard pause', 'admin');
+    expect(asked).toContain('This channel has 2 guards.');
+    const { ts = '' } = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? {};
+    const billing = (await guards()).find(({ project }) => project.permalink === 'billing-api');
+    await ann().click({ channel: CHANNEL, ts }, { actionId: 'start:choose', selected: billing?.id ?? '' });
+    await world.slack.until(() => last()?.text.includes('paused the guard `Billing API`'));
+  });
+
   it('list shows id, when and by whom, and its buttons draw it anew', async () => {
     await world.say('guard add storefront hourly');
     const [guard] = await guards();

@@ -158,6 +158,7 @@ export const ROWS: Readonly<Record<string, Role>> = {
   'action episode:claim': 'member',
   'action episode:release': 'member',
   'action start:run': 'member',
+  'action start:choose': 'member',
   'action start:at-once': 'member',
   'tool projects': 'member',
   'tool test_access': 'member',
