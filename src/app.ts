@@ -101,12 +101,12 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
 
 /** Puts the features together; opens nothing before `start`. */
 export function createApp(parts: AppParts) {
-  const { config, clock, log, engine } = parts;
+  const { config, clock, log, metrics, engine } = parts;
   const workspaces = createWorkspaces(parts);
   const readBody = createBodyReader();
   const signingSecret = config.SLACK_SIGNING_SECRET ?? '';
   const readSignedBody = createSignedBodyReader({ signingSecret, clock, readBody });
-  const { receiver, routes: slackRoutes } = openReceiver(parts, readSignedBody);
+  const { receiver, routes: slackRoutes } = openReceiver({ ...parts, readBody, readSignedBody });
   const registry = createRegistry(commandsFor(config), START);
   const shared = { ...parts, workspaces, readBody, readSignedBody };
   const background = createBackgroundWork(log);
@@ -138,7 +138,12 @@ export function createApp(parts: AppParts) {
     /** Starts jobs and the listener. @param onListening called before Slack is reached, which may take long */
     async start(onListening?: (listener: Listener) => void): Promise<Listener> {
       await engine.start();
-      listener = await listen(routes, { host: config.HOST, port: config.PORT, log });
+      listener = await listen(routes, {
+        host: config.HOST,
+        port: config.PORT,
+        log,
+        onRefused: metrics.refused,
+      });
       metricsListener = await listenForMetrics(parts, health);
       onListening?.(listener);
       void checkTokens(parts, draining.signal);
@@ -170,18 +175,22 @@ export function createApp(parts: AppParts) {
 }
 
 /** How Slack reaches us: by signed requests to our listener, or over a connection that we open. */
-function openReceiver(
-  { config, log, metrics, tokenHealth }: AppParts,
-  readSignedBody: ReadBody,
-): { receiver: Receiver; routes: Routes } {
+function openReceiver({
+  config,
+  log,
+  metrics,
+  tokenHealth,
+  readBody,
+  readSignedBody,
+}: AppParts & { readBody: ReadBody; readSignedBody: ReadBody }): { receiver: Receiver; routes: Routes } {
   const { SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl } = config;
-  const { ack: onAck, refused: onRefused, socket: onOpen } = metrics;
+  const { ack: onAck, socket: onOpen } = metrics;
   if (appToken !== undefined)
     return {
       receiver: createSocketReceiver({ appToken, apiUrl, log, tokenHealth, onAck, onOpen }),
       routes: {},
     };
-  const receiver = createHttpReceiver({ readSignedBody, log, onAck, onRefused });
+  const receiver = createHttpReceiver({ readBody, readSignedBody, log, onAck });
   return { receiver, routes: { 'POST /slack/events': receiver.handler } };
 }
 

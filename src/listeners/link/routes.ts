@@ -8,7 +8,7 @@ import { addressOf, CALLBACK_PATH, START_PATH } from '../../workspace/link-reque
 import type { Parts, Workspaces } from '../../workspace/workspace.ts';
 import { cookieLine, cookiesOf, sendPage } from '../pages.ts';
 import type { Handler, Routes } from '../receivers/http-server.ts';
-import { type ReadBody, Refused } from '../receivers/signed-body.ts';
+import type { ReadBody } from '../receivers/signed-body.ts';
 
 const Linked = z.object({
   user: z.string(),
@@ -108,12 +108,7 @@ function allowForm(response: ServerResponse, { protocol, origin }: URL): void {
 /** Binds this browser by a cookie and sends it on to the service. */
 async function start(visit: Visit): Promise<LinkEnd | undefined> {
   const { linkRequests, oauth, callback, request, response, readBody } = visit;
-  const body = await readBody(request);
-  if (body instanceof Refused) {
-    response.writeHead(body.status, { connection: 'close' }).end();
-    return undefined;
-  }
-  const form = new URLSearchParams(body.toString('utf8'));
+  const form = new URLSearchParams(await readBody(request));
   const ticket = form.get('ticket') ?? '';
   const requester = await linkRequests.open(ticket);
   if (typeof requester === 'string') return requester;

@@ -11,32 +11,18 @@ export interface McpParts extends Parts {
   config: Parts['config'] & { MCP: 'on' | 'off'; SLACK_SIGNING_SECRET?: string | undefined };
 }
 
-/** JSON-RPC's word for a request that is none. */
-const INVALID_REQUEST = -32_600;
-
 /**
  * `POST /mcp`: the tools for Slack's own assistant, where they are switched on. Each request is signed by Slack like every
  * other, and stands by itself: there are no sessions, and nothing is streamed.
  */
 export function mcpRoutes(parts: McpParts): Routes {
-  const { config, metrics, log, readSignedBody } = parts;
+  const { config, readSignedBody } = parts;
   if (config.MCP === 'off' || config.SLACK_SIGNING_SECRET === undefined) return {};
 
-  function refuse(response: ServerResponse, { status, reason }: Refused): void {
-    log.warn({ event: 'request_refused', status, reason }, 'a request to the MCP endpoint was refused');
-    metrics.refused(reason);
-    const error = { code: INVALID_REQUEST, message: 'Invalid request' };
-    response
-      .writeHead(status, { connection: 'close', 'content-type': 'application/json' })
-      .end(JSON.stringify({ jsonrpc: '2.0', error, id: null }));
-  }
-
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const raw = await readSignedBody(request);
-    if (raw instanceof Refused) return refuse(response, raw);
     // One message a request: a batch would be many under one signature.
-    const message = parseObject(raw.toString('utf8'));
-    if (message === undefined) return refuse(response, new Refused(400, 'malformed'));
+    const message = parseObject(await readSignedBody(request));
+    if (message === undefined) throw new Refused(400, 'malformed');
     // Loaded with the first request, because most installations do without it.
     const { answerMcp } = await import('./server.ts');
     const answer = await answerMcp(message, request.headers, parts);

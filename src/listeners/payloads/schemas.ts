@@ -40,7 +40,9 @@ export const SlashBody = z.looseObject({
 });
 
 /** Slack gives back the blocks that we sent; anything that is not a block is left out here. */
-const Block = z.looseObject({ type: z.string(), block_id: z.string().optional() });
+const Block = z
+  .looseObject({ type: z.string(), block_id: z.string().optional(), element: z.looseObject({}).optional() })
+  .refine(({ type, element }) => type !== 'input' || element !== undefined);
 const Blocks = z
   .array(z.unknown())
   .nullish()

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from '../../observability/log.ts';
 import { PAGE_STYLE } from '../../views/public/pages.ts';
 
+import { Refused } from './signed-body.ts';
+
 export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void;
 
 /** Handlers by `METHOD /path`. */
@@ -79,6 +81,8 @@ export interface ListenOptions {
   /** The variable that the port is from; `PORT` if left out. */
   variable?: 'PORT' | 'METRICS_PORT';
   log: Logger;
+  /** Told why a request was refused. */
+  onRefused?: (reason: string) => void;
   slowest?: typeof SLOWEST;
 }
 
@@ -88,7 +92,7 @@ export async function listen(routes: Routes, options: ListenOptions): Promise<Li
   let isDraining = false;
   const server = createServer({ connectionsCheckingInterval: headersMs / 10 }, (request, response) => {
     if (isDraining) response.setHeader('connection', 'close');
-    void answer(routes, request, response, options.log);
+    void answer(routes, request, response, options);
   });
   server.headersTimeout = headersMs;
   server.requestTimeout = requestMs;
@@ -115,7 +119,7 @@ async function answer(
   routes: Routes,
   request: IncomingMessage,
   response: ServerResponse,
-  log: Logger,
+  options: ListenOptions,
 ): Promise<void> {
   const url = URL.parse(request.url ?? '/', 'http://localhost');
   // Slack is no browser that these headers would protect.
@@ -133,10 +137,25 @@ async function answer(
   try {
     await handler(request, response, url);
   } catch (error) {
-    if (request.errored !== null) {
-      log.warn({ event: 'request_refused', reason: 'cut_off' }, 'a request ended before all of it was there');
-      return;
-    }
+    answerFailure(error, request, response, options);
+  }
+}
+
+function answerFailure(
+  error: unknown,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { log, onRefused }: ListenOptions,
+): void {
+  if (error instanceof Refused) {
+    const { status, message: reason } = error;
+    log.warn({ event: 'request_refused', status, reason }, 'a request was refused');
+    onRefused?.(reason);
+    // The body may not have been read, so the connection cannot be used again.
+    response.writeHead(status, { connection: 'close' }).end();
+  } else if (request.errored !== null)
+    log.warn({ event: 'request_refused', reason: 'cut_off' }, 'a request ended before all of it was there');
+  else {
     log.error({ event: 'http_handler_failed', err: error }, 'a request could not be answered');
     if (!response.headersSent) sendText(response, 500, 'something went wrong');
     else response.destroy();
