@@ -6,13 +6,14 @@ import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { DEMO_USERS, demoOauthClient } from '../service/seed/demo-facts.ts';
-import { startSimulatedService } from '../service/server.ts';
+import { type SimulatedService, startSimulatedService } from '../service/server.ts';
 import type { LocalSlack } from '../slack/local-slack.ts';
 import { appFromManifestFile } from '../slack/registered-app.ts';
 import { startLocalSlack } from '../slack/server.ts';
 import { buildPage } from '../slack/web/build.ts';
 import { demoControls } from './controls.ts';
 import { installInto } from './install.ts';
+import { haveOutages } from './outages.ts';
 import { freePort } from './ports.ts';
 import { createProduct } from './product.ts';
 import { DEMO_SAMPLES } from './samples.ts';
@@ -72,7 +73,7 @@ async function run(): Promise<void> {
     SERVICE_SITES_DOMAIN: service.sitesDomain,
     STORE_URL: `sqlite://${join(folder, 'deckhand.sqlite')}`,
     ENCRYPTION_KEYS: `demo:${randomBytes(32).toString('base64')}`,
-    NOTICE_INTERVAL_MS: '15000',
+    NOTICE_INTERVAL_MS: '5000',
   };
   const product = createProduct(env, values.logs ? print : () => undefined);
   slack.deliverTo(`${publicUrl}/slack/events`);
@@ -80,9 +81,12 @@ async function run(): Promise<void> {
   await product.start();
   await installInto(slack, publicUrl, { team: 'T0ACME', user: 'U0ADA' });
   printWelcome(slack, { serviceUrl: service.baseUrl, publicUrl });
-  if (values.tour) void tour(slack);
+  const ending = new AbortController();
+  void haveOutages(service, ending.signal);
+  if (values.tour) void tour(slack, service);
 
   async function stop(): Promise<void> {
+    ending.abort();
     await product.stop();
     await Promise.all([slack.stop(), service.stop()]);
     await rm(folder, { recursive: true, force: true });
@@ -93,12 +97,12 @@ async function run(): Promise<void> {
 }
 
 /** Begins once somebody looks, and ends on its own; the demo goes on. */
-async function tour(slack: LocalSlack): Promise<void> {
+async function tour(slack: LocalSlack, service: SimulatedService): Promise<void> {
   print();
   print('The tour begins in ten seconds: open the page as Ada, in #deploys.');
   await pause(10_000);
   try {
-    await giveTour(slack, print);
+    await giveTour({ slack, service }, print);
   } catch (error) {
     // Whoever watches may press buttons too; the demo goes on without a guide.
     print(`The tour ends here: ${error instanceof Error ? error.message : String(error)}`);
@@ -120,6 +124,7 @@ function printWelcome(
   print(`      e-mail    ${email}`);
   print(`      API key   ${apiKey}`);
   print('  /deckhand test storefront   and watch the thread');
+  print('  /deckhand watch all failures   and see a project fail and recover, in one message');
   print();
   print(`A pasted link shows its live state: ${project}`);
   print(`The workspace Harbour has no Deckhand yet; install it there: ${publicUrl}/slack/install`);

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEMO_USERS } from '../service/seed/demo-facts.ts';
+import type { SimulatedService } from '../service/server.ts';
 import type { LocalSlack } from '../slack/local-slack.ts';
 import type { SeenMessage } from '../slack/state/types.ts';
+import { deploy } from './outages.ts';
 
 const TEAM = 'T0ACME';
 const ADA = 'U0ADA';
@@ -13,6 +15,7 @@ const READ_MS = 3_500;
 /** What a step is told with, and what it may do. */
 interface Guide {
   slack: LocalSlack;
+  service: SimulatedService;
   ada: ReturnType<LocalSlack['as']>;
   /** Types a command, in #deploys unless another channel is named. */
   type(line: string, channel?: string): Promise<unknown>;
@@ -33,10 +36,7 @@ const STEPS: readonly Step[] = [
   ['Can its repository and servers be reached? The thread tells it live.', test],
   ['What happened this week, and how did it go?', ({ type }) => type('activity 7d stats')],
   ['A digest every Monday morning; this is what it will look like.', digest],
-  [
-    'Only what starts failing or recovers is told here as it happens.',
-    ({ type }) => type('watch storefront transitions'),
-  ],
+  ['One failure is one message: somebody is on it, and it says when it is over.', outage],
   ['Setting up an integration asks for exactly what its type needs.', integration],
   ['Which invoices are there?', invoices, BILLING],
   ['And is everything well?', ({ type }) => type('doctor')],
@@ -47,7 +47,7 @@ const STEPS: readonly Step[] = [
  * by itself; a step that does not come to its end within its time is an error.
  */
 export async function giveTour(
-  slack: LocalSlack,
+  { slack, service }: Pick<Guide, 'slack' | 'service'>,
   say: (line: string) => void,
   readMs = READ_MS,
 ): Promise<void> {
@@ -55,6 +55,7 @@ export async function giveTour(
   let stepTs = '';
   const guide: Guide = {
     slack,
+    service,
     ada,
     look: (times = 1) => pause(readMs * times),
     type: (line, channel = DEPLOYS) => ada.command(channel, `/deckhand ${line}`.trim()),
@@ -113,6 +114,18 @@ async function digest({ look, told, type }: Guide): Promise<void> {
   await look();
   await type('digest preview');
   await look();
+}
+
+async function outage({ service, ada, look, told, type }: Guide): Promise<void> {
+  await type('watch storefront failures');
+  await told('set up the watch');
+  deploy(service, 'storefront', false);
+  const { ts } = await told('Storefront is failing');
+  await look();
+  await ada.click({ channel: DEPLOYS, ts }, { actionId: 'episode:claim' });
+  await look();
+  deploy(service, 'storefront', true);
+  await told('Storefront recovered');
 }
 
 async function integration({ slack, ada, look, opened, type }: Guide): Promise<void> {

@@ -1,5 +1,5 @@
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM } from '../support/test-world.ts';
-import { digest, notice, watch } from './schedule-acts.ts';
+import { digest, episode, notice, watch } from './schedule-acts.ts';
 import type { Site } from './site.ts';
 import { uninstall } from './uninstall-act.ts';
 
@@ -214,6 +214,7 @@ export const ACTS: readonly Act[] = [
   roles,
   workflow,
   watch,
+  episode,
   notice,
   digest,
   uninstall,

@@ -31,6 +31,44 @@ export const watch: Act = {
   seen: (site, n) => times(posts(site, CHANNEL), `r${1000 + n}x`),
 };
 
+/** An outage of this time: two failures and a success, each once what came before can be seen, or after a while. */
+export const episode: Act = {
+  name: 'episode',
+  env: POLLED,
+  isAlone: true,
+  async setUp(site) {
+    await ann(site).command(CHANNEL, '/deckhand watch all failures');
+    await site.slack.until(() => posts(site, CHANNEL).length > 0, { what: 'the watch' });
+  },
+  async ask(site, n) {
+    const deploy = (succeeded: boolean, at: number): void =>
+      void site.service.world.addDeployment({
+        account: ACCOUNT,
+        project: 'storefront',
+        succeeded,
+        endRef: `e${n * 10 + at + 10_000}`,
+      });
+    const isShown = (words: string) => () => rootsOf(site, n).some(({ text }) => text.includes(words));
+    deploy(false, 1);
+    await site.slack.until(isShown('failing'), { timeoutMs: 2_000 }).catch(() => undefined);
+    deploy(false, 2);
+    await site.slack.until(isShown('2 failures'), { timeoutMs: 2_000 }).catch(() => undefined);
+    deploy(true, 3);
+    return true;
+  },
+  // A root that a kill posted again keeps one of its two as it was.
+  seen: (site, n) => rootsOf(site, n).filter(({ text }) => text.includes('recovered')).length,
+  done: (site, n) => new Set(rootsOf(site, n).map(({ client_msg_id: name }) => name)).size,
+};
+
+/** The messages in the channel of the outage of this time. */
+function rootsOf({ slack }: Site, n: number) {
+  const failures = [1, 2].map((at) => `e${n * 10 + at + 10_000}`);
+  return slack
+    .messages(TEAM, CHANNEL)
+    .filter(({ blocks }) => failures.some((name) => JSON.stringify(blocks).includes(name)));
+}
+
 const numbers = new Map<number, number>();
 export const notice: Act = {
   name: 'invoice notice',

@@ -34,17 +34,24 @@ describeInBrowser('the tour of the demo', () => {
 
   it('comes to its end, and leaves whoever watched at App Home with what it set up', async () => {
     addDemoWorkspaces(slack);
-    const env = environment(slack, service, slack.install('T0ACME'), await temporaryFolder());
+    const env = {
+      ...environment(slack, service, slack.install('T0ACME'), await temporaryFolder()),
+      NOTICE_INTERVAL_MS: '200',
+    };
     product = createProduct(env, () => undefined);
     slack.deliverTo(`http://127.0.0.1:${await product.start()}/slack/events`);
     const page = await browser.openWorkspace(`${slack.origin}/#/T0ACME/U0ADA/C0GENERAL`);
     await page.getByRole('textbox', { name: 'Message #general' }).waitFor();
     const said: string[] = [];
-    await giveTour(slack, (line) => said.push(line), HASTE_MS);
+    await giveTour({ slack, service }, (line) => said.push(line), HASTE_MS);
     const home = page.getByRole('region', { name: 'Deckhand Home' });
     await home.getByText(/Digest in/).waitFor();
     await home.getByText(/Watch in/).waitFor();
     await home.getByText('1 of 7 servers is unreachable').waitFor();
+    const outage = slack
+      .messages('T0ACME', 'C0DEPLOYS')
+      .find(({ text }) => text.startsWith('Storefront recovered'));
+    expect(JSON.stringify(outage?.edits)).toContain('<@U0ADA> is on it');
     expect(said.at(-1)).toContain('That was the tour');
   });
 });
