@@ -55,8 +55,8 @@ export const projects = defineCommand({
 export const use = defineCommand({
   name: 'use',
   summary: 'Binds this channel to a project, so that commands need not name it',
-  usage: '<project>|none',
-  examples: ['use storefront', 'use none'],
+  usage: '[<project>|none]',
+  examples: ['use', 'use storefront', 'use none'],
   role: 'operator',
   needsAccount: true,
   durable: true,
@@ -74,6 +74,11 @@ export const use = defineCommand({
         message: say(`<@${user}> unbound this channel: commands need to name their project.`),
         audit: { target: 'none' },
       };
+    }
+    const bound = await workspace.channels.get(channel);
+    if (named === undefined && context.project === undefined && bound.project !== undefined) {
+      const where = `${bold(bound.project.name)}${bound.account === undefined ? '' : ` in ${code(bound.account)}`}`;
+      return { kind: 'private', message: say(`This channel is bound to ${where}.`) };
     }
     const account = await accountOf(context);
     const projects = await workspace.projects.look(account);

@@ -118,6 +118,10 @@ describe('test access from a channel', () => {
   test('test access from a channel uses the project that the channel is bound to', async ({ world }) => {
     await world.as('admin').command(CHANNEL, '/deckhand use storefront');
     await world.slack.until(() => root(world)?.text.includes('bound this channel'));
+    await world.as('admin').command(CHANNEL, '/deckhand use');
+    await world.slack.until(() =>
+      privately(world, 'admin').includes('This channel is bound to *Storefront* in `acme`.'),
+    );
     await run(world, 'test');
     await rootSays(world, 'all 2 servers are reachable');
   });
