@@ -25,14 +25,12 @@ import {
 import { createSocketReceiver } from './listeners/receivers/socket-receiver.ts';
 import { createRegistry } from './listeners/registry.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
-import { digestJob } from './scheduler/digests/run-digest.ts';
-import { DIGESTS } from './scheduler/digests/schedule.ts';
+import { DIGESTS, digestJob } from './scheduler/digests/digest.ts';
 import { QUIET_EPISODES } from './scheduler/episodes/episodes.ts';
-import { GUARD_CHECKS, GUARD_OUTCOMES, GUARD_RUNS } from './scheduler/guards/run-guard.ts';
-import { GUARDS } from './scheduler/guards/schedule.ts';
+import { GUARD_CHECKS, GUARD_OUTCOMES, GUARD_RUNS, GUARDS } from './scheduler/guards/guard.ts';
 import { INVOICE_FEED, INVOICE_NOTICES } from './scheduler/invoices/notices.ts';
 import { LATE_NOTICES } from './scheduler/schedules/notify-owner.ts';
-import { feedJobs } from './scheduler/schedules/poll-account.ts';
+import { feedJobs } from './scheduler/schedules/polling.ts';
 import { reconcileJob, startSchedules } from './scheduler/schedules/reconcile-schedules.ts';
 import { ADD_SERVER } from './scheduler/servers/add-server.ts';
 import { FOLLOW_PROVISIONING } from './scheduler/servers/provisioning.ts';

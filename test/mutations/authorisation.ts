@@ -76,7 +76,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   },
   {
     name: 'two persons are linked to one user of the service',
-    file: 'src/records/user-links.ts',
+    file: 'src/records/service-people.ts',
     from: 'return isTaken ? undefined : store(user, tokens, email);',
     to: 'return isTaken === undefined ? undefined : store(user, tokens, email);',
     tests: ['test/listeners/link/identity.test.ts'],

@@ -157,7 +157,7 @@ export const FRONT: readonly Mutation[] = [
   },
   {
     name: 'an old "Undo" takes a later link back',
-    file: 'src/records/user-links.ts',
+    file: 'src/records/service-people.ts',
     from: 'if (linkedAt !== undefined && (await',
     to: 'if (linkedAt === null && (await',
     tests: [LINK_TEST],

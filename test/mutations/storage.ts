@@ -62,7 +62,7 @@ export const STORAGE: readonly Mutation[] = [
   },
   {
     name: 'the tokens of a link are not bound to their person',
-    file: 'src/records/user-links.ts',
+    file: 'src/records/service-people.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
     from: 'return { record: `links/${user}`,',
     to: "return { record: user === undefined ? '' : 'links',",

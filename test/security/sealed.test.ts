@@ -24,7 +24,7 @@ const SEALED = /"v1\.([^".]+)\.[^".]+"/g;
 const SEALERS = [
   'src/listeners/stored-forms.ts',
   'src/records/account-keys.ts',
-  'src/records/user-links.ts',
+  'src/records/service-people.ts',
   'src/workspace/link-requests.ts',
   'src/workspace/oauth-installations.ts',
 ];

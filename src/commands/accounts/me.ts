@@ -3,7 +3,7 @@ import { outdated } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { AccountFailure } from '../../records/accounts.ts';
-import { nameKey } from '../../records/service-names.ts';
+import { nameKey } from '../../records/service-people.ts';
 import { getActivity } from '../../service/activity.ts';
 import { claimsMessage, mentionWords, unknownNameMessage } from '../../views/accounts/claims.ts';
 import { menuTarget } from '../../views/blocks/inputs.ts';

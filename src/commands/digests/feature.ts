@@ -5,7 +5,7 @@ import { daysLater, parseZone } from '../../jobs/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Digest } from '../../records/digests.ts';
 import { nextOf } from '../../records/timed-schedules.ts';
-import { DIGESTS } from '../../scheduler/digests/schedule.ts';
+import { DIGESTS } from '../../scheduler/digests/digest.ts';
 import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
 import type { Choices } from '../../scheduler/schedules/timed.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';

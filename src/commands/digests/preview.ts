@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/reply.ts';
-import { drawDigest, frameOf } from '../../scheduler/digests/post.ts';
+import { drawDigest, frameOf } from '../../scheduler/digests/digest.ts';
 import { gatherReports } from '../../scheduler/digests/reports.ts';
 import { type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { resolveSchedule } from '../schedules/feature.ts';

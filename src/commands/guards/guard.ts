@@ -4,7 +4,7 @@ import { parseZone } from '../../jobs/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Guard } from '../../records/guards.ts';
 import { nextOf } from '../../records/timed-schedules.ts';
-import { GUARDS } from '../../scheduler/guards/schedule.ts';
+import { GUARDS } from '../../scheduler/guards/guard.ts';
 import { guardCommand, guardModal, guardWords } from '../../views/guards/guard.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
 import { cadenceWords, timedList } from '../../views/schedules/timed.ts';

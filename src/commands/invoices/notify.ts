@@ -5,7 +5,7 @@ import type { BillingChannel } from '../../records/billing.ts';
 import { ACTIVE, type Schedule } from '../../records/schedules.ts';
 import { addNotices, INVOICE_FEED, INVOICE_NOTICES, knownFrom } from '../../scheduler/invoices/notices.ts';
 import { resumeSchedule } from '../../scheduler/schedules/lifecycle.ts';
-import { withPolling } from '../../scheduler/schedules/poller.ts';
+import { withPolling } from '../../scheduler/schedules/polling.ts';
 import { NOTICE_WORDS, notifyStateMessage } from '../../views/invoices/invoices.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
 import { type CommandContext, defineCommand } from '../command.ts';

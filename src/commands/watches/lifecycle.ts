@@ -1,5 +1,5 @@
 import type { PlacedWatch } from '../../records/watches.ts';
-import { withPolling } from '../../scheduler/schedules/poller.ts';
+import { withPolling } from '../../scheduler/schedules/polling.ts';
 import { WATCH_FEED } from '../../scheduler/watches/feed.ts';
 import { CHANNEL_WATCHES } from '../../scheduler/watches/schedule.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';

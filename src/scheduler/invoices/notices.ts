@@ -15,8 +15,7 @@ import { type InvoiceNews, invoiceNotices, noticeCount } from '../../views/invoi
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule, type ScheduleKind } from '../schedules/lifecycle.ts';
 import { postPending } from '../schedules/outbox.ts';
-import type { Feed, PageContext } from '../schedules/poll-account.ts';
-import { ensurePolling } from '../schedules/poller.ts';
+import { ensurePolling, type Feed, type PageContext } from '../schedules/polling.ts';
 
 const INTERVAL_MS = HOUR_MS;
 

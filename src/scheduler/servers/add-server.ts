@@ -13,8 +13,15 @@ import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver } from '../deliver.ts';
 import { FOLLOW_PROVISIONING, type ServerTarget } from './provisioning.ts';
-import { createOrders, findOrdered, namesakesOf, ServerOrder } from './server-order.ts';
-import { notifyRefused, notifyUnknown, showInModal } from './server-order-messages.ts';
+import {
+  createOrders,
+  findOrdered,
+  namesakesOf,
+  notifyRefused,
+  notifyUnknown,
+  ServerOrder,
+  showInModal,
+} from './server-order.ts';
 
 /** The modal's answer must reach Slack before the outcome, or it would replace it. */
 const HEAD_START_MS = 250;

@@ -3,7 +3,7 @@ import { count } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import { subjectKey } from '../../records/episodes.ts';
 import { afterUnread, type Batch } from '../../records/schedules.ts';
-import { nameKey } from '../../records/service-names.ts';
+import { nameKey } from '../../records/service-people.ts';
 import {
   type Kept,
   type KeptLine,
@@ -17,7 +17,7 @@ import type { SkippedRows } from '../../service/call.ts';
 import { isFailure } from '../../views/activity/chart.ts';
 import { newsCount, newsLine, type WatchedNews, watchMessages } from '../../views/watches/news.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { Feed, PageContext } from '../schedules/poll-account.ts';
+import type { Feed, PageContext } from '../schedules/polling.ts';
 import { advance, cursorAfter, markOf, projectKey } from './feed-cursor.ts';
 import { isOpen, keep, takeDue } from './kept.ts';
 import { type FoundOutcome, followOutcomes, isFollowed, isPlaced } from './news.ts';

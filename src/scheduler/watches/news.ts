@@ -1,5 +1,4 @@
-import type { Mentions } from '../../records/service-names.ts';
-import { nameKey } from '../../records/service-names.ts';
+import { type Mentions, nameKey } from '../../records/service-people.ts';
 import type { Failing, Watch, WatchedProject, WatchedServer } from '../../records/watches.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import { isFailure, outcomeOf } from '../../views/activity/chart.ts';

@@ -11,8 +11,7 @@ import {
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ScheduleKind } from '../schedules/lifecycle.ts';
 import { postPending } from '../schedules/outbox.ts';
-import { type PageContext, pageContext } from '../schedules/poll-account.ts';
-import { ensurePolling } from '../schedules/poller.ts';
+import { ensurePolling, type PageContext, pageContext } from '../schedules/polling.ts';
 import { afterPage, type FeedPage, fromPage, isActive, readFeed, WATCH_FEED } from './feed.ts';
 import { merge, split } from './kept.ts';
 

@@ -10,7 +10,7 @@ import {
 } from '../../records/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
-import { pageContext } from '../schedules/poll-account.ts';
+import { pageContext } from '../schedules/polling.ts';
 import { newChannel, readFeed } from './feed.ts';
 import { asSchedule, changeWatch, WATCHES, withPage } from './schedule.ts';
 

@@ -1,6 +1,6 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateOnly, truncate } from '../../core/mrkdwn.ts';
-import type { Claim } from '../../records/service-names.ts';
+import type { Claim } from '../../records/service-people.ts';
 import { choiceMenu } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, buttons, context, say, section } from '../blocks/message.ts';

@@ -1,7 +1,7 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
-import type { Link } from '../../records/user-links.ts';
+import type { Link } from '../../records/service-people.ts';
 import type { Profile } from '../../service/profile.ts';
 import { button, buttons, context, say, section } from '../blocks/message.ts';
 import { maskedKey } from './accounts.ts';

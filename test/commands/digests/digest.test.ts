@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DIGESTS } from '../../../src/scheduler/digests/schedule.ts';
+import { DIGESTS } from '../../../src/scheduler/digests/digest.ts';
 import { DAY, type DigestWorld, HOUR, openDigestWorld } from '../../scheduler/digests/digest-world.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';

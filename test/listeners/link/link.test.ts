@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createUserLinks } from '../../../src/records/user-links.ts';
+import { createUserLinks } from '../../../src/records/service-people.ts';
 import { parseEncryptionKeys } from '../../../src/store/encryption-keys.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { createSealer } from '../../../src/store/sealer.ts';

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { capitalised } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
@@ -8,14 +9,26 @@ import {
   type Subject,
   subjectKey,
 } from '../../records/episodes.ts';
-import { GUARD_RESULTS, type Guard, GuardCheck, type GuardResult, requestOf } from '../../records/guards.ts';
+import { GUARD_RESULTS, Guard, GuardCheck, type GuardResult, requestOf } from '../../records/guards.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { isUndeliverable, undeliverableReason } from '../deliver.ts';
 import { noteOutcomes } from '../episodes/episodes.ts';
-import { REFUSALS } from '../schedules/poll-account.ts';
+import { REFUSALS } from '../schedules/polling.ts';
+import { TimedKind } from '../schedules/timed.ts';
 import { beginTest } from '../test-access/start-test.ts';
-import { GUARDS } from './schedule.ts';
+
+/** Guards run within so long after their time, so that those of one minute do not meet at the service. */
+const SPREAD_MS = 5 * MINUTE_MS;
+
+export const GUARDS = new TimedKind<Guard>({
+  noun: 'guard',
+  schema: Guard,
+  recordsOf: ({ guards }) => guards,
+  nameOf: ({ project }) => project.name,
+  // The same each time.
+  delayOf: (id) => hash('sha256', id, 'buffer').readUInt32BE() % SPREAD_MS,
+});
 
 /** What is unreachable is tested again so much later, before anybody is told. */
 const AGAIN_MS = 2 * MINUTE_MS;
