@@ -8,8 +8,13 @@ import { LongestFirst } from './test/support/longest-first.ts';
 // Compiled code is kept between workers, the processes they start, and runs.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'deckhand-tests');
 
-/** Minutes of kills, which `npm run test:long` runs each night. */
-const NIGHTLY = ['test/process/{chaos,replicas}.test.ts'];
+/** Minutes of kills and floods, which `npm run test:long` runs each night. */
+const NIGHTLY = [
+  'test/deploy/rolling-restart.test.ts',
+  'test/process/{chaos,hostile-traffic,replicas,sigterm}.test.ts',
+  'test/scheduler/test-access/forty-tests.test.ts',
+  'test/trust/starvation.test.ts',
+];
 
 export default defineConfig({
   test: {

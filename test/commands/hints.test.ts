@@ -46,12 +46,6 @@ describe('T7: a hint of the service', () => {
     expect(JSON.stringify(me.view())).toContain(`Too many; ${SHOWN}`);
   });
 
-  test('T7: follows an answer that does not say whether an integration was set up', async ({ world }) => {
-    const { me } = await addHook(world, 500, { error_code: 'internal_error', hint: HINT });
-    await world.slack.until(() => JSON.stringify(me.view()).includes('may or may not'));
-    expect(JSON.stringify(me.view())).toContain(`may or may not be set up. The service says: ${SHOWN}`);
-  });
-
   test('a busy service is named without its advice to programmers, and "Try again" does it', async ({
     world,
   }) => {
@@ -95,13 +89,6 @@ describe('T7: a hint of the service', () => {
     expect(channelText(world)).toContain(SHOWN);
   });
 
-  test('T7: stands in the root message of a run that the service does not start', async ({ world }) => {
-    refuse(world, 'projects/storefront/test_access', 403, REFUSED, 'POST');
-    await say(world, 'test storefront');
-    await world.slack.until(() => channelText(world).includes('stopped'), { what: 'the end' });
-    expect(channelText(world)).toContain(SHOWN);
-  });
-
   test('T7: stands on App Home beside figures that the service refuses', async ({ world }) => {
     refuse(world, 'activity', 403, REFUSED);
     const home = () => JSON.stringify(world.slack.home(TEAM, PEOPLE.admin)?.content.blocks ?? []);
@@ -121,25 +108,5 @@ describe('T7: a hint of the service about a schedule', () => {
     refuse(world, 'activity', 403, REFUSED);
     await world.slack.until(() => dmText(world).includes('/deckhand watch resume'), { what: 'the pause' });
     expect(dmText(world)).toContain(SHOWN);
-  });
-
-  test('T7: stands in the message about paused invoice notices', async ({ world }) => {
-    world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    await say(world, 'invoices notify here');
-    await world.slack.until(() => channelText(world).includes('the invoice notices of'));
-    refuse(world, 'account/invoices', 403, REFUSED);
-    await world.slack.until(() => dmText(world).includes('invoices notify here'), { what: 'the pause' });
-    expect(dmText(world)).toContain(SHOWN);
-  });
-
-  test('T7: stands in the preview of a digest', async ({ world }) => {
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    await say(world, 'digest add daily 09:00 UTC');
-    await world.slack.until(() => channelText(world).includes('the digest `'));
-    refuse(world, 'activity', 403, REFUSED);
-    await say(world, 'digest preview');
-    const privately = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin));
-    await world.slack.until(() => privately().includes(SHOWN), { what: 'the hint in the preview' });
   });
 });

@@ -227,12 +227,6 @@ describe('signing up', () => {
     expect(await ask(world, '/deckhand')).toContain('is not verified yet');
   });
 
-  it('is for admins', async () => {
-    await world.as('member').command(CHANNEL, '/deckhand signup');
-    await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.member).length === 1);
-    expect(world.slack.ephemerals(TEAM, PEOPLE.member)[0]?.text).toContain('Only admins can do this');
-  });
-
   it('leaves neither password nor key in a log line, the database or anything sent to Slack', async () => {
     await openForm(world);
     const ann = world.as('admin');

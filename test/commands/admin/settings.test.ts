@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../../support/test-world.ts';
 import { ann } from '../integrations/support.ts';
 
 describe('settings', () => {
@@ -131,11 +131,5 @@ describe('settings', () => {
     const option = { text: { type: 'plain_text', text: 'Mars' }, value: 'Mars/Olympus' };
     const answer = await me.submit({ zone: option });
     expect(answer.errors?.zone).toContain('no time zone');
-  });
-
-  it('is for operators', async () => {
-    await world.as('member').command(CHANNEL, '/deckhand settings');
-    await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.member).length > 0);
-    expect(world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text).toContain('Only operators');
   });
 });

@@ -121,17 +121,6 @@ describe('digest', () => {
     expect(await digests()).toEqual([]);
   });
 
-  it('is for operators, by words and by clicks', async () => {
-    expect(await ask(world, '/deckhand digest add daily 09:00 UTC')).toContain('Only operators can do this');
-    await world.say('digest add daily 09:00 UTC');
-    await list();
-    const { ts } = last() ?? {};
-    expect(await answerTo(world, 'member', () => click(ts, 'digest:pause', 'member'))).toContain(
-      'Only operators can do this',
-    );
-    expect(await digests()).toMatchObject([{ state: { kind: 'active' } }]);
-  });
-
   it('list shows id, who, when, next and last, and its buttons draw it anew', async () => {
     await world.say('digest add daily 09:00 UTC');
     const id = await world.id();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { accountsChanged } from '../../../src/records/schedules.ts';
 import { type DigestWorld, openDigestWorld } from '../../scheduler/digests/digest-world.ts';
-import { answerTo, ask } from '../../support/asking.ts';
+import { ask } from '../../support/asking.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
 
 describe('guard', () => {
@@ -62,14 +62,6 @@ describe('guard', () => {
     await world.say('use storefront');
     await world.say('guard add hourly');
     expect(await guards()).toMatchObject([{ project: { permalink: 'storefront', name: 'Storefront' } }]);
-  });
-
-  it('is for operators, by words and by clicks', async () => {
-    expect(await ask(world, '/deckhand guard add storefront hourly')).toContain('Only operators can do this');
-    await world.say('guard add storefront hourly');
-    const refused = await answerTo(world, 'member', () => click(last()?.ts, 'guard:pause', 'member'));
-    expect(refused).toContain('Only operators can do this');
-    expect(await guards()).toMatchObject([{ state: { kind: 'active' } }]);
   });
 
   it('without words opens a form, which says what is wrong under its fields', async () => {

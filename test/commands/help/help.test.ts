@@ -181,11 +181,6 @@ describe('words that are no command', () => {
     expect(await ask(world, '/deckhand servers')).toContain('Which project do you mean?');
   });
 
-  test('a synonym needs the role of its command', async ({ world }) => {
-    expect(await ask(world, '/deckhand billing')).toContain('Only billing people see invoices');
-    expect(await ask(world, '/deckhand subscribe storefront')).toContain('Only operators can do this');
-  });
-
   test.for(['deploy', 'deploy storefront now', 'rollback'])(
     'Deckhand says that it does not deploy, and where that is done: %s',
     async (typed, { world }) => {

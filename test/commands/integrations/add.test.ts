@@ -236,12 +236,6 @@ describe('integration add', () => {
     expect(me.kept().filter(({ name }) => name === 'Lost')).toHaveLength(1);
   });
 
-  it('is for operators', async () => {
-    await world.as('member').command(CHANNEL, '/deckhand integration add storefront');
-    await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.member).length > 0);
-    expect(world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text).toContain('Only operators');
-  });
-
   it('leaves no secret in the store, the log or any message', async () => {
     const files = await readdir(world.folder);
     const bytes = await Promise.all(files.map((file) => readFile(`${world.folder}/${file}`, 'latin1')));

@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest';
-import { answerTo } from '../../support/asking.ts';
 import { sendPayload } from '../../support/signed.ts';
 import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 import {
@@ -183,13 +182,6 @@ describe('server add', () => {
     await world.slack.until(() => roots(world).length === 1);
     expect(posts(world)).toHaveLength(2);
     expect(service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers).toHaveLength(3);
-  });
-
-  test('server add is for operators', async ({ world }) => {
-    const said = await answerTo(world, 'member', () =>
-      world.as('member').command(CHANNEL, '/deckhand server add storefront'),
-    );
-    expect(said).toContain('Only operators can do this');
   });
 
   describe('where the account is not enrolled in the beta', () => {

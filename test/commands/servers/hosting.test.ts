@@ -125,12 +125,6 @@ describe('hosting', () => {
   });
 
   describe('sync', () => {
-    test('hosting sync is for operators', async ({ world }) => {
-      const said = await ask(world, '/deckhand hosting sync r-2');
-      expect(said).toContain('Only operators can do this');
-      expect(world.service.requests.all.some(({ path }) => path.endsWith('/sync'))).toBe(false);
-    });
-
     test('hosting sync confirms the request, then shows the card again once it has changed', async ({
       world,
     }) => {

@@ -195,10 +195,6 @@ describe('watch', () => {
     expect(await watch(world, 'failures')).toContain('failures of *Storefront*');
   });
 
-  test('watch is for operators', async ({ world }) => {
-    expect(await ask(world, '/deckhand watch all')).toContain('Only operators can do this');
-  });
-
   test('watch does not begin in a channel where it cannot speak', async ({ world }) => {
     world.slack.kick(TEAM, CHANNEL, 'bot');
     expect(await ask(world, '/deckhand watch all', 'admin')).toContain('Invite me');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { text as readText } from 'node:stream/consumers';
-import { freePort } from '../support/free-port.ts';
+import { freePort } from '../../../test/support/free-port.ts';
 import type { OpenApiDocument } from './document.ts';
 import { installOutside } from './install.ts';
 

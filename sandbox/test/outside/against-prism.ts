@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { z } from 'zod';
-import { ann } from '../commands/integrations/support.ts';
-import { ask } from '../support/asking.ts';
+import { ann } from '../../../test/commands/integrations/support.ts';
+import { ask } from '../../../test/support/asking.ts';
 import {
   ACCOUNT,
   API_KEY,
@@ -13,7 +13,7 @@ import {
   openTestWorld,
   TEAM,
   type TestWorld,
-} from '../support/test-world.ts';
+} from '../../../test/support/test-world.ts';
 import { readDocument } from './document.ts';
 import { type Met, type PlayedService, playDocument } from './prism.ts';
 import { type Line, report } from './report.ts';

@@ -1,10 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { ann } from './commands/integrations/support.ts';
-import { ask } from './support/asking.ts';
-import { test as base } from './support/fixtures.ts';
-import { byLength } from './support/length.ts';
-import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from './support/test-world.ts';
+import { ann } from '../../../test/commands/integrations/support.ts';
+import { ask } from '../../../test/support/asking.ts';
+import { test as base } from '../../../test/support/fixtures.ts';
+import { byLength } from '../../../test/support/length.ts';
+import {
+  ACCOUNT,
+  API_KEY,
+  CHANNEL,
+  EMAIL,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+} from '../../../test/support/test-world.ts';
 
 /** The same at every run; one that has failed in the long form joins them. */
 const SEEDS = [1, 2, 3, 128_527];

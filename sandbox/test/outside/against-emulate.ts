@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { sendJson, sendPayload, sendSigned } from '../support/signed.ts';
-import { ACCOUNT, API_KEY, EMAIL, openTestWorld, type TestWorld } from '../support/test-world.ts';
+import { sendJson, sendPayload, sendSigned } from '../../../test/support/signed.ts';
+import { ACCOUNT, API_KEY, EMAIL, openTestWorld, type TestWorld } from '../../../test/support/test-world.ts';
 import { type Call, type EmulatedSlack, startEmulatedSlack } from './emulated-slack.ts';
 import { type Line, report } from './report.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { WebClient } from '@slack/web-api';
 import { z } from 'zod';
-import { REDIRECT, SCOPES, startTheirs } from '../../sandbox/test/slack/second-opinion-servers.ts';
+import { REDIRECT, SCOPES, startTheirs } from '../slack/second-opinion-servers.ts';
 
 /** What one call of Deckhand was answered. */
 export interface Call {

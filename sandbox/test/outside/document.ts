@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { startSimulatedService } from '../../sandbox/service/server.ts';
+import { startSimulatedService } from '../../service/server.ts';
 
 const DocumentSchema = z.looseObject({ paths: z.record(z.string(), z.unknown()) });
 
