@@ -14,6 +14,7 @@ import type { JobDefinition } from '../workspace/define-job.ts';
 import { NotServed } from '../workspace/installations.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
 import { type BackgroundWork, ignoreIfUninstalled } from './background-work.ts';
+import { createLiveEvents, LIVE_EVENTS, mentionHandler } from './events.ts';
 import {
   callerOf,
   createInbox,
@@ -23,8 +24,6 @@ import {
   type StoredEvent,
   type StoredRequest,
 } from './inbox.ts';
-import { createLiveEvents, LIVE_EVENTS } from './live-events.ts';
-import { mentionHandler } from './mentions.ts';
 import {
   type IncomingRequest,
   payloadSpan,
@@ -39,8 +38,7 @@ import { OptionsBody, SubmissionBody } from './payloads/schemas.ts';
 import { carryOut } from './pipeline/pipeline.ts';
 import { explainNotStored, respondFailure, respondPrivately } from './pipeline/respond.ts';
 import { runText } from './pipeline/run-command.ts';
-import { actionRequest, shortcutRequest } from './pipeline/run-interaction.ts';
-import { runOptions } from './pipeline/run-options.ts';
+import { actionRequest, runOptions, shortcutRequest } from './pipeline/run-interaction.ts';
 import { createSteps } from './pipeline/run-step.ts';
 import { createSubmissions } from './pipeline/run-submission.ts';
 import type { Registry } from './registry.ts';

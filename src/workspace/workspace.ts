@@ -1,7 +1,9 @@
+import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Engine, WorkspaceJobs } from '../jobs/jobs.ts';
+import { logFailure } from '../observability/failures.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -19,14 +21,13 @@ import type { Slack } from '../slack/slack.ts';
 import type { TokenHealth } from '../slack/token-health.ts';
 import type { Sealer } from '../store/sealer.ts';
 import { GLOBAL, type Store, type UnreadableDocument, type WorkspaceStore } from '../store/store.ts';
+import { type Explained, explain } from '../views/blocks/failures.ts';
 import { createCharts } from './charts.ts';
-import { createExplaining } from './explaining.ts';
 import { createHome } from './home-refresh.ts';
 import { createHostingCatalog } from './hosting-catalog.ts';
 import type { Installations } from './installations.ts';
 import type { LinkRequests, Requester } from './link-requests.ts';
 import { createNewBlocks, withFallbacks } from './new-blocks.ts';
-import { createPendingCommands } from './pending-commands.ts';
 import { createDrawPng, type DrawPng } from './png.ts';
 import { createProjects, lookOnce } from './projects.ts';
 import { createRoles, type RolesParts } from './roles.ts';
@@ -189,5 +190,41 @@ function recordsIn(store: WorkspaceStore, parts: RecordParts) {
     accounts: createAccounts({ ...parts, store }),
     channels: createChannels(store),
     roles: createRoles({ ...parts, store }),
+  };
+}
+
+export function createExplaining({ config, clock, log }: { config: Settings; clock: Clock; log: Logger }) {
+  const { SLACK_COMMAND: word, SUPPORT_URL: supportUrl } = config;
+  const explainHere = (error: unknown, newAccount?: string, channel?: string): Explained =>
+    explain(error, { word, supportUrl, now: clock.now(), newAccount, channel });
+  return {
+    /** The sentence and next step for a failure. `newAccount`: the call used a key that is not stored yet. */
+    explain: (error: unknown, newAccount?: string) => explainHere(error, newAccount),
+    /** Explains a failure and logs it; an unexpected one gets a reference that the log has too. */
+    report: (
+      error: unknown,
+      fields: { channel?: string | undefined; [name: string]: unknown },
+      newAccount?: string,
+    ) => ({
+      ...explainHere(error, newAccount, fields.channel),
+      reference: logFailure(log, error, fields),
+    }),
+  };
+}
+
+const Pending = z.object({ text: z.string() });
+const KEPT_MS = 30 * 60 * 1000;
+
+/** Commands that were typed before an account was connected; they run once one is. */
+export function createPendingCommands(parts: { store: WorkspaceStore; clock: Clock }) {
+  const stored = parts.store.collection('waiting', Pending);
+  return {
+    keep: (user: string, text: string) => stored.put(user, { text }, parts.clock.now() + KEPT_MS),
+    /** Returns it once. */
+    async take(user: string): Promise<string | undefined> {
+      const found = await stored.get(user);
+      if (found === undefined || !(await stored.delete(user))) return undefined;
+      return found.text;
+    },
   };
 }

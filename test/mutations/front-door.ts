@@ -97,7 +97,7 @@ export const FRONT: readonly Mutation[] = [
   },
   {
     name: 'a form is carried out again by another replica',
-    file: 'src/listeners/stored-forms.ts',
+    file: 'src/listeners/pipeline/run-submission.ts',
     from: "(current.state === 'faulty' && current.request !== request)",
     to: 'current.request !== request',
     tests: ['test/listeners/submissions.test.ts'],
@@ -150,7 +150,7 @@ export const FRONT: readonly Mutation[] = [
   },
   {
     name: 'a link begins without the form of our page',
-    file: 'src/listeners/link/routes.ts',
+    file: 'src/listeners/link.ts',
     from: "if (!linkRequests.isAnswer(ticket, form.get('token') ?? '', cookies)) return 'other browser';",
     to: '',
     tests: [LINK_TEST],

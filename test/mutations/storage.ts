@@ -1,6 +1,6 @@
 import type { Mutation } from './mutation.ts';
 
-const LIFECYCLE = 'src/listeners/install/lifecycle.ts';
+const LIFECYCLE = 'src/listeners/install.ts';
 const UNINSTALLS = 'src/workspace/uninstalls.ts';
 const SEALER = 'src/store/sealer.ts';
 const DELIVER = 'src/scheduler/deliver.ts';
@@ -85,7 +85,7 @@ export const STORAGE: readonly Mutation[] = [
   },
   {
     name: 'what was filled into a form is stored in plain text',
-    file: 'src/listeners/stored-forms.ts',
+    file: 'src/listeners/pipeline/run-submission.ts',
     from: 'const data = { caller: { ...storedCaller(caller), requestId: request }, form: formId(state) };',
     to: 'const data = { caller: { ...storedCaller(caller), requestId: request, messageTs: JSON.stringify(state) }, form: formId(state) };',
     tests: ['test/process/forms.test.ts'],

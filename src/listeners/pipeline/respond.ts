@@ -4,7 +4,7 @@ import type { Message, ModalView } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { newReference } from '../../observability/failures.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
-import { notifyUser } from '../../slack/notify-user.ts';
+import { notifyUser } from '../../slack/slack.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
 import { answeredPrivately, context, workingMessage, workingWords } from '../../views/blocks/message.ts';

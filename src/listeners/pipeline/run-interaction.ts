@@ -1,18 +1,22 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ActionContext, Command } from '../../commands/command.ts';
+import { Refusal } from '../../commands/permission.ts';
 import { createContext } from '../../commands/resolve-target.ts';
-import { DAY_MS } from '../../core/clock.ts';
+import { DAY_MS, withTimeout } from '../../core/clock.ts';
 import { outdated, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
-import type { Caller, Reply } from '../../core/reply.ts';
+import type { Audited, Caller, Reply } from '../../core/reply.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
+import { type Choice, optionsOf } from '../../views/blocks/inputs.ts';
 import { withoutElement } from '../../views/blocks/message.ts';
 import { noticeOf, resendable } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { SlackHandles, StoredRequest } from '../inbox.ts';
-import type { Claim, Request } from './pipeline.ts';
+import type { OptionsBody } from '../payloads/schemas.ts';
+import type { Registry } from '../registry.ts';
+import { type Claim, carryOut, type Request } from './pipeline.ts';
 import { answeredIn, replaceMessage, respondFailure, respondWorking } from './respond.ts';
 import { follow, type RequestContext } from './run-command.ts';
 import { withAnswer } from './submission-view.ts';
@@ -177,4 +181,42 @@ async function showInModal(
   const message = failureMessage(createContext(workspace, caller).explain(error, { ...fields }));
   const opened = workspace.slack.openModal(triggerId, noticeOf('Deckhand', message));
   return (await undefinedOnSlackError(opened)) !== undefined;
+}
+
+/** Slack waits 3 s for a menu's options. */
+const TIMEOUT_MS = 2_500;
+
+/**
+ * The options of an external select for what was typed so far. Where they fail or are late, the source's fallback; a
+ * failure is in the log too. A person without the permission is offered none.
+ */
+export async function runOptions(
+  workspace: Workspace,
+  registry: Registry,
+  caller: Caller,
+  { action_id: actionId, block_id: blockId, value, view }: OptionsBody,
+): Promise<{ options: ReturnType<typeof optionsOf> }> {
+  const found = registry.optionSource(actionId);
+  if (found === undefined) return { options: [] };
+  const { source, command } = found;
+  const fallback = (): Choice[] => source.fallback?.(value) ?? [];
+  const context = createContext(workspace, caller);
+  const { choices } = await carryOut<Audited & { choices: Choice[] }>({
+    kind: 'options',
+    workspace,
+    caller,
+    command: command.name,
+    what: source.actionId,
+    role: source.role,
+    async run() {
+      const options = source.options(value, { ...context, metadata: view?.private_metadata ?? '', blockId });
+      return { choices: (await withTimeout(workspace.clock, TIMEOUT_MS, options)) ?? fallback() };
+    },
+    async explain(error) {
+      if (error instanceof Refusal) return { choices: [] };
+      context.explain(error, { action: actionId });
+      return { choices: fallback() };
+    },
+  });
+  return { options: optionsOf(choices) };
 }

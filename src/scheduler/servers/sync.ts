@@ -5,7 +5,7 @@ import { bold, code } from '../../core/mrkdwn.ts';
 import { AccountKeyUnreadable } from '../../records/account-keys.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { getHostedResource, type HostedResource } from '../../service/hosted-resources.ts';
-import { type Addressee, notifyUser } from '../../slack/notify-user.ts';
+import { type Addressee, notifyUser } from '../../slack/slack.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { resourceMessage } from '../../views/servers/hosting.ts';

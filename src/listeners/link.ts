@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { OauthError, type ServiceOauth, type Tokens } from '../../service/oauth.ts';
-import { linkedMessage } from '../../views/accounts/identity.ts';
-import { type LinkEnd, linkedPage, linkFailedPage, linkQuestionPage } from '../../views/public/pages.ts';
-import { defineJob } from '../../workspace/define-job.ts';
-import { addressOf, CALLBACK_PATH, START_PATH } from '../../workspace/link-requests.ts';
-import type { Parts, Workspaces } from '../../workspace/workspace.ts';
-import { cookieLine, cookiesOf, sendPage } from '../pages.ts';
-import type { Handler, Routes } from '../receivers/http-server.ts';
-import type { ReadBody } from '../receivers/signed-body.ts';
+import { OauthError, type ServiceOauth, type Tokens } from '../service/oauth.ts';
+import { linkedMessage } from '../views/accounts/identity.ts';
+import { type LinkEnd, linkedPage, linkFailedPage, linkQuestionPage } from '../views/public/pages.ts';
+import { defineJob } from '../workspace/define-job.ts';
+import { addressOf, CALLBACK_PATH, START_PATH } from '../workspace/link-requests.ts';
+import type { Parts, Workspaces } from '../workspace/workspace.ts';
+import { cookieLine, cookiesOf, sendPage } from './pages.ts';
+import type { Handler, Routes } from './receivers/http-server.ts';
+import type { ReadBody } from './receivers/signed-body.ts';
 
 const Linked = z.object({
   user: z.string(),
