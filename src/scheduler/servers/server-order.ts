@@ -8,7 +8,7 @@ import { AccountFailure } from '../../records/accounts.ts';
 import { Draft, Wanted } from '../../records/server-drafts.ts';
 import { listServers, type Server } from '../../service/servers.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
-import { notifyUser } from '../../slack/notify-user.ts';
+import { notifyUser } from '../../slack/slack.ts';
 import { type Explained, failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { notice, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
