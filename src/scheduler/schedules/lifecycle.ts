@@ -143,37 +143,22 @@ export async function undoRemoval<R>(
   const restored = await workspace.store.exclusive(SCHEDULES_LOCK, async () => {
     const now = await removals(workspace).get(removedBy);
     if (now === undefined || !isOpen(now)) return undefined;
-    const existing = new Set((await kind.list(workspace)).map(({ id }) => id));
-    const schedules: Schedule<R>[] = [];
-    for (const removed of removal.removed) schedules.push(await kind.restore(workspace, removed));
-    const added = schedules.filter(({ id }) => !existing.has(id));
-    await expectRoomOrRemove(workspace, kind, added);
-    for (const schedule of schedules)
-      if (schedule.state.kind === 'active') await kind.start(workspace, schedule);
+    const { removed, channel } = removal;
+    // A repetition after a kill has been let in before.
+    if (now.undoneBy === undefined && channel !== undefined)
+      await expectRoomForSchedule(workspace, channel, removed.length);
     await removals(workspace).update(removedBy, (current) => current && { ...current, undoneBy });
+    const schedules: Schedule<R>[] = [];
+    for (const one of removed) {
+      const schedule = await kind.restore(workspace, one);
+      if (schedule.state.kind === 'active') await kind.start(workspace, schedule);
+      schedules.push(schedule);
+    }
     return schedules;
   });
   // Its account may have been disconnected in the meantime.
   await accountsChanged(workspace);
   return restored;
-}
-
-/** Those of one channel are counted with the others, and taken away again where that is too many. */
-async function expectRoomOrRemove(
-  workspace: Workspace,
-  kind: ScheduleKind,
-  added: readonly Schedule[],
-): Promise<void> {
-  const [first] = added;
-  if (first === undefined) return;
-  try {
-    await expectRoomForSchedule(workspace, first.channel, 0);
-  } catch (error) {
-    for (const schedule of added) await kind.remove(workspace, schedule);
-    // Counts anew, for the sentence.
-    await expectRoomForSchedule(workspace, first.channel, added.length);
-    throw error;
-  }
 }
 
 const MAX_IN_CHANNEL = 50;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { DAY_MS } from '../../core/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../core/clock.ts';
 import { code } from '../../core/mrkdwn.ts';
-import type { Job } from '../../jobs/jobs.ts';
 import { type Paused, type Schedule, StoredMessage } from '../../records/schedules.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { pausedMessage } from '../../views/schedules/schedule.ts';
@@ -47,8 +46,9 @@ function resumeSentence({ word }: Pick<Workspace, 'word'>, paused: readonly Sche
   return `Once this is fixed, resume ${paused.length === 1 ? 'it' : 'them'} with ${typed.join(', ')}.`;
 }
 
-/** After which pauses a notice that Slack refuses is tried again; the last one over and over. */
-const PAUSES_MS = [15, 60, 6 * 60].map((minutes) => minutes * 60_000);
+/** After which pauses a notice that Slack refuses is tried again; then after the longest, over and over. */
+const PAUSES_MS = [HOUR_MS / 4, HOUR_MS];
+const MAX_PAUSE_MS = 6 * HOUR_MS;
 const MAX_MS = 30 * DAY_MS;
 
 /** A notice that Slack has let through nowhere so far. */
@@ -69,34 +69,44 @@ interface OwnerNotice extends Omit<LateNotice, 'tries' | 'since'> {
   signal?: AbortSignal | undefined;
 }
 
-/** Where a policy refuses every message, the owner is told once one is let through again. */
+/** Where a policy refuses every message, the owner is notified once one is let through again. */
 export const LATE_NOTICES = defineJob({
   queue: 'late-notices',
   schema: LateNotice,
   options: { concurrency: 20, attempts: 10, backoffMs: 60_000 },
-  run: tryAgain,
+  run: (workspace, { data: { tries, since, ...notice }, signal }) =>
+    notifyOwner(workspace, { ...notice, signal }, { tries: tries + 1, since }),
 });
 
 /**
  * Writes to the person who set something up, once: by direct message, or in its channel where they have left; later
  * where Slack refuses both.
+ * @param before how often Slack refused both already, and since when
  */
-export async function notifyOwner(workspace: Workspace, notice: OwnerNotice): Promise<void> {
-  await workspace.home.refresh();
-  const refused = await reachOwner(workspace, notice);
-  if (refused === undefined) return;
+export async function notifyOwner(
+  workspace: Workspace,
+  notice: OwnerNotice,
+  { tries, since }: Pick<LateNotice, 'tries' | 'since'> = { tries: 0, since: workspace.clock.now() },
+): Promise<void> {
+  const { clock, home, jobs, log } = workspace;
+  await home.refresh();
+  const reason = await reachOwner(workspace, notice);
+  if (reason === undefined) return;
   const { signal: _, ...late } = notice;
-  const { user, channel } = late;
-  workspace.log.warn(
-    { event: 'owner_told_later', user, channel, reason: refused },
-    'Neither the owner nor the channel could be notified; it is tried again',
-  );
-  await planAgain(workspace, { ...late, tries: 0, since: workspace.clock.now() });
+  const { id, user, channel } = late;
+  const isOver = clock.now() - since >= MAX_MS;
+  const words = 'Neither the owner nor the channel could be notified';
+  if (isOver) return log.warn({ event: 'owner_not_told', user, channel, reason }, `${words} for 30 days`);
+  log.warn({ event: 'owner_told_later', user, channel, reason }, `${words}; it is tried again`);
+  const at = clock.now() + (PAUSES_MS[tries] ?? MAX_PAUSE_MS);
+  await jobs.send(LATE_NOTICES, { ...late, tries, since }, { key: `${id} ${tries}`, at });
 }
 
 /** @returns why neither the person nor the channel was reached; undefined where one was */
-async function reachOwner(workspace: Workspace, notice: OwnerNotice): Promise<string | undefined> {
-  const { id, user, channel, message, signal } = notice;
+async function reachOwner(
+  workspace: Workspace,
+  { id, user, channel, message, signal }: OwnerNotice,
+): Promise<string | undefined> {
   try {
     const direct = await workspace.slack.openDirect(user);
     await deliver(workspace, { id, channel: direct, message, signal });
@@ -112,23 +122,6 @@ async function reachOwner(workspace: Workspace, notice: OwnerNotice): Promise<st
     if (!isUndeliverable(error)) throw error;
     return error.reason;
   }
-}
-
-async function tryAgain(workspace: Workspace, { data, signal }: Job<LateNotice>): Promise<void> {
-  const { tries, since, ...notice } = data;
-  const reason = await reachOwner(workspace, { ...notice, signal });
-  if (reason === undefined) return;
-  if (workspace.clock.now() - since < MAX_MS) return planAgain(workspace, { ...data, tries: tries + 1 });
-  const { user, channel } = notice;
-  workspace.log.warn(
-    { event: 'owner_not_told', user, channel, reason },
-    'Neither the owner nor the channel could be notified for 30 days',
-  );
-}
-
-async function planAgain({ jobs, clock }: Workspace, late: LateNotice): Promise<void> {
-  const pause = PAUSES_MS[late.tries] ?? PAUSES_MS.at(-1) ?? 0;
-  await jobs.send(LATE_NOTICES, late, { key: `${late.id} ${late.tries}`, at: clock.now() + pause });
 }
 
 interface PauseNotice {

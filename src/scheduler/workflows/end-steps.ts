@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { ServiceErrorKind } from '../../core/errors.ts';
 import { sanitize, unmarked } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import type { Run } from '../../records/test-runs.ts';
+import type { Run, Target } from '../../records/test-runs.ts';
 import type { TestRun } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
+import { isFailing, itemsOf } from '../../views/test-access/items.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
@@ -58,7 +59,7 @@ async function endingOf(
   if ('status' in ending) return { error: unmarked(ending.reason) };
   const { reachable = 0, total = 0, channel, rootTs: ts } = closed;
   const status = sanitize(ending.run.status, 60);
-  const outputs = { status, reachable, total, failing: failingItems(ending.run) };
+  const outputs = { status, reachable, total, failing: failingItems(closed.target, ending.run) };
   if (channel === undefined || ts === undefined) return { outputs };
   try {
     const permalink = await slack.permalink({ channel, ts });
@@ -73,15 +74,16 @@ async function endingOf(
 const MAX_FAILING = 100;
 
 /** One a line, as plain text; empty where all is well, and a run without results is not. */
-function failingItems({ results }: Pick<TestRun, 'results'>): string {
-  const { repository, servers = [], skipped = [] } = results ?? {};
-  const items = [...(repository ? [{ name: 'Repository', ...repository }] : []), ...servers];
-  const unread = skipped.map(({ count, reference }) => `${count} not readable, reference ${reference}`);
+function failingItems(target: Target, { results }: Pick<TestRun, 'results'>): string {
+  const items = itemsOf(target, results);
+  const unread = (results?.skipped ?? []).map(
+    (rows) => `${rows.count} not readable, reference ${rows.reference}`,
+  );
   if (items.length + unread.length === 0) return 'No results';
   const failing = items
-    .filter(({ status }) => status === 'error')
+    .filter(isFailing)
     .slice(0, MAX_FAILING)
-    .map(({ name, message }) => `${sanitize(name)}: ${sanitize(message ?? 'no reason given', 300)}`);
+    .map(({ title, message }) => `${sanitize(title)}: ${sanitize(message ?? 'no reason given', 300)}`);
   return [...failing, ...unread].join('\n');
 }
 
