@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { outdated } from '../core/errors.ts';
-import { parseJson } from '../core/json.ts';
+import { defined, parseJson } from '../core/json.ts';
 import type { Message, ModalView } from '../core/message.ts';
 import type { Audited, Caller, Reply } from '../core/reply.ts';
 import type { Role } from '../core/roles.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Ending } from '../scheduler/workflows/end-steps.ts';
 import type { Explained } from '../views/blocks/failures.ts';
-import type { Choice } from '../views/blocks/inputs.ts';
+import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 /** What every handler is given, whatever came in: command, click, form, menu, shortcut, workflow step or event. */
@@ -236,6 +236,24 @@ function read<Schema extends z.ZodType>(
   const parsed = schema.safeParse(parseJson(text));
   if (!parsed.success) throw outdated(what);
   return parsed.data;
+}
+
+/** A menu in a message whose choice completes the command that was typed. */
+export function menuAction(
+  actionId: string,
+  complete: (choice: string, typed: string) => Partial<Extract<Reply, { kind: 'run' }>>,
+): Action {
+  return {
+    actionId,
+    role: 'member',
+    durable: true,
+    leadsTo: (blockId) => menuTarget(blockId)?.run,
+    async run(choice, { blockId }) {
+      const { run: text, project, thread } = menuTarget(blockId) ?? {};
+      if (text === undefined || choice === undefined) throw outdated('menu');
+      return { kind: 'run', text, thread, ...defined({ project }), ...complete(choice, text) };
+    },
+  };
 }
 
 /** What an element does that draws its form anew; outside a form it does nothing. */

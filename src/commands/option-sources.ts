@@ -4,7 +4,7 @@ import { isZone, parseZone, zoneNames } from '../jobs/zone.ts';
 import { forInvoices, type Requester } from '../records/account-keys.ts';
 import type { Account } from '../records/accounts.ts';
 import type { Choice } from '../views/blocks/inputs.ts';
-import { chosenText, menuTarget } from '../views/blocks/inputs.ts';
+import { menuTarget } from '../views/blocks/inputs.ts';
 import { zoneOf } from '../workspace/slack-people.ts';
 import type { OptionContext, OptionSource } from './command.ts';
 import { fromForm } from './command.ts';
@@ -190,10 +190,9 @@ const MenuTarget = z.object({
 /** The account and project that the menu is about: from its form, or from the command that its message asks about. */
 function targetOf({ metadata, blockId }: OptionContext): z.infer<typeof MenuTarget> {
   if (metadata !== '') return fromForm(MenuTarget, metadata);
-  const menu = menuTarget(blockId);
-  if (menu !== undefined) return menu;
-  const { account } = splitWords(chosenText(blockId) ?? '').flags;
-  return typeof account === 'string' ? { account } : {};
+  const { run = '', ...target } = menuTarget(blockId) ?? {};
+  const { account } = splitWords(run).flags;
+  return typeof account === 'string' ? { account, ...target } : target;
 }
 
 function accountHere(context: OptionContext, requester?: Requester): Promise<Account> {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { outdated, UserError } from '../../core/errors.ts';
-import { chosenText, chosenThread } from '../../views/blocks/inputs.ts';
+import { UserError } from '../../core/errors.ts';
 import { helpAllMessage, helpCommandMessage, helpGroupMessage, helpMessage } from '../../views/help/help.ts';
 import { startMessage } from '../../views/help/start.ts';
 import { askAccessAction } from '../admin/access.ts';
@@ -10,6 +9,7 @@ import {
   type CommandGroup,
   defineCommand,
   fromButton,
+  menuAction,
 } from '../command.ts';
 import { routeCommand, unknownCommand } from '../command-router.ts';
 import { OWNER_ACTIONS } from '../episodes/owner.ts';
@@ -100,18 +100,7 @@ export const start = defineCommand({
       // Only what a person could type: the command's own role is checked when it runs.
       run: async (value) => ({ kind: 'run', ...fromButton(Typed, value) }),
     },
-    {
-      // What is chosen completes the command that was typed.
-      actionId: 'start:choose',
-      role: 'member',
-      durable: true,
-      leadsTo: chosenText,
-      async run(chosen, { blockId }) {
-        const text = chosenText(blockId);
-        if (text === undefined || chosen === undefined) throw outdated('menu');
-        return { kind: 'run', text: `${text} ${chosen}`, thread: chosenThread(blockId) };
-      },
-    },
+    menuAction('start:choose', (chosen, typed) => ({ text: `${typed} ${chosen}` })),
     {
       // For commands that open a form, which cannot wait until they are stored, and for those that only read.
       actionId: 'start:at-once',

@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { outdated, UserError } from '../../core/errors.ts';
+import { UserError } from '../../core/errors.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import { accountUrl } from '../../service/addresses.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { chosenText, chosenThread } from '../../views/blocks/inputs.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import { say } from '../../views/blocks/message.ts';
 import { deployMessage, projectsMessage } from '../../views/projects/projects.ts';
 import { findProject, ProjectNeeded } from '../../workspace/projects.ts';
-import { defineCommand } from '../command.ts';
+import { defineCommand, menuAction } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';
 
@@ -37,19 +36,7 @@ export const projects = defineCommand({
   },
   // The menu in a message, where there are more projects than a plain one can hold.
   optionSources: [{ ...projectPicker, actionId: 'projects:choose' }],
-  actions: [
-    {
-      actionId: 'projects:choose',
-      role: 'member',
-      durable: true,
-      leadsTo: chosenText,
-      async run(project, { blockId }) {
-        const text = chosenText(blockId);
-        if (text === undefined || project === undefined) throw outdated('menu');
-        return { kind: 'run', text, project, thread: chosenThread(blockId), isAnswer: true };
-      },
-    },
-  ],
+  actions: [menuAction('projects:choose', (project) => ({ project, isAnswer: true }))],
 });
 
 export const use = defineCommand({

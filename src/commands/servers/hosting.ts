@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { outdated, UserError } from '../../core/errors.ts';
+import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Change } from '../../core/reply.ts';
@@ -13,7 +13,6 @@ import {
   listSizes,
   syncHostedResource,
 } from '../../service/hosted-resources.ts';
-import { chosenText } from '../../views/blocks/inputs.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import {
   chooseResourceMessage,
@@ -46,19 +45,6 @@ export const hosting = defineCommand({
     if (id !== undefined) throw new UserError(`${code(id, 40)} is one word too many.`, `hosting ${what}`);
     return { kind: 'private', message: await list(context, listed.data) };
   },
-  actions: [
-    {
-      actionId: 'hosting:choose',
-      role: 'member',
-      durable: true,
-      leadsTo: chosenText,
-      async run(id, { blockId }) {
-        const text = chosenText(blockId);
-        if (text === undefined || id === undefined) throw outdated('menu');
-        return { kind: 'run', text: `${text} ${id}` };
-      },
-    },
-  ],
 });
 
 function noSuchWord(what: string): UserError {

@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { outdated, UserError } from '../../core/errors.ts';
+import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
-import type { Reply } from '../../core/reply.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { getBuildConfiguration, getServer } from '../../service/servers.ts';
-import { menuTarget } from '../../views/blocks/inputs.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import { buildMessage, serverMessage } from '../../views/servers/server.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
+import { type CommandContext, defineCommand, menuAction } from '../command.ts';
 import { serverPicker } from '../option-sources.ts';
 import { projectOf, serverOf } from '../resolve-target.ts';
 
@@ -36,15 +34,7 @@ export const serverShow = defineCommand({
     return { kind: 'private', message: serverMessage(server, target) };
   },
   optionSources: [serverPicker],
-  actions: [
-    {
-      actionId: 'server',
-      role: 'member',
-      durable: true,
-      leadsTo: (blockId) => menuTarget(blockId)?.run,
-      run: async (server, { blockId }) => chosen(server, blockId),
-    },
-  ],
+  actions: [menuAction('server', (server) => ({ server, isAnswer: true }))],
 });
 
 /** Server and project, also in the order of `test`: the second word counts as the server where only the first is a project. */
@@ -58,13 +48,6 @@ async function placeOf(context: CommandContext, server: string | undefined, inPr
     });
     return { ...swapped, server: inProject };
   }
-}
-
-/** A server picked from the menu of a message: what was typed runs again with it. */
-function chosen(server: string | undefined, blockId: string): Reply {
-  const { run: text, project, thread } = menuTarget(blockId) ?? {};
-  if (text === undefined || server === undefined) throw outdated('menu');
-  return { kind: 'run', text, server, thread, isAnswer: true, ...(project === undefined ? {} : { project }) };
 }
 
 /** The service lists no build configurations, so no menu can offer them. */

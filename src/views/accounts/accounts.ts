@@ -1,7 +1,7 @@
 import type { Message } from '../../core/message.ts';
 import { bold, code, dateTime, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
-import { menuBlock } from '../blocks/inputs.ts';
+import { menu } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, buttons, context, headed, say, section } from '../blocks/message.ts';
 
@@ -69,10 +69,10 @@ export function chooseKeyMessage(account: string, keys: readonly ShownKey[]): Me
     value: id,
     text: `${PURPOSE_NAMES[purpose]} ${maskedKey(keyTail)} of ${email}`,
   }));
-  const menu = menuBlock({ actionId: 'disconnect:choose', placeholder: 'Choose a key', choices });
+  const keyMenu = menu({ actionId: 'disconnect:choose', placeholder: 'Choose a key', choices });
   const left = keys.length - LIMITS.options;
   const more = left > 0 ? [context(`and ${left} more`)] : [];
-  return say(`Which key of ${bold(account)} do you want to disconnect?`, menu, ...more);
+  return say(`Which key of ${bold(account)} do you want to disconnect?`, ...keyMenu, ...more);
 }
 
 /** A menu shows no mentions, so a person is known by the e-mail address beside it. */

@@ -1,7 +1,7 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateOnly, truncate } from '../../core/mrkdwn.ts';
 import type { Claim } from '../../records/service-people.ts';
-import { choiceMenu } from '../blocks/inputs.ts';
+import { menu } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, buttons, context, say, section } from '../blocks/message.ts';
 
@@ -55,7 +55,7 @@ function nameMenu(account: string, names: readonly string[]): KnownBlock[] {
     .map((name) => ({ value: name, text: name }));
   return choices.length === 0
     ? []
-    : choiceMenu({ actionId: 'me:name', placeholder: 'Choose your name', target: { account }, choices });
+    : menu({ actionId: 'me:name', placeholder: 'Choose your name', target: { account }, choices });
 }
 
 function claimRows(account: string, claims: readonly Claim[]): KnownBlock[] {

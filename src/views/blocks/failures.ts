@@ -8,8 +8,7 @@ import {
 } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
-import { type Choice, menuBlock, runBlock } from './inputs.ts';
-import { LIMITS } from './limits.ts';
+import { type Choice, menu } from './inputs.ts';
 import { button, buttons, safeUrl, say } from './message.ts';
 import {
   explainUnauthorized,
@@ -262,18 +261,17 @@ export function failureMessage(explained: Explained, again?: Omit<RunButton, 'la
   return say(
     `:warning: ${failureWords(explained)}`,
     ...buttons(open, retry, offer && runButton({ ...offer, thread: again?.thread })),
-    ...(choices && again ? menuOf(choices, again) : []),
+    ...(choices && again ? choiceOf(choices, again) : []),
     ...accessButton(lacks),
   );
 }
 
-function menuOf(
+/** Its choice completes the command. */
+function choiceOf(
   choices: NonNullable<Explained['choices']>,
-  { text, thread }: Omit<RunButton, 'label'>,
+  { text: run, thread }: Omit<RunButton, 'label'>,
 ): KnownBlock[] {
-  const blockId = runBlock(text, thread);
-  if (blockId.length > LIMITS.blockId) return [];
-  return [menuBlock({ actionId: 'start:choose', placeholder: 'Choose one', blockId, choices })];
+  return menu({ actionId: 'start:choose', placeholder: 'Choose one', target: { run, thread }, choices });
 }
 
 function runButton({ label, text, isDurable, thread }: RunButton): Button {

@@ -142,22 +142,6 @@ export function checkboxesInput(
   });
 }
 
-/** A menu in a message; without `choices` they are searched. `blockId` comes back with the choice. */
-export function menuBlock(spec: {
-  actionId: string;
-  placeholder: string;
-  blockId?: string;
-  choices?: readonly Choice[] | undefined;
-}): KnownBlock {
-  const { actionId, placeholder, blockId, choices } = spec;
-  const menu = { action_id: actionId, placeholder: plainText(placeholder, LIMITS.placeholder) };
-  const element: ActionsBlockElement =
-    choices === undefined
-      ? { type: 'external_select', ...menu, min_query_length: 0 }
-      : { type: 'static_select', ...menu, options: optionsOf(choices) };
-  return { type: 'actions', ...defined({ block_id: blockId }), elements: [element] };
-}
-
 /** The select's options, at most as many as Slack takes; callers say how many are left out. */
 export function optionsOf(choices: readonly Choice[]): ReturnType<typeof optionOf>[] {
   return choices.slice(0, LIMITS.options).map(optionOf);
@@ -179,38 +163,24 @@ export function optionOf({ value, text, description }: Choice): {
 
 /** What a menu in a message is about; kept in its `block_id`, so that a choice survives a restart. */
 const MenuTarget = z.object({
-  account: z.string(),
+  account: z.string().optional(),
   /** Permalink. */
   project: z.string().optional(),
-  /** The typed command, to be run again with the choice. */
+  /** The typed command, which the choice completes. */
   run: z.string().optional(),
   /** The message in whose thread a mention is answered. */
   thread: z.string().optional(),
+  /** A page of the service. */
+  url: z.string().optional(),
 });
 export type MenuTarget = z.infer<typeof MenuTarget>;
 
 const PREFIX = 'about ';
 
-/** A menu whose options are searched; nothing where the target does not fit into a `block_id`. */
-export function searchMenu(spec: {
-  actionId: string;
-  placeholder: string;
-  target: MenuTarget;
-}): KnownBlock[] {
-  const blockId = PREFIX + JSON.stringify(MenuTarget.parse(spec.target));
-  if (blockId.length > LIMITS.blockId) return [];
-  return [menuBlock({ ...spec, blockId })];
-}
-
-/** As `searchMenu`, with the choices given. */
-export function choiceMenu(spec: {
-  actionId: string;
-  placeholder: string;
-  target: MenuTarget;
-  choices: readonly Choice[];
-}): KnownBlock[] {
-  const blockId = PREFIX + JSON.stringify(MenuTarget.parse(spec.target));
-  return blockId.length > LIMITS.blockId ? [] : [menuBlock({ ...spec, blockId })];
+/** The `block_id` that brings the target back with a choice; undefined where Slack has no room for it. */
+export function targetId(target: MenuTarget): string | undefined {
+  const id = PREFIX + JSON.stringify(target);
+  return id.length > LIMITS.blockId ? undefined : id;
 }
 
 /** The target of a menu, from its `block_id`; undefined for any other block. */
@@ -219,28 +189,25 @@ export function menuTarget(blockId: string): MenuTarget | undefined {
   return MenuTarget.safeParse(JSON.parse(blockId.slice(PREFIX.length))).data;
 }
 
+/** A menu in a message; without `choices` they are searched. Nothing without room for its target. */
+export function menu(spec: {
+  actionId: string;
+  placeholder: string;
+  target?: MenuTarget;
+  choices?: readonly Choice[] | undefined;
+}): KnownBlock[] {
+  const { actionId, placeholder, target, choices } = spec;
+  const blockId = target && targetId(target);
+  if (target !== undefined && blockId === undefined) return [];
+  const common = { action_id: actionId, placeholder: plainText(placeholder, LIMITS.placeholder) };
+  const element: ActionsBlockElement =
+    choices === undefined
+      ? { type: 'external_select', ...common, min_query_length: 0 }
+      : { type: 'static_select', ...common, options: optionsOf(choices) };
+  return [{ type: 'actions', ...defined({ block_id: blockId }), elements: [element] }];
+}
+
 /** Asks which server is meant; the choice runs the typed command again. `text` is mrkdwn, escaped. */
 export function chooseServerMessage(text: string, target: MenuTarget): Message {
-  const menu = searchMenu({ actionId: 'server', placeholder: 'Choose a server', target });
-  return say(text, ...menu);
-}
-
-/**
- * The `block_id` of a menu whose choice completes a typed command, so that it survives a restart.
- * @param thread the message in whose thread a mention is answered
- */
-export function runBlock(text: string, thread?: string): string {
-  return thread === undefined ? `run ${text}` : `run@${thread} ${text}`;
-}
-
-const RUN_BLOCK = /^run(?:@(?<thread>\d{1,12}\.\d{1,12}))? (?<text>.*)$/s;
-
-/** The typed command of such a menu; undefined for any other block. */
-export function chosenText(blockId: string): string | undefined {
-  return RUN_BLOCK.exec(blockId)?.groups?.text;
-}
-
-/** The thread of such a menu; undefined where the choice is shown in the channel. */
-export function chosenThread(blockId: string): string | undefined {
-  return RUN_BLOCK.exec(blockId)?.groups?.thread;
+  return say(text, ...menu({ actionId: 'server', placeholder: 'Choose a server', target }));
 }

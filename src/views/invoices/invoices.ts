@@ -15,7 +15,7 @@ import type { BillingChannel } from '../../records/billing.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { Invoice } from '../../service/invoices.ts';
 import { dateName, dayOf } from '../blocks/days.ts';
-import { searchMenu } from '../blocks/inputs.ts';
+import { menu } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, table, UNREAD, withSkipped } from '../blocks/lists.ts';
 import { button, buttons, context, header, say, section } from '../blocks/message.ts';
@@ -46,7 +46,7 @@ export function invoicesMessage(account: string, invoices: readonly Invoice[], z
       ),
       ...buttons(...wanted(invoices).map((invoice) => pdfButton(account, invoice))),
       ...(wanted(invoices).length < invoices.length
-        ? searchMenu({ actionId: 'invoice', placeholder: 'Send me another', target: { account } })
+        ? menu({ actionId: 'invoice', placeholder: 'Send me another', target: { account } })
         : []),
       context('A PDF is sent to you alone, unless this channel gets the account’s invoice notices.'),
     ],

@@ -3,7 +3,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateTime, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { Project } from '../../service/projects.ts';
-import { menuBlock, runBlock, searchInput } from '../blocks/inputs.ts';
+import { menu, searchInput } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, buttons, context, header, linkButton, say, section } from '../blocks/message.ts';
 
@@ -51,24 +51,21 @@ function deployedWords({ last_deployed_at: at }: Project): string {
   return at === null ? '  never deployed' : `  deployed ${dateTime(at)}`;
 }
 
-/** The typed command is kept in a `block_id` of 255 characters, so that the choice survives a restart. */
-const MAX_TEXT = 200;
-
 /** Asks which project is meant; the choice runs `text` again with it. A long list becomes a menu with search. @param thread where a mention is answered */
 export function chooseProjectMessage(projects: readonly Project[], text: string, thread?: string): Message {
   const said = 'Which project do you mean?';
   const choices = projects
     .filter((project) => project.permalink.length <= LIMITS.optionValue)
     .map((project) => ({ value: project.permalink, text: project.name }));
-  if (text.length > MAX_TEXT || choices.length === 0)
-    return { text: said, blocks: [section(`${said} Add its name to the command.`)] };
-  const menu = menuBlock({
+  const choice = menu({
     actionId: 'projects:choose',
     placeholder: 'Choose a project',
-    blockId: runBlock(text, thread),
+    target: { run: text, thread },
     choices: choices.length > LIMITS.options ? undefined : choices,
   });
-  return say(said, menu);
+  if (choices.length === 0 || choice.length === 0)
+    return { text: said, blocks: [section(`${said} Add its name to the command.`)] };
+  return say(said, ...choice);
 }
 
 /** Asks for a project of the account. `typed`: what was asked for but could not be looked up yet. */

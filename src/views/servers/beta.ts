@@ -1,8 +1,9 @@
 import type { ServiceError } from '../../core/errors.ts';
+import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Profile } from '../../service/profile.ts';
-import { LIMITS } from '../blocks/limits.ts';
+import { menuTarget, targetId } from '../blocks/inputs.ts';
 import { button, buttons, context, linkButton, safeUrl, say, section } from '../blocks/message.ts';
 import { saidBesides } from '../blocks/service-failures.ts';
 import { factLines } from './server.ts';
@@ -83,17 +84,15 @@ export function handOverWords(account: string, refused: ServiceError): string {
   return `${said}${saidBesides(said, refused)} Open the page as an administrator, or ask one.`;
 }
 
-const BLOCK_ID = /^beta (\S+) (\S*)$/;
-
 /** The page where the beta is enabled, and a menu that notifies the person who is picked. */
 export function handOverBlocks(account: string, betaUrl: string | undefined): KnownBlock[] {
   const open = linkButton('Open the beta page', 'link:beta', betaUrl, 'primary');
-  const blockId = `beta ${account} ${open?.url ?? ''}`;
   return [
     {
       type: 'actions',
-      // Slack brings the block's id back with the choice, after a restart too.
-      block_id: blockId.length <= LIMITS.blockId ? blockId : `beta ${account} `,
+      ...defined({
+        block_id: targetId({ account, url: open?.url }) ?? targetId({ account }),
+      }),
       elements: [
         ...(open === undefined ? [] : [open]),
         {
@@ -108,7 +107,7 @@ export function handOverBlocks(account: string, betaUrl: string | undefined): Kn
 
 /** The account and page from the `block_id` of the menu; undefined where it is not one of ours. */
 export function handOverOf(blockId: string): { account: string; betaUrl: string | undefined } | undefined {
-  const [, account, url] = BLOCK_ID.exec(blockId) ?? [];
+  const { account, url } = menuTarget(blockId) ?? {};
   return account === undefined ? undefined : { account, betaUrl: safeUrl(url) };
 }
 

@@ -1,7 +1,7 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateTime, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { HostedResource, Region, Size } from '../../service/hosted-resources.ts';
-import { menuBlock, runBlock } from '../blocks/inputs.ts';
+import { menu } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { table } from '../blocks/lists.ts';
 import { button, buttons, context, header, say, section } from '../blocks/message.ts';
@@ -48,9 +48,9 @@ export function chooseResourceMessage(
   resources: readonly HostedResource[],
   text: string,
 ): Message {
-  const menu = resourceMenu(resources, 'Choose a resource', text);
-  if (menu.length === 0) return say(`The account ${code(account)} has no managed resources.`);
-  return say('Which managed resource do you mean?', ...menu);
+  const choice = resourceMenu(resources, 'Choose a resource', text);
+  if (choice.length === 0) return say(`The account ${code(account)} has no managed resources.`);
+  return say('Which managed resource do you mean?', ...choice);
 }
 
 /** Beside a table, for Slack refuses messages of much over 13,000 characters. */
@@ -66,9 +66,9 @@ function resourceMenu(resources: readonly HostedResource[], placeholder: string,
       value: identifier,
       text: name || identifier,
     }));
-  const blockId = runBlock(text);
-  if (choices.length === 0 || blockId.length > LIMITS.blockId) return [];
-  return [menuBlock({ actionId: 'hosting:choose', placeholder, blockId, choices })];
+  return choices.length === 0
+    ? []
+    : menu({ actionId: 'start:choose', placeholder, target: { run: text }, choices });
 }
 
 export interface ResourceView {

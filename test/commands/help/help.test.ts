@@ -304,7 +304,7 @@ describe('what is left out', () => {
     const said = await ask(world, '/deckhand hosting show');
     expect(said).toContain('Which managed resource do you mean?');
     const shown = await answerTo(world, 'member', () =>
-      click(world, 'member', { actionId: 'hosting:choose', selected: 'r-1' }),
+      click(world, 'member', { actionId: 'start:choose', selected: 'r-1' }),
     );
     expect(shown).toContain('box one');
   });

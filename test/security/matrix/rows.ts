@@ -121,7 +121,6 @@ export const ROWS: Readonly<Record<string, Role>> = {
   'action server.add:check': 'operator',
   'form server.add': 'operator',
   'command hosting': 'member',
-  'action hosting:choose': 'member',
   'command hosting sync': 'operator',
   'action hosting:sync': 'operator',
   'command beta': 'member',

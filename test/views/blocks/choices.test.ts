@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
-import { chosenText, menuTarget, searchMenu } from '../../../src/views/blocks/inputs.ts';
+import { menu, menuTarget } from '../../../src/views/blocks/inputs.ts';
 import { chooseProjectMessage } from '../../../src/views/projects/projects.ts';
 import { hostileText } from '../../support/hostile.ts';
 
@@ -12,9 +12,9 @@ describe('menus in messages', () => {
   it('come back with the place they stand for, or are left out where Slack has no room for it', () => {
     fc.assert(
       fc.property(place, (random) => {
-        const [menu] = searchMenu({ actionId: 'server', placeholder: 'Choose', target: random });
-        if (menu === undefined) expect(JSON.stringify(random).length).toBeGreaterThan(255 - 'about '.length);
-        else expect(menuTarget(menu.block_id ?? '')).toEqual(random);
+        const [block] = menu({ actionId: 'server', placeholder: 'Choose', target: random });
+        if (block === undefined) expect(JSON.stringify(random).length).toBeGreaterThan(255 - 'about '.length);
+        else expect(menuTarget(block.block_id ?? '')).toEqual(random);
       }),
     );
   });
@@ -33,7 +33,7 @@ describe('menus in messages', () => {
     }));
     const { blocks } = chooseProjectMessage(projects, 'test --account acme');
     expect(checkMessageBlocks(blocks)).toEqual([]);
-    expect(chosenText(blocks[1]?.block_id ?? '')).toBe('test --account acme');
+    expect(menuTarget(blocks[1]?.block_id ?? '')).toEqual({ run: 'test --account acme' });
     expect(JSON.stringify(blocks)).toContain(amount > 100 ? 'external_select' : 'static_select');
   });
 
