@@ -113,8 +113,11 @@ function watchDigests(world: World) {
   const timer = setInterval(() => {
     latest = Math.max(latest, world.slotTime());
     for (const side of SIDES)
-      for (const { text } of side.channels.flatMap((channel) => world.slack.messages(side.team, channel))) {
-        const id = /set up the digest `(\w+)`/.exec(text)?.[1];
+      for (const { text, blocks } of side.channels.flatMap((channel) =>
+        world.slack.messages(side.team, channel),
+      )) {
+        const button = /\\"id\\":\\"(\w+)/.exec(JSON.stringify(blocks));
+        const id = text.includes('set up the digest') ? button?.[1] : undefined;
         if (id !== undefined && !since.has(id)) since.set(id, latest);
       }
   }, LOOK_MS);

@@ -51,7 +51,7 @@ import { settingsMessage, settingsModal } from '../../src/views/admin/settings.t
 import { type Explained, explain, failureMessage } from '../../src/views/blocks/failures.ts';
 import { chooseServerMessage } from '../../src/views/blocks/inputs.ts';
 import { withSkipped } from '../../src/views/blocks/lists.ts';
-import { answeredPrivately, say, workingMessage } from '../../src/views/blocks/message.ts';
+import { say, workingMessage } from '../../src/views/blocks/message.ts';
 import {
   helpAllMessage,
   helpCommandMessage,
@@ -556,7 +556,6 @@ export const PEOPLE: readonly Subject[] = [
     soon: () => [],
     'after a while': (hand) => [25_000, hand.text('/deckhand activity')],
   }),
-  subject(answeredPrivately, { mentioned: () => [BEN] }),
   subject(helpMessage, { all: (hand) => [groups(hand), WORD] }),
   subject(helpGroupMessage, {
     follow: (hand) => [

@@ -19,6 +19,7 @@ import {
   invoiceNotices,
   invoiceSentMessage,
   invoicesMessage,
+  noticeWords,
   notifyStateMessage,
 } from '../../src/views/invoices/invoices.ts';
 import {
@@ -194,9 +195,9 @@ function shown(hand: Hand, kind: keyof typeof SCHEDULE_FACES): ShownSchedule {
     digest: digestWords(projectDigest(hand)),
     guard: guardWords(guard(hand)),
     watch: watchWords(watch(hand)),
-    invoices: 'for new invoices, paid ones, and those unpaid after 7 and 14 days',
+    invoices: noticeWords(ACCOUNT),
   }[kind];
-  return { face: SCHEDULE_FACES[kind], id, name: kind === 'invoices' ? ACCOUNT : id, words, isAsleep: false };
+  return { face: SCHEDULE_FACES[kind], id, words, isAsleep: false };
 }
 
 const DONE = ['set up', 'edited', 'paused', 'resumed', 'snoozed', 'restored'] as const;
@@ -323,13 +324,12 @@ export const SCHEDULES: readonly Subject[] = [
     ...Object.fromEntries(
       KINDS.map((kind) => [
         kind,
-        (hand: Hand) =>
-          [[shown(hand, kind)], { user: BEN }, { removal: 'r1' }] as Parameters<typeof removedCard>,
+        (hand: Hand) => [[shown(hand, kind)], BEN, { removal: 'r1' }] as Parameters<typeof removedCard>,
       ]),
     ),
     several: (hand) => [
       hand.list([shown(hand, 'watch'), shown(hand, 'watch')], () => shown(hand, 'watch'), 50),
-      { user: BEN, note: hand.maybe('Done.') },
+      BEN,
       { removal: 'r1', list: 'here' },
     ],
   }),

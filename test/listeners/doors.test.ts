@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { SCHEDULES } from '../../src/records/account-keys.ts';
 import { ACCOUNTS } from '../../src/records/accounts.ts';
-import { answerTo } from '../support/asking.ts';
+import { answerTo, shareList } from '../support/asking.ts';
 import { BRISK } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';
 import { sendJson, sendPayload, sendSigned } from '../support/signed.ts';
@@ -71,16 +71,14 @@ describe('a channel that allows some commands only', () => {
     for (const line of ['digest add daily 9:00 UTC', 'watch all'])
       await ann.command(CHANNEL, `/deckhand ${line}`);
     await slack.until(() => roots(world).length === 2, { what: 'the schedules' });
-    const texts = roots(world).map(({ text }) => text);
-    const [digest, watch] = [/digest `(\w+)`/, /watch `(\w+)`/].map(
-      (id) => id.exec(texts.join(' '))?.[1] ?? '',
-    );
+    const [digest] = await world.app.workspaces.open(TEAM).digests.list();
+    const watch = /watch:pause#(\w+)/.exec(JSON.stringify(roots(world)))?.[1];
     await allow(world, ['projects']);
 
     const lines = [
-      ['digest pause', digest],
-      ['digest edit', digest],
-      ['digest remove', digest],
+      ['digest pause', digest?.id],
+      ['digest edit', digest?.id],
+      ['digest remove', digest?.id],
       ['watch resume', watch],
       ['unwatch', watch],
     ] as const;
@@ -91,11 +89,9 @@ describe('a channel that allows some commands only', () => {
       expect(said).toContain(`\`${command}\` is switched off in <#${CHANNEL}>`);
       await refusedIn(world, command);
     }
-    await ann.command('C0BILLING', '/deckhand digest list all');
-    await slack.until(() => slack.messages(TEAM, 'C0BILLING').length === 1);
-    const [list] = slack.messages(TEAM, 'C0BILLING');
+    const list = await shareList(world, 'digest list all', 'C0BILLING');
     const clicked = await answerTo(world, 'admin', () =>
-      ann.click({ channel: 'C0BILLING', ts: list?.ts ?? '' }, { actionId: 'digest:pause' }),
+      ann.click({ channel: 'C0BILLING', ts: list.ts }, { actionId: 'digest:pause' }),
     );
     expect(clicked).toContain(`switched off in <#${CHANNEL}>`);
     await refusedIn(world, 'digest pause');
@@ -110,9 +106,8 @@ describe('a channel that allows some commands only', () => {
     const ann = world.as('admin');
     await ann.command(CHANNEL, '/deckhand digest add daily 9:00 UTC');
     await slack.until(() => roots(world).length === 1, { what: 'the digest' });
-    await ann.command('C0BILLING', '/deckhand digest list all');
-    const list = await slack.until(() => slack.messages(TEAM, 'C0BILLING')[0]);
-    const click = (actionId: string) => ann.click({ channel: 'C0BILLING', ts: list?.ts ?? '' }, { actionId });
+    const list = await shareList(world, 'digest list all', 'C0BILLING');
+    const click = (actionId: string) => ann.click({ channel: 'C0BILLING', ts: list.ts }, { actionId });
     await click('digest:remove');
     await slack.until(() => JSON.stringify(slack.messages(TEAM, 'C0BILLING')).includes('digest:undo'));
     await allow(world, ['projects']);

@@ -240,7 +240,7 @@ describe('a watch that meets a policy', () => {
     async ([error, words], { world }) => {
       world.slack.invite(TEAM, CHANNEL, 'bot');
       await world.as('admin').command(CHANNEL, '/deckhand watch all');
-      await world.slack.until(() => shown(roots(world)).includes('the watch `'));
+      await world.slack.until(() => shown(roots(world)).includes('is watching'));
       world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
       const endedAt = Date.now();
       const where = { account: ACCOUNT, project: 'storefront' };
@@ -260,7 +260,7 @@ describe('a policy that refuses every message', () => {
     onTestFinished(() => world.stop());
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await world.as('admin').command(CHANNEL, '/deckhand watch all');
-    await world.slack.until(() => shown(roots(world)).includes('the watch `'));
+    await world.slack.until(() => shown(roots(world)).includes('is watching'));
     const refusal = world.slack.fault({ method: 'chat.postMessage', error: 'enterprise_is_restricted' });
     world.service.world.addDeployment({ account: ACCOUNT, project: 'storefront', user: 'Kim' });
     const dms = () => world.slack.dms(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('paused'));

@@ -61,11 +61,8 @@ describe.each(STORES)('a store that release $release left on $name', ({ release,
     expect(await ask(world, '/deckhand projects')).toContain('Storefront');
     expect(await ask(world, '/deckhand accounts')).toContain('ann@example.com');
     for (const list of ['digest list', 'watch list']) {
-      await world.as('admin').command(CHANNEL, `/deckhand ${list}`);
-      const posts = (): string => JSON.stringify(world.slack.messages(TEAM, CHANNEL));
-      await world.slack.until(() => posts().includes(list === 'digest list' ? '09:00' : 'Storefront'), {
-        what: list,
-      });
+      const said = await ask(world, `/deckhand ${list}`, 'admin');
+      expect(said).toContain(list === 'digest list' ? '09:00' : 'Storefront');
     }
     const audit = await world.app.parts.store.of(TEAM).collection('audit', AuditEntry).list();
     expect(audit.map(({ doc }) => doc.what)).toEqual(['connect', 'digest add', 'watch', 'test', 'test']);

@@ -1,3 +1,4 @@
+import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from './test-world.ts';
 
 /** What only the asker reads after a command, text and blocks as one string. */
@@ -26,6 +27,20 @@ export async function answerTo(
 /** The admin is told of the connected account too, at some moment, and on a busy machine that the work goes on. */
 function isAnswer(text: string): boolean {
   return !text.includes('Connected *') && !text.includes('Still working on it');
+}
+
+/** Shares a list of schedules with the channel, and gives the message that it has then. */
+export async function shareList(world: TestWorld, line: string, channel = CHANNEL): Promise<SeenMessage> {
+  const { slack } = world;
+  await answerTo(world, 'admin', () => world.as('admin').command(channel, `/deckhand ${line}`));
+  const list = slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
+  const before = slack.messages(TEAM, channel).length;
+  const actionId = `${line.split(' ')[0]}:share`;
+  await world.as('admin').click({ channel, ts: list?.ts ?? '' }, { actionId });
+  await slack.until(() => slack.messages(TEAM, channel).length > before);
+  const [shared] = slack.messages(TEAM, channel).slice(before);
+  if (shared === undefined) throw new Error('nothing was shared');
+  return shared;
 }
 
 /** The answer to `/deckhand beta enroll …` of the admin, who says yes to its question. */

@@ -31,7 +31,7 @@ describeInBrowser('what the guide shows', () => {
       README_SIZE,
     );
     await type('/deckhand watch all failures');
-    await messages.getByText(/set up the watch/).waitFor();
+    await messages.getByText(/is watching/).waitFor();
     world.service.world.addDeployment({
       account: 'acme',
       project: 'storefront',

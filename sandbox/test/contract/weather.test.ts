@@ -147,7 +147,7 @@ async function expectRun(world: TestWorld): Promise<void> {
 async function expectDigest(world: TestWorld): Promise<void> {
   const texts = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
   await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC today');
-  await world.slack.until(() => texts().some((text) => text.includes('the digest `')), {
+  await world.slack.until(() => texts().some((text) => text.includes('the digest of')), {
     what: 'the digest',
   });
   const odd = await oddRows(world, 'activity?include=stats&range=today', 'event');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { code, dateTime, truncate } from '../../core/mrkdwn.ts';
+import { dateTime, truncate } from '../../core/mrkdwn.ts';
 import { daysLater, parseZone } from '../../jobs/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Digest } from '../../records/digests.ts';
@@ -9,7 +9,7 @@ import { DIGESTS } from '../../scheduler/digests/digest.ts';
 import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
 import type { Choices } from '../../scheduler/schedules/timed.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
-import { digestCommand, digestWords, withFooterChange } from '../../views/digests/digest.ts';
+import { digestWords, withFooterChange } from '../../views/digests/digest.ts';
 import { digestModal } from '../../views/digests/form.ts';
 import { SCHEDULE_FACES, type ScheduleChange } from '../../views/schedules/schedule.ts';
 import { timedList } from '../../views/schedules/timed.ts';
@@ -61,19 +61,18 @@ function noteOf(
   done: ScheduleChange['done'],
   { workspace }: CommandContext,
 ): string | undefined {
-  const { clock, word } = workspace;
+  const { clock } = workspace;
   const { snoozedUntil } = digest;
   switch (done) {
-    case 'removed':
-      return `This sets it up again: ${code(`${word} ${digestCommand(digest)}`, 500)}`;
     case 'snoozed':
-      return snoozedUntil === undefined ? undefined : `It is posted again after ${dateTime(snoozedUntil)}.`;
+      return snoozedUntil === undefined ? undefined : `It is back after ${dateTime(snoozedUntil)}.`;
+    case 'removed':
     case 'paused':
     case 'restored':
       return undefined;
     default: {
       const next = nextOf({ ...digest, snoozedUntil: 0 }, clock.now());
-      return next === undefined ? undefined : `Next: ${dateTime(next)}.`;
+      return next === undefined ? undefined : `The next one is ${dateTime(next)}.`;
     }
   }
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { code, dateTime, truncate } from '../../core/mrkdwn.ts';
+import { dateTime, truncate } from '../../core/mrkdwn.ts';
 import { parseZone } from '../../jobs/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Guard } from '../../records/guards.ts';
 import { nextOf } from '../../records/timed-schedules.ts';
 import { GUARDS } from '../../scheduler/guards/guard.ts';
-import { guardCommand, guardModal, guardWords } from '../../views/guards/guard.ts';
+import { guardModal, guardWords } from '../../views/guards/guard.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
-import { cadenceWords, timedList } from '../../views/schedules/timed.ts';
+import { timedList } from '../../views/schedules/timed.ts';
 import { isNamed } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { defineCommand } from '../command.ts';
@@ -31,11 +31,13 @@ const GUARD_FEATURE: TimedFeature<Guard, z.infer<typeof Fields>> = {
   kind: GUARDS,
   noun: 'guard',
   face: SCHEDULE_FACES.guard,
-  words: (guard) => `${cadenceWords(guard)}, in ${code(guard.account)}`,
-  note(guard, done, { workspace: { clock, word } }) {
-    if (done === 'removed') return `This sets it up again: ${code(`${word} ${guardCommand(guard)}`, 500)}`;
+  words: guardWords,
+  note(guard, done, { workspace: { clock } }) {
+    if (done === 'removed') return undefined;
     const next = nextOf(guard, clock.now());
-    return next === undefined ? undefined : `Silent while all is reachable. Next: ${dateTime(next)}.`;
+    return next === undefined
+      ? undefined
+      : `It is silent while all is reachable. The next run is ${dateTime(next)}.`;
   },
   matches: ({ project }, wanted) => isNamed(project, wanted),
   list: async (guards, listing, { clock }) =>

@@ -1,4 +1,3 @@
-import { code } from '../../core/mrkdwn.ts';
 import type { Role } from '../../core/roles.ts';
 import { AccountKeyUnreadable } from '../../records/account-keys.ts';
 import { AccountFailure } from '../../records/accounts.ts';
@@ -26,6 +25,7 @@ import {
   MAX_FIGURES,
   MAX_RUNNING,
 } from '../../views/home/home.ts';
+import { noticeWords } from '../../views/invoices/invoices.ts';
 import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/schedule.ts';
 import { watchWords } from '../../views/watches/watch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -56,10 +56,10 @@ const LISTINGS = [
     next: nextOf(guard, now),
   })),
   listing(SCHEDULE_FACES.watch, CHANNEL_WATCHES, (placed) => ({
-    what: `${watchWords(placed)}${placed.watch.hours === undefined ? ', as they happen' : ''}`,
+    what: watchWords(placed),
   })),
   listing(SCHEDULE_FACES.invoices, INVOICE_NOTICES, ({ account }) => ({
-    what: `each new, paid and unpaid invoice of ${code(account)}`,
+    what: noticeWords(account),
   })),
 ] as const;
 

@@ -6,7 +6,7 @@ import { ACTIVE, type Schedule } from '../../records/schedules.ts';
 import { addNotices, INVOICE_FEED, INVOICE_NOTICES, knownFrom } from '../../scheduler/invoices/notices.ts';
 import { resumeSchedule } from '../../scheduler/schedules/lifecycle.ts';
 import { withPolling } from '../../scheduler/schedules/polling.ts';
-import { NOTICE_WORDS, notifyStateMessage } from '../../views/invoices/invoices.ts';
+import { noticeWords, notifyStateMessage } from '../../views/invoices/invoices.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf, channelOf } from '../resolve-target.ts';
@@ -25,7 +25,7 @@ const NOTICES_FEATURE: ScheduleFeature<BillingChannel> = {
   kind: INVOICE_NOTICES,
   face: SCHEDULE_FACES.invoices,
   command: 'invoices notify',
-  words: () => NOTICE_WORDS,
+  words: ({ account }) => noticeWords(account),
   async list(channels, { word }, { store }) {
     return notifyStateMessage(await withPolling(store, INVOICE_FEED.interval, channels), word);
   },
@@ -101,5 +101,5 @@ async function resumeHere(context: CommandContext, schedule: Schedule<BillingCha
 }
 
 async function showState(context: CommandContext, isMeant?: IsMeant): Promise<Reply> {
-  return { kind: 'private', message: await listOf(NOTICES_FEATURE, context, 'here', undefined, isMeant) };
+  return { kind: 'private', message: await listOf(NOTICES_FEATURE, context, 'here', { isMeant }) };
 }

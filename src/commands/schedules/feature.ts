@@ -1,5 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
+import { defined } from '../../core/json.ts';
 import type { Message } from '../../core/message.ts';
 import { code, unmarked } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
@@ -44,25 +45,36 @@ export function isAsleep<R>({ isSnoozed }: ScheduleFeature<R>, { state, record }
 }
 
 export function described<R>(feature: ScheduleFeature<R>, schedule: Schedule<R>): ShownSchedule {
-  const { id, name, record } = schedule;
+  const { id, record } = schedule;
   const { face, words } = feature;
-  return { face, id, name, words: words(record), isAsleep: isAsleep(feature, schedule) };
+  return { face, id, words: words(record), isAsleep: isAsleep(feature, schedule) };
 }
 
-/** Lists this channel's, or all of a kind. @param removed what a button of the list has removed @param isMeant all if left out */
+interface ListOptions<R> extends Pick<ScheduleListing, 'removed' | 'isShared'> {
+  /** All if left out. */
+  isMeant?: ((schedule: Schedule<R>) => boolean) | undefined;
+}
+
+/** Lists this channel's, or all of a kind. */
 export async function listOf<R>(
   { kind, list, face }: ScheduleFeature<R>,
   { caller, workspace }: CommandContext,
   scope: ListScope,
-  removed?: Message,
-  isMeant: (schedule: Schedule<R>) => boolean = () => true,
+  { removed, isShared, isMeant = () => true }: ListOptions<R> = {},
 ): Promise<Message> {
   const all = (await kind.list(workspace)).filter(isMeant);
   const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === caller.channel);
   const records = listed.map(({ record }) => record);
   const elsewhere = all.length - listed.length;
   const bad = (await workspace.store.unreadable()).filter(({ collection }) => collection === face.plural);
-  const listing = { scope, elsewhere, unreadable: bad.length, word: workspace.word, removed };
+  const listing = {
+    scope,
+    elsewhere,
+    unreadable: bad.length,
+    word: workspace.word,
+    removed,
+    ...defined({ isShared }),
+  };
   return list(records, listing, workspace);
 }
 
@@ -86,10 +98,8 @@ export function removedCardOf<R>(
   list?: ListScope,
 ): Message {
   const { user, requestId: removal } = context.caller;
-  const [only] = removed.length === 1 ? removed : [];
-  const note = only && feature.note?.(only.record, 'removed', context);
   const all = removed.map((schedule) => described(feature, schedule));
-  return removedCard(all, { user, note }, { removal, list });
+  return removedCard(all, user, { removal, list });
 }
 
 /** In an identifier of four letters; more are another one. */
@@ -109,26 +119,22 @@ export async function resolveSchedule<R>(
   const all = await kind.list(workspace);
   const here = all.filter(({ channel }) => channel === caller.channel);
   const { noun, plural, commands } = face;
+  const severalOf = (some: readonly Schedule<R>[]): UserError => {
+    const choices = some.map(({ id, record }) => ({ value: id, text: unmarked(words(record)) }));
+    return new UserError(`This channel has ${some.length} ${plural}.`, commands.list, { choices });
+  };
   if (named === undefined) {
     if (here.length === 0) throw new UserError(`This channel has no ${noun} yet.`, commands.add);
     const [only, ...others] = here.length === 1 ? here : here.filter(fits);
     if (only !== undefined && others.length === 0) return only;
-    const choices = here.map(({ id, name, record }) => ({
-      value: id,
-      text: unmarked(`${name}, ${words(record)}`),
-    }));
-    throw new UserError(`This channel has ${here.length} ${plural}.`, commands.list, { choices });
+    throw severalOf(here);
   }
   const wanted = named.toLowerCase();
   const byWord = here.filter(({ record }) => matches?.(record, wanted));
   const found =
     all.find(({ id }) => id.toLowerCase() === wanted) ?? (byWord.length === 1 ? byWord[0] : undefined);
   if (found !== undefined) return found;
-  if (byWord.length > 1) {
-    const several = byWord.slice(0, 10).map(({ id }) => code(id));
-    const said = `This channel has ${byWord.length} ${plural} of ${code(named, 40)}: ${several.join(', ')}.`;
-    throw new UserError(`${said} Name one.`, commands.list);
-  }
+  if (byWord.length > 1) throw severalOf(byWord);
   const ids = (here.length > 0 ? here : all).map(({ name }) => name);
   throw new UserError(`There is no ${noun} ${code(named, 40)}.${nearWords(wanted, ids)}`, commands.list);
 }
@@ -237,7 +243,7 @@ async function redrawn<R>(
 ): Promise<boolean> {
   const { caller, workspace } = context;
   const there = { ...context, caller: { ...caller, channel } };
-  const message = list === undefined ? card : await listOf(feature, there, list);
+  const message = list === undefined ? card : await listOf(feature, there, list, { isShared: true });
   return (
     (await undefinedOnSlackError(workspace.slack.update({ channel, ts }, message).then(() => true))) === true
   );

@@ -20,6 +20,7 @@ import {
 } from '../../views/schedules/schedule.ts';
 import type { Action, ActionContext, CommandContext, CommandSpec } from '../command.ts';
 import { fromButton } from '../command.ts';
+import { channelOf } from '../resolve-target.ts';
 import {
   announce,
   announceResumed,
@@ -38,6 +39,7 @@ const Args = z.object({ named: z.string().optional() });
 
 /** A button's schedule, and the list it stands in, if it does. */
 export const ScheduleButton = z.object({ id: z.string(), list: z.enum(LIST_SCOPES).optional() });
+const ShareButton = z.object({ scope: z.enum(LIST_SCOPES) });
 const UndoButton = z.object({ removal: z.string(), list: z.enum(LIST_SCOPES).optional() });
 
 /** What words and buttons may do with a schedule. */
@@ -87,7 +89,26 @@ export function listCommand<R>(feature: ScheduleFeature<R>) {
     role: feature.face.role,
     args: z.object({ scope: z.string().toLowerCase().pipe(z.enum(LIST_SCOPES)).default('here') }),
     async run({ scope }: { scope: ListScope }, context: CommandContext): Promise<Reply> {
-      return { kind: 'channel', message: await listOf(feature, context, scope) };
+      return { kind: 'private', message: await listOf(feature, context, scope) };
+    },
+    actions: [shareAction(feature)],
+  };
+}
+
+/** What one person sees, for the whole channel. */
+function shareAction<R>(feature: ScheduleFeature<R>): Action {
+  const { prefix, role } = feature.face;
+  return {
+    actionId: `${prefix}:share`,
+    role,
+    durable: true,
+    async run(value, context) {
+      const { scope } = fromButton(ShareButton, value);
+      const channel = channelOf(context);
+      const message = await listOf(feature, context, scope, { isShared: true });
+      // Posted before the reply, so that where Slack refuses the button can be pressed again.
+      await context.workspace.slack.post({ channel, message });
+      return { kind: 'replace', message };
     },
   };
 }
@@ -138,10 +159,13 @@ export function actionOf<R>(feature: ScheduleFeature<R>, operation: Operation<R>
       const changed = await carryOut(feature, operation, context, schedule);
       await recordChange(context, audited, changed);
       const card = cardOf(feature, changed, done, context, list);
-      if (changed.channel !== context.caller.channel) await announce(context, changed, card, true);
+      // Of a message that only one person sees, Slack sends no content.
+      const isShared = context.message !== undefined;
+      const isSeen = changed.channel === context.caller.channel && (list === undefined || isShared);
+      if (!isSeen) await announce(context, changed, card, true);
       const removed = done === 'removed' ? card : undefined;
       if (list !== undefined)
-        return { kind: 'replace', message: await listOf(feature, context, list, removed) };
+        return { kind: 'replace', message: await listOf(feature, context, list, { removed, isShared }) };
       const { record } = changed;
       const made = { done, user: context.caller.user, note: note?.(record, done, context) };
       const redrawn = context.message && redraw?.(context.message, record, made, context);
@@ -247,7 +271,9 @@ function undoAction<R>(feature: ScheduleFeature<R>): Action {
       for (const schedule of restored) await recordChange(context, change, schedule);
       const all = restored.map((schedule) => described(feature, schedule));
       const card = restoredCard(all, context.caller.user);
-      return { kind: 'replace', message: list === undefined ? card : await listOf(feature, context, list) };
+      if (list === undefined) return { kind: 'replace', message: card };
+      const isShared = context.message !== undefined;
+      return { kind: 'replace', message: await listOf(feature, context, list, { isShared }) };
     },
   };
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { code } from '../../core/mrkdwn.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Watch, WatchedProject, WatchedServer } from '../../records/watches.ts';
@@ -48,7 +47,7 @@ export const watch = defineCommand({
       requestId: caller.requestId,
     });
     if (kind === 'same') {
-      const text = `:eyes: This channel has that watch already: ${code(schedule.id)}, ${watchWords(schedule.record)}.`;
+      const text = `:eyes: This channel has that watch already. ${watchWords(schedule.record)}.`;
       return { kind: 'private', message: say(text) };
     }
     if (kind === 'new') return announceNew(WATCH_FEATURE, context, schedule, 'watch');

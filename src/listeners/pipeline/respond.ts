@@ -3,11 +3,11 @@ import { InstallationEnded } from '../../core/errors.ts';
 import type { Message, ModalView } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { newReference } from '../../observability/failures.ts';
-import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
-import { answeredPrivately, context, workingMessage, workingWords } from '../../views/blocks/message.ts';
+import { context, workingMessage, workingWords } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
@@ -40,19 +40,10 @@ export async function respondPrivately(
   const { responseUrl, isWorkingShown } = caller;
   const mode = isWorkingShown ? 'replace' : 'ephemeral';
   caller.isWorkingShown = false;
-  const thread = caller.threadTs ?? caller.answerTs;
+  // Slack shows a private answer only in a thread that has begun, and a mention may begin its own.
+  const thread = caller.threadTs ?? (isMention(caller) ? undefined : caller.answerTs);
   if (responseUrl !== undefined && (await slack.respond(responseUrl, message, mode, thread))) return;
-  caller.threadTs ??= await beginThread(slack, caller);
-  await notifyUser(slack, caller, message);
-}
-
-/** Slack shows a private answer only in a thread that has begun: the one of a mention begins with a line for all to see. */
-async function beginThread(slack: Workspace['slack'], caller: Caller): Promise<string | undefined> {
-  const { channel, user, answerTs } = caller;
-  if (channel === undefined || answerTs === undefined || !isMention(caller)) return answerTs;
-  const begin = slack.post({ channel, threadTs: answerTs, message: answeredPrivately(user) });
-  // Where the channel takes no replies, the answer stands in the channel itself.
-  return (await undefinedOnSlackError(begin)) && answerTs;
+  await notifyUser(slack, { ...caller, threadTs: thread }, message);
 }
 
 /** Tells the person that their command or click is still being carried out. */

@@ -53,11 +53,6 @@ export function workingWords(elapsedMs: number, line?: string): string {
   return `:hourglass_flowing_sand: Still working on it${elapsed}${what}…`;
 }
 
-/** Begins the thread of a mention that is answered to its author alone. */
-export function answeredPrivately(user: string): Message {
-  return say(`:speech_balloon: <@${user}>, only you can see the answer.`);
-}
-
 /** Shown to the asker alone. */
 export function workingMessage(elapsedMs = 0, line?: string): Message {
   return say(workingWords(elapsedMs, line));

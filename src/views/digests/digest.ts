@@ -18,7 +18,7 @@ import { LIMITS } from '../blocks/limits.ts';
 import { inPages, skippedBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, say, section } from '../blocks/message.ts';
 import { explainPolicy } from '../blocks/slack-failures.ts';
-import { cadenceCommand, cadenceWords } from '../schedules/timed.ts';
+import { cadenceWords } from '../schedules/timed.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
 export type AccountReport =
@@ -215,21 +215,11 @@ function lengthOf(block: KnownBlock): number {
   return JSON.stringify(block).length;
 }
 
-/** "every Monday at 09:00, Europe/Lisbon: the last 7 days of `acme`"; mrkdwn. */
+/** "`acme`: the last 7 days, every Monday at 09:00, Europe/Lisbon"; mrkdwn. */
 export function digestWords(digest: Digest): string {
   const { range, account, project, skipQuiet } = digest;
   const of = account === undefined ? 'every connected account' : code(account);
   const coverage = project === undefined ? of : `${bold(project.name)} in ${of}`;
   const quiet = skipQuiet ? ', skipped without deployments' : '';
-  return `${cadenceWords(digest)}: ${RANGE_WORDS[range].name} of ${coverage}${quiet}`;
-}
-
-/** What sets the same digest up again, without the slash word. */
-export function digestCommand(digest: Digest): string {
-  const { range, account, project, skipQuiet } = digest;
-  const words = ['digest add', cadenceCommand(digest), range];
-  if (account !== undefined) words.push('--account', account);
-  if (project !== undefined) words.push('--project', project.permalink);
-  if (skipQuiet) words.push('--skip-quiet');
-  return words.join(' ');
+  return `${coverage}: ${RANGE_WORDS[range].name}, ${cadenceWords(digest)}${quiet}`;
 }

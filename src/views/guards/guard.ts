@@ -2,14 +2,7 @@ import type { ModalView } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Guard } from '../../records/guards.ts';
 import { searchInput } from '../blocks/inputs.ts';
-import {
-  accountInput,
-  cadenceCommand,
-  cadenceWords,
-  type TimedForm,
-  timedModal,
-  timeInputs,
-} from '../schedules/timed.ts';
+import { accountInput, cadenceWords, type TimedForm, timedModal, timeInputs } from '../schedules/timed.ts';
 
 export function guardModal(form: TimedForm): ModalView {
   return timedModal('guard', form, [
@@ -23,10 +16,4 @@ export function guardModal(form: TimedForm): ModalView {
 export function guardWords(guard: Guard): string {
   const { account, project } = guard;
   return `${bold(project.name)} in ${code(account)}, ${cadenceWords(guard)}`;
-}
-
-/** What sets the same guard up again, without the slash word. */
-export function guardCommand(guard: Guard): string {
-  const { account, project } = guard;
-  return `guard add ${project.permalink} ${cadenceCommand(guard)} --account ${account}`;
 }

@@ -181,7 +181,10 @@ function detailsOf({ invoice }: InvoiceNews): string {
   return `\n${details.filter((detail) => detail !== undefined).join(', ')}`;
 }
 
-export const NOTICE_WORDS = 'for new invoices, paid ones, and those unpaid after 7 and 14 days';
+/** "`acme`: new, paid, and unpaid after 7 and 14 days"; mrkdwn. */
+export function noticeWords(account: string): string {
+  return `${code(account)}: new, paid, and unpaid after 7 and 14 days`;
+}
 
 type ListedNotices = BillingChannel & ShownPolling;
 

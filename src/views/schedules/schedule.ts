@@ -66,7 +66,7 @@ export const SCHEDULE_FACES = {
     role: 'billing',
     icon: ':receipt:',
     title: 'Invoice notices',
-    noun: 'invoice notices of',
+    noun: 'invoice notices',
     plural: 'invoice notices',
     commands: { add: 'invoices notify here', list: 'invoices notify', remove: 'invoices notify off' },
     remove: { verb: 'stop', label: 'Stop', confirm: 'Invoices will not be posted here any more.' },
@@ -78,9 +78,7 @@ export const SCHEDULE_FACES = {
 export interface ShownSchedule {
   face: ScheduleFace;
   id: string;
-  /** What people call it. */
-  name: string;
-  /** What it posts and when; mrkdwn. */
+  /** Of what it is, what it posts and when; mrkdwn. */
   words: string;
   /** Paused or snoozed. */
   isAsleep: boolean;
@@ -104,27 +102,32 @@ export interface ScheduleChange {
   note?: string | undefined;
 }
 
-/** "the digest `d7k2`" */
-export function nameOf({ face, name }: Pick<ShownSchedule, 'face' | 'name'>): string {
-  return `the ${face.noun} ${code(name)}`;
+/** "the watch of *Storefront* in `acme`: failures" */
+export function nameOf({ face, words }: Pick<ShownSchedule, 'face' | 'words'>): string {
+  return `the ${face.noun} of ${words}`;
 }
 
 /** What a channel reads of a change, with the buttons for the next one. */
 export function scheduleCard(shown: ShownSchedule, { done, user, note }: ScheduleChange): Message {
-  const sentence = `${ICONS[done]} <@${user}> ${done} ${nameOf(shown)}, ${shown.words}.`;
+  const sentence = `${ICONS[done]} <@${user}> ${doneWords(shown, done)}.`;
   return say([sentence, note].filter(Boolean).join(' '), ...scheduleButtons(shown));
+}
+
+/** "is watching *Storefront* in `acme`: all events", "set up a digest of `acme`: …", "paused the guard of …" */
+function doneWords(shown: ShownSchedule, done: ScheduleChange['done']): string {
+  if (done === 'set up' && shown.face.prefix === 'watch') return `is watching ${shown.words}`;
+  return `${done} ${nameOf(shown)}`;
 }
 
 /** Replaces the cards of what was removed. @param removal names it for "Undo" @param list whose button did it */
 export function removedCard(
   removed: readonly ShownSchedule[],
-  { user, note }: Omit<ScheduleChange, 'done'>,
+  user: string,
   { removal, list }: { removal: string; list?: string | undefined },
 ): Message {
   const { prefix } = removed[0]?.face ?? SCHEDULE_FACES.digest;
-  const sentence = `${ICONS.removed} <@${user}> removed ${namesOf(removed)}.`;
-  const undo = buttons(button('Undo', `${prefix}:undo`, { value: { removal, list } }));
-  return say([sentence, note].filter(Boolean).join(' '), ...undo);
+  const undo = button('Undo', `${prefix}:undo`, { value: { removal, list } });
+  return say(`${ICONS.removed} <@${user}> removed ${namesOf(removed)}.`, ...buttons(undo));
 }
 
 export function restoredCard(restored: readonly ShownSchedule[], user: string): Message {
@@ -133,13 +136,11 @@ export function restoredCard(restored: readonly ShownSchedule[], user: string): 
   return say(`${ICONS.restored} <@${user}> restored ${namesOf(restored)}.`);
 }
 
-/** "the watch `w7k2`, failures of *Storefront*", or "3 watches: `w7k2`, `w7k3`, `w7k4`" */
+/** "the watch of *Storefront* in `acme`: failures", or "3 watches" */
 function namesOf(several: readonly ShownSchedule[]): string {
   const [only] = several;
   if (only === undefined) return 'nothing';
-  if (several.length === 1) return `${nameOf(only)}, ${only.words}`;
-  const names = several.slice(0, 20).map(({ name }) => code(name));
-  return `${count(several.length, only.face.noun, only.face.plural)}: ${names.join(', ')}`;
+  return several.length === 1 ? nameOf(only) : count(several.length, only.face.noun, only.face.plural);
 }
 
 /** @param list the list that the buttons are in */
@@ -215,6 +216,8 @@ export interface ScheduleListing {
   word: string;
   /** What was removed by a button of the list, with "Undo". */
   removed?: Message | undefined;
+  /** True where the channel sees it; else it can be shared. */
+  isShared?: boolean;
 }
 
 export interface ListedSchedule {
@@ -232,9 +235,10 @@ const MAX_ROWS = 12_000;
 export function scheduleList(
   face: ScheduleFace,
   listed: readonly ListedSchedule[],
-  { scope, elsewhere, unreadable = 0, word, removed }: ScheduleListing,
+  { scope, elsewhere, unreadable = 0, word, removed, isShared = false }: ScheduleListing,
 ): Message {
   const add = code(`${word} ${face.commands.add}`);
+  const share = !isShared && button('Share to channel', `${face.prefix}:share`, { value: { scope } });
   const all = code(`${word} ${face.commands.list} all`);
   const others = elsewhere === 0 ? '' : ` ${count(elsewhere, 'other')} elsewhere: ${all}.`;
   const bad =
@@ -262,8 +266,9 @@ export function scheduleList(
     return length <= MAX_ROWS;
   });
   const left = listed.length - shown.length;
-  const more = left > 0 && `and ${left} more; list them in their own channels`;
-  return headed(title, ...shown.flat(), context(more, bad, `Add one with ${add}.${others}`), ...undo);
+  const more = left > 0 && `${left} more are listed in their own channels.`;
+  const notes = context(more, bad, `${add} adds one.${others}`);
+  return headed(title, ...shown.flat(), notes, ...undo, ...buttons(share));
 }
 
 /** "Paused by <@U1> today at 09:00." or "Paused today at 09:00: the channel is archived." */

@@ -47,16 +47,39 @@ function timesOf(cadence: Exclude<Cadence, { kind: 'hourly' }>): string {
     case 'weekly':
       return `every ${DAY_NAMES[cadence.day]} at ${cadence.time}`;
     case 'cron':
-      return `at ${code(cadence.cron, 100)}`;
+      return cronWords(cadence.cron);
   }
 }
 
-/** As it is typed: `weekly:mon 09:00 Europe/Lisbon`, or `cron:"0 9 * * 1" Europe/Lisbon`. */
-export function cadenceCommand({ cadence, zone }: Timed): string {
-  if (cadence.kind === 'hourly') return `hourly ${zone}`;
-  if (cadence.kind === 'cron') return `cron:"${cadence.cron}" ${zone}`;
-  const kind = cadence.kind === 'weekly' ? `weekly:${cadence.day}` : cadence.kind;
-  return `${kind} ${cadence.time} ${zone}`;
+/** "every Monday and Thursday at 09:00", "every 15 minutes"; fields that say more than that are shown as they are. */
+function cronWords(cron: string): string {
+  const [minute = '', hour = '', date, month, weekday = ''] = cron.split(' ');
+  const days = daysOf(weekday);
+  if (date === '*' && month === '*' && days !== undefined) {
+    const everyDay = days === 'every day';
+    const step = /^\*\/(\d+)$/.exec(minute)?.[1];
+    if (step !== undefined && hour === '*' && everyDay) return `every ${step} minutes`;
+    const hours = /^\*\/(\d+)$/.exec(hour)?.[1];
+    if (/^\d+$/.test(minute) && hours !== undefined && everyDay) return `every ${hours} hours`;
+    if (/^\d+$/.test(minute) && /^\d+$/.test(hour))
+      return `${days} at ${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`;
+  }
+  return `at ${code(cron, 100)}`;
+}
+
+/** Undefined where the field is a step, a name or a longer list. */
+function daysOf(weekday: string): string | undefined {
+  if (weekday === '*') return 'every day';
+  if (weekday === '1-5') return 'from Monday to Friday';
+  const names = weekday.split(',').map((day) => (/^[0-7]$/.test(day) ? dayAt(Number(day)) : undefined));
+  const known = names.filter((name) => name !== undefined);
+  return known.length === names.length && known.length <= 3 ? `every ${known.join(' and ')}` : undefined;
+}
+
+/** Cron counts from Sunday, and has it twice. */
+function dayAt(day: number): string | undefined {
+  const name = WEEKDAYS[(day + 6) % 7];
+  return name && DAY_NAMES[name];
 }
 
 /** What the form of a digest or a guard carries from one version to the next. */

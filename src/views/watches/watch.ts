@@ -20,7 +20,7 @@ export const MODE_WORDS: Readonly<Record<WatchMode, string>> = {
   transitions: 'changes between failing and passing',
 };
 
-/** "failures of *Storefront* in `acme`"; mrkdwn. */
+/** "*Storefront* in `acme`: failures"; mrkdwn. */
 export function watchWords({ watch: { mode, project, server, hours }, account }: PlacedWatch): string {
   const where =
     project === undefined
@@ -31,7 +31,7 @@ export function watchWords({ watch: { mode, project, server, hours }, account }:
     hours === undefined
       ? ''
       : `, Monday to Friday from ${hours.from} to ${hours.to}, ${mrkdwn(hours.zone, 60)}`;
-  return `${MODE_WORDS[mode]} of ${where}${on}${when}`;
+  return `${where}: ${MODE_WORDS[mode]}${on}${when}`;
 }
 
 export type ListedWatch = PlacedWatch & ShownPolling;

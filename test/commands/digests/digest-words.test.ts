@@ -3,9 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { splitWords } from '../../../src/commands/command-router.ts';
 import { readDigestWords } from '../../../src/commands/digests/add.ts';
 import { UserError } from '../../../src/core/errors.ts';
-import { WEEKDAYS } from '../../../src/core/schedule-choices.ts';
-import { digestCommand } from '../../../src/views/digests/digest.ts';
-import { DIGEST } from '../../views/records.ts';
 
 const read = (text: string) => readDigestWords(splitWords(text, ['skip-quiet']).words);
 
@@ -84,31 +81,6 @@ describe('the words of a digest', () => {
           }
         },
       ),
-    );
-  });
-
-  it('set up the same digest again as it was', () => {
-    const time = fc
-      .tuple(fc.nat(23), fc.nat(59))
-      .map((parts) => parts.map((part) => String(part).padStart(2, '0')).join(':'));
-    const cadence = fc.oneof(
-      fc.record({ kind: fc.constantFrom('daily' as const, 'weekdays' as const), time }),
-      fc.record({ kind: fc.constant('weekly' as const), day: fc.constantFrom(...WEEKDAYS), time }),
-      fc.constantFrom(
-        { kind: 'cron' as const, cron: '*/5 * * * *' },
-        { kind: 'cron' as const, cron: '0 9 * * 1-5' },
-      ),
-    );
-    const zone = fc.constantFrom('UTC', 'Europe/Lisbon', 'America/Argentina/Buenos_Aires');
-    const range = fc.constantFrom('today' as const, 'this_week' as const, 'last_30_days' as const);
-    fc.assert(
-      fc.property(cadence, zone, range, fc.boolean(), (cadence, zone, range, skipQuiet) => {
-        const command = digestCommand({ ...DIGEST, cadence, zone, range, skipQuiet }).replace(
-          'digest add ',
-          '',
-        );
-        expect(read(command)).toEqual({ cadence, zone, range, project: undefined });
-      }),
     );
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { accountsChanged } from '../../../src/records/schedules.ts';
 import { type DigestWorld, openDigestWorld } from '../../scheduler/digests/digest-world.ts';
-import { ask } from '../../support/asking.ts';
+import { ask, shareList } from '../../support/asking.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
 
 describe('guard', () => {
@@ -35,7 +35,7 @@ describe('guard', () => {
   ])('add %s', async (words, permalink, cadence, zone) => {
     const said = await world.say(`guard add ${words}`);
     expect(said).toContain(`<@${PEOPLE.admin}> set up the guard`);
-    expect(said).toContain('Silent while all is reachable. Next: ');
+    expect(said).toContain('It is silent while all is reachable. The next run is ');
     const [guard] = await guards();
     expect(guard).toMatchObject({ account: 'acme', project: { permalink }, cadence, zone, channel: CHANNEL });
     // What a channel reads says names: the id stands in lists alone.
@@ -99,10 +99,10 @@ describe('guard', () => {
   it('is paused, resumed and removed by its project’s name, and comes back by "Undo"', async () => {
     await world.say('guard add storefront hourly');
     await world.say('guard add billing-api hourly');
-    expect(await world.say('guard pause storefront')).toContain('paused the guard `Storefront`');
-    expect(await world.say('guard resume')).toContain('resumed the guard `Storefront`');
+    expect(await world.say('guard pause storefront')).toContain('paused the guard of *Storefront*');
+    expect(await world.say('guard resume')).toContain('resumed the guard of *Storefront*');
     const before = await guards();
-    expect(await world.say('guard remove billing-api')).toContain('guard add billing-api hourly');
+    expect(await world.say('guard remove billing-api')).toContain('removed the guard of *Billing API*');
     const removed = last()?.ts ?? '';
     await click(removed, 'guard:undo');
     await world.slack.until(() => shownAt(removed).includes('restored the guard'));
@@ -117,14 +117,13 @@ describe('guard', () => {
     const { ts = '' } = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? {};
     const billing = (await guards()).find(({ project }) => project.permalink === 'billing-api');
     await ann().click({ channel: CHANNEL, ts }, { actionId: 'start:choose', selected: billing?.id ?? '' });
-    await world.slack.until(() => last()?.text.includes('paused the guard `Billing API`'));
+    await world.slack.until(() => last()?.text.includes('paused the guard of *Billing API*'));
   });
 
   it('list shows id, when and by whom, and its buttons draw it anew', async () => {
     await world.say('guard add storefront hourly');
     const [guard] = await guards();
-    await world.say('guard list');
-    const { ts = '' } = last() ?? {};
+    const { ts } = await shareList(world, 'guard list');
     for (const words of [
       `\`${guard?.id}\``,
       '*Storefront* in `acme`, every hour',

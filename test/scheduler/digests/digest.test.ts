@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Policy } from '../../../sandbox/slack/state/types.ts';
 import { ACCOUNTS } from '../../../src/records/accounts.ts';
-import { ask } from '../../support/asking.ts';
+import { ask, shareList } from '../../support/asking.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -31,7 +31,7 @@ describe('a digest', () => {
     world.deploy(false, 3);
     world.deploy(true, 9 * 24);
     expect(await world.say('digest add daily 09:00 UTC')).toContain(
-      'the last 7 days of every connected account',
+      'every connected account: the last 7 days',
     );
     await world.time.advance(HOUR - 1000);
     expect(world.posted()).toEqual([]);
@@ -138,9 +138,9 @@ describe('a digest', () => {
     await world.time.advance(HOUR);
     await world.untilLast('quiet');
     expect(world.posted()).toEqual([]);
-    expect(
-      await world.say('digest list').then(() => JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1))),
-    ).toContain('skipped, because there were no deployments');
+    expect(JSON.stringify(await shareList(world, 'digest list'))).toContain(
+      'skipped, because there were no deployments',
+    );
     world.deploy(true, -20);
     await world.time.advance(DAY);
     await world.untilPosted(1);
@@ -296,7 +296,7 @@ describe('a digest', () => {
     ]);
 
     allow();
-    await world.say('digest list');
+    await shareList(world, 'digest list');
     expect(JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1))).toContain('an unexpected error');
     await world.time.advance(DAY);
     await world.passUntil(() => world.posted().length > 0);

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
-import { ask } from '../../support/asking.ts';
+import { ask, shareList } from '../../support/asking.ts';
 import { test as base } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
@@ -32,7 +32,7 @@ const test = base
 
 const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
 const shown = (world: TestWorld) => JSON.stringify(roots(world));
-const news = (world: TestWorld) => roots(world).filter(({ text }) => !text.includes('the watch `'));
+const news = (world: TestWorld) => roots(world).filter(({ text }) => !/is watching|the watch of/.test(text));
 
 async function say(world: TestWorld, line: string): Promise<string> {
   const before = roots(world).length;
@@ -76,7 +76,9 @@ describe('a watch with working hours', () => {
     deploy(world, 'outage1', { succeeded: false });
     await polls(world);
     expect(news(world)).toHaveLength(1);
-    expect(await say(world, 'watch list')).toContain('3 events kept until working hours');
+    expect(JSON.stringify(await shareList(world, 'watch list'))).toContain(
+      '3 events kept until working hours',
+    );
     await world.restart(async () => {});
     time.set(MONDAY);
     await world.slack.until(() => shown(world).includes('weekend'));
@@ -149,7 +151,7 @@ describe('a watch with working hours', () => {
     await ann.submit('watch.edit', { ...project, server: 'web-1', hours: '22:00-06:00', mode: 'all' });
     await world.slack.until(() => shown(world).includes('edited the watch'));
     const card = JSON.stringify(roots(world).at(-1));
-    expect(card).toContain('all events of *Storefront* in `acme` on the server `web-1`');
+    expect(card).toContain('*Storefront* in `acme`: all events on the server `web-1`');
     expect(card).toContain('Monday to Friday from 22:00 to 06:00, Europe/Lisbon');
   });
 
@@ -170,7 +172,7 @@ describe('a watch of a server', () => {
     await polls(world);
     expect(shown(world)).not.toContain('other01');
     await say(world, 'watch storefront failures');
-    expect(await say(world, 'watch list')).toContain('2 watches of this channel');
+    expect(JSON.stringify(await shareList(world, 'watch list'))).toContain('2 watches of this channel');
     await say(world, 'watch all --server WEB-2');
     deploy(world, 'third01', { servers: ['web-2'] });
     await world.slack.until(() => shown(world).includes('third01'));

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect } from 'vitest';
-import { answerTo, ask } from '../../support/asking.ts';
+import { answerTo, ask, shareList } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import {
@@ -23,7 +23,7 @@ describe('watch', () => {
   const texts = (world: TestWorld, channel = CHANNEL) =>
     world.slack.messages(TEAM, channel).map(({ text }) => text);
   const news = (world: TestWorld, channel = CHANNEL) =>
-    world.slack.messages(TEAM, channel).filter(({ text }) => !text.includes('the watch `'));
+    world.slack.messages(TEAM, channel).filter(({ text }) => !/is watching|the watch of/.test(text));
   const blocks = (world: TestWorld, channel = CHANNEL) => JSON.stringify(world.slack.messages(TEAM, channel));
   const dms = (world: TestWorld) => world.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text);
   const until = (world: TestWorld, check: () => boolean, what: string) => world.slack.until(check, { what });
@@ -34,10 +34,10 @@ describe('watch', () => {
     const before = texts(world, channel).length;
     await say(world, `watch ${words}`, channel);
     await until(world, () => texts(world, channel).length > before, `an answer to watch ${words}`);
-    return texts(world, channel).at(-1) ?? '';
+    return blocks(world, channel);
   }
 
-  const idIn = (text: string) => /the watch `(\w+)`/.exec(text)?.[1] ?? '';
+  const idIn = (shown: string) => /.*watch:pause#(\w+)/.exec(shown)?.[1] ?? '';
 
   function deploy(world: TestWorld, ref: string, { project = 'storefront', succeeded = true } = {}): void {
     world.service.world.addDeployment({ account: ACCOUNT, project, succeeded, endRef: ref, user: 'Kim' });
@@ -51,7 +51,7 @@ describe('watch', () => {
 
   test('watch tells the channel each event once, and nothing of what was before', async ({ world }) => {
     deploy(world, 'before0');
-    expect(await watch(world, 'all')).toContain('all events of all projects of `acme`');
+    expect(await watch(world, 'all')).toContain('all projects of `acme`: all events');
     await looks(world);
     deploy(world, 'after01');
     await until(world, () => blocks(world).includes('after01'), 'the first event');
@@ -181,9 +181,9 @@ describe('watch', () => {
   test('watch changes the mode of what is watched, and says so of what it is told already', async ({
     world,
   }) => {
-    const id = idIn(await watch(world, 'storefront'));
+    await watch(world, 'storefront');
     expect(await watch(world, 'storefront transitions')).toContain(
-      `\`${id}\`, changes between failing and passing of *Storefront*`,
+      '*Storefront* in `acme`: changes between failing and passing',
     );
     expect(await ask(world, '/deckhand watch storefront transitions', 'admin')).toContain('already');
   });
@@ -192,16 +192,14 @@ describe('watch', () => {
     expect(await ask(world, '/deckhand watch failures', 'admin')).toContain('Billing API');
     await say(world, 'use storefront');
     await until(world, () => texts(world).length === 1, 'the binding');
-    expect(await watch(world, 'failures')).toContain('failures of *Storefront*');
+    expect(await watch(world, 'failures')).toContain('*Storefront* in `acme`: failures');
   });
 
   test('watch does not begin in a channel where it cannot speak', async ({ world }) => {
     world.slack.kick(TEAM, CHANNEL, 'bot');
     expect(await ask(world, '/deckhand watch all', 'admin')).toContain('Invite me');
     world.slack.invite(TEAM, CHANNEL, 'bot');
-    await say(world, 'watch list');
-    await until(world, () => texts(world).length > 0, 'the list');
-    expect(texts(world)[0]).toContain('This channel has no watch yet');
+    expect(await ask(world, '/deckhand watch list', 'admin')).toContain('This channel has no watch yet');
   });
 
   describe('what is set up', () => {
@@ -213,8 +211,7 @@ describe('watch', () => {
       deploy(world, 'after01');
       await until(world, () => blocks(world).includes('after01'), 'the event');
       await looks(world);
-      await say(world, 'watch list');
-      await until(world, () => texts(world).includes('2 watches of this channel'), 'the list');
+      await shareList(world, 'watch list');
       const list = () =>
         world.slack.messages(TEAM, CHANNEL).find(({ text }) => text.includes('of this channel'));
       const shown = () => JSON.stringify(list()?.blocks);
@@ -251,7 +248,7 @@ describe('watch', () => {
       await say(world, `unwatch ${first.toUpperCase()}`);
       await until(
         world,
-        () => texts(world).some((text) => text.includes(`removed the watch \`${first}\``)),
+        () => texts(world).some((text) => text.includes('removed the watch of *Storefront*')),
         'the first',
       );
       await say(world, 'unwatch billing-api');
@@ -274,8 +271,7 @@ describe('watch', () => {
       world,
     }) => {
       const id = idIn(await watch(world, 'storefront'));
-      await say(world, 'watch list');
-      await until(world, () => texts(world).includes('1 watch of this channel'), 'the list');
+      await shareList(world, 'watch list');
       const list = () => world.slack.messages(TEAM, CHANNEL).at(1);
       const press = (actionId: string) =>
         world.as('admin').click({ channel: CHANNEL, ts: list()?.ts ?? '' }, { actionId });
@@ -302,7 +298,7 @@ describe('watch', () => {
       expect(taken.errors?.project).toContain('Another watch');
       await ann.suggest({ viewId }, { actionId: 'project', query: 'store' });
       await ann.submit('watch.edit', { mode: 'transitions', project: 'storefront' });
-      const edited = `edited the watch \`${id}\`, changes`;
+      const edited = 'edited the watch of *Storefront* in `acme`: changes';
       await until(world, () => texts(world).some((text) => text.includes(edited)), 'the edit');
     });
 
@@ -312,7 +308,7 @@ describe('watch', () => {
       await until(world, () => blocks(world).includes(`<@${PEOPLE.admin}> paused the watch`), 'the pause');
       deploy(world, 'paused1');
       const said = await answerTo(world, 'admin', () => say(world, `watch resume ${id}`, OTHER));
-      expect(said).toContain(`resumed the watch \`${id}\``);
+      expect(said).toContain('resumed the watch of all projects');
       expect(blocks(world)).toContain(`<@${PEOPLE.admin}> resumed the watch`);
       deploy(world, 'after01');
       await until(world, () => blocks(world).includes('after01'), 'the event');
@@ -447,10 +443,7 @@ describe('the feed', () => {
     await secondsUntil(1);
     expect(await secondsUntil(2)).toBeGreaterThan(100);
     expect(await secondsUntil(3)).toBeGreaterThan(200);
-    await world.as('admin').command(CHANNEL, '/deckhand watch list');
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length === 2);
-    const list = JSON.stringify(world.slack.messages(TEAM, CHANNEL)[1]?.blocks);
-    expect(list).toContain('The service does not answer');
+    expect(await ask(world, '/deckhand watch list', 'admin')).toContain('The service does not answer');
     fault.remove();
     expect(await secondsUntil(5)).toBeLessThan(700);
   });

@@ -181,8 +181,16 @@ const EVENT_DOORS: readonly Door[] = [
       name: `mention ${command}`,
       command,
       span: `command ${command}`,
+      // In a thread, so that its private answer names it.
       send: (world, { id, user, channel, ts }) =>
-        sendEvent(world, id, { type: 'app_mention', user, channel, text: `<@U0BOT> ${command}`, ts }),
+        sendEvent(world, id, {
+          type: 'app_mention',
+          user,
+          channel,
+          text: `<@U0BOT> ${command}`,
+          ts,
+          thread_ts: ts,
+        }),
       saidIn: (world, { ts }) => argsOf(world, 'chat.postEphemeral', ({ thread_ts }) => thread_ts === ts),
     }),
   ),
