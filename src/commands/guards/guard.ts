@@ -11,7 +11,7 @@ import { timedList } from '../../views/schedules/timed.ts';
 import { isNamed } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { defineCommand } from '../command.ts';
-import { channelOf, chosenProject, projectOf } from '../resolve-target.ts';
+import { channelOf, chosenProject, projectForForm, projectOf } from '../resolve-target.ts';
 import { cadenceIndex, readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
 import { listCommand, scheduleCommands } from '../schedules/lifecycle.ts';
 import {
@@ -46,6 +46,8 @@ const GUARD_FEATURE: TimedFeature<Guard, z.infer<typeof Fields>> = {
   modal: guardModal,
   defaults: { cadence: 'hourly', time: '09:00' },
   valuesOf: () => ({}),
+  isSame: ({ account, project }, choices) =>
+    account === choices.account && project.permalink === choices.project.permalink,
   async choicesOf(context, { cadence, zone, account: named, project: wanted }) {
     const { workspace, caller } = context;
     const bound = await workspace.channels.get(caller.channel);
@@ -58,7 +60,7 @@ const GUARD_FEATURE: TimedFeature<Guard, z.infer<typeof Fields>> = {
 
 export const guardAdd = defineCommand({
   name: 'guard add',
-  summary: 'Tests a project on a schedule, silent while all is reachable; without words, in a form',
+  summary: 'Tests a project on a schedule, silent while all is reachable; without times, in a form',
   usage: '[project] [<daily|weekdays|weekly:<day>> <HH:MM> | hourly | cron:"<five fields>"] [zone]',
   examples: [
     'guard add storefront hourly',
@@ -67,7 +69,7 @@ export const guardAdd = defineCommand({
   ],
   role: 'operator',
   needsAccount: true,
-  durable: (words) => words.length > 0,
+  durable: (words) => cadenceIndex(words) < words.length,
   rest: true,
   args: z.object({ words: z.string().optional() }),
   async run({ words }, context) {
@@ -76,7 +78,12 @@ export const guardAdd = defineCommand({
     const typed = typedAfter('guard add', context.text);
     const named = typed.slice(0, cadenceIndex(typed)).join(' ') || undefined;
     const times = typed.slice(cadenceIndex(typed));
-    const { cadence, zone } = readCadenceWords(times.length === 0 ? ['hourly'] : times, 'guard');
+    if (times.length === 0) {
+      const { account, project } = await projectForForm(context, named);
+      const chosen = { account: account.name, project: project?.permalink };
+      return openTimedForm(GUARD_FEATURE, channel, context, chosen);
+    }
+    const { cadence, zone } = readCadenceWords(times, 'guard');
     const { account, project } = await projectOf(context, named, SCHEDULES);
     return addTimed(GUARD_FEATURE, context, channel, {
       cadence,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type Clock, withTimeout } from '../../core/clock.ts';
 import { UserError } from '../../core/errors.ts';
@@ -16,15 +17,19 @@ import {
   type TimedSchedule,
 } from '../../records/timed-schedules.ts';
 import type { Choices, TimedKind } from '../../scheduler/schedules/timed.ts';
+import { say } from '../../views/blocks/message.ts';
 import { messagesByField, type Values } from '../../views/blocks/modal.ts';
-import type { OpenedFrom } from '../../views/schedules/schedule.ts';
+import { nameOf, type OpenedFrom } from '../../views/schedules/schedule.ts';
 import { type Listed, type TimedForm, TimedOrigin } from '../../views/schedules/timed.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import type { Action, CommandContext, CommandSpec, Submission, Submitted, ViewState } from '../command.ts';
 import { fromForm, redraw } from '../command.ts';
 import { faultOf, readTime } from './cadence-words.ts';
 import {
+  announce,
   announceNew,
+  cardOf,
+  described,
   expectAllowedThere,
   recordChange,
   resolveSchedule,
@@ -64,6 +69,8 @@ export interface TimedFeature<R extends TimedSchedule, Fields extends z.infer<ty
    * @throws UserError where there is no such account or project, or none that works
    */
   choicesOf(context: CommandContext, filled: Filled<Fields>): Promise<Choices<R>>;
+  /** Whether one of a channel is about the same, and is changed where it is set up once more; never if left out. */
+  isSame?(record: R, choices: Choices<R>): boolean;
 }
 
 /** Each with when it is due next; a snooze that is over is none. */
@@ -86,6 +93,7 @@ export async function openTimedForm<R extends TimedSchedule, Fields extends z.in
   { noun, modal, defaults }: TimedFeature<R, Fields>,
   channel: string,
   { caller, workspace, account: named }: CommandContext,
+  chosen: Values = {},
 ): Promise<Reply> {
   const [accounts, bound, zone] = await Promise.all([
     workspace.accounts.list(),
@@ -98,7 +106,7 @@ export async function openTimedForm<R extends TimedSchedule, Fields extends z.in
     (name) => name !== undefined && names.includes(name),
   );
   const project = projectOfChannel(bound, account)?.permalink;
-  const values = { ...defaults, zone: zone ?? bound.zone ?? 'UTC', account, project };
+  const values = { ...defaults, zone: zone ?? bound.zone ?? 'UTC', account, project, ...chosen };
   const origin = { channel, account, accounts: names.length > 1 ? names : [] };
   const next = nextInForm(noun, values, workspace.clock.now());
   return { kind: 'modal', view: modal({ origin, values, next }) };
@@ -134,7 +142,7 @@ export function addForm<R extends TimedSchedule, Fields extends z.infer<typeof T
   return formParts(feature, 'add', async (context, { channel, accounts }, filled) => {
     // With one account there is no field for it.
     const account = accounts.length === 0 ? undefined : filled.account;
-    await addTimed(feature, context, channel, { ...filled, account });
+    return addTimed(feature, context, channel, { ...filled, account });
   });
 }
 
@@ -152,6 +160,7 @@ export function timedEditCommand<R extends TimedSchedule, Fields extends z.infer
     if (edited === undefined) throw removedSince(feature, schedule);
     await showEdited(feature, context, edited, from);
     await recordChange(context, edit.name, edited);
+    return undefined;
   });
   return { ...edit, actions: [...(edit.actions ?? []), ...form.actions], submissions: form.submissions };
 }
@@ -164,22 +173,50 @@ export async function addTimed<R extends TimedSchedule, Fields extends z.infer<t
   filled: Filled<Fields>,
 ): Promise<Reply> {
   const { user: setUpBy, requestId } = context.caller;
+  const { workspace } = context;
   const choices = await feature.choicesOf(context, filled);
-  const schedule = await feature.kind.add(context.workspace, { ...choices, requestId, channel, setUpBy });
+  const same = (await feature.kind.list(workspace)).find(
+    (one) =>
+      one.channel === channel && one.record.requestId !== requestId && feature.isSame?.(one.record, choices),
+  );
+  if (same !== undefined) return changeSame(feature, context, same, choices);
+  const schedule = await feature.kind.add(workspace, { ...choices, requestId, channel, setUpBy });
   return announceNew(feature, context, schedule, `${feature.noun} add`);
+}
+
+async function changeSame<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
+  feature: TimedFeature<R, Fields>,
+  context: CommandContext,
+  same: Schedule<R>,
+  choices: Choices<R>,
+): Promise<Reply> {
+  const { cadence, zone } = same.record;
+  if (isDeepStrictEqual(cadence, choices.cadence) && zone === choices.zone) {
+    const known = described(feature, same);
+    return { kind: 'private', message: say(`This channel has ${nameOf(known)} already, ${known.words}.`) };
+  }
+  const edited = await feature.kind.edit(context.workspace, same.id, choices);
+  if (edited === undefined) throw removedSince(feature, same);
+  const reply = await announce(context, edited, cardOf(feature, edited, 'edited', context));
+  await recordChange(context, `${feature.noun} edit`, edited);
+  return reply;
 }
 
 function formParts<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
   feature: TimedFeature<R, Fields>,
   verb: 'add' | 'edit',
-  carryOut: (context: CommandContext, origin: TimedOrigin, filled: Filled<Fields>) => Promise<void>,
+  carryOut: (
+    context: CommandContext,
+    origin: TimedOrigin,
+    filled: Filled<Fields>,
+  ) => Promise<Reply | undefined>,
 ): { actions: Action[]; submissions: Submission[] } {
   const callbackId = `${feature.noun}.${verb}`;
   const submit = async (state: ViewState, context: CommandContext): Promise<Submitted> => {
     const read = readForm(feature, state.values, context.workspace.clock.now());
     if ('errors' in read) return { kind: 'errors', errors: read.errors };
-    await carryOut(context, originOf(state), read.filled);
-    return { kind: 'close' };
+    const reply = await carryOut(context, originOf(state), read.filled);
+    return { kind: 'close', ...(reply?.kind === 'private' ? { after: async () => reply } : {}) };
   };
   const actions = ['cadence', 'time', 'cron', 'zone', 'account'].map(
     (actionId): Action => ({

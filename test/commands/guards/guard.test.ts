@@ -24,7 +24,6 @@ describe('guard', () => {
     ['storefront daily 09:00 Europe/Lisbon', 'storefront', { kind: 'daily', time: '09:00' }, 'Europe/Lisbon'],
     ['storefront hourly', 'storefront', { kind: 'hourly' }, 'Europe/Lisbon'],
     ['billing api every hour', 'billing-api', { kind: 'hourly' }, 'Europe/Lisbon'],
-    ['storefront', 'storefront', { kind: 'hourly' }, 'Europe/Lisbon'],
     ['storefront weekly:mon 9am UTC', 'storefront', { kind: 'weekly', day: 'mon', time: '09:00' }, 'UTC'],
     [
       'storefront cron:"15 */4 * * *" Asia/Tokyo',
@@ -81,6 +80,26 @@ describe('guard', () => {
     expect(await guards()).toMatchObject([
       { project: { permalink: 'storefront' }, cadence: { kind: 'cron', cron: '10 * * * *' } },
     ]);
+  });
+
+  it('with a project alone opens the form with that project', async () => {
+    await ann().command(CHANNEL, '/deckhand guard add billing api');
+    await world.slack.until(() => ann().openView() !== undefined);
+    await ann().submit('guard.add', {});
+    await world.slack.until(() => last()?.text.includes('set up the guard `Billing API`'));
+    expect(await guards()).toMatchObject([
+      { project: { permalink: 'billing-api' }, cadence: { kind: 'hourly' } },
+    ]);
+  });
+
+  it('is there once for a project: set up again it is known already, or changed', async () => {
+    await world.say('guard add storefront hourly UTC');
+    const again = await ask(world, '/deckhand guard add storefront hourly UTC', 'admin');
+    expect(again).toContain('This channel has the guard `Storefront` already, every hour');
+    expect(await world.say('guard add storefront daily 09:00 UTC')).toContain(
+      'edited the guard `Storefront`',
+    );
+    expect(await guards()).toMatchObject([{ cadence: { kind: 'daily', time: '09:00' } }]);
   });
 
   it('is edited in its form by the button of its card, which then shows the new words', async () => {
