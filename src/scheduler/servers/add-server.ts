@@ -76,8 +76,8 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
   }
   if (order.created === undefined) return;
   const target = targetOf(order, order.created);
-  const messageRef = order.messageRef ?? (await postRoot(workspace, order, target, job));
-  await save({ messageRef });
+  const messageRef = order.shown ?? (await postRoot(workspace, order, target, job));
+  await save({ shown: messageRef });
   await follow(workspace, order, target, messageRef);
   await save({ isDone: true });
   await showInModal(workspace, order, createdNotice(target.server.name, isInChannel(order, messageRef)));

@@ -42,7 +42,7 @@ export const ServerOrder = z.object({
   /** The servers that had its name before, where the service lists servers: another one is the ordered one. */
   namesakes: z.array(z.string()).optional(),
   created: z.object({ identifier: z.string(), name: z.string() }).optional(),
-  messageRef: z.object({ channel: z.string(), ts: z.string() }).optional(),
+  shown: z.object({ channel: z.string(), ts: z.string() }).optional(),
   /** It was made and is followed, or its person was told why not. */
   isDone: z.boolean().optional(),
 });
