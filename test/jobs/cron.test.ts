@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nextOccurrence, parseCron } from '../../src/jobs/cron.ts';
-import { CronError, daysLater, parseZone, zoneNames } from '../../src/jobs/zone.ts';
+import { CronError, parseZone, zoneNames } from '../../src/jobs/zone.ts';
 import { byLength } from '../support/length.ts';
 
-const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 /** Lord Howe moves by half an hour, Casablanca twice around Ramadan, Apia once skipped a whole day. */
@@ -189,105 +188,7 @@ describe('for any schedule, zone and instant', () => {
       { numRuns: byLength(100, 300) },
     );
   });
-
-  test('a slot stands at a local time of the schedule, or right where the clocks were put forward', () => {
-    fc.assert(
-      fc.property(cron, zone, instant, (expression, where, at) => {
-        const slot = nextOccurrence(expression, where, at);
-        const parsed = parseCron(expression);
-        const [date = '', time = ''] = localTime(where, slot).split(' ');
-        const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
-        const [hour = 0, minute = 0] = time.split(':').map(Number);
-        const isDue =
-          parsed.isDue({ year, month, day }) &&
-          parsed.hours.includes(hour) &&
-          parsed.minutes.includes(minute);
-        const [hourBefore = 0, minuteBefore = 0] = (localTime(where, slot - MINUTE).split(' ')[1] ?? '')
-          .split(':')
-          .map(Number);
-        const isAfterGap = (hour * 60 + minute - hourBefore * 60 - minuteBefore + 1440) % 1440 !== 1;
-        const isAfterSkippedDay = localTime(where, slot - MINUTE).slice(0, 10) < date && time === '00:00';
-        expect(isDue || isAfterGap || isAfterSkippedDay).toBe(true);
-      }),
-      { numRuns: byLength(100, 300) },
-    );
-  });
 });
-
-describe('around any change of the clocks of any zone', () => {
-  const some = [...zoneNames().keys()].filter((_, at) => at % byLength(24, 1) === 0);
-  const changes = [...ZONES, ...some].flatMap((zone) => changesOf(zone));
-  const change = fc.constantFrom(...changes);
-
-  test('a slot of every minutes comes each time that its minute does', () => {
-    fc.assert(
-      fc.property(change, fc.constantFrom(5, 15), ([zone, at], step) => {
-        let slot = at - 120 * MINUTE;
-        while (slot < at + 120 * MINUTE) {
-          const next = nextOccurrence(`*/${step} * * * *`, zone, slot);
-          const missed = Array.from(
-            { length: (next - slot) / MINUTE - 1 },
-            (_, n) => slot + (n + 1) * MINUTE,
-          );
-          const isMinute = (instant: number): boolean =>
-            Number(localTime(zone, instant).slice(-2)) % step === 0;
-          expect(missed.filter(isMinute)).toEqual([]);
-          slot = next;
-        }
-      }),
-      { numRuns: byLength(10, 300) },
-    );
-  });
-
-  test('a week’s snooze of a daily schedule leaves out the slots of seven local days', () => {
-    const minute = fc.integer({ min: 0, max: 1439 });
-    fc.assert(
-      fc.property(
-        change,
-        minute,
-        fc.integer({ min: -9 * 1440, max: 2 * 1440 }),
-        ([zone, at], due, before) => {
-          const cron = `${due % 60} ${Math.floor(due / 60)} * * *`;
-          const pressed = at + before * MINUTE + 10_000;
-          const until = daysLater(zone, pressed, 7);
-          const skipped: number[] = [];
-          for (
-            let slot = nextOccurrence(cron, zone, pressed);
-            slot < until;
-            slot = nextOccurrence(cron, zone, slot)
-          )
-            skipped.push(slot);
-          const dates = new Set(skipped.map((slot) => localTime(zone, slot).slice(0, 10)));
-          expect([skipped.length, dates.size]).toEqual([7, 7]);
-        },
-      ),
-      { numRuns: byLength(100, 10_000) },
-    );
-  });
-});
-
-/** The instants from 2024 to 2027 from which the zone's clocks go otherwise. */
-function changesOf(zone: string): Array<[string, number]> {
-  const found: Array<[string, number]> = [];
-  const from = Date.parse('2024-01-01');
-  for (let day = from; day < from + 4 * 365 * DAY; day += 7 * DAY) {
-    const shift = (instant: number): string => localTime(zone, instant).slice(11);
-    if (shift(day) === shift(day + 7 * DAY)) continue;
-    let [low, high] = [day, day + 7 * DAY];
-    while (high - low > MINUTE) {
-      const middle = low + Math.floor((high - low) / 2 / MINUTE) * MINUTE;
-      const isBefore = offset(zone, middle) === offset(zone, low);
-      if (isBefore) low = middle;
-      else high = middle;
-    }
-    found.push([zone, high]);
-  }
-  return found;
-}
-
-function offset(zone: string, instant: number): number {
-  return Date.parse(`${localTime(zone, instant).replace(' ', 'T')}Z`) - instant;
-}
 
 describe('what a person types', () => {
   test.each([
