@@ -52,7 +52,11 @@ export const watchMine = defineCommand({
     const account = await accountOf(requested, SCHEDULES);
     const { user, requestId } = caller;
     const names = await workspace.names.list(account.name);
-    if (!names.some((claim) => claim.user === user)) return askForName(account.name);
+    if (!names.some((claim) => claim.user === user)) {
+      // It goes on by itself once the person has said who they are.
+      await workspace.pending.keep(user, `watch mine ${mode} --account ${account.name}`);
+      return { kind: 'run', text: `me --account ${account.name}` };
+    }
     const channel = await workspace.slack.openDirect(user);
     const watched = { channel, account, mode, user, requestId, person: user };
     const { schedule } = await setUpWatch(workspace, watched);
@@ -85,17 +89,6 @@ async function ownOf(
 ): Promise<Schedule<PlacedWatch>[]> {
   const all = await WATCHES.list(workspace);
   return all.filter((one) => one.record.watch.person === user && one.account === (account ?? one.account));
-}
-
-function askForName(account: string) {
-  const words = 'Choose your name at the service first, then type this again.';
-  return {
-    kind: 'several' as const,
-    replies: [
-      { kind: 'private' as const, message: say(words) },
-      { kind: 'run' as const, text: `me --account ${account}` },
-    ],
-  };
 }
 
 function noneYet(): UserError {

@@ -26,12 +26,18 @@ describe('watch mine', () => {
     deploy(world, 'Kim', true);
   });
 
-  test('asks for the person’s name first', async ({ world }) => {
-    const seen = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.member));
-    await world.as('member').command(CHANNEL, '/deckhand watch mine');
-    await world.slack.until(() => seen().includes('me:name'));
-    expect(seen()).toContain('Choose your name at the service first');
-    expect(dms(world)).toEqual([]);
+  test('asks for the person’s name first, in one message, and goes on once it is chosen', async ({
+    world,
+  }) => {
+    const asked = await ask(world, '/deckhand watch mine transitions');
+    expect(asked).toContain('Tell me your name');
+    const seen = () => world.slack.ephemerals(TEAM, PEOPLE.member);
+    expect(seen()).toHaveLength(1);
+    const place = { channel: CHANNEL, ts: seen()[0]?.ts ?? '' };
+    await world.as('member').click(place, { actionId: 'me:name', selected: 'Kim' });
+    await world.slack.until(() => seen().some(({ text }) => text.includes('of your own deployments')));
+    deploy(world, 'Kim', false, 'mine001');
+    await world.slack.until(() => shown(world).includes('mine001'));
   });
 
   test('sends one message an episode of one’s own, also where another person ends it, and no channel sees it', async ({
