@@ -339,6 +339,23 @@ describe('watch', () => {
       expect(dms(world)).toHaveLength(1);
     });
 
+    test('watch what cannot be told of an episode is shown once its channel is there again', async ({
+      world,
+    }) => {
+      const id = idIn(await watch(world, 'all failures'));
+      deploy(world, 'failed1', { succeeded: false });
+      await until(world, () => blocks(world).includes('failed1'), 'the failure');
+      world.slack.archiveChannel(TEAM, CHANNEL);
+      deploy(world, 'passed1');
+      await until(world, () => dms(world).length > 0, 'the message');
+      expect(dms(world)[0]).toContain('the channel is archived');
+      world.slack.unarchiveChannel(TEAM, CHANNEL);
+      world.slack.invite(TEAM, CHANNEL, 'bot');
+      await say(world, `watch resume ${id}`);
+      await until(world, () => blocks(world).includes('Storefront* recovered'), 'its end');
+      expect(news(world).filter(({ text }) => text.includes('Storefront'))).toHaveLength(1);
+    });
+
     test('watch what cannot be told pauses all watches of an account that refuses, once', async ({
       world,
     }) => {

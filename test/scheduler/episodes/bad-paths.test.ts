@@ -1,0 +1,120 @@
+import { describe, expect } from 'vitest';
+import { DAY_MS } from '../../../src/core/clock.ts';
+import { InstallationEnded } from '../../../src/core/errors.ts';
+import { episodeRecords, type Outcome } from '../../../src/records/episodes.ts';
+import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
+import { fastClock } from '../../support/faults.ts';
+import { test as base } from '../../support/fixtures.ts';
+import { openBrowser } from '../../support/installing.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+const test = base.extend('worldOptions', () => ({ clock: fastClock(20) }));
+
+const SUBJECT = { kind: 'deployments', channel: CHANNEL, account: ACCOUNT } as const;
+
+async function note(
+  world: TestWorld,
+  kind: 'failure' | 'success',
+  at: number,
+  project = 'Storefront',
+): Promise<void> {
+  const workspace = await world.app.workspaces.enter(TEAM);
+  const outcome = { kind, id: `${kind} ${at}`, at, lines: [`deploy ${at}`] };
+  await noteOutcomes(workspace, { ...SUBJECT, project, name: project }, [outcome]);
+}
+
+const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
+const texts = (world: TestWorld) => roots(world).map(({ text }) => text);
+const blocks = (world: TestWorld) => JSON.stringify(roots(world).map((one) => one.blocks));
+
+async function recordsOf(world: TestWorld) {
+  return episodeRecords(world.app.parts.store.of(TEAM)).list();
+}
+
+describe('an episode', () => {
+  test.override({ connected: true });
+  test.beforeEach(async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+  });
+
+  test('is nobody’s any more at the next edit once the person who was on it has left', async ({ world }) => {
+    await note(world, 'failure', 1_000);
+    const place = { channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' };
+    await world.as('member').click(place, { actionId: 'episode:claim' });
+    await world.slack.until(() => blocks(world).includes(`<@${PEOPLE.member}> is on it`));
+    world.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
+    // Who somebody is, is known for half a minute.
+    await world.app.parts.clock.sleep(31_000);
+    await note(world, 'failure', 2_000);
+    expect(texts(world)[0]).toContain('2 failures since');
+    expect(blocks(world)).not.toContain('is on it');
+    expect(blocks(world)).toContain('I’m on it');
+  });
+
+  test('is refused to those who click where its command is switched off', async ({ world }) => {
+    await note(world, 'failure', 1_000);
+    const workspace = await world.app.workspaces.enter(TEAM);
+    await workspace.channels.change(CHANNEL, (settings) => ({ ...settings, commands: ['test'] }));
+    const place = { channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' };
+    await world.as('member').click(place, { actionId: 'episode:claim' });
+    const refused = () => world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text);
+    await world.slack.until(() => refused().some((text) => text.includes('`watch` is switched off')));
+    expect(blocks(world)).not.toContain('is on it');
+  });
+
+  test('is lost to nobody where 200 begin and end at once in one workspace and Slack is busy', async ({
+    world,
+  }) => {
+    const names = Array.from({ length: 200 }, (_, at) => `Shop ${at}`);
+    for (const method of ['chat.postMessage', 'chat.update'])
+      world.slack.fault({ method, status: 429, retryAfter: 1, times: 40 });
+    await Promise.all(names.map((name) => note(world, 'failure', 1_000, name)));
+    await Promise.all(names.map((name) => note(world, 'success', 61_000, name)));
+    expect(texts(world).toSorted()).toEqual(
+      names.map((name) => `${name} recovered after 1 min (1 failure)`).toSorted(),
+    );
+  });
+});
+
+base('an episode goes with an uninstall', async ({ onTestFinished }) => {
+  const world = await openTestWorld({ byOauth: true });
+  onTestFinished(() => world.stop());
+  await openBrowser(world).install(TEAM, PEOPLE.admin);
+  world.slack.invite(TEAM, CHANNEL, 'bot');
+  await note(world, 'failure', 1_000);
+  expect(await recordsOf(world)).toHaveLength(1);
+  const workspace = await world.app.workspaces.enter(TEAM);
+  world.slack.uninstall(TEAM);
+  await world.logged('"event":"uninstalled"');
+  expect(await recordsOf(world)).toEqual([]);
+  const outcome: Outcome = { kind: 'failure', id: 'f2', at: 2_000, lines: [] };
+  const subject = { ...SUBJECT, project: 'Storefront', name: 'Storefront' };
+  await expect(noteOutcomes(workspace, subject, [outcome])).rejects.toThrow(InstallationEnded);
+});
+
+base(
+  'an episode is closed after a week without news, begins anew after that, and is forgotten',
+  async ({ onTestFinished }) => {
+    const clock = createManualClock();
+    const world = await openTestWorld({ clock, connected: true });
+    onTestFinished(() => world.stop());
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    const pass = async (days: number, isOver: () => boolean | Promise<boolean>): Promise<void> => {
+      await clock.advance(days * DAY_MS);
+      while (!(await isOver())) await clock.advance(1_000);
+    };
+    await note(world, 'failure', clock.now());
+    await clock.advance(6 * DAY_MS);
+    await note(world, 'failure', clock.now());
+    await clock.advance(6 * DAY_MS);
+    expect(texts(world)[0]).toContain('2 failures since');
+    await pass(1, () => texts(world)[0]?.includes('closed') === true);
+    expect(texts(world)[0]).toBe('Storefront had 2 failures, closed: no news for 7 days');
+    expect(blocks(world)).not.toContain('episode:claim');
+    await note(world, 'failure', clock.now());
+    expect(texts(world)).toHaveLength(2);
+    await note(world, 'success', clock.now());
+    await pass(7, async () => (await recordsOf(world)).length === 0);
+  },
+);

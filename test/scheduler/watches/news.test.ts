@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import { type Watch, WatchedChannel } from '../../../src/records/watches.ts';
+import { afterPage, fromPage, newChannel } from '../../../src/scheduler/watches/feed.ts';
+import { followOutcomes } from '../../../src/scheduler/watches/news.ts';
+import type { ActivityEvent } from '../../../src/service/activity.ts';
+
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+const CONTEXT = { now: NOW, batch: 'b1', word: '/deckhand', mentions: new Map<string, string>() };
+
+/** `+a` is a deployment of project a that went well, `-a` one that failed, any other word an event of project a. */
+function events(...words: string[]): ActivityEvent[] {
+  return words.map((word, at) => {
+    const kind = { '+': 'deploy_completed', '-': 'deploy_failed' }[word[0] ?? ''];
+    const project = kind === undefined ? 'a' : word.slice(1);
+    return {
+      event: kind ?? word,
+      properties: { end_ref: String(at), servers: [] },
+      project: { name: project.toUpperCase(), permalink: project, identifier: `id-${project}` },
+      user: null,
+      created_at: new Date(NOW + at * 1000).toISOString(),
+    };
+  });
+}
+
+function watch(mode: Watch['mode'], project?: string): Watch {
+  const id = `w-${mode}-${project ?? 'all'}`;
+  const of = project && { permalink: project, identifier: `id-${project}`, name: project };
+  return {
+    id,
+    requestId: id,
+    mode,
+    setUpBy: 'U1',
+    setUpAt: 0,
+    state: { kind: 'active' },
+    ...(of ? { project: of } : {}),
+  };
+}
+
+/** What a watch for everything finds, word by word, where all is new but what `known` names. */
+function found(words: string, known: readonly number[] = [], before = {}): string {
+  const all = events(...words.split(' '));
+  const fresh = new Set(all.filter((_, at) => !known.includes(at)));
+  const { failing, found: outcomes } = followOutcomes(before, all.toReversed(), fresh, () => [watch('all')]);
+  const named = outcomes.map(({ event, kind }) => `${kind} ${event.properties.end_ref}`);
+  return [...named, ...Object.keys(failing).map((key) => `${key} fails`)].join(', ');
+}
+
+describe('what belongs to episodes', () => {
+  it.each<[string, string]>([
+    ['+a +a', ''],
+    ['-a', 'failure 0, id-a fails'],
+    ['-a -a +a +a', 'failure 0, failure 1, success 2'],
+    ['-a -b +a', 'failure 0, failure 1, success 2, id-b fails'],
+    ['-a deploy_cancelled deploy_started -a', 'failure 0, failure 3, id-a fails'],
+    ['test_failed deploy_completed', 'failure 0, success 1'],
+  ])('of %s is %s', (words, expected) => {
+    expect(found(words)).toBe(expected);
+  });
+
+  it.each<[string, string, number[], string]>([
+    [
+      'a failure that comes late, with the success that was seen before',
+      '-a +a',
+      [1],
+      'failure 0, success 1',
+    ],
+    ['a success that comes late, between two failures, is none', '-a +a -a', [0, 2], 'id-a fails'],
+    ['a failure that was seen before is not', '-a +a', [0], 'success 1'],
+    ['nothing of what was before', '-b +b', [0, 1], 'id-a fails'],
+  ])('%s', (_, words, known, expected) => {
+    const failing =
+      words.startsWith('-a') && known.includes(0) ? { 'id-a': NOW + (known.length - 1) * 2_000 } : {};
+    expect(found(words, known, words.includes('b') ? { 'id-a': NOW } : failing)).toBe(expected);
+  });
+
+  it('counts a deployment once that the service reports as failed twice', () => {
+    const [once, other, later] = events('-a', '-a', '-a');
+    if (once === undefined || other === undefined || later === undefined) throw new TypeError('three');
+    const twin = { ...other, properties: once.properties };
+    const again = { ...later, properties: once.properties, created_at: new Date(NOW + 60_000).toISOString() };
+    const page = [again, twin, once];
+    const { found: outcomes } = followOutcomes({}, page, new Set(page), () => [watch('all')]);
+    expect(outcomes.map(({ event }) => event)).toEqual([once, again]);
+  });
+});
+
+describe('a watched channel', () => {
+  const page = (...marks: string[]) => ({ events: events(...marks).toReversed() });
+
+  it('holds nothing of a first page, and then what its active watches are for', () => {
+    const first = fromPage({ ...newChannel('C1', 'acme'), watches: [watch('all')] }, page('+a'), NOW);
+    expect(first.pending).toEqual([]);
+    expect(afterPage(first, page('+a'), CONTEXT).pending).toEqual([]);
+    const next = afterPage(first, page('+a', '+b'), CONTEXT);
+    expect(next.pending).toMatchObject([{ id: 'b1', what: '1 event', for: ['w-all-all'] }]);
+    expect(afterPage(next, page('+a', '+b'), CONTEXT).pending).toHaveLength(1);
+  });
+
+  /** What is posted of the words after a first page without any, by batch. */
+  function posted(words: string, ...watches: Watch[]): string[] {
+    const first = fromPage({ ...newChannel('C1', 'acme'), watches }, page(), NOW);
+    const { pending } = afterPage(first, page(...words.split(' ')), CONTEXT);
+    return pending.map(
+      ({ what, episode, for: ids }) =>
+        `${episode?.outcomes.map(({ kind }) => kind).join(' ') ?? what} for ${ids.toSorted().join(' ')}`,
+    );
+  }
+
+  it.each<[string, Watch[], string[]]>([
+    ['+a -a -b', [watch('all')], ['failure for w-all-all', 'failure for w-all-all', '1 event for w-all-all']],
+    ['-a -b', [watch('all', 'b')], ['failure for w-all-b']],
+    ['+a -a +a server_created', [watch('failures')], ['failure success for w-failures-all']],
+    ['+a -a +a', [watch('transitions', 'b')], []],
+    [
+      '-a +a +a',
+      [watch('failures', 'a'), watch('transitions'), watch('all')],
+      ['failure success for w-all-all w-failures-a w-transitions-all', '1 event for w-all-all'],
+    ],
+    ['-a', [], []],
+  ])('of %s posts what its watches are for, each event once (%#)', (words, watches, expected) => {
+    expect(posted(words, ...watches)).toEqual(expected);
+  });
+
+  it('posts one’s own failures alone to a person, and what ends them whoever did it', () => {
+    const mentions = new Map([['kim', 'U1']]);
+    const own: Watch = { ...watch('all'), person: 'U1' };
+    const by = (user: string, ...words: string[]) => events(...words).map((event) => ({ ...event, user }));
+    const first = fromPage({ ...newChannel('D1', 'acme'), watches: [own] }, page(), NOW);
+    const all = [
+      ...by('Lee', '-a'),
+      ...by('Kim', '+b', '-a').slice(1),
+      ...by('Lee', '+b', '+b', '+a').slice(2),
+    ];
+    const { pending } = afterPage(first, { events: all.toReversed() }, { ...CONTEXT, mentions });
+    expect(pending.map(({ episode }) => episode?.outcomes.map(({ kind }) => kind))).toEqual([
+      ['failure', 'success'],
+    ]);
+    expect(pending[0]?.episode?.subject).toMatchObject({ person: 'U1', name: 'A' });
+  });
+
+  it('posts nothing while it is muted, and still shows that a failure is over', () => {
+    const muted: Watch = { ...watch('all'), mutedUntil: NOW + 1 };
+    const channel = { ...newChannel('D1', 'acme'), watches: [muted], failing: { 'id-a': NOW } };
+    const { pending } = afterPage(channel, page('+a', '-b', '+c'), CONTEXT);
+    expect(pending.map(({ episode }) => episode?.outcomes)).toMatchObject([
+      [{ kind: 'success', isQuiet: true }],
+    ]);
+  });
+
+  it('ends an episode by a full page of which the beginning is missing', () => {
+    const channel = { ...newChannel('C1', 'acme'), watches: [watch('failures')], failing: { 'id-a': NOW } };
+    const words = [...Array.from({ length: 99 }, (_, at) => `+b${at}`), '+a'];
+    const { pending, failing } = afterPage(channel, page(...words), CONTEXT);
+    expect(pending.map(({ episode }) => episode?.outcomes.map(({ kind }) => kind))).toContainEqual([
+      'success',
+    ]);
+    expect(JSON.stringify(pending)).toContain('some may be missing');
+    expect(failing).toEqual({});
+  });
+
+  it('says that some may be missing where a full page holds one event that cannot be read', () => {
+    const channel = { ...newChannel('C1', 'acme'), watches: [watch('all')] };
+    const first = fromPage(channel, page('+a'), NOW);
+    const { events: many } = page(...Array.from({ length: 99 }, (_, at) => `+b${at}`));
+    const [batch] = afterPage(first, { events: many, unread: 1 }, CONTEXT).pending;
+    expect(JSON.stringify(batch)).toContain('some may be missing');
+    const [whole] = afterPage(first, { events: many }, CONTEXT).pending;
+    expect(JSON.stringify(whole)).not.toContain('some may be missing');
+  });
+
+  it('of an earlier release is read as one that has kept nothing, and where nothing fails', () => {
+    const channel = { ...newChannel('C1', 'acme'), watches: [watch('all')] };
+    const { kept: _, failing: __, ...old } = channel;
+    const standing = { 'id-a': { isFailing: true, at: NOW } };
+    expect(WatchedChannel.parse(JSON.parse(JSON.stringify({ ...old, standing })))).toEqual(channel);
+  });
+
+  it('keeps the newest 200 events outside working hours, and says how many older ones there were', () => {
+    const hours = { from: '13:00', to: '18:00', zone: 'UTC' };
+    let channel = fromPage(
+      { ...newChannel('C1', 'acme'), watches: [{ ...watch('all'), hours }] },
+      page(),
+      NOW,
+    );
+    for (let at = 0; at < 3; at += 1) {
+      const words = Array.from({ length: 99 }, (_, n) => `+r${at}-${n}`);
+      const { events: found } = page(...words);
+      const moved = found.map((event) => ({ ...event, created_at: later(event.created_at, at * 600) }));
+      channel = afterPage(channel, { events: moved }, CONTEXT);
+    }
+    expect(channel.pending).toEqual([]);
+    expect(channel.kept).toMatchObject({ dropped: 97 });
+    const open = afterPage(channel, page(), { ...CONTEXT, now: NOW + 3_600_000 });
+    expect(open.kept.lines).toEqual([]);
+    expect(open.pending).toMatchObject([{ id: 'b1 kept', what: '200 events', for: ['w-all-all'] }]);
+    expect(JSON.stringify(open.pending[0]?.root)).toContain('200 deploy completed, and 97 older ones');
+  });
+});
+
+const later = (at: string, seconds: number) => new Date(Date.parse(at) + seconds * 1000).toISOString();
