@@ -174,19 +174,21 @@ async function editRoot(
   workspace: Workspace,
   unsaid: Unsaid,
   edits: string,
-  { signal }: Sending,
+  sending: Sending,
 ): Promise<void> {
   const { key, record, episode } = unsaid;
   const { subject } = record;
   const { channel } = subject;
   const message = episodeRoot(key, subject, episode);
   try {
-    await deliver(workspace, { id: `episode ${episode.id}`, channel, edits, message, signal });
+    await deliver(workspace, { id: `episode ${episode.id}`, channel, edits, message, ...sending });
   } catch (error) {
     if (isMessageGone(error)) return keep(workspace, unsaid, { rootTs: undefined });
     if (isPlaceGone(error) || !isRefusal(error)) throw error;
     const { reason } = error;
     workspace.log.warn({ event: 'message_refused', channel, reason }, 'Slack refused an edit of an episode');
+    // The thread has it then. An archived channel takes neither, and the edit is tried again once it is back.
+    if (episode.replies.length > 0) return sayReply(workspace, unsaid, sending);
   }
   await keep(workspace, unsaid, { shownVersion: episode.version });
 }
