@@ -5,13 +5,13 @@ const MAX_MS = HOUR_MS;
 
 export interface BackoffOptions {
   /** An hour if left out. */
-  longestMs?: number;
+  maxMs?: number;
   /** What the wait is multiplied by, from and to, so that what failed together does not come back together. */
   spread?: readonly [from: number, to: number];
 }
 
 /**
- * How long to wait after a failed attempt, in milliseconds: doubled each time up to `longestMs`, then spread.
+ * How long to wait after a failed attempt, in milliseconds: doubled each time up to `maxMs`, then spread.
  * @param failures how many attempts failed so far, from 1
  * @param random from 0 to 1
  */
@@ -19,9 +19,9 @@ export function backoff(
   firstMs: number,
   failures: number,
   random: number,
-  { longestMs = MAX_MS, spread: [from, to] = [0.75, 1.25] }: BackoffOptions = {},
+  { maxMs = MAX_MS, spread: [from, to] = [0.75, 1.25] }: BackoffOptions = {},
 ): number {
-  const delay = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs);
+  const delay = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), maxMs);
   return Math.round(delay * (from + random * (to - from)));
 }
 
@@ -66,13 +66,13 @@ interface PollTiming extends PollState {
   /** In [0, 1). */
   random: number;
   /** No pause of our own choosing is longer; a minute by default. */
-  longestMs?: number;
+  maxMs?: number;
 }
 
 const MAX_PAUSE_MS = 60_000;
 const SPREAD = [1, 0.9] as const;
 /** The service recommends polling no more often. API 4.6 (docs/service-api.md). */
-const SHORTEST_PAUSE_MS = 2_000;
+const MIN_PAUSE_MS = 2_000;
 
 /**
  * How long to wait before the next poll, in milliseconds: the interval or up to a tenth less, so that no news is later
@@ -80,11 +80,11 @@ const SHORTEST_PAUSE_MS = 2_000;
  * before `retryAt`.
  */
 export function nextPollMs(timing: PollTiming): number {
-  const { intervalMs, failures, retryAt, now, random, longestMs = MAX_PAUSE_MS } = timing;
-  const options = { longestMs: Math.max(longestMs, intervalMs), spread: SPREAD };
+  const { intervalMs, failures, retryAt, now, random, maxMs = MAX_PAUSE_MS } = timing;
+  const options = { maxMs: Math.max(maxMs, intervalMs), spread: SPREAD };
   const pause = backoff(intervalMs, failures + 1, random, options);
-  const shortestMs = intervalMs < SHORTEST_PAUSE_MS ? 0 : SHORTEST_PAUSE_MS;
-  return Math.max(pause, shortestMs, retryAt === undefined ? 0 : Math.round(retryAt - now));
+  const minMs = intervalMs < MIN_PAUSE_MS ? 0 : MIN_PAUSE_MS;
+  return Math.max(pause, minMs, retryAt === undefined ? 0 : Math.round(retryAt - now));
 }
 
 /** SQLITE_BUSY, the lower byte of all its kinds. */

@@ -133,7 +133,7 @@ const WRAPPERS =
 const MAX_TEXT = 500;
 const MAX_TEXTS = 20;
 const MAX_FIELDS = 50;
-const DEEPEST = 3;
+const MAX_DEPTH = 3;
 
 /** Reads an error body of API 7.1 to 7.4, and similar shapes. Never throws. */
 function readErrorBody(text: string): ErrorBody {
@@ -164,7 +164,7 @@ function attributesOf(body: Json): Json {
 function fieldsOf(attributes: Json, prefix = '', depth = 1): Array<[string, string[]]> {
   return Object.entries(attributes).flatMap(([key, value]): Array<[string, string[]]> => {
     const name = `${prefix}${key}`;
-    if (isObject(value)) return depth < DEEPEST ? fieldsOf(value, `${name}.`, depth + 1) : [];
+    if (isObject(value)) return depth < MAX_DEPTH ? fieldsOf(value, `${name}.`, depth + 1) : [];
     const texts = textsOf(value);
     return texts.length === 0 ? [] : [[name.replace(WRAPPERS, '').slice(0, MAX_TEXT), texts]];
   });

@@ -42,25 +42,16 @@ export const HOOK_TYPES: readonly HookType[] = [
     open('username'),
     secret('api_key'),
   ]),
-  {
-    ...hookType('error_tracker_c', 'error tracker', [
-      open('project'),
-      open('environment'),
-      secret('token'),
-      only('cloud', open('organization_slug')),
-      only('on_premise', open('url', 'url')),
-    ]),
-    versions: ['cloud', 'on_premise'],
-  },
-  {
-    ...hookType('error_tracker_d', 'error tracker', [
-      secret('api_key'),
-      only('on_premise', open('url', 'url')),
-    ]),
-    versions: ['cloud', 'on_premise'],
-  },
-  { ...hookType('chat_a_oauth', 'team chat, OAuth', []), oauth: true },
-  { ...hookType('chat_b', 'team chat, OAuth', []), oauth: true },
+  hookType('error_tracker_c', 'error tracker', [
+    open('project'),
+    open('environment'),
+    secret('token'),
+    only('cloud', open('organization_slug')),
+    only('on_premise', open('url', 'url')),
+  ]),
+  hookType('error_tracker_d', 'error tracker', [secret('api_key'), only('on_premise', open('url', 'url'))]),
+  hookType('chat_a_oauth', 'team chat, OAuth'),
+  hookType('chat_b', 'team chat, OAuth'),
   hookType('chat_c', 'team chat', [secret('url', 'url')]),
   hookType('chat_d', 'messaging', [secret('bot_token'), open('chat_id', 'chat_id')]),
 ];
@@ -75,8 +66,11 @@ export function propertiesOf(type: HookType, version?: HookVersion): HookPropert
   return type.properties.filter((property) => property.version === undefined || property.version === version);
 }
 
-function hookType(label: string, kind: string, properties: HookProperty[]): HookType {
-  return { label, kind, oauth: false, versions: [], properties };
+/** @param properties left out where a person authorises the service in a browser */
+function hookType(label: string, kind: string, properties?: HookProperty[]): HookType {
+  const isVersioned = properties?.some(({ version }) => version !== undefined) === true;
+  const versions = isVersioned ? (['cloud', 'on_premise'] as const) : [];
+  return { label, kind, oauth: properties === undefined, versions, properties: properties ?? [] };
 }
 
 function open(key: string, format: HookPropertyFormat = 'text'): HookProperty {

@@ -136,9 +136,9 @@ function retryDelay(
 ): number | undefined {
   if (!isRetryable(method, error)) return undefined;
   if (error.retryAt === undefined) return backoff(FIRST_BACKOFF_MS, attempt, random, { spread: [FIXED, 1] });
-  const asked = Math.max(0, error.retryAt - now);
-  if (asked > MAX_WAIT_MS) return undefined;
-  return asked + backoff(FIRST_BACKOFF_MS, attempt, random, { spread: [0, 1 - FIXED] });
+  const waitMs = Math.max(0, error.retryAt - now);
+  if (waitMs > MAX_WAIT_MS) return undefined;
+  return waitMs + backoff(FIRST_BACKOFF_MS, attempt, random, { spread: [0, 1 - FIXED] });
 }
 
 function isRetryable(method: string, error: ServiceError): boolean {

@@ -95,7 +95,7 @@ export async function retryThroughOutage(
     } catch (error) {
       if (!isPassing(error) || signal.aborted || waitedMs > MAX_OUTAGE_MS) throw error;
       onFailure(error);
-      const wait = backoff(OUTAGE_BACKOFF_MS, failures, Math.random(), { longestMs: MAX_BACKOFF_MS });
+      const wait = backoff(OUTAGE_BACKOFF_MS, failures, Math.random(), { maxMs: MAX_BACKOFF_MS });
       waitedMs += wait;
       await clock.sleep(wait, signal);
     }

@@ -109,7 +109,7 @@ export async function checkBotToken(check: BotTokenCheck): Promise<void> {
     const isAnswered = outcome !== 'unanswered';
     if (isAnswered) health.refuse('SLACK_BOT_TOKEN', outcome.reason);
     else health.unreached();
-    const waitMs = backoff(FIRST_WAIT_MS, failures, Math.random(), { longestMs: MAX_WAIT_MS });
+    const waitMs = backoff(FIRST_WAIT_MS, failures, Math.random(), { maxMs: MAX_WAIT_MS });
     await clock.sleep(isAnswered ? REFUSED_WAIT_MS : waitMs, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });

@@ -90,7 +90,11 @@ function createDatabase(pool: pg.Pool, adapter: KeyvPostgres, onError: (error: E
       return (await pool.query<StoredRow>(sql, [from, to, limit ?? null])).rows;
     },
     exclusive: createLeases(pool, onError),
-    sweep: () => adapter.clearExpired(),
+    sweep: async () => {
+      await adapter.clearExpired();
+      // What a killed replica held names workspaces too.
+      await pool.query('DELETE FROM public.deckhand_leases WHERE until < now()');
+    },
     close: async () => {
       if (!isOpen) return;
       isOpen = false;

@@ -24,7 +24,6 @@ const SLACK_SILENCE_MS = 11_000;
 const SERVICE_SILENCE_MS = 16_000;
 
 const always = (): boolean => true;
-const onSqlite = ({ store }: World): boolean => store === 'sqlite';
 const onPostgres = ({ store }: World): boolean => store === 'postgres';
 
 /** What happens to Deckhand's own process, clock and store; one at a time. */
@@ -64,12 +63,6 @@ export const OWN_TROUBLES: readonly [Trouble, ...Trouble[]] = [
     strike: (world, random) => world.sleepThrough(random.pick([2 * MINUTE, 10 * MINUTE, HOUR])),
   },
   {
-    name: 'clock ahead, then set back',
-    applies: always,
-    strike: (world, random) =>
-      misset(world, random, random.pick([20 * SECOND, 3 * MINUTE, 4 * MINUTE, HOUR])),
-  },
-  {
     name: 'clock behind, then set right',
     applies: always,
     strike: (world, random) =>
@@ -86,10 +79,7 @@ export const OWN_TROUBLES: readonly [Trouble, ...Trouble[]] = [
   },
 ];
 
-/**
- * A clock that is wrong for a while. Slots that the one process had dealt with too early do not come again, so that
- * the true time moves past them afterwards, or none would be left to look at.
- */
+/** A clock that is behind for a while. One that is ahead deals with occurrences too early, and they do not come again. */
 async function misset(world: World, random: Random, errorMs: number): Promise<void> {
   const replica = random.pick(world.replicas);
   const aheadMs = world.now() - Date.now();
@@ -97,7 +87,6 @@ async function misset(world: World, random: Random, errorMs: number): Promise<vo
   await wait(random.between(3 * SECOND, 15 * SECOND));
   replica.setClock(aheadMs, 0);
   await wait(random.between(1 * SECOND, 5 * SECOND));
-  if (errorMs > MINUTE && onSqlite(world)) await world.sleepThrough(errorMs);
 }
 
 /** What Slack and the service do; goes on beside the others. */

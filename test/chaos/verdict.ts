@@ -173,23 +173,32 @@ function judgePosts(court: Court, seen: Seen): void {
   }
 }
 
-/** Each deployment and invoice is told once. */
+/** Each deployment and invoice is told once; a further failure of an episode in its root and in one reply. */
 function judgeHappenings({ expected, verdict }: Court, seen: Seen): void {
   const { side } = seen;
   const posts = postsOf(seen);
   const texts = new Map<string, string[]>();
   for (const channel of [side.activity, side.billing]) {
     const own = posts.filter((post) => post.channel === channel);
-    const unique = new Map(own.map((post) => [post.client_msg_id ?? post.ts, JSON.stringify(post.blocks)]));
+    const unique = new Map(own.map((post) => [post.client_msg_id ?? post.ts, textOf(post)]));
     texts.set(channel, [...unique.values()]);
   }
   for (const { words, channel } of expected.happenings.filter((one) => one.side === side)) {
     count(verdict, 'notices');
     const naming = (texts.get(channel) ?? []).filter((text) => text.includes(words));
-    const times = naming.reduce((sum, text) => sum + text.split(words).length - 1, 0);
+    const timesIn = (texts: string[]): number =>
+      texts.reduce((sum, text) => sum + text.split(words).length - 1, 0);
+    const replies = naming.filter((text) => text.startsWith(REPLY));
+    const times = Math.max(timesIn(replies), timesIn(naming.filter((text) => !text.startsWith(REPLY))));
     if (times === 0) verdict.lost.push(`${words} in ${side.word}'s ${channel}`);
     if (times > 1) verdict.doubled.push(`${words} in ${side.word}'s ${channel}: ${naming.join(' | ')}`);
   }
+}
+
+const REPLY = 'reply ';
+
+function textOf({ thread_ts, ts, blocks }: Pick<SeenMessage, 'thread_ts' | 'ts' | 'blocks'>): string {
+  return `${thread_ts === undefined || thread_ts === ts ? '' : REPLY}${JSON.stringify(blocks)}`;
 }
 
 /** Nothing of another workspace is to be seen, nor was it sent. */

@@ -5,6 +5,8 @@ import type { Act } from './acts.ts';
 import type { Site } from './site.ts';
 
 const teamOf = (n: number): string => `T0OUT${n}X`;
+/** A row of Postgres' locks: its key, who holds it, and until when. */
+const LEASE = /,[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12},"[\d-]+ [\d:.+]+"\)$/;
 const channelOf = (n: number): string => `C0OUT${n}X`;
 
 /** Takes Deckhand out of a workspace that has a key, a schedule and what belongs to them. */
@@ -32,10 +34,11 @@ export const uninstall: Act = {
     slack.uninstall(teamOf(n));
     return true;
   },
-  /** Nothing names the workspace any more, but for the mark that it is to be swept again. */
+  /** Nothing names the workspace any more, but for the mark that it is swept again, and what a dead replica held locked. */
   async seen({ storeUrl }, n) {
-    const rows = (await storedRows(storeUrl)).split('\n').filter((row) => !row.includes('-/uninstalled/'));
-    return rows.some((row) => row.includes(teamOf(n))) ? 0 : 1;
+    const rows = (await storedRows(storeUrl)).split('\n');
+    const isLeft = (row: string): boolean => !row.includes('-/uninstalled/') && !LEASE.test(row);
+    return rows.some((row) => row.includes(teamOf(n)) && isLeft(row)) ? 0 : 1;
   },
 };
 

@@ -103,7 +103,7 @@ async function planPoll(
   const pause = nextPollMs({
     intervalMs: FIRST_POLL_MS,
     failures: watched.looks,
-    longestMs: MAX_PAUSE_MS,
+    maxMs: MAX_PAUSE_MS,
     retryAt,
     now,
     random: Math.random(),

@@ -282,9 +282,9 @@ async function planNext(
 
 function pauseMs(workspace: Workspace, interval: PollInterval, { failures, retryAt }: PollState): number {
   const intervalMs = interval.intervalMs(workspace);
-  const longestMs = interval.longestIntervals * intervalMs;
+  const maxMs = interval.longestIntervals * intervalMs;
   const now = workspace.clock.now();
-  return nextPollMs({ intervalMs, failures, retryAt, now, random: Math.random(), longestMs });
+  return nextPollMs({ intervalMs, failures, retryAt, now, random: Math.random(), maxMs });
 }
 
 async function send(
