@@ -1,7 +1,7 @@
 import { allCommands } from '../src/commands/registry.ts';
 import { usageLine } from '../src/views/help/help.ts';
 
-/** Prints the README's table of commands; `npm test` holds them equal. */
+/** Prints the guide's table of commands; `npm test` holds them equal. */
 const WHO = { member: 'everybody', operator: 'operators', billing: 'billing', admin: 'admins' } as const;
 console.log('| command | what it does | for |\n| --- | --- | --- |');
 for (const command of allCommands()) {

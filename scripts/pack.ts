@@ -9,8 +9,9 @@ const root = join(import.meta.dirname, '..');
 /** What the tarball has in another form. Meanwhile the file itself has another name. */
 const CHANGED: Readonly<Record<string, (text: string, path: string) => string>> = {
   'package.json': reduce,
-  'README.md': unlink,
+  'README.md': introduce,
   'docs/operations.md': unlink,
+  'docs/log-events.md': unlink,
 };
 
 /**
@@ -55,6 +56,14 @@ function reduce(text: string): string {
     engines: { node: '>=24' },
   };
   return `${JSON.stringify(reduced, null, 2)}\n`;
+}
+
+/** The title and what Deckhand is; how a clone is tried and tested is of no use here. */
+function introduce(text: string): string {
+  const [title, what] = text.split('\n\n');
+  const next =
+    '`npx deckhand --help` says how it is used, and [docs/operations.md](docs/operations.md) how it is run.';
+  return `${[title, what, next].join('\n\n')}\n`;
 }
 
 /** Links to what is not in the tarball become text, and pictures go. */

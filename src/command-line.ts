@@ -16,6 +16,8 @@ Programs:
   restore <file>  Put such a file in the place of the store
   migrate         Move everything from one store into another
   rotate-keys     Wrap all data keys with the first of ENCRYPTION_KEYS
+  export          Print what people have set up, as YAML
+  apply <file>    Make the store as such a file says
   schema          Print the statements that make what Postgres needs, for the owner of the database
 
 Options:
@@ -46,6 +48,8 @@ const PROGRAMS: ReadonlyMap<string | undefined, () => Promise<Program>> = new Ma
   ['backup', async () => (await import('./transfer/backup.ts')).BACKUP],
   ['restore', async () => (await import('./transfer/restore.ts')).RESTORE],
   ['migrate', async () => (await import('./transfer/migrate.ts')).MIGRATE],
+  ['export', async () => (await import('./transfer/export.ts')).EXPORT],
+  ['apply', async () => (await import('./transfer/apply.ts')).APPLY],
   ['schema', async () => (await import('./transfer/schema.ts')).SCHEMA],
   ['rotate-keys', async () => (await import('./transfer/rotate-keys.ts')).ROTATE_KEYS],
 ]);

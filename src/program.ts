@@ -4,8 +4,9 @@ import { EncryptionKeysError } from './store/encryption-keys.ts';
 import { SealError } from './store/sealer.ts';
 import { StoreError } from './store/store.ts';
 
-/** EX_USAGE of sysexits.h. */
+/** EX_USAGE and EX_DATAERR of sysexits.h. */
 const USAGE_EXIT_CODE = 64;
+const DATA_EXIT_CODE = 65;
 
 type Environment = Record<string, string | undefined>;
 
@@ -29,6 +30,16 @@ interface Given {
 /** What is wrong with what was typed. */
 export class UsageError extends Error {
   readonly code = 'usage_error';
+}
+
+/** What is wrong in a file that was given; one fault a line. */
+export class DataError extends Error {
+  readonly code = 'data_error';
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.name = 'DataError';
+  }
 }
 
 /** What a program prints, and what it ends with. */
@@ -68,6 +79,7 @@ function faultOf(error: unknown, { command }: Program): Fault | undefined {
     const [first = ''] = error.message.split(/\.\s/);
     return [`${first.replace(/\.$/, '')}. See ${command} --help.`, USAGE_EXIT_CODE];
   }
+  if (error instanceof DataError) return [error.message, DATA_EXIT_CODE];
   if (error instanceof ConfigError) return [error.message, CONFIG_EXIT_CODE];
   if (error instanceof SealError || error instanceof EncryptionKeysError)
     return [error.message.replace(/\.?$/, '.'), CONFIG_EXIT_CODE];

@@ -82,20 +82,6 @@ export function createAlarm(clock: Clock, ring: () => void): Alarm {
   };
 }
 
-/** Calls at most once in `ms` milliseconds: what an outage repeats is said once. */
-export function atMostEvery<Args extends unknown[]>(
-  ms: number,
-  clock: Pick<Clock, 'now'>,
-  call: (...args: Args) => void,
-): (...args: Args) => void {
-  let calledAt = Number.NEGATIVE_INFINITY;
-  return (...args) => {
-    if (clock.now() - calledAt < ms) return;
-    calledAt = clock.now();
-    call(...args);
-  };
-}
-
 const ISO_8601 =
   /^(\d{4})-?(\d\d)-?(\d\d)[T ](\d\d):?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 /** The form that services write, looked for first: a feed has a hundred. */

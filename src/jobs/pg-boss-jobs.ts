@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock as BossClock, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss';
 import { z } from 'zod';
-import { atMostEvery, type Clock } from '../core/clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { parseJson } from '../core/json.ts';
 import type { Logger } from '../observability/log.ts';
 import type { ClaimedJob, JobsBackend, NewJob, QueueStats } from './jobs.ts';
@@ -15,8 +15,6 @@ const SUPERVISE_SECONDS = 3;
 /** How often keys are freed that had stayed taken. */
 const DELETE_SECONDS = 60;
 const MAX_CONNECTIONS = 6;
-/** While the database is away, every look of pg-boss's fails. */
-const ERROR_LOG_MS = 30_000;
 const DAY_SECONDS = 86_400;
 
 const QUEUE_OPTIONS: Omit<Queue, 'name'> = {
@@ -61,10 +59,9 @@ export interface PgBossJobsOptions {
 /** Jobs in Postgres, shared by any number of replicas; kept by pg-boss, through its public API alone. */
 export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptions): JobsBackend {
   const boss = createBoss(url, bossClock);
-  const logError = atMostEvery(ERROR_LOG_MS, clock, (err: unknown) =>
+  boss.on('error', (err) =>
     log?.warn({ event: 'pg_boss_error', err }, 'pg-boss goes on when the database answers'),
   );
-  boss.on('error', logError);
   boss.on('warning', ({ message }) =>
     log?.warn({ event: 'pg_boss_warning', reason: message }, 'pg-boss warns'),
   );

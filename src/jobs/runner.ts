@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Alarm, atMostEvery, type Clock, createAlarm, withTimeout } from '../core/clock.ts';
+import { type Alarm, type Clock, createAlarm, withTimeout } from '../core/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import {
@@ -68,8 +68,7 @@ class Runner implements Engine {
   readonly #alarm: Alarm;
   #state: 'new' | 'running' | 'stopped' = 'new';
   readonly #stopping = new AbortController();
-  /** What many queues meet together, as where the database is away, is said once. */
-  readonly #report: (err: unknown) => void;
+  #reportedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: JobsOptions) {
     const { backend, clock, random = Math.random, tracing = NO_TRACING, log, onJobEnd } = options;
@@ -79,9 +78,6 @@ class Runner implements Engine {
     const write: RunContext['write'] = (work) => this.#write(work);
     this.#context = { backend, random, tracing, log, onJobEnd, write };
     this.#alarm = createAlarm(clock, () => this.#wake());
-    this.#report = atMostEvery(REPORT_MS, clock, (err) =>
-      log?.error({ event: 'engine_error', err }, 'the jobs go on when the database answers'),
-    );
   }
 
   work<Data>({ queue: name, schema }: JobType<Data>, worker: Worker<Data>): void {
@@ -292,6 +288,14 @@ class Runner implements Engine {
       await this.#clock.sleep(pause, signal).catch(() => undefined);
       if (!signal.aborted) await act().catch((error: unknown) => this.#report(error));
     }
+  }
+
+  /** What many queues meet together, as where the database is away, is said once. */
+  #report(err: unknown): void {
+    const now = this.#clock.now();
+    if (now - this.#reportedAt < REPORT_MS) return;
+    this.#reportedAt = now;
+    this.#context.log?.error({ event: 'engine_error', err }, 'the jobs go on when the database answers');
   }
 }
 

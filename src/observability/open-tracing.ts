@@ -11,7 +11,7 @@ import {
 import { setGlobalErrorHandler } from '@opentelemetry/core';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import { atMostEvery, type Clock, systemClock, withTimeout } from '../core/clock.ts';
+import { type Clock, systemClock, withTimeout } from '../core/clock.ts';
 import type { Logger } from './log.ts';
 import type { Span, SpanStart, Tracing } from './tracing.ts';
 
@@ -37,10 +37,7 @@ export async function openTracing(
   log: Logger,
   clock: Clock = systemClock,
 ): Promise<Tracing> {
-  // By the failure's kind alone: an answer may repeat a header.
-  const logOutage = atMostEvery(OUTAGE_LOG_MS, clock, (reason: string) =>
-    log.warn({ event: 'traces_not_sent', reason }, 'the collector took no spans'),
-  );
+  const logOutage = createOutageLog(log, clock);
   setGlobalErrorHandler((error) => logOutage(reasonOf(error)));
   const named = resourceFromAttributes({ 'service.name': 'deckhand', 'service.version': version });
   const sdk = new NodeSDK({
@@ -103,6 +100,16 @@ function fail(span: OtelSpan, type: string): void {
 function typeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return 'kind' in error && typeof error.kind === 'string' ? error.kind : error.name;
+}
+
+/** Logs that spans were lost, by the failure's kind alone: an answer may repeat a header. */
+function createOutageLog(log: Logger, clock: Clock): (reason: string) => void {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return (reason) => {
+    if (clock.now() - loggedAt < OUTAGE_LOG_MS) return;
+    loggedAt = clock.now();
+    log.warn({ event: 'traces_not_sent', reason }, 'the collector took no spans');
+  };
 }
 
 function reasonOf(error: unknown): string {

@@ -20,7 +20,8 @@ export const BillingChannel = z.object({
   setBy: z.string(),
   setAt: z.number(),
   state: ScheduleState,
-  known: KnownInvoices,
+  /** Undefined until the invoices have been read once. */
+  known: KnownInvoices.optional(),
   /** The invoices that could not be read, as the channel was told. */
   unread: ToldUnread.optional(),
   /** Oldest first. */

@@ -27,7 +27,7 @@ export const TimedSchedule = z.object({
   requestId: z.string(),
   channel: z.string(),
   cadence: Cadence,
-  zone: z.string().refine(isZone),
+  zone: z.string().refine(isZone, 'There is no such time zone.'),
   /** Undefined: every connected account. */
   account: z.string().optional(),
   project: z.object({ permalink: z.string(), name: z.string() }).optional(),

@@ -16,7 +16,7 @@ export const WorkingHours = z.object({
   from: Time,
   to: Time,
   /** IANA. */
-  zone: z.string().refine(isZone),
+  zone: z.string().refine(isZone, 'There is no such time zone.'),
 });
 export type WorkingHours = z.infer<typeof WorkingHours>;
 

@@ -13,7 +13,7 @@ const Holders = z.object({
 export type Holders = z.infer<typeof Holders>;
 
 /** The users of each role, by id. Until an admin sets them, Slack's own admins are admins. */
-const Grants = Holders.extend({
+export const Grants = Holders.extend({
   /** User groups by id. */
   groups: Holders.optional(),
   /** The team of each group, by its id. */
@@ -25,7 +25,7 @@ const Grants = Holders.extend({
 });
 export type Grants = z.infer<typeof Grants>;
 
-const GRANTS_ID = 'grants';
+export const GRANTS_ID = 'grants';
 
 /** Why a person holds no role at all. */
 export type Excluded = Exclude<Membership, 'member'>;

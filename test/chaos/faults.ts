@@ -55,7 +55,7 @@ export const OWN_TROUBLES: readonly [Trouble, ...Trouble[]] = [
     times: 3,
     applies: onPostgres,
     strike: async ({ postgres }, random) =>
-      postgres?.restart(random.pick(['fast', 'crash']), random.between(0.2 * SECOND, 20 * SECOND)),
+      postgres?.restart(random.pick(['fast', 'crash']), random.between(0.2 * SECOND, 8 * SECOND)),
   },
   {
     name: 'the machines sleep',

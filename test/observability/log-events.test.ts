@@ -7,8 +7,7 @@ const src = join(import.meta.dirname, '../../src');
 const source = globSync('**/*.ts', { cwd: src })
   .map((name) => readFileSync(join(src, name), 'utf8'))
   .join('\n');
-const [, section = ''] = readText('docs/operations.md').split('## Log events\n');
-const [table = ''] = section.split('\n## ');
+const table = readText('docs/log-events.md');
 const rows = [...table.matchAll(/^\| (`.+?) \| (.+?) \| .+ \|$/gm)].map(([, names = '', levels = '']) => ({
   names: [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => name),
   levels: levels.split(', '),
@@ -30,7 +29,7 @@ function levelBefore(index: number): string {
   return /\b(info|warn|error|fatal)\(\s*\{\s*$/.exec(before)?.[1] ?? '';
 }
 
-describe('the log events of docs/operations.md', () => {
+describe('docs/log-events.md', () => {
   it('are those that Deckhand logs, each once', () => {
     expect(rows.flatMap(({ names }) => names).toSorted()).toEqual([...logged().keys()].toSorted());
   });

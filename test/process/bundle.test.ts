@@ -96,7 +96,7 @@ describe('the packed Deckhand', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it('leaves everything as it was', () => {
-    for (const path of ['package.json', 'README.md', 'docs/operations.md'])
+    for (const path of ['package.json', 'README.md', 'docs/operations.md', 'docs/log-events.md'])
       expect(readFileSync(join(clone, path), 'utf8')).toBe(readFileSync(join(root, path), 'utf8'));
     expect(globSync('**/*.kept', { cwd: clone, exclude: ['node_modules'] })).toEqual([]);
   });
@@ -120,16 +120,28 @@ describe('the packed Deckhand', () => {
         expect(existsSync(join(installed, page, '..', target)), `${page} → ${target}`).toBe(true);
   });
 
+  it('names in its documents no npm script, for it has none', () => {
+    for (const page of globSync('**/*.md', { cwd: installed }))
+      expect(readFileSync(join(installed, page), 'utf8'), page).not.toMatch(/npm (?:run|start|test|ci)\b/);
+  });
+
   it('runs by its name, says what is not configured, and has the programs for operators', () => {
     const bin = join(folder, 'empty', 'deckhand');
     symlinkSync(join(installed, 'bin', 'deckhand.mjs'), bin);
-    const env = { PATH: process.env.PATH ?? '' };
-    const unconfigured = spawnSync(bin, { cwd: folder, env, encoding: 'utf8' });
+    const run = (...args: string[]) =>
+      spawnSync(bin, args, { cwd: folder, env: { PATH: process.env.PATH ?? '' }, encoding: 'utf8' });
+    const unconfigured = run();
     expect(unconfigured.status).toBe(78);
     expect(unconfigured.stderr).toMatch(/^The configuration is not valid:\n( {2}[A-Z_]+ .+\n)+$/);
-    const backup = spawnSync(bin, ['backup', 'file'], { cwd: folder, env, encoding: 'utf8' });
+    for (const program of ['backup', 'restore', 'migrate', 'rotate-keys', 'schema', 'export', 'apply'])
+      expect(run(program, '--help')).toMatchObject({
+        status: 0,
+        stdout: expect.stringMatching(new RegExp(`^Usage: deckhand ${program}\\b`)),
+      });
+    const backup = run('backup', 'file');
     expect(backup.status).toBe(78);
     expect(backup.stderr).toMatch(/^There is no \S+\/data\/deckhand\.sqlite\. [^\n]+\n$/);
+    expect(run('schema').stdout).toContain('CREATE TABLE');
   });
 
   it('starts, answers a command, and draws a picture', async () => {

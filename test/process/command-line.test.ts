@@ -19,7 +19,17 @@ it.each(byLength(['--help'], ['--help', '-h']))(
   async (option) => {
     const { code, out, err } = await runDeckhand({ args: [option] });
     expect([code, err]).toEqual([0, '']);
-    for (const word of ['backup', 'migrate', '--check-config', '--version', '--help', '78', '75'])
+    for (const word of [
+      'backup',
+      'migrate',
+      'export',
+      'apply',
+      '--check-config',
+      '--version',
+      '--help',
+      '78',
+      '75',
+    ])
       expect(out).toContain(word);
   },
 );
@@ -59,7 +69,7 @@ it('a .env that cannot be read is one sentence', async () => {
   expect(err).toMatch(/^\.env could not be read \(\w+\)\. Make it readable[^\n]+\n$/);
 });
 
-it.each(['backup', 'restore', 'migrate', 'rotate-keys'])(
+it.each(['backup', 'restore', 'migrate', 'rotate-keys', 'schema', 'export', 'apply'])(
   'deckhand %s has help of its own, and names itself where it is refused',
   async (program) => {
     const help = await runDeckhand({ args: [program, '--help'] });

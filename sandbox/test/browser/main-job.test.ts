@@ -38,7 +38,5 @@ describeInBrowser('the main job, as a person does it', () => {
     for (const server of ['web-1', 'web-2', 'web-3', 'worker-1', 'worker-2', 'assets', 'staging'])
       expect(await page.getByText(server).count(), server).toBeGreaterThan(0);
     await takePicture(page, 'test-run');
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await takePicture(page, 'test-run-dark');
   });
 });

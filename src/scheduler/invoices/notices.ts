@@ -54,7 +54,8 @@ function afterInvoices(
   { invoices, skipped }: InvoicePage,
   { now, batch }: PageContext,
 ): BillingChannel {
-  const { known, news } = newsOf(channel.known, invoices, now);
+  const before = channel.known ?? knownFrom(invoices, now);
+  const { known, news } = newsOf(before, invoices, now);
   const { unread, isNews } = afterUnread(channel.unread, skipped, now);
   const next = { ...channel, known, unread };
   if (news.length === 0 && !isNews) return next;
@@ -110,7 +111,10 @@ function asSchedule(doc: BillingChannel): Schedule<BillingChannel> {
   return { id, name: account, what, channel, setUpBy, account, state, resume, record: doc };
 }
 
-/** Stores new notices and begins to poll; repeated for the same channel and account it changes nothing. */
+/**
+ * Stores new notices and begins to poll; repeated for the same channel and account it changes nothing. Without `known` the
+ * first poll finds out what is not news.
+ */
 export function addNotices(
   workspace: Workspace,
   asked: Omit<BillingChannel, 'setAt' | 'state' | 'pending'>,

@@ -161,8 +161,8 @@ export async function undoRemoval<R>(
   return restored;
 }
 
-const MAX_IN_CHANNEL = 50;
-const MAX_IN_WORKSPACE = 500;
+export const MAX_IN_CHANNEL = 50;
+export const MAX_IN_WORKSPACE = 500;
 
 /**
  * Within `SCHEDULES_LOCK`.

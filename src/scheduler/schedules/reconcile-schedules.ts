@@ -74,7 +74,7 @@ async function reconcileKind(workspace: Workspace, kind: ScheduleKind, causeId: 
 }
 
 /** Why a schedule may not post; undefined where it may. */
-async function whyNot(
+export async function whyNot(
   { channels }: Workspace,
   { command }: ScheduleKind,
   schedule: Schedule,

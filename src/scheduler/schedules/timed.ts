@@ -41,7 +41,7 @@ function withId(data: unknown): unknown {
 
 /** What a person decides of a schedule by the clock, in which channel, and by which request. */
 export type NewSchedule<R extends TimedSchedule> = Choices<R> &
-  Pick<TimedSchedule, 'requestId' | 'channel' | 'setUpBy'>;
+  Pick<TimedSchedule, 'requestId' | 'channel' | 'setUpBy'> & { id?: string };
 export type Choices<R extends TimedSchedule> = Omit<R, keyof TimedSchedule> &
   Pick<R, 'cadence' | 'zone' | 'account' | 'project'>;
 
@@ -139,7 +139,7 @@ export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
       // By the request and not by the id, which is another one where the id that was taken then is free by now.
       const existing = (await records.list()).find(({ requestId }) => requestId === asked.requestId);
       if (existing === undefined) await expectRoomForSchedule(workspace, asked.channel);
-      const id = await records.freeId(asked.requestId);
+      const id = asked.id ?? (await records.freeId(asked.requestId));
       const setUpAt = workspace.clock.now();
       const record = existing ?? this.#parts.schema.parse({ ...asked, id, setUpAt, state: ACTIVE });
       if (record.state.kind === 'active') await this.#startOf(workspace, record);

@@ -11,7 +11,7 @@ import {
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
 import { pageContext } from '../schedules/polling.ts';
-import { newChannel, readFeed } from './feed.ts';
+import { isActive, newChannel, readFeed } from './feed.ts';
 import { asSchedule, changeWatch, WATCHES, withPage } from './schedule.ts';
 
 /** What a person decides of a watch. */
@@ -68,6 +68,22 @@ async function started(workspace: Workspace, placed: PlacedWatch): Promise<Sched
   return schedule;
 }
 
+/** Begins to watch from now on, without asking the service: nothing of before is news. */
+export function addWatch(
+  workspace: Workspace,
+  { channel, account, watch }: PlacedWatch,
+): Promise<Schedule<PlacedWatch>> {
+  return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const now = workspace.clock.now();
+    const empty = { ...newChannel(channel, account), place: { seen: [], floor: now, lookedAt: now } };
+    await watchedChannels(workspace.store).update(feedChannelId(empty), (current = empty) => {
+      const watches = [...current.watches.filter(({ id }) => id !== watch.id), watch];
+      return { ...(isActive(current) ? current : empty), watches };
+    });
+    return started(workspace, { watch, channel, account });
+  });
+}
+
 /** Undefined where it was removed; 'taken' where another watch of the channel has the project and server. */
 export function editWatch(
   workspace: Workspace,
@@ -85,7 +101,7 @@ export function editWatch(
 
 type WatchSubject = Pick<Watch, 'project' | 'server' | 'person'>;
 
-function isSameSubject(one: WatchSubject, other: WatchSubject): boolean {
+export function isSameSubject(one: WatchSubject, other: WatchSubject): boolean {
   const isSameServer = one.server?.identifier.toLowerCase() === other.server?.identifier.toLowerCase();
   return one.project?.permalink === other.project?.permalink && isSameServer && one.person === other.person;
 }

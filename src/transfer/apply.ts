@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { type Config, parseConfig, readVersion } from '../config.ts';
+import { createLog } from '../observability/log.ts';
+import { openDeckhand } from '../open.ts';
+import { DataError, type Program, UsageError } from '../program.ts';
+import { ACCOUNTS } from '../records/accounts.ts';
+import { accountsChanged } from '../records/schedules.ts';
+import { type Step, stepsOf } from './apply-steps.ts';
+import { readConfiguration } from './configuration.ts';
+import { type Fault, faultsOf } from './configuration-faults.ts';
+import { type Read, readConfigurations } from './configuration-file.ts';
+import { listWorkspaces } from './export.ts';
+import { withSide } from './side.ts';
+import { fileFault } from './sqlite-files.ts';
+import { DEFAULT_STORE, expectThere } from './store-address.ts';
+
+export const APPLY: Program = {
+  command: 'deckhand apply',
+  options: { 'dry-run': { type: 'boolean' } },
+  help: `Usage: deckhand apply <file> [--dry-run]
+
+Makes the store of STORE_URL as the file says, which deckhand export has printed, and prints what it changed. A channel that the
+file names has what stands there and nothing else; channels and roles that it leaves out stay as they are. What is paused stays
+paused. Where the file is wrong, every fault is printed with its line, nothing is changed, and it ends with 65. On SQLite stop
+Deckhand first; on Postgres it may run. With --dry-run nothing is changed, and Deckhand may run.
+`,
+  async run({ env, words, options }) {
+    const [file, ...more] = words;
+    if (file === undefined || more.length > 0) throw new UsageError('Give the one file to read');
+    const text = await readFile(file, 'utf8').catch((cause) => {
+      throw fileFault(file, 'read', cause);
+    });
+    const read = readConfigurations(text);
+    const url = env.STORE_URL || DEFAULT_STORE;
+    const isDry = options['dry-run'] === true;
+    if (isDry) expectThere(url);
+    const config = isDry ? undefined : parseConfig(env);
+    const said = await check(url, read, isDry);
+    if (said.length === 0) return 'Nothing to change.';
+    if (config === undefined) return ['Would change:', ...said].join('\n');
+    await carryOut(config, read);
+    return said.join('\n');
+  },
+};
+
+/** What would be changed. @throws DataError where anything is wrong, in any of the documents */
+function check(url: string, read: readonly Read[], isDry: boolean): Promise<string[]> {
+  return withSide(url, isDry ? { alone: false } : {}, async ({ store }) => {
+    const known = await listWorkspaces(store);
+    const faults: string[] = [];
+    const steps: Step[] = [];
+    for (const { configuration, placeOf } of read) {
+      const { workspace } = configuration;
+      const today = await readConfiguration(store.of(workspace), workspace);
+      const accounts = await store.of(workspace).collection('accounts', ACCOUNTS).list();
+      const connected = accounts.map(({ doc }) => doc.name);
+      const isKnown = known.length === 0 || known.includes(workspace);
+      const unknown: Fault = [['workspace'], !isKnown && `The store has ${known.join(', ')} alone.`];
+      for (const [path, message] of [unknown, ...faultsOf(configuration, today, connected)])
+        if (message) faults.push(`${placeOf(path)}: ${message}`);
+      steps.push(...stepsOf(configuration, today));
+    }
+    if (faults.length > 0) throw new DataError(faults);
+    return steps.map(({ said }) => said);
+  });
+}
+
+/** Step by step; interrupted, it goes on where it was when it is run again. */
+async function carryOut(config: Config, read: readonly Read[]): Promise<void> {
+  const { app, close } = await openDeckhand(config, { log: createLog('silent'), version: readVersion() });
+  try {
+    for (const { configuration, placeOf } of read)
+      if (!(await app.parts.installations.isInstalled(configuration.workspace)))
+        throw new DataError([
+          `${placeOf(['workspace'])}: Deckhand is not installed there. Install it first.`,
+        ]);
+    for (const { configuration } of read) {
+      const workspace = app.workspaces.open(configuration.workspace);
+      const today = await readConfiguration(workspace.store, workspace.id);
+      for (const { run } of stepsOf(configuration, today)) await run(workspace);
+      // Schedules pause and resume by the accounts, and by what their channels allow.
+      await accountsChanged(workspace);
+    }
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,91 @@
+import { allCommands } from '../commands/registry.ts';
+import { faultOf } from '../commands/schedules/cadence-words.ts';
+import { isZone } from '../jobs/zone.ts';
+import { feedChannelId } from '../records/schedules.ts';
+import type { TimedNoun, TimedSchedule } from '../records/timed-schedules.ts';
+import { MAX_IN_CHANNEL, MAX_IN_WORKSPACE } from '../scheduler/schedules/lifecycle.ts';
+import { isSameSubject } from '../scheduler/watches/watch-service.ts';
+import type { Configuration } from './configuration.ts';
+
+type Timed = Pick<TimedSchedule, 'cadence' | 'zone'>;
+
+/** What a schema cannot see: names that mean nothing, and what there may not be. */
+export type Fault = [path: readonly PropertyKey[], message: string | false | undefined];
+
+/** Those without a message are none. @param connected the accounts, by name */
+export function faultsOf(wanted: Configuration, today: Configuration, connected: readonly string[]): Fault[] {
+  const { roles, channels = {}, digests = {}, guards = {}, watches = {}, notices = {} } = wanted;
+  const named = placesIn(today).map(({ entry }) => entry.account);
+  const hasAdmin = roles === undefined || roles.admin.length + (roles.groups?.admin.length ?? 0) > 0;
+  return [
+    [['roles', 'admin'], !hasAdmin && 'Name somebody, or nobody could ever set the roles.'],
+    ...Object.entries(channels).flatMap(([id, { zone = 'UTC', commands = [] }]): Fault[] => [
+      [['channels', id, 'zone'], !isZone(zone) && 'There is no such time zone.'],
+      ...commands.map((name, at): Fault => [['channels', id, 'commands', at], commandFault(name)]),
+    ]),
+    ...cadenceFaults('digest', digests),
+    ...cadenceFaults('guard', guards),
+    ...Object.keys(watches).map((id): Fault => [['watches', id], twinFault(id, watches)]),
+    ...Object.entries(notices).map(([id, entry]): Fault => {
+      const right = feedChannelId(entry);
+      return [['notices', id], id !== right && `Its name has to be ${right}.`];
+    }),
+    // Where no account is connected yet, schedules wait for theirs.
+    ...placesIn(wanted).map(({ path, entry: { account } }): Fault => {
+      const isKnown =
+        account === undefined || connected.length === 0 || [...connected, ...named].includes(account);
+      return [[...path, 'account'], !isKnown && `There is no account ${account}.`];
+    }),
+    ...roomFaults({ ...today, ...wanted }),
+  ];
+}
+
+function cadenceFaults(noun: TimedNoun, section: Readonly<Record<string, Timed>>): Fault[] {
+  return Object.entries(section).map(([id, { cadence, zone }]) => [
+    [`${noun}s`, id, 'cadence'],
+    faultOf(noun, cadence, zone, 0),
+  ]);
+}
+
+function commandFault(name: string): string | false {
+  return !allCommands().some((command) => command.name === name) && `There is no command ${name}.`;
+}
+
+/** A channel has one watch of a project and server. */
+function twinFault(id: string, watches: NonNullable<Configuration['watches']>): string | false {
+  const watch = watches[id];
+  const [twin] =
+    Object.entries(watches).find(
+      ([other, { channel, account, ...subject }]) =>
+        other < id &&
+        channel === watch?.channel &&
+        account === watch.account &&
+        isSameSubject(watch, subject),
+    ) ?? [];
+  return twin !== undefined && `It is the same watch as ${twin}.`;
+}
+
+/** Whatever may name an account. */
+function placesIn({ channels = {}, digests = {}, guards = {}, watches = {}, notices = {} }: Configuration) {
+  return Object.entries({ channels, digests, guards, watches, notices }).flatMap(([key, section]) =>
+    Object.entries<{ channel?: string; account?: string | undefined }>(section).map(([id, entry]) => ({
+      path: [key, id],
+      entry,
+    })),
+  );
+}
+
+function roomFaults(after: Configuration): Fault[] {
+  const channels = placesIn(after).flatMap(({ entry: { channel } }) => channel ?? []);
+  const crowded = [...Map.groupBy(channels, (channel) => channel)].find(
+    ([, all]) => all.length > MAX_IN_CHANNEL,
+  );
+  return [
+    [
+      ['workspace'],
+      crowded &&
+        `${crowded[0]} would have ${crowded[1].length} schedules, and ${MAX_IN_CHANNEL} is the most.`,
+    ],
+    [['workspace'], channels.length > MAX_IN_WORKSPACE && `${MAX_IN_WORKSPACE} schedules are the most.`],
+  ];
+}
