@@ -53,6 +53,20 @@ describe('a mention', () => {
     expect(JSON.stringify(seen(world))).toContain('web-1');
   });
 
+  test.for(['message_not_found', 'thread_not_found'])(
+    'whose message is deleted meanwhile (%s) says so, and not that Deckhand is to be invited',
+    async (error, { world }) => {
+      world.slack.invite(TEAM, CHANNEL, 'bot');
+      world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
+      const parts = { ts: '1700000000.000200', text: '<@U0BOT> test storefront' };
+      await sendJson(world, mentionEvent(parts, 'Ev0DELETED'));
+      const told = () =>
+        JSON.stringify(world.slack.calls.filter(({ method }) => method === 'chat.postEphemeral'));
+      await world.slack.until(() => told().includes('was deleted'), { what: 'the reason' });
+      expect(told()).not.toContain('/invite');
+    },
+  );
+
   test('of a watch is answered in its own thread', async ({ world }) => {
     const { ts } = await mention(world, '@deckhand watch storefront', { who: 'admin' });
     await world.slack.until(() => seen(world).some(({ text }) => text.includes('is watching')));

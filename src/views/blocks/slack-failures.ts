@@ -11,6 +11,7 @@ export function explainSlackFailure(
 ): Sentences {
   if (failure.reason === 'invalid_auth') return REFUSED_TOKEN;
   if (failure.reason === 'is_archived') return ARCHIVED;
+  if (DELETED.has(failure.reason)) return NO_MESSAGE;
   if (channel?.startsWith('D') && NOT_THERE.has(failure.reason)) return BETWEEN_PEOPLE;
   return explainPolicy(failure.reason) ?? BY_KIND[failure.kind];
 }
@@ -27,6 +28,9 @@ const REFUSED_TOKEN: Sentences = {
 };
 
 const ARCHIVED: Sentences = { text: 'This channel is archived.', next: 'Use another channel.' };
+
+const DELETED: ReadonlySet<string> = new Set(['message_not_found', 'thread_not_found']);
+const NO_MESSAGE: Sentences = { text: 'The message that this belongs to was deleted.', next: 'Ask again.' };
 
 const NOT_THERE: ReadonlySet<string> = new Set(['channel_not_found', 'not_in_channel']);
 

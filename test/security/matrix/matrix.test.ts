@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allCommands } from '../../../src/commands/registry.ts';
 import type { Role } from '../../../src/core/roles.ts';
+import { patientClock } from '../../support/faults.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -64,6 +65,8 @@ describe('the matrix of who may do what, where', () => {
       connected: true,
       projects: [storefront, ...projects],
       tracing: spans.tracing,
+      // Or a form would be answered later than by its ack on a loaded machine.
+      clock: patientClock,
       slackApp: { unfurlDomains: ['127.0.0.1'] },
       env: {
         MCP: 'on',
