@@ -34,6 +34,7 @@ const STEPS: readonly Step[] = [
   ['An account of our deployment service is connected.', connect],
   ['This channel is about the storefront.', bind],
   ['Can its repository and servers be reached? The thread tells it live.', test],
+  ['A guard tests it every hour from now on, and speaks up only where something breaks.', guard],
   ['What happened this week, and how did it go?', ({ type }) => type('activity 7d stats')],
   ['A digest every Monday morning; this is what it will look like.', digest],
   ['One failure is one message: somebody is on it, and it says when it is over.', outage],
@@ -108,6 +109,16 @@ async function test({ slack, look, told, type }: Guide): Promise<void> {
   await look();
 }
 
+/** Due in the next minute; it finds the broken server some minutes later, for whoever leaves the demo open. */
+async function guard({ look, told, type }: Guide): Promise<void> {
+  const minute = new Date(Date.now() + 60_000).getUTCMinutes();
+  await type(`guard add storefront cron:"${minute} * * * *" UTC`);
+  await told('set up the guard');
+  await look();
+  await type('guard list');
+  await look();
+}
+
 async function digest({ look, told, type }: Guide): Promise<void> {
   await type('digest add weekly:mon 09:00 Europe/Lisbon last_7_days');
   await told('set up the digest');
@@ -118,7 +129,7 @@ async function digest({ look, told, type }: Guide): Promise<void> {
 
 async function outage({ service, ada, look, told, type }: Guide): Promise<void> {
   await type('watch storefront failures');
-  await told('set up the watch');
+  await told('is watching');
   deploy(service, 'storefront', false);
   const { ts } = await told('Storefront is failing');
   await look();

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
 import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../../../test/support/test-world.ts';
 import { seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
@@ -75,5 +76,33 @@ describeInBrowser('what the guide shows', () => {
     await type('/deckhand roles');
     await dialog('Roles').getByText('At least one person').waitFor();
     await takePicture(page, 'roles');
+  });
+});
+
+describeInBrowser('what a guard found', () => {
+  const browser = useBrowser();
+  const time = createManualClock(Date.now());
+  let world: TestWorld;
+  beforeAll(async () => {
+    world = await openTestWorld({ time, connected: true, page: true });
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+  });
+  afterAll(() => world.stop());
+
+  it('is one message, once a second test has confirmed it', async () => {
+    const { page, type, messages } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
+    await type('/deckhand guard add storefront hourly');
+    await messages.getByText(/set up the guard/).waitFor();
+    const broken = { account: 'acme', project: 'storefront', server: 'web-2', status: 'error' } as const;
+    world.service.world.setOutcome({ ...broken, message: 'Connection refused' });
+    const isFound = () => world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('is failing'));
+    while (!isFound()) {
+      const runs = await world.app.workspaces.open(TEAM).runs.list();
+      await time.advance(runs.some(({ status }) => status === 'running') ? 500 : 10_000);
+      for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await messages.getByText('Connection refused').waitFor();
+    expect(await seriousFaults(page)).toEqual([]);
+    await takePicture(page, 'guard');
   });
 });

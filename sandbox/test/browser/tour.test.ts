@@ -47,6 +47,7 @@ describeInBrowser('the tour of the demo', () => {
     const home = page.getByRole('region', { name: 'Deckhand Home' });
     await home.getByText(/Digest in/).waitFor();
     await home.getByText(/Watch in/).waitFor();
+    await home.getByText(/Guard in/).waitFor();
     await home.getByText('1 of 7 servers is unreachable').waitFor();
     const outage = slack
       .messages('T0ACME', 'C0DEPLOYS')

@@ -192,8 +192,8 @@ async function changeSame<R extends TimedSchedule, Fields extends z.infer<typeof
 ): Promise<Reply> {
   const { cadence, zone } = same.record;
   if (isDeepStrictEqual(cadence, choices.cadence) && zone === choices.zone) {
-    const known = described(feature, same);
-    return { kind: 'private', message: say(`This channel has ${nameOf(known)} already, ${known.words}.`) };
+    const known = nameOf(described(feature, same));
+    return { kind: 'private', message: say(`This channel has it already: ${known}.`) };
   }
   const edited = await feature.kind.edit(context.workspace, same.id, choices);
   if (edited === undefined) throw removedSince(feature, same);

@@ -86,7 +86,7 @@ describe('guard', () => {
     await ann().command(CHANNEL, '/deckhand guard add billing api');
     await world.slack.until(() => ann().openView() !== undefined);
     await ann().submit('guard.add', {});
-    await world.slack.until(() => last()?.text.includes('set up the guard `Billing API`'));
+    await world.slack.until(() => last()?.text.includes('set up the guard of *Billing API*'));
     expect(await guards()).toMatchObject([
       { project: { permalink: 'billing-api' }, cadence: { kind: 'hourly' } },
     ]);
@@ -95,9 +95,9 @@ describe('guard', () => {
   it('is there once for a project: set up again it is known already, or changed', async () => {
     await world.say('guard add storefront hourly UTC');
     const again = await ask(world, '/deckhand guard add storefront hourly UTC', 'admin');
-    expect(again).toContain('This channel has the guard `Storefront` already, every hour');
+    expect(again).toContain('This channel has it already: the guard of *Storefront*');
     expect(await world.say('guard add storefront daily 09:00 UTC')).toContain(
-      'edited the guard `Storefront`',
+      'edited the guard of *Storefront*',
     );
     expect(await guards()).toMatchObject([{ cadence: { kind: 'daily', time: '09:00' } }]);
   });
