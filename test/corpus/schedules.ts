@@ -465,7 +465,7 @@ export const SCHEDULES: readonly Subject[] = [
     'of all projects': () => [{ id: 'w7k2', account: ACCOUNT }, { ...WATCH }],
   }),
   subject(watchMessages, {
-    some: (hand) => [{ account: ACCOUNT, lines: news(hand), isCut: false, ids: ['w7k2'], word: WORD }],
+    some: (hand) => [{ account: ACCOUNT, lines: news(hand), isCut: false, word: WORD }],
     'many, some missing': (hand) => [
       {
         account: ACCOUNT,
@@ -479,18 +479,17 @@ export const SCHEDULES: readonly Subject[] = [
         ].slice(0, 100),
         isCut: true,
         skipped: skipped(hand),
-        ids: ['w7k2', 'w9z5'],
         word: WORD,
       },
     ],
     'kept until working hours': (hand) => [
-      { account: ACCOUNT, lines: news(hand), isCut: false, kept: { dropped: 3 }, ids: ['w7k2'], word: WORD },
+      { account: ACCOUNT, lines: news(hand), isCut: false, kept: { dropped: 3 }, word: WORD },
     ],
     'of one’s own': (hand) => [
-      { account: ACCOUNT, lines: news(hand), isCut: false, ids: ['w7k2'], word: WORD, isOwn: true },
+      { account: ACCOUNT, lines: news(hand), isCut: false, word: WORD, isOwn: true },
     ],
     'none could be read': (hand) => [
-      { account: ACCOUNT, lines: [], isCut: false, skipped: skipped(hand), ids: [], word: WORD },
+      { account: ACCOUNT, lines: [], isCut: false, skipped: skipped(hand), word: WORD },
     ],
   }),
   subject(invoicesMessage, {

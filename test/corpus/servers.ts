@@ -310,7 +310,7 @@ export const SERVERS: readonly Subject[] = [
   }),
   subject(propertyBlocks, { 'of a tracker': () => [fieldsOf('error_tracker_c'), {}, true] }),
   subject(clearBlocks, { 'of a tracker': () => [fieldsOf('error_tracker_c'), {}] }),
-  subject(addedMessage, { added: (hand) => [integration(hand), {}, WORD] }),
+  subject(addedMessage, { added: (hand) => [integration(hand), {}] }),
   subject(changedMessage, {
     'name and token': (hand) => [
       integration(hand),

@@ -110,5 +110,5 @@ async function outcomeOf(
   }
   const { identifier } = result.integration;
   const known = { ...OFF, ...sent, ...defined(result.integration), identifier };
-  return addedMessage(await remember(context, known, target), config.SERVICE_HOOK_TYPES, word);
+  return addedMessage(await remember(context, known, target), config.SERVICE_HOOK_TYPES);
 }

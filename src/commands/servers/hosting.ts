@@ -151,7 +151,7 @@ async function sync(
   const currency = await currencyOf(workspace, account);
   const isUsual = status === null || status === 'sync_requested';
   const answered = isUsual ? 'The sync is requested' : `The service says ${code(status)}`;
-  const news = `:arrows_counterclockwise: ${answered}; the card is posted again once it has changed.`;
+  const news = `:arrows_counterclockwise: ${answered}. The card is posted again once it has changed.`;
   return {
     message: resourceMessage({ account: account.name, resource: before, currency, maySync: false, news }),
     audit: { what: 'hosting sync', target: `${account.name}/${before.identifier}` },

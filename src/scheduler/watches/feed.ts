@@ -211,7 +211,8 @@ function episodeBatches(
   });
 }
 
-type FoundNews = Omit<WatchedNews, 'account' | 'word' | 'isOwn'>;
+/** `ids`: the watches that ask for it. */
+type FoundNews = Omit<WatchedNews, 'account' | 'word' | 'isOwn'> & { ids: readonly string[] };
 
 /** Whose direct messages the channel is, where somebody watches their own deployments in it. */
 function personOf({ watches }: WatchedChannel): string | undefined {

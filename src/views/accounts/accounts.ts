@@ -80,14 +80,14 @@ const PURPOSE_NAMES = { shared: 'Shared key', billing: 'Billing key', mine: 'Per
 
 /** @param isShared the account has a shared key */
 export function confirmDisconnectMessage(key: ShownKey, isShared: boolean): Message {
-  const then = isShared ? CONSEQUENCES[key.purpose] : '; the account has no shared key to use in its place';
-  const said = `Disconnect the ${keyOwner(key)} ${code(maskedKey(key.keyTail))} from ${bold(key.name)}? The sealed key is deleted${then}.`;
+  const then = isShared ? CONSEQUENCES[key.purpose] : '. The account has no shared key to use in its place';
+  const said = `Disconnect the ${keyOwner(key)} ${code(maskedKey(key.keyTail))} from ${bold(key.name)}? The key is deleted${then}.`;
   const confirm = button('Disconnect', 'disconnect:confirm', { style: 'danger', value: { id: key.id } });
   return say(said, ...buttons(confirm));
 }
 
 const CONSEQUENCES = {
   shared: ', and the account’s schedules stop',
-  billing: '; invoices are read with the shared key then',
-  mine: '; the shared key is used in its place',
+  billing: ', and invoices are read with the shared key',
+  mine: ', and you use the shared key',
 } as const;

@@ -91,7 +91,7 @@ export function connectFirstMessage(word: string, typed: string, isAdmin: boolea
   const command = code(`${word} ${typed}`, 120);
   if (!isAdmin)
     return say(
-      `No account is connected in this workspace yet. Ask an admin to run ${code(`${word} connect`)}: then ${command} runs by itself.`,
+      `No account is connected in this workspace yet. Ask an admin to run ${code(`${word} connect`)}, and ${command} runs by itself.`,
     );
   return say(
     `No account is connected in this workspace yet. Connect one, and ${command} runs by itself.`,

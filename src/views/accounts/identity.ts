@@ -94,7 +94,7 @@ export function linkedMessage(word: string, linkedAt: number, email?: string): M
 /** Only the service's own page revokes the permission. API 5.3 (docs/service-api.md). */
 export function unlinkedMessage(): Message {
   return say(
-    ':white_check_mark: Your link is removed and its token deleted. The permission remains at the service until you remove Deckhand from your list of authorised applications there.',
+    ':white_check_mark: Your link is removed. To take back the permission too, remove Deckhand from your authorised applications at the service.',
   );
 }
 

@@ -31,7 +31,7 @@ export function signupModal(origin: { channel?: string | undefined }, limit: Sig
     }),
     textInput('password', 'Password', { maxLength: 1000 }),
     textInput('account_name', 'Account name', {
-      hint: 'Part of the account’s address; it cannot be changed later. If empty, it is made from the e-mail address.',
+      hint: 'Part of the account’s address, for good. If empty, it is made from the e-mail address.',
       optional: true,
       maxLength: 200,
     }),

@@ -144,13 +144,13 @@ function sentenceOf(error: ServiceError, at: ServiceCase): Explained {
       if (reasonsOf(error).length > 0) return explainGivenRefusal(error, at);
       if (BILLING.has(error.operation)) return explainBillingRefusal(at);
       return {
-        text: `The service refused: the key’s owner lacks the permission, or the account ${account} is suspended.`,
+        text: `The service refused, because the key’s owner lacks the permission or the account ${account} is suspended.`,
         next: 'Ask an administrator of the account, or look at its settings.',
       };
     case 'account_not_found':
       return {
         text: `There is no account named ${account} at the service.`,
-        next: 'Check the name: it is the first part of the account’s address.',
+        next: 'Check the name. It is the first part of the account’s address.',
       };
     case 'record_not_found':
       return explainNotFound(error.operation, at);
@@ -189,13 +189,13 @@ const BILLING = new Set(['listInvoices', 'downloadInvoice']);
 
 function explainBillingRefusal(at: ServiceCase): Explained {
   return {
-    text: `Invoices need a billing manager, and the key’s owner is none, or the account ${code(at.account)} is suspended.`,
+    text: `This key may not read invoices, or the account ${code(at.account)} is suspended.`,
     next: billingNext(at),
   };
 }
 
 function billingNext({ word, account }: ServiceCase): string {
-  return `A billing manager can connect with their own key: ${code(`${word} connect ${account}`)}.`;
+  return `A billing manager can connect a key of their own with ${code(`${word} connect ${account}`)}.`;
 }
 
 /** Where the service gives its reason, ours would be a guess. */
@@ -241,7 +241,7 @@ const FAULTS: Readonly<Record<AnswerFault, string>> = {
   encoded:
     'The service, or a proxy before it, compressed its answer, which Deckhand asks it not to do and does not open.',
   foreign_address:
-    'The service gave an address on another host than the account’s. Deckhand did not open it: the key would go there too.',
+    'The service gave an address on another host than the account’s. Deckhand did not open it, because the key would go there too.',
   no_address: 'The service gave no full address for the PDF, so Deckhand did not ask for it.',
   not_pdf: 'The service sent something that is not a PDF, so Deckhand did not pass it on.',
   too_large: 'The service sent more than Deckhand accepts.',

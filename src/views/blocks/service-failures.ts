@@ -95,7 +95,7 @@ export function listMessages({ fields = {}, messages = [], hint = 'no reason giv
     texts.map((text) => (field === 'base' ? text : `${field.replaceAll('_', ' ')} ${text}`)),
   );
   const all = [...new Set([...byField, ...messages])];
-  return closed(mrkdwn((all.length > 0 ? all : [hint]).join('; '), 500));
+  return closed(mrkdwn((all.length > 0 ? all : [hint]).join(', '), 500));
 }
 
 export function closed(text: string): string {

@@ -147,7 +147,7 @@ export interface FooterChange {
 /** The last two blocks of the message, or the last one of a preview. */
 function footerOf({ digest, next, isPreview }: DigestFrame, change?: FooterChange): KnownBlock[] {
   const notes = context(
-    `${code(digest.id)} by <@${digest.setUpBy}>`,
+    `Set up by <@${digest.setUpBy}>`,
     zoneName(digest.zone),
     next !== undefined && `next ${dateTime(next)}`,
     change?.said,

@@ -22,28 +22,40 @@ export interface HelpGroup {
 
 const TITLE = 'What Deckhand can do';
 
-/** Left out of the short help: what it says itself, and what Deckhand does not do. */
-const UNLISTED: ReadonlySet<string> = new Set(['help', 'start', 'deploy']);
+/** What each command does, in at most eight words; those that belong together share a line. */
+const PHRASES: ReadonlyArray<[phrase: string, ...commands: string[]]> = [
+  ['checks that repository and servers are reachable', 'test'],
+  ['lists projects, each with a test button', 'projects'],
+  ['shows a server, adds one, shows a build', 'server', 'build'],
+  ['shows what happened, with figures and a chart', 'activity'],
+  ['posts a summary on a schedule', 'digest'],
+  ['posts deployments as they happen', 'watch', 'unwatch'],
+  ['tests on a schedule, silent while all works', 'guard'],
+  ['for accounts of the service', 'connect', 'disconnect', 'accounts', 'signup'],
+  ['says who you are at the service', 'whoami', 'me', 'link', 'unlink'],
+  ['sets this channel’s project and threads', 'use', 'settings'],
+  ['shows managed servers, enrols for them', 'hosting', 'beta'],
+  ['sends deployments to your other tools', 'integration'],
+  ['lists invoices, sends PDFs, posts new ones', 'invoices'],
+  ['says who may do what', 'roles'],
+  ['shows who did what', 'audit'],
+  ['checks that everything works', 'doctor'],
+];
 
-/** In at most 15 lines as people see them: what there is, a line for each group; its page says what for. @param groups only what the asker may run */
+/** In at most 20 lines as people see them: a line for commands that belong together, and a button for each group. @param groups only what the asker may run */
 export function helpMessage(groups: readonly HelpGroup[], word: string): Message {
-  const listed = groups.map((group) => ({
-    ...group,
-    commands: group.commands.filter(({ name }) => !UNLISTED.has(name)),
-  }));
-  const filled = listed.filter(({ commands }) => commands.length > 0);
-  const parts = filled.map(({ title, commands }) => {
-    const names = firstWords(commands).map((name) => code(name));
-    return `*${title}*  ${names.join(' ')}`;
+  const filled = groups.filter(({ commands }) => phrasesOf(commands).length > 0);
+  const parts = filled.map(({ title, commands }) => section(`*${title}*  ${phrasesOf(commands).join('\n')}`));
+  const more = `${code(`${word} help test`)} explains one, ${code(`${word} help all`)} lists all.`;
+  return headed(TITLE, ...parts, ...groupButtons(filled), context(more));
+}
+
+function phrasesOf(commands: readonly HelpEntry[]): string[] {
+  const first = new Set(commands.map(({ name }) => name.split(' ')[0] ?? name));
+  return PHRASES.flatMap(([phrase, ...names]) => {
+    const own = names.filter((name) => first.has(name)).map((name) => code(name));
+    return own.length === 0 ? [] : [`${own.join(' ')} ${phrase}`];
   });
-  return headed(
-    TITLE,
-    ...(parts.length === 0 ? [] : [section(parts.join('\n'))]),
-    ...groupButtons(filled),
-    context(
-      `${code(`${word} help <command>`)} explains one command, ${code(`${word} help all`)} lists them all.`,
-    ),
-  );
 }
 
 /** Each command of one group, with its usage. @param all the groups that the asker may choose from */
@@ -74,14 +86,6 @@ export function helpCommandMessage(commands: readonly HelpEntry[], word: string)
 /** The command's name and its arguments. */
 export function usageLine({ name, usage }: Pick<HelpEntry, 'name' | 'usage'>): string {
   return usage === '' ? name : `${name} ${usage}`;
-}
-
-/** Several commands that begin alike are one entry: `digest` stands for `digest add`, `digest list` and so on. */
-function firstWords(commands: readonly HelpEntry[]): string[] {
-  const byWord = Map.groupBy(commands, ({ name }) => name.split(' ')[0] ?? name);
-  return [...byWord].map(([word, [only, ...others]]) =>
-    others.length === 0 && only !== undefined ? only.name : word,
-  );
 }
 
 function groupButtons(groups: readonly HelpGroup[]): KnownBlock[] {

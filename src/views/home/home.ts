@@ -14,8 +14,7 @@ import { LIMITS } from '../blocks/limits.ts';
 import { skippedBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
 import { stateWords } from '../episodes/episode.ts';
-import type { ScheduleFace } from '../schedules/schedule.ts';
-import { whyPaused } from '../schedules/schedule.ts';
+import { type ScheduleFace, scheduleButtons, whyPaused } from '../schedules/schedule.ts';
 import { runWords, targetWords } from '../test-access/test-run.ts';
 
 /** A week's figures of one account: undefined where the service gives none; `failed` is mrkdwn. */
@@ -124,8 +123,9 @@ function overview(data: HomeData): KnownBlock[] {
     ...runBlocks(data.runs),
     header('Schedules'),
     ...scheduleBlocks(data),
+    ...figuresOf(data),
     header('Accounts'),
-    ...data.accounts.slice(0, MAX_ACCOUNTS).flatMap((account) => accountBlocks(account, data)),
+    ...data.accounts.slice(0, MAX_ACCOUNTS).map((account) => accountBlock(account, data)),
     ...moreOf(data.accounts.length - MAX_ACCOUNTS, `${data.word} accounts`),
   ];
 }
@@ -148,35 +148,38 @@ function linkWords(address: string | undefined): string {
   return link === undefined ? '' : `  <${link}|show>`;
 }
 
-function accountBlocks(account: Account, data: HomeData): KnownBlock[] {
+function accountBlock(account: Account, data: HomeData): KnownBlock {
   const { name, state, purpose } = account;
   const isOwn = purpose === 'mine';
   const isDefault = name === data.defaultAccount && data.accounts.length > 1 ? '  _default_' : '';
   const mayReconnect = state === 'broken' && (isOwn || data.roles.includes('admin'));
-  const again = button('Connect again', 'connect:open', { value: { account: name } });
-  return [
-    section(
-      `${bold(name)}${isDefault}  ${healthOf(account)}${isOwn ? '  _with your own key_' : ''}`,
-      mayReconnect && again,
-    ),
-    ...figureBlocks(name, data),
-  ];
+  const reconnect = button('Connect again', 'connect:open', { value: { account: name } });
+  return section(
+    `${bold(name)}${isDefault}  ${healthOf(account)}${isOwn ? '  _with your own key_' : ''}`,
+    mayReconnect && reconnect,
+  );
 }
 
-function figureBlocks(account: string, { figures, charts }: HomeData): KnownBlock[] {
+function figuresOf({ accounts, figures, charts }: HomeData): KnownBlock[] {
+  const title = header('The last 7 days');
   if (figures === 'loading')
-    return [context(':hourglass_flowing_sand: Loading the figures of the last 7 days…')];
-  const known = Object.hasOwn(figures, account) ? figures[account] : undefined;
-  if (known === undefined) return [];
-  if ('failed' in known) return [context(`:warning: ${known.failed}`)];
-  const { stats, skipped = [] } = known;
-  const chart = charts?.get(account);
-  return [
-    context('The last 7 days'),
-    ...statsBlocks(stats, HOME_RANGE),
-    ...(chart === undefined ? [] : [chart]),
-    ...skippedBlocks(skipped),
-  ];
+    return [title, context(':hourglass_flowing_sand: Loading the figures of the last 7 days…')];
+  const names = accounts.map(({ name }) => name).filter((name) => Object.hasOwn(figures, name));
+  const blocks = names.flatMap((name) => {
+    const known = figures[name];
+    if (known === undefined) return [];
+    const whose = names.length === 1 ? [] : [section(bold(name))];
+    if ('failed' in known) return [...whose, context(`:warning: ${known.failed}`)];
+    const chart = charts?.get(name);
+    const drawn = chart === undefined ? [] : [chart];
+    return [
+      ...whose,
+      ...statsBlocks(known.stats, HOME_RANGE),
+      ...drawn,
+      ...skippedBlocks(known.skipped ?? []),
+    ];
+  });
+  return blocks.length === 0 ? [] : [title, ...blocks];
 }
 
 function runBlocks(runs: readonly HomeRun[]): KnownBlock[] {
@@ -192,28 +195,30 @@ function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {
   if (schedules.length === 0)
     return [
       section(
-        `No schedules yet. ${code(`${word} digest add`)} posts a summary of deployments, ${code(`${word} watch`)} posts each one as it happens.`,
+        `No schedules yet. ${code(`${word} digest add`)} posts a summary, ${code(`${word} watch`)} each deployment as it happens.`,
       ),
     ];
   return [
-    ...schedules.slice(0, MAX_SCHEDULES).map((schedule) => scheduleBlock(schedule, roles)),
+    ...schedules.slice(0, MAX_SCHEDULES).flatMap((schedule) => scheduleBlocksOf(schedule, roles)),
     ...moreOf(schedules.length - MAX_SCHEDULES, `${word} digest list`),
   ];
 }
 
-/** "Digest in #deploys: every Monday at 09:00, …", and when it is next posted or why it is not. */
-function scheduleBlock(
+/** "Digest of `acme`: the last 7 days, every Monday at 09:00, in #deploys", and when it is next posted or why it is not. */
+function scheduleBlocksOf(
   { face, id, channel, state, what, next }: HomeSchedule,
   roles: readonly string[],
-): KnownBlock {
-  const isPaused = state.kind === 'paused';
-  const icon = isPaused ? ':double_vertical_bar:' : face.icon;
-  const when = isPaused ? `Paused ${truncate(whyPaused(state), 1000)}.` : next && `Next ${dateTime(next)}`;
-  const text = [`${icon} *${face.title}* in <#${channel}>: ${truncate(what, 500)}`, ...(when ? [when] : [])];
-  const change = isPaused
-    ? button('Resume', `${face.prefix}:resume`, { value: { id } })
-    : button('Pause', `${face.prefix}:pause`, { value: { id } });
-  return section(text.join('\n'), roles.includes(face.role) && change);
+): KnownBlock[] {
+  const isAsleep = state.kind === 'paused';
+  const icon = isAsleep ? ':double_vertical_bar:' : face.icon;
+  const when = isAsleep ? `Paused ${truncate(whyPaused(state), 1000)}.` : next && `Next ${dateTime(next)}`;
+  const text = [
+    `${icon} *${face.title}* of ${truncate(what, 500)}, in <#${channel}>`,
+    ...(when ? [when] : []),
+  ];
+  const { preview: _, ...extras }: Record<string, string> = face.extras;
+  const row = roles.includes(face.role) ? scheduleButtons({ face: { ...face, extras }, id, isAsleep }) : [];
+  return [section(text.join('\n')), ...row];
 }
 
 function moreOf(left: number, command: string): KnownBlock[] {

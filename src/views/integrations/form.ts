@@ -146,7 +146,7 @@ function identifierInput(): KnownBlock {
 function unknownBlocks(form: IntegrationForm, identifier: string): KnownBlock[] {
   return [
     context(
-      `${code(identifier, 255)} was not set up with Deckhand, so its current values are not known. Fill in the fields to change; its own fields appear once you choose its type.`,
+      `${code(identifier, 255)} was not set up with Deckhand, so its current values are not known. Fill in the fields to change. More appear once you choose its type.`,
     ),
     ...projectBlocks(form),
     typeInput(form, { optional: true }),

@@ -9,10 +9,9 @@ import { typeName } from './form.ts';
 export function addedMessage(
   { id, name, hookType, project }: RememberedIntegration,
   wireNames: Readonly<Record<string, string>>,
-  word: string,
 ): Message {
   const type = mrkdwn(typeName(hookType, wireNames));
-  const said = `:white_check_mark: ${bold(name)}, ${type}, is set up in ${bold(project.name)}. Change it with ${code(`${word} integration edit ${id}`)}.`;
+  const said = `:white_check_mark: ${bold(name)}, ${type}, is set up in ${bold(project.name)}.`;
   return say(said, ...editButton(id));
 }
 

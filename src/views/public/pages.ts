@@ -236,7 +236,7 @@ export function linkQuestionPage(
   return {
     title: 'Link your user?',
     text: `The Slack user “${sanitize(asked.name, 80)}”${email} of the workspace “${sanitize(asked.workspace, 80)}” asked to be linked to a user at the deployment service. If you continue, the service asks you to sign in, and Deckhand then knows that Slack user by your name and address there. A link lends no API key and gives no permission.`,
-    next: `Continue only if that Slack user is you and you ran ${word} link just now. If not, close this page; nothing is linked.`,
+    next: `Continue only if that Slack user is you and you ran ${word} link just now. If not, close this page, and nothing is linked.`,
     form: { label: 'Continue to the service', ...form },
   };
 }
@@ -246,7 +246,7 @@ export function linkedPage(workspace: string, name: string, word: string): Page 
   return {
     title: 'You are linked',
     text: `The Slack user “${sanitize(name, 80)}” is linked to your user at the deployment service.`,
-    next: `Close this page and return to Slack; ${word} whoami shows the link. If that Slack user is not you, remove Deckhand from your list of authorised applications at the service now.`,
+    next: `Close this page and return to Slack. ${word} whoami shows the link. If that Slack user is not you, remove Deckhand from your list of authorised applications at the service now.`,
     links: [slackLink(workspace)],
   };
 }

@@ -300,7 +300,7 @@ export function polledLines(
   const active =
     failures < 2
       ? `Active, ${checked}.`
-      : `:warning: The service does not answer, ${checked}; Deckhand keeps trying.`;
+      : `:warning: The service does not answer, ${checked}. Deckhand keeps trying.`;
   return [
     last === undefined ? 'Nothing was posted yet.' : `Last: ${last.said}, ${dateTime(last.at)}.`,
     state.kind === 'paused' ? pausedWords(state) : active,

@@ -63,7 +63,7 @@ export function enrolledMessage(account: string, outcome: Enrolled, word: string
       return say(`:white_check_mark: The account ${name} is enrolled in the managed-resources beta.`, next);
     case 'already':
       return say(
-        `:information_source: The account ${name} was enrolled in the beta already; nothing has changed.`,
+        `:information_source: The account ${name} was enrolled in the beta already, and nothing has changed.`,
         next,
       );
     case 'off':
@@ -80,7 +80,7 @@ export function handOverMessage(account: string, refused: ServiceError): Message
 
 /** Mrkdwn. */
 export function handOverWords(account: string, refused: ServiceError): string {
-  const said = `:lock: Only an administrator of the account ${code(account)} can enable the beta, and the connected key is not an administrator’s.`;
+  const said = `:lock: Only an administrator of the account ${code(account)} can enable the beta.`;
   return `${said}${saidBesides(said, refused)} Open the page as an administrator, or ask one.`;
 }
 

@@ -46,8 +46,7 @@ export function provisioningMessage(view: ProvisioningView): Message {
       section(`${icon} *Server* ${name}: ${words}`),
       ...detailBlocks(view),
       context(
-        `Identifier ${code(target.server.identifier)}`,
-        `account ${code(target.account)}`,
+        code(target.account),
         `asked by <@${view.askedBy}>`,
         `started ${dateTime(view.startedAt)}`,
         state.kind === 'running' ? `${elapsed} so far` : `took ${elapsed}`,
@@ -81,10 +80,14 @@ function headline(state: ProvisioningState): { icon: string; words: string } {
   return { icon: statusIcon(status), words: mrkdwn(status, 60) };
 }
 
+/** What a channel reads of a server; `server show` has the rest. */
+const TOLD: ReadonlySet<string> = new Set(['Address', 'IP address', 'Region', 'Size']);
+
 function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
   if (state.kind === 'stopped') return [section(state.reason)];
-  const facts: Fact[] = state.server === undefined ? [] : managedFacts(state.server);
-  if (target.cost !== undefined) facts.push(['Cost', mrkdwn(target.cost)]);
+  const all = state.server === undefined ? [] : managedFacts(state.server);
+  const facts: Fact[] = all.filter(([name]) => TOLD.has(name));
+  if (target.cost !== undefined) facts.push(['Price', mrkdwn(target.cost)]);
   const blocks = facts.length === 0 ? [] : [section(factLines(facts))];
   if (state.kind === 'running' && state.trouble !== undefined)
     blocks.push(context(`:warning: ${state.trouble}`));

@@ -22,8 +22,6 @@ export interface WatchedNews {
   skipped?: readonly SkippedRows[];
   /** Set where they were kept until working hours: how many older ones there was no room for. */
   kept?: { dropped: number } | undefined;
-  /** The watches that ask for it. */
-  ids: readonly string[];
   /** The slash word. */
   word: string;
   /** True in the direct messages of a person who watches their own deployments. */
@@ -58,7 +56,10 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
       blocks: [
         ...shown.map((text) => section(text)),
         ...(found.isCut ? [section(cutWords(found))] : []),
-        context(found.skipped?.length ? skippedWords(found.skipped) : undefined, sourceOf(found)),
+        context(
+          found.skipped?.length ? skippedWords(found.skipped) : undefined,
+          `Activity of ${code(found.account)}`,
+        ),
         ...(found.isOwn ? muteButtons(found.account) : []),
       ],
     },
@@ -110,13 +111,5 @@ function kindsOf(lines: readonly NewsLine[]): string {
 
 function cutWords({ word }: WatchedNews): string {
   const all = code(`${word} activity 30d`);
-  return `:warning: More happened since the last check than the service lists at once (its latest 100 events), so some may be missing here. ${all} shows its list; its own pages show everything.`;
-}
-
-function sourceOf({ account, ids, isOwn }: WatchedNews): string {
-  const of = `Activity of ${code(account)}`;
-  if (isOwn || ids.length === 0) return of;
-  const named = ids.slice(0, MAX_NAMED).map((id) => code(id));
-  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : '';
-  return `${of}, ${ids.length === 1 ? 'watch' : 'watches'} ${named.join(', ')}${more}`;
+  return `:warning: More happened than the service lists at once, so some may be missing here. ${all} shows what it lists.`;
 }

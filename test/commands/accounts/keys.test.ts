@@ -219,7 +219,7 @@ describe('the keys of an account', () => {
       world.slack.until(() => world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes(words)));
     const watching = await keysUsed(world, async () => {
       await world.as('admin').command(CHANNEL, '/deckhand watch all');
-      await says('the watch');
+      await says('is watching');
     });
     expect(watching).toEqual(new Set([EMAIL]));
     const noticing = await keysUsed(world, async () => {
@@ -323,7 +323,7 @@ describe('the keys of an account', () => {
     const said = await ask(world, '/deckhand projects --account acme', 'admin');
     expect(said).toContain('The account `acme` has no shared key. Try `/deckhand connect acme`.');
     expect(await ask(world, '/deckhand disconnect acme')).toContain(
-      'The sealed key is deleted; the account has no shared key to use in its place.',
+      'The key is deleted. The account has no shared key to use in its place.',
     );
   });
 

@@ -113,7 +113,13 @@ describe('integration add', () => {
     await me.submit({ name: 'Told *once*', 'properties.url': 'https://hooks.example.com' });
     await world.slack.until(() => me.told().at(-1)?.includes('Told') === true);
     const saved = await world.app.workspaces.open(TEAM).integrations.find('told *once*');
-    expect(me.told().at(-1)).toContain(`\`/deckhand integration edit ${saved?.id}\``);
+    expect(
+      world.slack
+        .ephemerals(TEAM, PEOPLE.admin)
+        .map(({ blocks }) => JSON.stringify(blocks))
+        .join(),
+    ).toContain(`integration:edit`);
+    expect(saved?.id).toBeDefined();
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
   });
 

@@ -87,7 +87,7 @@ describe('server add', () => {
     await world.slack.until(() => roots(world)[0]?.text.includes(': active') === true);
     const root = JSON.stringify(roots(world)[0]?.blocks);
     expect(root).toMatch(/\*IP address\* {2}`203\.0\.113\.\d+`/);
-    expect(root).toContain('*Cost*  24.00 USD a month');
+    expect(root).toContain('*Price*  24.00 USD a month');
     expect(root).toContain('Test this server');
   });
 

@@ -82,10 +82,10 @@ describe('App Home', () => {
     ];
     const said = shown({ schedules });
     expect(said).toMatch(
-      /:calendar: \*Digest\* in <#C0DEPLOY>: every day at 09:00, UTC: today\\nNext <!date\^1\^/,
+      /:calendar: \*Digest\* of every day at 09:00, UTC: today, in <#C0DEPLOY>\\nNext <!date\^1\^/,
     );
     expect(said).toContain(
-      '*Watch* in <#C0DEPLOY>: failures, as they happen\\nPaused because it is archived.',
+      '*Watch* of failures, as they happen, in <#C0DEPLOY>\\nPaused because it is archived.',
     );
   });
 

@@ -13,7 +13,6 @@ describe('notices', () => {
           lines: news.map((one) => newsLine(one, () => undefined)),
           isCut: false,
           account: 'acme',
-          ids: [],
           word: '/deckhand',
         });
         const shown = JSON.stringify([root.blocks, ...replies.map(({ blocks }) => blocks)]);
