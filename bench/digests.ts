@@ -64,10 +64,10 @@ async function measure(size: number): Promise<string[]> {
     SERVICE_BASE_URL: `http://{account}.localhost:${world.port}`,
   };
   try {
-    const slot = Math.ceil((Date.now() + AHEAD_MS) / MINUTE) * MINUTE;
-    await setUp(env, world, size, slot);
+    const occurrence = Math.ceil((Date.now() + AHEAD_MS) / MINUTE) * MINUTE;
+    await setUp(env, world, size, occurrence);
     const clock = join(store.folder, 'clock');
-    return rowOf(size, await fallDue({ ...env, CLOCK_FILE: clock }, world, size, slot));
+    return rowOf(size, await fallDue({ ...env, CLOCK_FILE: clock }, world, size, occurrence));
   } finally {
     await world.end();
     await store.remove();
@@ -75,10 +75,15 @@ async function measure(size: number): Promise<string[]> {
 }
 
 /** Installs Deckhand in each workspace, connects an account and sets up the digest, as people would. */
-async function setUp(env: Record<string, string>, world: Program, size: number, slot: number): Promise<void> {
+async function setUp(
+  env: Record<string, string>,
+  world: Program,
+  size: number,
+  occurrence: number,
+): Promise<void> {
   const deckhand = await startDeckhand(env);
   try {
-    const time = new Date(slot).toISOString().slice(11, 16);
+    const time = new Date(occurrence).toISOString().slice(11, 16);
     await installAll(`http://127.0.0.1:${deckhand.port}`, size, `digest add daily ${time} UTC last_7_days`);
     await until(async () => (await world.ask<WorldTold>({ kind: 'tell' })).reached === size);
   } finally {
@@ -86,21 +91,21 @@ async function setUp(env: Record<string, string>, world: Program, size: number, 
   }
 }
 
-/** Starts Deckhand anew shortly before the slot by a moved clock, and waits for all that it posts. */
+/** Starts Deckhand anew shortly before the occurrence by a moved clock, and waits for all that it posts. */
 async function fallDue(
   env: Record<string, string> & { CLOCK_FILE: string },
   world: Program,
   size: number,
-  slot: number,
+  occurrence: number,
 ): Promise<Outcome> {
   await world.ask({ kind: 'reset' });
   // Reading all schedules takes a while.
   const dueAt = Date.now() + 4_000 + size;
   const preload = pathToFileURL(join(import.meta.dirname, '..', 'test', 'process', 'shifted-clock.ts')).href;
-  await writeFile(env.CLOCK_FILE, String(slot - dueAt));
+  await writeFile(env.CLOCK_FILE, String(occurrence - dueAt));
   const deckhand = await startDeckhand({ ...env, NODE_OPTIONS: `--import ${preload}` });
   try {
-    if (Date.now() > dueAt) console.log(`(${size}: the start took longer than until the slot)`);
+    if (Date.now() > dueAt) console.log(`(${size}: the start took longer than until the occurrence)`);
     const { now: idle } = residentBytes(deckhand.pid);
     const cpuBefore = cpuSeconds(deckhand.pid);
     await until(async () => (await postedSlots(deckhand)) === size);

@@ -80,13 +80,13 @@ async function throughADay(): Promise<void> {
 
 async function rowOf(hour: number, deckhand: Program, told: DayTold): Promise<(string | number)[]> {
   const { commands, failed, runs, ended } = told;
-  const slots = await slotsOf(deckhand);
+  const slots = await occurrencesOf(deckhand);
   const resident = mega(residentBytes(deckhand.pid).now);
   return [hour.toFixed(1), commands, failed, runs, ended, slots, await heapOf(deckhand), resident];
 }
 
 /** Digests, news of watches and invoice notices that were posted. */
-async function slotsOf({ port }: Program): Promise<number> {
+async function occurrencesOf({ port }: Program): Promise<number> {
   const text = await (await request(`http://127.0.0.1:${port}/metrics`)).body.text();
   const lines = text.matchAll(/^deckhand_slots_total\{kind="\w+",outcome="posted"\} (\d+)/gm);
   return [...lines].reduce((sum, [, amount]) => sum + Number(amount), 0);

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { watchOccurrences } from './occurrences.ts';
 import { createRandom } from './random.ts';
 import { SIDES } from './sides.ts';
-import { watchSlots } from './slots.ts';
 import { STORE_TROUBLES, type Storm, startStorm, type Weather } from './storm.ts';
 import { type Pace, prepare, startTraffic } from './traffic.ts';
 import { type Expected, judge, type Verdict } from './verdict.ts';
@@ -44,19 +44,19 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
       news('The disk is never full here: mounting a small one takes root on Linux.');
     const prepared = await prepare(world);
     const storm = startStorm(world, createRandom(seed), options.weather);
-    const slots = watchSlots(world, () => isWell(world, storm));
+    const occurrences = watchOccurrences(world, () => isWell(world, storm));
     const readiness = watchReadiness(world, storm);
     const digests = watchDigests(world);
     const traffic = startTraffic(world, createRandom(seed + 1), options.pace);
     await tick(options.forMs, news, () => `${traffic.asks.length} asked, ${storm.struck.length} troubles`);
     await traffic.end();
     await storm.end();
-    await slots.end();
+    await occurrences.end();
     const expected = (): Expected => ({
       asks: [...prepared, ...traffic.asks],
       happenings: traffic.happenings,
       struck: storm.struck,
-      slots: slots.due(),
+      occurrences: occurrences.due(),
       digests: digests.since,
     });
     news('all is well again');
@@ -106,12 +106,12 @@ function watchReadiness({ diary, replicas }: World, { struck }: Storm) {
   };
 }
 
-/** Since when each digest stands, by the clock of the slots; what that showed before it was set back is over. */
+/** Since when each digest stands, by the clock of the occurrences; what that showed before it was set back is over. */
 function watchDigests(world: World) {
   const since = new Map<string, number>();
   let latest = 0;
   const timer = setInterval(() => {
-    latest = Math.max(latest, world.slotTime());
+    latest = Math.max(latest, world.occurrenceTime());
     for (const side of SIDES)
       for (const { text, blocks } of side.channels.flatMap((channel) =>
         world.slack.messages(side.team, channel),

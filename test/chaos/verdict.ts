@@ -23,8 +23,8 @@ export interface Expected {
   happenings: readonly Happening[];
   struck: readonly Struck[];
   /** Slots that were certainly due. */
-  slots: readonly number[];
-  /** When each digest was first seen, by the slots' clock. */
+  occurrences: readonly number[];
+  /** When each digest was first seen, by the occurrences' clock. */
   digests: ReadonlyMap<string, number>;
 }
 
@@ -223,15 +223,15 @@ function judgeOwner({ expected, verdict, world }: Court, { side }: Seen): void {
       if (/could not|paus/i.test(text)) verdict.wrong.push(`${owner} of ${side.word} was told: ${text}`);
 }
 
-/** Every digest was posted once for each slot that was certainly due. */
+/** Every digest was posted once for each occurrence that was certainly due. */
 function judgeSlots({ expected, verdict }: Court, seen: Seen): void {
   const posted = new Set(postsOf(seen).map(({ client_msg_id: id }) => id));
   for (const [digest, since] of expected.digests) {
     if (!seen.roots.some(({ text }) => text.includes(`digest \`${digest}\``))) continue;
-    for (const slot of expected.slots.filter((one) => one > since)) {
-      count(verdict, 'slots');
-      if (posted.has(postId(seen.side.team, `digest ${digest} ${slot}`))) continue;
-      verdict.lost.push(`${seen.side.word}'s digest ${digest} of ${new Date(slot).toISOString()}`);
+    for (const occurrence of expected.occurrences.filter((one) => one > since)) {
+      count(verdict, 'occurrences');
+      if (posted.has(postId(seen.side.team, `digest ${digest} ${occurrence}`))) continue;
+      verdict.lost.push(`${seen.side.word}'s digest ${digest} of ${new Date(occurrence).toISOString()}`);
     }
   }
 }

@@ -30,8 +30,8 @@ export interface World {
   postgres: PostgresServer | undefined;
   /** The true time, by which Slack and the service live; milliseconds since the epoch. */
   now(): number;
-  /** The time by which slots fall due: the one process's, or the database's. */
-  slotTime(): number;
+  /** The time by which occurrences fall due: the one process's, or the database's. */
+  occurrenceTime(): number;
   /** Everything wakes up so much later. */
   sleepThrough(ms: number): Promise<void>;
   /** The database's clock is wrong by so much. */
@@ -98,7 +98,7 @@ export async function openWorld(store: StoreKind, onLine: (line: string) => void
     disk,
     postgres,
     now,
-    slotTime: () => now() + (store === 'postgres' ? databaseErrorMs : replicas[0].errorMs),
+    occurrenceTime: () => now() + (store === 'postgres' ? databaseErrorMs : replicas[0].errorMs),
     async sleepThrough(ms) {
       aheadMs += ms;
       await setClocks();

@@ -141,14 +141,15 @@ describe('the next occurrences', () => {
     for (const zone of ZONES) {
       const start = Date.parse('2026-01-01T12:00Z');
       const end = start + 400 * DAY;
-      const slots: number[] = [];
+      const occurrences: number[] = [];
       const nextAfter = (at: number): number => nextOccurrence('30 9 * * *', zone, at);
-      for (let at = nextAfter(start); at <= end && slots.length <= 400; at = nextAfter(at)) slots.push(at);
-      expect(slots).toEqual([...new Set(slots)].sort((a, b) => a - b));
-      const shown = slots.map((slot) => localTime(zone, slot).split(' '));
+      for (let at = nextAfter(start); at <= end && occurrences.length <= 400; at = nextAfter(at))
+        occurrences.push(at);
+      expect(occurrences).toEqual([...new Set(occurrences)].sort((a, b) => a - b));
+      const shown = occurrences.map((occurrence) => localTime(zone, occurrence).split(' '));
       const dates = new Set(shown.map(([date]) => date));
       const times = new Set(shown.map(([, time]) => time));
-      expect([zone, slots.length, dates.size, ...times]).toEqual([zone, 400, 400, '09:30']);
+      expect([zone, occurrences.length, dates.size, ...times]).toEqual([zone, 400, 400, '09:30']);
     }
   });
 });

@@ -34,7 +34,7 @@ export interface Sample {
 }
 
 /** One time that the act was asked. */
-interface Asked {
+interface Request {
   n: number;
   point: Point;
   /** Slack showed that it was taken. */
@@ -55,10 +55,10 @@ export async function runAct(act: Act, store: StoreKind, sample: Sample): Promis
     await act.setUp?.(site);
     const calls = await countCalls(act, site);
     const points = pointsOf(calls, store, sample);
-    const asked: Asked[] = [];
+    const asked: Request[] = [];
     for (const [at, point] of points.entries()) asked.push(await dieAt(act, site, at + 1, point));
     const taken = asked.filter(({ isTaken }) => isTaken);
-    const isSeen = async ({ n }: Asked): Promise<boolean> => (await act.seen(site, n)) > 0;
+    const isSeen = async ({ n }: Request): Promise<boolean> => (await act.seen(site, n)) > 0;
     await settle(site, async () => (await Promise.all(taken.map(isSeen))).every((seen) => seen));
     await wait(AFTERWARDS_MS);
     const lost: string[] = [];
@@ -89,7 +89,7 @@ async function countCalls(act: Act, site: Site): Promise<Record<DoorName, number
   return site.counts();
 }
 
-async function dieAt(act: Act, site: Site, n: number, point: Point): Promise<Asked> {
+async function dieAt(act: Act, site: Site, n: number, point: Point): Promise<Request> {
   const before = site.slack.deliveries.length;
   await act.prepare?.(site, n);
   site.begin(point);
@@ -166,7 +166,7 @@ function postsOf(delivery: string): string[] {
 }
 
 /** What was ordered, or answered, again for one time that it was asked. */
-async function repeatedWork(act: Act, site: Site, asked: readonly Asked[]): Promise<Doubled[]> {
+async function repeatedWork(act: Act, site: Site, asked: readonly Request[]): Promise<Doubled[]> {
   const doubles: Doubled[] = [];
   const counted = site.uncertain.map(({ delivery = '' }) => delivery);
   for (const { n, point, requests } of asked) {

@@ -86,7 +86,7 @@ export const notice: Act = {
 };
 
 let id = '';
-const slots = new Map<number, number>();
+const occurrences = new Map<number, number>();
 export const digest: Act = {
   name: 'digest',
   isAlone: true,
@@ -97,11 +97,11 @@ export const digest: Act = {
     id = /digest `(\w+)`/.exec(said() ?? '')?.[1] ?? '';
   },
   async prepare(site, n) {
-    slots.set(n, await site.nextMinute());
+    occurrences.set(n, await site.nextMinute());
   },
   ask: async () => true,
   seen({ slack }, n) {
-    const name = postId(TEAM, `digest ${id} ${slots.get(n)}`);
+    const name = postId(TEAM, `digest ${id} ${occurrences.get(n)}`);
     return slack.messages(TEAM, CHANNEL).filter(({ client_msg_id: known }) => known === name).length;
   },
 };

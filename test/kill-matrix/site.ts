@@ -148,8 +148,8 @@ export async function openSite(
     replica.child = child;
     child.once('exit', () => {
       replica.child = undefined;
-      const standing = replicas.find((one) => one.child !== undefined);
-      if (standing !== undefined) deliverTo(standing);
+      const existing = replicas.find((one) => one.child !== undefined);
+      if (existing !== undefined) deliverTo(existing);
       died.resolve();
     });
     replica.port = await port;
@@ -212,12 +212,12 @@ export async function openSite(
     revive,
     async nextMinute() {
       const now = Date.now() + ahead;
-      const slot = Math.ceil((now + START_MS) / MINUTE_MS) * MINUTE_MS;
+      const occurrence = Math.ceil((now + START_MS) / MINUTE_MS) * MINUTE_MS;
       // Its only process waits for the minute that it knows of.
       if (kind === 'sqlite') await killAll();
-      await advance(slot - START_MS - now);
+      await advance(occurrence - START_MS - now);
       await revive();
-      return slot;
+      return occurrence;
     },
     endLeases: () => advance(LEASE_MS),
     storeUrl: url,

@@ -150,7 +150,7 @@ describe('traces of what people ask for', () => {
 });
 
 describe('traces of what goes by itself', () => {
-  it('a digest is one of its own, from its slot to its post', async () => {
+  it('a digest is one of its own, from its occurrence to its post', async () => {
     const collector = await startCollector();
     const tracing = await traceTo(collector);
     const time = createManualClock('2026-03-02T08:58:00Z');
@@ -167,10 +167,14 @@ describe('traces of what goes by itself', () => {
     await tracing.close();
 
     const spans = collector.spans();
-    const slot = spans.find(({ name }) => name === 'process digest');
-    expect(slot).toMatchObject({ attributes: { 'deckhand.workspace': TEAM, 'deckhand.outcome': 'done' } });
-    expect(slot).not.toHaveProperty('parentSpanId');
-    const trace = spans.filter(({ traceId }) => traceId === slot?.traceId).map((span) => wayTo(spans, span));
+    const occurrence = spans.find(({ name }) => name === 'process digest');
+    expect(occurrence).toMatchObject({
+      attributes: { 'deckhand.workspace': TEAM, 'deckhand.outcome': 'done' },
+    });
+    expect(occurrence).not.toHaveProperty('parentSpanId');
+    const trace = spans
+      .filter(({ traceId }) => traceId === occurrence?.traceId)
+      .map((span) => wayTo(spans, span));
     expect(trace).toEqual(
       expect.arrayContaining([
         'process digest',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runChaos } from '../chaos/chaos.ts';
 import type { StoreKind } from '../chaos/world.ts';
 
-/** Long silences, and clocks that hide slots, are for the long form. */
+/** Long silences, and clocks that hide occurrences, are for the long form. */
 const LONG = /time-out|sleep|set back|set right/;
 
 const MAX_MS = 900_000;

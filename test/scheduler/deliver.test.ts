@@ -12,7 +12,7 @@ describe('a delivery', () => {
   });
   afterEach(() => world.stop());
 
-  const what = { id: 'a slot', channel: CHANNEL, message: say('Hello') };
+  const what = { id: 'an occurrence', channel: CHANNEL, message: say('Hello') };
   const stand = () => world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text === 'Hello');
   const counted = async () =>
     /^deckhand_possible_duplicates_total\{what="post"\} (\d+)$/m.exec(

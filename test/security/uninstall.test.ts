@@ -91,9 +91,9 @@ describe.each(DATABASES)('what is under way when a workspace takes Deckhand out,
   });
 
   it('takes open link tickets and jobs with it, and stores none of them later', async () => {
-    const asker = { workspace: TEAM, user: PEOPLE.admin, name: 'ann' };
+    const requester = { workspace: TEAM, user: PEOPLE.admin, name: 'ann' };
     const { linkRequests, engine } = world.app.parts;
-    const ticket = await linkRequests.ask(asker);
+    const ticket = await linkRequests.ask(requester);
     await before.jobs.send(NOTE, { text: 'x' });
     await takeOut();
     expect(await linkRequests.open(ticket)).toBe('unknown');

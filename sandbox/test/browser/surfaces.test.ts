@@ -78,10 +78,10 @@ describeInBrowser('what Deckhand says, to assistive technology and by keyboard',
 
   it('access is asked for and given by keyboard alone', async () => {
     await world.as('member').command(CHANNEL, '/deckhand use storefront');
-    const asker = await visit(browser, world, 'member', CHANNEL);
-    await pressing(asker.page, asker.messages)('Ask for access');
-    await asker.messages.getByText('The answer comes by direct message').waitFor();
-    await expectAccessible(asker.page);
+    const requester = await visit(browser, world, 'member', CHANNEL);
+    await pressing(requester.page, requester.messages)('Ask for access');
+    await requester.messages.getByText('The answer comes by direct message').waitFor();
+    await expectAccessible(requester.page);
     const [wish] = world.slack.dms(TEAM, PEOPLE.admin).slice(-1);
     const admin = await visit(browser, world, 'admin', wish?.channel ?? '');
     await expectAccessible(admin.page);

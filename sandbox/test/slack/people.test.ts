@@ -28,14 +28,14 @@ async function userOf(setting: { slack: { apiUrl: string }; token: string }, use
 describe('users.info', () => {
   it('tells members, admins and both kinds of guests apart', async () => {
     const setting = await withPeople();
-    const standing = async (id: string) => {
+    const membership = async (id: string) => {
       const user = await userOf(setting, id);
       return [user?.is_admin, user?.is_restricted, user?.is_ultra_restricted];
     };
-    expect(await standing('U0ANNA')).toEqual([true, false, false]);
-    expect(await standing('U0MAX')).toEqual([false, false, false]);
-    expect(await standing('U0GUEST')).toEqual([false, true, false]);
-    expect(await standing('U0SINGLE')).toEqual([false, true, true]);
+    expect(await membership('U0ANNA')).toEqual([true, false, false]);
+    expect(await membership('U0MAX')).toEqual([false, false, false]);
+    expect(await membership('U0GUEST')).toEqual([false, true, false]);
+    expect(await membership('U0SINGLE')).toEqual([false, true, true]);
     expect((await userOf(setting, 'U0ROBOT'))?.is_bot).toBe(true);
   });
 

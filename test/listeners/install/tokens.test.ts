@@ -142,11 +142,11 @@ test('a new token does not take the place of an installation that came meanwhile
   await answered.promise;
   proxy.change = (body) => body;
   await install(installations);
-  const standing = await installations.token(TEAM);
+  const existing = await installations.token(TEAM);
   gate.resolve();
-  expect(await late).not.toBe(standing);
+  expect(await late).not.toBe(existing);
   expect(refreshes()).toBe(1);
-  expect(await installations.token(TEAM)).toBe(standing);
+  expect(await installations.token(TEAM)).toBe(existing);
 });
 
 test('an organisation that lost its refresh token is told to install again', async () => {

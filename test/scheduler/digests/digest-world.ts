@@ -14,7 +14,7 @@ export interface DigestWorld extends TestWorld {
   untilPosted(amount: number): Promise<void>;
   /** What the admin types, and the channel's answer. */
   say(line: string): Promise<string>;
-  /** Waits until the latest slot of the digest has ended. */
+  /** Waits until the latest occurrence of the digest has ended. */
   untilLast(outcome: string, id?: string): Promise<void>;
   /** Waits until no job waits or runs. */
   untilIdle(): Promise<void>;

@@ -24,11 +24,11 @@ function lines(world: TestWorld, channel = BILLING): string[] {
 }
 
 async function begin(world: TestWorld, channel = BILLING, line = 'invoices notify here'): Promise<void> {
-  const standing = () =>
+  const existing = () =>
     world.slack.messages(TEAM, channel).filter(({ text }) => text.includes('the invoice notices of')).length;
-  const before = standing();
+  const before = existing();
   await world.as('admin').command(channel, `/deckhand ${line}`);
-  await world.slack.until(() => standing() > before, { what: 'the beginning' });
+  await world.slack.until(() => existing() > before, { what: 'the beginning' });
 }
 
 describe('invoice notices', () => {
