@@ -231,7 +231,12 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
       for (const [queue, { run }] of Object.entries(all))
         engine.work({ ...Q, queue }, { run, options: { ...ONCE, isSleeper: queue === 'sleeper' } });
     };
-    const first = await started(site, (engine) => declare(engine, { slow, quick, sleeper }));
+    const ends: string[] = [];
+    const first = await started(
+      site,
+      (engine) => declare(engine, { slow, quick, sleeper }),
+      (queue, outcome) => ends.push(`${queue} ${outcome}`),
+    );
     for (const queue of ['slow', 'quick', 'sleeper'])
       await first.engine.send('T1', { ...Q, queue }, { n: 1 }, { key: 'k' });
     await Promise.all([slow, quick, sleeper].map((handled) => handled.given(1)));
@@ -241,6 +246,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     await stopped;
     expect(quick.jobs[0]?.signal.aborted).toBe(false);
     expect(aborted).toEqual([expect.objectContaining({ code: 'job_aborted', reason: 'draining' })]);
+    expect(ends.toSorted()).toEqual(['quick done', 'sleeper handed_back', 'slow handed_back']);
     await expect(first.engine.ping()).rejects.toThrow();
     // What comes in meanwhile is for another.
     expect(await first.engine.send('T1', { ...Q, queue: 'quick' }, { n: 2 })).toBe(true);

@@ -21,6 +21,8 @@ import {
 const MOMENTS = byLength(0, 20);
 /** The longest until the next, in milliseconds. */
 const MAX_PAUSE_MS = 1_500;
+/** Between two commands, in milliseconds: a process that ends acknowledges them faster than the next carries them out. */
+const PACE_MS = 400;
 const CHANNELS = Array.from({ length: 8 }, (_, at) => `C0SHOPS${at}`);
 /** How long the service keeps work under way; what outlasts the grace is drain.test.ts’s. */
 const DELAYS_MS = [150, 150, 600, 2_000, 8_000];
@@ -72,7 +74,7 @@ describe.runIf(MOMENTS > 0).each([
         const channel = CHANNELS[at % CHANNELS.length] ?? CHANNEL;
         const { outcome } = await ben.command(channel, `/deckhand test shop-${at}`);
         if (outcome === 'ok') acknowledged.push(`Shop ${at}`);
-        else await new Promise((resolve) => setTimeout(resolve, 50));
+        await new Promise((resolve) => setTimeout(resolve, PACE_MS));
       }
     }
     const asking = keepAsking();
