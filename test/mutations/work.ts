@@ -118,6 +118,14 @@ export const WORK: readonly Mutation[] = [
     only: 'where the clocks change',
   },
   {
+    name: 'a guard tells of what one test found',
+    file: 'src/scheduler/guards/guard.ts',
+    from: 'return again.length === 0 ? undefined : again;',
+    to: 'return unreachable;',
+    tests: ['test/scheduler/guards/guard.test.ts'],
+    only: 'flickers',
+  },
+  {
     name: 'what is due every hour is silent in the second of two hours of one name',
     file: CRON,
     from: 'return isHourly ? instants : ',

@@ -55,42 +55,25 @@ export async function watchFor(
 
 /** One poll. Safe to repeat after a kill: the next poll has a key of its own. */
 async function watchVerification(workspace: Workspace, job: Job<Watched>): Promise<void> {
-  const watched = job.data;
-  const account = await workspace.accounts.get(watched.account);
+  const { accounts, clock, word } = workspace;
+  const { data: watched, signal } = job;
+  const account = await accounts.get(watched.account);
   if (account === undefined || account.connectedAt !== watched.since || account.state === 'broken') return;
-  const seen = await poll(workspace, account, job.signal);
-  const { word } = workspace;
-  if (seen.kind === 'works')
-    return notify(workspace, job, watched, verifiedMessage(account.name, watched.deployKey, word));
-  if (seen.kind === 'refused') {
-    const reason = failureWords(workspace.explain(seen.error));
-    return notify(workspace, job, watched, verifiedButRefusedMessage(account.name, reason));
-  }
-  if (workspace.clock.now() - watched.since >= WATCHED_MS)
-    return notify(workspace, job, watched, neverVerifiedMessage(account.name));
-  await planPoll(workspace, { ...watched, looks: watched.looks + 1 }, seen.retryAt);
-}
-
-type Seen =
-  | { kind: 'works' }
-  | { kind: 'waits'; retryAt: number | undefined }
-  | { kind: 'refused'; error: AccountFailure };
-
-async function poll(
-  { accounts }: Pick<Workspace, 'accounts'>,
-  account: Account,
-  signal: AbortSignal,
-): Promise<Seen> {
-  // A command may have found out before.
-  if (account.state === 'ok') return { kind: 'works' };
+  const { name, state } = account;
   try {
-    await accounts.use(account, (client) => listProjects(client, { signal, retries: 0 }));
-    return { kind: 'works' };
+    // A command may have found out before.
+    if (state !== 'ok') await accounts.use(account, (client) => listProjects(client, { signal, retries: 0 }));
   } catch (error) {
     if (!(error instanceof AccountFailure)) throw error;
-    if (PASSING.has(error.cause.kind)) return { kind: 'waits', retryAt: error.cause.retryAt };
-    return { kind: 'refused', error };
+    const { kind, retryAt } = error.cause;
+    if (!PASSING.has(kind)) {
+      const reason = failureWords(workspace.explain(error));
+      return notify(workspace, job, verifiedButRefusedMessage(name, reason));
+    }
+    if (clock.now() - watched.since >= WATCHED_MS) return notify(workspace, job, neverVerifiedMessage(name));
+    return planPoll(workspace, { ...watched, looks: watched.looks + 1 }, retryAt);
   }
+  await notify(workspace, job, verifiedMessage(name, watched.deployKey, word));
 }
 
 /** Pauses of 30 s, doubled each time up to 15 min, and never before the service asked for. */
@@ -114,8 +97,7 @@ async function planPoll(
 
 async function notify(
   workspace: Workspace,
-  { attempt, signal }: Job<Watched>,
-  { user, account, since }: Watched,
+  { data: { user, account, since }, attempt, signal }: Job<Watched>,
   message: Message,
 ): Promise<void> {
   try {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerTo } from '../../support/asking.ts';
+import { answerTo, ask } from '../../support/asking.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -211,8 +211,7 @@ describe('a guard', () => {
     await world.say('guard add storefront hourly');
     world.service.faults.add({ method: 'POST', path: '/acme/projects/*/test_access', status: 500, times: 1 });
     expect(await untilRun(0)).toBe('failed');
-    await world.say('guard list');
-    expect(JSON.stringify(messages().at(-1)?.blocks)).toContain('failed: ');
+    expect(await ask(world, '/deckhand guard list', 'admin')).toContain('failed: ');
     expect(await untilRun(1)).toBe('reachable');
   });
 
