@@ -6,6 +6,7 @@ import { coldStart } from './cold-start.ts';
 import { digests } from './digests.ts';
 import { endurance } from './endurance.ts';
 import { followedRuns } from './followed-runs.ts';
+import { quietWatches } from './quiet-watches.ts';
 import { whoami } from './whoami.ts';
 
 /** Each measurement prints its own table. `npm run bench -- followed-runs` runs those named; without a name, all. */
@@ -15,6 +16,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<void>>> = {
   whoami,
   'followed-runs': followedRuns,
   digests,
+  'quiet-watches': quietWatches,
   'cold-start': coldStart,
   endurance,
 };

@@ -111,8 +111,15 @@ export function markOf(event: ActivityEvent): string {
   return hash('sha256', JSON.stringify(facts), 'base64url').slice(0, 16);
 }
 
+/** All channels of an account read the same page, so that each event of it is hashed once. */
+const ENTRIES = new WeakMap<ActivityEvent, Entry>();
+
 function entryOf(event: ActivityEvent): Entry {
-  return { event, at: Date.parse(event.created_at), mark: markOf(event) };
+  const known = ENTRIES.get(event);
+  if (known !== undefined) return known;
+  const entry = { event, at: Date.parse(event.created_at), mark: markOf(event) };
+  ENTRIES.set(event, entry);
+  return entry;
 }
 
 /** What identifies a project, also after it is renamed where the event has an identifier. */
