@@ -115,7 +115,13 @@ describe('the manifest', () => {
   });
 
   it('asks for the scopes that have a reason, and no other', () => {
-    expect([...manifest.oauth_config.scopes.bot].sort()).toEqual([...SCOPE_NAMES].sort());
+    const { bot, bot_optional: optional } = manifest.oauth_config.scopes;
+    expect([...bot].sort()).toEqual([...SCOPE_NAMES].sort());
+    expect(bot.filter((scope: string) => !optional.includes(scope))).toEqual([
+      'commands',
+      'chat:write',
+      'users:read',
+    ]);
   });
 
   it('keeps to what Slack publishes of its manifest', () => {

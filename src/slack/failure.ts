@@ -12,12 +12,14 @@ export class SlackFailure extends Error {
   readonly retryAt: number | undefined;
   /** True where Slack may have the post, although its answer was lost. */
   readonly mayHavePosted: boolean;
+  /** The scope that the token lacks, where Slack says so. */
+  readonly needed: string | undefined;
 
   constructor(
     method: string,
     kind: SlackFailureKind,
     reason: string,
-    options: ErrorOptions & { retryAt?: number } = {},
+    options: ErrorOptions & { retryAt?: number; needed?: string | undefined } = {},
   ) {
     super(`${method}: ${reason}`, options);
     this.name = 'SlackFailure';
@@ -25,6 +27,7 @@ export class SlackFailure extends Error {
     this.reason = reason;
     this.method = method;
     this.retryAt = options.retryAt;
+    this.needed = options.needed;
     // Not where only a new token was not to be had.
     const isPost = method.startsWith('chat.post');
     this.mayHavePosted = isPost && kind === 'unreachable' && !wasNeverSent(options.cause);
@@ -100,9 +103,10 @@ const KINDS: Record<string, SlackFailureKind> = {
 const ERROR_WORD = /^[\w.:-]+$/;
 
 /** The failure that Slack named in its answer. */
-export function failureNamed(method: string, word: string): SlackFailure {
+export function failureNamed(method: string, word: string, needed?: unknown): SlackFailure {
   if (!ERROR_WORD.test(word)) return new SlackFailure(method, 'unreachable', 'not_json');
-  return new SlackFailure(method, KINDS[word] ?? 'rejected', word);
+  const scope = typeof needed === 'string' && ERROR_WORD.test(needed) ? needed : undefined;
+  return new SlackFailure(method, KINDS[word] ?? 'rejected', word, { needed: scope });
 }
 
 /** Makes a SlackFailure of what Slack's clients throw; any other error is returned as it is. */
@@ -110,7 +114,11 @@ export function asSlackFailure(method: string, error: unknown, now: number): unk
   if (!isCallError(error)) return error;
   switch (error.code) {
     case ErrorCode.PlatformError:
-      return failureNamed(method, error.data.ok === false ? (error.data.error ?? 'unknown_error') : '');
+      return failureNamed(
+        method,
+        error.data.ok === false ? (error.data.error ?? 'unknown_error') : '',
+        neededScope(error.data),
+      );
     case ErrorCode.RateLimitedError:
       return new SlackFailure(method, 'busy', 'ratelimited', {
         retryAt: now + error.retryAfter * 1000,
@@ -120,6 +128,11 @@ export function asSlackFailure(method: string, error: unknown, now: number): unk
     case ErrorCode.RequestError:
       return new SlackFailure(method, 'unreachable', 'request_failed', { cause: error.original });
   }
+}
+
+/** What Slack adds to `missing_scope`; its types do not know it. */
+function neededScope(data: object): unknown {
+  return 'needed' in data ? data.needed : undefined;
 }
 
 /** True where Slack has the post already, under the same `client_msg_id`: it stands there, or was deleted since. */

@@ -150,10 +150,11 @@ test('what was applied to a new store goes on once its account is connected, wit
       endedAt,
     });
   deploy('before1', Date.now() - 3_600_000);
-  const posts = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL));
+  const posts = () =>
+    JSON.stringify([world.slack.messages(TEAM, CHANNEL), world.slack.ephemerals(TEAM, PEOPLE.admin)]);
   const admin = world.as('admin');
   await admin.command(CHANNEL, '/deckhand watch list');
-  await world.slack.until(() => posts().includes('is not connected any more'), { what: 'the paused watch' });
+  await world.slack.until(() => /not connected/.test(posts()), { what: 'the paused watch' });
   await world.connect();
   await world.service.requests.next(({ path }) => path.endsWith('/activity'));
   await world.service.requests.next(({ path }) => path.endsWith('/account/invoices'));
@@ -161,7 +162,7 @@ test('what was applied to a new store goes on once its account is connected, wit
   await world.slack.until(() => posts().includes('after22'), { what: 'news of the watch' });
   expect(posts()).not.toContain('before1');
   // The first look at the invoices is no news.
-  expect(posts()).not.toContain('nvoice');
+  expect(JSON.stringify(world.slack.messages(TEAM, CHANNEL))).not.toContain('nvoice');
   await admin.command(CHANNEL, '/deckhand digest list');
   await world.slack.until(() => /monday.*09:00/.test(posts()), { what: 'the digest' });
   expect(await ask(world, '/deckhand audit', 'admin')).toContain('digest monday added');

@@ -1,4 +1,5 @@
 import type { SlackFailureKind } from '../../core/errors.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { Sentences } from './service-failures.ts';
 
 /**
@@ -6,14 +7,22 @@ import type { Sentences } from './service-failures.ts';
  * @param channel where they asked
  */
 export function explainSlackFailure(
-  failure: { kind: SlackFailureKind; reason: string },
+  failure: { kind: SlackFailureKind; reason: string; needed?: string | undefined },
   channel?: string,
 ): Sentences {
+  if (failure.reason === 'missing_scope' && failure.needed !== undefined) return missingScope(failure.needed);
   if (failure.reason === 'invalid_auth') return REFUSED_TOKEN;
   if (failure.reason === 'is_archived') return ARCHIVED;
   if (DELETED.has(failure.reason)) return NO_MESSAGE;
   if (channel?.startsWith('D') && NOT_THERE.has(failure.reason)) return BETWEEN_PEOPLE;
   return explainPolicy(failure.reason) ?? BY_KIND[failure.kind];
+}
+
+function missingScope(scope: string): Sentences {
+  return {
+    text: `Slack has not given Deckhand the scope ${code(scope)}.`,
+    next: 'Ask a workspace admin to install the app again with it.',
+  };
 }
 
 /** The sentences of a word that says what the workspace does not allow; undefined for any other. */
