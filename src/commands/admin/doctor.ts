@@ -32,9 +32,15 @@ export const doctor = defineCommand({
 
 type Check = Promise<Finding>;
 
-async function check(what: string, context: CommandContext, work: () => Promise<string>): Check {
+/** Text where all is well. */
+type Said = string | { limited: string };
+
+async function check(what: string, context: CommandContext, work: () => Promise<Said>): Check {
   try {
-    return { what, health: 'well', said: await work() };
+    const said = await work();
+    return typeof said === 'string'
+      ? { what, health: 'well', said }
+      : { what, health: 'limited', said: said.limited };
   } catch (error) {
     const { workspace } = context;
     const explained = workspace.explain(error);
@@ -180,23 +186,19 @@ interface Permission {
 }
 
 /** Asks for something that only those with the permission may read. */
-async function checkPermission(
+function checkPermission(
   name: string,
   context: CommandContext,
   account: Account,
   { ask, granted, refused, isLimited = false }: Permission,
 ): Check {
-  const what = `${name} of ${code(account.name)}`;
-  let isRefused = false;
-  const finding = await check(what, context, async () => {
+  return check(`${name} of ${code(account.name)}`, context, async () => {
     try {
       await context.workspace.accounts.use(account, ask);
-      return granted;
+      return isLimited ? { limited: granted } : granted;
     } catch (error) {
-      isRefused = error instanceof AccountFailure && error.cause.kind === 'forbidden';
-      if (isRefused) return refused;
+      if (error instanceof AccountFailure && error.cause.kind === 'forbidden') return { limited: refused };
       throw error;
     }
   });
-  return finding.health === 'well' && (isRefused || isLimited) ? { ...finding, health: 'limited' } : finding;
 }
