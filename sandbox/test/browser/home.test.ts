@@ -43,8 +43,8 @@ describeInBrowser('App Home, as a person opens it', () => {
     await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
     await world.as('admin').command(CHANNEL, '/deckhand test storefront');
     await home.getByText('1 of 7 servers is unreachable').waitFor();
-    await home.getByText(/Digest in .*every Monday at 09:00, Europe\/Lisbon/).waitFor();
-    await home.getByText(/Invoice notices in/).waitFor();
+    await home.getByText(/Digest of .*every Monday at 09:00, Europe\/Lisbon/).waitFor();
+    await home.getByText(/Invoice notices of/).waitFor();
     await home.getByRole('img', { name: /Chart of deployments per day/ }).waitFor();
     await page.setViewportSize({ width: 1180, height: 1250 });
     await takePicture(page, 'home');
@@ -62,7 +62,7 @@ describeInBrowser('App Home, as a person opens it', () => {
     await page.getByRole('button', { name: 'Deckhand Home' }).click();
     const home = page.getByRole('region', { name: 'Deckhand Home' });
     await home.getByText('Admins give roles with').waitFor();
-    await home.getByText(/Digest in/).waitFor();
+    await home.getByText(/Digest of/).waitFor();
     expect(await home.getByRole('button', { name: /Pause|Connect/ }).count()).toBe(0);
     await page
       .getByRole('navigation', { name: 'Deckhand pages' })

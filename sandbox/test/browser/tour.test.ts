@@ -45,9 +45,9 @@ describeInBrowser('the tour of the demo', () => {
     const said: string[] = [];
     await giveTour({ slack, service }, (line) => said.push(line), HASTE_MS);
     const home = page.getByRole('region', { name: 'Deckhand Home' });
-    await home.getByText(/Digest in/).waitFor();
-    await home.getByText(/Watch in/).waitFor();
-    await home.getByText(/Guard in/).waitFor();
+    await home.getByText(/Digest of/).waitFor();
+    await home.getByText(/Watch of/).waitFor();
+    await home.getByText(/Guard of/).waitFor();
     await home.getByText('1 of 7 servers is unreachable').waitFor();
     const outage = slack
       .messages('T0ACME', 'C0DEPLOYS')
