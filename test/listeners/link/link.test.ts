@@ -64,7 +64,7 @@ describe('linking', () => {
     ]);
 
     const unlinked = await ask(world, '/deckhand unlink');
-    expect(unlinked).toContain('list of authorised applications');
+    expect(unlinked).toContain('authorised applications at the service');
     expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeUndefined();
     expect(await ask(world, '/deckhand unlink')).toContain('You are not linked');
   });
