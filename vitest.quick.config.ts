@@ -32,7 +32,8 @@ const OUTSIDE = [
  */
 const LONG = [
   'test/commands/accounts/{keys,signup}.test.ts',
-  'test/commands/admin/roles.test.ts',
+  'test/commands/admin/{audit,roles}.test.ts',
+  'test/commands/guards/*.test.ts',
   'test/commands/help/help.test.ts',
   'test/commands/home/home.test.ts',
   'test/commands/integrations/{add,edit}.test.ts',
@@ -40,20 +41,26 @@ const LONG = [
   'test/commands/servers/{add,beta,followed,hosting,order}.test.ts',
   'test/commands/test-access/{outcomes,shortcuts}.test.ts',
   'test/commands/unfurls/{details,unfurl}.test.ts',
+  'test/commands/watches/mine.test.ts',
   'test/commands/workflows/steps.test.ts',
+  'test/corpus/corpus.test.ts',
   'test/errors/*.test.ts',
   'test/listeners/{doors,mcp,mentions,people,progress}.test.ts',
   'test/listeners/receivers/socket-mode.test.ts',
   'test/listeners/link/{identity,link,setup}.test.ts',
   'test/observability/traces.test.ts',
   'test/scheduler/refusals.test.ts',
-  'test/scheduler/schedules/accounts.test.ts',
+  'test/scheduler/{episodes,guards}/*.test.ts',
+  'test/scheduler/schedules/{accounts,chain}.test.ts',
+  'test/scheduler/slack-outage.test.ts',
   'test/scheduler/servers/refusals.test.ts',
   'test/scheduler/test-access/thread.test.ts',
   'test/scheduler/watches/{feed-cursor,hours,watch}.test.ts',
+  'test/security/{one-token,matrix/matrix}.test.ts',
   'test/slack/repeats.test.ts',
   'test/spec-fields.test.ts',
-  'test/trust/quarantine.test.ts',
+  'test/trust/unreadable.test.ts',
+  'test/workspace/{install-states,link-requests,png}.test.ts',
 ];
 
 export default mergeConfig(

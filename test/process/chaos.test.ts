@@ -9,7 +9,7 @@ const MAX_MS = 900_000;
 
 /** A short form of `npm run chaos`. */
 describe('while everything goes wrong', () => {
-  it.concurrent.each<StoreKind>(['sqlite', 'postgres'])(
+  it.each<StoreKind>(['sqlite', 'postgres'])(
     'nothing on %s is lost, doubled uncounted or wrong',
     async (store) => {
       const { lost, doubled, wrong, dishonest, counts } = await runChaos({
