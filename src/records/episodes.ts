@@ -66,6 +66,8 @@ export const Episode = z.object({
   rootTs: z.string().optional(),
   /** How many root messages there were. */
   roots: z.number(),
+  /** The post that was begun last: where it is begun again, Slack may have it. */
+  attempted: z.string().optional(),
   /** Not posted yet, oldest first. */
   replies: z.array(News),
 });
