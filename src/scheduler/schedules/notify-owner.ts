@@ -95,9 +95,16 @@ export async function notifyOwner(
   const { signal: _, ...late } = notice;
   const { id, user, channel } = late;
   const isOver = clock.now() - since >= MAX_MS;
-  const words = 'Neither the owner nor the channel could be notified';
-  if (isOver) return log.warn({ event: 'owner_not_told', user, channel, reason }, `${words} for 30 days`);
-  log.warn({ event: 'owner_told_later', user, channel, reason }, `${words}; it is tried again`);
+  const fields = { user, channel, reason };
+  if (isOver)
+    return log.warn(
+      { event: 'owner_not_told', ...fields },
+      'Neither the owner nor the channel could be notified for 30 days',
+    );
+  log.warn(
+    { event: 'owner_told_later', ...fields },
+    'Neither the owner nor the channel could be notified; it is tried again',
+  );
   const at = clock.now() + (PAUSES_MS[tries] ?? MAX_PAUSE_MS);
   await jobs.send(LATE_NOTICES, { ...late, tries, since }, { key: `${id} ${tries}`, at });
 }
