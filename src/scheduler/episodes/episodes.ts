@@ -149,11 +149,13 @@ async function sayNext(workspace: Workspace, unsaid: Unsaid, sending: Sending): 
 async function postRoot(workspace: Workspace, unsaid: Unsaid, sending: Sending): Promise<void> {
   const { key, record, episode } = unsaid;
   const { id, roots, version } = episode;
+  const name = `episode ${id} root ${roots}`;
   const what = {
-    id: `episode ${id} root ${roots}`,
+    id: name,
     channel: record.subject.channel,
     message: episodeRoot(key, record.subject, episode),
     ...sending,
+    possibleDuplicate: await isRepeat(workspace, unsaid, name),
   };
   // The thread of one that was deleted has what came before.
   const said = roots > 0 ? { replies: [] } : {};
@@ -202,12 +204,21 @@ async function sayReply(workspace: Workspace, unsaid: Unsaid, sending: Sending):
     const id = `episode ${episode.id} ${reply.kind} ${reply.number}`;
     const message = episodeReply(reply);
     const sent = { ts: () => undefined, keep: async () => undefined };
-    await deliverReply(workspace, { id, channel, threadTs: episode.rootTs, message, ...sending }, sent);
+    const possibleDuplicate = await isRepeat(workspace, unsaid, id);
+    const what = { id, channel, threadTs: episode.rootTs, message, ...sending, possibleDuplicate };
+    await deliverReply(workspace, what, sent);
   }
   await episodeRecords(workspace.store).update(unsaid.key, (current) => {
     const { replies = [] } = current?.episodes.find(({ id }) => id === episode.id) ?? {};
     return changed(current, episode.id, { replies: replies.slice(1) });
   });
+}
+
+/** Whether a post was begun before, perhaps by another job; that it begins now is stored first. */
+async function isRepeat(workspace: Workspace, unsaid: Unsaid, name: string): Promise<boolean> {
+  if (unsaid.episode.attempted === name) return true;
+  await keep(workspace, unsaid, { attempted: name });
+  return false;
 }
 
 async function keep({ store }: Workspace, { key, episode }: Unsaid, change: Partial<Episode>): Promise<void> {
