@@ -75,7 +75,8 @@ describe.each(STORES)('a store that release $release left on $name', ({ release,
     await world.service.requests.next(({ path }) => path.endsWith('/activity'));
     const failed = { account: ACCOUNT, project: 'storefront', succeeded: false, endRef: 'abc1234' };
     world.service.world.addDeployment(failed);
-    const news = () => world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('abc1234'));
+    const news = () =>
+      world.slack.messages(TEAM, CHANNEL).filter((message) => JSON.stringify(message).includes('abc1234'));
     await world.slack.until(() => news().length > 0, { what: 'the news' });
     expect(news()).toHaveLength(1);
   });
