@@ -130,8 +130,5 @@ function applyWishes(document: Document, wanted: Wanted): void {
     document.setIn(redirects, document.createNode([`${wanted.address}/slack/oauth_redirect`]));
   else document.deleteIn(redirects);
   // Newer than the schema.
-  if (wanted.isForSlackCli) {
-    document.deleteIn(['features', 'rich_previews']);
-    document.deleteIn(['oauth_config', 'scopes', 'bot_optional']);
-  }
+  if (wanted.isForSlackCli) document.deleteIn(['features', 'rich_previews']);
 }
