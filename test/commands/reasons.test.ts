@@ -42,7 +42,7 @@ describe('what the service says about a failure', () => {
     const body = { errors: ['Too many runs', 'Too many runs', 'Wait a little'] };
     refuse(world, 'profile', 422, body);
     const [said = ''] = (await ask(world, '/deckhand whoami')).split(' [{');
-    expect(said).toContain('did not accept this: Too many runs; Wait a little.');
+    expect(said).toContain('did not accept this: Too many runs, Wait a little.');
   });
 
   test.for([

@@ -50,7 +50,9 @@ describe('the front door', () => {
     world,
   }) => {
     const said = await ask(world, '/deckhand test storefront');
-    expect(said).toContain('Ask an admin to run `/deckhand connect`: then `/deckhand test storefront` runs');
+    expect(said).toContain(
+      'Ask an admin to run `/deckhand connect`, and `/deckhand test storefront` runs by itself',
+    );
     expect(said).not.toContain('connect:open');
     const toAnn = await ask(world, '/deckhand projects', 'admin');
     expect(toAnn).toContain('Connect one, and `/deckhand projects` runs by itself.');

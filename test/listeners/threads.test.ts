@@ -51,7 +51,8 @@ describe('a private answer', () => {
   ] as const)(
     'to a click on what only one person sees in a thread stands there too, %s',
     async ([_, fault], { world }) => {
-      const { ts } = await world.as('member').postMessage(CHANNEL, '@deckhand what are our projects');
+      const { ts } = await world.as('admin').postMessage(CHANNEL, 'What do we have?');
+      await world.as('member').postMessage(CHANNEL, '@deckhand what are our projects', ts);
       const question = await read(world, 'Which of these did you mean?');
       expect(question).toMatchObject({ thread_ts: ts });
       if ('method' in fault) world.slack.fault(fault);

@@ -73,6 +73,7 @@ export const unwatchMine = defineCommand({
   takesAccount: true,
   durable: true,
   async run(_, { caller, workspace, account }) {
+    if (account !== undefined) await workspace.accounts.resolve(caller, account);
     const own = await ownOf(workspace, caller.user, account);
     if (own.length === 0) throw noneYet();
     await removeSchedules(workspace, WATCHES, own, caller.requestId);

@@ -57,9 +57,7 @@ describe('watch mine', () => {
     expect(dms(world)).toHaveLength(1);
     expect(shown(world)).not.toContain('theirs1');
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
-    await world.as('admin').command(CHANNEL, '/deckhand watch list all');
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
-    expect(JSON.stringify(world.slack.messages(TEAM, CHANNEL))).not.toContain('own deployments');
+    expect(await ask(world, '/deckhand watch list all', 'admin')).not.toContain('own deployments');
   });
 
   test('posts the other events too where it is asked for all, and nothing for the rest of the day once it is muted', async ({
