@@ -26,7 +26,8 @@ const TITLE = 'What Deckhand can do';
 const PHRASES: ReadonlyArray<[phrase: string, ...commands: string[]]> = [
   ['checks that repository and servers are reachable', 'test'],
   ['lists projects, each with a test button', 'projects'],
-  ['shows a server, adds one, shows a build', 'server', 'build'],
+  ['shows a server, or a build configuration', 'server show', 'build'],
+  ['creates a managed server', 'server add'],
   ['shows what happened, with figures and a chart', 'activity'],
   ['posts a summary on a schedule', 'digest'],
   ['posts deployments as they happen', 'watch', 'unwatch'],
@@ -51,9 +52,9 @@ export function helpMessage(groups: readonly HelpGroup[], word: string): Message
 }
 
 function phrasesOf(commands: readonly HelpEntry[]): string[] {
-  const first = new Set(commands.map(({ name }) => name.split(' ')[0] ?? name));
+  const isOne = (word: string): boolean => commands.some(({ name }) => `${name} `.startsWith(`${word} `));
   return PHRASES.flatMap(([phrase, ...names]) => {
-    const own = names.filter((name) => first.has(name)).map((name) => code(name));
+    const own = names.filter(isOne).map((name) => code(name));
     return own.length === 0 ? [] : [`${own.join(' ')} ${phrase}`];
   });
 }
