@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { ask } from '../support/asking.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 import { createWalked, walk } from '../support/walk.ts';
 
-const { email, apiKey } = DEMO_USERS.admin;
+const { email, apiKey, firstName, lastName } = DEMO_USERS.admin;
 // Late on a working day there are deployments of today, and so a picture of each project's.
 const BUSY_DAY_OFFSET = Date.parse('2026-03-04T17:00:00Z') - Date.now();
 const BUSY_DAY: Clock = { ...systemClock, now: () => systemClock.now() + BUSY_DAY_OFFSET };
@@ -45,6 +46,8 @@ describe('a walk through all commands, buttons and forms, where all that the ser
     await ann.command(CHANNEL, '/deckhand connect');
     await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
     await ann.submit('connect', { account: 'acme', email, api_key: apiKey });
+    // With a name of one's own, so that there is a watch of one's own to end.
+    expect(await ask(world, `/deckhand me ${firstName} ${lastName}`, 'admin')).toContain('mention you');
     proxy.change = (body) => {
       const ours = body.replaceAll(world.service.origin, proxy.origin);
       return JSON.stringify(makeHostile(JSON.parse(ours), ''));
@@ -147,8 +150,8 @@ describe('a walk through all commands, buttons and forms, where all that the ser
 
 const root = join(import.meta.dirname, '..', '..');
 const FIELDS = new Set(
-  [...readFileSync(join(root, 'src/observability/log.ts'), 'utf8').matchAll(/^ {2}'(\w+)',$/gm)]
-    .map(([, name]) => name ?? '')
+  (/ALLOWED[^`]*`([^`]+)`/.exec(readFileSync(join(root, 'src/observability/log.ts'), 'utf8'))?.[1] ?? '')
+    .split(/\s+/)
     .concat('level', 'time', 'msg'),
 );
 
