@@ -29,13 +29,13 @@ describe('the episodes of a project', () => {
   it.each<[string, string, string[]]>([
     ['begin with a failure', '-2', ['is failing since 12:02']],
     ['do not begin with a success', '+2', []],
-    ['count each further failure', '-2 -4 -9', ['is failing: 3 failures since 12:02']],
+    ['count each further failure', '-2 -4 -9', ['is failing, 3 failures since 12:02']],
     ['end with a success', '-2 -4 -9 +40', ['recovered after 38 min (3 failures)']],
-    ['count a failure that is noted twice once', '-2 -2 -4 -2', ['is failing: 2 failures since 12:02']],
+    ['count a failure that is noted twice once', '-2 -2 -4 -2', ['is failing, 2 failures since 12:02']],
     ['end once', '-2 +4 +9', ['recovered after 2 min (1 failure)']],
     ['begin anew', '-2 +4 -9', ['recovered after 2 min (1 failure)', 'is failing since 12:09']],
-    ['take an earlier failure that comes late', '-4 -2', ['is failing: 2 failures since 12:02']],
-    ['do not end with a success that comes late', '-2 -9 +4', ['is failing: 2 failures since 12:02']],
+    ['take an earlier failure that comes late', '-4 -2', ['is failing, 2 failures since 12:02']],
+    ['do not end with a success that comes late', '-2 -9 +4', ['is failing, 2 failures since 12:02']],
     ['count a failure that comes after their end', '-2 +9 -4', ['recovered after 7 min (2 failures)']],
     [
       'are four of twelve failures',

@@ -49,17 +49,17 @@ export function episodeReply({ kind, number, lines }: News): Message {
   return say(linesWithin([heading, ...lines], LIMITS.sectionText));
 }
 
-/** "is failing since 14:02", "is failing: 3 failures since 14:02", "recovered after 38 min (3 failures)"; mrkdwn. */
+/** "is failing since 14:02", "is failing, 3 failures since 14:02", "recovered after 38 min (3 failures)"; mrkdwn. */
 export function stateWords({ failures, since, newsAt, ending }: Episode): string {
   const amount = count(failures, 'failure');
   switch (ending?.kind) {
     case 'recovered':
       return `recovered after ${roughly(ending.at - since)} (${amount})`;
     case 'closed':
-      return `had ${amount}, closed: no news for 7 days`;
+      return `had ${amount}, closed after 7 days without news`;
     default: {
       const from = newsAt - since > 12 * HOUR_MS ? dateTime(since) : timeOnly(since);
-      return failures === 1 ? `is failing since ${from}` : `is failing: ${amount} since ${from}`;
+      return failures === 1 ? `is failing since ${from}` : `is failing, ${amount} since ${from}`;
     }
   }
 }

@@ -75,7 +75,7 @@ describe('a guard', () => {
     expect(shown).not.toContain('web-1');
     expect(shown).toContain('episode:claim');
     expect(await outcomesOf(11, 15)).toEqual(new Set(['unreachable']));
-    expect(roots()[0]?.text).toContain('is failing: 5 failures');
+    expect(roots()[0]?.text).toContain('is failing, 5 failures');
     breakServer('web-2', 'ok');
     expect(await outcomesOf(15, 30)).toEqual(new Set(['reachable']));
     expect(roots()).toHaveLength(1);
