@@ -128,9 +128,9 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
         return [];
       }
     },
-    /** Those of the team. Undefined where the scope `usergroups:read` is not granted. */
+    /** Those of the team. Undefined unless the scope `usergroups:read` is known to be granted. */
     async userGroups(team: string | undefined): Promise<UserGroup[] | undefined> {
-      if (scopes?.includes(GROUPS_SCOPE) === false) return undefined;
+      if (!scopes?.includes(GROUPS_SCOPE)) return undefined;
       const request = slack.call('usergroups.list', { include_count: true, ...ofTeam(team) });
       const answer = await withTimeout(clock, GROUPS_TIMEOUT_MS, undefinedOnSlackError(request));
       return answer?.usergroups?.flatMap(({ id, name }) =>
