@@ -129,6 +129,21 @@ describe.each(DATABASES)('what is under way when a workspace takes Deckhand out,
     expect([await written(), await marks()]).toEqual([1, []]);
   });
 
+  it('begins no job that was left', async () => {
+    await takeOut();
+    const { engine } = world.app.parts;
+    const known = world.logs.length;
+    const caller = { user: PEOPLE.admin, channel: CHANNEL, requestId: 'left' };
+    const requests = { queue: 'requests', schema: z.unknown() };
+    await engine.send(TEAM, requests, { kind: 'command', caller, text: 'use storefront' });
+    const open = async () => {
+      const { requests: left } = (await engine.stats()).queues;
+      return (left?.waiting ?? 0) + (left?.running ?? 0);
+    };
+    await expect.poll(open).toBe(0);
+    expect(world.logs.slice(known)).toEqual([]);
+  });
+
   it('refuses a command that comes after it, with a sentence', async () => {
     await takeOut();
     const asked = { command: '/deckhand', text: 'use storefront', trigger_id: 'late' };
