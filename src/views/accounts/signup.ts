@@ -100,7 +100,7 @@ export function signedUpMessage(view: SignedUp): Message {
   const said = `:tada: The account ${bold(displayName)} (${code(account)}) is created at <${url}> and connected, with the key ${code(maskedKey(keyTail))}.`;
   const next = isVerified
     ? `Next: ${code(`${word} projects`)}.`
-    : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. Until then commands cannot use the account. Deckhand checks for 7 days, and sends you a direct message once it works.`;
+    : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. I’ll send you a direct message once the account works.`;
   return {
     text: `${said} ${next}`,
     blocks: [

@@ -247,11 +247,9 @@ export function unknownOutcomeWords(
   word: string,
 ): string {
   const because =
-    why === 'interrupted'
-      ? 'Deckhand was stopped while it asked the service'
-      : 'The service did not give a proper answer when it was asked';
+    why === 'interrupted' ? 'Deckhand was stopped while it asked' : 'The service gave no proper answer';
   const show = code(`${word} server show "${wanted.name}" ${project.permalink}`, 200);
   const list = code(`${word} hosting list`);
   const check = wanted.protocol_type === 'managed_vps' ? `${list} or ${show}` : show;
-  return `:warning: ${because} to create ${bold(wanted.name)}, so it is not known whether it was created. It is not tried again automatically. Check first with ${check}.`;
+  return `:warning: ${because}, so ${bold(wanted.name)} may or may not exist. Check with ${check} before you try again.`;
 }

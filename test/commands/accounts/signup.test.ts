@@ -46,7 +46,7 @@ describe('signing up', () => {
     const { publicKey, fingerprint } = world.service.world.state.accounts.get('northwind')?.sshKey ?? {};
     expect(reply).toContain(publicKey);
     expect(reply).toContain(fingerprint);
-    expect(reply).toContain('commands cannot use the account');
+    expect(reply).toContain('once the account works');
     expect(reply).toContain(`<${world.service.origin}/northwind>`);
     expect(reply).toContain(`••••${user?.apiKey?.slice(-4)}`);
     expect(reply).toContain(`${world.service.origin}/oauth/repositories/codehost_a?account=northwind`);
