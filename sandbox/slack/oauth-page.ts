@@ -22,7 +22,8 @@ export function installPage(world: World, ask: InstallAsk): Html {
           ([name, value]) => html`<input type="hidden" name="${name}" value="${value ?? ''}" />`,
         )}
         <label>Install as
-          <select name="who">
+          <select name="who" required>
+            <option value="">Choose a workspace</option>
             ${people.map(
               ({ workspace, person }) =>
                 html`<option value="${workspace.id} ${person.id}" ${workspace.id === chosenTeam ? 'selected' : ''}>
@@ -38,7 +39,7 @@ export function installPage(world: World, ask: InstallAsk): Html {
         }
         <p>
           <button name="decision" value="allow">Allow</button>
-          <button name="decision" value="deny">Cancel</button>
+          <button name="decision" value="deny" formnovalidate>Cancel</button>
         </p>
       </form>`,
   );
