@@ -8,6 +8,7 @@ import { buildMessage, serverMessage } from '../../views/servers/server.ts';
 import { type CommandContext, defineCommand, menuAction } from '../command.ts';
 import { serverPicker } from '../option-sources.ts';
 import { projectOf, serverOf } from '../resolve-target.ts';
+import { splitName } from '../server-alone.ts';
 
 export const serverShow = defineCommand({
   name: 'server show',
@@ -39,8 +40,11 @@ export const serverShow = defineCommand({
 
 /** Server and project, also in the order of `test`: the second word counts as the server where only the first is a project. */
 async function placeOf(context: CommandContext, server: string | undefined, inProject: string | undefined) {
+  // A server alone is enough where one project has it.
+  const found = inProject === undefined ? await splitName(context, server, undefined) : undefined;
+  const named = found?.server === undefined ? inProject : found.named;
   try {
-    return { ...(await projectOf(context, inProject)), server };
+    return { ...(await projectOf(context, named)), server };
   } catch (error) {
     if (!(error instanceof UserError) || server === undefined || inProject === undefined) throw error;
     const swapped = await projectOf(context, server).catch((other: unknown) => {

@@ -37,6 +37,14 @@ describe('server show', () => {
     expect(said).toContain('Test this server');
   });
 
+  test('server show takes a server alone where one project has it, and asks where several have', async ({
+    world,
+  }) => {
+    expect(await ask(world, '/deckhand server show web-1')).toContain('Test this server');
+    world.service.world.addProject({ account: 'acme', name: 'Newcomer', servers: [{ name: 'web-1' }] });
+    expect(await ask(world, '/deckhand server show web-1')).toContain('Which project do you mean?');
+  });
+
   test.for(STATUSES)('server show says what %s means', async ([status, meaning], { world }) => {
     answerWith(world, { managed_vps: { status, ip_address: null, region: 'fra1', size: 'small' } });
     const said = await ask(world, '/deckhand server show web-1 storefront');
