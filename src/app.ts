@@ -40,7 +40,6 @@ import { WATCHES } from './scheduler/watches/schedule.ts';
 import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import { checkBotToken } from './slack/token-health.ts';
 import type { Web } from './slack/web.ts';
-import { isPostgres } from './store/open-store.ts';
 import { type JobDefinition, workWith } from './workspace/define-job.ts';
 import { createUninstalls, type Uninstalls } from './workspace/uninstalls.ts';
 import { createWorkspaces, type Parts } from './workspace/workspace.ts';
@@ -152,18 +151,19 @@ export function createApp(parts: AppParts) {
     /**
      * Readiness goes 503, and no job begins any more; work in flight ends within `graceMs` or is handed back. What comes
      * in meanwhile is stored and acknowledged for the next process or another replica.
+     * @param noticedMs how long it listens on, so that proxies notice
      */
-    stop: (graceMs: number): Promise<void> => {
-      stopping ??= drain(graceMs);
+    stop: (graceMs: number, noticedMs = 0): Promise<void> => {
+      stopping ??= drain(graceMs, noticedMs);
       return stopping;
     },
   };
 
-  async function drain(graceMs: number): Promise<void> {
+  async function drain(graceMs: number, noticedMs: number): Promise<void> {
     draining.abort();
     listener?.drain();
     const graceIsOver = clock.sleep(graceMs);
-    const noticed = isPostgres(config.STORE_URL) ? clock.sleep(NOTICED_MS) : undefined;
+    const noticed = noticedMs > 0 ? clock.sleep(noticedMs) : undefined;
     await Promise.all([Promise.race([background.idle(), graceIsOver]), engine.stop(graceMs), noticed]);
     await Promise.all([receiver.stop(), listener?.close()]);
     await Promise.race([background.idle().then(() => parts.slack.idle()), graceIsOver]);
@@ -205,9 +205,6 @@ async function checkTokens(parts: AppParts, signal: AbortSignal): Promise<void> 
   const token = config.SLACK_BOT_TOKEN;
   if (token !== undefined) await checkBotToken({ token, web, health, clock, signal });
 }
-
-/** Where there may be other replicas, proxies that ask for readiness each second lead everything to them after this. */
-const NOTICED_MS = 3_000;
 
 const SWEEP_INTERVAL_MS = 10 * MINUTE_MS;
 

@@ -6,11 +6,14 @@ import { createLog, type Logger } from './observability/log.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
 import { type Opened, openDeckhand } from './open.ts';
 import { storeFault } from './store/database-fault.ts';
+import { isPostgres } from './store/open-store.ts';
 import { SealError } from './store/sealer.ts';
 
 /** Kubernetes and systemd kill after 30 s, so SIGTERM ends within 25, even if something hangs. */
 const DRAIN_MS = 20_000;
 const CUT_MS = 24_000;
+/** Where there may be other replicas, proxies that ask for readiness each second lead everything to them after this. */
+const NOTICED_MS = 3_000;
 
 /** Opens everything, and handles signals: Deckhand as a process. Ends the process where it cannot start. */
 export async function run(config: Config): Promise<void> {
@@ -21,7 +24,7 @@ export async function run(config: Config): Promise<void> {
     const tracing = await openTracing(config, version, log);
     const opened = await openDeckhand(config, { log, version, tracing });
     await opened.app.start(({ port }) => {
-      endOnSignal(opened, tracing, log);
+      endOnSignal(opened, config, tracing, log);
       logPort(log, config, port);
     });
     flushCompileCache();
@@ -50,7 +53,7 @@ function logPort(log: Logger, { LOG_LEVEL, HOST: host }: Config, port: number): 
   portLog.info({ event: 'listening', host, port, version: readVersion() }, 'Deckhand takes requests');
 }
 
-function endOnSignal({ app, close }: Opened, tracing: Tracing, log: Logger): void {
+function endOnSignal({ app, close }: Opened, { STORE_URL }: Config, tracing: Tracing, log: Logger): void {
   let isStopping = false;
   async function stop(signal: string): Promise<void> {
     if (isStopping) return;
@@ -61,7 +64,7 @@ function endOnSignal({ app, close }: Opened, tracing: Tracing, log: Logger): voi
       log.warn({ event: 'drain_cut' }, 'unfinished work continues at the next start');
       process.exit(0);
     }, CUT_MS).unref();
-    await app.stop(DRAIN_MS);
+    await app.stop(DRAIN_MS, isPostgres(STORE_URL) ? NOTICED_MS : 0);
     await close();
     await tracing.close();
     log.info({ event: 'stopped' }, 'stopped: all work has ended or was handed back');
