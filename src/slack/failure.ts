@@ -1,6 +1,7 @@
 import { ErrorCode, type WebAPICallError } from '@slack/web-api';
 import type { SlackFailureKind } from '../core/errors.ts';
 import { wasNeverSent } from '../core/http.ts';
+import { SCOPE_NAMES } from './scopes.ts';
 
 export class SlackFailure extends Error {
   readonly code = 'slack_failure';
@@ -105,7 +106,10 @@ const ERROR_WORD = /^[\w.:-]+$/;
 /** The failure that Slack named in its answer. */
 export function failureNamed(method: string, word: string, needed?: unknown): SlackFailure {
   if (!ERROR_WORD.test(word)) return new SlackFailure(method, 'unreachable', 'not_json');
-  const scope = typeof needed === 'string' && ERROR_WORD.test(needed) ? needed : undefined;
+  // Slack may list several, of which one of those that Deckhand asks for is enough.
+  const scopes = typeof needed === 'string' ? needed.split(',') : [];
+  const scope =
+    scopes.find((name) => SCOPE_NAMES.includes(name)) ?? scopes.find((name) => ERROR_WORD.test(name));
   return new SlackFailure(method, KINDS[word] ?? 'rejected', word, { needed: scope });
 }
 

@@ -61,7 +61,10 @@ async function askForAccess(value: string | undefined, { caller, workspace }: Ac
     const earlier = await requests.earlier(wish);
     return { kind: 'replace', message: askedAlreadyMessage(role, earlier?.outcome) };
   }
-  const asked = await askAdmins(workspace, { wish, id, team: caller.team });
+  const asked = await askAdmins(workspace, { wish, id, team: caller.team }).catch(async (error: unknown) => {
+    await requests.drop(id);
+    throw error;
+  });
   if (asked.length === 0) {
     await requests.drop(id);
     return { kind: 'replace', message: noAdminMessage(role, workspace.word) };
@@ -77,7 +80,7 @@ async function askForAccess(value: string | undefined, { caller, workspace }: Ac
   };
 }
 
-/** Those whom Slack let us write to. */
+/** Those whom Slack let us write to. @throws SlackFailure where a scope is missing, for then it lets us write to nobody */
 async function askAdmins(
   workspace: Workspace,
   { wish, id, team }: { wish: Wish; id: string; team: string | undefined },
@@ -89,7 +92,7 @@ async function askAdmins(
       const sent = await workspace.slack.sendDirectMessage(admin, accessRequestMessage(wish, id));
       asked.push({ admin, ...sent });
     } catch (error) {
-      if (!isSlackFailure(error)) throw error;
+      if (!isSlackFailure(error) || error.reason === 'missing_scope') throw error;
       workspace.log.info(
         { event: 'admin_not_asked', user: admin, reason: error.reason },
         'an admin could not be asked',
