@@ -73,6 +73,7 @@ describe('a watch with working hours', () => {
     await polls(world);
     time.set(SATURDAY);
     deploy(world, 'weekend');
+    time.set(SATURDAY + 60_000);
     deploy(world, 'outage1', { succeeded: false });
     await polls(world);
     expect(news(world)).toHaveLength(1);
@@ -83,7 +84,9 @@ describe('a watch with working hours', () => {
     time.set(MONDAY);
     await world.slack.until(() => shown(world).includes('weekend'));
     deploy(world, 'monday1');
-    await world.slack.until(() => shown(world).includes('monday1'));
+    await world.slack.until(() => news(world).some(({ text }) => text.includes('Storefront recovered')), {
+      what: 'the end of what failed in the weekend',
+    });
     await polls(world);
     const [summary = ''] = news(world).flatMap((one) =>
       one.text.includes('outside working hours') ||
@@ -93,8 +96,10 @@ describe('a watch with working hours', () => {
     );
     expect(summary).toContain('2 events outside working hours in `acme`: 2 deploy completed');
     expect(summary).toContain('evening');
-    // What failed in the weekend is one message, which is over by now.
-    expect(news(world).filter(({ text }) => text.includes('Storefront recovered'))).toHaveLength(1);
+    const [failure, ...others] = news(world).filter(({ text }) => text.includes('Storefront recovered'));
+    expect(others).toEqual([]);
+    const thread = () => JSON.stringify(world.slack.thread(TEAM, CHANNEL, failure?.ts ?? ''));
+    await world.slack.until(() => thread().includes('monday1'), { what: 'what ended it' });
     expect(shown(world).match(/`weekend`/g)).toHaveLength(1);
   });
 
