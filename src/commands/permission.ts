@@ -4,6 +4,7 @@ import type { Caller } from '../core/reply.ts';
 import type { Role } from '../core/roles.ts';
 import { allows } from '../records/channels.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
+import { GROUPS_UNREAD } from '../views/admin/roles.ts';
 import type { Excluded, Roles } from '../workspace/roles.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Command } from './command.ts';
@@ -69,7 +70,8 @@ const ROLE_NEEDED: Readonly<Record<Role, string>> = {
 /** For what a command does for some people only. */
 export async function lacking(rules: Pick<Rules, 'roles'>, role: Role, command: string): Promise<Refusal> {
   const who = (await whoCan(rules)).replace(/^an /, 'An ');
-  return new Refusal(`${ROLE_NEEDED[role]} ${who} can give you access.`, { role, command });
+  const groups = (await rules.roles.lacksGroups()) ? ` ${GROUPS_UNREAD}` : '';
+  return new Refusal(`${ROLE_NEEDED[role]}${groups} ${who} can give you access.`, { role, command });
 }
 
 /**

@@ -128,6 +128,8 @@ interface SlackCallFailure extends Error {
   /** Slack's own error word, e.g. `is_archived`. */
   readonly reason: string;
   readonly method: string;
+  /** The scope that the token lacks, where Slack says so. */
+  readonly needed: string | undefined;
 }
 
 interface StoreFailure extends Error {

@@ -32,7 +32,7 @@ export function logFailure(log: Logger, error: unknown, fields: Record<string, u
   const details =
     outside.code === 'service_error'
       ? { operation: outside.operation, kind, status: outside.status, reason: outside.message }
-      : { method: outside.method, kind, reason: outside.reason };
+      : { method: outside.method, kind, reason: outside.reason, scope: outside.needed };
   // What a person named and is not there is no trouble of the service's.
   const level = kind === 'record_not_found' ? 'info' : 'warn';
   log[level]({ event: 'outside_failure', ...fields, ...details, reference }, 'a call to the outside failed');

@@ -6,7 +6,7 @@ export type Logger = PinoLogger;
 const ALLOWED: ReadonlySet<string> = new Set(
   `event reference workspace user channel account project server run command action view queue job
   attempt method operation status kind reason ms port metricsPort host count signal schedule
-  digest delivery result role version err faults`.split(/\s+/),
+  digest delivery result role scope version err faults`.split(/\s+/),
 );
 
 const SECRETS: ReadonlyArray<[RegExp, string]> = [

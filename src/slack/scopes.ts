@@ -14,4 +14,12 @@ export const SCOPES = {
 /** Needed only where user groups hold roles. */
 export const GROUPS_SCOPE = 'usergroups:read';
 
+export const SCOPE_REASONS: Readonly<Record<string, string>> = {
+  ...SCOPES,
+  [GROUPS_SCOPE]: 'the user groups that hold roles',
+};
+
+/** Without one of these nothing works; without any other one, what needs it says so. */
+export const REQUIRED_SCOPES: readonly string[] = ['commands', 'chat:write', 'users:read'];
+
 export const SCOPE_NAMES: readonly string[] = Object.keys(SCOPES);

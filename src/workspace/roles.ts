@@ -107,6 +107,11 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
       await stored.update(GRANTS_ID, (before) => withHolder(before, { user, role, by, at: clock.now() }));
     },
     grants: () => stored.get(GRANTS_ID),
+    /** True where groups hold roles, and Slack has not given Deckhand the scope to read them. */
+    async lacksGroups(): Promise<boolean> {
+      const { groups } = (await stored.get(GRANTS_ID)) ?? {};
+      return groups !== undefined && Object.values(groups).flat().length > 0 && people.lacksGroups();
+    },
     set: (grants: Grants) => stored.put(GRANTS_ID, grants),
     /** The same, unless `check` throws at what stands then. */
     setAfter: (check: (before: Grants | undefined) => void, grants: Grants) =>

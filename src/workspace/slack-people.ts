@@ -3,7 +3,7 @@ import { type Clock, HOUR_MS, withTimeout } from '../core/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import { parseZone } from '../jobs/zone.ts';
 import type { Logger } from '../observability/log.ts';
-import { isSlackFailure, SlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
+import { failureNamed, isSlackFailure, SlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import { GROUPS_SCOPE } from '../slack/scopes.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
 
@@ -89,7 +89,12 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
     return id.startsWith('E') && team !== undefined ? { team_id: team } : {};
   }
 
+  /** False where Slack does not name the scopes. */
+  const lacksGroups = (): boolean => scopes !== undefined && !scopes.includes(GROUPS_SCOPE);
+
+  /** @throws SlackFailure */
   async function readMembers(usergroup: string, team: string | undefined): Promise<string[]> {
+    if (lacksGroups()) throw failureNamed('usergroups.users.list', 'missing_scope', GROUPS_SCOPE);
     const answer = await slack.call('usergroups.users.list', { usergroup, ...ofTeam(team) });
     return answer.users ?? [];
   }
@@ -128,6 +133,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
         return [];
       }
     },
+    lacksGroups,
     /** Those of the team. Undefined unless the scope `usergroups:read` is known to be granted. */
     async userGroups(team: string | undefined): Promise<UserGroup[] | undefined> {
       if (!scopes?.includes(GROUPS_SCOPE)) return undefined;

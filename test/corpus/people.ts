@@ -426,6 +426,9 @@ export const PEOPLE: readonly Subject[] = [
     'without groups': () => [
       { users: { admin: [], operator: [], billing: [] }, areGuestsAllowed: false, initial: SHOWN },
     ],
+    'with groups that cannot be read': () => [
+      { users: held, groups: 'unread' as const, areGuestsAllowed: false, initial: SHOWN },
+    ],
   }),
   subject(rolesMessage, {
     'all commands': () => [held, { guests: true, allowed: [] }],

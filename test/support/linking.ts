@@ -58,7 +58,7 @@ export function openLinkBrowser(world: TestWorld) {
 
 /** Deckhand, with an OAuth client of the service. */
 export async function openLinkable(
-  options: Pick<TestWorldOptions, 'clock' | 'env' | 'authorisation' | 'connected'>,
+  options: Pick<TestWorldOptions, 'clock' | 'env' | 'authorisation' | 'connected' | 'slackApp'>,
 ): Promise<TestWorld> {
   return openTestWorld({
     ...options,

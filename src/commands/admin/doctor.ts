@@ -5,7 +5,7 @@ import type { AccountClient } from '../../service/client.ts';
 import { listHostedResources } from '../../service/hosted-resources.ts';
 import { listInvoices } from '../../service/invoices.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
-import { SCOPE_NAMES } from '../../slack/scopes.ts';
+import { GROUPS_SCOPE, REQUIRED_SCOPES, SCOPE_NAMES, SCOPE_REASONS } from '../../slack/scopes.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
@@ -49,17 +49,22 @@ async function check(what: string, context: CommandContext, work: () => Promise<
   }
 }
 
-function checkSlack(context: CommandContext): Check {
-  const { workspace } = context;
-  return check('Slack', context, async () => {
-    const answer = await workspace.slack.call('auth.test', {});
-    const granted = answer.response_metadata?.scopes;
-    if (granted === undefined) return 'the token works';
-    const missing = SCOPE_NAMES.filter((scope) => !granted.includes(scope));
-    return missing.length === 0
-      ? 'the token works and has every scope'
-      : `the token works, but lacks ${missing.map((scope) => code(scope)).join(', ')}: install the app again`;
+async function checkSlack(context: CommandContext): Promise<Finding[]> {
+  const { slack, roles } = context.workspace;
+  let granted: readonly string[] | undefined;
+  const token = await check('Slack', context, async () => {
+    granted = (await slack.call('auth.test', {})).response_metadata?.scopes;
+    return 'the token works';
   });
+  const wanted = [...SCOPE_NAMES, ...((await roles.lacksGroups()) ? [GROUPS_SCOPE] : [])];
+  const missing = wanted.filter((scope) => granted !== undefined && !granted.includes(scope));
+  return [token, ...missing.map(missingScope)];
+}
+
+function missingScope(scope: string): Finding {
+  const health = REQUIRED_SCOPES.includes(scope) ? 'broken' : 'limited';
+  const said = `is missing. It is for ${SCOPE_REASONS[scope]}. Install the app again to get it.`;
+  return { what: `Scope ${code(scope)}`, health, said };
 }
 
 /** A refused bot token is found by trying it; the app token shows only in how Deckhand connects. */

@@ -60,15 +60,16 @@ async function rolesForm(
   restrictable: readonly string[],
 ): Promise<ModalView> {
   const { user } = caller;
-  const [grants, all, settings] = await Promise.all([
+  const [grants, all, isUnread, settings] = await Promise.all([
     workspace.roles.grants(),
     workspace.roles.userGroups(caller.team),
+    workspace.roles.lacksGroups(),
     workspace.channels.get(channel),
   ]);
   return rolesModal({
     initial: { roles: digestOf(grants), commands: digestOfCommands(settings.commands) },
     users: grants ?? { ...NO_HOLDERS, admin: [user] },
-    groups: all && { held: grants?.groups ?? NO_HOLDERS, all },
+    groups: isUnread ? 'unread' : all && { held: grants?.groups ?? NO_HOLDERS, all },
     areGuestsAllowed: grants?.guests === true,
     channel:
       channel === undefined

@@ -22,7 +22,9 @@ const MARKS: Record<Health, string> = {
 
 export function doctorMessage(findings: readonly Finding[]): Message {
   const faults = findings.filter(({ health }) => health === 'broken').length;
-  const title = faults === 0 ? 'Everything works' : `${count(faults, 'problem')} found`;
+  const isAllWell = findings.every(({ health }) => health === 'well');
+  const title =
+    faults > 0 ? `${count(faults, 'problem')} found` : isAllWell ? 'Everything works' : 'Nothing is broken';
   const lines = findings.map(({ what, health, said }) => `${MARKS[health]} *${what}*  ${said}`);
   return headed(title, ...listBlocks(lines, 'more'));
 }

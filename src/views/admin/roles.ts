@@ -12,14 +12,18 @@ type Held = Readonly<Record<GivenRole, readonly string[]>>;
 
 export interface ShownRoles {
   users: Held;
-  /** Ids of the groups that hold a role, and all groups; absent where Slack does not show them. */
-  groups?: { held: Held; all: ReadonlyArray<{ id: string; name: string }> } | undefined;
+  /** Ids of the groups that hold a role, and all groups. Absent where Slack does not show them, `unread` where some hold a role. */
+  groups?: { held: Held; all: ReadonlyArray<{ id: string; name: string }> } | 'unread' | undefined;
   areGuestsAllowed: boolean;
   /** Digests of all this, by which the form knows whether it still stands. */
   initial: { roles: string; commands: string };
   /** The commands of the channel that the form was opened in. */
   channel?: { id: string; commands: readonly string[]; all: readonly string[] } | undefined;
 }
+
+/** A view knows no scopes by itself. */
+export const GROUPS_UNREAD =
+  'Slack has not given Deckhand the scope `usergroups:read`, so roles that user groups hold do not count.';
 
 const FIELDS: Record<GivenRole, { label: string; hint: string }> = {
   admin: {
@@ -36,13 +40,14 @@ const FIELDS: Record<GivenRole, { label: string; hint: string }> = {
 export function rolesModal({ users, groups, areGuestsAllowed, channel, initial }: ShownRoles): ModalView {
   const blocks = GIVEN_ROLES.flatMap((role): KnownBlock[] => {
     const people = usersInput(role, users[role]);
-    const inGroups = groups === undefined ? [] : groupsInput(role, groups.held[role], groups.all);
+    const inGroups = typeof groups === 'object' ? groupsInput(role, groups.held[role], groups.all) : [];
     return [people, ...inGroups];
   });
   return modal(ROLES_MODAL, 'Roles', { submit: 'Save', metadata: { channel: channel?.id, initial } }, [
     section(
       'Everyone else of this workspace is a member: they can see projects, servers and activity, and run tests. People of other workspaces in shared channels can do nothing.',
     ),
+    ...(groups === 'unread' ? [section(GROUPS_UNREAD)] : []),
     ...blocks,
     guestsInput(areGuestsAllowed),
     ...(channel === undefined ? [] : [commandsInput(channel)]),

@@ -232,7 +232,10 @@ export function linkQuestionPage(
   form: { action: string; fields: Readonly<Record<string, string>> },
   word: string,
 ): Page {
-  const email = asked.email === undefined ? '' : ` (${sanitize(asked.email, 200)})`;
+  const email =
+    asked.email === undefined
+      ? ' (the e-mail address is missing, because Slack has not given Deckhand the scope users:read.email)'
+      : ` (${sanitize(asked.email, 200)})`;
   return {
     title: 'Link your user?',
     text: `The Slack user “${sanitize(asked.name, 80)}”${email} of the workspace “${sanitize(asked.workspace, 80)}” asked to be linked to a user at the deployment service. If you continue, the service asks you to sign in, and Deckhand then knows that Slack user by your name and address there. A link lends no API key and gives no permission.`,

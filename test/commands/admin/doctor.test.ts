@@ -26,7 +26,7 @@ describe('doctor', () => {
   test('says what the key may not do, and who may, without calling it a problem', async ({ world }) => {
     world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: false, permissions: [] });
     const said = await ask(world, '/deckhand doctor');
-    expect(said).toContain('Everything works');
+    expect(said).toContain('Nothing is broken');
     expect(said).toContain(':information_source: *Invoices of `acme`*  the key may not read them');
     expect(said).toContain('only the key of a billing manager may');
     expect(said).toContain(':information_source: *Managed hosting of `acme`*  the key may not use it');
