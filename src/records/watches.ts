@@ -3,7 +3,7 @@ import { WATCH_MODES } from '../core/schedule-choices.ts';
 import { addDays, dayAt, instantAt, isZone } from '../jobs/zone.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { Outcome } from './episodes.ts';
-import { Batch, LastResult, ScheduleState, shortId, ToldUnread } from './schedules.ts';
+import { Batch, feedChannelId, LastResult, ScheduleState, shortId, ToldUnread } from './schedules.ts';
 
 /** A time of the day; an end may be 24:00. */
 const Time = z.string().regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/);
@@ -103,6 +103,8 @@ export const WatchedChannel = z.object({
   kept: Kept.default(NOTHING_KEPT),
   /** The events that could not be read, as the channel was told. */
   unread: ToldUnread.optional(),
+  /** The servers whose creation Deckhand tells here itself, by `announcedServer`. */
+  announced: z.array(z.string()).default([]),
   /** Oldest first. */
   pending: z.array(Batch),
 });
@@ -111,6 +113,24 @@ export type WatchedChannel = z.infer<typeof WatchedChannel>;
 /** By `feedChannelId`. */
 export function watchedChannels(store: WorkspaceStore): Collection<WatchedChannel> {
   return store.collection('watched-channels', WatchedChannel);
+}
+
+export function announcedServer(project: string, server: string): string {
+  return `${project}/${server}`;
+}
+
+/** Where Deckhand tells a channel itself that a server is made, no watch says so again. */
+export async function setAnnounced(
+  store: WorkspaceStore,
+  place: Pick<PlacedWatch, 'channel' | 'account'>,
+  server: string,
+  isAnnounced: boolean,
+): Promise<void> {
+  await watchedChannels(store).update(feedChannelId(place), (current) => {
+    if (current === undefined) return current;
+    const others = current.announced.filter((one) => one !== server);
+    return { ...current, announced: isAnnounced ? [...others, server] : others };
+  });
 }
 
 /** A watch with its channel and account. */

@@ -4,6 +4,7 @@ import { code } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { countPossibleDuplicate } from '../../observability/metrics.ts';
 import { AccountFailure } from '../../records/accounts.ts';
+import { announcedServer, setAnnounced } from '../../records/watches.ts';
 import { createServer } from '../../service/servers.ts';
 import { isRefusal } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
@@ -68,10 +69,14 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
   if (order.created === undefined) {
     const { asked } = order;
     if (!asked) await save({ asked: true, namesakes: await namesakesOf(workspace, order) });
+    await announce(workspace, order, true);
     const created = asked
       ? await findOrNotify(workspace, order, job.signal)
       : await create(workspace, order, job.signal);
-    if (created === undefined) return save({ isDone: true });
+    if (created === undefined) {
+      await announce(workspace, order, false);
+      return save({ isDone: true });
+    }
     await save({ created });
   }
   if (order.created === undefined) return;
@@ -81,6 +86,11 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
   await follow(workspace, order, target, messageRef);
   await save({ isDone: true });
   await showInModal(workspace, order, createdNotice(target.server.name, isInChannel(order, messageRef)));
+}
+
+/** Before the service is asked, whose feed may have the server at once. */
+function announce({ store }: Workspace, { draft }: ServerOrder, isAnnounced: boolean): Promise<void> {
+  return setAnnounced(store, draft, announcedServer(draft.project.permalink, draft.wanted.name), isAnnounced);
 }
 
 /** Undefined where it was not created, or that is not known; the person is notified then. */

@@ -5,6 +5,7 @@ import { subjectKey } from '../../records/episodes.ts';
 import { afterUnread, type Batch } from '../../records/schedules.ts';
 import { nameKey } from '../../records/service-people.ts';
 import {
+  announcedServer,
   type Kept,
   type KeptLine,
   NOTHING_KEPT,
@@ -94,7 +95,11 @@ export function afterPage(channel: WatchedChannel, page: FeedPage, context: Page
     lines.filter((line) => line.for.every((id) => closedIds.has(id)) === isKept),
   );
   const ended = new Set(found.map(({ event }) => event));
-  const others = fresh.filter((event) => !isFailure(event.event) && !ended.has(event));
+  const created = fresh.map(createdServer);
+  const others = fresh.filter(
+    (event) =>
+      !isFailure(event.event) && !ended.has(event) && !channel.announced.includes(createdServer(event)),
+  );
   const news = newsFor(open, others, context);
   const later = newsFor(
     closed,
@@ -112,6 +117,7 @@ export function afterPage(channel: WatchedChannel, page: FeedPage, context: Page
     place,
     failing,
     kept: left,
+    announced: channel.announced.filter((server) => !created.includes(server)),
     unread: isNews && !isTold ? channel.unread : unread,
   };
   const said = {
@@ -136,6 +142,13 @@ function watchesAt({ watches }: WatchedChannel, now: number): Record<'open' | 'c
   });
   const of = (group: 'open' | 'closed' | 'muted'): Watch[] => groups.get(group) ?? [];
   return { open: of('open'), closed: of('closed'), muted: of('muted') };
+}
+
+/** The server that an event says is made, as Deckhand announces its own; empty for any other event. */
+function createdServer({ event, project, properties }: ActivityEvent): string {
+  return event === 'server_created'
+    ? announcedServer(project?.permalink ?? '', properties.servers.join())
+    : '';
 }
 
 function mentionedIn({ mentions }: PageContext): (name: string) => string | undefined {
@@ -248,5 +261,14 @@ export function fromPage(channel: WatchedChannel, { events, unread }: FeedPage, 
 /** A channel without watches. */
 export function newChannel(channel: string, account: string): WatchedChannel {
   const place = { seen: [], floor: null, lookedAt: 0 };
-  return { channel, account, place, failing: {}, watches: [], kept: NOTHING_KEPT, pending: [] };
+  return {
+    channel,
+    account,
+    place,
+    failing: {},
+    watches: [],
+    kept: NOTHING_KEPT,
+    announced: [],
+    pending: [],
+  };
 }

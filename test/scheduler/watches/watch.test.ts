@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { confirmSite } from '../../commands/servers/ordering.ts';
 import { answerTo, ask, shareList } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
@@ -61,6 +62,20 @@ describe('watch', () => {
     expect(news(world)).toHaveLength(2);
     expect(blocks(world)).not.toContain('before0');
     expect(news(world)[1]?.text).toContain('Billing API is failing');
+  });
+
+  test('watch does not repeat the server that server add announced in its channel', async ({ world }) => {
+    await watch(world, 'storefront all');
+    await watch(world, 'all', OTHER);
+    await confirmSite(world);
+    await world.as('admin').submit('server.add');
+    await until(world, () => blocks(world, OTHER).includes('shop'), 'the server in the other channel');
+    deploy(world, 'after01');
+    await until(world, () => blocks(world).includes('after01'), 'the deployment');
+    expect(news(world).map(({ text }) => text)).toEqual([
+      expect.stringContaining('*shop* in *Storefront*'),
+      expect.stringContaining('after01'),
+    ]);
   });
 
   test('watch says once that an event cannot be read, and again only where there are more', async ({
