@@ -169,6 +169,8 @@ export interface Command<Args = unknown> {
   role: Role;
   /** True where the command works on a connected account: without one the person is asked to connect first. */
   needsAccount: boolean;
+  /** True where its outcome is posted in the channel: what it asks first is asked there, if Deckhand may post there. */
+  isPosted?: boolean;
   /** False where `--account` would change nothing; by default as `needsAccount`. */
   takesAccount: boolean;
   /**

@@ -21,6 +21,7 @@ export const digestAdd = defineCommand({
   ],
   role: 'operator',
   needsAccount: true,
+  isPosted: true,
   durable: (words) => words.length > 0,
   rest: true,
   flags: ['project'],

@@ -69,6 +69,7 @@ export const guardAdd = defineCommand({
   ],
   role: 'operator',
   needsAccount: true,
+  isPosted: true,
   durable: (words) => cadenceIndex(words) < words.length,
   rest: true,
   args: z.object({ words: z.string().optional() }),

@@ -42,6 +42,7 @@ export const serverAdd = defineCommand({
   examples: ['server add', 'server add storefront'],
   role: 'operator',
   needsAccount: true,
+  isPosted: true,
   args: z.object({ project: z.string().optional() }),
   async run({ project: named }, context) {
     const channel = channelOf(context);

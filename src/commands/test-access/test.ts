@@ -37,6 +37,7 @@ export const test = defineCommand({
   examples: ['test', 'test storefront', 'test storefront web-1'],
   role: 'member',
   needsAccount: true,
+  isPosted: true,
   durable: true,
   args: z.object({ project: z.string().optional(), server: z.string().optional() }),
   async run({ project: typed, server: rest }, context) {

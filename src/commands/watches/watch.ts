@@ -25,6 +25,7 @@ export const watch = defineCommand({
   ],
   role: 'operator',
   needsAccount: true,
+  isPosted: true,
   durable: true,
   rest: true,
   flags: ['server', 'hours'],

@@ -3,7 +3,7 @@ import { InstallationEnded } from '../../core/errors.ts';
 import type { Message, ModalView } from '../../core/message.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { newReference } from '../../observability/failures.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
+import { isPlaceGone, isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
@@ -40,10 +40,33 @@ export async function respondPrivately(
   const { responseUrl, isWorkingShown } = caller;
   const mode = isWorkingShown ? 'replace' : 'ephemeral';
   caller.isWorkingShown = false;
-  // Slack shows a private answer only in a thread that has begun, and a mention may begin its own.
-  const thread = caller.threadTs ?? (isMention(caller) ? undefined : caller.answerTs);
-  if (responseUrl !== undefined && (await slack.respond(responseUrl, message, mode, thread))) return;
-  await notifyUser(slack, { ...caller, threadTs: thread }, message);
+  const threadTs = threadOf(caller);
+  if (responseUrl !== undefined && (await slack.respond(responseUrl, message, mode, threadTs))) return;
+  await notifyUser(slack, { ...caller, threadTs }, message);
+}
+
+/** Slack shows a private answer only in a thread that has begun, and a mention may begin its own. */
+function threadOf(caller: Caller): string | undefined {
+  return caller.threadTs ?? (isMention(caller) ? undefined : caller.answerTs);
+}
+
+/**
+ * Asks where the answer will be posted: a response address takes a question also where nothing else may be posted.
+ * @throws SlackFailure where Deckhand may not post there
+ */
+export async function askInChannel(
+  workspace: Pick<Workspace, 'slack'>,
+  caller: Caller,
+  question: Message,
+): Promise<void> {
+  const { channel, user } = caller;
+  if (channel === undefined) return respondPrivately(workspace, caller, question);
+  try {
+    await workspace.slack.postEphemeral({ channel, user, threadTs: threadOf(caller) }, question);
+  } catch (error) {
+    if (isPlaceGone(error)) throw error;
+    await respondPrivately(workspace, caller, question);
+  }
 }
 
 /** Tells the person that their command or click is still being carried out. */

@@ -27,6 +27,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import type { Registry } from '../registry.ts';
 import { carryOut } from './pipeline.ts';
 import {
+  askInChannel,
   isMention,
   removeWorking,
   respondFailure,
@@ -142,9 +143,10 @@ async function answerOrAsk(
   const question = await questionOf(requestContext, error, text);
   const matched = routeCommand(registry.commands, text);
   const retry = { text, isDurable: matched !== undefined && isDurable(matched) };
+  const put = matched?.command.isPosted === true ? askInChannel : respondPrivately;
   if (question === undefined) await respondFailure(context, error, { command }, retry);
   else
-    await respondPrivately(workspace, caller, question).then(
+    await put(workspace, caller, question).then(
       () => removeWorking(workspace, caller, isAnswer),
       (second: unknown) => respondFailure(context, second, { command }),
     );
