@@ -112,3 +112,26 @@ describe('the thread of a test run', () => {
     expect(thread(world)).toHaveLength(1);
   });
 });
+
+describe('the cost of a test run', () => {
+  // Slow enough that a busy machine makes no run of 10 s of it.
+  test.override({ worldOptions: { clock: fastClock(4), env: { POLL_INTERVAL_MS: '2500' } } });
+
+  test('which is green, of 7 servers and under 10 s: at most 6 calls of Slack, with 6 kB', async ({
+    world,
+  }) => {
+    const servers = Array.from({ length: 7 }, (_, at) => ({ name: `web-${at + 1}` }));
+    world.service.world.addProject({ account: ACCOUNT, name: 'Seven', servers });
+    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'seven', durationMs: 7_000 });
+    await world.as('member').command(CHANNEL, '/deckhand test seven');
+    await world.slack.until(() => thread(world)[0]?.includes('The test took'), {
+      what: 'the end of the run',
+    });
+    await world.slack.until(() => root(world)?.text === 'Seven: all 7 servers are reachable');
+    const calls = world.slack.calls.filter(({ args }) => args.channel === CHANNEL);
+    expect(calls.map(({ method }) => method)).toContain('chat.getPermalink');
+    expect(calls.length).toBeLessThanOrEqual(6);
+    const bytes = calls.map(({ args }) => Buffer.byteLength(JSON.stringify(args)));
+    expect(bytes.reduce((sum, some) => sum + some, 0)).toBeLessThanOrEqual(6_000);
+  });
+});
