@@ -28,7 +28,7 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode): Me
   const icon = isOpen ? ':rotating_light:' : ICONS[ending.kind];
   const onIt = isOpen && owner !== undefined ? [`:raising_hand: <@${owner}> is on it`] : [];
   const tasks = isOpen ? (episode.items ?? []).map((item) => ({ ...item, status: 'error' as const })) : [];
-  const details = isOpen && first.join('\n') !== latest.join('\n') ? [...first, ...latest] : latest;
+  const details = first.join('\n') !== latest.join('\n') ? [...first, ...latest] : latest;
   const build = (failed: readonly KnownBlock[]): Message => ({
     text: `${mrkdwn(name, 80)} ${words}`,
     blocks: [

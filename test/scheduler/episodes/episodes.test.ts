@@ -47,6 +47,9 @@ describe('an episode', () => {
     await note(world, 'success', 38);
     expect(roots(world)).toHaveLength(1);
     expect(roots(world)[0]?.text).toBe('Storefront recovered after 38 min (3 failures)');
+    expect(JSON.stringify(roots(world)[0]?.blocks), 'the first failure, which has no reply').toContain(
+      'deploy 0',
+    );
     expect(replies(world)).toEqual([
       expect.stringContaining('Failure 2'),
       expect.stringContaining('Failure 3'),
