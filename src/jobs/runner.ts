@@ -234,6 +234,8 @@ class Runner implements Engine {
   /** Until it is stored: were it lost, the job would run once more. */
   async #write(write: () => Promise<void>): Promise<void> {
     for (;;) {
+      // After `stop` what the job works with is closed: however it ended, it runs again elsewhere.
+      if (this.#stopping.signal.aborted) return;
       try {
         return await write();
       } catch (error) {

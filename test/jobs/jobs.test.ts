@@ -262,6 +262,27 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     ]);
   });
 
+  test('does again what ends after the stop, when what it works with is closed', async () => {
+    const site = await open();
+    const closed = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const late = collect(() => closed.promise);
+    const first = await started(site, work(late), () => ended.resolve());
+    await send(first.engine, 7, { key: 'k' });
+    await late.given(1);
+    const stopped = first.engine.stop(0);
+    await site.advance(10 * SECOND);
+    await stopped;
+    closed.resolve();
+    await ended.promise;
+    await first.kill();
+
+    const again = collect();
+    await started(site, work(again));
+    await takenOver(site, again.given(1));
+    expect(again.jobs[0]).toMatchObject({ key: 'k', data: { n: 7 } });
+  });
+
   test('erases the jobs of one workspace, running ones too', async () => {
     const site = await open();
     const aborted: unknown[] = [];
