@@ -210,7 +210,9 @@ async function sayReply(workspace: Workspace, unsaid: Unsaid, sending: Sending):
   }
   await episodeRecords(workspace.store).update(unsaid.key, (current) => {
     const { replies = [] } = current?.episodes.find(({ id }) => id === episode.id) ?? {};
-    return changed(current, episode.id, { replies: replies.slice(1) });
+    // Where another replica, which a crash of the database let in beside this one, has said it too, the next one is left.
+    const left = replies.filter(({ kind, number }) => kind !== reply?.kind || number !== reply.number);
+    return changed(current, episode.id, { replies: left });
   });
 }
 

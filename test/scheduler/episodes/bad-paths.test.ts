@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { DAY_MS } from '../../../src/core/clock.ts';
 import { InstallationEnded } from '../../../src/core/errors.ts';
-import { episodeRecords, type Outcome } from '../../../src/records/episodes.ts';
+import { episodeRecords, type Outcome, withOutcomes } from '../../../src/records/episodes.ts';
 import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
 import { fastClock } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
@@ -61,6 +62,26 @@ describe('an episode', () => {
     const refused = () => world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text);
     await world.slack.until(() => refused().some((text) => text.includes('`watch` is switched off')));
     expect(blocks(world)).not.toContain('is on it');
+  });
+
+  test('has each of its replies where two replicas say one at once, as they may after a crash of the database', async ({
+    world,
+  }) => {
+    await note(world, 'failure', 1_000);
+    world.slack.fault({ method: 'chat.postMessage', delayMs: 1_000, times: 1 });
+    const noted = note(world, 'failure', 2_000);
+    const recordNow = async () => (await recordsOf(world))[0] ?? { id: '', doc: undefined };
+    while (!(await recordNow()).doc?.episodes[0]?.attempted?.includes('failure 2')) await nextTurn();
+    // Another replica has said it by now, and found a third failure.
+    await episodeRecords(world.app.parts.store.of(TEAM)).update((await recordNow()).id, (record) => {
+      const third: Outcome = { kind: 'failure', id: 'third', at: 3_000, lines: ['deploy 3000'] };
+      const [episode, ...others] = record === undefined ? [] : withOutcomes(record, [third], 3_000).episodes;
+      if (record === undefined || episode === undefined) throw new Error('there is no episode');
+      return { ...record, episodes: [{ ...episode, replies: episode.replies.slice(1) }, ...others] };
+    });
+    await noted;
+    const thread = world.slack.thread(TEAM, CHANNEL, roots(world)[0]?.ts ?? '').map(({ text }) => text);
+    expect(thread).toEqual([expect.stringContaining('deploy 2000'), expect.stringContaining('deploy 3000')]);
   });
 
   test('is lost to nobody where 200 begin and end at once in one workspace and Slack is busy', async ({
