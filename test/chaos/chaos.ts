@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { watchOccurrences } from './occurrences.ts';
 import { createRandom } from './random.ts';
+import { digestIn } from './seen.ts';
 import { SIDES } from './sides.ts';
 import { STORE_TROUBLES, type Storm, startStorm, type Weather } from './storm.ts';
 import { type Pace, prepare, startTraffic } from './traffic.ts';
@@ -17,7 +18,7 @@ export interface ChaosOptions {
   /** So long nothing may come right afterwards before what is missing is given up. */
   patienceMs: number;
   onNews?: (line: string) => void;
-  /** Gets every line of Deckhand's logs. */
+  /** Gets every line of Deckhand's logs; in the end also what struck, what the service was told to do, and what Slack was asked. */
   onLine?: (line: string) => void;
 }
 
@@ -64,6 +65,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     digests.end();
     readiness.end();
     await Promise.all(world.replicas.map((replica) => replica.stop()));
+    const ordered = world.service.requests.all.filter(({ method }) => method === 'POST');
+    for (const record of [...storm.struck, ...ordered, ...world.slack.calls])
+      options.onLine?.(JSON.stringify(record));
     return {
       ...judge(world, expected()),
       struck: tally(storm.struck.map(({ name }) => name)),
@@ -116,8 +120,7 @@ function watchDigests(world: World) {
       for (const { text, blocks } of side.channels.flatMap((channel) =>
         world.slack.messages(side.team, channel),
       )) {
-        const button = /\\"id\\":\\"(\w+)/.exec(JSON.stringify(blocks));
-        const id = text.includes('set up the digest') ? button?.[1] : undefined;
+        const id = text.includes('set up the digest') ? digestIn(blocks) : undefined;
         if (id !== undefined && !since.has(id)) since.set(id, latest);
       }
   }, LOOK_MS);

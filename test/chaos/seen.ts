@@ -49,6 +49,11 @@ export function publicAnswers({ roots }: Seen, { kind, user, channel }: Ask): Se
   );
 }
 
+/** The id of the digest that a message has buttons for. */
+export function digestIn(blocks: unknown): string | undefined {
+  return /\\"id\\":\\"(d\w+)/.exec(JSON.stringify(blocks) ?? '')?.[1];
+}
+
 const STILL = /Still working on it/;
 const isOwnWord = ({ text, user }: SeenMessage): boolean => user !== 'USLACKBOT' && !STILL.test(text);
 

@@ -204,7 +204,6 @@ function happen({ service }: World, random: Random, count: number): Happening {
   // As much of it as Deckhand shows.
   const endRef = `r${1_000 + count}x`;
   const project = random.pick(side.projects).permalink;
-  // A failure begins an episode, whose message names the latest one alone.
-  service.world.addDeployment({ account, project, endRef, succeeded: true });
+  service.world.addDeployment({ account, project, endRef, succeeded: random.next() < 0.7 });
   return { side, words: endRef, channel: activity, at: Date.now() };
 }

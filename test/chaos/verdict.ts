@@ -1,7 +1,7 @@
 import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
 import { postId } from '../../src/slack/web.ts';
 import { PEOPLE } from '../support/test-world.ts';
-import { lookAt, postsOf, privateAnswers, publicAnswers, type Seen, threadOf } from './seen.ts';
+import { digestIn, lookAt, postsOf, privateAnswers, publicAnswers, type Seen, threadOf } from './seen.ts';
 import { type ChaosProject, SIDES, type Side } from './sides.ts';
 import { STORE_TROUBLES, type Struck } from './storm.ts';
 import { type Ask, type Happening, isRootOf } from './traffic.ts';
@@ -227,7 +227,7 @@ function judgeOwner({ expected, verdict, world }: Court, { side }: Seen): void {
 function judgeSlots({ expected, verdict }: Court, seen: Seen): void {
   const posted = new Set(postsOf(seen).map(({ client_msg_id: id }) => id));
   for (const [digest, since] of expected.digests) {
-    if (!seen.roots.some(({ text }) => text.includes(`digest \`${digest}\``))) continue;
+    if (!seen.roots.some(({ blocks }) => digestIn(blocks) === digest)) continue;
     for (const occurrence of expected.occurrences.filter((one) => one > since)) {
       count(verdict, 'occurrences');
       if (posted.has(postId(seen.side.team, `digest ${digest} ${occurrence}`))) continue;

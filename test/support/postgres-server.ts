@@ -70,14 +70,13 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
 }
 
-/** Nothing here needs to survive a power cut, so nothing waits for the disk. */
+/** Nothing here needs to survive a power cut, so nothing waits for the disk; what is committed survives a crash of Postgres. */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
   'max_connections=300',
   'shared_buffers=32MB',
   'fsync=off',
-  'synchronous_commit=off',
   'full_page_writes=off',
   'wal_level=minimal',
   'max_wal_senders=0',
