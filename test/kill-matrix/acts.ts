@@ -1,4 +1,5 @@
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM } from '../support/test-world.ts';
+import { GUARD_RUNS } from './guard-acts.ts';
 import { digest, episode, notice, watch } from './schedule-acts.ts';
 import type { Site } from './site.ts';
 import { uninstall } from './uninstall-act.ts';
@@ -217,5 +218,6 @@ export const ACTS: readonly Act[] = [
   episode,
   notice,
   digest,
+  ...GUARD_RUNS,
   uninstall,
 ];

@@ -3,6 +3,7 @@ import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 import type { Act } from './acts.ts';
 import type { Site } from './site.ts';
 
+const MINUTE_MS = 60_000;
 const BILLING = 'C0BILLING';
 const POLLED = { NOTICE_INTERVAL_MS: '100' };
 const ann = ({ slack }: Site) => slack.as(TEAM, PEOPLE.admin);
@@ -10,11 +11,16 @@ const times = (texts: readonly string[], words: string): number =>
   texts.filter((text) => text.includes(words)).length;
 
 /** Messages of a channel and their threads. */
-function posts({ slack }: Site, channel: string): string[] {
+export function posts({ slack }: Site, channel: string): string[] {
   const roots = slack.messages(TEAM, channel);
   return [...roots, ...roots.flatMap(({ ts }) => slack.thread(TEAM, channel, ts))].map(({ blocks, text }) =>
     JSON.stringify([text, blocks]),
   );
+}
+
+/** The id of the schedule whose card it is. */
+export function idIn(card: string): string {
+  return /\\"id\\+":\\+"(\w+)/.exec(card)?.[1] ?? '';
 }
 
 export const watch: Act = {
@@ -94,10 +100,12 @@ export const digest: Act = {
     await ann(site).command(CHANNEL, '/deckhand digest add cron:"* * * * *" UTC today');
     const said = () => posts(site, CHANNEL).find((text) => text.includes('set up the digest'));
     await site.slack.until(() => said() !== undefined, { what: 'the digest' });
-    id = /digest `(\w+)`/.exec(said() ?? '')?.[1] ?? '';
+    id = idIn(said() ?? '');
   },
   async prepare(site, n) {
-    occurrences.set(n, await site.nextMinute());
+    const occurrence = Math.ceil(site.now() / MINUTE_MS + 0.1) * MINUTE_MS;
+    occurrences.set(n, occurrence);
+    await site.moveTo(occurrence);
   },
   ask: async () => true,
   seen({ slack }, n) {

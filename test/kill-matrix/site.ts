@@ -36,8 +36,7 @@ import { startDeckhand, type Uncertain } from './process.ts';
 const SQLITE_DOOR = pathToFileURL(join(import.meta.dirname, 'sqlite-door.ts')).href;
 /** More than any act has points. */
 const PROJECTS = 600;
-const MINUTE_MS = 60_000;
-/** About what a start takes, so that what is due at the minute falls due right after it. */
+/** About what a start takes, so that what is due at that time falls due right after it. */
 const START_MS = 1_200;
 /** Longer than the jobs of a dead replica are held for it. */
 const LEASE_MS = 16_000;
@@ -59,8 +58,10 @@ export interface Site {
   death(): Promise<void>;
   /** Starts again what died. */
   revive(): Promise<void>;
-  /** Moves the clock to right before a full minute, and gives that. On SQLite the process is started again for it. */
-  nextMinute(): Promise<number>;
+  /** By the clock of the processes, milliseconds since the epoch. */
+  now(): number;
+  /** Moves the clock to right before that. On SQLite the process is started again for it. */
+  moveTo(at: number): Promise<void>;
   /** Moves the clock to where others take what a dead replica had. */
   endLeases(): Promise<void>;
   /** The store's, past the door. */
@@ -210,14 +211,12 @@ export async function openSite(
     },
     death: () => died.promise,
     revive,
-    async nextMinute() {
-      const now = Date.now() + ahead;
-      const occurrence = Math.ceil((now + START_MS) / MINUTE_MS) * MINUTE_MS;
+    now: () => Date.now() + ahead,
+    async moveTo(at) {
       // Its only process waits for the minute that it knows of.
       if (kind === 'sqlite') await killAll();
-      await advance(occurrence - START_MS - now);
+      await advance(Math.max(0, at - START_MS - Date.now() - ahead));
       await revive();
-      return occurrence;
     },
     endLeases: () => advance(LEASE_MS),
     storeUrl: url,
