@@ -42,6 +42,12 @@ export class DataError extends Error {
   }
 }
 
+/** What may succeed later. */
+export class TemporaryError extends Error {
+  readonly code = 'temporary_error';
+  override readonly name = 'TemporaryError';
+}
+
 /** What a program prints, and what it ends with. */
 interface Ending {
   code: number;
@@ -80,6 +86,7 @@ function faultOf(error: unknown, { command }: Program): Fault | undefined {
     return [`${first.replace(/\.$/, '')}. See ${command} --help.`, USAGE_EXIT_CODE];
   }
   if (error instanceof DataError) return [error.message, DATA_EXIT_CODE];
+  if (error instanceof TemporaryError) return [error.message, TEMPORARY_EXIT_CODE];
   if (error instanceof ConfigError) return [error.message, CONFIG_EXIT_CODE];
   if (error instanceof SealError || error instanceof EncryptionKeysError)
     return [error.message.replace(/\.?$/, '.'), CONFIG_EXIT_CODE];

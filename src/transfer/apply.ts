@@ -3,16 +3,19 @@ import { type Config, parseConfig, readVersion } from '../config.ts';
 import { createLog } from '../observability/log.ts';
 import { openDeckhand } from '../open.ts';
 import { DataError, type Program, UsageError } from '../program.ts';
+import { keysFor, SCHEDULES } from '../records/account-keys.ts';
 import { ACCOUNTS } from '../records/accounts.ts';
 import { accountsChanged } from '../records/schedules.ts';
+import type { Store } from '../store/store.ts';
 import { type Step, stepsOf } from './apply-steps.ts';
-import { readConfiguration } from './configuration.ts';
+import { type Configuration, readConfiguration } from './configuration.ts';
 import { type Fault, faultsOf } from './configuration-faults.ts';
 import { type Read, readConfigurations } from './configuration-file.ts';
 import { listWorkspaces } from './export.ts';
+import { projectFaults } from './named-projects.ts';
 import { withSide } from './side.ts';
 import { fileFault } from './sqlite-files.ts';
-import { DEFAULT_STORE, expectThere } from './store-address.ts';
+import { expectThere } from './store-address.ts';
 
 export const APPLY: Program = {
   command: 'deckhand apply',
@@ -21,8 +24,9 @@ export const APPLY: Program = {
 
 Makes the store of STORE_URL as the file says, which deckhand export has printed, and prints what it changed. A channel that the
 file names has what stands there and nothing else; channels and roles that it leaves out stay as they are. What is paused stays
-paused. Where the file is wrong, every fault is printed with its line, nothing is changed, and it ends with 65. On SQLite stop
-Deckhand first; on Postgres it may run. With --dry-run nothing is changed, and Deckhand may run.
+paused. Where the file is wrong, every fault is printed with its line, nothing is changed, and it ends with 65. The service is asked
+for the projects of connected accounts; where it does not answer, nothing is changed, and it ends with 75. On SQLite stop Deckhand
+first; on Postgres it may run. With --dry-run nothing is changed, and Deckhand may run.
 `,
   async run({ env, words, options }) {
     const [file, ...more] = words;
@@ -31,38 +35,50 @@ Deckhand first; on Postgres it may run. With --dry-run nothing is changed, and D
       throw fileFault(file, 'read', cause);
     });
     const read = readConfigurations(text);
-    const url = env.STORE_URL || DEFAULT_STORE;
+    const config = parseConfig(env);
     const isDry = options['dry-run'] === true;
-    if (isDry) expectThere(url);
-    const config = isDry ? undefined : parseConfig(env);
-    const said = await check(url, read, isDry);
+    if (isDry) expectThere(config.STORE_URL);
+    const said = await check(config, read, isDry);
     if (said.length === 0) return 'Nothing to change.';
-    if (config === undefined) return ['Would change:', ...said].join('\n');
+    if (isDry) return ['Would change:', ...said].join('\n');
     await carryOut(config, read);
     return said.join('\n');
   },
 };
 
 /** What would be changed. @throws DataError where anything is wrong, in any of the documents */
-function check(url: string, read: readonly Read[], isDry: boolean): Promise<string[]> {
-  return withSide(url, isDry ? { alone: false } : {}, async ({ store }) => {
+function check(config: Config, read: readonly Read[], isDry: boolean): Promise<string[]> {
+  return withSide(config.STORE_URL, isDry ? { alone: false } : {}, async ({ store }) => {
     const known = await listWorkspaces(store);
     const faults: string[] = [];
     const steps: Step[] = [];
     for (const { configuration, placeOf } of read) {
       const { workspace } = configuration;
       const today = await readConfiguration(store.of(workspace), workspace);
-      const accounts = await store.of(workspace).collection('accounts', ACCOUNTS).list();
-      const connected = accounts.map(({ doc }) => doc.name);
       const isKnown = known.length === 0 || known.includes(workspace);
       const unknown: Fault = [['workspace'], !isKnown && `The store has ${known.join(', ')} alone.`];
-      for (const [path, message] of [unknown, ...faultsOf(configuration, today, connected)])
+      const found = await faultsIn({ wanted: configuration, today }, store, config);
+      for (const [path, message] of [unknown, ...found])
         if (message) faults.push(`${placeOf(path)}: ${message}`);
       steps.push(...stepsOf(configuration, today));
     }
     if (faults.length > 0) throw new DataError(faults);
     return steps.map(({ said }) => said);
   });
+}
+
+/** The service is asked last: a file that is wrong by itself is refused without it. */
+async function faultsIn(
+  { wanted, today }: Record<'wanted' | 'today', Configuration>,
+  store: Store,
+  config: Config,
+): Promise<Fault[]> {
+  const accounts = await store.of(wanted.workspace).collection('accounts', ACCOUNTS).list();
+  const keys = accounts.map(({ doc }) => doc);
+  const connected = keys.map(({ name }) => name);
+  const faults = faultsOf(wanted, today, connected).filter(([, message]) => message);
+  if (faults.length > 0) return faults;
+  return projectFaults({ wanted, today, keys: keysFor(keys, SCHEDULES) }, store, config);
 }
 
 /** Step by step; interrupted, it goes on where it was when it is run again. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { WEEKDAYS } from '../../src/core/schedule-choices.ts';
@@ -64,15 +64,15 @@ async function exported(url: string): Promise<string> {
   return out;
 }
 
-async function apply(url: string, text: string, ...args: string[]) {
+/** @param where the store, or a Deckhand with its service too */
+async function apply(where: string | TestWorld['config'], text: string, ...args: string[]) {
   const file = join(await temporaryFolder(), 'deckhand.yml');
   await writeFile(file, text);
-  return carryOut(APPLY, [file, ...args], {
-    ...MIN_ENV,
-    ENCRYPTION_KEYS,
-    NOTICE_INTERVAL_MS: '40',
-    STORE_URL: url,
-  });
+  const own =
+    typeof where === 'string'
+      ? { STORE_URL: where }
+      : { STORE_URL: where.STORE_URL, SERVICE_BASE_URL: where.SERVICE_BASE_URL };
+  return carryOut(APPLY, [file, ...args], { ...MIN_ENV, ENCRYPTION_KEYS, NOTICE_INTERVAL_MS: '40', ...own });
 }
 
 /** The Deckhand of a test is of an older release. */
@@ -90,6 +90,12 @@ async function openOn(url: string, connected = false): Promise<TestWorld> {
   for (const user of world.service.world.state.accounts.get(ACCOUNT)?.users ?? [])
     Object.assign(user, { billing: true });
   return world;
+}
+
+async function openConnected() {
+  const world = await openTestWorld({ connected: true });
+  onTestFinished(() => world.stop());
+  return { world, url: world.config.STORE_URL };
 }
 
 test.each(DATABASES)('what people set up on $name is the same in an empty store', async ({ fresh }) => {
@@ -260,11 +266,54 @@ test('a watch twice, and a workspace that the store does not have, are refused',
 });
 
 test('an account that is not connected is a mistake where others are', async () => {
-  const world = await openTestWorld({ connected: true });
-  onTestFinished(() => world.stop());
+  const { world } = await openConnected();
   const typo = WRITTEN.replace(`account: ${ACCOUNT}\n    setUpBy`, 'account: acmee\n    setUpBy');
-  const { code, err } = await apply(world.config.STORE_URL, typo, '--dry-run');
+  const { code, err } = await apply(world.config, typo, '--dry-run');
   expect([code, err]).toEqual([65, expect.stringMatching(/^line \d+: \S+: There is no account acmee\.\n$/)]);
+});
+
+describe('a project that the account does not have', () => {
+  const typo = WRITTEN.replace('permalink: storefront', 'permalink: storefrnt').replace(
+    'zone: Europe/Lisbon\n',
+    'zone: Europe/Lisbon\n    project: { permalink: storfront, name: Storefront }\n',
+  );
+  const line = (words: string) => typo.slice(0, typo.indexOf(words)).split('\n').length;
+  const faults = [
+    `line ${line('storefrnt')}: channels.${CHANNEL}.project.permalink: There is no project storefrnt in ${ACCOUNT}.`,
+    `line ${line('storfront')}: digests.monday.project.permalink: There is no project storfront in any account.`,
+    '',
+  ].join('\n');
+
+  test('is refused with its line, also in a dry run, and nothing is changed', async () => {
+    const { world, url } = await openConnected();
+    await world.restart(async () => {
+      const before = await exported(url);
+      expect(await apply(world.config, typo, '--dry-run')).toEqual({ code: 65, out: '', err: faults });
+      expect(await apply(world.config, typo)).toEqual({ code: 65, out: '', err: faults });
+      expect(await exported(url)).toBe(before);
+      expect(await apply(world.config, WRITTEN)).toMatchObject({ code: 0, err: '' });
+      // Nothing that is there already is asked for.
+      world.service.faults.add({ path: `/${ACCOUNT}/projects`, status: 500 });
+      expect((await apply(world.config, WRITTEN)).out).toBe('Nothing to change.\n');
+      await forgetRelease(url);
+    });
+  });
+
+  test('is not known where the service does not answer, and waits where the key does not work', async () => {
+    const { world } = await openConnected();
+    const fault = world.service.faults.add({ path: `/${ACCOUNT}/projects`, status: 500 });
+    await world.restart(async () => {
+      const { code, out, err } = await apply(world.config, typo);
+      expect([code, out]).toEqual([75, '']);
+      expect(err).toBe(
+        `The service does not answer, so the projects of ${ACCOUNT} could not be checked. Nothing was changed. Try again later.\n`,
+      );
+    });
+    expect(await apply(world.config, typo, '--dry-run')).toMatchObject({ code: 75 });
+    fault.remove();
+    world.service.faults.add({ path: `/${ACCOUNT}/projects`, status: 401 });
+    expect(await apply(world.config, typo, '--dry-run')).toMatchObject({ code: 0 });
+  });
 });
 
 test('more schedules than a channel may have are refused before the first is made', async () => {
@@ -276,15 +325,13 @@ test('more schedules than a channel may have are refused before the first is mad
 });
 
 test('SQLite’s file is left alone while a Deckhand has it', async () => {
-  const world = await openTestWorld({ connected: true });
-  onTestFinished(() => world.stop());
-  const { STORE_URL: url } = world.config;
-  const { code, err } = await apply(url, WRITTEN);
+  const { world } = await openConnected();
+  const { code, err } = await apply(world.config, WRITTEN);
   expect([code, err]).toEqual([
     75,
     expect.stringMatching(/is in use by another Deckhand\. Stop that one first/),
   ]);
-  expect(await apply(url, WRITTEN, '--dry-run')).toMatchObject({ code: 0 });
+  expect(await apply(world.config, WRITTEN, '--dry-run')).toMatchObject({ code: 0 });
 });
 
 test('the file may have every setting of a channel', () => {
