@@ -1,13 +1,16 @@
 import { z } from 'zod';
-import { outdated } from '../core/errors.ts';
+import { outdated, UserError } from '../core/errors.ts';
 import { defined, parseJson } from '../core/json.ts';
 import type { Message, ModalView } from '../core/message.ts';
+import { unmarked } from '../core/mrkdwn.ts';
 import type { Audited, Caller, Reply } from '../core/reply.ts';
 import type { Role } from '../core/roles.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Ending } from '../scheduler/workflows/end-steps.ts';
 import type { Explained } from '../views/blocks/failures.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
+import { messagesByField } from '../views/blocks/modal.ts';
+import { ServerNeeded } from '../workspace/projects.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
 /** What every handler is given, whatever came in: command, click, form, menu, shortcut, workflow step or event. */
@@ -238,6 +241,36 @@ function read<Schema extends z.ZodType>(
   const parsed = schema.safeParse(parseJson(text));
   if (!parsed.success) throw outdated(what);
   return parsed.data;
+}
+
+/** What is wrong with what a form holds, by `block_id`; `base` stands on top of it. */
+export class FormFault extends UserError {
+  readonly errors: Record<string, string>;
+  readonly base: string | undefined;
+
+  constructor(errors: Record<string, string>, base?: string, options?: ErrorOptions) {
+    super(Object.values(errors).join(' '), undefined, options);
+    this.errors = errors;
+    this.base = base;
+  }
+}
+
+/** What a form holds. @throws FormFault with each message under its field */
+export function readFields<Schema extends z.ZodType>(schema: Schema, { values }: Pick<ViewState, 'values'>) {
+  const fields = schema.safeParse(values);
+  if (!fields.success) throw new FormFault(messagesByField(fields.error));
+  return fields.data;
+}
+
+/** What the work gives; what the person did wrong stands under the field. */
+export async function underField<T>(field: string, work: () => Promise<T> | T): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const isTheirs = error instanceof UserError || error instanceof ServerNeeded;
+    if (!isTheirs || error instanceof FormFault) throw error;
+    throw new FormFault({ [field]: unmarked(error.message) }, undefined, { cause: error });
+  }
 }
 
 /** A menu in a message whose choice completes the command that was typed. */

@@ -12,10 +12,8 @@ import { doctor } from './admin/doctor.ts';
 import { createRolesCommand } from './admin/roles.ts';
 import { settings } from './admin/settings.ts';
 import type { Command, CommandGroup } from './command.ts';
-import { digestAdd } from './digests/add.ts';
-import { digestEdit, digestList, digestPause, digestRemove, digestResume } from './digests/feature.ts';
-import { digestPreview } from './digests/preview.ts';
-import { guardAdd, guardEdit, guardList, guardPause, guardRemove, guardResume } from './guards/guard.ts';
+import { digestCommands } from './digests/digest.ts';
+import { guardCommands } from './guards/guard.ts';
 import { createHelp, start } from './help/help.ts';
 import { integrationAdd } from './integrations/add.ts';
 import { integrationEdit } from './integrations/edit.ts';
@@ -27,38 +25,11 @@ import { beta, betaEnroll } from './servers/beta.ts';
 import { hosting, hostingSync } from './servers/hosting.ts';
 import { build, serverShow } from './servers/show.ts';
 import { test } from './test-access/test.ts';
-import { watchEdit } from './watches/edit.ts';
-import { unwatch, watchList, watchPause, watchResume } from './watches/lifecycle.ts';
 import { unwatchMine, watchMine } from './watches/mine.ts';
-import { watch } from './watches/watch.ts';
+import { watchCommands } from './watches/watch.ts';
 
 /** What a bare slash word means. */
 export const START = start.name;
-
-const FOLLOW: readonly Command[] = [
-  activity,
-  digestAdd,
-  digestEdit,
-  digestList,
-  digestPause,
-  digestResume,
-  digestRemove,
-  digestPreview,
-  guardAdd,
-  guardEdit,
-  guardList,
-  guardPause,
-  guardResume,
-  guardRemove,
-  watch,
-  watchMine,
-  watchEdit,
-  watchList,
-  watchPause,
-  watchResume,
-  unwatch,
-  unwatchMine,
-];
 
 /** Every command, in the order of the help. @param all what help and roles are about */
 function groupsOf(all: () => readonly CommandGroup[]): readonly CommandGroup[] {
@@ -73,7 +44,7 @@ function groupsOf(all: () => readonly CommandGroup[]): readonly CommandGroup[] {
       id: 'follow',
       title: 'Follow',
       summary: 'what is deployed, now or on a schedule',
-      commands: FOLLOW,
+      commands: [activity, ...digestCommands, ...guardCommands, ...watchCommands, watchMine, unwatchMine],
     },
     {
       id: 'set-up',

@@ -111,7 +111,7 @@ export const WORK: readonly Mutation[] = [
   },
   {
     name: 'a snoozed week has an hour too many where the clocks change',
-    file: 'src/commands/digests/feature.ts',
+    file: 'src/commands/digests/digest.ts',
     from: 'daysLater(schedule.record.zone, clock.now(), SNOOZED_DAYS)',
     to: 'clock.now() + SNOOZED_DAYS * 86_400_000',
     tests: [DIGEST_TEST],

@@ -10,24 +10,19 @@ import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
 import { timedList } from '../../views/schedules/timed.ts';
 import { isNamed } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { defineCommand } from '../command.ts';
+import { type Command, underField } from '../command.ts';
 import { channelOf, chosenProject, projectForForm, projectOf } from '../resolve-target.ts';
 import { cadenceIndex, readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
-import { listCommand, scheduleCommands } from '../schedules/lifecycle.ts';
 import {
-  addForm,
   addTimed,
   listed,
   openTimedForm,
   type TimedFeature,
-  TimedFields,
-  timedEditCommand,
+  timedCommands,
 } from '../schedules/timed-form.ts';
 
-const Fields = TimedFields.extend({ project: z.string({ error: 'Choose a project.' }) });
-
 /** Guards, as people meet them. */
-const GUARD_FEATURE: TimedFeature<Guard, z.infer<typeof Fields>> = {
+const GUARD_FEATURE: TimedFeature<Guard> = {
   kind: GUARDS,
   noun: 'guard',
   face: SCHEDULE_FACES.guard,
@@ -42,7 +37,6 @@ const GUARD_FEATURE: TimedFeature<Guard, z.infer<typeof Fields>> = {
   matches: ({ project }, wanted) => isNamed(project, wanted),
   list: async (guards, listing, { clock }) =>
     timedList(SCHEDULE_FACES.guard, listed(guards, clock), listing, guardWords),
-  fields: Fields,
   modal: guardModal,
   defaults: { cadence: 'hourly', time: '09:00' },
   valuesOf: () => ({}),
@@ -52,13 +46,13 @@ const GUARD_FEATURE: TimedFeature<Guard, z.infer<typeof Fields>> = {
     const { workspace, caller } = context;
     const bound = await workspace.channels.get(caller.channel);
     const account = await workspace.accounts.resolve(SCHEDULES, named, bound.account);
-    const { permalink, name } = await chosenProject(context, account, wanted);
+    const { permalink, name } = await underField('project', () => chosenProject(context, account, wanted));
     const project = { permalink, name: truncate(name, 100) };
     return { cadence, zone: parseZone(zone), account: account.name, project };
   },
 };
 
-export const guardAdd = defineCommand({
+export const guardCommands: readonly Command[] = timedCommands(GUARD_FEATURE, {
   name: 'guard add',
   summary: 'Tests a project on a schedule, silent while all is reachable; without times, in a form',
   usage: '[project] [<daily|weekdays|weekly:<day>> <HH:MM> | hourly | cron:"<five fields>"] [zone]',
@@ -93,17 +87,4 @@ export const guardAdd = defineCommand({
       project: project.permalink,
     });
   },
-  ...addForm(GUARD_FEATURE),
-});
-
-const { pause, resume, remove } = scheduleCommands(GUARD_FEATURE);
-
-export const guardEdit = defineCommand(timedEditCommand(GUARD_FEATURE));
-export const guardPause = defineCommand(pause);
-export const guardResume = defineCommand(resume);
-export const guardRemove = defineCommand(remove);
-
-export const guardList = defineCommand({
-  ...listCommand(GUARD_FEATURE),
-  summary: 'Lists this channel’s guards: when they run next, and how the last run ended',
 });

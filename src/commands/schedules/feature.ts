@@ -36,8 +36,24 @@ export interface ScheduleFeature<R> {
   matches?(record: R, wanted: string): boolean;
   /** Lists some of them. */
   list(records: readonly R[], listing: ScheduleListing, workspace: Workspace): Promise<Message>;
+  /** What its snooze button does. */
+  snoozing?: Operation<R>;
   /** What it posted, after one of its buttons was used; undefined where the message is a card. */
   redraw?(message: Message, record: R, change: ScheduleChange, context: ActionContext): Message | undefined;
+}
+
+/** What words and buttons may do with a schedule. */
+export interface Operation<R> {
+  verb: string;
+  /** The name of the command that it belongs to. */
+  command: string;
+  /** What the audit log calls it; left out, the command. */
+  audited?: string;
+  done: ScheduleChange['done'];
+  /** Which schedule is meant where none is named. */
+  fits?(schedule: Schedule<R>): boolean;
+  /** @returns the schedule as it is then; undefined where it was removed meanwhile */
+  change(context: CommandContext, schedule: Schedule<R>): Promise<Schedule<R> | undefined>;
 }
 
 export function isAsleep<R>({ isSnoozed }: ScheduleFeature<R>, { state, record }: Schedule<R>): boolean {

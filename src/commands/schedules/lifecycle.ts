@@ -15,11 +15,17 @@ import {
   nameOf,
   type OpenedFrom,
   restoredCard,
-  type ScheduleChange,
   whyPaused,
 } from '../../views/schedules/schedule.ts';
-import type { Action, ActionContext, CommandContext, CommandSpec } from '../command.ts';
-import { fromButton } from '../command.ts';
+import {
+  type Action,
+  type ActionContext,
+  type Command,
+  type CommandContext,
+  type CommandSpec,
+  defineCommand,
+  fromButton,
+} from '../command.ts';
 import { channelOf } from '../resolve-target.ts';
 import {
   announce,
@@ -29,6 +35,7 @@ import {
   expectAllowedThere,
   isAsleep,
   listOf,
+  type Operation,
   recordChange,
   removedCardOf,
   resolveSchedule,
@@ -42,56 +49,39 @@ export const ScheduleButton = z.object({ id: z.string(), list: z.enum(LIST_SCOPE
 const ShareButton = z.object({ scope: z.enum(LIST_SCOPES) });
 const UndoButton = z.object({ removal: z.string(), list: z.enum(LIST_SCOPES).optional() });
 
-/** What words and buttons may do with a schedule. */
-export interface Operation<R> {
-  verb: string;
-  /** The name of the command that it belongs to. */
-  command: string;
-  /** What the audit log calls it; left out, the command. */
-  audited?: string;
-  done: ScheduleChange['done'];
-  /** Which schedule is meant where none is named. */
-  fits?(schedule: Schedule<R>): boolean;
-  /** @returns the schedule as it is then; undefined where it was removed meanwhile */
-  change(context: CommandContext, schedule: Schedule<R>): Promise<Schedule<R> | undefined>;
-}
-
-/** `pause`, `resume` and `remove` of a kind, with their buttons and "Undo". */
+/** `list`, `pause`, `resume` and `remove` of a kind, with their buttons and "Undo". */
 export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
-  const { noun } = feature.face;
-  const commandOf = (operation: Operation<R>, summary: string): CommandSpec<z.infer<typeof Args>> => ({
-    name: operation.command,
-    summary: `${summary}; the id may be left out where the channel has one`,
-    usage: feature.matches === undefined ? '[id]' : '[id|project]',
-    role: feature.face.role,
-    durable: true,
-    rest: true,
-    args: Args,
-    run: ({ named }, context) => changeNamed(feature, operation, context, named),
-    actions: [actionOf(feature, operation)],
-  });
+  const { face, matches, snoozing } = feature;
+  const { noun, role, commands } = face;
   const removal = removing(feature);
-  return {
-    pause: commandOf(pausing(feature), `Pauses a ${noun}`),
-    resume: commandOf(resuming(feature), `Resumes a ${noun}, also one that Deckhand paused`),
-    remove: {
-      ...commandOf(removal, `Removes a ${noun}, which can be undone for 10 minutes`),
-      actions: [actionOf(feature, removal), undoAction(feature)],
-    },
-  };
-}
-
-/** `list` of a kind. */
-export function listCommand<R>(feature: ScheduleFeature<R>) {
-  return {
-    name: feature.face.commands.list,
+  const commandOf = (operation: Operation<R>, summary: string, others: readonly Action[]): Command =>
+    defineCommand({
+      name: operation.command,
+      summary: `${summary}; the id may be left out where the channel has one`,
+      usage: `[${['id', ...(matches ? ['project'] : []), ...(operation === removal ? ['all'] : [])].join('|')}]`,
+      role,
+      durable: true,
+      rest: true,
+      args: Args,
+      run: ({ named }, context) => changeNamed(feature, operation, context, named),
+      actions: [actionOf(feature, operation), ...others],
+    });
+  const list = defineCommand({
+    name: commands.list,
+    summary: `Lists this channel’s ${face.plural}: ${face.listed}`,
     usage: '[here|all]',
-    role: feature.face.role,
+    role,
     args: z.object({ scope: z.string().toLowerCase().pipe(z.enum(LIST_SCOPES)).default('here') }),
-    async run({ scope }: { scope: ListScope }, context: CommandContext): Promise<Reply> {
-      return { kind: 'private', message: await listOf(feature, context, scope) };
-    },
+    run: async ({ scope }, context) => ({ kind: 'private', message: await listOf(feature, context, scope) }),
     actions: [shareAction(feature)],
+  });
+  return {
+    list,
+    pause: commandOf(pausing(feature), `Pauses a ${noun}`, snoozing ? [actionOf(feature, snoozing)] : []),
+    resume: commandOf(resuming(feature), `Resumes a ${noun}, also one that Deckhand paused`, []),
+    remove: commandOf(removal, `Removes a ${noun}, which can be undone for 10 minutes`, [
+      undoAction(feature),
+    ]),
   };
 }
 
@@ -145,7 +135,7 @@ async function carryOut<R>(
 }
 
 /** A button that changes a schedule: the message that it stands on is drawn anew. */
-export function actionOf<R>(feature: ScheduleFeature<R>, operation: Operation<R>): Action {
+function actionOf<R>(feature: ScheduleFeature<R>, operation: Operation<R>): Action {
   const { face, note, redraw } = feature;
   const { verb, command, audited = command, done } = operation;
   return {

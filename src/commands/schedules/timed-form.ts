@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type Clock, withTimeout } from '../../core/clock.ts';
-import { UserError } from '../../core/errors.ts';
 import type { ModalView } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
@@ -17,13 +16,27 @@ import {
   type TimedSchedule,
 } from '../../records/timed-schedules.ts';
 import type { Choices, TimedKind } from '../../scheduler/schedules/timed.ts';
+import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import { say } from '../../views/blocks/message.ts';
-import { messagesByField, type Values } from '../../views/blocks/modal.ts';
+import type { Values } from '../../views/blocks/modal.ts';
 import { nameOf, type OpenedFrom } from '../../views/schedules/schedule.ts';
 import { type Listed, type TimedForm, TimedOrigin } from '../../views/schedules/timed.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import type { Action, CommandContext, CommandSpec, Submission, Submitted, ViewState } from '../command.ts';
-import { fromForm, redraw } from '../command.ts';
+import {
+  type Action,
+  type Command,
+  type CommandContext,
+  type CommandSpec,
+  defineCommand,
+  FormFault,
+  fromForm,
+  readFields,
+  redraw,
+  type Submission,
+  type Submitted,
+  underField,
+  type ViewState,
+} from '../command.ts';
 import { faultOf, readTime } from './cadence-words.ts';
 import {
   announce,
@@ -36,29 +49,29 @@ import {
   type ScheduleFeature,
   showEdited,
 } from './feature.ts';
-import { editCommand, removedSince } from './lifecycle.ts';
+import { editCommand, removedSince, scheduleCommands } from './lifecycle.ts';
 
 /** The form of a digest or a guard: drawn anew with each choice, to show the next times, and read when it is sent. */
 
-/** What every form has; account and project as they were named. */
-export const TimedFields = z.object({
+/** What the forms have; account and project as they were named. The last two are of digests alone. */
+const Fields = z.object({
   cadence: z.string({ error: 'Choose how often.' }),
   zone: z
     .string({ error: 'Choose a time zone.' })
     .refine(isZone, { error: 'Unknown time zone. Give its IANA name, e.g. Europe/Lisbon.' }),
   account: z.string().optional(),
   project: z.string().optional(),
+  range: z.enum(ACTIVITY_RANGES).optional(),
+  skip_quiet: z.array(z.string()).optional(),
 });
 
 /** What was filled in, or typed. */
-export type Filled<Fields> = Omit<Fields, 'cadence'> & { cadence: Cadence };
+export type Filled = Omit<z.infer<typeof Fields>, 'cadence'> & { cadence: Cadence };
 
 /** Digests and guards, as people set them up and change them. */
-export interface TimedFeature<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>
-  extends ScheduleFeature<R> {
+export interface TimedFeature<R extends TimedSchedule> extends ScheduleFeature<R> {
   kind: TimedKind<R>;
   noun: TimedNoun;
-  fields: z.ZodType<Fields>;
   modal(form: TimedForm): ModalView;
   /** What is chosen in the form of a new one. */
   defaults: Values;
@@ -68,7 +81,7 @@ export interface TimedFeature<R extends TimedSchedule, Fields extends z.infer<ty
    * The form's or the words' choices, checked against what is connected.
    * @throws UserError where there is no such account or project, or none that works
    */
-  choicesOf(context: CommandContext, filled: Filled<Fields>): Promise<Choices<R>>;
+  choicesOf(context: CommandContext, filled: Filled): Promise<Choices<R>>;
   /** Whether one of a channel is about the same, and is changed where it is set up once more; never if left out. */
   isSame?(record: R, choices: Choices<R>): boolean;
 }
@@ -89,8 +102,8 @@ export function listed<R extends TimedSchedule>(records: readonly R[], clock: Cl
 /** Slack's handle for opening a form dies after 3 s. */
 const ZONE_TIMEOUT_MS = 800;
 
-export async function openTimedForm<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
-  { noun, modal, defaults }: TimedFeature<R, Fields>,
+export async function openTimedForm<R extends TimedSchedule>(
+  { noun, modal, defaults }: TimedFeature<R>,
   channel: string,
   { caller, workspace, account: named }: CommandContext,
   chosen: Values = {},
@@ -108,13 +121,13 @@ export async function openTimedForm<R extends TimedSchedule, Fields extends z.in
   const project = projectOfChannel(bound, account)?.permalink;
   const values = { ...defaults, zone: zone ?? bound.zone ?? 'UTC', account, project, ...chosen };
   const origin = { channel, account, accounts: names.length > 1 ? names : [] };
-  const next = nextInForm(noun, values, workspace.clock.now());
+  const next = await nextInForm(noun, values, workspace.clock.now());
   return { kind: 'modal', view: modal({ origin, values, next }) };
 }
 
 /** What an edited one is, filled in. */
-async function formOf<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
-  { noun, modal, valuesOf }: TimedFeature<R, Fields>,
+async function formOf<R extends TimedSchedule>(
+  { noun, modal, valuesOf }: TimedFeature<R>,
   { workspace }: CommandContext,
   { record }: Schedule<R>,
   from: OpenedFrom | undefined,
@@ -132,13 +145,21 @@ async function formOf<R extends TimedSchedule, Fields extends z.infer<typeof Tim
     ...valuesOf(record),
   };
   const origin = { id, from, channel, account, accounts: names.length > 1 ? names : [] };
-  return modal({ origin, values, next: nextInForm(noun, values, workspace.clock.now()) });
+  return modal({ origin, values, next: await nextInForm(noun, values, workspace.clock.now()) });
+}
+
+/** `add`, `edit`, `list`, `pause`, `resume` and `remove`. @param add its words; the form is this one's */
+export function timedCommands<R extends TimedSchedule, Args>(
+  feature: TimedFeature<R>,
+  add: CommandSpec<Args>,
+): Command[] {
+  const { list, pause, resume, remove } = scheduleCommands(feature);
+  const edit = timedEditCommand(feature);
+  return [defineCommand({ ...add, ...addForm(feature) }), edit, list, pause, resume, remove];
 }
 
 /** The form of a new one, with all that happens in it. */
-export function addForm<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
-  feature: TimedFeature<R, Fields>,
-): { actions: Action[]; submissions: Submission[] } {
+function addForm<R extends TimedSchedule>(feature: TimedFeature<R>) {
   return formParts(feature, 'add', async (context, { channel, accounts }, filled) => {
     // With one account there is no field for it.
     const account = accounts.length === 0 ? undefined : filled.account;
@@ -147,9 +168,7 @@ export function addForm<R extends TimedSchedule, Fields extends z.infer<typeof T
 }
 
 /** `edit`, by words, by button and by its form. */
-export function timedEditCommand<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
-  feature: TimedFeature<R, Fields>,
-): CommandSpec<{ named?: string | undefined }> {
+function timedEditCommand<R extends TimedSchedule>(feature: TimedFeature<R>): Command {
   const edit = editCommand(feature, (...opened) => formOf(feature, ...opened));
   const form = formParts(feature, 'edit', async (context, { id, from, accounts }, filled) => {
     const schedule = await resolveSchedule(feature, context, id);
@@ -162,15 +181,19 @@ export function timedEditCommand<R extends TimedSchedule, Fields extends z.infer
     await recordChange(context, edit.name, edited);
     return undefined;
   });
-  return { ...edit, actions: [...(edit.actions ?? []), ...form.actions], submissions: form.submissions };
+  return defineCommand({
+    ...edit,
+    actions: [...(edit.actions ?? []), ...form.actions],
+    submissions: form.submissions,
+  });
 }
 
 /** Stores a new one and says so in the channel; where Deckhand may not post there, there is none. */
-export async function addTimed<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
-  feature: TimedFeature<R, Fields>,
+export async function addTimed<R extends TimedSchedule>(
+  feature: TimedFeature<R>,
   context: CommandContext,
   channel: string,
-  filled: Filled<Fields>,
+  filled: Filled,
 ): Promise<Reply> {
   const { user: setUpBy, requestId } = context.caller;
   const { workspace } = context;
@@ -184,8 +207,8 @@ export async function addTimed<R extends TimedSchedule, Fields extends z.infer<t
   return announceNew(feature, context, schedule, `${feature.noun} add`);
 }
 
-async function changeSame<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
-  feature: TimedFeature<R, Fields>,
+async function changeSame<R extends TimedSchedule>(
+  feature: TimedFeature<R>,
   context: CommandContext,
   same: Schedule<R>,
   choices: Choices<R>,
@@ -202,20 +225,15 @@ async function changeSame<R extends TimedSchedule, Fields extends z.infer<typeof
   return reply;
 }
 
-function formParts<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
-  feature: TimedFeature<R, Fields>,
+function formParts<R extends TimedSchedule>(
+  feature: TimedFeature<R>,
   verb: 'add' | 'edit',
-  carryOut: (
-    context: CommandContext,
-    origin: TimedOrigin,
-    filled: Filled<Fields>,
-  ) => Promise<Reply | undefined>,
+  carryOut: (context: CommandContext, origin: TimedOrigin, filled: Filled) => Promise<Reply | undefined>,
 ): { actions: Action[]; submissions: Submission[] } {
   const callbackId = `${feature.noun}.${verb}`;
   const submit = async (state: ViewState, context: CommandContext): Promise<Submitted> => {
-    const read = readForm(feature, state.values, context.workspace.clock.now());
-    if ('errors' in read) return { kind: 'errors', errors: read.errors };
-    const reply = await carryOut(context, originOf(state), read.filled);
+    const filled = await readForm(feature.noun, state, context.workspace.clock.now());
+    const reply = await carryOut(context, originOf(state), filled);
     return { kind: 'close', ...(reply?.kind === 'private' ? { after: async () => reply } : {}) };
   };
   const actions = ['cadence', 'time', 'cron', 'zone', 'account'].map(
@@ -226,7 +244,7 @@ function formParts<R extends TimedSchedule, Fields extends z.infer<typeof TimedF
       run: redraw(async (state, { workspace }, value) => {
         const values = { ...state.values, [actionId]: value ?? state.values[actionId] };
         const account = typeof values.account === 'string' ? values.account : undefined;
-        const next = nextInForm(feature.noun, values, workspace.clock.now());
+        const next = await nextInForm(feature.noun, values, workspace.clock.now());
         return feature.modal({ origin: { ...originOf(state), account }, values, next });
       }),
     }),
@@ -238,54 +256,42 @@ function originOf(state: ViewState): TimedOrigin {
   return fromForm(TimedOrigin, state.metadata);
 }
 
-/** What was filled in, or what is wrong by field. */
-function readForm<R extends TimedSchedule, Fields extends z.infer<typeof TimedFields>>(
-  { fields: schema, noun }: TimedFeature<R, Fields>,
-  values: Values,
+/** @throws FormFault */
+async function readForm(
+  noun: TimedNoun,
+  { values }: Pick<ViewState, 'values'>,
   now: number,
-): { filled: Filled<Fields> } | { errors: Record<string, string> } {
-  const fields = schema.safeParse(values);
-  const timed = readWhen(values);
-  const errors = {
-    ...(fields.success ? {} : messagesByField(fields.error)),
-    ...('errors' in timed ? timed.errors : {}),
-  };
-  if (!fields.success || 'errors' in timed) return { errors };
-  const { cadence } = timed;
-  const fault = faultOf(noun, cadence, fields.data.zone, now);
-  if (fault !== undefined) return { errors: { cron: fault.replaceAll('`', '') } };
-  return { filled: { ...fields.data, cadence } };
+): Promise<Filled> {
+  const fields = readFields(Fields, { values });
+  const cadence = await cadenceIn(values);
+  const fault = faultOf(noun, cadence, fields.zone, now);
+  if (fault !== undefined) throw new FormFault({ cron: unmarked(fault) });
+  return { ...fields, cadence };
 }
 
-function readWhen(values: Values): { cadence: Cadence } | { errors: Record<string, string> } {
-  const { cadence = '', time, cron } = values;
-  if (cadence === 'hourly') return { cadence: { kind: 'hourly' } };
+/** @throws FormFault */
+async function cadenceIn({ cadence = '', time, cron }: Values): Promise<Cadence> {
+  if (cadence === 'hourly') return { kind: 'hourly' };
   if (cadence === 'cron') {
-    if (typeof cron !== 'string') return { errors: { cron: 'Give five cron fields, e.g. 0 9 * * 1-5.' } };
-    return { cadence: { kind: 'cron', cron: cron.trim().replaceAll(/\s+/g, ' ') } };
+    if (typeof cron !== 'string') throw new FormFault({ cron: 'Give five cron fields, e.g. 0 9 * * 1-5.' });
+    return { kind: 'cron', cron: cron.trim().replaceAll(/\s+/g, ' ') };
   }
   const [kind, day] = String(cadence).split(':');
-  try {
-    const parsed = Cadence.safeParse({
-      kind,
-      day,
-      time: readTime(typeof time === 'string' ? time : undefined),
-    });
-    return parsed.success ? { cadence: parsed.data } : { errors: { cadence: 'Choose how often.' } };
-  } catch (error) {
-    if (error instanceof UserError) return { errors: { time: unmarked(error.message) } };
-    throw error;
-  }
+  const read = await underField('time', () => readTime(typeof time === 'string' ? time : undefined));
+  const parsed = Cadence.safeParse({ kind, day, time: read });
+  if (!parsed.success) throw new FormFault({ cadence: 'Choose how often.' });
+  return parsed.data;
 }
 
 const SHOWN_TIMES = 3;
 
 /** The form's next times for what is chosen so far, or what is still wrong. */
-function nextInForm(noun: TimedNoun, values: Values, now: number): TimedForm['next'] {
-  const timed = readWhen(values);
-  if ('errors' in timed) return Object.values(timed.errors)[0] ?? '';
-  const { zone } = values;
-  if (typeof zone !== 'string' || !isZone(zone)) return 'Choose a time zone.';
-  const fault = faultOf(noun, timed.cadence, zone, now)?.replaceAll('`', '');
-  return fault ?? nextTimes(timed.cadence, zone, now, SHOWN_TIMES);
+async function nextInForm(noun: TimedNoun, values: Values, now: number): Promise<TimedForm['next']> {
+  try {
+    const { cadence, zone } = await readForm(noun, { values }, now);
+    return nextTimes(cadence, zone, now, SHOWN_TIMES);
+  } catch (error) {
+    if (error instanceof FormFault) return error.message;
+    throw error;
+  }
 }

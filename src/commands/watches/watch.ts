@@ -1,18 +1,60 @@
 import { z } from 'zod';
+import { WATCH_MODES } from '../../core/schedule-choices.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
-import type { Watch, WatchedProject, WatchedServer } from '../../records/watches.ts';
-import { setUpWatch } from '../../scheduler/watches/watch-service.ts';
+import type { PlacedWatch, Watch, WatchedProject, WatchedServer } from '../../records/watches.ts';
+import { withPolling } from '../../scheduler/schedules/polling.ts';
+import { WATCH_FEED } from '../../scheduler/watches/feed.ts';
+import { CHANNEL_WATCHES } from '../../scheduler/watches/schedule.ts';
+import { editWatch, setUpWatch, type WatchChoices } from '../../scheduler/watches/watch-service.ts';
 import { say } from '../../views/blocks/message.ts';
-import { watchWords } from '../../views/watches/watch.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
+import {
+  WATCH_EDIT,
+  WatchOrigin,
+  watchListMessage,
+  watchModal,
+  watchWords,
+} from '../../views/watches/watch.ts';
+import { findProject, isNamed } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
+import {
+  type Command,
+  type CommandContext,
+  defineCommand,
+  FormFault,
+  fromForm,
+  readFields,
+  type Submitted,
+  underField,
+  type ViewState,
+} from '../command.ts';
 import { accountOf, channelOf, projectOf, serverOf } from '../resolve-target.ts';
-import { announce, announceNew, cardOf, recordChange } from '../schedules/feature.ts';
-import { WATCH_FEATURE } from './lifecycle.ts';
+import {
+  announce,
+  announceNew,
+  cardOf,
+  expectAllowedThere,
+  recordChange,
+  resolveSchedule,
+  type ScheduleFeature,
+  showEdited,
+} from '../schedules/feature.ts';
+import { editCommand, removedSince, scheduleCommands } from '../schedules/lifecycle.ts';
 import { readHours, readWatchWords, type WatchWords } from './parse-watch-arguments.ts';
 
-export const watch = defineCommand({
+/** Watches, as people meet them. */
+const WATCH_FEATURE: ScheduleFeature<PlacedWatch> = {
+  kind: CHANNEL_WATCHES,
+  face: SCHEDULE_FACES.watch,
+  words: watchWords,
+  matches: ({ watch: { project } }, wanted) => project !== undefined && isNamed(project, wanted),
+  async list(watches, listing, { store }) {
+    return watchListMessage(await withPolling(store, WATCH_FEED.interval, watches), listing);
+  },
+};
+
+const watch = defineCommand({
   name: 'watch',
   summary:
     'Posts what happens in a project or in all: all events, failures only, or changes between failing and passing',
@@ -64,7 +106,7 @@ async function targetOf(
   words: WatchWords,
   named: string | undefined,
   context: CommandContext,
-): Promise<{ account: Account; project: Watch['project']; server: Watch['server'] }> {
+): Promise<{ account: Account } & Pick<Watch, 'project' | 'server'>> {
   if (words.isAll) {
     const account = await accountOf(context, SCHEDULES);
     // The service lists servers by project; the name is looked for in every event.
@@ -76,12 +118,70 @@ async function targetOf(
 }
 
 /** What is kept of a server; by name alone where it is one of any project. */
-export function watchedServer(server: WatchedServer | string): WatchedServer {
+function watchedServer(server: WatchedServer | string): WatchedServer {
   const { identifier, name } = typeof server === 'string' ? { identifier: server, name: server } : server;
   return { identifier: identifier.slice(0, 200), name: name.slice(0, 200) };
 }
 
 /** What is kept of a project; foreign names may be long. */
-export function watchedProject({ permalink, identifier, name }: WatchedProject): WatchedProject {
+function watchedProject({ permalink, identifier, name }: WatchedProject): WatchedProject {
   return { permalink, identifier, name: name.slice(0, 200) };
 }
+
+const Typed = z.string().trim().optional();
+const Fields = z.object({
+  mode: z.enum(WATCH_MODES, { error: 'Choose what it posts.' }),
+  project: z.string().optional(),
+  server: Typed,
+  hours: Typed,
+});
+
+const watchEdit = defineCommand({
+  ...editCommand(WATCH_FEATURE, async (_, { id, record: { account, watch } }, from) =>
+    watchModal({ id, account, from }, watch),
+  ),
+  submissions: [{ callbackId: WATCH_EDIT, role: 'operator', submit }],
+});
+
+async function submit(state: ViewState, context: CommandContext): Promise<Submitted> {
+  const { id, from } = fromForm(WatchOrigin, state.metadata);
+  const schedule = await resolveSchedule(WATCH_FEATURE, context, id);
+  await expectAllowedThere(WATCH_FEATURE, context, schedule, watchEdit.name);
+  const choices = await choicesOf(context, schedule.record, readFields(Fields, state));
+  const edited = await editWatch(context.workspace, schedule, choices);
+  if (edited === 'taken')
+    throw new FormFault({ project: 'Another watch of this channel has this project and server.' });
+  if (edited === undefined) throw removedSince(WATCH_FEATURE, schedule);
+  await showEdited(WATCH_FEATURE, context, edited, from);
+  await recordChange(context, 'watch edit', edited);
+  return { kind: 'close' };
+}
+
+/** @throws FormFault */
+async function choicesOf(
+  context: CommandContext,
+  { account: named, watch: before }: PlacedWatch,
+  { mode, project: wanted, server: typed, hours }: z.infer<typeof Fields>,
+): Promise<WatchChoices> {
+  const { caller, workspace } = context;
+  const account = await workspace.accounts.resolve(SCHEDULES, named);
+  const found = wanted && findProject(await workspace.projects.look(account), wanted);
+  if (wanted && !found) throw new FormFault({ project: 'The account has no such project.' });
+  const project = found ? watchedProject(found) : undefined;
+  // One that stands unchanged is not looked for again: it may be gone from the service.
+  const isSame = project?.permalink === before.project?.permalink && typed === before.server?.name;
+  const serverIn = (within: string) => underField('server', () => serverOf(context, account, within, typed));
+  const server = project && !isSame && typed ? await serverIn(project.permalink) : typed;
+  const times = hours ? await underField('hours', () => readHours(hours)) : undefined;
+  return {
+    mode,
+    project,
+    server: isSame ? before.server : server ? watchedServer(server) : undefined,
+    // In the zone that they had, else in that of the person who gives them.
+    hours: times && { ...times, zone: before.hours?.zone ?? (await zoneOf(workspace, caller.user)) },
+  };
+}
+
+const { list, pause, resume, remove } = scheduleCommands(WATCH_FEATURE);
+
+export const watchCommands: readonly Command[] = [watch, watchEdit, list, pause, resume, remove];

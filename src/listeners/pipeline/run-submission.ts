@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { CommandContext, Submitted, ViewState } from '../../commands/command.ts';
+import { type CommandContext, FormFault, type Submitted, type ViewState } from '../../commands/command.ts';
 import { createContext } from '../../commands/resolve-target.ts';
 import { DAY_MS, withTimeout } from '../../core/clock.ts';
 import { outdated } from '../../core/errors.ts';
+import { defined } from '../../core/json.ts';
 import type { Caller } from '../../core/reply.ts';
 import { RecentMap } from '../../core/ttl-cache.ts';
 import { countPossibleDuplicate } from '../../observability/metrics.ts';
@@ -188,12 +189,17 @@ function carryOutForm(sent: Sent): Promise<Submitted> {
       return submission.submit(state, context);
     },
     async explain(error) {
+      if (error instanceof FormFault) return faulty(error);
       const invalid = invalidIn(error);
       if (invalid !== undefined) return invalidFields(invalid);
       const explained = context.explain(error, { view: viewOf(sent) });
       return { kind: 'errors', errors: {}, base: failureWords(explained), lacks: explained.lacks };
     },
   });
+}
+
+function faulty({ errors, base }: FormFault): Submitted {
+  return { kind: 'errors', errors, ...defined({ base }) };
 }
 
 /** For the log, which takes no word that came in. */

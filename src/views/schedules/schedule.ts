@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, count, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
+import { capitalised, code, count, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
 import type { LastResult, Paused, ScheduleState } from '../../records/schedules.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, buttons, context, headed, say, section } from '../blocks/message.ts';
@@ -21,45 +21,28 @@ export interface ScheduleFace {
   remove: { verb: 'remove' | 'stop'; label: string; confirm: string };
   /** Buttons of this kind alone: label by verb. */
   extras: Readonly<Record<string, string>>;
+  /** What its list says of each. */
+  listed: string;
 }
 
 export const SCHEDULE_FACES = {
   digest: {
-    prefix: 'digest',
-    role: 'operator',
+    ...faceOf('digest', 'digests', 'It will not be posted any more.'),
     icon: ':calendar:',
-    title: 'Digest',
-    noun: 'digest',
-    plural: 'digests',
-    commands: { add: 'digest add', list: 'digest list', remove: 'digest remove' },
-    remove: { verb: 'remove', label: 'Remove', confirm: 'It will not be posted any more.' },
     extras: { edit: 'Edit', preview: 'Preview' },
+    listed: 'when they come next, how the last went, who set them up',
   },
   guard: {
-    prefix: 'guard',
-    role: 'operator',
+    ...faceOf('guard', 'guards', 'The project will not be tested by itself any more.'),
     icon: ':shield:',
-    title: 'Guard',
-    noun: 'guard',
-    plural: 'guards',
-    commands: { add: 'guard add', list: 'guard list', remove: 'guard remove' },
-    remove: {
-      verb: 'remove',
-      label: 'Remove',
-      confirm: 'The project will not be tested by itself any more.',
-    },
-    extras: { edit: 'Edit' },
+    listed: 'when they run next, and how the last run ended',
   },
   watch: {
-    prefix: 'watch',
-    role: 'operator',
+    ...faceOf('watch', 'watches', ''),
     icon: ':eyes:',
-    title: 'Watch',
-    noun: 'watch',
-    plural: 'watches',
     commands: { add: 'watch all failures', list: 'watch list', remove: 'unwatch' },
     remove: { verb: 'stop', label: 'Stop', confirm: 'Its events will not be posted here any more.' },
-    extras: { edit: 'Edit' },
+    listed: 'who set them up, when, and what came of them',
   },
   invoices: {
     prefix: 'invoices',
@@ -71,8 +54,26 @@ export const SCHEDULE_FACES = {
     commands: { add: 'invoices notify here', list: 'invoices notify', remove: 'invoices notify off' },
     remove: { verb: 'stop', label: 'Stop', confirm: 'Invoices will not be posted here any more.' },
     extras: {},
+    listed: '',
   },
 } as const satisfies Record<string, ScheduleFace>;
+
+/** What most kinds have in common. */
+function faceOf(noun: 'digest' | 'guard' | 'watch', plural: string, confirm: string) {
+  const commands = { add: `${noun} add`, list: `${noun} list`, remove: `${noun} remove` };
+  const remove = { verb: 'remove', label: 'Remove', confirm } as const;
+  const role = 'operator' as const;
+  return {
+    prefix: noun,
+    role,
+    title: capitalised(noun),
+    noun,
+    plural,
+    commands,
+    remove,
+    extras: { edit: 'Edit' },
+  };
+}
 
 /** A schedule as people are shown it. */
 export interface ShownSchedule {

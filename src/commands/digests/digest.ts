@@ -1,0 +1,203 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { dateTime, truncate } from '../../core/mrkdwn.ts';
+import type { Reply } from '../../core/reply.ts';
+import { daysLater, parseZone } from '../../jobs/zone.ts';
+import { SCHEDULES } from '../../records/account-keys.ts';
+import { projectOfChannel } from '../../records/channels.ts';
+import type { Digest } from '../../records/digests.ts';
+import { nextOf } from '../../records/timed-schedules.ts';
+import { DIGESTS, drawDigest, frameOf } from '../../scheduler/digests/digest.ts';
+import { gatherReports } from '../../scheduler/digests/reports.ts';
+import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
+import type { Choices } from '../../scheduler/schedules/timed.ts';
+import { digestWords, withFooterChange } from '../../views/digests/digest.ts';
+import { digestModal } from '../../views/digests/form.ts';
+import { SCHEDULE_FACES, type ScheduleChange } from '../../views/schedules/schedule.ts';
+import { timedList } from '../../views/schedules/timed.ts';
+import { findProject } from '../../workspace/projects.ts';
+import { zoneOf } from '../../workspace/slack-people.ts';
+import { readActivityWords } from '../activity/activity.ts';
+import { type Command, type CommandContext, defineCommand, fromButton } from '../command.ts';
+import { channelOf, isEverything } from '../resolve-target.ts';
+import { readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
+import { type Operation, resolveSchedule } from '../schedules/feature.ts';
+import { ScheduleButton } from '../schedules/lifecycle.ts';
+import {
+  addTimed,
+  type Filled,
+  listed,
+  openTimedForm,
+  type TimedFeature,
+  timedCommands,
+} from '../schedules/timed-form.ts';
+
+/** API 4.9 (docs/service-api.md): what the service takes where no range is named. */
+const DEFAULT_RANGE = 'last_7_days';
+const SNOOZED_DAYS = 7;
+
+const SNOOZING: Operation<Digest> = {
+  verb: 'snooze',
+  command: 'digest pause',
+  audited: 'digest snooze',
+  done: 'snoozed',
+  async change({ workspace: { clock, digests } }, schedule) {
+    const snoozedUntil = daysLater(schedule.record.zone, clock.now(), SNOOZED_DAYS);
+    const changed = await digests.change(schedule.id, (current) => ({ ...current, snoozedUntil }));
+    return changed && DIGESTS.asSchedule(changed);
+  },
+};
+
+/** Digests, as people meet them. */
+const DIGEST_FEATURE: TimedFeature<Digest> = {
+  kind: DIGESTS,
+  noun: 'digest',
+  face: SCHEDULE_FACES.digest,
+  words: digestWords,
+  note: noteOf,
+  snoozing: SNOOZING,
+  isSnoozed: ({ snoozedUntil }) => snoozedUntil !== undefined,
+  list: async (digests, listing, { clock }) =>
+    timedList(SCHEDULE_FACES.digest, listed(digests, clock), listing, digestWords),
+  modal: digestModal,
+  defaults: { cadence: 'weekdays', time: '09:00', range: DEFAULT_RANGE },
+  valuesOf: ({ range, skipQuiet }) => ({ range, skip_quiet: skipQuiet ? ['skip_quiet'] : [] }),
+  choicesOf,
+  redraw(message, digest, { done, user }, { workspace }) {
+    const isAsleep = digest.state.kind === 'paused' || digest.snoozedUntil !== undefined;
+    const frame = { digest, next: nextOf(digest, workspace.clock.now()) };
+    return withFooterChange(message, frame, { said: `${done} by <@${user}>`, isAsleep });
+  },
+};
+
+export const digestCommands: readonly Command[] = [
+  ...timedCommands(DIGEST_FEATURE, {
+    name: 'digest add',
+    summary: 'Sets up a digest of the activity in this channel; without words, in a form',
+    usage:
+      '[<daily|weekdays|weekly:<day>> <HH:MM> | cron:"<five fields>"] [zone] [range] [--project <project>|all] [--skip-quiet]',
+    examples: [
+      'digest add weekly:mon 09:00 Europe/Lisbon last_7_days',
+      'digest add weekdays 09:00 Asia/Tokyo this_week --skip-quiet',
+      'digest add cron:"*/5 * * * *" UTC today',
+    ],
+    role: 'operator',
+    needsAccount: true,
+    isPosted: true,
+    durable: (words) => words.length > 0,
+    rest: true,
+    flags: ['project'],
+    switches: ['skip-quiet'],
+    args: z.object({
+      words: z.string().optional(),
+      project: z.string().optional(),
+      'skip-quiet': z.literal(true).optional(),
+    }),
+    async run(args, context) {
+      const channel = channelOf(context);
+      if (args.words === undefined) return openTimedForm(DIGEST_FEATURE, channel, context);
+      const words = readDigestWords(typedAfter('digest add', context.text, ['skip-quiet']));
+      const { caller, workspace } = context;
+      const bound = await workspace.channels.get(channel);
+      const account = context.account ?? bound.account;
+      return addTimed(DIGEST_FEATURE, context, channel, {
+        cadence: words.cadence,
+        zone: words.zone ?? (await zoneOf(workspace, caller.user)),
+        range: words.range,
+        account,
+        project: args.project ?? words.project ?? projectOfChannel(bound, account)?.permalink,
+        skip_quiet: args['skip-quiet'] === true ? ['skip_quiet'] : [],
+      });
+    },
+  }),
+  defineCommand({
+    name: 'digest preview',
+    summary: 'Shows you a digest as it would be posted now; the id may be left out where the channel has one',
+    usage: '[id]',
+    role: 'operator',
+    needsAccount: true,
+    takesAccount: false,
+    args: z.object({ id: z.string().optional() }),
+    run: ({ id }, context) => preview(context, id),
+    actions: [
+      {
+        actionId: 'digest:preview',
+        role: 'operator',
+        run: (value, context) => preview(context, fromButton(ScheduleButton, value).id),
+      },
+    ],
+  }),
+];
+
+/**
+ * Reads what sets up a digest: when, in which zone, and what it covers. Pure.
+ * @throws UserError for the first word that is wrong, with the nearest that is right
+ */
+export function readDigestWords(words: readonly string[]) {
+  const { cadence, zone, rest } = readCadenceWords(words, 'digest', beginsWithRange);
+  const { range, project } = readActivityWords(rest);
+  return { cadence, zone, range, project };
+}
+
+function beginsWithRange(words: readonly string[]): boolean {
+  for (let length = 1; length <= Math.min(4, words.length); length += 1)
+    if (isRange(words.slice(0, length))) return true;
+  return false;
+}
+
+function isRange(words: readonly string[]): boolean {
+  try {
+    const { range, project } = readActivityWords(words);
+    return range !== undefined && project === undefined;
+  } catch (error) {
+    if (error instanceof UserError) return false;
+    throw error;
+  }
+}
+
+function noteOf(
+  digest: Digest,
+  done: ScheduleChange['done'],
+  { workspace: { clock } }: CommandContext,
+): string | undefined {
+  const { snoozedUntil } = digest;
+  switch (done) {
+    case 'snoozed':
+      return snoozedUntil === undefined ? undefined : `It is back after ${dateTime(snoozedUntil)}.`;
+    case 'removed':
+    case 'paused':
+    case 'restored':
+      return undefined;
+    default: {
+      const next = nextOf({ ...digest, snoozedUntil: 0 }, clock.now());
+      return next === undefined ? undefined : `The next one is ${dateTime(next)}.`;
+    }
+  }
+}
+
+async function choicesOf(
+  { workspace }: CommandContext,
+  { account: named, project: wanted, cadence, zone, range = DEFAULT_RANGE, skip_quiet: quiet = [] }: Filled,
+): Promise<Choices<Digest>> {
+  const isOfOne = wanted !== undefined && !isEverything(wanted);
+  const account = await workspace.accounts.resolve(SCHEDULES, named);
+  const kept = named === undefined && !isOfOne ? {} : { account: account.name };
+  if (!isServed({ account: kept.account }, await workspace.accounts.list()))
+    throw new UserError('This digest has no working account.', `connect ${account.name}`);
+  const skipQuiet = quiet.includes('skip_quiet');
+  const choices = { cadence, zone: parseZone(zone), range, skipQuiet, ...kept };
+  if (!isOfOne) return choices;
+  const project = findProject(await workspace.projects.look(account), wanted);
+  if (project === undefined) throw new UserError('Name the project.', 'projects');
+  return { ...choices, project: { permalink: project.permalink, name: truncate(project.name, 100) } };
+}
+
+async function preview(context: CommandContext, named: string | undefined): Promise<Reply> {
+  const { workspace } = context;
+  const { record: digest } = await resolveSchedule(DIGEST_FEATURE, context, named);
+  const reports = await gatherReports(workspace, digest);
+  if (reports.length === 0)
+    throw new UserError('The account of this digest is not connected any more.', 'accounts');
+  const frame = { ...frameOf(workspace, digest), isPreview: true };
+  return { kind: 'private', message: await drawDigest(workspace, frame, reports) };
+}
