@@ -65,6 +65,8 @@ export interface Submission {
   /** The channel that it acts in, where that is not the one it was opened from. */
   actsIn?(state: ViewState): string | undefined;
   submit(state: ViewState, context: CommandContext): Promise<Submitted>;
+  /** The form as it is filled in: shown where a fault is of a field that the person does not see yet. */
+  draw?(state: ViewState, context: CommandContext): Promise<ModalView> | ModalView;
 }
 
 /** A button, select or other element that the command's messages and modals carry. */

@@ -60,7 +60,7 @@ export type Size = z.infer<typeof Size>;
 
 /** `status` is only shown, so an answer that was good without it is one. */
 const SyncRequest = z.object({ status: NullableText });
-export type SyncRequest = z.infer<typeof SyncRequest>;
+type SyncRequest = z.infer<typeof SyncRequest>;
 const readSyncRequest = jsonOf(SyncRequest);
 
 /** The managed resources of the account. API 4.5. */
@@ -83,16 +83,12 @@ export function getHostedResource(
 }
 
 /** Queues a refresh of the state from the hosting provider: `status` is `sync_requested`. API 4.5. */
-export function syncHostedResource(
-  account: AccountClient,
-  id: string,
-  options?: CallOptions,
-): Promise<SyncRequest> {
+export function syncHostedResource(account: AccountClient, id: string): Promise<SyncRequest> {
   const path = ['hosted_resources', id, 'sync'];
   const read: Reader<SyncRequest> = (answer, operation) =>
     answer.body.length === 0 ? { status: null } : readSyncRequest(answer, operation);
   const operation = 'syncHostedResource';
-  return account.send({ operation, method: 'POST', scope: 'account', path, read }, options);
+  return account.send({ operation, method: 'POST', scope: 'account', path, read });
 }
 
 /** The regions that can be chosen now. API 4.5. */

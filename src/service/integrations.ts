@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type CallOptions, Identifier, recordUnder, requestJson, YesOrNo } from './call.ts';
+import { Identifier, recordUnder, requestJson, YesOrNo } from './call.ts';
 import type { AccountClient } from './client.ts';
 
 /** `chat_id` is a number or a name that begins with `@`. */
@@ -140,13 +140,12 @@ export function createIntegration(
   account: AccountClient,
   project: string,
   integration: NewIntegration,
-  options?: CallOptions,
 ): Promise<IntegrationResult> {
   const hookType = wireNameOf(account, integration.hook_type);
   const path = ['projects', project, 'integrations'];
   const body = { integration: { ...integration, hook_type: hookType } };
   const call = { operation: 'createIntegration', method: 'POST', path, body } as const;
-  return requestJson(account, resultSchema(account), call, options);
+  return requestJson(account, resultSchema(account), call);
 }
 
 /** Changes only the given fields. API 4.8. */
@@ -155,12 +154,11 @@ export function updateIntegration(
   project: string,
   id: string,
   changes: IntegrationChanges,
-  options?: CallOptions,
 ): Promise<IntegrationResult> {
   const path = ['projects', project, 'integrations', id];
   const body = { integration: changes };
   const call = { operation: 'updateIntegration', method: 'PATCH', path, body } as const;
-  return requestJson(account, resultSchema(account), call, options);
+  return requestJson(account, resultSchema(account), call);
 }
 
 function resultSchema(account: AccountClient): z.ZodType<IntegrationResult> {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { HttpAnswer } from '../core/http.ts';
 import {
-  type CallOptions,
   headerOf,
   type ListOptions,
   listUnder,
@@ -53,19 +52,15 @@ export async function downloadInvoice(
   account: AccountClient,
   number: number,
   downloadUrl?: string | null,
-  options?: CallOptions,
 ): Promise<Buffer> {
-  return account.send(
-    {
-      operation: 'downloadInvoice',
-      method: 'GET',
-      path: downloadUrl ? addressIn(downloadUrl) : ['account', 'invoices', `${number}.pdf`],
-      scope: 'account',
-      pdf: true,
-      read: readPdf,
-    },
-    options,
-  );
+  return account.send({
+    operation: 'downloadInvoice',
+    method: 'GET',
+    path: downloadUrl ? addressIn(downloadUrl) : ['account', 'invoices', `${number}.pdf`],
+    scope: 'account',
+    pdf: true,
+    read: readPdf,
+  });
 }
 
 function addressIn(text: string): URL {

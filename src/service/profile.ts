@@ -30,8 +30,7 @@ export type Profile = z.infer<typeof Profile>;
 
 /** Who the key belongs to, and what their account may do. API 4.3. Rejects with a ServiceError. */
 export function getProfile(account: AccountClient, options?: CallOptions): Promise<Profile> {
-  const call = { operation: 'getProfile', path: ['profile'] };
-  return requestJson(account, Profile, call, options);
+  return requestJson(account, Profile, { operation: 'getProfile', path: ['profile'] }, options);
 }
 
 /** API 2.4. */
@@ -46,15 +45,11 @@ export type BetaEnrollment = z.infer<typeof BetaEnrollment>;
  * with `admin_required` and a `betaUrl`. API 4.2 and 7.3.
  * @param protocol one that the service does not support is `invalid` with `unsupported_protocol`
  */
-export function enrollInBeta(
-  account: AccountClient,
-  protocol?: string,
-  options?: CallOptions,
-): Promise<BetaEnrollment> {
+export function enrollInBeta(account: AccountClient, protocol?: string): Promise<BetaEnrollment> {
   const body = protocol === undefined ? {} : { protocol };
   const path = ['beta', 'enrollments'];
   const call = { operation: 'enrollInBeta', method: 'POST', path, body } as const;
-  return requestJson(account, BetaEnrollment, call, options);
+  return requestJson(account, BetaEnrollment, call);
 }
 
 /** API 2.1 (docs/service-api.md). The password is the person's own and is stored nowhere. */
@@ -69,7 +64,6 @@ export interface SignupRequest {
   newsletter_opt_in?: boolean;
   signup_source?: string;
   client?: string;
-  utm_params?: Record<string, string>;
 }
 
 const SshPublicKey = z.object({ id: OptionalText, public_key: z.string(), fingerprint: OptionalText });
@@ -102,15 +96,11 @@ export type Signup = z.infer<typeof Signup>;
  * Creates an account. API 4.1. Never sent twice: attempts are few (API 8) and an account cannot be undone. A refusal keeps
  * its `status` and `messages` (API 7.2). Throws a TypeError where no sign-up address is configured.
  */
-export async function signUp(
-  service: Service,
-  request: SignupRequest,
-  options?: Pick<CallOptions, 'signal'>,
-): Promise<Signup> {
+export async function signUp(service: Service, request: SignupRequest): Promise<Signup> {
   if (service.signup === undefined) throw new TypeError('sign-up has no address');
   const path = ['api', 'v1', 'signup'];
   const call = { operation: 'signUp', method: 'POST', scope: 'signup', path, body: request } as const;
-  return await requestJson(service.signup, Signup, call, { ...options, retries: 0 });
+  return await requestJson(service.signup, Signup, call, { retries: 0 });
 }
 
 /** Addresses by provider, but only those that a browser opens as a page. */

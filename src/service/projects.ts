@@ -143,12 +143,11 @@ export async function startTestAccess(
   account: AccountClient,
   project: string,
   server?: string,
-  options?: CallOptions,
 ): Promise<TestRun> {
   const path = ['projects', project, ...(server === undefined ? [] : ['servers', server]), 'test_access'];
   const operation = 'startTestAccess';
   const call = { operation, method: 'POST', path } as const;
-  return readRun(account, await requestJson(account, Answer, call, options), operation);
+  return readRun(account, await requestJson(account, Answer, call), operation);
 }
 
 /** What was read last of a run that is polled. */

@@ -109,15 +109,10 @@ export function getServer(
  * Creates a managed server, which then provisions. API 4.4 shows no payload: this is the one such services take. A name or
  * subdomain that is taken is `invalid`, under the field's own name.
  */
-export function createServer(
-  account: AccountClient,
-  project: string,
-  server: NewServer,
-  options?: CallOptions,
-): Promise<Server> {
+export function createServer(account: AccountClient, project: string, server: NewServer): Promise<Server> {
   const path = ['projects', project, 'servers'];
   const call = { operation: 'createServer', method: 'POST', path, body: bodyOf(server) } as const;
-  return requestJson(account, recordUnder('server', Server), call, options);
+  return requestJson(account, recordUnder('server', Server), call);
 }
 
 /** The servers of a project; undefined where the service does not list them, or not for this key. Not in the API's outline. */

@@ -54,46 +54,10 @@ export interface SlackOptions {
   onRepeat?: (workspace: string, post: { channel: string; delivery: string }) => void;
 }
 
-export interface Slack {
-  of(workspace: string): WorkspaceSlack;
-  /** Resolves when nothing waits to be sent. */
-  idle(): Promise<void>;
-}
+export type Slack = ReturnType<typeof createSlack>;
 
 /** What Deckhand does in one Slack workspace. Every method rejects with `SlackFailure` only. */
-export interface WorkspaceSlack {
-  /** For all that has no method here. */
-  call: Call;
-  /** Runs `work` when it is its turn to post in the channel, so that no other post comes between its writes. */
-  withChannelLock<T>(channel: string, work: (send: Send) => Promise<T>): Promise<T>;
-  /** Posts in the channel's turn, before what waits for its lock, for people wait for it. Waits for a busy Slack. */
-  post: Send;
-  /** Edits a message. Of several waiting edits of one message only the latest is sent. */
-  update(messageRef: MessageRef, message: Message, signal?: AbortSignal): Promise<void>;
-  /** Whether an edit that may be left out has room now, so that none is drawn in vain. */
-  mayRefresh(channel: string): boolean;
-  /** An edit that may be left out, tried once. False where Slack's rate has no room for it. */
-  refresh(messageRef: MessageRef, message: Message): Promise<boolean>;
-  /** Shown to one person in a channel. */
-  postEphemeral(
-    to: { channel: string; user: string; threadTs?: string | undefined },
-    message: Message,
-  ): Promise<void>;
-  /** The channel of the direct messages with a person. */
-  openDirect(user: string): Promise<string>;
-  sendDirectMessage(user: string, message: Message): Promise<MessageRef>;
-  openModal(triggerId: string, view: ModalView): Promise<{ id: string; hash: string }>;
-  /** Without a hash the view is replaced whatever happened to it in between. */
-  updateModal(viewId: string, view: ModalView, hash?: string): Promise<void>;
-  /** Answers by a `response_url`; false where its host is not allowed or it is used up. */
-  respond(url: string, message: Message, mode: ResponseMode, threadTs?: string): Promise<boolean>;
-  /**
-   * Puts a file up, and into a channel or thread where one is given; otherwise only Deckhand sees it.
-   * @returns the file's id, for a `slack_file`
-   */
-  upload(upload: Upload): Promise<string>;
-  permalink(messageRef: MessageRef): Promise<string | undefined>;
-}
+export type WorkspaceSlack = ReturnType<typeof openWorkspaceSlack>;
 
 /** No links, mentions or channels made of plain words in what comes from outside. */
 const PLAIN_TEXT = { parse: 'none', link_names: false } as const;
@@ -111,32 +75,38 @@ interface Shared extends SlackOptions {
   budget: EditBudget;
 }
 
-export function createSlack(options: SlackOptions): Slack {
+export function createSlack(options: SlackOptions) {
   const budget = createEditBudget(options.clock);
   const shared = { tracing: NO_TRACING, ...options, lock: createKeyedLock(), edits: new Map(), budget };
-  return { of: (workspace) => openWorkspaceSlack(shared, workspace), idle: () => shared.lock.idle() };
+  return {
+    of: (workspace: string) => openWorkspaceSlack(shared, workspace),
+    /** Resolves when nothing waits to be sent. */
+    idle: () => shared.lock.idle(),
+  };
 }
 
-function openWorkspaceSlack(shared: Shared, workspace: string): WorkspaceSlack {
+function openWorkspaceSlack(shared: Shared, workspace: string) {
   const { clock, web, tracing, responseHosts, log } = shared;
   const token = () => shared.installations.token(workspace);
   const once = createCallOnce({ ...shared, token });
   const call: Call = (method, args, policy = INTERACTIVE_POLICY) =>
     withRetries(clock, policy, () => once(method, args));
   return {
+    /** For all that has no method here. */
     call,
     ...createPosting(shared, workspace, once),
     ...createEditing(shared, workspace, once),
-    async openModal(triggerId, view) {
+    async openModal(triggerId: string, view: ModalView): Promise<{ id: string; hash: string }> {
       // A trigger works once, so there is nothing to retry.
       const opened = await once('views.open', { trigger_id: triggerId, view });
       return { id: opened.view?.id ?? '', hash: opened.view?.hash ?? '' };
     },
-    async updateModal(viewId, view, hash) {
-      const version = hash === undefined ? {} : { hash };
-      await call('views.update', { view_id: viewId, view, ...version });
+    /** Without a hash the view is replaced whatever happened to it in between. */
+    async updateModal(viewId: string, view: ModalView, hash?: string): Promise<void> {
+      await call('views.update', { view_id: viewId, view, ...(hash === undefined ? {} : { hash }) });
     },
-    respond: (url, message, mode, threadTs) =>
+    /** Answers by a `response_url`; false where its host is not allowed or it is used up. */
+    respond: (url: string, message: Message, mode: ResponseMode, threadTs?: string): Promise<boolean> =>
       // Its host comes with the request, and its path is a secret.
       tracing.run({ name: 'POST response_url', kind: 'client' }, async (span) => {
         const answer = { message, mode, threadTs };
@@ -144,21 +114,18 @@ function openWorkspaceSlack(shared: Shared, workspace: string): WorkspaceSlack {
         if (!isTaken) span.fail('refused');
         return isTaken;
       }),
-    upload: (upload) =>
+    /**
+     * Puts a file up, and into a channel or thread where one is given; otherwise only Deckhand sees it.
+     * @returns the file's id, for a `slack_file`
+     */
+    upload: (upload: Upload): Promise<string> =>
       tracing.run({ name: 'upload', kind: 'internal' }, () => uploadFile({ call, web, clock }, upload)),
-    async permalink({ channel, ts }) {
-      const found = await call('chat.getPermalink', { channel, message_ts: ts });
-      return found.permalink;
-    },
+    permalink: async ({ channel, ts }: MessageRef) =>
+      (await call('chat.getPermalink', { channel, message_ts: ts })).permalink,
   };
 }
 
-type Posting = Pick<
-  WorkspaceSlack,
-  'withChannelLock' | 'post' | 'postEphemeral' | 'openDirect' | 'sendDirectMessage'
->;
-
-function createPosting(shared: Shared, workspace: string, once: CallOnce): Posting {
+function createPosting(shared: Shared, workspace: string, once: CallOnce) {
   const { clock, lock } = shared;
 
   /** Tells of each repetition of a post that Slack may have. */
@@ -168,48 +135,43 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce): Posti
     },
   });
 
-  async function send(post: Post, signal?: AbortSignal): Promise<MessageRef> {
-    const { channel, message, threadTs, clientMsgId = randomUUID() } = post;
-    const args = {
-      ...PLAIN_POST,
-      channel,
-      ...disableAutolinks(message),
-      ...inThread(threadTs),
-      client_msg_id: clientMsgId,
-    };
-    const sendOnce = () => once('chat.postMessage', args);
-    const sent = await withRetries(clock, BACKGROUND, sendOnce, {
-      signal,
-      ...reporting(channel, clientMsgId),
-    });
+  const send: Send = async ({ channel, message, threadTs, clientMsgId = randomUUID() }, signal) => {
+    const text = { ...disableAutolinks(message), ...inThread(threadTs), client_msg_id: clientMsgId };
+    const sendOnce = () => once('chat.postMessage', { ...PLAIN_POST, channel, ...text });
+    const options = { signal, ...reporting(channel, clientMsgId) };
+    const sent = await withRetries(clock, BACKGROUND, sendOnce, options);
     return { channel: sent.channel ?? channel, ts: sent.ts ?? '' };
-  }
+  };
 
   const lockOf = (channel: string): string => `post ${workspace} ${channel}`;
+  /** Posts in the channel's turn, before what waits for its lock, for people wait for it. Waits for a busy Slack. */
   const post: Send = (post, signal) => lock(lockOf(post.channel), () => send(post, signal), true);
 
+  /** The channel of the direct messages with a person. */
   async function openDirect(user: string): Promise<string> {
     const open = () => once('conversations.open', { users: user });
     return (await withRetries(clock, BACKGROUND, open)).channel?.id ?? user;
   }
 
   return {
-    withChannelLock: (channel, work) => lock(lockOf(channel), () => work(send)),
+    /** Runs `work` when it is its turn to post in the channel, so that no other post comes between its writes. */
+    withChannelLock: <T>(channel: string, work: (send: Send) => Promise<T>): Promise<T> =>
+      lock(lockOf(channel), () => work(send)),
     post,
-    async postEphemeral({ channel, user, threadTs }, message) {
+    /** Shown to one person in a channel. */
+    async postEphemeral({ channel, user, threadTs }: Addressee & { channel: string }, message: Message) {
       const args = { ...PLAIN_TEXT, ...disableAutolinks(message), channel, user, ...inThread(threadTs) };
       const postOnce = () => once('chat.postEphemeral', args);
       await withRetries(clock, ONLY_CHANCE, postOnce, reporting(channel, `to ${user}`));
     },
     openDirect,
-    sendDirectMessage: async (user, message) => post({ channel: await openDirect(user), message }),
+    sendDirectMessage: async (user: string, message: Message): Promise<MessageRef> =>
+      post({ channel: await openDirect(user), message }),
   };
 }
 
-type Editing = Pick<WorkspaceSlack, 'update' | 'mayRefresh' | 'refresh'>;
-
 /** An edit that was overtaken finds nothing left to do. */
-function createEditing(shared: Shared, workspace: string, once: CallOnce): Editing {
+function createEditing(shared: Shared, workspace: string, once: CallOnce) {
   const { clock, lock, edits, budget } = shared;
   const edit = (messageRef: MessageRef, message: Message) =>
     once('chat.update', { ...PLAIN_TEXT, ...messageRef, ...disableAutolinks(message) });
@@ -228,13 +190,16 @@ function createEditing(shared: Shared, workspace: string, once: CallOnce): Editi
   }
 
   return {
-    update: (messageRef, message, signal) => {
+    /** Edits a message. Of several waiting edits of one message only the latest is sent. */
+    update(messageRef: MessageRef, message: Message, signal?: AbortSignal): Promise<void> {
       const key = `edit ${workspace} ${messageRef.channel} ${messageRef.ts}`;
       edits.set(key, message);
       return lock(key, () => sendLatest(key, messageRef, signal));
     },
-    mayRefresh: (channel) => budget.hasRoom(workspace, channel),
-    async refresh(messageRef, message) {
+    /** Whether an edit that may be left out has room now, so that none is drawn in vain. */
+    mayRefresh: (channel: string): boolean => budget.hasRoom(workspace, channel),
+    /** An edit that may be left out, tried once. False where Slack's rate has no room for it. */
+    async refresh(messageRef: MessageRef, message: Message): Promise<boolean> {
       if (!budget.take(workspace, messageRef.channel)) return false;
       try {
         await edit(messageRef, message);

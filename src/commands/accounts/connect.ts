@@ -9,14 +9,16 @@ import { getProfile, type Profile } from '../../service/profile.ts';
 import { listProjects } from '../../service/projects.ts';
 import { maskedKey } from '../../views/accounts/accounts.ts';
 import { CONNECT, ConnectOrigin, connectModal, type PurposeChoice } from '../../views/accounts/connect.ts';
-import { type Explained, failureWords } from '../../views/blocks/failures.ts';
+import { failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
-import { messagesByField, refill, withBanner } from '../../views/blocks/modal.ts';
+import { refill, withBanner } from '../../views/blocks/modal.ts';
 import {
   type CommandContext,
   defineCommand,
+  FormFault,
   fromButton,
   fromForm,
+  readFields,
   type Submitted,
   type ViewState,
 } from '../command.ts';
@@ -94,21 +96,15 @@ async function purposeChoice(
 async function submitConnect(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { caller, workspace } = context;
   const origin = fromForm(ConnectOrigin, state.metadata);
-  const fields = Fields.safeParse(state.values);
-  if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
-  const account = parseAccountName(fields.data.account, workspace.config.SERVICE_BASE_URL);
+  const { email, api_key: apiKey, ...fields } = readFields(Fields, state);
+  const account = parseAccountName(fields.account, workspace.config.SERVICE_BASE_URL);
   if (account === undefined)
-    return {
-      kind: 'errors',
-      errors: { account: 'That is not an account name: letters, digits and hyphens only.' },
-    };
-  const { email, api_key: apiKey } = fields.data;
+    throw new FormFault({ account: 'That is not an account name: letters, digits and hyphens only.' });
   const choice = await purposeChoice(context, account);
-  const purpose = fields.data.purpose ?? defaultPurpose(choice);
+  const purpose = fields.purpose ?? defaultPurpose(choice);
   if (purpose !== undefined && choice?.purposes.includes(purpose) === false)
     throw await lacking(workspace, 'admin', 'connect');
   const tried = await tryKey(context, { account, email, apiKey });
-  if ('errors' in tried) return { kind: 'errors', ...tried };
   if (purpose === undefined) return askPurpose(state, { ...origin, account }, choice);
   const key = await workspace.accounts.connect({
     name: account,
@@ -145,38 +141,33 @@ interface Tried {
   projects: number;
 }
 
-/** Both basic calls, so that a key is stored only once it has worked. */
+/** Both basic calls, so that a key is stored only once it has worked. @throws FormFault */
 async function tryKey(
   { workspace, explain }: CommandContext,
   credentials: { account: string; email: string; apiKey: string },
-): Promise<Tried | { errors: Record<string, string>; base?: string }> {
+): Promise<Tried> {
   try {
     const client = workspace.service.account(credentials);
     const [projects, profile] = await Promise.all([listProjects(client), getProfile(client)]);
     return { profile, projects: projects.length };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return faultOf(explain(error, { newAccount: credentials.account }), error, credentials.apiKey);
+    const said = failureWords(explain(error, { newAccount: credentials.account }));
+    throw faultOf(error, said, credentials.apiKey);
   }
 }
 
-function faultOf(
-  explained: Explained,
-  error: ServiceError,
-  apiKey: string,
-): { errors: Record<string, string>; base?: string } {
-  const said = failureWords(explained);
-  // Under a field there is no markup, and an escape would be read as it is.
-  const plainly = unmarked(said);
+/** Under a field there is no markup, and an escape would be read as it is. */
+function faultOf(error: ServiceError, said: string, apiKey: string): FormFault {
   switch (error.kind) {
     case 'unauthorized':
-      return { errors: { api_key: lengthFault(apiKey) ?? plainly } };
+      return new FormFault({ api_key: lengthFault(apiKey) ?? unmarked(said) });
     case 'account_not_found':
     case 'api_access_restricted':
     case 'forbidden':
-      return { errors: { account: plainly } };
+      return new FormFault({ account: unmarked(said) });
     default:
-      return { errors: {}, base: said };
+      return new FormFault({}, said);
   }
 }
 

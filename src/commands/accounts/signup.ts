@@ -18,8 +18,15 @@ import {
 } from '../../views/accounts/signup.ts';
 import { signupFault } from '../../views/accounts/signup-failures.ts';
 import { failureMessage, failureWords } from '../../views/blocks/failures.ts';
-import { messagesByField, notice } from '../../views/blocks/modal.ts';
-import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
+import { notice } from '../../views/blocks/modal.ts';
+import {
+  type CommandContext,
+  defineCommand,
+  FormFault,
+  readFields,
+  type Submitted,
+  type ViewState,
+} from '../command.ts';
 
 /** Tells the service where an account came from (API 2.1, docs/service-api.md). */
 const ATTRIBUTION = { signup_source: 'deckhand-slack', client: 'deckhand' };
@@ -60,10 +67,8 @@ async function openForm({ caller, workspace }: CommandContext): Promise<Reply> {
 
 async function submitSignup(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { workspace } = context;
-  const fields = Fields.safeParse(state.values);
-  if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
+  const request = requestOf(readFields(Fields, state));
   const limit = await countSignup(workspace.store, workspace.clock.now());
-  const request = requestOf(fields.data);
   try {
     const made = await signUp(workspace.service, request);
     return await keepAccount(context, made, request.email);
@@ -148,11 +153,8 @@ function refused(
   const now = workspace.clock.now();
   const { SERVICE_SIGNUP_URL: webSignup = '' } = workspace.config;
   if (error.kind === 'unexpected' || error.kind === 'unreachable') {
-    const base = failureWords({
-      ...explain(error, { command: SIGNUP }),
-      next: nextStep(error, workspace.word),
-    });
-    return { kind: 'errors', errors: {}, base };
+    const explained = explain(error, { command: SIGNUP });
+    throw new FormFault({}, failureWords({ ...explained, next: nextStep(error, workspace.word) }));
   }
   workspace.log.info(
     { event: 'signup_refused', user: caller.user, kind: error.kind, status: error.status },
@@ -162,9 +164,9 @@ function refused(
   const words = error.status === 429 ? '' : leftWords(limit);
   const left = words === '' ? '' : ` ${words}`;
   if (base !== undefined && onWebOnly) return { kind: 'view', view: webSignupModal(base, webSignup) };
-  if (base !== undefined) return { kind: 'errors', errors, base: base + left };
+  if (base !== undefined) throw new FormFault(errors, base + left);
   const withLimit = Object.entries(errors).map(([field, text], at) => [field, at === 0 ? text + left : text]);
-  return { kind: 'errors', errors: Object.fromEntries(withLimit) };
+  throw new FormFault(Object.fromEntries(withLimit));
 }
 
 /** Where the answer was lost the account may exist, and a second attempt could create a second one. */

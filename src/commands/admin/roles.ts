@@ -16,8 +16,15 @@ import {
 } from '../../views/admin/roles.ts';
 import { withBanner } from '../../views/blocks/modal.ts';
 import type { Grants, Holders } from '../../workspace/roles.ts';
-import type { Command, CommandContext, Submitted, ViewState } from '../command.ts';
-import { defineCommand, fromForm } from '../command.ts';
+import {
+  type Command,
+  type CommandContext,
+  defineCommand,
+  FormFault,
+  fromForm,
+  type Submitted,
+  type ViewState,
+} from '../command.ts';
 import { accessActions } from './access.ts';
 
 const Initial = z.object({ roles: z.string(), commands: z.string() });
@@ -130,7 +137,7 @@ async function saveRoles(
   const groupTeams = teamsOf(groups, before, caller.team);
   // The person who sets the roles can act; otherwise one of the others must, or the roles could never be set again.
   const isKept = users.admin.includes(user) || (await workspace.roles.hasActive(users.admin));
-  if (!isKept) return { kind: 'errors', errors: { admin: 'Name at least one person who can act.' } };
+  if (!isKept) throw new FormFault({ admin: 'Name at least one person who can act.' });
   const guests = guestsOf(state, before);
   const grants: Grants = { ...users, groups, groupTeams, guests, setBy: user, setAt: workspace.clock.now() };
   const { channel, initial } = fromForm(Origin, state.metadata);

@@ -5,8 +5,14 @@ import { isZone } from '../../jobs/zone.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Channel } from '../../records/channels.ts';
 import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/settings.ts';
-import { messagesByField } from '../../views/blocks/modal.ts';
-import { type CommandContext, defineCommand, fromForm, type Submitted, type ViewState } from '../command.ts';
+import {
+  type CommandContext,
+  defineCommand,
+  fromForm,
+  readFields,
+  type Submitted,
+  type ViewState,
+} from '../command.ts';
 import { zonePicker } from '../option-sources.ts';
 import { accountOf, chosenProject } from '../resolve-target.ts';
 
@@ -44,21 +50,16 @@ async function openSettings(context: CommandContext): Promise<Reply> {
 async function submitSettings(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { workspace } = context;
   const origin = fromForm(Origin, state.metadata);
-  const fields = Fields.safeParse(state.values);
-  if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
-  const { threads, layout, project: chosen, zone } = fields.data;
+  const { threads, layout, project: chosen, zone } = readFields(Fields, state);
   const current = await workspace.channels.get(origin.channel);
   const bound = await boundTo(context, origin.account, current, chosen);
-  const saved = await workspace.channels.change(
-    origin.channel,
-    ({ project: _, account: __, zone: ___, ...rest }) => ({
-      ...rest,
-      ...bound,
-      threads: threads === 'on',
-      layout,
-      zone,
-    }),
-  );
+  const saved = await workspace.channels.change(origin.channel, ({ project: _, account: __, ...rest }) => ({
+    ...rest,
+    ...bound,
+    threads: threads === 'on',
+    layout,
+    zone,
+  }));
   return {
     kind: 'close',
     after: async () => ({ kind: 'private', message: settingsMessage(saved) }),

@@ -11,15 +11,14 @@ import {
   type NewIntegration,
 } from '../../service/integrations.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { isAnyHidden } from '../../views/blocks/modal.ts';
 import { saidBesides } from '../../views/blocks/service-failures.ts';
 import { type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
 import { INTEGRATION_ADD, integrationModal } from '../../views/integrations/form.ts';
 import { addedMessage, authoriseMessage } from '../../views/integrations/outcome.ts';
-import { type CommandContext, defineCommand, type Submitted, type ViewState } from '../command.ts';
+import { type CommandContext, defineCommand, FormFault, type Submitted, type ViewState } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
 import { chosenProject, type FormProject, projectForForm } from '../resolve-target.ts';
-import { drawn, originOf, redrawActions, remember, secretsIn } from './form.ts';
+import { FORM, originOf, redrawActions, remember } from './form.ts';
 
 export const integrationAdd = defineCommand({
   name: 'integration add',
@@ -42,9 +41,7 @@ export const integrationAdd = defineCommand({
     return { kind: 'modal', view };
   },
   actions: redrawActions,
-  submissions: [
-    { callbackId: INTEGRATION_ADD, role: 'operator', secrets: secretsIn, isOrder: true, submit: submitAdd },
-  ],
+  submissions: [{ ...FORM, callbackId: INTEGRATION_ADD, isOrder: true, submit: submitAdd }],
   optionSources: [projectPicker],
 });
 
@@ -52,9 +49,8 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
   const { caller, workspace } = context;
   const filled = readIntegration(state.values, 'new');
   const { type, errors } = filled;
-  if (type === undefined) return { kind: 'errors', errors: { hook_type: 'Choose a type.', ...errors } };
-  if (isAnyHidden(errors, state.view)) return { kind: 'view', view: drawn(context, state) };
-  if (Object.keys(errors).length > 0) return { kind: 'errors', errors };
+  if (type === undefined) throw new FormFault({ hook_type: 'Choose a type.', ...errors });
+  if (Object.keys(errors).length > 0) throw new FormFault(errors);
   const origin = originOf(state);
   const account = await workspace.accounts.resolve(caller, origin.account);
   const project = origin.project ?? (await chosenProject(context, account, state.values.project));
@@ -70,7 +66,7 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
     return { kind: 'close', after: async () => ({ kind: 'private', message }), audit };
   } catch (error) {
     if (!(error instanceof AccountFailure) || error.cause.certainlyNotDone) throw error;
-    return { kind: 'errors', errors: {}, base: perhapsDone(context, error) };
+    throw new FormFault({}, perhapsDone(context, error));
   }
 }
 

@@ -12,7 +12,6 @@ import {
   type IntegrationResult,
   updateIntegration,
 } from '../../service/integrations.ts';
-import { isAnyHidden } from '../../views/blocks/modal.ts';
 import { changesOf, readIntegration } from '../../views/integrations/fields.ts';
 import {
   IDENTIFIER_FIELD,
@@ -27,13 +26,14 @@ import {
   type ActionContext,
   type CommandContext,
   defineCommand,
+  FormFault,
   fromButton,
   type Submitted,
   type ViewState,
 } from '../command.ts';
 import { integrationPicker } from '../option-sources.ts';
 import { accountOf, chosenProject, type FormProject, projectForForm } from '../resolve-target.ts';
-import { drawn, type Known, originOf, remember, secretsIn } from './form.ts';
+import { drawn, FORM, type Known, originOf, remember } from './form.ts';
 
 const ButtonValue = z.object({ id: z.string() });
 const MAX_IDENTIFIER = 255;
@@ -55,7 +55,7 @@ export const integrationEdit = defineCommand({
     },
     { actionId: INTEGRATION_FIELD, role: 'operator', run: pick },
   ],
-  submissions: [{ callbackId: INTEGRATION_EDIT, role: 'operator', secrets: secretsIn, submit: submitEdit }],
+  submissions: [{ ...FORM, callbackId: INTEGRATION_EDIT, submit: submitEdit }],
   optionSources: [integrationPicker],
 });
 
@@ -141,14 +141,11 @@ async function submitEdit(state: ViewState, context: CommandContext): Promise<Su
   const origin = originOf(state);
   const identifier = origin.identifier ?? typedIdentifier(state);
   if (identifier !== undefined) return saveChanges(state, context, origin, identifier);
-  if (origin.shown !== undefined)
-    return { kind: 'errors', errors: { [IDENTIFIER_FIELD]: 'Enter the identifier.' } };
+  if (origin.shown !== undefined) throw new FormFault({ [IDENTIFIER_FIELD]: 'Enter the identifier.' });
   const value = state.values[INTEGRATION_FIELD];
-  if (typeof value !== 'string') return { kind: 'errors', errors: { [INTEGRATION_FIELD]: 'Choose one.' } };
-  return {
-    kind: 'view',
-    view: drawn(context, state, { origin: await pickedOrigin(context, origin, value) }),
-  };
+  if (typeof value !== 'string') throw new FormFault({ [INTEGRATION_FIELD]: 'Choose one.' });
+  const picked = await pickedOrigin(context, origin, value);
+  return { kind: 'view', view: drawn(context, state, { origin: picked }) };
 }
 
 /** Of one whose identifier the service did not give when it was added. */
@@ -169,11 +166,9 @@ async function saveChanges(
   const { shown } = origin;
   const filled = readIntegration(state.values, 'change', shown && findHookType(shown.type));
   const { errors, type } = filled;
-  if (isAnyHidden(errors, state.view)) return { kind: 'view', view: drawn(context, state) };
-  if (Object.keys(errors).length > 0) return { kind: 'errors', errors };
+  if (Object.keys(errors).length > 0) throw new FormFault(errors);
   const changes = changesOf(filled, shown);
-  if (Object.keys(changes).length === 0)
-    return { kind: 'errors', errors: {}, base: 'Nothing was changed, so nothing was sent.' };
+  if (Object.keys(changes).length === 0) throw new FormFault({}, 'Nothing was changed, so nothing was sent.');
   const account = await workspace.accounts.resolve(caller, origin.account);
   const project = origin.project ?? (await chosenProject(context, account, state.values.project));
   const result = await workspace.accounts.use(

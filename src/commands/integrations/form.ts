@@ -22,7 +22,7 @@ export function originOf(state: ViewState): IntegrationOrigin {
 }
 
 /** The fields of the form that hold a secret: never put back. */
-export function secretsIn(state: ViewState): readonly string[] {
+function secretsIn(state: ViewState): readonly string[] {
   const { shown } = originOf(state);
   return secretFieldsOf(shown === undefined ? chosenType(state.values) : findHookType(shown.type));
 }
@@ -41,6 +41,13 @@ export function drawn(
     ...changes,
   });
 }
+
+/** What both forms come back with. */
+export const FORM = {
+  role: 'operator',
+  secrets: secretsIn,
+  draw: (state: ViewState, context: CommandContext) => drawn(context, state),
+} as const;
 
 /** Choosing a type or version shows the fields that it asks for. */
 export const redrawActions: readonly Action[] = ['hook_type', 'properties.hook_version'].map((actionId) => ({

@@ -9,7 +9,7 @@ import { orderServer } from '../../scheduler/servers/add-server.ts';
 import { FOLLOW_PROVISIONING, ServerTarget } from '../../scheduler/servers/provisioning.ts';
 import { enrollInBeta, getProfile, type Profile } from '../../service/profile.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { isAnyHidden, resendable, withBanner } from '../../views/blocks/modal.ts';
+import { resendable, withBanner } from '../../views/blocks/modal.ts';
 import { monthly } from '../../views/blocks/money.ts';
 import {
   confirmServerModal,
@@ -17,8 +17,8 @@ import {
   enrollFirstModal,
   handOverModal,
   type Offer,
-  readServerForm,
   SERVER_ADD,
+  ServerFields,
   type ServerForm,
   serverFormModal,
   valuesOf,
@@ -29,6 +29,7 @@ import {
   defineCommand,
   fromButton,
   fromForm,
+  readFields,
   redraw,
   type Submitted,
   type ViewState,
@@ -64,7 +65,7 @@ export const serverAdd = defineCommand({
     { actionId: 'server.add:enroll', role: 'admin', run: (_, context) => enroll(context) },
     { actionId: 'server.add:check', role: 'operator', once: true, durable: true, run: checkAgain },
   ],
-  submissions: [{ callbackId: SERVER_ADD, role: 'operator', submit: submitServerAdd }],
+  submissions: [{ callbackId: SERVER_ADD, role: 'operator', submit: submitServerAdd, draw: drawFilledIn }],
 });
 
 /** Twice: the filled-in form leads to the confirmation, and that creates. */
@@ -74,24 +75,21 @@ async function submitServerAdd(state: ViewState, context: CommandContext): Promi
 }
 
 async function readForm(state: ViewState, context: CommandContext, before: Draft): Promise<Submitted> {
-  const protocol = Protocol.catch(before.protocol).parse(state.values.protocol_type);
-  const read = readServerForm(state.values, protocol);
-  const { errors = {} } = read;
-  if (isAnyHidden(errors, state.view))
-    return {
-      kind: 'view',
-      view: await drawServerForm(context, { draft: { ...before, protocol }, values: state.values }),
-    };
-  if (read.wanted === undefined) return { kind: 'errors', errors };
+  const protocol = protocolIn(state, before);
+  const wanted: Wanted = readFields(ServerFields[protocol], state);
   const { caller, workspace } = context;
   const account = await workspace.accounts.resolve(caller, before.account);
   const project = before.project ?? (await chosenProject(context, account, state.values.project));
   const draft = { ...before, protocol, project };
-  const priced = await lookUpCost(context, account, draft, read.wanted);
+  const priced = await lookUpCost(context, account, draft, wanted);
   if (priced.kind !== 'cost') return priced;
   const { cost } = priced;
-  const confirmed = { ...draft, wanted: read.wanted, cost, order: randomUUID() };
+  const confirmed = { ...draft, wanted, cost, order: randomUUID() };
   return { kind: 'view', view: confirmServerModal(confirmed, workspace.config.SERVICE_SITES_DOMAIN) };
+}
+
+function protocolIn({ values }: ViewState, { protocol }: Draft): Protocol {
+  return Protocol.catch(protocol).parse(values.protocol_type);
 }
 
 const Confirmed = Draft.required({ project: true, wanted: true, order: true });
@@ -173,6 +171,12 @@ async function drawServerForm(
   ]);
   if (!isEligible(profile, draft.protocol)) return enrollFirst(context, draft);
   return serverFormModal({ draft, values, offer, sitesDomain: sitesDomainOf(context), typedProject });
+}
+
+function drawFilledIn(state: ViewState, context: CommandContext): Promise<ModalView> {
+  const draft = draftOf(state);
+  const protocol = protocolIn(state, draft);
+  return drawServerForm(context, { draft: { ...draft, protocol }, values: state.values });
 }
 
 /** The price in words, or what stands in the way of the order. */

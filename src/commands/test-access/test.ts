@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { outdated, UserError } from '../../core/errors.ts';
 import type { ModalView } from '../../core/message.ts';
-import { unmarked } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Account } from '../../records/accounts.ts';
 import { Target } from '../../records/test-runs.ts';
@@ -9,19 +8,21 @@ import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts
 import { readAddress } from '../../service/addresses.ts';
 import type { Project } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { messagesByField, noticeOf } from '../../views/blocks/modal.ts';
+import { noticeOf } from '../../views/blocks/modal.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
-import { ServerNeeded } from '../../workspace/projects.ts';
 import {
   type ActionContext,
   type CommandContext,
   defineCommand,
+  FormFault,
   fromButton,
   fromForm,
+  readFields,
   redraw,
   type ShortcutContext,
   type Submitted,
+  underField,
   type ViewState,
 } from '../command.ts';
 import { accountOf, channelOf, chosenProject, projectOf, targetOf } from '../resolve-target.ts';
@@ -165,29 +166,24 @@ async function drawn({ caller, workspace }: CommandContext, origin: TestOrigin):
 
 async function submitTest(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { caller, workspace } = context;
-  const fields = Fields.safeParse(state.values);
-  if (!fields.success) return { kind: 'errors', errors: messagesByField(fields.error) };
-  const { channel, server } = fields.data;
-  const named = fields.data.account ?? originOf(state).account;
-  const account = await workspace.accounts.resolve(caller, named);
-  const project = await chosenProject(context, account, fields.data.project);
-  try {
-    const target = await targetOf(context, account, project, server);
-    const reply = await startTest(workspace, caller, channel, target);
-    return reply.kind === 'private'
-      ? { kind: 'view', view: noticeOf(TEST_TITLE, reply.message) }
-      : { kind: 'close', audit: { target: `${account.name}/${project.permalink}`, where: channel } };
-  } catch (error) {
-    return { kind: 'errors', errors: faultOf(error) };
-  }
+  const { channel, server, ...fields } = readFields(Fields, state);
+  const account = await workspace.accounts.resolve(caller, fields.account ?? originOf(state).account);
+  const project = await chosenProject(context, account, fields.project);
+  const target = await underField('server', () => targetOf(context, account, project, server));
+  const reply = await startIn(channel, context, target);
+  return reply.kind === 'private'
+    ? { kind: 'view', view: noticeOf(TEST_TITLE, reply.message) }
+    : { kind: 'close', audit: { target: `${account.name}/${project.permalink}`, where: channel } };
 }
 
-/** @throws what concerns no field */
-function faultOf(error: unknown): Record<string, string> {
-  if (error instanceof ServerNeeded) return { server: unmarked(error.message) };
-  if (isSlackFailure(error, 'gone', 'forbidden'))
-    return { channel: 'Deckhand cannot post there. Invite it with /invite, or choose another channel.' };
-  throw error;
+async function startIn(channel: string, { caller, workspace }: CommandContext, target: Target) {
+  try {
+    return await startTest(workspace, caller, channel, target);
+  } catch (error) {
+    if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;
+    const channelFault = 'Deckhand cannot post there. Invite it with /invite, or choose another channel.';
+    throw new FormFault({ channel: channelFault });
+  }
 }
 
 /** One project is tested, several are offered, and where none is named the form asks. */

@@ -12,7 +12,7 @@ import { undefinedOnSlackError } from '../../slack/failure.ts';
 import type { Collection } from '../../store/store.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { workingWords } from '../../views/blocks/message.ts';
-import { notice } from '../../views/blocks/modal.ts';
+import { isAnyHidden, notice } from '../../views/blocks/modal.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { StoredCaller, storedCaller } from '../inbox.ts';
@@ -189,7 +189,7 @@ function carryOutForm(sent: Sent): Promise<Submitted> {
       return submission.submit(state, context);
     },
     async explain(error) {
-      if (error instanceof FormFault) return faulty(error);
+      if (error instanceof FormFault) return faulty(sent, error);
       const invalid = invalidIn(error);
       if (invalid !== undefined) return invalidFields(invalid);
       const explained = context.explain(error, { view: viewOf(sent) });
@@ -198,7 +198,10 @@ function carryOutForm(sent: Sent): Promise<Submitted> {
   });
 }
 
-function faulty({ errors, base }: FormFault): Submitted {
+async function faulty({ state, context, found }: Sent, { errors, base }: FormFault): Promise<Submitted> {
+  const { draw } = found?.submission ?? {};
+  if (draw !== undefined && isAnyHidden(errors, state.view))
+    return { kind: 'view', view: await draw(state, context) };
   return { kind: 'errors', errors, ...defined({ base }) };
 }
 

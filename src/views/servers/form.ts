@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ServiceError } from '../../core/errors.ts';
 import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
@@ -67,31 +68,36 @@ export function valuesOf(wanted: Wanted): Values {
   return { ...wanted, spa_mode: wanted.spa_mode ? [SPA_MODE] : [] };
 }
 
-/** Reads the form; errors by field. */
-export function readServerForm(
-  values: Values,
-  protocol: Protocol,
-): { wanted: Wanted; errors: undefined } | { wanted: undefined; errors: Record<string, string> } {
-  const name = textOf(values.name);
-  const errors: Record<string, string> = name === '' ? { name: 'Give the server a name.' } : {};
-  if (protocol === 'static_hosting') {
-    const subdomain = labelOf(textOf(values.subdomain));
-    if (subdomain === undefined)
-      errors.subdomain = 'Use letters, digits and hyphens, as in the first part of an address.';
-    if (subdomain === undefined || name === '') return { wanted: undefined, errors };
-    const spaMode = (values.spa_mode ?? []).includes(SPA_MODE);
-    return {
-      wanted: { protocol_type: protocol, name, subdomain, spa_mode: spaMode },
-      errors: undefined,
-    };
-  }
-  const region = textOf(values.region);
-  const size = textOf(values.size);
-  if (region === '') errors.region = 'Choose a region.';
-  if (size === '') errors.size = 'Choose a size.';
-  if (Object.keys(errors).length > 0) return { wanted: undefined, errors };
-  return { wanted: { protocol_type: protocol, name, region, size }, errors: undefined };
-}
+const NAMELESS = 'Give the server a name.';
+const NO_LABEL = 'Use letters, digits and hyphens, as in the first part of an address.';
+const Name = z.string({ error: NAMELESS }).trim().min(1, NAMELESS);
+const Label = z
+  .string({ error: NO_LABEL })
+  .trim()
+  .transform(labelOf)
+  .pipe(z.string({ error: NO_LABEL }));
+
+/** What the form of each protocol holds. */
+export const ServerFields = {
+  static_hosting: z
+    .object({
+      name: Name,
+      subdomain: Label,
+      spa_mode: z.array(z.string()).optional(),
+    })
+    .transform(({ spa_mode = [], ...site }) => ({
+      protocol_type: 'static_hosting' as const,
+      ...site,
+      spa_mode: spa_mode.includes(SPA_MODE),
+    })),
+  managed_vps: z
+    .object({
+      name: Name,
+      region: z.string({ error: 'Choose a region.' }),
+      size: z.string({ error: 'Choose a size.' }),
+    })
+    .transform((machine) => ({ protocol_type: 'managed_vps' as const, ...machine })),
+} satisfies Record<Protocol, z.ZodType<Wanted>>;
 
 const SPA_MODE = 'true';
 
