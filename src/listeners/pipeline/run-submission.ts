@@ -186,10 +186,9 @@ function carryOutForm(sent: Sent): Promise<Submitted> {
     isChange: true,
     async run() {
       if (submission === undefined) throw outdated('form');
-      return submission.submit(state, context);
+      return submission.submit(state, context).catch((error: unknown) => faulty(sent, error));
     },
     async explain(error) {
-      if (error instanceof FormFault) return faulty(sent, error);
       const invalid = invalidIn(error);
       if (invalid !== undefined) return invalidFields(invalid);
       const explained = context.explain(error, { view: viewOf(sent) });
@@ -198,7 +197,10 @@ function carryOutForm(sent: Sent): Promise<Submitted> {
   });
 }
 
-async function faulty({ state, context, found }: Sent, { errors, base }: FormFault): Promise<Submitted> {
+/** @throws what is no fault of the form */
+async function faulty({ state, context, found }: Sent, error: unknown): Promise<Submitted> {
+  if (!(error instanceof FormFault)) throw error;
+  const { errors, base } = error;
   const { draw } = found?.submission ?? {};
   if (draw !== undefined && isAnyHidden(errors, state.view))
     return { kind: 'view', view: await draw(state, context) };
