@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import process from 'node:process';
 import { EXTERNAL } from './external.ts';
 
@@ -39,8 +39,9 @@ switch (process.argv[2]) {
     process.exitCode = 64;
 }
 
+/** npm packs whatever begins with README. */
 function keptName(path: string): string {
-  return join(root, `${path}.kept`);
+  return join(root, dirname(path), `.${basename(path)}.kept`);
 }
 
 function restore(): void {

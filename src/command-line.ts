@@ -25,8 +25,8 @@ Options:
   --version       Print the version
   --help          Print this text, or that of a program
 
-Deckhand ends with 64 where what was typed is wrong, with 78 where a setting is at fault or something else has to
-change, and with 75 where the same may succeed later.
+Deckhand ends with 64 where what was typed is wrong, with 65 where a file is, with 78 where a setting is at fault or
+something else has to change, and with 75 where the same may succeed later.
 `,
   async run({ env, words, options }) {
     if (words.length > 0) throw new UsageError(`There is no program ${JSON.stringify(words[0])}`);

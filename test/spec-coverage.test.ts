@@ -15,7 +15,20 @@ const rows: Row[] = page
   .map((line) => {
     const [statement = '', treatment = '', proof = ''] = line.slice(2, -2).split(' | ');
     return { statement, treatment, proofs: [...proof.matchAll(/`([^`]+)`/g)].map(([, inner = '']) => inner) };
-  });
+  })
+  .flatMap(({ statement, treatment, proofs }) =>
+    eachField(statement).map((one) => ({
+      statement: one,
+      treatment,
+      proofs: proofs.map((proof) => (proof === 'spec-fields' ? `spec-fields: ${one}` : proof)),
+    })),
+  );
+
+/** `2.3 first_name, last_name` is two. */
+function eachField(statement: string): string[] {
+  const [, section, fields = ''] = /^(2\.\d+) (.+)$/.exec(statement) ?? [];
+  return section === undefined ? [statement] : fields.split(', ').map((field) => `${section} ${field}`);
+}
 
 const sources = new Map<string, string>();
 function sourceOf(name: string): string {

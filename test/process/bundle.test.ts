@@ -107,7 +107,7 @@ describe('the packed Deckhand', () => {
     const files = globSync('**', { cwd: installed }).map((path) => join(installed, path));
     const bytes = files.reduce((sum, path) => sum + lstatSync(path).blocks * 512, 0);
     expect(bytes).toBeLessThan(12 * MEGABYTE);
-    expect(files.filter((path) => /\/src\/|\.map$/.test(path))).toEqual([]);
+    expect(files.filter((path) => /\/src\/|\.map$|\.kept$/.test(path))).toEqual([]);
   });
 
   it('links in its documents to nothing that it does not hold', () => {

@@ -112,7 +112,7 @@ export const digestCommands: readonly Command[] = [
   }),
   defineCommand({
     name: 'digest preview',
-    summary: 'Shows you a digest as it would be posted now; the id may be left out where the channel has one',
+    summary: 'Shows you a digest as it would be posted now',
     usage: '[id]',
     role: 'operator',
     needsAccount: true,

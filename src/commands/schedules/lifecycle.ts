@@ -57,7 +57,7 @@ export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
   const commandOf = (operation: Operation<R>, summary: string, others: readonly Action[]): Command =>
     defineCommand({
       name: operation.command,
-      summary: `${summary}; the id may be left out where the channel has one`,
+      summary,
       usage: `[${['id', ...(matches ? ['project'] : []), ...(operation === removal ? ['all'] : [])].join('|')}]`,
       role,
       durable: true,
@@ -293,7 +293,7 @@ export function editCommand<R>(
   };
   return {
     name,
-    summary: `Changes a ${noun} in a form; the id may be left out where the channel has one`,
+    summary: `Changes a ${noun} in a form`,
     usage: feature.matches === undefined ? '[id]' : '[id|project]',
     role,
     needsAccount: true,

@@ -41,7 +41,7 @@ describe('beta', () => {
     expect(said).toContain('"type":"users_select"');
   });
 
-  test('beta enrols with the protocol that is named, and says when nothing has changed', async ({
+  test('beta enrols with the protocol that is named, and says when nothing has changed, also with a member’s key', async ({
     world,
   }) => {
     const first = await enroll(world, 'static-hosting');
@@ -50,6 +50,8 @@ describe('beta', () => {
     expect(isEnrolled(world)).toBe(true);
     expect(await enroll(world)).toContain('nothing has changed');
     expect(enrollments(world)[1]?.body).toEqual({});
+    world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, role: 'member' });
+    expect(await enroll(world)).toContain('nothing has changed');
   });
 
   test('beta enrols from the button, once that is confirmed', async ({ world }) => {

@@ -184,7 +184,9 @@ describe('test access from a channel', () => {
     expect(world.logs.join()).not.toContain('redraw_failed');
   });
 
-  test('test access from a channel tests one server again from its own button', async ({ world }) => {
+  test('test access from a channel tests one server again from its own button, without a repository', async ({
+    world,
+  }) => {
     const { setOutcome } = world.service.world;
     const server = { account: ACCOUNT, project: 'storefront', server: 'web-1' };
     setOutcome({ ...server, status: 'error', message: 'refused' });
@@ -197,6 +199,7 @@ describe('test access from a channel', () => {
     await world.as('member').click({ channel: CHANNEL, ts: failing.ts }, { actionId: 'test:server' });
     await world.slack.until(() => roots(world).length === 2);
     await rootSays(world, 'web-1 in Storefront: reachable');
+    expect(JSON.stringify(roots(world).at(-1))).not.toMatch(/repository/i);
   });
 
   describe('whose polls fail', () => {
