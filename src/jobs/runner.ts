@@ -269,13 +269,19 @@ class Runner implements Engine {
   /** Looks for what other replicas sent, and shows that this one is alive. */
   #keepLeases({ pollMs, touchMs, leaseMs, touch }: Leases): void {
     let touchedAt = this.#clock.now();
+    /** Where the process slept, or the database was away, others may run by now what runs here. */
+    const endOverdue = (now: number): void => {
+      if (now - touchedAt < leaseMs) return;
+      this.#abort('claim over');
+      touchedAt = now;
+    };
     void this.#repeat(pollMs, async () => {
-      // By now others may run what runs here.
-      if (this.#clock.now() - touchedAt >= leaseMs) this.#abort('claim over');
+      endOverdue(this.#clock.now());
       for (const queue of this.#queues.values()) this.#pull(queue);
     });
     void this.#repeat(touchMs, async () => {
       const at = this.#clock.now();
+      endOverdue(at);
       await Promise.all([...this.#queues.values()].map((queue) => touchRunning(queue, touch)));
       touchedAt = at;
     });

@@ -3,7 +3,7 @@ import { PgBoss } from 'pg-boss';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Engine } from '../../src/jobs/jobs.ts';
-import { createPgBossJobs } from '../../src/jobs/pg-boss-jobs.ts';
+import { createPgBossJobs, LEASE } from '../../src/jobs/pg-boss-jobs.ts';
 import { createJobs, type JobsOptions } from '../../src/jobs/runner.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -122,6 +122,23 @@ test('running jobs are stopped when the database stays away for longer than othe
     .toMatchObject({ reason: 'claim over' });
   expect(clock.now() - stoppedAfter).toBeGreaterThanOrEqual(10_000);
   await allow();
+});
+
+test('a replica that slept stops what it ran, also where it first shows that it is alive', async () => {
+  const url = await freshDatabase();
+  let asleepMs = 0;
+  const sleeping: Array<{ ms: number; wake: () => void }> = [];
+  const clock: Clock = {
+    now: () => systemClock.now() + asleepMs,
+    sleep: (ms) => new Promise((wake) => sleeping.push({ ms, wake })),
+  };
+  const handled = collect(untilAborted);
+  const engine = await replica(url, (e) => e.work(Q, { run: handled.run, options: ONCE }), clock);
+  await send(engine, 1);
+  await handled.given(1);
+  asleepMs = 60_000;
+  sleeping.find(({ ms }) => Math.abs(ms - LEASE.touchMs) <= LEASE.touchMs / 10)?.wake();
+  await expect.poll(() => handled.jobs[0]?.signal.reason).toMatchObject({ reason: 'claim over' });
 });
 
 test('a replica whose clock is an hour ahead lets no job wait for that hour', async () => {
