@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { storedRows } from '../support/stored-text.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 import type { Act } from './acts.ts';
@@ -44,7 +44,7 @@ async function say(site: Site, line: string, answer: RegExp): Promise<string> {
 /** To right before the next run. */
 function moveToRun(site: Site, id: string): Promise<void> {
   const delayMs = hash('sha256', id, 'buffer').readUInt32BE() % SPREAD_MS;
-  const hour = Math.floor((site.now() - delayMs) / HOUR_MS + 1);
+  const hour = Math.floor(site.now() / HOUR_MS) + 1;
   return site.moveTo(hour * HOUR_MS + delayMs);
 }
 
@@ -80,7 +80,7 @@ function guardRun(run: 'first' | 'confirming' | 'last'): Act {
       current = { n, id: idIn(card) };
       await moveToRun(site, current.id);
       if (run === 'first') return;
-      while (!(await isCheckPlanned(site, current.id))) await wait(50);
+      await expect.poll(() => isCheckPlanned(site, current.id)).toBe(true);
       await site.moveTo(site.now() + AGAIN_MS);
       if (run === 'confirming') return;
       await site.slack.until(() => rootsOf(site, n, FAILING).length > 0, { what: 'the message' });

@@ -58,7 +58,7 @@ export interface Site {
   death(): Promise<void>;
   /** Starts again what died. */
   revive(): Promise<void>;
-  /** By the clock of the processes, milliseconds since the epoch. */
+  /** By the clock of the processes and of Slack, milliseconds since the epoch. */
   now(): number;
   /** Moves the clock to right before that. On SQLite the process is started again for it. */
   moveTo(at: number): Promise<void>;
@@ -89,7 +89,10 @@ export async function openSite(
 ): Promise<Site> {
   const folder = mkdtempSync(join(MEMORY_FOLDER, 'deckhand-matrix-'));
   const service = await startSimulatedService({ speed: 20 });
+  let ahead = 0;
+  const now = (): number => Date.now() + ahead;
   const slack = await startSlack({
+    now,
     app: {
       ...appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml')),
       ...(byOauth ? { redirectUrls: undefined } : {}),
@@ -106,7 +109,6 @@ export async function openSite(
     ...more,
   };
   const clock = createMachineClock(join(folder, 'clock'));
-  let ahead = 0;
   const url = kind === 'postgres' ? await freshDatabase() : (env.STORE_URL ?? '');
   const counter = createCounter();
   const doors: Door[] = [];
@@ -161,11 +163,11 @@ export async function openSite(
     slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
   }
 
-  async function killAll(): Promise<void> {
+  async function endAll(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     for (const { child } of replicas) {
       if (child === undefined) continue;
       const exited = once(child, 'exit');
-      child.kill('SIGKILL');
+      child.kill(signal);
       await exited;
     }
   }
@@ -181,7 +183,7 @@ export async function openSite(
   }
 
   async function close(): Promise<void> {
-    await killAll();
+    await endAll('SIGKILL');
     await Promise.all([...doors.map((door) => door.close()), slack.stop(), service.stop()]);
     rmSync(folder, { recursive: true, force: true });
   }
@@ -211,11 +213,11 @@ export async function openSite(
     },
     death: () => died.promise,
     revive,
-    now: () => Date.now() + ahead,
+    now,
     async moveTo(at) {
       // Its only process waits for the minute that it knows of.
-      if (kind === 'sqlite') await killAll();
-      await advance(Math.max(0, at - START_MS - Date.now() - ahead));
+      if (kind === 'sqlite') await endAll('SIGTERM');
+      await advance(Math.max(0, at - START_MS - now()));
       await revive();
     },
     endLeases: () => advance(LEASE_MS),
