@@ -37,21 +37,18 @@ export function routeCommand(commands: readonly Command[], text: string): Matche
   return undefined;
 }
 
-interface Names {
-  byName: ReadonlyMap<string, Command>;
-  switches: readonly string[];
-}
-
 /** Each list is gone through once, and not with each request. */
-const NAMES = new WeakMap<readonly Command[], Names>();
+const NAMES = new WeakMap<readonly Command[], ReturnType<typeof namesIn>>();
 
-function namesOf(commands: readonly Command[]): Names {
-  const known = NAMES.get(commands);
-  if (known !== undefined) return known;
-  const byName = new Map(commands.map((command) => [command.name, command]));
-  const names = { byName, switches: commands.flatMap((command) => command.switches ?? []) };
+function namesOf(commands: readonly Command[]) {
+  const names = NAMES.get(commands) ?? namesIn(commands);
   NAMES.set(commands, names);
   return names;
+}
+
+function namesIn(commands: readonly Command[]) {
+  const byName = new Map(commands.map((command) => [command.name, command]));
+  return { byName, switches: commands.flatMap((command) => command.switches ?? []) };
 }
 
 /** True where carrying it out changes something, so that it is stored before it is acknowledged. */
@@ -71,11 +68,10 @@ export function unknownCommand(commands: readonly Command[], text: string): User
   const following = names.filter((name) => name.startsWith(`${first} `));
   if (following.length === 0) return new UnclearWords(`There is no command ${code(first, 40)}.${meant}`);
   const words = following.map((name) => code(name.slice(first.length + 1))).join(', ');
-  const fault =
-    typed.length === 1
-      ? `${code(first)} needs another word: ${words}.`
-      : `There is no ${code(typed.join(' '), 80)}.${meant} The words after ${code(first)} are ${words}.`;
-  return new UserError(fault, typed.length === 1 ? `help ${first}` : (best ?? `help ${first}`));
+  if (typed.length === 1)
+    return new UserError(`${code(first)} needs another word: ${words}.`, `help ${first}`);
+  const fault = `There is no ${code(typed.join(' '), 80)}.${meant} The words after ${code(first)} are ${words}.`;
+  return new UserError(fault, best ?? `help ${first}`);
 }
 
 /** The words begin no command, or go on after one, as in a sentence. What they may mean is offered as buttons. */
@@ -116,7 +112,10 @@ export function parseArguments(command: Command, rest: Words): unknown {
   const known = [...options, ...(takesAccount ? ['account'] : [])];
   const strange = Object.keys(rest.flags).find((flag) => !known.includes(flag));
   if (strange !== undefined)
-    throw usageError(command, `There is no option ${code(`--${strange}`, 40)} for this command.`);
+    throw new UserError(
+      `There is no option ${code(`--${strange}`, 40)} for this command.`,
+      usageLine(command),
+    );
   const { words } = rest;
   const tooMany = words[positionals.length];
   if (tooMany !== undefined && !command.rest)
@@ -127,11 +126,7 @@ export function parseArguments(command: Command, rest: Words): unknown {
   });
   const parsed = command.args.safeParse({ ...Object.fromEntries(named), ...flags });
   if (parsed.success) return parsed.data;
-  throw usageError(command, faultOf(parsed.error, Object.fromEntries(named)));
-}
-
-function usageError(command: Command, fault: string): UserError {
-  return new UserError(fault, usageLine(command));
+  throw new UserError(faultOf(parsed.error, Object.fromEntries(named)), usageLine(command));
 }
 
 function faultOf(error: z.ZodError, typed: Readonly<Record<string, string | undefined>>): string {

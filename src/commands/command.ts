@@ -54,7 +54,8 @@ export interface ViewState {
 /** A modal's way back. `submit` may call the service: after 2 s the modal shows that the work continues. */
 export interface Submission {
   callbackId: string;
-  role: Role;
+  /** Who may, where that is not as the command says. */
+  role?: Role;
   /** Fields whose values are never put back into the form. */
   secrets?: readonly string[] | ((state: ViewState) => readonly string[]);
   /**
@@ -75,7 +76,8 @@ export interface Action {
   actionId: string;
   /** The `callback_id` of the modal it stands in, where several modals have a field of this name. */
   view?: string;
-  role: Role;
+  /** Who may, where that is not as the command says. */
+  role?: Role;
   /** True where a second click must do nothing: the click is claimed in the store. */
   once?: boolean;
   /** True where it changes something: it is stored before the ack and survives `kill -9`. */
@@ -103,7 +105,8 @@ export interface ActionContext extends CommandContext {
 /** Answers an external select while the person types; must be quick. */
 export interface OptionSource {
   actionId: string;
-  role: Role;
+  /** Who may, where that is not as the command says. */
+  role?: Role;
   options(typed: string, context: OptionContext): Promise<Choice[]>;
   /** Offered where the options fail or are late, e.g. what was typed. */
   fallback?(typed: string): Choice[];
@@ -153,7 +156,8 @@ export interface Shortcut {
   kind: 'global' | 'message';
   name: string;
   description: string;
-  role: Role;
+  /** Who may, where that is not as the command says. */
+  role?: Role;
   /** True where it changes something: it is stored before the ack and survives `kill -9`. */
   durable?: boolean;
   run(context: ShortcutContext): Promise<Reply>;
@@ -264,14 +268,14 @@ export function readFields<Schema extends z.ZodType>(schema: Schema, { values }:
   return fields.data;
 }
 
-/** What the work gives; what the person did wrong stands under the field. */
-export async function underField<T>(field: string, work: () => Promise<T> | T): Promise<T> {
+/** What the work gives; what the person did wrong stands under the field. @param said in place of its own words */
+export async function underField<T>(field: string, work: () => Promise<T> | T, said?: string): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const isTheirs = error instanceof UserError || error instanceof ServerNeeded;
     if (!isTheirs || error instanceof FormFault) throw error;
-    throw new FormFault({ [field]: unmarked(error.message) }, undefined, { cause: error });
+    throw new FormFault({ [field]: said ?? unmarked(error.message) }, undefined, { cause: error });
   }
 }
 
@@ -282,7 +286,6 @@ export function menuAction(
 ): Action {
   return {
     actionId,
-    role: 'member',
     durable: true,
     leadsTo: (blockId) => menuTarget(blockId)?.run,
     async run(choice, { blockId }) {

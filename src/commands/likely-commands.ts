@@ -116,23 +116,16 @@ function withProject(commands: readonly Command[], line: string, { permalink }: 
 /** How well the words fit: the whole name best, then one word of it or a synonym, then a word of its summary. */
 function scoreOf({ name, summary }: Command, words: readonly string[]): number {
   const names = name.split(' ');
-  const synonyms = [...SYNONYMS]
-    .filter(([, meant]) => meant === name || meant.startsWith(`${name} `))
-    .map(([typed]) => typed);
-  const inName = names.filter((part) => words.some((word) => isLike(word, part))).length;
-  const bySynonym = synonyms.some((typed) =>
-    typed.split(' ').every((part) => words.some((word) => isLike(word, part))),
-  );
+  const isSaidLike = (part: string): boolean => words.some((word) => isLike(word, part));
+  const synonyms = [...SYNONYMS].filter(([, meant]) => `${meant} `.startsWith(`${name} `));
+  const inName = names.filter(isSaidLike).length;
   // "deployments" is another word for the activity, and only like `deploy`.
-  const isSynonym = synonyms.some((typed) => words.includes(typed));
+  const isSynonym = synonyms.some(([typed]) => words.includes(typed));
+  const isNearSynonym = synonyms.some(([typed]) => typed.split(' ').every(isSaidLike));
   const summarised = summary.toLowerCase().split(/[^\p{L}]+/u);
   const inSummary = words.filter((word) => word.length > SHORTEST_WORD && summarised.includes(word)).length;
-  return (
-    (inName === names.length ? 4 : 0) +
-    inName / names.length +
-    (isSynonym ? 6 : bySynonym ? 3 : 0) +
-    inSummary / 4
-  );
+  const byWords = (inName === names.length ? 4 : 0) + inName / names.length + inSummary / 4;
+  return byWords + (isSynonym ? 6 : isNearSynonym ? 3 : 0);
 }
 
 /** Equal, or different by a typing mistake or an ending. */

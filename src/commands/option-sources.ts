@@ -3,11 +3,9 @@ import { z } from 'zod';
 import { isZone, parseZone, zoneNames } from '../jobs/zone.ts';
 import { forInvoices, type Requester } from '../records/account-keys.ts';
 import type { Account } from '../records/accounts.ts';
-import type { Choice } from '../views/blocks/inputs.ts';
-import { menuTarget } from '../views/blocks/inputs.ts';
+import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
 import { zoneOf } from '../workspace/slack-people.ts';
-import type { OptionContext, OptionSource } from './command.ts';
-import { fromForm } from './command.ts';
+import { fromForm, type OptionContext, type OptionSource } from './command.ts';
 import { splitWords } from './command-router.ts';
 import { accountOf } from './resolve-target.ts';
 
@@ -26,8 +24,7 @@ export const projectPicker: OptionSource = {
   role: 'member',
   fallback: asTyped,
   async options(typed, context) {
-    const { workspace } = context;
-    const projects = await workspace.projects.list(await accountHere(context));
+    const projects = await context.workspace.projects.list(await accountHere(context));
     return matching(typed, projects, ({ permalink, name }) => ({
       value: permalink,
       text: name,
@@ -42,11 +39,10 @@ export const serverPicker: OptionSource = {
   role: 'member',
   fallback: asTyped,
   async options(typed, context) {
-    const { workspace } = context;
+    const { hosting } = context.workspace;
     const project = await projectHere(context);
-    if (project === undefined) return asTyped(typed);
-    const servers = await workspace.hosting.servers(await accountHere(context), project);
-    if (servers === undefined) return asTyped(typed);
+    const servers = project && (await hosting.servers(await accountHere(context), project));
+    if (!servers) return asTyped(typed);
     return matching(typed, servers, ({ identifier, name, protocol_type }) => ({
       value: identifier,
       text: name,
@@ -60,10 +56,8 @@ export const invoicePicker: OptionSource = {
   actionId: 'invoice',
   role: 'billing',
   async options(typed, context) {
-    const { workspace } = context;
-    const invoices = await workspace.hosting.invoices(
-      await accountHere(context, forInvoices(context.caller)),
-    );
+    const account = await accountHere(context, forInvoices(context.caller));
+    const invoices = await context.workspace.hosting.invoices(account);
     return matching(typed, invoices, (invoice) => ({
       value: String(invoice.number),
       text: `${invoice.number}  ${invoice.total} ${invoice.currency.toUpperCase()}`,
@@ -201,6 +195,5 @@ function accountHere(context: OptionContext, requester?: Requester): Promise<Acc
 
 async function projectHere(context: OptionContext): Promise<string | undefined> {
   const { caller, workspace } = context;
-  const channel = await workspace.channels.get(caller.channel);
-  return targetOf(context).project ?? channel.project?.permalink;
+  return targetOf(context).project ?? (await workspace.channels.get(caller.channel)).project?.permalink;
 }

@@ -1,7 +1,7 @@
 import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
 import type { Caller } from '../core/reply.ts';
-import type { Role } from '../core/roles.ts';
+import { GIVEN_ROLES, type GivenRole, type Role } from '../core/roles.ts';
 import { allows } from '../records/channels.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import { GROUPS_UNREAD } from '../views/admin/roles.ts';
@@ -19,6 +19,12 @@ export async function runnable(
   const held = await Promise.all(needed.map(async (role) => ((await roles.holds(user, role)) ? [role] : [])));
   const settings = await channels.get(channel);
   return commands.filter(({ name, role }) => held.flat().includes(role) && allows(settings, name));
+}
+
+/** The roles beyond member that a person holds. */
+export async function rolesHeld({ roles }: Pick<Workspace, 'roles'>, user: string): Promise<GivenRole[]> {
+  const held = await Promise.all(GIVEN_ROLES.map((role) => roles.holds(user, role)));
+  return GIVEN_ROLES.filter((_, at) => held[at]);
 }
 
 /** Who wants to run which command, and where it would act or post. */
@@ -124,7 +130,5 @@ const MAX_NAMED = 3;
 async function whoCan({ roles }: Pick<Rules, 'roles'>): Promise<string> {
   const admins = (await undefinedOnSlackError(roles.admins(undefined))) ?? [];
   const names = admins.slice(0, MAX_NAMED).map((admin) => `<@${admin}>`);
-  const last = names.pop();
-  if (last === undefined) return 'an admin';
-  return names.length === 0 ? last : `${names.join(', ')} or ${last}`;
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names) || 'an admin';
 }

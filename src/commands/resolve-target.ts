@@ -3,14 +3,21 @@ import { UserError } from '../core/errors.ts';
 import { code, sanitize } from '../core/mrkdwn.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Requester } from '../records/account-keys.ts';
-import type { Account } from '../records/accounts.ts';
+import { type Account, AccountFailure } from '../records/accounts.ts';
 import { type Channel, projectOfChannel } from '../records/channels.ts';
 import type { Target } from '../records/test-runs.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { Project } from '../service/projects.ts';
-import { listServers } from '../service/servers.ts';
+import { getServer, listServers } from '../service/servers.ts';
 import { skippedWords } from '../views/blocks/lists.ts';
-import { findProject, ProjectNeeded, projectsWith, ServerNeeded } from '../workspace/projects.ts';
+import {
+  findProject,
+  isNamed,
+  namedIn,
+  ProjectNeeded,
+  projectsWith,
+  ServerNeeded,
+} from '../workspace/projects.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { CommandContext } from './command.ts';
 
@@ -38,23 +45,16 @@ export async function projectOf(
   named: string | undefined,
   requester?: Requester,
 ): Promise<{ account: Account; project: Project }> {
+  const { account: typed, caller } = context;
   const account = await accountOf(context, requester);
-  const bound = await boundProject(context, account);
-  const wanted = named ?? context.project ?? bound?.permalink;
+  const channel = await context.workspace.channels.get(caller.channel);
+  const wanted = named ?? context.project ?? projectOfChannel(channel, account.name)?.permalink;
   const projects = await projectsWith(context.workspace.projects, account, wanted);
   const project = findProject(projects, wanted);
-  const isGuess = wanted === undefined && (await standsIn(context, account));
+  const isOther = typed === undefined && (channel.account ?? account.name) !== account.name;
+  const isGuess = wanted === undefined && isOther;
   if (project === undefined || isGuess) throw new ProjectNeeded(projects);
   return { account, project };
-}
-
-/** Whether the account was not named, and the channel is bound to another, which is not connected. */
-async function standsIn(
-  { account: named, caller, workspace }: CommandContext,
-  { name }: Account,
-): Promise<boolean> {
-  const { account: bound = name } = await workspace.channels.get(caller.channel);
-  return named === undefined && bound !== name;
 }
 
 /** The project that the channel is bound to with `use`, where it is one of the account's. */
@@ -201,3 +201,63 @@ export async function chosenProject(
 function asFormProject({ permalink, name }: FormProject): FormProject {
   return { permalink, name: sanitize(name, 100) };
 }
+
+/**
+ * A name of two words may be typed without quotes: as a project's name it goes before a server's. A single word that
+ * names no project names a server of the channel's project, or of the only project that has such a server.
+ * @throws ProjectNeeded where several have
+ */
+export async function splitName(
+  context: CommandContext,
+  named: string | undefined,
+  server: string | undefined,
+): Promise<{ named: string | undefined; server: string | undefined }> {
+  if (named === undefined) return { named, server };
+  const account = await accountOf(context);
+  const whole = server === undefined ? named.toLowerCase() : `${named} ${server}`.toLowerCase();
+  const projects = await projectsWith(context.workspace.projects, account, whole);
+  if (namedIn(projects, whole).length > 0) return { named: whole, server: undefined };
+  if (server !== undefined) return { named, server };
+  const permalink = context.project ?? (await boundProject(context, account))?.permalink;
+  const within = projects.filter((project) => permalink === undefined || project.permalink === permalink);
+  const having = await projectsWithServer(context, account, within, named);
+  if (having.length > 1) throw new ProjectNeeded(having);
+  return having[0] === undefined ? { named, server } : { named: having[0].permalink, server: named };
+}
+
+/** As many projects as are asked for their servers. */
+const MAX_SEARCHED = 20;
+
+async function projectsWithServer(
+  { workspace }: CommandContext,
+  account: Account,
+  projects: readonly Project[],
+  named: string,
+): Promise<Project[]> {
+  if (projects.length > MAX_SEARCHED) return [];
+  const lists = await Promise.all(
+    projects.map(({ permalink }) => workspace.hosting.servers(account, permalink)),
+  );
+  const [only, ...others] = projects;
+  if (only !== undefined && others.length === 0 && lists[0] === undefined)
+    return (await isServer(workspace, account, only, named)) ? [only] : [];
+  return projects.filter((_, at) => lists[at]?.some((server) => isNamed(server, named)));
+}
+
+/** Where the service lists no servers, what was typed may be the identifier of one. */
+async function isServer(
+  { accounts }: Pick<Workspace, 'accounts'>,
+  account: Account,
+  { permalink }: Project,
+  identifier: string,
+): Promise<boolean> {
+  try {
+    await accounts.use(account, (client) => getServer(client, permalink, identifier));
+    return true;
+  } catch (error) {
+    if (error instanceof AccountFailure && NOT_THERE.has(error.cause.kind)) return false;
+    throw error;
+  }
+}
+
+const NOT_THERE: ReadonlySet<string> = new Set(['record_not_found', 'forbidden']);

@@ -19,42 +19,28 @@ import { carryOut } from './pipeline/pipeline.ts';
  * Events that are answered by a handle in them, a secret that expires within seconds: they are stored nowhere, are carried
  * out after their ack, and end with the process.
  */
-export const LIVE_EVENTS: Readonly<Record<string, (workspace: Workspace, body: EventBody) => Promise<void>>> =
-  {
-    entity_details_requested: showDetails,
-  };
+export const LIVE_EVENTS = { entity_details_requested: showDetails } as const;
 
-export function createLiveEvents({
-  workspaces,
-  background,
-}: {
+interface LiveParts {
   workspaces: Workspaces;
   background: BackgroundWork;
-}) {
-  return {
-    /** False for any other payload. */
-    begin(raw: unknown): boolean {
-      const known = readEvent(raw, LIVE_EVENTS);
-      if (known === undefined) return false;
-      const { about, body } = known.event;
-      background.begin(async () => {
-        const workspace = await admitted(workspaces, about);
-        if (workspace === undefined) return;
-        if (await isFirst(workspace, body.event_id)) await LIVE_EVENTS[body.event.type]?.(workspace, body);
-      });
-      return true;
-    },
-  };
 }
 
-/** Its handle cannot be answered by a token that is not of that installation. */
-async function admitted(workspaces: Workspaces, about: string): Promise<Workspace | undefined> {
-  try {
-    return await workspaces.admit(about);
-  } catch (error) {
-    if (error instanceof NotServed) return undefined;
-    throw error;
-  }
+/** False for any other payload. */
+export function beginLiveEvent({ workspaces, background }: LiveParts, raw: unknown): boolean {
+  const known = readEvent(raw, LIVE_EVENTS);
+  if (known === undefined) return false;
+  const { about, body } = known.event;
+  background.begin(async () => {
+    try {
+      const workspace = await workspaces.admit(about);
+      if (await isFirst(workspace, body.event_id)) await showDetails(workspace, body);
+    } catch (error) {
+      // Its handle cannot be answered by a token that is not of that installation.
+      if (!(error instanceof NotServed)) throw error;
+    }
+  });
+  return true;
 }
 
 const DetailsRequested = z.object({
@@ -83,7 +69,12 @@ async function showDetails(workspace: Workspace, { event_id, event }: EventBody)
     role: 'member',
     run: async () => ({ metadata: await detailsOf(context, entity_url) }),
     explain: async (error) => ({
-      error: errorOf(failureWords(context.explain(error, { job: 'work_object' }))),
+      error: {
+        status: 'custom',
+        custom_title: 'Nothing to show',
+        custom_message: failureWords(context.explain(error, { job: 'work_object' })),
+        message_format: 'markdown',
+      },
     }),
   });
   try {
@@ -92,15 +83,6 @@ async function showDetails(workspace: Workspace, { event_id, event }: EventBody)
     if (!isSlackFailure(error)) throw error;
     context.explain(error, { job: 'work_object' });
   }
-}
-
-function errorOf(sentence: string): NonNullable<Pane['error']> {
-  return {
-    status: 'custom',
-    custom_title: 'Nothing to show',
-    custom_message: sentence,
-    message_format: 'markdown',
-  };
 }
 
 /** Asks for a mention's words anew as a command, which waits for those of its channel alone and is tried again like them. */

@@ -28,13 +28,8 @@ export const StoredCaller = z.object({
 
 type StoredCaller = z.infer<typeof StoredCaller>;
 
-export function storedCaller({
-  triggerId: _,
-  responseUrl: __,
-  isStored: ___,
-  ...caller
-}: Caller): StoredCaller {
-  return caller;
+export function storedCaller(caller: Caller): StoredCaller {
+  return StoredCaller.parse(caller);
 }
 
 /** What a person asked for, as it is stored before its ack. Words are kept as typed: secrets are asked for in forms. */

@@ -3,7 +3,6 @@ import { type CallbackOptions, type CodedError, ErrorCode, type Installation } f
 import { z } from 'zod';
 import type { EventHandlers, SlackEvent } from '../commands/command.ts';
 import type { Settings } from '../core/settings.ts';
-import type { Job } from '../jobs/jobs.ts';
 import { asSlackFailure, SlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import { GROUPS_SCOPE } from '../slack/scopes.ts';
 import { welcomeMessage } from '../views/help/start.ts';
@@ -199,20 +198,15 @@ function endOfFailure({ kind, reason }: SlackFailure): BrowserEnd {
   return reason === 'unexpected_answer' || reason === 'no_workspace' ? 'unexpected' : 'refused';
 }
 
-const Greeting = z.object({ user: z.string() });
-type Greeting = z.infer<typeof Greeting>;
-
 /** Greets the person who installed Deckhand, by direct message; a job, so that the browser does not wait for Slack. */
 export const WELCOME = defineJob({
   queue: 'welcome',
-  schema: Greeting,
+  schema: z.object({ user: z.string() }),
   options: { concurrency: 10, attempts: 5, backoffMs: 10_000 },
-  run: welcome,
+  async run({ config, accounts, slack }, { data }) {
+    const { SLACK_COMMAND: word, SERVICE_SIGNUP_URL } = config;
+    const canSignUp = SERVICE_SIGNUP_URL !== undefined;
+    const state = { word, accounts: await accounts.list(), channel: {}, isAdmin: true, canSignUp };
+    await slack.sendDirectMessage(data.user, welcomeMessage(state));
+  },
 });
-
-async function welcome({ config, accounts, slack }: Workspace, { data }: Job<Greeting>): Promise<void> {
-  const { SLACK_COMMAND: word, SERVICE_SIGNUP_URL } = config;
-  const canSignUp = SERVICE_SIGNUP_URL !== undefined;
-  const state = { word, accounts: await accounts.list(), channel: {}, isAdmin: true, canSignUp };
-  await slack.sendDirectMessage(data.user, welcomeMessage(state));
-}

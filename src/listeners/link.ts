@@ -86,14 +86,15 @@ async function question(visit: Visit): Promise<LinkEnd | undefined> {
   const page = new URL(addressOf(PUBLIC_URL, START_PATH));
   const { cookie, token } = linkRequests.question(ticket);
   const form = { action: page.pathname, fields: { ticket, token } };
-  const named = {
-    name: requester.name,
-    email: requester.email,
-    workspace: requester.workspaceName ?? requester.workspace,
-  };
+  const { name, email, workspace, workspaceName = workspace } = requester;
   response.setHeader('set-cookie', cookieLine(cookie, page));
   allowForm(response, target);
-  sendPage(response, 200, linkQuestionPage(named, form, SLACK_COMMAND), config);
+  sendPage(
+    response,
+    200,
+    linkQuestionPage({ name, email, workspace: workspaceName }, form, SLACK_COMMAND),
+    config,
+  );
   return undefined;
 }
 

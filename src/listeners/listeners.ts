@@ -14,17 +14,17 @@ import type { JobDefinition } from '../workspace/define-job.ts';
 import { NotServed } from '../workspace/installations.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
 import { type BackgroundWork, ignoreIfUninstalled } from './background-work.ts';
-import { createLiveEvents, LIVE_EVENTS, mentionHandler } from './events.ts';
+import { beginLiveEvent, LIVE_EVENTS, mentionHandler } from './events.ts';
 import {
   callerOf,
   createInbox,
   type Inbox,
   isStoredFirst,
   type SlackHandles,
-  type StoredEvent,
   type StoredRequest,
 } from './inbox.ts';
 import {
+  type EventUnder,
   type IncomingRequest,
   payloadSpan,
   readAction,
@@ -57,8 +57,7 @@ interface Dependencies {
   steps: Readonly<Record<string, WorkflowStep>>;
 }
 
-interface Shared extends Pick<Dependencies, 'log' | 'registry' | 'workspaces'> {
-  background: BackgroundWork;
+interface Shared extends Pick<Dependencies, 'registry' | 'workspaces' | 'background'> {
   inbox: Inbox;
 }
 
@@ -85,9 +84,11 @@ export function createListeners(parts: Dependencies) {
       await events[body.event.type]?.(createContext(await workspaces.enter(about), caller), body);
     },
   });
-  const shared = { log, registry, workspaces, background, inbox };
+  const shared = { registry, workspaces, background, inbox };
   const submissions = createSubmissions(registry);
-  const liveEvents = createLiveEvents(shared);
+
+  const storeEvent = async ({ workspaceId, event }: EventUnder): Promise<void> =>
+    inbox.storeEvent(await workspaces.admit(workspaceId), event);
 
   /** By the `type` that Slack gives them; a command has none. */
   const handlers: Readonly<Record<string, PayloadHandler>> = {
@@ -110,9 +111,9 @@ export function createListeners(parts: Dependencies) {
       await ack(await runOptions(await workspaces.admit(workspace), registry, caller, menu));
     },
     async event_callback(body, ack) {
-      const known = liveEvents.begin(body) ? undefined : readEvent(body, events);
-      if (known !== undefined)
-        await ignoreIfUninstalled(parts, storeEvent(shared, known.workspaceId, known.event));
+      const known = beginLiveEvent(parts, body) ? undefined : readEvent(body, events);
+      // Where it is not stored, it is not acknowledged, so that Slack sends it again.
+      if (known !== undefined) await ignoreIfUninstalled(parts, storeEvent(known));
       await ack();
     },
   };
@@ -165,10 +166,9 @@ async function unlessNotServed(
   } catch (error) {
     if (!(error instanceof NotServed) || (type === 'event_callback' && !error.isForGood)) throw error;
     const { message: text } = error;
-    log.info(
-      { event: 'request_not_served', reason: error.isForGood ? 'other_workspace' : 'not_known_yet' },
-      'a request was not for this installation, or came before Slack had named it',
-    );
+    const reason = error.isForGood ? 'other_workspace' : 'not_known_yet';
+    const said = 'a request was not for this installation, or came before Slack had named it';
+    log.info({ event: 'request_not_served', reason }, said);
     if (type === undefined) return ack(text);
     if (type === 'view_submission') return ack({ response_action: 'update', view: notice('Deckhand', text) });
     if (type === 'block_suggestion') return ack({ options: [] });
@@ -207,15 +207,6 @@ async function store(
     return respondPrivately(workspace, caller, message);
   }
   await ack();
-}
-
-/** Where it is not stored, it is not acknowledged, so that Slack sends it again. */
-async function storeEvent(
-  { workspaces, inbox }: Shared,
-  workspaceId: string,
-  event: StoredEvent,
-): Promise<void> {
-  await inbox.storeEvent(await workspaces.admit(workspaceId), event);
 }
 
 /** A button that opens an address is handled by Slack itself, and so is typing in a field without an action of ours. */

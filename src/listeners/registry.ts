@@ -9,13 +9,16 @@ export function createRegistry(commands: readonly Command[], start: string) {
   const sources = new Map<string, { source: OptionSource; command: Command }>();
   const shortcuts = new Map<string, { shortcut: Shortcut; command: Command }>();
   for (const command of commands) {
-    for (const action of command.actions ?? [])
-      claim(actions, keyOf(action.actionId, action.view), { action, command });
-    for (const submission of command.submissions ?? [])
-      claim(submissions, submission.callbackId, { submission, command });
-    for (const source of command.optionSources ?? []) claim(sources, source.actionId, { source, command });
-    for (const shortcut of command.shortcuts ?? [])
-      claim(shortcuts, shortcut.callbackId, { shortcut, command });
+    const {
+      actions: own = [],
+      submissions: forms = [],
+      optionSources = [],
+      shortcuts: entries = [],
+    } = command;
+    for (const action of own) claim(actions, keyOf(action.actionId, action.view), { action, command });
+    for (const submission of forms) claim(submissions, submission.callbackId, { submission, command });
+    for (const source of optionSources) claim(sources, source.actionId, { source, command });
+    for (const shortcut of entries) claim(shortcuts, shortcut.callbackId, { shortcut, command });
   }
   return {
     commands,

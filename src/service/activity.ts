@@ -56,7 +56,7 @@ const Answer = z.preprocess(
 );
 export interface Activity {
   /** Most recent first, at most the latest 100. */
-  events: ActivityEvent[];
+  events: readonly ActivityEvent[];
   /** How many more the service listed that could not be read. */
   unread?: number;
   /** Undefined where they were not requested or not given. */

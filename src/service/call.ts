@@ -77,12 +77,9 @@ export function readValue<T>(call: Call<T>, answer: HttpAnswer, now: number): T 
     throw classifyAnswer({ operation, scope, status, retryAfter, body: textOf(answer), now });
   }
   if (answer.tooLarge) throw unexpected(operation, status, 'the answer is too large', { fault: 'too_large' });
-  const isEncoded = !PLAIN.has((headers['content-encoding'] ?? '').trim().toLowerCase());
-  if (isEncoded)
-    throw unexpected(operation, status, 'the answer is encoded, which was not asked for', {
-      fault: 'encoded',
-    });
-  return call.read(answer, operation);
+  if (PLAIN.has((headers['content-encoding'] ?? '').trim().toLowerCase()))
+    return call.read(answer, operation);
+  throw unexpected(operation, status, 'the answer is encoded, which was not asked for', { fault: 'encoded' });
 }
 
 /** Reads a JSON answer by a schema. */

@@ -80,25 +80,19 @@ function isCertainlyNotDone(status: number, retryAt: number | undefined): boolea
 
 /** The error of a failed exchange: no connection, a dropped one, or an answer that is not HTTP. */
 export function classifyFailure(operation: string, error: unknown): ServiceError {
-  const { name, message, code } = describeError(error);
+  const {
+    name = '',
+    message = '',
+    code,
+  }: Partial<NodeJS.ErrnoException> = error instanceof Error ? error : {};
   // An answer that breaks off is a dropped connection too.
   const isGarbage = name === 'HTTPParserError' && !message.includes('EOF');
   return new ServiceError(isGarbage ? 'unexpected' : 'unreachable', operation, {
-    detail: isGarbage ? 'the answer is not HTTP' : code || undefined,
+    detail: isGarbage ? 'the answer is not HTTP' : code,
     certainlyNotDone: wasNeverSent(error),
     // A copy: the parser's errors carry the bytes that they failed on, which belong in no log.
     cause: new Error(message || code),
   });
-}
-
-function describeError(error: unknown): { name: string; message: string; code: string } {
-  const known: Record<string, unknown> = error instanceof Error ? { ...error } : {};
-  const { name, message } = error instanceof Error ? error : { name: '', message: '' };
-  return { name, message, code: textOf(known.code) };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** An error answer, in one shape for all the bodies of API 7 (docs/service-api.md). All of it is foreign text. */

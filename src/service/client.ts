@@ -82,7 +82,11 @@ export function createService(options: ServiceOptions) {
   return {
     /** Throws a ServiceError of kind `account_not_found` if the account's name is not a slug. */
     account({ account, email, apiKey }: Credentials): AccountClient {
-      if (!isAccountName(account)) throw notAnAccount();
+      if (!isAccountName(account))
+        throw new ServiceError('account_not_found', 'account', {
+          detail: 'not a slug',
+          certainlyNotDone: true,
+        });
       const authorization = `Basic ${Buffer.from(`${email}:${apiKey}`, 'utf8').toString('base64')}`;
       const endpoint = openEndpoint(agents, settings, baseUrl.of(account), authorization);
       return { account, hookTypes: options.hookTypes ?? {}, ...endpoint };
@@ -169,10 +173,6 @@ async function observed<T>(
     else report('aborted', undefined);
     throw error;
   }
-}
-
-function notAnAccount(): ServiceError {
-  return new ServiceError('account_not_found', 'account', { detail: 'not a slug', certainlyNotDone: true });
 }
 
 function addressOf(text: string): Address {

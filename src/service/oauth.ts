@@ -95,10 +95,9 @@ async function discover(options: OauthOptions): Promise<openid.Configuration> {
   try {
     return await discoverAtSite(options);
   } catch (error) {
-    const isUnpublished =
-      error instanceof Error && error.cause instanceof Response && error.cause.status === 404;
-    if (!isUnpublished) throw error;
-    return documented(options);
+    const answer = error instanceof Error ? error.cause : undefined;
+    if (answer instanceof Response && answer.status === 404) return documented(options);
+    throw error;
   }
 }
 
@@ -115,8 +114,7 @@ function documented(options: OauthOptions): openid.Configuration {
     {},
     openid.ClientSecretPost(options.clientSecret),
   );
-  configuration[openid.customFetch] = fetchFor(options);
-  configuration.timeout = TIMEOUT_S;
+  Object.assign(configuration, { [openid.customFetch]: fetchFor(options), timeout: TIMEOUT_S });
   if (new URL(base).protocol === 'http:') openid.allowInsecureRequests(configuration);
   return configuration;
 }

@@ -14,19 +14,15 @@ const ERROR_BYTES = 64 * 1024;
 const MAX_AGENTS = 1_000;
 
 /** An agent an account, so that one whose calls hang leaves the others their connections. */
-export interface Agents {
-  /** @param authorization whose calls they are; undefined where they belong to no account */
-  of(authorization: string | undefined): Agent;
-  /** Resolves when the calls in flight have ended. */
-  close(): Promise<void>;
-}
+export type Agents = ReturnType<typeof openAgents>;
 
 /** @param connections at most so many for each account and origin; what exceeds them waits its turn */
-export function openAgents(connections: number, connectTimeoutMs: number): Agents {
+export function openAgents(connections: number, connectTimeoutMs: number) {
   const common = openAgent(connections, connectTimeoutMs);
   const agents = new Map<string, Agent>();
   return {
-    of(authorization) {
+    /** @param authorization whose calls they are; undefined where they belong to no account */
+    of(authorization: string | undefined): Agent {
       if (authorization === undefined) return common;
       const agent = agents.get(authorization) ?? openAgent(connections, connectTimeoutMs);
       agents.delete(authorization);
@@ -35,7 +31,8 @@ export function openAgents(connections: number, connectTimeoutMs: number): Agent
       agents.set(authorization, agent);
       return agent;
     },
-    async close() {
+    /** Resolves when the calls in flight have ended. */
+    async close(): Promise<void> {
       await Promise.all([common, ...agents.values()].map((agent) => agent.close()));
     },
   };
@@ -152,12 +149,9 @@ function isRetryable(method: string, error: ServiceError): boolean {
 export function requestOf(
   call: Call<unknown>,
   address: Address,
-  {
-    version,
-    authorization,
-    maxBytes,
-  }: { version: string; authorization?: string | undefined; maxBytes: number },
+  sender: { version: string; authorization?: string | undefined; maxBytes: number },
 ): HttpRequest {
+  const { version, authorization, maxBytes } = sender;
   return {
     origin: address.origin,
     path: pathOf(call, address),

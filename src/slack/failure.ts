@@ -121,22 +121,18 @@ export function asSlackFailure(method: string, error: unknown, now: number): unk
       return failureNamed(
         method,
         error.data.ok === false ? (error.data.error ?? 'unknown_error') : '',
-        neededScope(error.data),
+        // What Slack adds to `missing_scope`; its types do not know it.
+        'needed' in error.data ? error.data.needed : undefined,
       );
-    case ErrorCode.RateLimitedError:
-      return new SlackFailure(method, 'busy', 'ratelimited', {
-        retryAt: now + error.retryAfter * 1000,
-      });
+    case ErrorCode.RateLimitedError: {
+      const retryAt = now + error.retryAfter * 1000;
+      return new SlackFailure(method, 'busy', 'ratelimited', { retryAt });
+    }
     case ErrorCode.HTTPError:
       return new SlackFailure(method, 'unreachable', `http_${error.statusCode}`);
     case ErrorCode.RequestError:
       return new SlackFailure(method, 'unreachable', 'request_failed', { cause: error.original });
   }
-}
-
-/** What Slack adds to `missing_scope`; its types do not know it. */
-function neededScope(data: object): unknown {
-  return 'needed' in data ? data.needed : undefined;
 }
 
 /** True where Slack has the post already, under the same `client_msg_id`: it stands there, or was deleted since. */

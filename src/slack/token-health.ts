@@ -116,11 +116,9 @@ export async function checkBotToken(check: BotTokenCheck): Promise<void> {
   }
 }
 
-async function tryToken({
-  web,
-  token,
-  health,
-}: BotTokenCheck): Promise<'accepted' | 'unanswered' | { reason: string }> {
+type Outcome = 'accepted' | 'unanswered' | { reason: string };
+
+async function tryToken({ web, token, health }: BotTokenCheck): Promise<Outcome> {
   try {
     const named = await web.call(TRIAL, {}, token);
     health.belongsTo(named.is_enterprise_install ? named.enterprise_id : named.team_id);

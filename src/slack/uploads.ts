@@ -1,6 +1,7 @@
 import type { FilesCompleteUploadExternalArguments } from '@slack/web-api';
 import type { Clock } from '../core/clock.ts';
 import { isThisMachine, sendRequest } from '../core/http.ts';
+import { defined } from '../core/json.ts';
 import { fileDomainsOf, isWithin } from './domains.ts';
 import { SlackFailure } from './failure.ts';
 import { type Call, INTERACTIVE_POLICY, type RetryPolicy, withRetries } from './rate-limit.ts';
@@ -103,13 +104,9 @@ function isSlacks(url: URL, apiOrigin: string): boolean {
 }
 
 function completionOf(id: string, upload: Upload): FilesCompleteUploadExternalArguments {
-  const files: FilesCompleteUploadExternalArguments['files'] = [{ id, title: upload.title }];
-  const { channel, threadTs, comment } = upload;
+  const { title, channel, threadTs, comment } = upload;
+  const files: FilesCompleteUploadExternalArguments['files'] = [{ id, title }];
   if (channel === undefined) return { files };
-  const shared = {
-    files,
-    channel_id: channel,
-    ...(comment === undefined ? {} : { initial_comment: comment }),
-  };
+  const shared = { files, channel_id: channel, ...defined({ initial_comment: comment }) };
   return threadTs === undefined ? shared : { ...shared, thread_ts: threadTs };
 }

@@ -11,23 +11,7 @@ import { asSlackFailure, isSlackFailure, SlackFailure } from './failure.ts';
 import { type AnswerOf, type ArgumentsOf, libraryLogger } from './sdk.ts';
 
 /** Slack's Web API: one client, and one pool of connections, for all tokens. */
-export interface Web {
-  /**
-   * Calls a method once.
-   * @param token left out where the method takes none
-   * @throws SlackFailure; after `close`, the client's own error, which is not retried
-   */
-  call<Method extends string>(
-    method: Method,
-    args: ArgumentsOf<Method>,
-    token?: string,
-  ): Promise<AnswerOf<Method>>;
-  /** For what Slack names by an address of its own. */
-  readonly agent: Dispatcher;
-  /** Where the Web API is: scheme, host and port. */
-  readonly origin: string;
-  close(): Promise<void>;
-}
+export type Web = ReturnType<typeof createWeb>;
 
 const TIMEOUT_MS = 10_000;
 /** Longer than any answer to what Deckhand asks. */
@@ -39,7 +23,7 @@ const MIN_PAUSE_S = 1;
  * No headers are given to the client: it would write the first token into them and send it with every call. Retries and
  * rate limits are in `rate-limit.ts`, because they differ by who waits.
  */
-export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger): Web {
+export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger) {
   const agent = new Agent({ connections: 100, keepAliveTimeout: 30_000, allowH2: false });
   const client = new WebClient(undefined, {
     slackApiUrl: apiUrl,
@@ -51,10 +35,15 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger
     fetch: fetchThrough(agent, clock),
   });
   return {
-    async call(method, args, token) {
+    /**
+     * Calls a method once.
+     * @param token left out where the method takes none
+     * @throws SlackFailure; after `close`, the client's own error, which is not retried
+     */
+    async call<Method extends string>(method: Method, args: ArgumentsOf<Method>, token?: string) {
       try {
         const answer: unknown = await client.apiCall(method, { ...(args as object), token });
-        return answer as AnswerOf<typeof method>;
+        return answer as AnswerOf<Method>;
       } catch (error) {
         // A call that comes after the end must not be repeated.
         if (agent.closed || agent.destroyed) throw error;
@@ -63,7 +52,9 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger
         throw new SlackFailure(method, 'unreachable', 'request_failed', { cause: error });
       }
     },
+    /** For what Slack names by an address of its own. */
     agent,
+    /** Where the Web API is: scheme, host and port. */
     origin: new URL(apiUrl).origin,
     close: () => agent.close(),
   };

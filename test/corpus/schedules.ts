@@ -7,11 +7,11 @@ import { type Charts, chartBlock, chartImage } from '../../src/views/activity/ch
 import {
   type AccountReport,
   digestMessage,
+  digestModal,
   digestWords,
   pictureRefusedMessage,
   threadMessages,
 } from '../../src/views/digests/digest.ts';
-import { digestModal } from '../../src/views/digests/form.ts';
 import { episodeReply, episodeRoot, muteButtons } from '../../src/views/episodes/episode.ts';
 import { guardModal, guardWords } from '../../src/views/guards/guard.ts';
 import { type HomeData, homeView, refusedHomeView } from '../../src/views/home/home.ts';

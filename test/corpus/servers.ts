@@ -4,12 +4,14 @@ import { findHookType, HOOK_TYPES } from '../../src/service/integrations.ts';
 import type { Server } from '../../src/service/servers.ts';
 import { clearBlocks, propertyBlocks } from '../../src/views/integrations/fields.ts';
 import {
+  addedMessage,
+  authoriseMessage,
+  changedMessage,
   INTEGRATION_ADD,
   INTEGRATION_EDIT,
   type IntegrationForm,
   integrationModal,
 } from '../../src/views/integrations/form.ts';
-import { addedMessage, authoriseMessage, changedMessage } from '../../src/views/integrations/outcome.ts';
 import {
   askedToEnrollMessage,
   betaMessage,

@@ -300,8 +300,8 @@ export const AUTHORISATION: readonly Mutation[] = [
   {
     name: 'any member may release another person’s name',
     file: 'src/commands/accounts/me.ts',
-    from: "actionId: 'me:release', role: 'admin'",
-    to: "actionId: 'me:release', role: 'member'",
+    from: "actionId: 'me:release',\n      role: 'admin'",
+    to: "actionId: 'me:release',\n      role: 'member'",
     tests: ['test/security/matrix/matrix.test.ts'],
   },
   {

@@ -237,8 +237,8 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'a path is read otherwise than the proxy reads it',
     file: 'src/listeners/receivers/http-server.ts',
-    from: "if (url === null || !isAsWritten(url, request.url ?? '/')) {",
-    to: 'if (url === null) {',
+    from: "if (url === null || !isAsWritten(url, request.url ?? '/')) return",
+    to: 'if (url === null) return',
     tests: ['test/listeners/receivers/http-server.test.ts'],
   },
   {

@@ -49,7 +49,6 @@ export const connect = defineCommand({
   actions: [
     {
       actionId: 'connect:open',
-      role: 'member',
       run: async (value, context) => openForm(context, fromButton(ConnectOrigin, value)),
     },
   ],
@@ -59,11 +58,10 @@ export const connect = defineCommand({
       kind: 'global',
       name: 'Connect account',
       description: 'Connects an account of your deployment service',
-      role: 'member',
       run: (context) => openForm(context, {}),
     },
   ],
-  submissions: [{ callbackId: CONNECT, role: 'member', secrets: ['api_key'], submit: submitConnect }],
+  submissions: [{ callbackId: CONNECT, secrets: ['api_key'], submit: submitConnect }],
 });
 
 async function openForm(context: CommandContext, origin: ConnectOrigin): Promise<Reply> {
@@ -106,14 +104,8 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
     throw await lacking(workspace, 'admin', 'connect');
   const tried = await tryKey(context, { account, email, apiKey });
   if (purpose === undefined) return askPurpose(state, { ...origin, account }, choice);
-  const key = await workspace.accounts.connect({
-    name: account,
-    email,
-    apiKey,
-    purpose,
-    connectedBy: caller.user,
-    state: 'ok',
-  });
+  const used = { name: account, email, apiKey, purpose, connectedBy: caller.user, state: 'ok' } as const;
+  const key = await workspace.accounts.connect(used);
   const meant = await accountOf(context, key.purpose === 'billing' ? forInvoices(caller) : caller);
   const reply = connectedReply(workspace.word, key, tried, meant.name);
   return {
@@ -161,7 +153,11 @@ async function tryKey(
 function faultOf(error: ServiceError, said: string, apiKey: string): FormFault {
   switch (error.kind) {
     case 'unauthorized':
-      return new FormFault({ api_key: lengthFault(apiKey) ?? unmarked(said) });
+      // The spec gives keys 40 characters, so a refused one of another length was cut off.
+      if (apiKey.length === API_KEY_LENGTH) return new FormFault({ api_key: unmarked(said) });
+      return new FormFault({
+        api_key: `API keys have ${API_KEY_LENGTH} characters; this has ${apiKey.length}. Copy it again.`,
+      });
     case 'account_not_found':
     case 'api_access_restricted':
     case 'forbidden':
@@ -169,12 +165,6 @@ function faultOf(error: ServiceError, said: string, apiKey: string): FormFault {
     default:
       return new FormFault({}, said);
   }
-}
-
-/** The spec gives keys 40 characters, so a refused one of another length was cut off. */
-function lengthFault(apiKey: string): string | undefined {
-  if (apiKey.length === API_KEY_LENGTH) return undefined;
-  return `API keys have ${API_KEY_LENGTH} characters; this has ${apiKey.length}. Copy it again.`;
 }
 
 /** @param meant the account that commands mean there where they name none */

@@ -7,8 +7,7 @@ import { accountsChanged } from '../../records/schedules.ts';
 import { chooseKeyMessage, confirmDisconnectMessage, keyOwner } from '../../views/accounts/accounts.ts';
 import { say } from '../../views/blocks/message.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { ActionContext } from '../command.ts';
-import { defineCommand, fromButton } from '../command.ts';
+import { type ActionContext, defineCommand, fromButton } from '../command.ts';
 import { lacking } from '../permission.ts';
 
 const ButtonValue = z.object({ id: z.string() });
@@ -28,16 +27,12 @@ export const disconnect = defineCommand({
     const theirs = await removableBy(workspace, caller, keys);
     const [first, ...others] = theirs.map((key) => ({ ...key, id: keyId(key) }));
     if (first === undefined) throw await lacking(workspace, 'admin', 'disconnect');
-    const message =
-      others.length === 0
-        ? confirmDisconnectMessage(first, hasShared(keys, account))
-        : chooseKeyMessage(account, [first, ...others]);
-    return { kind: 'private', message };
+    if (others.length > 0) return { kind: 'private', message: chooseKeyMessage(account, [first, ...others]) };
+    return { kind: 'private', message: confirmDisconnectMessage(first, hasShared(keys, account)) };
   },
   actions: [
     {
       actionId: 'disconnect:choose',
-      role: 'member',
       async run(id, context) {
         const key = await keyToRemove(context, id);
         if (key === undefined) return gone();
@@ -45,25 +40,23 @@ export const disconnect = defineCommand({
         return { kind: 'replace', message: confirmDisconnectMessage({ ...key, id: keyId(key) }, isShared) };
       },
     },
-    { actionId: 'disconnect:confirm', role: 'member', durable: true, run: confirmDisconnect },
+    {
+      actionId: 'disconnect:confirm',
+      durable: true,
+      async run(value, context) {
+        const { workspace } = context;
+        const { id } = fromButton(ButtonValue, value);
+        const key = await keyToRemove(context, id);
+        const wasThere = key !== undefined && (await workspace.accounts.disconnect(id));
+        // In any case, because the process may have been killed between the two.
+        await accountsChanged(workspace);
+        if (!wasThere) return gone();
+        const text = `:wastebasket: The ${keyOwner(key)} of ${bold(key.name)} is disconnected and deleted.`;
+        return { kind: 'replace', message: say(text), audit: { what: 'disconnect', target: keyTarget(key) } };
+      },
+    },
   ],
 });
-
-async function confirmDisconnect(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { workspace } = context;
-  const { id } = fromButton(ButtonValue, value);
-  const key = await keyToRemove(context, id);
-  const wasThere = key !== undefined && (await workspace.accounts.disconnect(id));
-  // In any case, because the process may have been killed between the two.
-  await accountsChanged(workspace);
-  if (!wasThere) return gone();
-  const text = `:wastebasket: The ${keyOwner(key)} of ${bold(key.name)} is disconnected and deleted.`;
-  return {
-    kind: 'replace',
-    message: say(text),
-    audit: { what: 'disconnect', target: keyTarget(key) },
-  };
-}
 
 function hasShared(keys: readonly Account[], account: string): boolean {
   return keys.some(({ name, purpose }) => name === account && purpose === 'shared');

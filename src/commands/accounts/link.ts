@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
-import type { Reply } from '../../core/reply.ts';
 import type { Settings } from '../../core/settings.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import {
@@ -11,7 +10,6 @@ import {
   unlinkedMessage,
 } from '../../views/accounts/identity.ts';
 import { startAddress } from '../../workspace/link-requests.ts';
-import type { ActionContext } from '../command.ts';
 import { defineCommand, fromButton } from '../command.ts';
 
 /** The operator registered Deckhand as an OAuth client of the service; its secret is required with the id. */
@@ -47,18 +45,22 @@ export const link = defineCommand({
     const url = startAddress(PUBLIC_URL, ticket);
     return { kind: 'private', message: linkMessage(url, existing, workspace.clock.now(), workspace.word) };
   },
-  actions: [{ actionId: 'link:undo', role: 'member', durable: true, run: undoLink }],
+  actions: [
+    {
+      actionId: 'link:undo',
+      durable: true,
+      // Removes the link that the message was about, and no later one.
+      async run(value, { caller, workspace }) {
+        const { linkedAt } = fromButton(UndoValue, value);
+        const wasThere = await workspace.links.remove(caller.user, linkedAt);
+        const message = wasThere ? unlinkedMessage() : linkGoneMessage(workspace.word);
+        return { kind: 'replace', message, ...(wasThere && { audit: { what: 'unlink' } }) };
+      },
+    },
+  ],
 });
 
 const UndoValue = z.object({ linkedAt: z.number() });
-
-/** Removes the link that the message was about, and no later one. */
-async function undoLink(value: string | undefined, { caller, workspace }: ActionContext): Promise<Reply> {
-  const { linkedAt } = fromButton(UndoValue, value);
-  if (!(await workspace.links.remove(caller.user, linkedAt)))
-    return { kind: 'replace', message: linkGoneMessage(workspace.word) };
-  return { kind: 'replace', message: unlinkedMessage(), audit: { what: 'unlink' } };
-}
 
 export const unlink = defineCommand({
   name: 'unlink',
@@ -67,9 +69,8 @@ export const unlink = defineCommand({
   durable: true,
   isAvailable,
   async run(_, { caller, workspace }) {
-    const { user } = caller;
-    if (!(await workspace.links.remove(user)))
-      return { kind: 'private', message: notLinkedMessage(workspace.word) };
-    return { kind: 'private', message: unlinkedMessage(), audit: {} };
+    const wasThere = await workspace.links.remove(caller.user);
+    const message = wasThere ? unlinkedMessage() : notLinkedMessage(workspace.word);
+    return { kind: 'private', message, ...(wasThere && { audit: {} }) };
   },
 });

@@ -8,8 +8,7 @@ import { getActivity } from '../../service/activity.ts';
 import { claimsMessage, mentionWords, unknownNameMessage } from '../../views/accounts/claims.ts';
 import { menuTarget } from '../../views/blocks/inputs.ts';
 import { say } from '../../views/blocks/message.ts';
-import type { ActionContext, CommandContext } from '../command.ts';
-import { defineCommand, fromButton } from '../command.ts';
+import { type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
 
 export const me = defineCommand({
@@ -31,7 +30,7 @@ export const me = defineCommand({
       const text = wasThere
         ? `Watches of ${code(account)} do not mention you any more.`
         : `You have no name in ${code(account)}.`;
-      return { kind: 'private', message: say(text), ...(wasThere ? { audit: { target: account } } : {}) };
+      return { kind: 'private', message: say(text), ...(wasThere && { audit: { target: account } }) };
     }
     const names = await namesInEvents(context, account);
     if (names.some((known) => nameKey(known) === nameKey(name)) || (await isTaken(context, account, name)))
@@ -41,7 +40,6 @@ export const me = defineCommand({
   actions: [
     {
       actionId: 'me:name',
-      role: 'member',
       durable: true,
       change: 'me',
       run(name = '', context) {
@@ -52,7 +50,6 @@ export const me = defineCommand({
     },
     {
       actionId: 'me:claim',
-      role: 'member',
       durable: true,
       change: 'me',
       run(value, context) {
@@ -60,7 +57,20 @@ export const me = defineCommand({
         return claim(context, account, name, 'replace');
       },
     },
-    { actionId: 'me:release', role: 'admin', durable: true, run: release },
+    {
+      actionId: 'me:release',
+      role: 'admin',
+      durable: true,
+      async run(value, { workspace }) {
+        const { account, user, at } = fromButton(ReleaseButton, value);
+        const wasThere = await workspace.names.release(account, user, at);
+        const text = wasThere
+          ? `The name of <@${user}> at ${code(account)} is free again, and watches do not mention them any more.`
+          : 'This name was released or changed already.';
+        const audit = { what: 'me release', target: `${account}/${user}` };
+        return { kind: 'replace', message: say(text), ...(wasThere && { audit }) };
+      },
+    },
   ],
 });
 
@@ -117,16 +127,3 @@ async function showClaims(context: CommandContext, account: string): Promise<Rep
 }
 
 const ReleaseButton = z.object({ account: z.string(), user: z.string(), at: z.number() });
-
-async function release(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { account, user, at } = fromButton(ReleaseButton, value);
-  const wasThere = await context.workspace.names.release(account, user, at);
-  const text = wasThere
-    ? `The name of <@${user}> at ${code(account)} is free again, and watches do not mention them any more.`
-    : 'This name was released or changed already.';
-  return {
-    kind: 'replace',
-    message: say(text),
-    ...(wasThere ? { audit: { what: 'me release', target: `${account}/${user}` } } : {}),
-  };
-}

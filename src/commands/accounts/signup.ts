@@ -54,10 +54,8 @@ export const signup = defineCommand({
   role: 'admin',
   isAvailable: (config) => config.SERVICE_SIGNUP_URL !== undefined,
   run: (_, context) => openForm(context),
-  actions: [{ actionId: 'signup:open', role: 'admin', run: (_, context) => openForm(context) }],
-  submissions: [
-    { callbackId: SIGNUP, role: 'admin', secrets: ['password'], isOrder: true, submit: submitSignup },
-  ],
+  actions: [{ actionId: 'signup:open', run: (_, context) => openForm(context) }],
+  submissions: [{ callbackId: SIGNUP, secrets: ['password'], isOrder: true, submit: submitSignup }],
 });
 
 async function openForm({ caller, workspace }: CommandContext): Promise<Reply> {
@@ -107,16 +105,11 @@ async function keepAccount(
   const name = parseAccountName(subdomain, SERVICE_BASE_URL) ?? parseAccountName(url ?? '', SERVICE_BASE_URL);
   if (name === undefined) return lostKey(subdomain, word);
   const state = made.email_verified ? 'ok' : 'unverified';
-  const { ssh_public_key: key } = made;
-  const deployKey = key === null ? undefined : { publicKey: key.public_key, fingerprint: key.fingerprint };
+  const { ssh_public_key: ssh } = made;
+  const deployKey = ssh === null ? undefined : { publicKey: ssh.public_key, fingerprint: ssh.fingerprint };
   try {
-    const account = await workspace.accounts.connect({
-      name,
-      email,
-      apiKey: made.api_key,
-      connectedBy: user,
-      state,
-    });
+    const key = { name, email, apiKey: made.api_key, connectedBy: user, state } as const;
+    const account = await workspace.accounts.connect(key);
     if (state === 'unverified') await watchFor(workspace, account, deployKey);
   } catch (error) {
     const reference = newReference();

@@ -1,8 +1,8 @@
-import { GIVEN_ROLES } from '../../core/roles.ts';
 import { forInvoices } from '../../records/account-keys.ts';
 import { getProfile } from '../../service/profile.ts';
 import { linkLine, profileMessage } from '../../views/accounts/identity.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
+import { defineCommand } from '../command.ts';
+import { rolesHeld } from '../permission.ts';
 import { accountOf } from '../resolve-target.ts';
 
 export const whoami = defineCommand({
@@ -12,13 +12,12 @@ export const whoami = defineCommand({
   needsAccount: true,
   async run(_, context) {
     const { caller, workspace } = context;
-    const { clock, word } = workspace;
     const { oauth } = workspace.service;
     const account = await accountOf(context);
     const forInvoicesToo = await workspace.accounts.get(account.name, forInvoices(caller));
     const [profile, roles, link] = await Promise.all([
       workspace.accounts.use(account, (client) => getProfile(client)),
-      rolesOf(context),
+      rolesHeld(workspace, caller.user),
       oauth && workspace.links.get(caller.user),
     ]);
     return {
@@ -28,16 +27,9 @@ export const whoami = defineCommand({
         profile,
         key: account,
         billing: forInvoicesToo?.purpose === 'billing' ? forInvoicesToo : undefined,
-        word,
         roles,
-        link: oauth && linkLine(link, clock.now(), word),
+        link: oauth && linkLine(link, workspace.clock.now(), workspace.word),
       }),
     };
   },
 });
-
-async function rolesOf({ caller, workspace }: CommandContext): Promise<string[]> {
-  const { user } = caller;
-  const held = await Promise.all(GIVEN_ROLES.map((role) => workspace.roles.holds(user, role)));
-  return GIVEN_ROLES.filter((_, at) => held[at]);
-}

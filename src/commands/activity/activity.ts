@@ -43,14 +43,17 @@ export const activity = defineCommand({
     const words = readActivityWords(args.words?.split(' ') ?? []);
     const project = args.project ?? words.project;
     const query = await askOf({ range: words.range, stats: args.stats ?? words.stats, project }, context);
-    return {
-      kind: 'private',
-      message: await messageOf(query, await fetchOf(query, context), TO_ASKER, context),
-    };
+    return { kind: 'private', message: await showTo(TO_ASKER, query, context) };
   },
   actions: [
-    { actionId: 'activity:page', role: 'member', run: turnPage },
-    { actionId: 'activity:share', role: 'member', once: true, durable: true, run: share },
+    {
+      actionId: 'activity:page',
+      async run(value, context) {
+        const message = await showTo(TO_ASKER, fromButton(ActivityAsk, value), context);
+        return { kind: 'replace', message };
+      },
+    },
+    { actionId: 'activity:share', once: true, durable: true, run: share },
   ],
 });
 
@@ -81,12 +84,8 @@ async function namedProject(
   return findProject(await workspace.projects.list(account), named);
 }
 
-async function turnPage(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const query = fromButton(ActivityAsk, value);
-  return {
-    kind: 'replace',
-    message: await messageOf(query, await fetchOf(query, context), TO_ASKER, context),
-  };
+async function showTo(audience: ActivityAudience, query: ActivityAsk, context: CommandContext) {
+  return messageOf(query, await fetchOf(query, context), audience, context);
 }
 
 /** What the asker sees, as it stands now, for the whole channel. */
@@ -97,13 +96,10 @@ async function share(value: string | undefined, context: ActionContext): Promise
   const query = fromButton(ActivityAsk, value);
   const feed = await fetchOf(query, context);
   // Posted before the reply, so that where Slack refuses the button can be pressed again.
-  const message = await messageOf(query, feed, { kind: 'channel', sharedBy: user }, context);
-  await workspace.slack.post({ channel, message });
-  return {
-    kind: 'replace',
-    message: await messageOf(query, feed, { kind: 'asker', isShared: true }, context),
-    audit: { target: query.account },
-  };
+  const shared = await messageOf(query, feed, { kind: 'channel', sharedBy: user }, context);
+  await workspace.slack.post({ channel, message: shared });
+  const message = await messageOf(query, feed, { kind: 'asker', isShared: true }, context);
+  return { kind: 'replace', message, audit: { target: query.account } };
 }
 
 /** A feed, and what could not be read of it. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type Clock, DAY_MS } from '../../core/clock.ts';
+import { DAY_MS } from '../../core/clock.ts';
 import type { Message } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import { GIVEN_ROLES } from '../../core/roles.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import type { WorkspaceStore } from '../../store/store.ts';
+import type { Collection } from '../../store/store.ts';
 import {
   accessAnswerMessage,
   accessAskedMessage,
@@ -35,49 +35,34 @@ export const askAccessAction: Action = {
 };
 
 /** The answer of an admin. */
-export const accessActions: Action[] = [
-  {
-    actionId: 'access:allow',
-    role: 'admin',
-    durable: true,
-    run: (value, context) => answer(value, context, true),
-  },
-  {
-    actionId: 'access:deny',
-    role: 'admin',
-    durable: true,
-    run: (value, context) => answer(value, context, false),
-  },
-];
+export const accessActions: Action[] = ['allow', 'deny'].map((verb) => ({
+  actionId: `access:${verb}`,
+  role: 'admin',
+  durable: true,
+  run: (value, context) => answer(value, context, verb === 'allow'),
+}));
 
 async function askForAccess(value: string | undefined, { caller, workspace }: ActionContext): Promise<Reply> {
   const wish: Wish = { user: caller.user, ...fromButton(AskValue, value) };
   const { role } = wish;
-  const requests = createAccessRequests(workspace);
+  const requests = requestsOf(workspace);
   if (await workspace.roles.holds(wish.user, role))
     return { kind: 'replace', message: heldAlreadyMessage(role) };
-  const id = await requests.open(wish);
-  if (id === undefined) {
-    const earlier = await requests.earlier(wish);
-    return { kind: 'replace', message: askedAlreadyMessage(role, earlier?.outcome) };
-  }
+  const id = idOf(wish);
+  if (!(await requests.create(id, { ...wish, asked: [] }, workspace.clock.now() + KEPT_MS)))
+    return { kind: 'replace', message: askedAlreadyMessage(role, (await requests.get(id))?.outcome) };
   const asked = await askAdmins(workspace, { wish, id, team: caller.team }).catch(async (error: unknown) => {
-    await requests.drop(id);
+    await requests.delete(id);
     throw error;
   });
   if (asked.length === 0) {
-    await requests.drop(id);
+    await requests.delete(id);
     return { kind: 'replace', message: noAdminMessage(role, workspace.word) };
   }
-  await requests.asked(id, asked);
-  return {
-    kind: 'replace',
-    message: accessAskedMessage(
-      role,
-      asked.map(({ admin }) => admin),
-    ),
-    audit: { what: 'access ask', target: role },
-  };
+  await requests.update(id, (request) => request && { ...request, asked });
+  const admins = asked.map(({ admin }) => admin);
+  const audit = { what: 'access ask', target: role };
+  return { kind: 'replace', message: accessAskedMessage(role, admins), audit };
 }
 
 /** Those whom Slack let us write to. @throws SlackFailure where a scope is missing, for then it lets us write to nobody */
@@ -110,8 +95,10 @@ async function answer(
   const { id } = fromButton(AnswerValue, value);
   const { user: by, requestId } = caller;
   const { roles, slack, word } = workspace;
-  const requests = createAccessRequests(workspace);
-  const request = await requests.answer(id, { by, isAllowed, requestId });
+  const given: Outcome = { by, isAllowed, requestId };
+  // The first answer counts.
+  const first = (known?: AccessRequest) => known && { ...known, outcome: known.outcome ?? given };
+  const request = await requestsOf(workspace).update(id, first);
   if (request?.outcome === undefined) return { kind: 'replace', message: requestOverMessage(word) };
   const { user, role, outcome } = request;
   // Another admin, or another click, was first; the same one goes on after a kill.
@@ -155,7 +142,7 @@ async function showAll({ slack, log }: Workspace, { asked }: AccessRequest, mess
 const KEPT_MS = DAY_MS;
 
 const Outcome = z.object({ by: z.string(), isAllowed: z.boolean(), requestId: z.string() });
-type AccessOutcome = z.infer<typeof Outcome>;
+type Outcome = z.infer<typeof Outcome>;
 
 const AccessRequest = z.object({
   user: z.string(),
@@ -171,24 +158,8 @@ type AccessRequest = z.infer<typeof AccessRequest>;
 type Wish = Pick<AccessRequest, 'user' | 'role' | 'command'>;
 
 /** Who asked for a role today, and what an admin answered. */
-function createAccessRequests({ store, clock }: { store: WorkspaceStore; clock: Clock }) {
-  const stored = store.collection('access-requests', AccessRequest);
-  return {
-    /** Undefined where the person asked for this role already. */
-    async open(wish: Wish): Promise<string | undefined> {
-      const id = idOf(wish);
-      const isFirst = await stored.create(id, { ...wish, asked: [] }, clock.now() + KEPT_MS);
-      return isFirst ? id : undefined;
-    },
-    earlier: (wish: Wish) => stored.get(idOf(wish)),
-    asked: (id: string, asked: AccessRequest['asked']) =>
-      stored.update(id, (request) => request && { ...request, asked }),
-    /** The first answer counts: the request as it stands then, undefined where it is too old. */
-    answer: (id: string, outcome: AccessOutcome) =>
-      stored.update(id, (request) => request && { ...request, outcome: request.outcome ?? outcome }),
-    /** The person may ask again. */
-    drop: (id: string) => stored.delete(id),
-  };
+function requestsOf({ store }: Pick<Workspace, 'store'>): Collection<AccessRequest> {
+  return store.collection('access-requests', AccessRequest);
 }
 
 function idOf({ user, role }: Wish): string {

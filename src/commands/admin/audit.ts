@@ -23,7 +23,6 @@ export const audit = defineCommand({
   actions: [
     {
       actionId: 'audit:page',
-      role: 'admin',
       run: async (value, context) => ({
         kind: 'replace',
         message: await pageOf(fromButton(AuditPage, value), context),

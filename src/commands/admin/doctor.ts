@@ -21,7 +21,6 @@ export const doctor = defineCommand({
       check('Scheduler', context, () => health.jobs().then(() => 'runs')),
       checkSlack(context),
       checkAppToken(context),
-      checkChannel(context),
       checkAccounts(context),
       checkRecords(context),
       checkJobs(context).catch(() => []),
@@ -75,35 +74,19 @@ function checkAppToken({ workspace }: CommandContext): Finding[] {
   return [{ what: 'App token', health: 'broken', said }];
 }
 
-/** Whether Deckhand may post here is known only after trying, and the channel's name is not worth a scope. */
-function checkChannel(context: CommandContext): Check {
-  const { caller, workspace } = context;
-  return check('This channel', context, async () => {
-    const bound = await workspace.channels.get(caller.channel);
-    return bound.project === undefined
-      ? 'is not bound to a project'
-      : `is bound to ${code(bound.project.permalink)}`;
-  });
-}
-
 async function checkRecords({ workspace }: CommandContext): Promise<Finding[]> {
   const records = await workspace.store.unreadable();
-  return records.map(({ collection, id }) => unreadable(`Record ${code(id)} of ${code(collection)}`, 1));
+  return records.map(({ collection, id }) => unreadable(`Record ${code(id)} of ${code(collection)}`));
 }
 
 /** Jobs have no names that say something to people. */
 async function checkJobs({ workspace }: CommandContext): Promise<Finding[]> {
   const jobs = Map.groupBy(await workspace.health.unreadableJobs(), ({ queue }) => queue);
-  return [...jobs].map(([queue, { length }]) =>
-    unreadable(`${count(length, 'job')} of ${code(queue)}`, length),
-  );
+  return [...jobs].map(([queue, { length }]) => unreadable(`${count(length, 'job')} of ${code(queue)}`));
 }
 
-function unreadable(what: string, amount: number): Finding {
-  const said =
-    amount === 1
-      ? 'cannot be read; set it up again, or ask your operator'
-      : 'cannot be read; set up again what they belong to, or ask your operator';
+function unreadable(what: string): Finding {
+  const said = 'cannot be read; set up again what is missing, or ask your operator';
   return { what, health: 'broken', said };
 }
 
@@ -149,7 +132,7 @@ async function checkKey(
     ...(readsInvoices ? [checkPermission('Invoices', context, account, INVOICES)] : []),
     ...(acts ? [checkHosting(context, account, isEnabled)] : []),
   ]);
-  return [key, ...permissions, ...(acts ? [administrator(account, isEnabled)] : [])];
+  return [key, ...permissions];
 }
 
 function nameOf({ name, purpose }: Account): string {
@@ -171,15 +154,6 @@ function checkHosting(context: CommandContext, account: Account, isEnabled: bool
     refused: 'the key may not use it; its owner needs that permission at the service',
     isLimited: !isEnabled,
   });
-}
-
-/** The service says who is an administrator only when the beta is being enabled, and asking would enable it. */
-function administrator(account: Account, isEnabled: boolean): Finding {
-  const what = `Administrator of ${code(account.name)}`;
-  if (isEnabled) return { what, health: 'well', said: 'is not needed: managed hosting is enabled' };
-  const said =
-    'only an administrator’s key can enable managed hosting; the service does not say whose key is one';
-  return { what, health: 'limited', said };
 }
 
 interface Permission {

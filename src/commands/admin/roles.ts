@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ModalView } from '../../core/message.ts';
-import type { Reply } from '../../core/reply.ts';
 import { GIVEN_ROLES } from '../../core/roles.ts';
 import { isAlwaysAllowed } from '../../records/channels.ts';
 import { accountsChanged } from '../../records/schedules.ts';
@@ -45,20 +44,18 @@ export function createRolesCommand(commands: () => readonly Command[]): Command 
     name: 'roles',
     summary: 'Sets who is admin, operator and billing, and which commands may run in this channel',
     role: 'admin',
-    run: (_, context) => openRoles(context, restrictable()),
+    run: async (_, context) => ({
+      kind: 'modal',
+      view: await rolesForm(context, context.caller.channel, restrictable()),
+    }),
     actions: accessActions,
     submissions: [
       {
         callbackId: ROLES_MODAL,
-        role: 'admin',
         submit: (state, context) => submitRoles(state, context, restrictable()),
       },
     ],
   });
-}
-
-async function openRoles(context: CommandContext, restrictable: readonly string[]): Promise<Reply> {
-  return { kind: 'modal', view: await rolesForm(context, context.caller.channel, restrictable) };
 }
 
 async function rolesForm(
@@ -157,7 +154,10 @@ async function saveRoles(
     // What posts there by itself follows.
     await accountsChanged(workspace);
   }
-  const mentions = byRole((role) => mentionsOf(grants, role));
+  const mentions = byRole((role) => [
+    ...groups[role].map((group) => `<!subteam^${group}>`),
+    ...users[role].map((user) => `<@${user}>`),
+  ]);
   return {
     kind: 'close',
     after: async () => ({ kind: 'private', message: rolesMessage(mentions, { guests, allowed }) }),
@@ -209,11 +209,6 @@ function guestsOf({ values, view }: ViewState, before: Grants | undefined): bool
 /** What may run in the channel from now on; everything where it is empty. */
 function commandsOf({ values }: ViewState, restrictable: readonly string[]): string[] {
   return Chosen.parse(values[COMMANDS_FIELD]).filter((name) => restrictable.includes(name));
-}
-
-function mentionsOf(grants: Grants, role: keyof Holders): string[] {
-  const groups = (grants.groups?.[role] ?? []).map((group) => `<!subteam^${group}>`);
-  return [...groups, ...grants[role].map((user) => `<@${user}>`)];
 }
 
 /** E.g. `+operator U1, -billing U2`: ids, which are no secret. */

@@ -34,7 +34,7 @@ export const settings = defineCommand({
   role: 'operator',
   takesAccount: true,
   run: (_, context) => openSettings(context),
-  submissions: [{ callbackId: SETTINGS, role: 'operator', submit: submitSettings }],
+  submissions: [{ callbackId: SETTINGS, submit: submitSettings }],
   optionSources: [zonePicker],
 });
 

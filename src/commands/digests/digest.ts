@@ -11,8 +11,7 @@ import { DIGESTS, drawDigest, frameOf } from '../../scheduler/digests/digest.ts'
 import { gatherReports } from '../../scheduler/digests/reports.ts';
 import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
 import type { Choices } from '../../scheduler/schedules/timed.ts';
-import { digestWords, withFooterChange } from '../../views/digests/digest.ts';
-import { digestModal } from '../../views/digests/form.ts';
+import { digestModal, digestWords, withFooterChange } from '../../views/digests/digest.ts';
 import { SCHEDULE_FACES, type ScheduleChange } from '../../views/schedules/schedule.ts';
 import { timedList } from '../../views/schedules/timed.ts';
 import { findProject } from '../../workspace/projects.ts';
@@ -122,7 +121,6 @@ export const digestCommands: readonly Command[] = [
     actions: [
       {
         actionId: 'digest:preview',
-        role: 'operator',
         run: (value, context) => preview(context, fromButton(ScheduleButton, value).id),
       },
     ],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/reply.ts';
 import { helpAllMessage, helpCommandMessage, helpGroupMessage, helpMessage } from '../../views/help/help.ts';
 import { startMessage } from '../../views/help/start.ts';
 import { askAccessAction } from '../admin/access.ts';
@@ -46,7 +47,6 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
     actions: [
       {
         actionId: 'help:group',
-        role: 'member',
         async run(value, context) {
           const chosen = fromButton(Chosen, value);
           const own = await ownGroups(groups(), context);
@@ -93,19 +93,14 @@ export const start = defineCommand({
     askAccessAction,
     // Stand under watches and guards alike, and are allowed where those are.
     ...OWNER_ACTIONS,
-    {
-      actionId: 'start:run',
-      role: 'member',
-      durable: true,
-      // Only what a person could type: the command's own role is checked when it runs.
-      run: async (value) => ({ kind: 'run', ...fromButton(Typed, value) }),
-    },
+    { actionId: 'start:run', durable: true, run: runTyped },
     menuAction('start:choose', (chosen, typed) => ({ text: `${typed} ${chosen}` })),
-    {
-      // For commands that open a form, which cannot wait until they are stored, and for those that only read.
-      actionId: 'start:at-once',
-      role: 'member',
-      run: async (value) => ({ kind: 'run', ...fromButton(Typed, value) }),
-    },
+    // For commands that open a form, which cannot wait until they are stored, and for those that only read.
+    { actionId: 'start:at-once', run: runTyped },
   ],
 });
+
+/** Only what a person could type: the command's own role is checked when it runs. */
+async function runTyped(value: string | undefined): Promise<Reply> {
+  return { kind: 'run', ...fromButton(Typed, value) };
+}

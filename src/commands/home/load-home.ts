@@ -1,4 +1,3 @@
-import type { Role } from '../../core/roles.ts';
 import { AccountKeyUnreadable } from '../../records/account-keys.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { episodeRecords, failingNow } from '../../records/episodes.ts';
@@ -29,6 +28,7 @@ import { noticeWords } from '../../views/invoices/invoices.ts';
 import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/schedule.ts';
 import { watchWords } from '../../views/watches/watch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { rolesHeld } from '../permission.ts';
 
 /** The schedules of one kind, as App Home shows them. */
 function listing<R>(
@@ -71,7 +71,7 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     failingFor(workspace, user),
     runsOf(workspace),
     Promise.all(LISTINGS.map((list) => list(workspace))),
-    rolesOf(workspace, user),
+    rolesHeld(workspace, user),
   ]);
   return {
     word: workspace.word,
@@ -125,13 +125,6 @@ async function runsOf(workspace: Workspace): Promise<HomeRun[]> {
 
 function timeOf({ endedAt, startedAt }: Run): number {
   return endedAt ?? startedAt;
-}
-
-async function rolesOf({ roles }: Workspace, user: string): Promise<Role[]> {
-  if (await roles.holds(user, 'admin')) return ['admin', 'operator', 'billing'];
-  const held: Role[] = [];
-  for (const role of ['operator', 'billing'] as const) if (await roles.holds(user, role)) held.push(role);
-  return held;
 }
 
 /** The figures of the last seven days of the first accounts, as the person may see them; what fails is explained instead. */

@@ -131,10 +131,8 @@ const MAX_CHARTS = 2;
 
 /** What the charts of the first accounts that are worth one show. */
 function chartsOf(figures: ShownFigures): Map<string, DeploymentsData> {
-  if (figures === 'loading') return new Map();
-  const known = Object.entries(figures).flatMap(([account, figure]): Array<[string, DeploymentsData]> => {
-    const data = 'failed' in figure ? undefined : figure.data;
-    return data === undefined || !isWorthDrawing(data) ? [] : [[account, data]];
-  });
-  return new Map(known.slice(0, MAX_CHARTS));
+  const known = new Map<string, DeploymentsData>();
+  for (const [account, figure] of figures === 'loading' ? [] : Object.entries(figures))
+    if ('data' in figure && figure.data && isWorthDrawing(figure.data)) known.set(account, figure.data);
+  return new Map([...known].slice(0, MAX_CHARTS));
 }

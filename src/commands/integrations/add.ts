@@ -13,8 +13,12 @@ import {
 import { failureWords } from '../../views/blocks/failures.ts';
 import { saidBesides } from '../../views/blocks/service-failures.ts';
 import { type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
-import { INTEGRATION_ADD, integrationModal } from '../../views/integrations/form.ts';
-import { addedMessage, authoriseMessage } from '../../views/integrations/outcome.ts';
+import {
+  addedMessage,
+  authoriseMessage,
+  INTEGRATION_ADD,
+  integrationModal,
+} from '../../views/integrations/form.ts';
 import { type CommandContext, defineCommand, FormFault, type Submitted, type ViewState } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
 import { chosenProject, type FormProject, projectForForm } from '../resolve-target.ts';

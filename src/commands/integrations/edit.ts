@@ -14,6 +14,8 @@ import {
 } from '../../service/integrations.ts';
 import { changesOf, readIntegration } from '../../views/integrations/fields.ts';
 import {
+  authoriseMessage,
+  changedMessage,
   IDENTIFIER_FIELD,
   INTEGRATION_EDIT,
   INTEGRATION_FIELD,
@@ -21,7 +23,6 @@ import {
   integrationModal,
   shownName,
 } from '../../views/integrations/form.ts';
-import { authoriseMessage, changedMessage } from '../../views/integrations/outcome.ts';
 import {
   type ActionContext,
   type CommandContext,
@@ -50,10 +51,9 @@ export const integrationEdit = defineCommand({
   actions: [
     {
       actionId: 'integration:edit',
-      role: 'operator',
       run: (value, context) => openForm(context, fromButton(ButtonValue, value).id, undefined),
     },
-    { actionId: INTEGRATION_FIELD, role: 'operator', run: pick },
+    { actionId: INTEGRATION_FIELD, run: pick },
   ],
   submissions: [{ ...FORM, callbackId: INTEGRATION_EDIT, submit: submitEdit }],
   optionSources: [integrationPicker],
@@ -73,10 +73,9 @@ async function openForm(
     });
   const known = id === undefined ? undefined : await workspace.integrations.find(id);
   const from = { channel: caller.channel, thread: caller.threadTs };
-  const origin: IntegrationOrigin =
-    known === undefined
-      ? { ...from, ...(await unknownTarget(context, id, project)), picks: remembered.length > 0 }
-      : { ...from, ...knownTarget(known) };
+  const origin: IntegrationOrigin = known
+    ? { ...from, ...knownTarget(known) }
+    : { ...from, ...(await unknownTarget(context, id, project)), picks: remembered.length > 0 };
   const view = integrationModal({
     callbackId: INTEGRATION_EDIT,
     origin,
@@ -88,23 +87,18 @@ async function openForm(
 }
 
 /** What is remembered of an integration. */
-function knownTarget({
-  account,
-  project,
-  identifier,
-  id,
-  hookType,
-  name,
-  flags,
-}: RememberedIntegration): Pick<IntegrationOrigin, 'account' | 'project' | 'identifier' | 'shown'> {
-  return { account, project, identifier, shown: { id, type: hookType, name: shownName(name), flags } };
+function knownTarget(known: RememberedIntegration): Meant {
+  const { account, project, identifier, id, hookType: type, flags } = known;
+  return { account, project, identifier, shown: { id, type, name: shownName(known.name), flags } };
 }
+
+type Meant = Pick<IntegrationOrigin, 'account' | 'project' | 'identifier' | 'shown'>;
 
 async function unknownTarget(
   context: CommandContext,
   identifier: string | undefined,
   named: string | undefined,
-): Promise<Pick<IntegrationOrigin, 'account' | 'project' | 'identifier'>> {
+): Promise<Meant> {
   if (identifier === undefined && named === undefined) return { account: (await accountOf(context)).name };
   const { account, project } = await projectForForm(context, named);
   return { account: account.name, project, identifier };
@@ -171,13 +165,11 @@ async function saveChanges(
   if (Object.keys(changes).length === 0) throw new FormFault({}, 'Nothing was changed, so nothing was sent.');
   const account = await workspace.accounts.resolve(caller, origin.account);
   const project = origin.project ?? (await chosenProject(context, account, state.values.project));
+  const named = origin.identifier === undefined ? identifier : (shown?.id ?? identifier);
   const result = await workspace.accounts.use(
     account,
     (client) => updateIntegration(client, project.permalink, identifier, changes),
-    {
-      what: `integration ${code(origin.identifier === undefined ? identifier : (shown?.id ?? identifier))} in ${code(project.permalink)}`,
-      list: 'integration edit',
-    },
+    { what: `integration ${code(named)} in ${code(project.permalink)}`, list: 'integration edit' },
   );
   const edited = { identifier, type: shown?.type ?? type?.label ?? '', shown, changes };
   const message = await outcomeOf(context, { account: account.name, project }, result, edited);

@@ -44,7 +44,6 @@ export function drawn(
 
 /** What both forms come back with. */
 export const FORM = {
-  role: 'operator',
   secrets: secretsIn,
   draw: (state: ViewState, context: CommandContext) => drawn(context, state),
 } as const;
@@ -52,7 +51,6 @@ export const FORM = {
 /** Choosing a type or version shows the fields that it asks for. */
 export const redrawActions: readonly Action[] = ['hook_type', 'properties.hook_version'].map((actionId) => ({
   actionId,
-  role: 'operator',
   run: redraw(async (state, context, value) =>
     drawn(context, state, { values: { ...state.values, [actionId]: value } }),
   ),

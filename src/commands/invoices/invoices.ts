@@ -16,7 +16,7 @@ import {
   invoiceTitle,
 } from '../../views/invoices/invoices.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { type ActionContext, type CommandContext, defineCommand, fromButton } from '../command.ts';
+import { type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';
 
@@ -36,8 +36,22 @@ export const invoices = defineCommand({
   },
   optionSources: [invoicePicker],
   actions: [
-    { actionId: 'invoices:pdf', role: 'billing', run: sendPressed },
-    { actionId: 'invoice', role: 'billing', run: sendPicked },
+    {
+      actionId: 'invoices:pdf',
+      run(value, context) {
+        const { account, number } = fromButton(ButtonValue, value);
+        return sendOf(account, number, context);
+      },
+    },
+    {
+      // One of the menu, for those that have no button.
+      actionId: 'invoice',
+      run(number, context) {
+        const target = menuTarget(context.blockId);
+        if (target === undefined || number === undefined) throw outdated('menu', 'invoices');
+        return sendOf(target.account, readNumber(number), context);
+      },
+    },
   ],
 });
 
@@ -51,19 +65,9 @@ async function list(account: Account, { caller, workspace }: CommandContext): Pr
   return { kind: 'private', message: withSkipped(invoicesMessage(account.name, all, zone), skipped, all) };
 }
 
-async function sendPressed(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { account: named, number } = fromButton(ButtonValue, value);
+async function sendOf(named: string | undefined, number: number, context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
   return send(await workspace.accounts.resolve(forInvoices(caller), named), number, context);
-}
-
-/** One of the menu, for those that have no button. */
-async function sendPicked(number: string | undefined, context: ActionContext): Promise<Reply> {
-  const target = menuTarget(context.blockId);
-  if (target === undefined || number === undefined) throw outdated('menu', 'invoices');
-  const { caller, workspace } = context;
-  const account = await workspace.accounts.resolve(forInvoices(caller), target.account);
-  return send(account, readNumber(number), context);
 }
 
 /** Sends the PDF to the asker alone, or to a channel that gets invoice notices anyway. */

@@ -107,13 +107,9 @@ const activity = defineTool({
     const { events, unread } = await context.workspace.accounts.use(used, (client) =>
       getActivity(client, { range: asked.range }),
     );
-    const rows = events.map(({ event, project: of, user, created_at, properties }) => ({
-      event,
-      project: of?.name ?? null,
-      user,
-      at: created_at,
-      servers: properties.servers,
-    }));
+    const rows = events.map(({ event, project: of, user, created_at: at, properties: { servers } }) => {
+      return { event, project: of?.name ?? null, user, at, servers };
+    });
     return { data: { account: used.name, ...rowsOf('events', rows), ...(unread ? { unread } : {}) } };
   },
 });

@@ -8,11 +8,13 @@ import type { Schedule, ScheduleState } from '../../records/schedules.ts';
 import { deliver, isUndeliverable } from '../../scheduler/deliver.ts';
 import { pauseSchedule, removeSchedules, type ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
-import type { ListScope, OpenedFrom, ScheduleListing } from '../../views/schedules/schedule.ts';
 import {
+  type ListScope,
+  type OpenedFrom,
   removedCard,
   type ScheduleChange,
   type ScheduleFace,
+  type ScheduleListing,
   type ShownSchedule,
   scheduleCard,
 } from '../../views/schedules/schedule.ts';
@@ -83,15 +85,8 @@ export async function listOf<R>(
   const records = listed.map(({ record }) => record);
   const elsewhere = all.length - listed.length;
   const bad = (await workspace.store.unreadable()).filter(({ collection }) => collection === face.plural);
-  const listing = {
-    scope,
-    elsewhere,
-    unreadable: bad.length,
-    word: workspace.word,
-    removed,
-    ...defined({ isShared }),
-  };
-  return list(records, listing, workspace);
+  const known = { scope, elsewhere, unreadable: bad.length, word: workspace.word };
+  return list(records, { ...known, removed, ...defined({ isShared }) }, workspace);
 }
 
 /** What the channel reads of a change. @param list the list whose button did it */
@@ -208,29 +203,36 @@ export async function announceNew<R>(
   what: string,
 ): Promise<Reply> {
   const { caller, workspace } = context;
-  try {
-    const reply = await announce(context, schedule, cardOf(feature, schedule, 'set up', context));
-    await recordChange(context, what, schedule);
-    return reply;
-  } catch (error) {
-    if (isSlackFailure(error) && !error.mayHavePosted)
-      await removeSchedules(workspace, feature.kind, [schedule], caller.requestId);
-    throw error;
-  }
+  const reply = await announceOr(feature, context, schedule, 'set up', async () => {
+    await removeSchedules(workspace, feature.kind, [schedule], caller.requestId);
+  });
+  await recordChange(context, what, schedule);
+  return reply;
 }
 
 /** As `announceNew`: what could not post either is paused as it was before. */
-export async function announceResumed<R>(
+export function announceResumed<R>(
   feature: ScheduleFeature<R>,
   context: CommandContext,
   resumed: Schedule<R>,
   before: ScheduleState,
 ): Promise<Reply> {
+  return announceOr(feature, context, resumed, 'resumed', async () => {
+    if (before.kind === 'paused') await pauseSchedule(context.workspace, feature.kind, resumed, before);
+  });
+}
+
+async function announceOr<R>(
+  feature: ScheduleFeature<R>,
+  context: CommandContext,
+  schedule: Schedule<R>,
+  done: ScheduleChange['done'],
+  undo: () => Promise<void>,
+): Promise<Reply> {
   try {
-    return await announce(context, resumed, cardOf(feature, resumed, 'resumed', context));
+    return await announce(context, schedule, cardOf(feature, schedule, done, context));
   } catch (error) {
-    if (before.kind === 'paused' && isSlackFailure(error) && !error.mayHavePosted)
-      await pauseSchedule(context.workspace, feature.kind, resumed, before);
+    if (isSlackFailure(error) && !error.mayHavePosted) await undo();
     throw error;
   }
 }
@@ -260,9 +262,8 @@ async function redrawn<R>(
   const { caller, workspace } = context;
   const there = { ...context, caller: { ...caller, channel } };
   const message = list === undefined ? card : await listOf(feature, there, list, { isShared: true });
-  return (
-    (await undefinedOnSlackError(workspace.slack.update({ channel, ts }, message).then(() => true))) === true
-  );
+  const updated = workspace.slack.update({ channel, ts }, message).then(() => true);
+  return (await undefinedOnSlackError(updated)) ?? false;
 }
 
 export function recordChange(

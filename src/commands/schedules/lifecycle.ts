@@ -87,10 +87,9 @@ export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
 
 /** What one person sees, for the whole channel. */
 function shareAction<R>(feature: ScheduleFeature<R>): Action {
-  const { prefix, role } = feature.face;
+  const { prefix } = feature.face;
   return {
     actionId: `${prefix}:share`,
-    role,
     durable: true,
     async run(value, context) {
       const { scope } = fromButton(ShareButton, value);
@@ -140,7 +139,6 @@ function actionOf<R>(feature: ScheduleFeature<R>, operation: Operation<R>): Acti
   const { verb, command, audited = command, done } = operation;
   return {
     actionId: `${face.prefix}:${verb}`,
-    role: face.role,
     durable: true,
     change: audited,
     async run(value, context) {
@@ -245,7 +243,6 @@ function undoAction<R>(feature: ScheduleFeature<R>): Action {
   const change = `${face.prefix} undo`;
   return {
     actionId: `${face.prefix}:undo`,
-    role: face.role,
     durable: true,
     change,
     async run(value, context) {
@@ -304,7 +301,6 @@ export function editCommand<R>(
     actions: [
       {
         actionId: `${prefix}:edit`,
-        role,
         async run(value, context) {
           const { id, list } = fromButton(ScheduleButton, value);
           return open(context, id, messageOf(context, list));

@@ -22,6 +22,7 @@ import type { Values } from '../../views/blocks/modal.ts';
 import { nameOf, type OpenedFrom } from '../../views/schedules/schedule.ts';
 import { type Listed, type TimedForm, TimedOrigin } from '../../views/schedules/timed.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import {
   type Action,
   type Command,
@@ -103,7 +104,7 @@ export function listed<R extends TimedSchedule>(records: readonly R[], clock: Cl
 const ZONE_TIMEOUT_MS = 800;
 
 export async function openTimedForm<R extends TimedSchedule>(
-  { noun, modal, defaults }: TimedFeature<R>,
+  feature: TimedFeature<R>,
   channel: string,
   { caller, workspace, account: named }: CommandContext,
   chosen: Values = {},
@@ -119,15 +120,24 @@ export async function openTimedForm<R extends TimedSchedule>(
     (name) => name !== undefined && names.includes(name),
   );
   const project = projectOfChannel(bound, account)?.permalink;
-  const values = { ...defaults, zone: zone ?? bound.zone ?? 'UTC', account, project, ...chosen };
+  const values = { ...feature.defaults, zone: zone ?? bound.zone ?? 'UTC', account, project, ...chosen };
   const origin = { channel, account, accounts: names.length > 1 ? names : [] };
-  const next = await nextInForm(noun, values, workspace.clock.now());
-  return { kind: 'modal', view: modal({ origin, values, next }) };
+  return { kind: 'modal', view: await drawn(feature, workspace, origin, values) };
+}
+
+/** The form with the next times for what is chosen so far. */
+async function drawn<R extends TimedSchedule>(
+  { noun, modal }: TimedFeature<R>,
+  { clock }: Pick<Workspace, 'clock'>,
+  origin: TimedOrigin,
+  values: Values,
+): Promise<ModalView> {
+  return modal({ origin, values, next: await nextInForm(noun, values, clock.now()) });
 }
 
 /** What an edited one is, filled in. */
 async function formOf<R extends TimedSchedule>(
-  { noun, modal, valuesOf }: TimedFeature<R>,
+  feature: TimedFeature<R>,
   { workspace }: CommandContext,
   { record }: Schedule<R>,
   from: OpenedFrom | undefined,
@@ -142,10 +152,10 @@ async function formOf<R extends TimedSchedule>(
     zone,
     account,
     project: project?.permalink,
-    ...valuesOf(record),
+    ...feature.valuesOf(record),
   };
   const origin = { id, from, channel, account, accounts: names.length > 1 ? names : [] };
-  return modal({ origin, values, next: await nextInForm(noun, values, workspace.clock.now()) });
+  return drawn(feature, workspace, origin, values);
 }
 
 /** `add`, `edit`, `list`, `pause`, `resume` and `remove`. @param add its words; the form is this one's */
@@ -240,16 +250,14 @@ function formParts<R extends TimedSchedule>(
     (actionId): Action => ({
       actionId,
       view: callbackId,
-      role: 'operator',
       run: redraw(async (state, { workspace }, value) => {
         const values = { ...state.values, [actionId]: value ?? state.values[actionId] };
         const account = typeof values.account === 'string' ? values.account : undefined;
-        const next = await nextInForm(feature.noun, values, workspace.clock.now());
-        return feature.modal({ origin: { ...originOf(state), account }, values, next });
+        return drawn(feature, workspace, { ...originOf(state), account }, values);
       }),
     }),
   );
-  return { actions, submissions: [{ callbackId, role: 'operator', submit }] };
+  return { actions, submissions: [{ callbackId, submit }] };
 }
 
 function originOf(state: ViewState): TimedOrigin {

@@ -27,6 +27,7 @@ import {
   type ActionContext,
   type CommandContext,
   defineCommand,
+  FormFault,
   fromButton,
   fromForm,
   readFields,
@@ -59,13 +60,13 @@ export const serverAdd = defineCommand({
     return { kind: 'modal', view: openServerForm(context, form), fill: () => drawOrBanner(context, form) };
   },
   actions: [
-    { actionId: 'protocol_type', role: 'operator', run: redraw(changeProtocol) },
-    { actionId: 'subdomain', role: 'operator', run: redraw(previewAddress) },
-    { actionId: 'server.add:back', role: 'operator', run: redraw(goBack) },
+    { actionId: 'protocol_type', run: redraw(changeProtocol) },
+    { actionId: 'subdomain', run: redraw(previewAddress) },
+    { actionId: 'server.add:back', run: redraw(goBack) },
     { actionId: 'server.add:enroll', role: 'admin', run: (_, context) => enroll(context) },
-    { actionId: 'server.add:check', role: 'operator', once: true, durable: true, run: checkAgain },
+    { actionId: 'server.add:check', once: true, durable: true, run: checkAgain },
   ],
-  submissions: [{ callbackId: SERVER_ADD, role: 'operator', submit: submitServerAdd, draw: drawFilledIn }],
+  submissions: [{ callbackId: SERVER_ADD, submit: submitServerAdd, draw: drawFilledIn }],
 });
 
 /** Twice: the filled-in form leads to the confirmation, and that creates. */
@@ -122,7 +123,7 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
   const known = fromButton(CheckValue, value);
   const settings = await workspace.channels.get(channel);
   if (messageTs === undefined) return { kind: 'nothing' };
-  const followed = {
+  await FOLLOW_PROVISIONING.send(workspace, {
     ...known,
     resumedBy: caller.user,
     channel,
@@ -131,8 +132,7 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
     threads: settings.threads ?? true,
     posted: { ordered: '' },
     resumedRequest: caller.requestId,
-  };
-  await FOLLOW_PROVISIONING.send(workspace, followed);
+  });
   const { account, project, server } = known.target;
   return { kind: 'nothing', audit: { target: `${account}/${project.permalink}/${server.name}` } };
 }
@@ -195,9 +195,9 @@ async function lookUpCost(
     return { kind: 'view', view: await enrollFirst(context, draft) };
   if (wanted.protocol_type === 'static_hosting') return { kind: 'cost', cost: undefined };
   const size = sizes.find(({ slug }) => slug === wanted.size);
-  if (size === undefined) return { kind: 'errors', errors: { size: 'This size is no longer offered.' } };
-  const isPriced = size.monthly_cost !== null;
-  return { kind: 'cost', cost: isPriced ? monthly(size.monthly_cost, size.currency) : undefined };
+  if (size === undefined) throw new FormFault({ size: 'This size is no longer offered.' });
+  const { monthly_cost: cost, currency } = size;
+  return { kind: 'cost', cost: cost === null ? undefined : monthly(cost, currency) };
 }
 
 function changeProtocol(state: ViewState, context: ActionContext, value?: string): Promise<ModalView> {
@@ -256,11 +256,8 @@ async function orBanner(
   }
 }
 
-async function offerOf({ workspace }: CommandContext, account: Account): Promise<Offer> {
-  const [regions, sizes] = await Promise.all([
-    workspace.hosting.regions(account),
-    workspace.hosting.sizes(account),
-  ]);
+async function offerOf({ workspace: { hosting } }: CommandContext, account: Account): Promise<Offer> {
+  const [regions, sizes] = await Promise.all([hosting.regions(account), hosting.sizes(account)]);
   return { regions, sizes };
 }
 

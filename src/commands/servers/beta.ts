@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { outdated, type ServiceError, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import type { Change, Reply } from '../../core/reply.ts';
+import type { Change } from '../../core/reply.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
 import { enrollInBeta, getProfile } from '../../service/profile.ts';
 import { say } from '../../views/blocks/message.ts';
@@ -15,7 +15,7 @@ import {
   handOverMessage,
   handOverOf,
 } from '../../views/servers/beta.ts';
-import { type ActionContext, type CommandContext, defineCommand, fromButton } from '../command.ts';
+import { type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { isFirstToday } from '../once-a-day.ts';
 import { accountOf } from '../resolve-target.ts';
 
@@ -35,27 +35,25 @@ export const beta = defineCommand({
     ]);
     return { kind: 'private', message: betaMessage(account.name, profile, mayEnroll, workspace.word) };
   },
-  actions: [{ actionId: 'beta:tell', role: 'member', durable: true, run: tellAdmin }],
+  actions: [
+    {
+      // Sends the picked person a direct message.
+      actionId: 'beta:tell',
+      durable: true,
+      async run(picked, { caller, workspace, blockId }) {
+        const about = handOverOf(blockId);
+        if (about === undefined || picked === undefined) throw outdated('menu', 'beta');
+        const { account, betaUrl } = about;
+        const isFirst = await isFirstToday(workspace, caller, [caller.user, picked, 'beta', account]);
+        if (!isFirst) throw new UserError(`You asked <@${picked}> about this today already.`);
+        const asked = askedToEnrollMessage(account, betaUrl, caller.user, workspace.word);
+        await workspace.slack.sendDirectMessage(picked, asked);
+        const message = say(`:incoming_envelope: <@${picked}> was asked in a direct message.`);
+        return { kind: 'private', message, audit: { target: account } };
+      },
+    },
+  ],
 });
-
-/** Sends the picked person a direct message. */
-async function tellAdmin(
-  picked: string | undefined,
-  { caller, workspace, blockId }: ActionContext,
-): Promise<Reply> {
-  const about = handOverOf(blockId);
-  if (about === undefined || picked === undefined) throw outdated('menu', 'beta');
-  const { account, betaUrl } = about;
-  const isFirst = await isFirstToday(workspace, caller, [caller.user, picked, 'beta', account]);
-  if (!isFirst) throw new UserError(`You asked <@${picked}> about this today already.`);
-  const message = askedToEnrollMessage(account, betaUrl, caller.user, workspace.word);
-  await workspace.slack.sendDirectMessage(picked, message);
-  return {
-    kind: 'private',
-    message: say(`:incoming_envelope: <@${picked}> was asked in a direct message.`),
-    audit: { target: account },
-  };
-}
 
 const ButtonValue = z.object({ account: z.string(), protocol: z.string().optional() });
 
@@ -75,7 +73,6 @@ export const betaEnroll = defineCommand({
   actions: [
     {
       actionId: 'beta:enroll',
-      role: 'admin',
       once: true,
       durable: true,
       async run(value, context) {

@@ -68,24 +68,19 @@ async function list(context: CommandContext, what: z.infer<typeof Listed>): Prom
   const skipped: SkippedRows[] = [];
   const read = <T>(listAll: (client: AccountClient, options: { skipped: SkippedRows[] }) => Promise<T>) =>
     workspace.accounts.use(account, (client) => listAll(client, { skipped }));
-  switch (what) {
-    case 'regions': {
-      const regions = await read(listRegions);
-      return withSkipped(regionsMessage(name, regions), skipped, regions);
-    }
-    case 'sizes': {
-      const sizes = await read(listSizes);
-      return withSkipped(sizesMessage(name, sizes), skipped, sizes);
-    }
-    case 'list': {
-      const [resources, currency] = await Promise.all([
-        read(listHostedResources),
-        currencyOf(workspace, account),
-      ]);
-      const message = hostingMessage(name, resources, currency, workspace.word);
-      return withSkipped(message, skipped, resources);
-    }
+  if (what === 'regions') {
+    const regions = await read(listRegions);
+    return withSkipped(regionsMessage(name, regions), skipped, regions);
   }
+  if (what === 'sizes') {
+    const sizes = await read(listSizes);
+    return withSkipped(sizesMessage(name, sizes), skipped, sizes);
+  }
+  const [resources, currency] = await Promise.all([
+    read(listHostedResources),
+    currencyOf(workspace, account),
+  ]);
+  return withSkipped(hostingMessage(name, resources, currency, workspace.word), skipped, resources);
 }
 
 async function showOne(context: CommandContext, named: string | undefined): Promise<Message> {
@@ -115,14 +110,12 @@ export const hostingSync = defineCommand({
   args: z.object({ id: z.string().optional() }),
   async run({ id }, context) {
     const account = await accountOf(context);
-    if (id === undefined)
-      return { kind: 'private', message: await chooseOne(context, account, 'hosting sync') };
-    return { kind: 'private', ...(await sync(context, account, id)) };
+    if (id !== undefined) return { kind: 'private', ...(await sync(context, account, id)) };
+    return { kind: 'private', message: await chooseOne(context, account, 'hosting sync') };
   },
   actions: [
     {
       actionId: 'hosting:sync',
-      role: 'operator',
       once: true,
       durable: true,
       async run(value, context) {
@@ -142,11 +135,8 @@ async function sync(
 ): Promise<{ message: Message; audit: Change }> {
   const before = await findResource(workspace, account, named);
   const sought = { what: `managed resource ${code(named)}`, list: 'hosting list' };
-  const { status } = await workspace.accounts.use(
-    account,
-    (client) => syncHostedResource(client, before.identifier),
-    sought,
-  );
+  const ask = (client: AccountClient) => syncHostedResource(client, before.identifier);
+  const { status } = await workspace.accounts.use(account, ask, sought);
   await followSync(workspace, caller, account.name, before);
   const currency = await currencyOf(workspace, account);
   const isUsual = status === null || status === 'sync_requested';

@@ -7,8 +7,7 @@ import { withSkipped } from '../../views/blocks/lists.ts';
 import { buildMessage, serverMessage } from '../../views/servers/server.ts';
 import { type CommandContext, defineCommand, menuAction } from '../command.ts';
 import { serverPicker } from '../option-sources.ts';
-import { projectOf, serverOf } from '../resolve-target.ts';
-import { splitName } from '../server-alone.ts';
+import { projectOf, serverOf, splitName } from '../resolve-target.ts';
 
 export const serverShow = defineCommand({
   name: 'server show',

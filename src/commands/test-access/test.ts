@@ -3,6 +3,7 @@ import { outdated, UserError } from '../../core/errors.ts';
 import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Account } from '../../records/accounts.ts';
+import { projectOfChannel } from '../../records/channels.ts';
 import { Target } from '../../records/test-runs.ts';
 import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts';
 import { readAddress } from '../../service/addresses.ts';
@@ -25,8 +26,7 @@ import {
   underField,
   type ViewState,
 } from '../command.ts';
-import { accountOf, channelOf, chosenProject, projectOf, targetOf } from '../resolve-target.ts';
-import { splitName } from '../server-alone.ts';
+import { accountOf, channelOf, chosenProject, projectOf, splitName, targetOf } from '../resolve-target.ts';
 
 const ButtonValue = z.object({ target: Target });
 const CheckValue = ButtonValue.extend({ run: z.string() });
@@ -48,21 +48,20 @@ export const test = defineCommand({
   },
   actions: [
     // Stands on lists and previews, which stay: a second click points to the run that the first one began.
-    { actionId: 'test:project', role: 'member', durable: true, run: runAgain },
-    { actionId: 'test:again', role: 'member', once: true, durable: true, run: runAgain },
-    { actionId: 'test:server', role: 'member', once: true, durable: true, run: runAgain },
+    { actionId: 'test:project', durable: true, run: runAgain },
+    { actionId: 'test:again', once: true, durable: true, run: runAgain },
+    { actionId: 'test:server', once: true, durable: true, run: runAgain },
     // A menu stays for the next choice.
-    { actionId: 'test:pick', role: 'member', durable: true, run: pickServer },
-    { actionId: 'test:check', role: 'member', once: true, durable: true, run: checkAgain },
-    { actionId: 'test:open', role: 'member', run: (_, context) => openTestForm(context) },
+    { actionId: 'test:pick', durable: true, run: pickServer },
+    { actionId: 'test:check', once: true, durable: true, run: checkAgain },
+    { actionId: 'test:open', run: (_, context) => openTestForm(context) },
     // The servers on offer depend on the project, and the projects on the account.
-    { actionId: 'project', view: TEST, role: 'member', run: redraw(withProject) },
-    { actionId: 'account', view: TEST, role: 'member', run: redraw(withAccount) },
+    { actionId: 'project', view: TEST, run: redraw(withProject) },
+    { actionId: 'account', view: TEST, run: redraw(withAccount) },
   ],
   submissions: [
     {
       callbackId: TEST,
-      role: 'member',
       actsIn: ({ values: { channel } }) => (typeof channel === 'string' ? channel : undefined),
       submit: submitTest,
     },
@@ -73,7 +72,6 @@ export const test = defineCommand({
       kind: 'global',
       name: 'Run test access',
       description: 'Tests that a project’s repository and servers can be reached',
-      role: 'member',
       run: openTestForm,
     },
     {
@@ -81,7 +79,6 @@ export const test = defineCommand({
       kind: 'message',
       name: 'Run test access',
       description: 'Tests the project that this message names',
-      role: 'member',
       durable: true,
       run: testSaid,
     },
@@ -131,15 +128,9 @@ async function openTestForm(context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
   const account = await accountOf(context);
   if (caller.triggerId === undefined) return { kind: 'private', message: openTestMessage() };
-  const { account: bound = account.name, project } = await workspace.channels.get(caller.channel);
-  return {
-    kind: 'modal',
-    view: await drawn(context, {
-      account: account.name,
-      project: bound === account.name ? project : undefined,
-      channel: caller.channel,
-    }),
-  };
+  const project = projectOfChannel(await workspace.channels.get(caller.channel), account.name);
+  const origin = { account: account.name, project, channel: caller.channel };
+  return { kind: 'modal', view: await drawn(context, origin) };
 }
 
 function withProject(state: ViewState, context: CommandContext, chosen?: string): Promise<ModalView> {
@@ -157,11 +148,8 @@ function originOf(state: ViewState): TestOrigin {
 }
 
 async function drawn({ caller, workspace }: CommandContext, origin: TestOrigin): Promise<ModalView> {
-  const accounts = await workspace.accounts.list(caller);
-  return testModal(
-    origin,
-    accounts.map(({ name }) => name),
-  );
+  const accounts = (await workspace.accounts.list(caller)).map(({ name }) => name);
+  return testModal(origin, accounts);
 }
 
 async function submitTest(state: ViewState, context: CommandContext): Promise<Submitted> {
@@ -217,12 +205,10 @@ async function projectsSaid(context: ShortcutContext): Promise<{ account: Accoun
  */
 export function mentionedProjects(text: string, projects: readonly Project[]): Project[] {
   const names = projects
-    .flatMap((project) =>
-      [...new Set([project.permalink, project.identifier, project.name])].map((name) => ({
-        name: name.toLowerCase(),
-        project,
-      })),
-    )
+    .flatMap((project) => {
+      const own = new Set([project.permalink, project.identifier, project.name]);
+      return [...own].map((name) => ({ name: name.toLowerCase(), project }));
+    })
     .filter(({ name }) => name.length > 1)
     .toSorted((one, other) => other.name.length - one.name.length);
   const found = new Set<Project>();

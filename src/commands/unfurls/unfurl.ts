@@ -100,11 +100,8 @@ async function stateOf(workspace: Workspace, { url, account, link }: Known): Pro
     return { blocks: serverUnfurl(account.name, named, found) };
   }
   const found = await linkedProject(workspace, account, named);
-  if (found === undefined) return undefined;
-  return {
-    blocks: projectUnfurl(account.name, found.project, found.latest),
-    card: projectCard(found, url),
-  };
+  const blocks = found && projectUnfurl(account.name, found.project, found.latest);
+  return blocks && { blocks, card: projectCard(found, url) };
 }
 
 function skipped({ log }: Workspace, reason: string): void {
@@ -191,7 +188,7 @@ function unknownProject(): UserError {
 async function latestEvents(
   { workspace: { accounts, clock }, explain }: CommandContext,
   account: Account,
-): Promise<ActivityEvent[] | undefined> {
+): Promise<readonly ActivityEvent[] | undefined> {
   const reading = accounts.use(account, (client) => getActivity(client, { range: 'last_30_days' }));
   try {
     return (await withTimeout(clock, FEED_MS, reading))?.events;

@@ -18,7 +18,6 @@ import { modeOf } from './parse-watch-arguments.ts';
 /** The same button stands on all that a watch of one's own posts. */
 const muteAction: Action = {
   actionId: 'watch:mute',
-  role: 'member',
   durable: true,
   change: 'watch mute',
   async run(value, { caller, workspace, message }) {

@@ -140,7 +140,7 @@ const watchEdit = defineCommand({
   ...editCommand(WATCH_FEATURE, async (_, { id, record: { account, watch } }, from) =>
     watchModal({ id, account, from }, watch),
   ),
-  submissions: [{ callbackId: WATCH_EDIT, role: 'operator', submit }],
+  submissions: [{ callbackId: WATCH_EDIT, submit }],
 });
 
 async function submit(state: ViewState, context: CommandContext): Promise<Submitted> {
@@ -170,7 +170,8 @@ async function choicesOf(
   const project = found ? watchedProject(found) : undefined;
   // One that stands unchanged is not looked for again: it may be gone from the service.
   const isSame = project?.permalink === before.project?.permalink && typed === before.server?.name;
-  const serverIn = (within: string) => underField('server', () => serverOf(context, account, within, typed));
+  const serverIn = (within: string) =>
+    underField('server', () => serverOf(context, account, within, typed), 'The project has no such server.');
   const server = project && !isSame && typed ? await serverIn(project.permalink) : typed;
   const times = hours ? await underField('hours', () => readHours(hours)) : undefined;
   return {

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { TOOLS, type Tool, type ToolResult } from '../../commands/mcp/tools.ts';
 import { createContext } from '../../commands/resolve-target.ts';
@@ -42,16 +41,13 @@ function createServer(parts: Call): McpServer {
   for (const tool of TOOLS) {
     const { name, description, inputs: inputSchema, isChange } = tool;
     const annotations = { readOnlyHint: isChange !== true, destructiveHint: false, openWorldHint: true };
-    server.registerTool(name, { description, inputSchema, annotations }, async (inputs, { _meta }) =>
-      resultOf(await runTool(parts, tool, inputs, _meta)),
-    );
+    server.registerTool(name, { description, inputSchema, annotations }, async (inputs, { _meta }) => {
+      const answer = await runTool(parts, tool, inputs, _meta);
+      if ('refusal' in answer) return { content: [{ type: 'text', text: answer.refusal }], isError: true };
+      return { content: [{ type: 'text', text: JSON.stringify(answer.data, cleaned) }] };
+    });
   }
   return server;
-}
-
-function resultOf(answer: ToolAnswer): CallToolResult {
-  if ('refusal' in answer) return { content: [{ type: 'text', text: answer.refusal }], isError: true };
-  return { content: [{ type: 'text', text: JSON.stringify(answer.data, cleaned) }] };
 }
 
 /** An assistant reads a foreign text as a person sees it: without what is invisible, and no longer. */
@@ -121,12 +117,8 @@ async function runTool(
   if (identity?.user === undefined) return { refusal: 'Slack did not say who asks, so nothing was done.' };
   const workspace = await enterNamed(parts, identity);
   if (workspace instanceof NotServed) return { refusal: workspace.message };
-  const caller: Caller = {
-    user: identity.user,
-    team: identity.team,
-    channel: identity.channel,
-    requestId: parts.requestId,
-  };
+  const { user, team, channel } = identity;
+  const caller: Caller = { user, team, channel, requestId: parts.requestId };
   if (tool.isChange === true && !(await isFirst(workspace, caller.requestId)))
     return { refusal: 'This request was carried out already.' };
   return carryOut<ToolAnswer>({

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ViewState } from '../../commands/command.ts';
 import { cleanCommandText } from '../../commands/command-router.ts';
+import { defined, isObject, parseJson } from '../../core/json.ts';
 import type { Message } from '../../core/message.ts';
 import type { Caller } from '../../core/reply.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
@@ -34,11 +35,11 @@ export function readCommand(raw: unknown): IncomingRequest {
   const body = SlashBody.parse(raw);
   const caller = {
     user: body.user_id,
-    team: body.team_id ?? undefined,
+    team: body.team_id,
     channel: body.channel_id,
-    threadTs: body.thread_ts ?? undefined,
-    triggerId: body.trigger_id ?? undefined,
-    responseUrl: body.response_url ?? undefined,
+    threadTs: body.thread_ts,
+    triggerId: body.trigger_id,
+    responseUrl: body.response_url,
     requestId: requestIdOf(body),
   };
   return {
@@ -51,44 +52,22 @@ export function readCommand(raw: unknown): IncomingRequest {
 
 export function readAction(raw: unknown): IncomingRequest {
   const body = ActionBody.parse(raw);
-  const { workspace, caller } = readInteraction(body);
+  const { workspace, caller } = readInteraction(body, body);
   const [element] = body.actions;
-  const { action_id: actionId = '', block_id: blockId } = element ?? {};
-  const value =
-    element?.value ??
-    element?.selected_option?.value ??
-    element?.selected_user ??
-    element?.selected_conversation ??
-    undefined;
+  const state = body.view && body.view.type !== 'home' ? viewStateOf(body.view) : undefined;
   return {
     workspace,
     caller,
-    request: {
-      kind: 'action',
-      caller: storedCaller(caller),
-      actionId,
-      ...(value === undefined ? {} : { value }),
-      ...(blockId ? { blockId } : {}),
-    },
-    handles: {
-      ...handlesOf(caller),
-      message: messageOf(body),
-      state: body.view && body.view.type !== 'home' ? viewStateOf(body.view) : undefined,
-    },
+    request: { kind: 'action', caller: storedCaller(caller), ...element },
+    handles: { ...handlesOf(caller), message: messageOf(body), state },
   };
 }
 
 /** A message's shortcut is answered where the message is, outside its thread; a global one has no channel. */
 export function readShortcut(raw: unknown): IncomingRequest {
   const body = ShortcutBody.parse(raw);
-  const { workspace, caller: person } = readInteraction({ ...body, view: null });
-  const caller = {
-    ...person,
-    channel: body.channel?.id,
-    responseUrl: body.response_url ?? undefined,
-    messageTs: undefined,
-    threadTs: undefined,
-  };
+  const { workspace, caller: person } = readInteraction(body);
+  const caller = { ...person, channel: body.channel?.id, responseUrl: body.response_url };
   const request: StoredRequest = {
     kind: 'shortcut',
     caller: storedCaller(caller),
@@ -98,19 +77,23 @@ export function readShortcut(raw: unknown): IncomingRequest {
   return { workspace, caller, request, handles: handlesOf(caller) };
 }
 
-export function readInteraction(body: Interaction & { view?: View | null | undefined }): Incoming {
-  const origin = originOf(body.view?.private_metadata);
-  const action = ActionBody.safeParse(body).data;
+/** @param action the same, where it is a click or choice */
+export function readInteraction(
+  body: Interaction & { view?: View | undefined },
+  action?: ActionBody,
+): Incoming {
+  // Metadata that is not ours says nothing about the origin.
+  const origin = Origin.safeParse(parseJson(body.view?.private_metadata || '{}')).data ?? {};
   const workspace = installationOf(body);
   const caller = {
     user: body.user.id,
-    team: body.user.team_id ?? body.team?.id ?? undefined,
+    team: body.user.team_id ?? body.team?.id,
     channel: action?.channel?.id ?? action?.container?.channel_id ?? origin.channel,
-    messageTs: action?.message?.ts ?? action?.container?.message_ts ?? undefined,
+    messageTs: action?.message?.ts ?? action?.container?.message_ts,
     threadTs: threadOf(action) ?? origin.thread,
     answerTs: origin.answer,
-    triggerId: body.trigger_id ?? undefined,
-    responseUrl: action?.response_url ?? undefined,
+    triggerId: body.trigger_id,
+    responseUrl: action?.response_url,
     requestId: requestIdOf(body),
   };
   return { workspace, caller };
@@ -118,7 +101,7 @@ export function readInteraction(body: Interaction & { view?: View | null | undef
 
 /** A message that begins a thread names it too, but stands in the channel. What one person sees comes without its message. */
 function threadOf({ message, container }: Partial<ActionBody> = {}): string | undefined {
-  const thread = message?.thread_ts ?? container?.thread_ts ?? undefined;
+  const thread = message?.thread_ts ?? container?.thread_ts;
   return thread === (message?.ts ?? container?.message_ts) ? undefined : thread;
 }
 
@@ -126,7 +109,7 @@ function threadOf({ message, container }: Partial<ActionBody> = {}): string | un
  * A modal comes with the team and organisation of the person, who may be of another workspace that shares a channel:
  * it belongs to the installation that opened it.
  */
-function installationOf(body: Interaction & { view?: View | null | undefined }): string {
+function installationOf(body: Interaction & { view?: View | undefined }): string {
   const installed = body.view?.app_installed_team_id;
   if (installed?.startsWith('E')) return installed;
   const team = installed ?? body.view?.team_id ?? body.team?.id ?? body.user.team_id;
@@ -138,7 +121,7 @@ function handlesOf({ triggerId, responseUrl }: Caller): SlackHandles {
 }
 
 /** Without Slack's own id a repeat cannot be recognised: each request counts as new. */
-function requestIdOf(body: { trigger_id?: string | null | undefined }): string {
+function requestIdOf(body: { trigger_id?: string | undefined }): string {
   return body.trigger_id || randomUUID();
 }
 
@@ -157,7 +140,7 @@ function saidIn({ message }: ShortcutBody): string {
 
 export function viewStateOf(view: View): ViewState {
   const { id, hash, callback_id, private_metadata, title, blocks, submit, close } = view;
-  const labels = { ...(submit ? { submit } : {}), ...(close ? { close } : {}) };
+  const labels = defined({ submit, close });
   return {
     values: readState(view.state),
     metadata: private_metadata,
@@ -172,20 +155,11 @@ function messageOf({ message }: ActionBody): Message | undefined {
 
 /** An organisation's installation serves all its workspaces; otherwise each workspace has its own. */
 function workspaceOf(
-  enterprise: string | null | undefined,
-  team: string | null | undefined,
+  enterprise: string | undefined,
+  team: string | undefined,
   isEnterpriseInstall: boolean,
 ): string {
   return (isEnterpriseInstall ? (enterprise ?? team) : (team ?? enterprise)) ?? 'unknown';
-}
-
-function originOf(metadata: string | undefined): z.infer<typeof Origin> {
-  try {
-    return Origin.parse(JSON.parse(metadata || '{}'));
-  } catch {
-    // Metadata that is not ours says nothing about the origin.
-    return {};
-  }
 }
 
 /**
@@ -199,11 +173,14 @@ export const LIFECYCLE_EVENTS: readonly string[] = [
   'team_access_revoked',
 ];
 
-/** An event as it is stored, and under which workspace; undefined where it has no handler. */
-export function readEvent(
-  raw: unknown,
-  handlers: Readonly<Record<string, unknown>>,
-): { workspaceId: string; event: StoredEvent } | undefined {
+/** An event as it is stored, and under which workspace. */
+export interface EventUnder {
+  workspaceId: string;
+  event: StoredEvent;
+}
+
+/** Undefined where it has no handler. */
+export function readEvent(raw: unknown, handlers: Readonly<Record<string, unknown>>): EventUnder | undefined {
   const { data: body } = EventBody.safeParse(raw);
   if (body === undefined || !Object.hasOwn(handlers, body.event.type)) return undefined;
   const source = body.authorizations?.[0] ?? body;
@@ -242,6 +219,6 @@ function payloadName(
 ): string {
   if (type === undefined && command !== undefined) return 'slash_command';
   if (typeof type === 'string' && INTERACTIONS.has(type)) return type;
-  const kind = typeof event === 'object' && event !== null && 'type' in event ? String(event.type) : '';
+  const kind = isObject(event) ? String(event.type) : '';
   return type === 'event_callback' && Object.hasOwn(handlers, kind) ? kind : 'other';
 }

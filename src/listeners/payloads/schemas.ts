@@ -11,9 +11,16 @@ export const MaybeId = z
   .nullish()
   .transform((id) => id || undefined);
 
+/** What is not there is undefined, also where Slack says null. */
+const Maybe = orUndefined(z.string());
+
+function orUndefined<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
+
 /** As many as Slack lets through in a field. */
 const MAX_TYPED = 3_000;
-const TriggerId = z.string().regex(/^\P{Cc}{0,200}$/u);
+const TriggerId = orUndefined(z.string().regex(/^\P{Cc}{0,200}$/u));
 const Text = z
   .string()
   .nullish()
@@ -23,20 +30,18 @@ const IsOrganisation = z
   .union([z.boolean(), z.string()])
   .nullish()
   .transform((flag) => String(flag) === 'true');
-const Team = z.looseObject({ id: Id.nullish() }).nullish();
-const Enterprise = z.looseObject({ id: Id }).nullish();
+const Named = orUndefined(z.looseObject({ id: Id }));
 
 export const SlashBody = z.looseObject({
-  command: z.string(),
   text: Text,
   team_id: MaybeId,
   enterprise_id: MaybeId,
   is_enterprise_install: IsOrganisation,
   user_id: Id,
   channel_id: Id,
-  thread_ts: z.string().nullish(),
-  trigger_id: TriggerId.nullish(),
-  response_url: z.string().nullish(),
+  thread_ts: Maybe,
+  trigger_id: TriggerId,
+  response_url: Maybe,
 });
 
 /** Slack gives back the blocks that we sent; anything that is not a block is left out here. */
@@ -61,46 +66,42 @@ const View = z.looseObject({
   state: z.unknown().optional(),
   blocks: Blocks,
   title: Label.catch({ type: 'plain_text', text: 'Deckhand' }),
-  submit: Label.nullish().catch(null),
-  close: Label.nullish().catch(null),
+  submit: Label.optional().catch(undefined),
+  close: Label.optional().catch(undefined),
 });
 
 export type View = z.infer<typeof View>;
 
 export const Interaction = z.looseObject({
-  team: Team,
-  enterprise: Enterprise,
+  team: orUndefined(z.looseObject({ id: MaybeId })),
+  enterprise: Named,
   is_enterprise_install: IsOrganisation,
   user: z.looseObject({ id: Id, team_id: MaybeId }),
-  trigger_id: TriggerId.nullish(),
+  trigger_id: TriggerId,
 });
 
-const ActionElement = z.looseObject({
-  action_id: z.string(),
-  block_id: Text,
-  value: z.string().nullish(),
-  selected_option: z.looseObject({ value: z.string() }).nullish(),
-  selected_user: z.string().nullish(),
-  selected_conversation: z.string().nullish(),
-  action_ts: Text,
-});
+const ActionElement = z
+  .looseObject({
+    action_id: z.string(),
+    block_id: Text,
+    value: Maybe,
+    selected_option: z.looseObject({ value: z.string() }).nullish(),
+    selected_user: Maybe,
+    selected_conversation: Maybe,
+  })
+  .transform(({ action_id: actionId, block_id: blockId, value, ...chosen }) => ({
+    actionId,
+    blockId,
+    value: value ?? chosen.selected_option?.value ?? chosen.selected_user ?? chosen.selected_conversation,
+  }));
 
 export const ActionBody = Interaction.extend({
-  actions: z.array(ActionElement).min(1),
-  channel: z.looseObject({ id: Id }).nullish(),
-  container: z
-    .looseObject({ message_ts: z.string().nullish(), channel_id: MaybeId, thread_ts: z.string().nullish() })
-    .nullish(),
-  message: z
-    .looseObject({
-      ts: z.string().nullish(),
-      thread_ts: z.string().nullish(),
-      text: Text,
-      blocks: Blocks,
-    })
-    .nullish(),
-  view: View.nullish(),
-  response_url: z.string().nullish(),
+  actions: z.tuple([ActionElement], z.unknown()),
+  channel: Named,
+  container: orUndefined(z.looseObject({ message_ts: Maybe, channel_id: MaybeId, thread_ts: Maybe })),
+  message: orUndefined(z.looseObject({ ts: Maybe, thread_ts: Maybe, text: Text, blocks: Blocks })),
+  view: orUndefined(View),
+  response_url: Maybe,
 });
 export type ActionBody = z.infer<typeof ActionBody>;
 
@@ -110,22 +111,15 @@ export const OptionsBody = Interaction.extend({
   action_id: z.string(),
   block_id: Text,
   value: Text.transform((typed) => typed.slice(0, MAX_TYPED)),
-  channel: z.looseObject({ id: Id }).nullish(),
-  view: View.nullish(),
+  view: orUndefined(View),
 });
 export type OptionsBody = z.infer<typeof OptionsBody>;
 
 export const ShortcutBody = Interaction.extend({
   callback_id: z.string(),
-  channel: z.looseObject({ id: Id }).nullish(),
-  message: z
-    .looseObject({
-      text: z.string().nullish(),
-      blocks: z.unknown().optional(),
-      attachments: z.unknown().optional(),
-    })
-    .nullish(),
-  response_url: z.string().nullish(),
+  channel: Named,
+  message: z.looseObject({ text: Maybe }).nullish(),
+  response_url: Maybe,
 });
 export type ShortcutBody = z.infer<typeof ShortcutBody>;
 export type Interaction = z.infer<typeof Interaction>;

@@ -186,10 +186,7 @@ async function suggest(
   const allowed = await runnable(workspace, caller, registry.commands);
   const projects = await knownProjects(workspace, caller);
   const likely = likelyCommands(allowed, text, projects);
-  const message = suggestionsMessage(workspace.word, likely, {
-    said,
-    thread: caller.answerTs,
-  });
+  const message = suggestionsMessage(workspace.word, likely, { said, thread: caller.answerTs });
   return { kind: 'private', message };
 }
 

@@ -39,30 +39,26 @@ export function actionRequest(interaction: Interaction<'action'>): Request<Reply
     caller,
     command: found?.command.name,
     what: action?.actionId,
-    role: action?.role,
+    role: action?.role ?? found?.command.role,
     change: action?.change ?? (found && changeName(found.command, actionId)),
     isChange: action?.durable === true,
     claim: action?.once ? clickClaim(interaction) : undefined,
-    showProgress: showsItself(interaction)
-      ? undefined
-      : respondWorking(workspace, caller, found?.command.name),
+    // A modal, also one of a channel, and App Home show by themselves what comes of a click.
+    showProgress:
+      caller.channel === undefined || handles.state !== undefined
+        ? undefined
+        : respondWorking(workspace, caller, found?.command.name),
     async run() {
       if (action === undefined) throw outdated('button');
       return action.run(value, actionContext(interaction));
     },
     respond: (reply) => followClick(interaction, reply),
     async explain(error) {
-      await respondFailure(createContext(workspace, caller), error, {
-        action: action?.actionId ?? 'unknown',
-      });
+      const fields = { action: action?.actionId ?? 'unknown' };
+      await respondFailure(createContext(workspace, caller), error, fields);
       return { kind: 'nothing' };
     },
   };
-}
-
-/** A modal, also one of a channel, and App Home show by themselves what comes of a click. */
-function showsItself({ caller, handles }: Interaction<'action'>): boolean {
-  return caller.channel === undefined || handles.state !== undefined;
 }
 
 /** In a modal, what replaces a message takes the place of the button that was used. */
@@ -153,7 +149,7 @@ export function shortcutRequest(interaction: Interaction<'shortcut'>): Request<R
     caller,
     command: found?.command.name,
     what: shortcut?.callbackId,
-    role: shortcut?.role,
+    role: shortcut?.role ?? found?.command.role,
     isChange: shortcut?.durable === true,
     showProgress:
       caller.channel === undefined ? undefined : respondWorking(workspace, caller, found?.command.name),
@@ -207,7 +203,7 @@ export async function runOptions(
     caller,
     command: command.name,
     what: source.actionId,
-    role: source.role,
+    role: source.role ?? command.role,
     async run() {
       const options = source.options(value, { ...context, metadata: view?.private_metadata ?? '', blockId });
       return { choices: (await withTimeout(workspace.clock, TIMEOUT_MS, options)) ?? fallback() };

@@ -71,14 +71,8 @@ export function createSubmissions(registry: Registry) {
       const caller = known?.caller ?? { channel: undefined, ...data.caller };
       if (attempt > 1)
         countPossibleDuplicate(workspace, 'post', { channel: caller.channel, delivery: caller.requestId });
-      const sent = sentOf(
-        registry,
-        workspace,
-        caller,
-        'outcome' in form ? form.outcome.state : form.filledIn,
-      );
-      const outcome =
-        'outcome' in form ? Promise.resolve(form.outcome.submitted) : submit(sent, data.form, attempt > 1);
+      const sent = sentOf(registry, workspace, caller, form.state);
+      const outcome = (async () => form.submitted ?? submit(sent, data.form, attempt > 1))();
       await answerLate(sent, outcome, known);
       if (waiting.get(data.form) === known) waiting.delete(data.form);
     },
@@ -88,11 +82,14 @@ export function createSubmissions(registry: Registry) {
 
   /** Its job may begin at once, so what waits for it is known before. */
   async function store(workspace: Workspace, caller: Caller, state: ViewState): Promise<Waiting> {
-    const { request, outcome } = await storeForm(workspace, caller, state);
+    const { request, submitted } = await storeForm(workspace, caller, state);
     const known = waiting.get(formId(state));
-    const mine = known !== undefined && request !== caller.requestId ? known : waitingFor(caller);
-    if (outcome !== undefined) {
-      mine.submitted.resolve(outcome.submitted);
+    const mine: Waiting =
+      known !== undefined && request !== caller.requestId
+        ? known
+        : { caller, submitted: Promise.withResolvers(), answered: Promise.withResolvers() };
+    if (submitted !== undefined) {
+      mine.submitted.resolve(submitted);
       return mine;
     }
     waiting.set(formId(state), mine);
@@ -112,7 +109,7 @@ export function createSubmissions(registry: Registry) {
       }
       const inTime = await withTimeout(workspace.clock, ACK_WITHIN_MS, mine.submitted.promise);
       // Another replica may have carried it out.
-      const submitted = inTime ?? (await outcomeOf(workspace, state))?.submitted;
+      const submitted = inTime ?? (await outcomeOf(workspace, state));
       let isAnswered = false;
       try {
         await ack(answerTo(submitted, state));
@@ -123,10 +120,6 @@ export function createSubmissions(registry: Registry) {
     },
     job,
   };
-}
-
-function waitingFor(caller: Caller): Waiting {
-  return { caller, submitted: Promise.withResolvers(), answered: Promise.withResolvers() };
 }
 
 function sentOf(registry: Registry, workspace: Workspace, caller: Caller, state: ViewState): Sent {
@@ -155,7 +148,7 @@ async function submit(sent: Sent, form: string, isResumed: boolean): Promise<Sub
     submitted.kind === 'view'
       ? { ...submitted, view: answeredIn(submitted.view, caller.answerTs) }
       : submitted;
-  await storeOutcome(workspace, form, { submitted: answered, state });
+  await storeOutcome(workspace, form, answered, state);
   return answered;
 }
 
@@ -181,7 +174,7 @@ function carryOutForm(sent: Sent): Promise<Submitted> {
     caller,
     command: found?.command.name,
     what: submission?.callbackId,
-    role: submission?.role,
+    role: submission?.role ?? found?.command.role,
     actsIn: submission?.actsIn?.(state),
     isChange: true,
     async run() {
@@ -263,15 +256,14 @@ const FormJob = z.object({
   isDone: z.boolean().optional(),
 });
 type FormJob = z.infer<typeof FormJob>;
-export const FORM = { queue: 'forms', schema: FormJob };
+const FORM = { queue: 'forms', schema: FormJob };
 
 const KEPT_MS = DAY_MS;
 
-/** What came of a form. */
-export interface Outcome {
-  submitted: Submitted;
-  /** The modal as it was sent: only its id and title are left. */
+/** A form as it was filled in; or what came of it, and then only the modal's id and title are left. */
+interface KnownForm {
   state: ViewState;
+  submitted?: Submitted;
 }
 
 /**
@@ -279,11 +271,11 @@ export interface Outcome {
  * @returns the click that has it carried out, and what came of it, if it was
  * @throws StoreUnavailable where it was not stored
  */
-export async function storeForm(
+async function storeForm(
   workspace: Workspace,
   { requestId: request }: Caller,
   state: ViewState,
-): Promise<{ request: string; outcome: Outcome | undefined }> {
+): Promise<{ request: string; submitted: Submitted | undefined }> {
   const id = formId(state);
   const forms = formsOf(workspace);
   const sent: StoredForm = { request, state: 'sent', sealed: await seal(workspace, id, state) };
@@ -291,11 +283,12 @@ export async function storeForm(
   const reopened = (current: StoredForm | undefined): StoredForm =>
     current === undefined || (current.state === 'faulty' && current.request !== request) ? sent : current;
   const stored = isNew ? sent : ((await forms.update(id, reopened)) ?? sent);
-  return { request: stored.request, outcome: await outcomeIn(workspace, id, stored) };
+  const { submitted } = await open(workspace, id, stored);
+  return { request: stored.request, submitted };
 }
 
 /** Has a stored form carried out: once, however often this is called, also after a kill before it was. */
-export async function sendForm(
+async function sendForm(
   { jobs }: Workspace,
   caller: Caller,
   state: ViewState,
@@ -305,11 +298,8 @@ export async function sendForm(
   await jobs.send(FORM, data, { key: request });
 }
 
-/** A form as it was filled in, or what came of it. */
-export type KnownForm = { filledIn: ViewState } | { outcome: Outcome };
-
 /** The form of a job; undefined where another click has it carried out, or where it is gone. */
-export async function formOf(workspace: Workspace, job: FormJob): Promise<KnownForm | undefined> {
+async function formOf(workspace: Workspace, job: FormJob): Promise<KnownForm | undefined> {
   const { caller, form, sealed, isDone } = job;
   const request = caller.requestId;
   if (isDone) return undefined;
@@ -317,44 +307,26 @@ export async function formOf(workspace: Workspace, job: FormJob): Promise<KnownF
   if (sealed !== undefined)
     await forms.create(form, { request, state: 'sent', sealed }, workspace.clock.now() + KEPT_MS);
   const stored = await forms.get(form);
-  if (stored?.request !== request) return undefined;
-  const outcome = await outcomeIn(workspace, form, stored);
-  if (outcome !== undefined) return { outcome };
-  // Sealed by us, so nothing else can have put it there.
-  return { filledIn: (await open(workspace, form, stored)) as ViewState };
+  return stored?.request === request ? open(workspace, form, stored) : undefined;
 }
 
 /** What came of a form, in whichever replica. */
-export async function outcomeOf(workspace: Workspace, state: ViewState): Promise<Outcome | undefined> {
+async function outcomeOf(workspace: Workspace, state: ViewState): Promise<Submitted | undefined> {
   const id = formId(state);
   const stored = await formsOf(workspace).get(id);
-  return stored && outcomeIn(workspace, id, stored);
+  return stored && (await open(workspace, id, stored)).submitted;
 }
 
-/** Stores what came of a form in place of what was filled in. */
-export async function storeOutcome(workspace: Workspace, form: string, outcome: Outcome): Promise<void> {
-  const { submitted, state } = outcome;
-  const { id, title } = state.view;
-  const sealed = await seal(workspace, form, { submitted: withoutAudit(submitted), id, title });
-  const ended = submitted.kind === 'errors' ? 'faulty' : 'done';
-  await formsOf(workspace).update(form, (current) => current && { ...current, sealed, state: ended });
-}
-
-/** What the ack says again to a second click. */
-function withoutAudit({ audit: _, ...submitted }: Submitted): Submitted {
-  return submitted;
-}
-
-async function outcomeIn(
+/** Stores what came of a form in place of what was filled in: what the ack says again to a second click. */
+async function storeOutcome(
   workspace: Workspace,
   form: string,
-  stored: StoredForm,
-): Promise<Outcome | undefined> {
-  if (stored.state === 'sent') return undefined;
-  const { submitted, id, title } = (await open(workspace, form, stored)) as Pick<Outcome, 'submitted'> &
-    Pick<ViewState['view'], 'id' | 'title'>;
-  const view = { type: 'modal' as const, id, hash: '', private_metadata: '', title, blocks: [] };
-  return { submitted, state: { values: {}, metadata: '', view } };
+  { audit: _, ...submitted }: Submitted,
+  { view: { id, title } }: ViewState,
+): Promise<void> {
+  const sealed = await seal(workspace, form, { submitted, id, title });
+  const ended = submitted.kind === 'errors' ? 'faulty' : 'done';
+  await formsOf(workspace).update(form, (current) => current && { ...current, sealed, state: ended });
 }
 
 function formsOf({ store }: Workspace): Collection<StoredForm> {
@@ -365,8 +337,13 @@ function seal({ sealer }: Workspace, form: string, value: unknown): Promise<stri
   return sealer.seal(fieldOf(form), JSON.stringify(value));
 }
 
-async function open({ sealer }: Workspace, form: string, { sealed }: StoredForm): Promise<unknown> {
-  return JSON.parse(await sealer.open(fieldOf(form), sealed));
+/** Sealed by us, so nothing else can have put it there. */
+async function open({ sealer }: Workspace, form: string, stored: StoredForm): Promise<KnownForm> {
+  const known: unknown = JSON.parse(await sealer.open(fieldOf(form), stored.sealed));
+  if (stored.state === 'sent') return { state: known as ViewState };
+  const { submitted, ...shown } = known as Required<KnownForm> & Pick<ViewState['view'], 'id' | 'title'>;
+  const view = { type: 'modal' as const, hash: '', private_metadata: '', blocks: [], ...shown };
+  return { submitted, state: { values: {}, metadata: '', view } };
 }
 
 function fieldOf(form: string): { record: string; field: string } {

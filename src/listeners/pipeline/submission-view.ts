@@ -64,11 +64,9 @@ export function lateMessage(state: ViewState, submitted: Submitted): Message {
     }
     case 'errors': {
       const { base, fields } = sortErrors(submitted, state.view);
-      const faults = Object.values(fields).map((fault) => mrkdwn(fault, 300));
-      return say(
-        `:warning: ${form} was not carried out. ${[base ?? '', ...faults].join(' ').trim()}`,
-        ...accessButton(submitted.lacks),
-      );
+      const faults = [base ?? '', ...Object.values(fields).map((fault) => mrkdwn(fault, 300))];
+      const said = `:warning: ${form} was not carried out. ${faults.join(' ').trim()}`;
+      return say(said, ...accessButton(submitted.lacks));
     }
   }
 }

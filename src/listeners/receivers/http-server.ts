@@ -125,15 +125,9 @@ async function answer(
   // Slack is no browser that these headers would protect.
   if (url?.pathname !== '/slack/events')
     for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
-  if (url === null || !isAsWritten(url, request.url ?? '/')) {
-    sendText(response, 400, 'bad request');
-    return;
-  }
+  if (url === null || !isAsWritten(url, request.url ?? '/')) return sendText(response, 400, 'bad request');
   const handler = routes[`${request.method} ${url.pathname}`];
-  if (handler === undefined) {
-    refuse(routes, url.pathname, response);
-    return;
-  }
+  if (handler === undefined) return refuse(routes, url.pathname, response);
   try {
     await handler(request, response, url);
   } catch (error) {
@@ -172,12 +166,9 @@ function refuse(routes: Routes, path: string, response: ServerResponse): void {
   const methods = Object.keys(routes)
     .filter((route) => route.endsWith(` ${path}`))
     .map((route) => route.split(' ')[0]);
-  if (methods.length === 0) {
-    sendText(response, 404, 'not found');
-    return;
-  }
-  response.setHeader('allow', methods.join(', '));
-  sendText(response, 405, 'method not allowed');
+  if (methods.length > 0) response.setHeader('allow', methods.join(', '));
+  if (methods.length > 0) sendText(response, 405, 'method not allowed');
+  else sendText(response, 404, 'not found');
 }
 
 /** Longer than the answer to a form takes: what is still open then is a client that does not read or write. */

@@ -26,7 +26,9 @@ export function accountsMessage(
   const names = [...new Set(keys.map(({ name }) => name))];
   const lines = names.map((name) => {
     const isDefault = name === defaultName ? '  _default_' : '';
-    const own = keys.filter((key) => key.name === name).toSorted((one, other) => rank(one) - rank(other));
+    const own = ORDER.flatMap((purpose) =>
+      keys.filter((key) => key.name === name && key.purpose === purpose),
+    );
     return [`${bold(name)}${isDefault}`, ...own.map(keyLine)].join('\n');
   });
   return headed(
@@ -39,10 +41,6 @@ export function accountsMessage(
 }
 
 const ORDER = ['shared', 'billing', 'mine'] as const;
-
-function rank({ purpose }: Account): number {
-  return ORDER.indexOf(purpose);
-}
 
 function keyLine(key: Account): string {
   const { keyTail, email, connectedBy, connectedAt } = key;

@@ -23,15 +23,14 @@ export function claimsMessage(
 ): Message {
   const own = claims.find((claim) => claim.user === user);
   const free = names.filter((name) => !claims.some((claim) => claim.name === name));
-  const text = own === undefined ? askWords(account) : mentionWords(account, own.name);
-  const other = own === undefined ? `${word} me <name>` : `${word} me none`;
-  const note =
-    own === undefined ? `${code(other)} takes a name that is not listed.` : `${code(other)} ends that.`;
+  const [text, note] =
+    own === undefined
+      ? [
+          `Tell me your name in ${code(account)} and I’ll mention you.`,
+          `${code(`${word} me <name>`)} takes a name that is not listed.`,
+        ]
+      : [mentionWords(account, own.name), `${code(`${word} me none`)} ends that.`];
   return say(text, ...nameMenu(account, free), context(note), ...(isAdmin ? claimRows(account, claims) : []));
-}
-
-function askWords(account: string): string {
-  return `Tell me your name in ${code(account)} and I’ll mention you.`;
 }
 
 /** What is said once a name is a person's. */

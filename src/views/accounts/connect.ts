@@ -3,7 +3,7 @@ import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Purpose } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
-import { type Choice, emailInput, radioInput, textInput } from '../blocks/inputs.ts';
+import { type Choice, emailInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { button, buttons, context, say } from '../blocks/message.ts';
 import { modal } from '../blocks/modal.ts';
 import { maskedKey } from './accounts.ts';
@@ -67,7 +67,7 @@ function purposeBlocks(choice: PurposeChoice | undefined): KnownBlock[] {
   if (choice === undefined) return [];
   const { purposes, initial, shared } = choice;
   const choices = purposes.map((purpose) => choiceOf(purpose, shared));
-  return [radioInput('purpose', 'What is this key for?', { choices, initial })];
+  return [selectInput('purpose', 'What is this key for?', { choices, initial }, 'radio_buttons')];
 }
 
 function choiceOf(value: Purpose, shared: PurposeChoice['shared']): Choice {

@@ -14,8 +14,6 @@ export interface ProfileView {
   key: Account;
   /** The one that acts for invoices, where that is another. */
   billing: Account | undefined;
-  /** The slash word. */
-  word: string;
   /** The reader's roles in Deckhand. */
   roles: readonly string[];
   /** The reader's link to their own user at the service, as a line of mrkdwn. */
@@ -32,7 +30,7 @@ export function profileMessage(view: ProfileView): Message {
   const who = `${bold(name || email)}  ${mrkdwn(email, 200)}`;
   const lines = [
     `You are <@${view.user}>, ${role} in Deckhand.${link === undefined ? '' : ` ${link}`}`,
-    actingWords(view, who),
+    `:key: You use ${key.purpose === 'mine' ? 'your own' : `the ${key.purpose}`} key, ${who}`,
     `Account ${bold(profile.account.name || account)} (${code(account)})`,
     `Managed resources beta: ${beta}`,
     profile.account.suspended && ':warning: The account is suspended.',
@@ -50,13 +48,6 @@ export function profileMessage(view: ProfileView): Message {
       ),
     ],
   };
-}
-
-/** Whose key acts for the reader, in one line. */
-function actingWords({ key: { purpose } }: ProfileView, who: string): string {
-  return purpose === 'mine'
-    ? `:key: You use your own key, ${who}`
-    : `:key: You use the ${purpose} key, ${who}`;
 }
 
 /** For the asker alone. `url` is our own address, which leads to the service. */

@@ -15,17 +15,13 @@ export const PACKAGES = ['pro', 'business', 'enterprise'] as const;
 
 const PACKAGE_NAMES = { pro: 'Pro', business: 'Business', enterprise: 'Enterprise' } as const;
 
+const SECRECY =
+  ':lock: Slack cannot hide what you type here, so choose a password that you use nowhere else. Deckhand sends it to the service once and never stores it.';
+
 /** Slack has no masked input, so the form says what happens to the password. */
 export function signupModal(origin: { channel?: string | undefined }, limit: SignupsLeft): ModalView {
   return modal(SIGNUP, SIGNUP_TITLE, { submit: 'Sign up', metadata: origin }, [
-    section(
-      [
-        ':lock: Slack cannot hide what you type here, so choose a password that you use nowhere else. Deckhand sends it to the service once and never stores it.',
-        leftWords(limit),
-      ]
-        .filter(Boolean)
-        .join('\n'),
-    ),
+    section(`${SECRECY}\n${leftWords(limit)}`.trim()),
     emailInput('email', 'E-mail address', {
       hint: 'Of the account’s administrator. A verification link is sent there.',
     }),

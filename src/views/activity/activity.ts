@@ -36,8 +36,7 @@ export function activityMessage(
   audience: ActivityAudience,
   chart?: KnownBlock,
 ): Message {
-  const events =
-    query.project === undefined ? activity.events : eventsOf(activity.events, query.project.permalink);
+  const events = eventsOf(activity.events, query.project?.permalink);
   const pages = Math.max(1, Math.ceil(events.length / PAGE));
   const page = Math.min(query.page, pages - 1);
   const shown = events.slice(page * PAGE, (page + 1) * PAGE);
@@ -63,10 +62,10 @@ export function subjectWords(account: string, project: { name: string } | undefi
   return project === undefined ? code(account) : `${bold(project.name)} in ${code(account)}`;
 }
 
-export function eventsOf(events: readonly ActivityEvent[], project: string): ActivityEvent[] {
-  return events.filter(
-    (event) => event.project?.permalink === project || event.project?.identifier === project,
-  );
+/** Those of a project, by its permalink or identifier; all if left out. */
+export function eventsOf(events: readonly ActivityEvent[], project?: string): readonly ActivityEvent[] {
+  if (project === undefined) return events;
+  return events.filter(({ project: of }) => of?.permalink === project || of?.identifier === project);
 }
 
 /** What a chart of the same shows. @param now milliseconds since the epoch */
@@ -76,15 +75,11 @@ export function chartOf(
   now: number,
 ): DeploymentsData {
   const { range, zone, project } = query;
-  const events = project === undefined ? activity.events : eventsOf(activity.events, project.permalink);
+  const events = eventsOf(activity.events, project?.permalink);
   const of = project === undefined ? query.account : `${sanitize(project.name, 40)} in ${query.account}`;
-  const isIncomplete = isTruncated(activity);
-  return {
-    title: `${of}, ${RANGE_WORDS[range].name}`,
-    zone,
-    isTruncated: isIncomplete,
-    bars: deploymentBars(events, { range, zone, now, isTruncated: isIncomplete }),
-  };
+  const scope = { zone, isTruncated: isTruncated(activity) };
+  const bars = deploymentBars(events, { ...scope, range, now });
+  return { ...scope, title: `${of}, ${RANGE_WORDS[range].name}`, bars };
 }
 
 /** True where the service cut the feed, so that its beginning is missing. */
@@ -94,12 +89,12 @@ export function isTruncated({ events, unread = 0 }: Activity): boolean {
 
 function figuresOf(query: ActivityAsk, activity: Activity, chart?: KnownBlock): KnownBlock[] {
   const unlisted = unlistedFailures(activity);
-  const drawn = chart === undefined ? [] : [chart];
+  const drawn = chart ? [chart] : [];
   if (query.project !== undefined) {
     const events = eventsOf(activity.events, query.project.permalink);
     return [section(outcomeWords(events)), ...drawn, context(accountWords(activity, unlisted))];
   }
-  const failures = unlisted === undefined ? [] : [section(`:x: *${unlisted}*`)];
+  const failures = unlisted ? [section(`:x: *${unlisted}*`)] : [];
   return [...statsBlocks(activity.stats, query.range), ...failures, ...drawn];
 }
 

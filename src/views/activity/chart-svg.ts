@@ -1,6 +1,5 @@
 import { mrkdwn } from '../../core/mrkdwn.ts';
 import { dayAndMonth, weekday } from '../blocks/days.ts';
-import type { Outcome } from './chart.ts';
 import {
   CHART_TITLE,
   type DeploymentsBar,
@@ -8,6 +7,7 @@ import {
   explainedOutcomes,
   OUTCOME_NAMES,
   OUTCOMES,
+  type Outcome,
   totalOfBar,
   totalWords,
   zoneWords,
@@ -156,11 +156,9 @@ function dayNames({ bars: days }: DeploymentsData): string[] {
     const isNamed = weekday === 'Mon' || (at === last && last - lastMonday > 2);
     if (days.length > FEW && !isNamed) return [];
     const x = middleOf(at, days.length);
-    const className = 'middle';
-    return [
-      text(weekday, x, PLOT.bottom + 27, { className }),
-      text(date, x, PLOT.bottom + 49, { className }),
-    ];
+    return [weekday, date].map((name, line) =>
+      text(name, x, PLOT.bottom + 27 + line * 22, { className: 'middle' }),
+    );
   });
 }
 
@@ -169,17 +167,15 @@ function middleOf(column: number, columns: number): number {
   return Math.round(PLOT.left + ((PLOT.right - PLOT.left) * (column + 0.5)) / columns);
 }
 
-interface TextStyle {
-  className?: string;
-  size?: number;
-  ink?: string;
-}
-
 /** @param words escaped for XML */
-function text(words: string, x: number, y: number, { className, size, ink }: TextStyle): string {
-  const style = [size && `font-size:${size}px`, ink && `fill:${ink}`].filter(Boolean).join(';');
-  const named = className === undefined ? '' : ` class="${className}"`;
-  return `<text x="${x}" y="${y}"${named}${style === '' ? '' : ` style="${style}"`}>${words}</text>`;
+function text(
+  words: string,
+  x: number,
+  y: number,
+  { className = '', size = 18, ink }: { className?: string; size?: number; ink?: string },
+): string {
+  const style = `font-size:${size}px${ink ? `;fill:${ink}` : ''}`;
+  return `<text x="${x}" y="${y}" class="${className}" style="${style}">${words}</text>`;
 }
 
 let compact: Intl.NumberFormat | undefined;

@@ -88,13 +88,15 @@ export function outcomeWords(events: readonly ActivityEvent[]): string {
 }
 
 function amountWords(amountOf: (outcome: Outcome) => number): string {
-  const parts = OUTCOMES.map((outcome) => [amountOf(outcome), outcome] as const);
-  const total = parts.reduce((sum, [amount]) => sum + amount, 0);
+  const total = OUTCOMES.reduce((sum, outcome) => sum + amountOf(outcome), 0);
   if (total === 0) return 'No deployments';
-  const counted = parts
-    .filter(([amount]) => amount > 0)
-    .map(([amount, outcome]) => `${grouped(amount)} ${outcome}`);
-  return `${grouped(total)} ${total === 1 ? 'deployment' : 'deployments'}: ${counted.join(', ')}`;
+  return `${rounded(total)} ${total === 1 ? 'deployment' : 'deployments'}: ${countedWords(amountOf)}`;
+}
+
+/** "3 succeeded, 1 failed" */
+function countedWords(amountOf: (outcome: Outcome) => number): string {
+  const some = OUTCOMES.filter((outcome) => amountOf(outcome) > 0);
+  return some.map((outcome) => `${rounded(amountOf(outcome))} ${outcome}`).join(', ');
 }
 
 /** False where nothing was deployed, and for a single day, whose numbers stand in the message already. */
@@ -130,21 +132,26 @@ export function altText(data: DeploymentsData): string {
   return truncate(sentences.join(' '), MAX_ALT_TEXT);
 }
 
-/** "3 succeeded, 1 failed" */
 export function barWords(bar: DeploymentsBar): string {
-  return OUTCOMES.filter((outcome) => bar[outcome] > 0)
-    .map((outcome) => `${grouped(bar[outcome])} ${outcome}`)
-    .join(', ');
+  return countedWords((outcome) => bar[outcome]);
 }
 
-/** "740,021" */
-function grouped(amount: number): string {
-  return amount < 1_000 ? String(amount) : amount.toLocaleString('en-US');
+/** Made once, when it is first used: formatters are slow to make. */
+let oneDecimal: Intl.NumberFormat | undefined;
+
+/** "740,021", "4.5" */
+export function rounded(value: number): string {
+  // As the formatter says it, in a hundredth of the time.
+  if (Number.isInteger(value) && value > 0 && value < 1_000) return String(value);
+  oneDecimal ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+  return oneDecimal.format(value);
 }
 
 /** "95.2 %" */
-export function rateWords(rate: number | null): string {
-  return rate === null ? '—' : `${Math.round(rate * 10) / 10} %`;
+export function percentage(value: number): string {
+  // 99.96 is not everything: only a hundred reads as a hundred.
+  const shown = value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value;
+  return `${rounded(shown)} %`;
 }
 
 interface Window {

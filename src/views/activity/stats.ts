@@ -2,7 +2,7 @@ import type { KnownBlock } from '../../core/message.ts';
 import { count, mrkdwn, mrkdwnText } from '../../core/mrkdwn.ts';
 import type { Activity, ActivityRange, ActivityStats } from '../../service/activity.ts';
 import { context } from '../blocks/message.ts';
-import { outcomeOf } from './chart.ts';
+import { outcomeOf, percentage, rounded } from './chart.ts';
 
 /** What a range is called, and what its deltas compare with (API 4.9, docs/service-api.md). */
 export const RANGE_WORDS = {
@@ -11,9 +11,6 @@ export const RANGE_WORDS = {
   last_30_days: { name: 'the last 30 days', compared: 'the 30 days before' },
   this_week: { name: 'this week', compared: 'the same part of last week' },
 } as const satisfies Record<ActivityRange, { name: string; compared: string }>;
-
-/** Made once, when it is first used: formatters are slow to make. */
-let oneDecimal: Intl.NumberFormat | undefined;
 
 /**
  * The figures as tiles. Null means that there is nothing to count or compare, shown as an em dash; what the service
@@ -77,20 +74,7 @@ function figure<T>(value: T | null | undefined, wordsOf: (value: T) => string): 
   return value === null ? '—' : wordsOf(value);
 }
 
-function percentage(value: number): string {
-  // 99.96 is not everything: only a hundred reads as a hundred.
-  const shown = value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value;
-  return `${rounded(shown)} %`;
-}
-
 function change(value: number, unit: string): string {
   if (value === 0) return 'no change';
   return `${value > 0 ? '▲' : '▼'} ${rounded(Math.abs(value))}${unit}`;
-}
-
-function rounded(value: number): string {
-  // As the formatter says it, in a hundredth of the time.
-  if (Number.isInteger(value) && value > 0 && value < 1_000) return String(value);
-  oneDecimal ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
-  return oneDecimal.format(value);
 }

@@ -2,7 +2,7 @@ import type { InputBlock } from '@slack/types';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import { GIVEN_ROLES, type GivenRole } from '../../core/roles.ts';
-import { type Choice, checkboxesInput, input, optionsOf } from '../blocks/inputs.ts';
+import { checkboxesInput, input, multiSelectInput } from '../blocks/inputs.ts';
 import { button, buttons, say, section } from '../blocks/message.ts';
 import { modal } from '../blocks/modal.ts';
 
@@ -39,9 +39,7 @@ const FIELDS: Record<GivenRole, { label: string; hint: string }> = {
 
 export function rolesModal({ users, groups, areGuestsAllowed, channel, initial }: ShownRoles): ModalView {
   const blocks = GIVEN_ROLES.flatMap((role): KnownBlock[] => {
-    const people = usersInput(role, users[role]);
-    const inGroups = typeof groups === 'object' ? groupsInput(role, groups.held[role], groups.all) : [];
-    return [people, ...inGroups];
+    return [usersInput(role, users[role]), ...(typeof groups === 'object' ? groupsInput(role, groups) : [])];
   });
   return modal(ROLES_MODAL, 'Roles', { submit: 'Save', metadata: { channel: channel?.id, initial } }, [
     section(
@@ -77,12 +75,8 @@ export function rolesMessage(
     (role) => `${FIELDS[role].label}: ${mentions[role].slice(0, 50).join(', ') || '—'}`,
   );
   if (guests) lines.push('Single-channel guests: allowed');
-  if (allowed !== undefined)
-    lines.push(
-      allowed.length === 0
-        ? 'In this channel: every command'
-        : `In this channel: ${allowed.map((name) => code(name)).join(', ')}`,
-    );
+  const names = allowed?.map((name) => code(name)).join(', ');
+  if (names !== undefined) lines.push(`In this channel: ${names || 'every command'}`);
   return say(`:key: The roles are set.\n${lines.join('\n')}`);
 }
 
@@ -96,14 +90,11 @@ function usersInput(role: GivenRole, held: readonly string[]): InputBlock {
 }
 
 /** Nothing where there are no groups: Slack takes no menu without options. */
-function groupsInput(
-  role: GivenRole,
-  held: readonly string[],
-  all: ReadonlyArray<{ id: string; name: string }>,
-): InputBlock[] {
+function groupsInput(role: GivenRole, { held, all }: Extract<ShownRoles['groups'], object>): InputBlock[] {
   if (all.length === 0) return [];
   const choices = all.map(({ id, name }) => ({ value: id, text: name }));
-  return [multiSelect(groupsField(role), `${FIELDS[role].label}: user groups`, { choices, held })];
+  const spec = { choices, initial: held[role] };
+  return [multiSelectInput(groupsField(role), `${FIELDS[role].label}: user groups`, spec)];
 }
 
 function guestsInput(areAllowed: boolean): InputBlock {
@@ -114,25 +105,10 @@ function guestsInput(areAllowed: boolean): InputBlock {
   });
 }
 
-function commandsInput({ commands: held, all }: NonNullable<ShownRoles['channel']>): InputBlock {
+function commandsInput({ commands: initial, all }: NonNullable<ShownRoles['channel']>): InputBlock {
   const choices = all.map((name) => ({ value: name, text: name }));
   const hint = 'Choose none to allow every command. Help, start and roles always run.';
-  return multiSelect(COMMANDS_FIELD, 'Commands allowed in this channel', { hint, choices, held });
-}
-
-function multiSelect(
-  field: string,
-  label: string,
-  { hint, choices, held }: { hint?: string; choices: readonly Choice[]; held: readonly string[] },
-): InputBlock {
-  const options = optionsOf(choices);
-  const initial = options.filter(({ value }) => held.includes(value));
-  const spec = { hint, optional: true };
-  return input(field, label, spec, {
-    type: 'multi_static_select',
-    options,
-    ...(initial.length === 0 ? {} : { initial_options: initial }),
-  });
+  return multiSelectInput(COMMANDS_FIELD, 'Commands allowed in this channel', { hint, choices, initial });
 }
 
 interface ShownRequest {
@@ -146,10 +122,7 @@ export function accessRequestMessage({ user, role, command }: ShownRequest, id: 
   return say(
     `:raised_hand: <@${user}> asks for the role ${bold(role)}, to use ${code(command)}.`,
     ...buttons(
-      button('Allow', 'access:allow', {
-        style: 'primary',
-        value: { id },
-      }),
+      button('Allow', 'access:allow', { style: 'primary', value: { id } }),
       button('Deny', 'access:deny', { style: 'danger', value: { id } }),
     ),
   );
@@ -173,10 +146,7 @@ export function noAdminMessage(role: string, word: string): Message {
   );
 }
 
-export function askedAlreadyMessage(
-  role: string,
-  outcome: { by: string; isAllowed: boolean } | undefined,
-): Message {
+export function askedAlreadyMessage(role: string, outcome: { by: string } | undefined): Message {
   const answer = outcome === undefined ? 'No admin has answered yet.' : `<@${outcome.by}> said no.`;
   return say(`You asked for the role ${bold(role)} already today. ${answer}`);
 }

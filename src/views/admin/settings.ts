@@ -44,13 +44,8 @@ export function settingsModal(
 }
 
 export function settingsMessage({ project, threads = true, layout = 'compact', zone }: Channel): Message {
-  const about =
-    project === undefined ? 'no default project' : `${bold(project.name)} (${code(project.permalink)})`;
-  const said = [
-    `threads *${threads ? 'on' : 'off'}*`,
-    `layout *${layout}*`,
-    about,
-    zone === undefined ? 'no time zone' : mrkdwn(zone),
-  ];
-  return say(`:gear: This channel’s settings: ${said.join(', ')}.`);
+  const about = project ? `${bold(project.name)} (${code(project.permalink)})` : 'no default project';
+  const when = zone === undefined ? 'no time zone' : mrkdwn(zone);
+  const said = `threads *${threads ? 'on' : 'off'}*, layout *${layout}*, ${about}, ${when}`;
+  return say(`:gear: This channel’s settings: ${said}.`);
 }

@@ -16,7 +16,7 @@ import {
   listMessages,
   reasonsOf,
   saidBesides,
-  unnamedRecord,
+  UNNAMED,
 } from './service-failures.ts';
 import { explainSlackFailure } from './slack-failures.ts';
 
@@ -141,12 +141,7 @@ function sentenceOf(error: ServiceError, at: ServiceCase): Explained {
         link: linkTo('Open the beta page', error.betaUrl),
       };
     case 'forbidden':
-      if (reasonsOf(error).length > 0) return explainGivenRefusal(error, at);
-      if (BILLING.has(error.operation)) return explainBillingRefusal(at);
-      return {
-        text: `The service refused, because the key’s owner lacks the permission or the account ${account} is suspended.`,
-        next: 'Ask an administrator of the account, or look at its settings.',
-      };
+      return explainRefusal(error, at);
     case 'account_not_found':
       return {
         text: `There is no account named ${account} at the service.`,
@@ -187,25 +182,21 @@ const LATER = 'Try again later. If it keeps happening, ask an administrator of t
 /** The operations that only a billing manager may call. API 4.10 (docs/service-api.md). */
 const BILLING = new Set(['listInvoices', 'downloadInvoice']);
 
-function explainBillingRefusal(at: ServiceCase): Explained {
-  return {
-    text: `This key may not read invoices, or the account ${code(at.account)} is suspended.`,
-    next: billingNext(at),
-  };
-}
-
-function billingNext({ word, account }: ServiceCase): string {
-  return `A billing manager can connect a key of their own with ${code(`${word} connect ${account}`)}.`;
-}
-
 /** Where the service gives its reason, ours would be a guess. */
-function explainGivenRefusal({ operation }: ServiceError, at: ServiceCase): Explained {
+function explainRefusal(error: ServiceError, at: ServiceCase): Explained {
   const account = code(at.account);
-  if (BILLING.has(operation))
-    return { text: `The service refused the invoices of the account ${account}.`, next: billingNext(at) };
+  const isGiven = reasonsOf(error).length > 0;
+  if (BILLING.has(error.operation))
+    return {
+      text: isGiven
+        ? `The service refused the invoices of the account ${account}.`
+        : `This key may not read invoices, or the account ${account} is suspended.`,
+      next: `A billing manager can connect a key of their own with ${code(`${at.word} connect ${at.account}`)}.`,
+    };
+  const guess = `The service refused, because the key’s owner lacks the permission or the account ${account} is suspended.`;
   return {
-    text: `The service refused this for the account ${account}.`,
-    next: 'Ask an administrator of the account.',
+    text: isGiven ? `The service refused this for the account ${account}.` : guess,
+    next: `Ask an administrator of the account${isGiven ? '' : ', or look at its settings'}.`,
   };
 }
 
@@ -214,7 +205,7 @@ function explainNotFound(operation: string, { sought, account, word, newAccount 
     const next = `See what there is with ${code(`${word} ${sought.list}`)}.`;
     return { text: `The service has no ${sought.what}.`, next };
   }
-  const what = unnamedRecord(operation);
+  const what = UNNAMED[operation];
   const next = `See what there is with ${code(`${word} projects`)}.`;
   if (what === undefined) return { text: 'The service did not find it.', next };
   return {

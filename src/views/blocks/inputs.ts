@@ -1,4 +1,4 @@
-import type { ActionsBlockElement, InputBlock } from '@slack/types';
+import type { InputBlock } from '@slack/types';
 import { z } from 'zod';
 import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
@@ -72,24 +72,16 @@ export interface Choice {
 
 type ChoiceSpec = FieldSpec & { choices: readonly Choice[]; initial?: string };
 
-export function selectInput(field: string, label: string, spec: ChoiceSpec): InputBlock {
+/** @param type a menu, or all choices in sight, of which Slack takes ten */
+export function selectInput(
+  field: string,
+  label: string,
+  spec: ChoiceSpec,
+  type: 'static_select' | 'radio_buttons' = 'static_select',
+): InputBlock {
   const options = optionsOf(spec.choices);
-  const initial = spec.choices.find(({ value }) => value === spec.initial);
-  return input(field, label, spec, {
-    type: 'static_select',
-    options,
-    ...defined({ initial_option: initial && optionOf(initial) }),
-  });
-}
-
-/** As `selectInput`, with all choices in sight; Slack takes ten. */
-export function radioInput(field: string, label: string, spec: ChoiceSpec): InputBlock {
-  const options = optionsOf(spec.choices.slice(0, LIMITS.checkboxes));
-  return input(field, label, spec, {
-    type: 'radio_buttons',
-    options,
-    ...defined({ initial_option: options.find(({ value }) => value === spec.initial) }),
-  });
+  const initial_option = options.find(({ value }) => value === spec.initial);
+  return input(field, label, spec, { type, options, ...defined({ initial_option }) });
 }
 
 /** A menu of the conversations that the person is in; Slack chooses the one they are in now, where there is one. */
@@ -102,9 +94,7 @@ export function conversationInput(
   return input(field, label, spec, {
     type: 'conversations_select',
     filter: { include: ['public', 'private', 'im', 'mpim'], exclude_bot_users: true },
-    ...(initial === undefined
-      ? { default_to_current_conversation: true }
-      : { initial_conversation: initial }),
+    ...(initial ? { initial_conversation: initial } : { default_to_current_conversation: true }),
   });
 }
 
@@ -134,12 +124,28 @@ export function checkboxesInput(
   spec: FieldSpec & { choices: readonly Choice[]; initial?: readonly string[] },
 ): InputBlock {
   const options = optionsOf(spec.choices.slice(0, LIMITS.checkboxes));
-  const initial = spec.choices.filter(({ value }) => spec.initial?.includes(value)).map(optionOf);
-  return input(field, label, spec, {
-    type: 'checkboxes',
-    options,
-    ...(initial.length === 0 ? {} : { initial_options: initial }),
-  });
+  return input(field, label, spec, { type: 'checkboxes', options, ...chosenOf(options, spec.initial) });
+}
+
+/** A menu of which several may be chosen; none have to be. */
+export function multiSelectInput(
+  field: string,
+  label: string,
+  {
+    hint,
+    choices,
+    initial,
+  }: Pick<FieldSpec, 'hint'> & { choices: readonly Choice[]; initial: readonly string[] },
+): InputBlock {
+  const options = optionsOf(choices);
+  const element = { type: 'multi_static_select', options, ...chosenOf(options, initial) } as const;
+  return input(field, label, { hint, optional: true }, element);
+}
+
+/** Slack refuses an empty list. */
+function chosenOf(options: ReturnType<typeof optionsOf>, values: readonly string[] = []) {
+  const chosen = options.filter(({ value }) => values.includes(value));
+  return chosen.length === 0 ? {} : { initial_options: chosen };
 }
 
 /** The select's options, at most as many as Slack takes; callers say how many are left out. */
@@ -148,11 +154,7 @@ export function optionsOf(choices: readonly Choice[]): ReturnType<typeof optionO
 }
 
 /** One of a menu; a text that shows nothing is replaced by the value. */
-export function optionOf({ value, text, description }: Choice): {
-  text: { type: 'plain_text'; text: string };
-  value: string;
-  description?: { type: 'plain_text'; text: string };
-} {
+export function optionOf({ value, text, description }: Choice) {
   const about = description === undefined ? undefined : plainText(description, LIMITS.optionDescription);
   return {
     text: plainText(sanitize(text, LIMITS.optionText) || value, LIMITS.optionText),
@@ -199,11 +201,10 @@ export function menu(spec: {
   const { actionId, placeholder, target, choices } = spec;
   const blockId = target && targetId(target);
   if (target !== undefined && blockId === undefined) return [];
-  const common = { action_id: actionId, placeholder: plainText(placeholder, LIMITS.placeholder) };
-  const element: ActionsBlockElement =
-    choices === undefined
-      ? { type: 'external_select', ...common, min_query_length: 0 }
-      : { type: 'static_select', ...common, options: optionsOf(choices) };
+  const kind = choices
+    ? { type: 'static_select' as const, options: optionsOf(choices) }
+    : { type: 'external_select' as const, min_query_length: 0 };
+  const element = { ...kind, action_id: actionId, placeholder: plainText(placeholder, LIMITS.placeholder) };
   return [{ type: 'actions', ...defined({ block_id: blockId }), elements: [element] }];
 }
 

@@ -103,7 +103,7 @@ export function closed(text: string): string {
 }
 
 /** What an account has without a name of its own, by the operation that reads it. */
-const UNNAMED: Readonly<Record<string, string>> = {
+export const UNNAMED: Readonly<Record<string, string>> = {
   getActivity: 'activity',
   listInvoices: 'invoices',
   listProjects: 'list of projects',
@@ -112,7 +112,3 @@ const UNNAMED: Readonly<Record<string, string>> = {
   listRegions: 'regions',
   listSizes: 'sizes',
 };
-
-export function unnamedRecord(operation: string): string | undefined {
-  return UNNAMED[operation];
-}

@@ -1,24 +1,34 @@
-import type { KnownBlock, Message, Refusal } from '../../core/message.ts';
-import { asClause, bold, code, count, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
+import type { KnownBlock, Message, ModalView, Refusal } from '../../core/message.ts';
+import {
+  asClause,
+  bold,
+  capitalised,
+  code,
+  count,
+  dateTime,
+  linesWithin,
+  truncate,
+} from '../../core/mrkdwn.ts';
 import type { Digest } from '../../records/digests.ts';
-import type { Activity, ActivityEvent } from '../../service/activity.ts';
+import { ACTIVITY_RANGES, type Activity, type ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { eventLine, feedBlocks, subjectWords } from '../activity/activity.ts';
 import {
   type Charts,
   type DeploymentsData,
   outcomeOf,
-  rateWords,
+  percentage,
   totalOf,
   totalWords,
 } from '../activity/chart.ts';
 import { accountWords, RANGE_WORDS, sayNothingFailed, statsBlocks } from '../activity/stats.ts';
 import { zoneName } from '../blocks/days.ts';
+import { type Choice, checkboxesInput, searchInput, selectInput } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, skippedBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, say, section } from '../blocks/message.ts';
 import { explainPolicy } from '../blocks/slack-failures.ts';
-import { cadenceWords } from '../schedules/timed.ts';
+import { accountInput, cadenceWords, type TimedForm, timedModal, timeInputs } from '../schedules/timed.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
 export type AccountReport =
@@ -61,12 +71,10 @@ export function digestMessage(
   const range = RANGE_WORDS[digest.range].name;
   const inFull = reports.slice(0, MAX_IN_FULL);
   const skipped = reports.flatMap((report) => (report.kind === 'reported' ? (report.skipped ?? []) : []));
-  const rest = reports.slice(MAX_IN_FULL).map((report) => summaryOf(report, digest));
   const late = lateSince === undefined ? [] : [`:hourglass: Late: this was due ${dateTime(lateSince)}.`];
-  const summary = linesWithin(
-    reports.map((report) => summaryOf(report, digest)),
-    1000,
-  ).replaceAll('\n', '; ');
+  const summaries = reports.map((report) => summaryOf(report, digest));
+  const rest = summaries.slice(MAX_IN_FULL);
+  const summary = linesWithin(summaries, 1000).replaceAll('\n', '; ');
   return {
     text: truncate(`${late.join('')} Deployment digest, ${range}. ${summary}`.trim(), LIMITS.messageText),
     blocks: [
@@ -84,12 +92,9 @@ export function digestMessage(
 function summaryOf(report: AccountReport, digest: Digest): string {
   if (report.kind === 'failed') return `${code(report.account)}: ${report.said}`;
   const name = subjectWords(report.account, digest.project);
-  const { stats } = report.activity;
-  const total = stats?.total_deployments;
-  if (digest.project !== undefined || total === undefined || total === null)
-    return `${name}: ${totalWords(report.data)}`;
-  const rate = stats?.success_rate;
-  const succeeded = rate === undefined || rate === null ? '' : `, ${rateWords(rate)} succeeded`;
+  const { total_deployments: total, success_rate: rate } = report.activity.stats ?? {};
+  if (digest.project !== undefined || typeof total !== 'number') return `${name}: ${totalWords(report.data)}`;
+  const succeeded = typeof rate === 'number' ? `, ${percentage(rate)} succeeded` : '';
   return `${name}: ${count(total, 'deployment')}${succeeded}`;
 }
 
@@ -101,12 +106,9 @@ function reportBlocks(report: AccountReport, digest: Digest, amount: number, cha
   return [
     section(project === undefined ? name : `${name}: ${totalWords(report.data)}`),
     ...(project === undefined ? statsBlocks(report.activity.stats, range) : []),
-    ...failureBlocks(
-      project === undefined ? report : { ...report, unlisted: undefined },
-      Math.floor(FAILURES_ROOM / amount),
-    ),
-    ...(chart === undefined ? [] : [chart]),
-    ...(project === undefined ? [] : [context(accountWords(report.activity, report.unlisted))]),
+    ...failureBlocks(project ? { ...report, unlisted: undefined } : report, FAILURES_ROOM / amount),
+    ...(chart ? [chart] : []),
+    ...(project ? [context(accountWords(report.activity, report.unlisted))] : []),
   ];
 }
 
@@ -222,4 +224,30 @@ export function digestWords(digest: Digest): string {
   const coverage = project === undefined ? of : `${bold(project.name)} in ${of}`;
   const quiet = skipQuiet ? ', skipped without deployments' : '';
   return `${coverage}: ${RANGE_WORDS[range].name}, ${cadenceWords(digest)}${quiet}`;
+}
+
+const RANGES = ACTIVITY_RANGES.map(
+  (value): Choice => ({ value, text: capitalised(RANGE_WORDS[value].name) }),
+);
+const SKIP_QUIET: readonly Choice[] = [
+  { value: 'skip_quiet', text: 'Skip it when there were no deployments' },
+];
+
+export function digestModal(form: TimedForm): ModalView {
+  return timedModal('digest', form, [
+    ...timeInputs(form),
+    selectInput('range', 'What it covers', {
+      hint: 'Figures are compared with the same time before.',
+      choices: RANGES,
+    }),
+    ...accountInput(form, 'Only one account', {
+      hint: 'Leave it empty to cover every connected account.',
+      optional: true,
+    }),
+    searchInput('project', 'Only one project', {
+      placeholder: 'All projects, or search one',
+      optional: true,
+    }),
+    checkboxesInput('skip_quiet', 'Quiet times', { optional: true, choices: SKIP_QUIET }),
+  ]);
 }

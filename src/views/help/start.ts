@@ -96,20 +96,13 @@ interface Suggestion {
 export function suggestionsMessage(
   word: string,
   suggestions: readonly Suggestion[],
-  {
-    said = 'Which of these did you mean?',
-    thread,
-  }: { said?: string | undefined; thread?: string | undefined },
+  { said, thread }: { said?: string | undefined; thread?: string | undefined },
 ): Message {
-  return say(
-    said,
-    ...buttons(
-      ...suggestions.map(({ text, isDurable }, at) =>
-        button(text, `${isDurable ? 'start:run' : 'start:at-once'}#${at}`, { value: { text, thread } }),
-      ),
-    ),
-    context(`${code(`${word} help`)} lists all commands.`),
+  const offered = suggestions.map(({ text, isDurable }, at) =>
+    button(text, `${isDurable ? 'start:run' : 'start:at-once'}#${at}`, { value: { text, thread } }),
   );
+  const help = context(`${code(`${word} help`)} lists all commands.`);
+  return say(said ?? 'Which of these did you mean?', ...buttons(...offered), help);
 }
 
 /** A form opens only at a click, so a mention is answered with the button for it; what comes of it stands in `thread`. */

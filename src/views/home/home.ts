@@ -118,9 +118,9 @@ function overview(data: HomeData): KnownBlock[] {
       button('Run test access', 'test:open', { style: 'primary' }),
       isAdmin && button('Connect an account', 'connect:open', { value: {} }),
     ),
-    ...failingBlocks(data.failing),
+    ...titled('Failing now', data.failing.map(failingLine)),
     header('Test runs'),
-    ...runBlocks(data.runs),
+    section(linesWithin(data.runs.map(runLine), LIMITS.sectionText) || 'No test runs yet.'),
     header('Schedules'),
     ...scheduleBlocks(data),
     ...figuresOf(data),
@@ -130,10 +130,9 @@ function overview(data: HomeData): KnownBlock[] {
   ];
 }
 
-/** What fails now, the latest first. */
-function failingBlocks(failing: readonly HomeFailure[]): KnownBlock[] {
-  if (failing.length === 0) return [];
-  return [header('Failing now'), section(linesWithin(failing.map(failingLine), LIMITS.sectionText))];
+/** Nothing where there are no lines. */
+function titled(title: string, lines: readonly string[]): KnownBlock[] {
+  return lines.length === 0 ? [] : [header(title), section(linesWithin(lines, LIMITS.sectionText))];
 }
 
 function failingLine({ subject, episode, link }: HomeFailure): string {
@@ -171,20 +170,10 @@ function figuresOf({ accounts, figures, charts }: HomeData): KnownBlock[] {
     const whose = names.length === 1 ? [] : [section(bold(name))];
     if ('failed' in known) return [...whose, context(`:warning: ${known.failed}`)];
     const chart = charts?.get(name);
-    const drawn = chart === undefined ? [] : [chart];
-    return [
-      ...whose,
-      ...statsBlocks(known.stats, HOME_RANGE),
-      ...drawn,
-      ...skippedBlocks(known.skipped ?? []),
-    ];
+    const drawn = [...statsBlocks(known.stats, HOME_RANGE), ...(chart ? [chart] : [])];
+    return [...whose, ...drawn, ...skippedBlocks(known.skipped ?? [])];
   });
   return blocks.length === 0 ? [] : [title, ...blocks];
-}
-
-function runBlocks(runs: readonly HomeRun[]): KnownBlock[] {
-  if (runs.length === 0) return [section('No test runs yet.')];
-  return [section(linesWithin(runs.map(runLine), LIMITS.sectionText))];
 }
 
 function runLine(run: HomeRun): string {

@@ -19,12 +19,7 @@ const VERSION_FIELD = 'properties.hook_version';
 const CLEAR_FIELD = 'clear';
 
 /** API 4.8 shows no property of the OAuth types for a new integration, and a channel for an update. */
-const CHANNEL: HookProperty = {
-  key: 'channel',
-  secret: false,
-  format: 'text',
-  version: undefined,
-};
+const CHANNEL: HookProperty = { key: 'channel', secret: false, format: 'text', version: undefined };
 
 /** The values of an integration's form. `errors` by `block_id`. */
 export interface FilledIn {
@@ -184,11 +179,7 @@ export function clearBlocks(type: HookType, values: Values): KnownBlock[] {
 
 function versionInput({ versions }: HookType, isNew: boolean): KnownBlock {
   const choices = versions.map((value): Choice => ({ value, text: VERSION_NAMES[value] }));
-  return selectInput(VERSION_FIELD, 'Where it runs', {
-    optional: !isNew,
-    choices,
-    dispatch: true,
-  });
+  return selectInput(VERSION_FIELD, 'Where it runs', { optional: !isNew, choices, dispatch: true });
 }
 
 const SECRECY =

@@ -1,18 +1,20 @@
 import { z } from 'zod';
-import type { KnownBlock, ModalView } from '../../core/message.ts';
-import { bold, capitalised, code, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
+import { bold, capitalised, code, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import type { RememberedIntegration } from '../../records/integrations.ts';
 import {
   findHookType,
   HOOK_TYPES,
   type HookType,
   INTEGRATION_FLAGS,
+  type IntegrationChanges,
   type IntegrationFlag,
 } from '../../service/integrations.ts';
 import { type Choice, checkboxesInput, searchInput, selectInput, textInput } from '../blocks/inputs.ts';
-import { context } from '../blocks/message.ts';
+import { button, buttons, context, safeUrl, say } from '../blocks/message.ts';
 import { modal, refill, type Values } from '../blocks/modal.ts';
-import { projectInput } from '../projects/projects.ts';
-import { chosenType, clearBlocks, propertyBlocks } from './fields.ts';
+import { projectBlock } from '../projects/projects.ts';
+import { chosenType, clearBlocks, propertyBlocks, propertyLabel } from './fields.ts';
 
 export const INTEGRATION_ADD = 'integration.add';
 export const INTEGRATION_EDIT = 'integration.edit';
@@ -75,23 +77,24 @@ export function secretFieldsOf(type: HookType | undefined): string[] {
 }
 
 /** What a type is, for people, and the service's own name for it. */
-export function typeName(label: string, wireNames: Readonly<Record<string, string>>): string {
+function typeName(label: string, wireNames: Readonly<Record<string, string>>): string {
   const kind = findHookType(label)?.kind;
   const wireName = Object.hasOwn(wireNames, label) ? (wireNames[label] ?? label) : label;
   return kind === undefined ? wireName : `${capitalised(kind)} (${wireName})`;
 }
 
+const AUTHORISE_LATER =
+  ':key: After this, you get a button to authorise it in your browser. Only you see it.';
+
 function addBlocks(form: IntegrationForm): KnownBlock[] {
   const type = chosenType(form.values);
   return [
-    ...projectBlocks(form),
+    projectBlock(form.origin, form.typedProject),
     typeInput(form, { optional: false }),
     nameInput({ optional: false }),
     ...(type === undefined ? [] : propertyBlocks(type, form.values, true)),
     flagsInput(),
-    ...(type?.oauth
-      ? [context(':key: After this, you get a button to authorise it in your browser. Only you see it.')]
-      : []),
+    ...(type?.oauth ? [context(AUTHORISE_LATER)] : []),
   ];
 }
 
@@ -105,9 +108,7 @@ function editBlocks(form: IntegrationForm): KnownBlock[] {
     ...(shown === undefined ? unknownBlocks(form, identifier ?? '') : knownBlocks(form, shown)),
     ...(identifier === undefined ? [identifierInput()] : []),
     nameInput({ optional: true, initial: shown?.name }),
-    ...(type === undefined
-      ? []
-      : [...propertyBlocks(type, form.values, false), ...clearBlocks(type, form.values)]),
+    ...(type ? [...propertyBlocks(type, form.values, false), ...clearBlocks(type, form.values)] : []),
     flagsInput(shown?.flags),
     ...(shown === undefined ? [flagsOffInput()] : []),
     context(
@@ -116,22 +117,13 @@ function editBlocks(form: IntegrationForm): KnownBlock[] {
   ];
 }
 
-function projectBlocks({ origin, typedProject }: IntegrationForm): KnownBlock[] {
-  const { project, account } = origin;
-  if (project !== undefined) return [context(`In ${bold(project.name)} of ${code(account)}`)];
-  return [projectInput(account, typedProject)];
-}
-
 function knownBlocks(
   { origin, wireNames }: IntegrationForm,
   shown: NonNullable<IntegrationOrigin['shown']>,
 ): KnownBlock[] {
-  const project = origin.project === undefined ? '' : ` in ${bold(origin.project.name)}`;
-  return [
-    context(
-      `${code(shown.id)}  ${bold(shown.name)}, ${mrkdwn(typeName(shown.type, wireNames))}${project} of ${code(origin.account)}`,
-    ),
-  ];
+  const project = origin.project ? ` in ${bold(origin.project.name)}` : '';
+  const what = `${bold(shown.name)}, ${mrkdwn(typeName(shown.type, wireNames))}`;
+  return [context(`${code(shown.id)}  ${what}${project} of ${code(origin.account)}`)];
 }
 
 /** An OAuth type is added with an answer that has no identifier, and no operation lists integrations. */
@@ -148,7 +140,7 @@ function unknownBlocks(form: IntegrationForm, identifier: string): KnownBlock[] 
     context(
       `${code(identifier, 255)} was not set up with Deckhand, so its current values are not known. Fill in the fields to change. More appear once you choose its type.`,
     ),
-    ...projectBlocks(form),
+    projectBlock(form.origin, form.typedProject),
     typeInput(form, { optional: true }),
   ];
 }
@@ -188,13 +180,75 @@ function flagsInput(initial: readonly IntegrationFlag[] = []): KnownBlock {
 
 /** An empty box means "unchanged" where the current flags are not known, so switching off needs its own boxes. */
 function flagsOffInput(): KnownBlock {
-  return checkboxesInput('flags_off', 'Stop notifying', {
-    optional: true,
-    choices: FLAG_CHOICES,
-  });
+  return checkboxesInput('flags_off', 'Stop notifying', { optional: true, choices: FLAG_CHOICES });
 }
 
 /** The name as a form shows and compares it. */
 export function shownName(name: string): string {
   return sanitize(name, 200);
+}
+
+export function addedMessage(
+  { id, name, hookType, project }: RememberedIntegration,
+  wireNames: Readonly<Record<string, string>>,
+): Message {
+  const type = mrkdwn(typeName(hookType, wireNames));
+  const said = `:white_check_mark: ${bold(name)}, ${type}, is set up in ${bold(project.name)}.`;
+  return say(said, ...editButton(id));
+}
+
+/** `changes`: what was sent; of the properties only the names are shown. */
+export function changedMessage(
+  { id, name, project }: RememberedIntegration,
+  changes: IntegrationChanges,
+): Message {
+  const said = `:white_check_mark: ${bold(name)} in ${bold(project.name)}: changed ${changedWords(changes)}.`;
+  return say(said, ...editButton(id));
+}
+
+/**
+ * For the asker alone: the address where to authorise an integration. It is foreign, so its host is shown, and it is not
+ * opened unless it is https or a service on this machine.
+ * @param added of one that was added just now, with the slash word; without `identifier` the service gave none
+ */
+export function authoriseMessage(
+  { name, project }: Pick<RememberedIntegration, 'name' | 'project'>,
+  authUrl: string,
+  added?: Pick<RememberedIntegration, 'id' | 'identifier'> & { word: string },
+): Message {
+  const what = `${bold(name)} in ${bold(project.name)}`;
+  const url = safeUrl(authUrl);
+  if (url === undefined)
+    return say(
+      `:warning: ${what} must be authorised in a browser, but the address from the service is not safe to open. Authorise it on the service’s own pages.`,
+    );
+  const state = added ? 'set up. Authorise it' : 'saved. Authorise it again';
+  const next =
+    added === undefined
+      ? 'It works again at once.'
+      : `It becomes active at once. Change it later with ${code(`${added.word} integration edit ${added.id}`)}${added.identifier === undefined ? ', which asks for its identifier at the service' : ''}.`;
+  return say(
+    `:key: ${what} is ${state} in your browser. ${next}`,
+    ...buttons(button('Authorise in the browser', 'link:open', { style: 'primary', url })),
+    context(`Opens ${code(new URL(url).host, 200)}. Only you see this.`),
+  );
+}
+
+function editButton(id: string): KnownBlock[] {
+  return buttons(button('Edit', 'integration:edit', { value: { id } }));
+}
+
+const CHANGE_NAMES: Record<string, string> = {
+  name: 'its name',
+  send_on_start: 'the notice at the start',
+  send_on_completion: 'the notice of success',
+  send_on_failure: 'the notice of failure',
+};
+
+function changedWords({ properties = {}, ...own }: IntegrationChanges): string {
+  const names = Object.keys(own).map((key) => CHANGE_NAMES[key] ?? key);
+  const keys = Object.entries(properties).map(
+    ([key, value]) => `${mrkdwn(propertyLabel(key))}${value === null ? ' (cleared)' : ''}`,
+  );
+  return linesWithin([...names, ...keys], 1000).replaceAll('\n', ', ');
 }

@@ -34,16 +34,13 @@ export function invoicesMessage(account: string, invoices: readonly Invoice[], z
   if (invoices.length === 0) return say(`The account ${code(account)} has no invoices yet.`);
   const unpaid = invoices.filter((invoice) => !invoice.paid);
   const state = unpaid.length === 0 ? 'all paid' : `${unpaid.length} unpaid`;
+  const rows = invoices.map((invoice) => rowOf(invoice, zone));
   return {
     text: `${count(invoices.length, 'invoice')} of ${code(account)}, ${state}`,
     blocks: [
       header(`Invoices of ${sanitize(account, 60)}`),
       section(`${count(invoices.length, 'invoice')}, ${state}${unpaidNames(unpaid)}`),
-      ...table(
-        'Invoices',
-        COLUMNS,
-        invoices.map((invoice) => rowOf(invoice, zone)),
-      ),
+      ...table('Invoices', COLUMNS, rows),
       ...buttons(...wanted(invoices).map((invoice) => pdfButton(account, invoice))),
       ...(wanted(invoices).length < invoices.length
         ? menu({ actionId: 'invoice', placeholder: 'Send me another', target: { account } })
@@ -173,12 +170,12 @@ function noticeText(account: string, news: InvoiceNews): string {
 function detailsOf({ invoice }: InvoiceNews): string {
   const { created_at, kind, paid_at, vat } = invoice;
   const details = [
-    kind === '' ? undefined : mrkdwn(kind.replaceAll('_', ' '), 40),
-    vat === null ? undefined : `VAT ${money(vat, invoice.currency)}`,
+    kind && mrkdwn(kind.replaceAll('_', ' '), 40),
+    vat !== null && `VAT ${money(vat, invoice.currency)}`,
     `of ${dateOnly(created_at)}`,
-    paid_at === null ? undefined : `paid ${dateOnly(paid_at)}`,
+    paid_at !== null && `paid ${dateOnly(paid_at)}`,
   ];
-  return `\n${details.filter((detail) => detail !== undefined).join(', ')}`;
+  return `\n${details.filter(Boolean).join(', ')}`;
 }
 
 /** "`acme`: new, paid, and unpaid after 7 and 14 days"; mrkdwn. */

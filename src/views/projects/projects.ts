@@ -63,13 +63,16 @@ export function chooseProjectMessage(projects: readonly Project[], text: string,
     target: { run: text, thread },
     choices: choices.length > LIMITS.options ? undefined : choices,
   });
-  if (choices.length === 0 || choice.length === 0)
-    return { text: said, blocks: [section(`${said} Add its name to the command.`)] };
-  return say(said, ...choice);
+  const isAsked = choices.length > 0 && choice.length > 0;
+  return isAsked ? say(said, ...choice) : say(`${said} Add its name to the command.`);
 }
 
-/** Asks for a project of the account. `typed`: what was asked for but could not be looked up yet. */
-export function projectInput(account: string, typed: string | undefined): KnownBlock {
+/** The project that a form is about, else the question. `typed`: what was asked for but could not be looked up yet. */
+export function projectBlock(
+  { account, project }: { account: string; project?: { name: string } | undefined },
+  typed: string | undefined,
+): KnownBlock {
+  if (project !== undefined) return context(`In ${bold(project.name)} of ${code(account)}`);
   return searchInput('project', 'Project', {
     placeholder: `Search the projects of ${account}`,
     initial: typed === undefined ? undefined : { value: typed, text: typed },
@@ -97,11 +100,6 @@ export function deployMessage({ word, account, url, project }: DeployView): Mess
   const what = project === undefined ? '' : ` ${bold(project.name)}`;
   const where = account === undefined ? '' : `, in the account ${code(account)}`;
   const said = `Deckhand does not deploy or roll back. Deploy${what} on the service’s own pages${where}.`;
-  return say(
-    said,
-    ...buttons(linkButton(`Open ${account}`, 'link:open#deploy', url)),
-    context(
-      `${code(`${word} watch`)} posts deployments here as they happen, ${code(`${word} activity`)} shows the latest.`,
-    ),
-  );
+  const instead = `${code(`${word} watch`)} posts deployments here as they happen, ${code(`${word} activity`)} shows the latest.`;
+  return say(said, ...buttons(linkButton(`Open ${account}`, 'link:open#deploy', url)), context(instead));
 }

@@ -152,10 +152,9 @@ export function scheduleButtons(
   const value = { id, list };
   const { verb, label, confirm: text } = face.remove;
   const title = `${label} ${face.prefix === 'invoices' ? 'these' : 'this'}?`;
+  const turn = isAsleep ? 'Resume' : 'Pause';
   return buttons(
-    isAsleep
-      ? button('Resume', actionId(face, 'resume', id), { value })
-      : button('Pause', actionId(face, 'pause', id), { value }),
+    button(turn, actionId(face, turn.toLowerCase(), id), { value }),
     ...Object.entries(face.extras).map(([extra, name]) => button(name, actionId(face, extra, id), { value })),
     button(label, actionId(face, verb, id), {
       value,
@@ -179,19 +178,12 @@ export function pausedMessage(paused: {
   next: string;
 }): Message {
   const { reason, what, next } = paused;
-  const [only = ''] = what;
-  if (what.length === 1)
-    return say(
-      truncate(
-        `:double_vertical_bar: Deckhand paused ${only}, because ${reason}. ${next}`,
-        LIMITS.sectionText,
-      ),
-    );
-  const lines = linesWithin(
-    what.map((one) => `• ${one}`),
-    LIMITS.sectionText - 600,
-  );
-  return say(`:double_vertical_bar: Deckhand paused what you set up, because ${reason}. ${next}\n${lines}`);
+  const isOne = what.length === 1;
+  const listed = what.map((one) => `• ${one}`);
+  const lines = isOne ? '' : `\n${linesWithin(listed, LIMITS.sectionText - 600)}`;
+  const named = isOne ? what[0] : 'what you set up';
+  const said = `:double_vertical_bar: Deckhand paused ${named}, because ${reason}. ${next}${lines}`;
+  return say(truncate(said, LIMITS.sectionText));
 }
 
 /** How much a list shows; its buttons carry it, so that they draw the same list anew. */
@@ -248,11 +240,8 @@ export function scheduleList(
   const undo = removed?.blocks ?? [];
   if (listed.length === 0) {
     const where = scope === 'here' ? 'This channel' : 'This workspace';
-    return say(
-      `${where} has no ${face.noun} yet. Set one up with ${add}.${others}`,
-      ...(bad === false ? [] : [context(bad)]),
-      ...undo,
-    );
+    const none = `${where} has no ${face.noun} yet. Set one up with ${add}.${others}`;
+    return say(none, ...(bad ? [context(bad)] : []), ...undo);
   }
   const title = `${count(listed.length, face.noun, face.plural)} of this ${scope === 'all' ? 'workspace' : 'channel'}`;
   const rows = listed

@@ -87,22 +87,10 @@ export function handOverWords(account: string, refused: ServiceError): string {
 /** The page where the beta is enabled, and a menu that notifies the person who is picked. */
 export function handOverBlocks(account: string, betaUrl: string | undefined): KnownBlock[] {
   const open = linkButton('Open the beta page', 'link:beta', betaUrl, 'primary');
-  return [
-    {
-      type: 'actions',
-      ...defined({
-        block_id: targetId({ account, url: open?.url }) ?? targetId({ account }),
-      }),
-      elements: [
-        ...(open === undefined ? [] : [open]),
-        {
-          type: 'users_select',
-          action_id: 'beta:tell',
-          placeholder: { type: 'plain_text', text: 'Ask an admin' },
-        },
-      ],
-    },
-  ];
+  const block_id = targetId({ account, url: open?.url }) ?? targetId({ account });
+  const placeholder = { type: 'plain_text', text: 'Ask an admin' } as const;
+  const people = { type: 'users_select', action_id: 'beta:tell', placeholder } as const;
+  return [{ type: 'actions', ...defined({ block_id }), elements: [...(open ? [open] : []), people] }];
 }
 
 /** The account and page from the `block_id` of the menu; undefined where it is not one of ours. */

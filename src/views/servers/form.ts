@@ -9,7 +9,7 @@ import { LIMITS } from '../blocks/limits.ts';
 import { button, buttons, context, section } from '../blocks/message.ts';
 import { modal, notice, refill, type Values } from '../blocks/modal.ts';
 import { monthly } from '../blocks/money.ts';
-import { projectInput } from '../projects/projects.ts';
+import { projectBlock } from '../projects/projects.ts';
 import { ENROLL_CONFIRMATION, handOverBlocks, handOverWords } from './beta.ts';
 import { type Fact, factLines } from './server.ts';
 
@@ -43,13 +43,9 @@ const PROTOCOLS: readonly Choice[] = [
 export function serverFormModal(form: ServerForm): ModalView {
   const { draft } = form;
   const view = modal(SERVER_ADD, SERVER_ADD_TITLE, { submit: 'Continue', metadata: draft }, [
-    ...projectBlocks(form),
+    projectBlock(draft, form.typedProject),
     textInput('name', 'Name', { placeholder: 'web-1', maxLength: MAX_NAME }),
-    selectInput('protocol_type', 'Kind', {
-      choices: PROTOCOLS,
-      initial: draft.protocol,
-      dispatch: true,
-    }),
+    selectInput('protocol_type', 'Kind', { choices: PROTOCOLS, dispatch: true }),
     ...(draft.protocol === 'static_hosting' ? siteBlocks(form) : machineBlocks(form)),
     context('Nothing is created yet: the next step shows everything, and what it costs.'),
   ]);
@@ -101,25 +97,13 @@ export const ServerFields = {
 
 const SPA_MODE = 'true';
 
-function projectBlocks({ draft, typedProject }: ServerForm): KnownBlock[] {
-  if (draft.project !== undefined)
-    return [context(`In ${bold(draft.project.name)} of ${code(draft.account)}`)];
-  return [projectInput(draft.account, typedProject)];
-}
-
 function siteBlocks({ values, sitesDomain }: ServerForm): KnownBlock[] {
   const typed = labelOf(textOf(values.subdomain));
-  const input = textInput('subdomain', 'Subdomain', {
-    placeholder: 'shop',
-    hint:
-      sitesDomain === undefined
-        ? 'The first part of the site’s address.'
-        : `The site’s address becomes https://<subdomain>.${sitesDomain}`,
-    maxLength: 300,
-    dispatch: true,
-  });
+  const hint = sitesDomain
+    ? `The site’s address becomes https://<subdomain>.${sitesDomain}`
+    : 'The first part of the site’s address.';
   return [
-    input,
+    textInput('subdomain', 'Subdomain', { placeholder: 'shop', hint, maxLength: 300, dispatch: true }),
     ...(typed === undefined ? [] : [context(`The address will be ${addressWords(typed, sitesDomain)}`)]),
     checkboxesInput('spa_mode', 'Single-page app', {
       optional: true,
@@ -131,16 +115,11 @@ function siteBlocks({ values, sitesDomain }: ServerForm): KnownBlock[] {
 function machineBlocks({ offer }: ServerForm): KnownBlock[] {
   if (offer === undefined)
     return [context(':hourglass_flowing_sand: Looking up the regions and sizes to choose from…')];
-  const regions = choicesOf(offer.regions, ({ slug, name }) => ({
-    value: slug,
-    text: name,
-    description: slug,
-  }));
-  const sizes = choicesOf(offer.sizes, ({ slug, label, monthly_cost, currency }) => ({
-    value: slug,
-    text: `${label}, ${monthly(monthly_cost, currency)}`,
-    description: slug,
-  }));
+  const regions = choicesOf(offer.regions, ({ name }) => name);
+  const sizes = choicesOf(
+    offer.sizes,
+    ({ label, monthly_cost, currency }) => `${label}, ${monthly(monthly_cost, currency)}`,
+  );
   return [
     ...choiceBlocks('region', 'Region', regions, offer.regions.length),
     ...choiceBlocks('size', 'Size', sizes, offer.sizes.length),
@@ -156,11 +135,12 @@ function choiceBlocks(field: string, label: string, choices: readonly Choice[], 
 }
 
 /** As many as a menu holds, each value once. */
-function choicesOf<T>(items: readonly T[], choiceOf: (item: T) => Choice): Choice[] {
-  const byValue = new Map(items.map(choiceOf).map((choice) => [choice.value, choice]));
-  return [...byValue.values()]
-    .filter(({ value }) => value !== '' && value.length <= LIMITS.optionValue)
-    .slice(0, LIMITS.options);
+function choicesOf<T extends { slug: string }>(items: readonly T[], textOf: (item: T) => string): Choice[] {
+  const bySlug = new Map(items.map((item) => [item.slug, item]));
+  return [...bySlug]
+    .filter(([slug]) => slug !== '' && slug.length <= LIMITS.optionValue)
+    .slice(0, LIMITS.options)
+    .map(([slug, item]) => ({ value: slug, text: textOf(item), description: slug }));
 }
 
 /** One label of an address, also from a whole address; undefined where it cannot be one. */

@@ -62,10 +62,7 @@ function resourceMenu(resources: readonly HostedResource[], placeholder: string,
   const choices = [...byIdentifier.values()]
     .filter(({ identifier }) => identifier.length <= LIMITS.optionValue)
     .slice(0, MAX_CHOICES)
-    .map(({ identifier, name }) => ({
-      value: identifier,
-      text: name || identifier,
-    }));
+    .map(({ identifier: value, name }) => ({ value, text: name || value }));
   return choices.length === 0
     ? []
     : menu({ actionId: 'start:choose', placeholder, target: { run: text }, choices });
@@ -125,11 +122,9 @@ export function regionsMessage(account: string, regions: readonly Region[]): Mes
 
 export function sizesMessage(account: string, sizes: readonly Size[]): Message {
   if (sizes.length === 0) return say(`The account ${code(account)} can choose no size right now.`);
-  const rows = sizes.map(({ slug, label, monthly_cost: cost, currency }) => [
-    label,
-    slug,
-    money(cost, currency),
-  ]);
+  const rows = sizes.map(({ slug, label, monthly_cost: cost, currency }) => {
+    return [label, slug, money(cost, currency)];
+  });
   return {
     text: `${count(sizes.length, 'size')} of managed servers`,
     blocks: [header('Sizes of managed servers'), ...table('Sizes', ['Size', 'Identifier', A_MONTH], rows)],

@@ -88,15 +88,12 @@ function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
   const all = state.server === undefined ? [] : managedFacts(state.server);
   const facts: Fact[] = all.filter(([name]) => TOLD.has(name));
   if (target.cost !== undefined) facts.push(['Price', mrkdwn(target.cost)]);
-  const blocks = facts.length === 0 ? [] : [section(factLines(facts))];
-  if (state.kind === 'running' && state.trouble !== undefined)
-    blocks.push(context(`:warning: ${state.trouble}`));
-  if (state.kind === 'lost')
-    blocks.push(
-      context('The server took longer than Deckhand follows one. The service may still be creating it.'),
-    );
-  return blocks;
+  const trouble = state.kind === 'running' && state.trouble && `:warning: ${state.trouble}`;
+  const note = state.kind === 'lost' ? LOST : trouble;
+  return [...(facts.length === 0 ? [] : [section(factLines(facts))]), ...(note ? [context(note)] : [])];
 }
+
+const LOST = 'The server took longer than Deckhand follows one. The service may still be creating it.';
 
 function buttonsOf({ state, target, askedBy, startedAt, now }: ProvisioningView): KnownBlock[] {
   if (state.kind === 'running') return [];

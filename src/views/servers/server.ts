@@ -147,32 +147,15 @@ export function buildMessage(
 
 function serverLine(server: Server): string {
   const first = [bold(server.name, 60), mrkdwn(server.protocol_type, 40), hostWords(server)];
-  const login = server.username
-    ? `${code(server.username, 40)}${server.use_ssh_keys ? ' with SSH keys' : ''}`
-    : undefined;
   const second = [
-    login,
-    server.server_path ? code(server.server_path, 120) : undefined,
-    server.preferred_branch ? `branch ${code(server.preferred_branch, 60)}` : undefined,
-    server.last_revision === undefined ? undefined : `revision ${shortRevision(server.last_revision)}`,
-    server.server_group_identifier ? `group ${code(server.server_group_identifier, 60)}` : undefined,
-    server.notify_email ? 'notifies by e-mail' : undefined,
-    server.host_key ? `host key ${hostKeyWords(server.host_key)}` : undefined,
+    server.username && `${code(server.username, 40)}${server.use_ssh_keys ? ' with SSH keys' : ''}`,
+    server.server_path && code(server.server_path, 120),
+    server.preferred_branch && `branch ${code(server.preferred_branch, 60)}`,
+    server.last_revision !== undefined && `revision ${shortRevision(server.last_revision)}`,
+    server.server_group_identifier && `group ${code(server.server_group_identifier, 60)}`,
+    server.notify_email && 'notifies by e-mail',
+    server.host_key && `host key ${code(server.host_key, 60)}`,
   ];
   const lines = [first.filter(Boolean).join('  '), second.filter(Boolean).join(', ')];
   return lines.filter(Boolean).join('\n      ');
-}
-
-const SHOWN_KEY = 12;
-
-/** The kind of key and its end, because all keys begin alike. A short text is shown whole. */
-export function hostKeyWords(key: string): string {
-  const line = sanitize(key, 10_000);
-  const parts = line.split(' ');
-  const at = parts.findIndex((part) => part.length > 40);
-  const body = parts[at];
-  if (body === undefined) return code(line, 60);
-  const kind = parts[at - 1];
-  const end = `…${body.slice(-SHOWN_KEY)}`;
-  return code(kind === undefined ? end : `${kind} ${end}`, 60);
 }

@@ -75,7 +75,9 @@ function taskOf({ title, status, message }: Item, at: number): TaskCardBlock {
   const task = { type: 'task_card', task_id: `t${at}`, title: sanitize(title) } as const;
   if (status === undefined) return { ...task, status: 'in_progress' };
   if (status === 'ok') return { ...task, status: 'complete' };
-  return { ...task, status: 'error', output: textOf(sanitize(message ?? NO_REASON, MAX_REASON)) };
+  const text = sanitize(message ?? NO_REASON, MAX_REASON);
+  const elements = [{ type: 'rich_text_section' as const, elements: [{ type: 'text' as const, text }] }];
+  return { ...task, status: 'error', output: { type: 'rich_text', elements } };
 }
 
 function restOf(items: readonly Item[], at: number): TaskCardBlock {
@@ -86,28 +88,17 @@ function restOf(items: readonly Item[], at: number): TaskCardBlock {
   return { type: 'task_card', task_id: `t${at}`, title, status };
 }
 
-function textOf(text: string): NonNullable<TaskCardBlock['output']> {
-  return {
-    type: 'rich_text',
-    elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }],
-  };
-}
-
 /** The same as mrkdwn, for a workspace that takes no plans; empty where there are no items. */
 export function itemLines(items: readonly Item[]): string {
   const failing = items
     .filter(isFailing)
     .map((item) => `:x: ${bold(item.title)} ${reasonWords(item, MAX_REASON)}`);
-  const named = (status: Item['status']): string =>
-    items
-      .filter((item) => item.status === status)
-      .map(({ title }) => bold(title))
-      .join(', ');
-  const listed = [
-    [':white_check_mark:', named('ok')],
-    [':arrows_counterclockwise:', named(undefined)],
-  ].flatMap(([icon, names]) => (names ? [`${icon} ${names}`] : []));
-  return linesWithin([...failing, ...listed], LIMITS.sectionText, 'more');
+  const listed = (icon: string, status: Item['status']): string[] => {
+    const names = items.filter((item) => item.status === status).map(({ title }) => bold(title));
+    return names.length === 0 ? [] : [`${icon} ${names.join(', ')}`];
+  };
+  const others = [...listed(':white_check_mark:', 'ok'), ...listed(':arrows_counterclockwise:', undefined)];
+  return linesWithin([...failing, ...others], LIMITS.sectionText, 'more');
 }
 
 /**

@@ -139,7 +139,7 @@ function elapsedWords(view: TestView): string {
   const usual = usualMs === undefined ? '' : `usually ${duration(usualMs)}`;
   if (state.kind !== 'running' && state.kind !== 'starting') return `took ${duration(elapsedMs)}`;
   const elapsed = elapsedMs < 1_000 ? '' : `${duration(elapsedMs)} so far`;
-  return [elapsed, usual].filter((words) => words !== '').join(', ');
+  return [elapsed, usual].filter(Boolean).join(', ');
 }
 
 /** How long the run takes or took, in milliseconds. */
@@ -238,9 +238,8 @@ export function outcomeWords(
 /** "all 7 servers are reachable", "the repository is unreachable"; empty where there are no results. */
 function resultWords(outcome: RunOutcome, target: Target): string {
   const { unread = 0 } = outcome;
-  const said = reachedWords(outcome, target);
-  const unreadWords = unread === 0 ? undefined : `${count(unread, 'result')} could not be read`;
-  return [said, unreadWords].filter((words) => words !== undefined).join(', ');
+  const unreadWords = unread > 0 && `${count(unread, 'result')} could not be read`;
+  return [reachedWords(outcome, target), unreadWords].filter(Boolean).join(', ');
 }
 
 function reachedWords(

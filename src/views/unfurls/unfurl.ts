@@ -149,7 +149,6 @@ function moment(key: string, label: string, at: number): EntityCustomField {
 
 /** Left out where it would carry more than Slack takes. */
 function testAction(account: string, { permalink, name }: ShownProject['project']): EntityActionButton[] {
-  const { action_id, value = '' } = testButton({ account, project: { permalink, name } });
-  if (action_id === undefined || value.length > MAX_VALUE) return [];
-  return [{ text: 'Test access', action_id, value }];
+  const { action_id = '', value = '' } = testButton({ account, project: { permalink, name } });
+  return value.length > MAX_VALUE ? [] : [{ text: 'Test access', action_id, value }];
 }

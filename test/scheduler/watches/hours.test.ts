@@ -147,7 +147,7 @@ describe('a watch with working hours', () => {
     const project = { project: 'storefront' };
     await ann.suggest({ viewId: ann.openView()?.id ?? '' }, { actionId: 'project', query: 'store' });
     const wrong = await ann.submit('watch.edit', { ...project, server: 'web-9', mode: 'all' });
-    expect(wrong.errors?.server).toContain('There is no server');
+    expect(wrong.errors?.server).toContain('no such server');
     const never = await ann.submit('watch.edit', { ...project, server: 'web-1', hours: 'soon' });
     expect(never.errors?.hours).toContain('no working hours');
     // Under a field Slack shows plain text, without escapes.

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOOK_TYPES } from '../../../src/service/integrations.ts';
 import { changesOf, readIntegration } from '../../../src/views/integrations/fields.ts';
-import { INTEGRATION_ADD, integrationModal } from '../../../src/views/integrations/form.ts';
-import { changedMessage } from '../../../src/views/integrations/outcome.ts';
+import { changedMessage, INTEGRATION_ADD, integrationModal } from '../../../src/views/integrations/form.ts';
 import { INTEGRATION } from '../records.ts';
 
 describe('the form of an integration', () => {
