@@ -57,10 +57,10 @@ export interface SignupRequest {
   email: string;
   password: string;
   terms_accepted: boolean;
-  account_name?: string;
-  full_name?: string;
+  account_name?: string | undefined;
+  full_name?: string | undefined;
   package?: string;
-  coupon?: string;
+  coupon?: string | undefined;
   newsletter_opt_in?: boolean;
   signup_source?: string;
   client?: string;

@@ -85,14 +85,8 @@ export function managedStatus({ static_hosting, managed_vps }: Server): string |
 }
 
 export type NewServer =
-  | {
-      protocol_type: 'static_hosting';
-      name: string;
-      subdomain: string;
-      spa_mode?: boolean;
-      subdirectory?: string;
-    }
-  | { protocol_type: 'managed_vps'; name: string; region: string; size: string; os_image?: string };
+  | { protocol_type: 'static_hosting'; name: string; subdomain: string; spa_mode?: boolean }
+  | { protocol_type: 'managed_vps'; name: string; region: string; size: string };
 
 /** One server; poll a managed one until its block is `active`. API 4.4. `project`: permalink or identifier. */
 export function getServer(

@@ -113,25 +113,22 @@ export async function withRetries<T>(send: (attempt: number) => Promise<T>, rule
     } catch (error) {
       if (!(error instanceof ServiceError) || attempt > rules.retries) throw error;
       const now = rules.clock.now();
-      const wait = retryDelay(rules.method, error, attempt, now, rules.random());
+      const wait = retryDelay(rules, error, attempt, now);
       if (wait === undefined || now + wait - start > rules.budgetMs) throw error;
       await rules.clock.sleep(wait, rules.signal);
     }
   }
 }
 
-/**
- * Milliseconds to wait before sending again after failure number `attempt`; undefined if it must not be sent
- * again. `random` is in [0, 1).
- */
+/** Milliseconds to wait before sending again after failure number `attempt`; undefined if it must not be sent again. */
 function retryDelay(
-  method: string,
+  rules: RetryRules,
   error: ServiceError,
   attempt: number,
   now: number,
-  random: number,
 ): number | undefined {
-  if (!isRetryable(method, error)) return undefined;
+  if (!isRetryable(rules.method, error)) return undefined;
+  const random = rules.random();
   if (error.retryAt === undefined) return backoff(FIRST_BACKOFF_MS, attempt, random, { spread: [FIXED, 1] });
   const waitMs = Math.max(0, error.retryAt - now);
   if (waitMs > MAX_WAIT_MS) return undefined;

@@ -31,22 +31,33 @@ import {
 /** Tells the service where an account came from (API 2.1, docs/service-api.md). */
 const ATTRIBUTION = { signup_source: 'deckhand-slack', client: 'deckhand' };
 
-const optionalText = z.string().trim().optional();
-const ticked = z.array(z.string()).optional();
+const Optional = z
+  .string()
+  .optional()
+  .transform((text) => text?.trim() || undefined);
 
-/** API 2.1 (docs/service-api.md). The password is taken exactly as it was typed, with its spaces. */
-const Fields = z.object({
-  email: z.string({ error: 'Give the administrator’s e-mail address.' }).trim(),
-  password: z.string({ error: 'Choose a password.' }).min(1, 'Choose a password.'),
-  terms_accepted: z
-    .array(z.string(), { error: 'The terms must be accepted.' })
-    .min(1, 'The terms must be accepted.'),
-  account_name: optionalText,
-  full_name: optionalText,
-  package: z.enum(PACKAGES, { error: 'Choose a package.' }).default('pro'),
-  coupon: optionalText,
-  newsletter_opt_in: ticked,
-});
+/**
+ * API 2.1 (docs/service-api.md). The password is taken exactly as it was typed, with its spaces. Only what was filled in is
+ * sent: the service has its own defaults for the rest.
+ */
+const Fields = z
+  .object({
+    email: z.string({ error: 'Give the administrator’s e-mail address.' }).trim(),
+    password: z.string({ error: 'Choose a password.' }).min(1, 'Choose a password.'),
+    terms_accepted: z
+      .array(z.string(), { error: 'The terms must be accepted.' })
+      .min(1, 'The terms must be accepted.')
+      .transform(() => true),
+    account_name: Optional,
+    full_name: Optional,
+    package: z.enum(PACKAGES, { error: 'Choose a package.' }).default('pro'),
+    coupon: Optional,
+    newsletter_opt_in: z
+      .array(z.string())
+      .default([])
+      .transform(({ length }) => length > 0),
+  })
+  .transform((fields): SignupRequest => ({ ...fields, ...ATTRIBUTION }));
 
 export const signup = defineCommand({
   name: 'signup',
@@ -65,7 +76,7 @@ async function openForm({ caller, workspace }: CommandContext): Promise<Reply> {
 
 async function submitSignup(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { workspace } = context;
-  const request = requestOf(readFields(Fields, state));
+  const request = readFields(Fields, state);
   const limit = await countSignup(workspace.store, workspace.clock.now());
   try {
     const made = await signUp(workspace.service, request);
@@ -74,22 +85,6 @@ async function submitSignup(state: ViewState, context: CommandContext): Promise<
     if (!(error instanceof ServiceError)) throw error;
     return refused(context, error, limit);
   }
-}
-
-/** Only what was filled in is sent: the service has its own defaults for the rest. */
-function requestOf(fields: z.infer<typeof Fields>): SignupRequest {
-  const { account_name, full_name, coupon } = fields;
-  return {
-    email: fields.email,
-    password: fields.password,
-    terms_accepted: true,
-    package: fields.package,
-    newsletter_opt_in: (fields.newsletter_opt_in ?? []).length > 0,
-    ...(account_name ? { account_name } : {}),
-    ...(full_name ? { full_name } : {}),
-    ...(coupon ? { coupon } : {}),
-    ...ATTRIBUTION,
-  };
 }
 
 /** Connects the new account with the key it came with; the service shows the key only this once. */

@@ -146,19 +146,14 @@ async function showUnder(
   try {
     await show({ metadata: { entities: [card] } });
   } catch (error) {
-    if (!isRefused(error)) throw error;
+    if (!isSlackFailure(error, 'rejected') || !REFUSALS.test(error.reason)) throw error;
     await show({});
     await newBlocks.refuse('work_object');
   }
 }
 
-/** Slack's words begin or end with it: `error_processing_metadata`, `invalid_metadata_format`. */
-function isRefused(error: unknown): boolean {
-  if (!isSlackFailure(error, 'rejected')) return false;
-  return error.reason.includes('metadata') || OTHER_WORDS.has(error.reason);
-}
-
-const OTHER_WORDS: ReadonlySet<string> = new Set(['feature_not_enabled', 'invalid_arguments']);
+/** Slack's words hold it, as `error_processing_metadata` and `invalid_metadata_format` do, or say less. */
+const REFUSALS = /metadata|^feature_not_enabled$|^invalid_arguments$/;
 
 /** The person looks at an empty pane meanwhile, and Slack's handle for it expires. */
 const FEED_MS = 1_500;

@@ -84,7 +84,8 @@ export async function carryOut<Result extends Audited>(request: Request<Result>)
 
 async function runHandler<Result extends Audited>(request: Request<Result>): Promise<Ended<Result>> {
   const result = await request.run();
-  return { result, outcome: hasErrors(result) ? 'refused' : 'done' };
+  const hasErrors = 'kind' in result && result.kind === 'errors';
+  return { result, outcome: hasErrors ? 'refused' : 'done' };
 }
 
 /** A span, and a count of how it ended. Neither holds what was typed: a command's name is the registry's. */
@@ -213,10 +214,6 @@ function record(
   result: 'done' | 'refused' | 'failed',
 ): Promise<void> {
   return workspace.audit.record({ who: caller.user || 'a workflow', what, result, where, target });
-}
-
-function hasErrors(result: object): boolean {
-  return 'kind' in result && result.kind === 'errors';
 }
 
 /** What the person who asked can put right: nothing went wrong, and nothing was changed. */

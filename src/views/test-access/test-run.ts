@@ -78,11 +78,9 @@ export function alreadyRunningMessage(
   );
 }
 
-function headline(view: TestView): { icon: string; words: string } {
-  const { state, serviceStatus, target } = view;
+function headline({ state, serviceStatus, target }: TestView): { icon: string; words: string } {
   switch (state.kind) {
     case 'starting':
-      return { icon: ':arrows_counterclockwise:', words: 'running' };
     case 'running':
       return { icon: ':arrows_counterclockwise:', words: statusWord(serviceStatus) };
     case 'ended':
