@@ -9,10 +9,10 @@ import { type Journey, measureJourney } from './support/journey.ts';
 import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './support/test-world.ts';
 
 const MAX_FILES = {
-  'test storefront': 70,
-  'integration add': 70,
-  'invoice notice': 45,
-  digest: 56,
+  'test storefront': 69,
+  'integration add': 69,
+  'invoice notice': 44,
+  digest: 55,
 } as const;
 const MAX_STATEMENTS = 50;
 

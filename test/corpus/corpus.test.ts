@@ -43,7 +43,7 @@ describe('the corpus', () => {
 /** Parts of forms and messages that stand in a file of their own; the forms are in the corpus. */
 const IN_OTHERS: ReadonlySet<string> = new Set([
   'accountInput',
-  'projectInput',
+  'projectBlock',
   'testServerButton',
   'accessButton',
   'withFooterChange',
