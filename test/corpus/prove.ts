@@ -1,5 +1,28 @@
-import { ErrorCode, type WebClient } from '@slack/web-api';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ErrorCode, WebClient } from '@slack/web-api';
+import { drawCorpus } from './corpus.ts';
 import type { Sample, Shown } from './hand.ts';
+
+const NO_TOKEN = `SLACK_PROVE_TOKEN is not set. Create an app at https://api.slack.com/apps from manifest.yml, install it in
+a workspace of your own, and copy its bot token, which begins with xoxb-. It needs no scope for this. Then run
+SLACK_PROVE_TOKEN=xoxb-… npm run prove:slack
+`;
+
+/** Writes what Slack says of the whole corpus into the folder. @throws where Slack gives no verdict */
+export async function proveIn(
+  folder: string,
+  { SLACK_PROVE_TOKEN: token, SLACK_API_URL: slackApiUrl = 'https://slack.com/api/' }: NodeJS.ProcessEnv,
+): Promise<{ code: number; said: string }> {
+  if (!token) return { code: 78, said: NO_TOKEN };
+  const proof = await prove(new WebClient(token, { slackApiUrl, allowAbsoluteUrls: false }), drawCorpus());
+  const today = new Date().toISOString().slice(0, 10);
+  const file = join(folder, `slack-proof-${today}.md`);
+  writeFileSync(file, reportOf(proof, today));
+  const refused = proof.filter(({ faults }) => faults.length > 0).length;
+  const said = `${proof.length} sent to Slack, ${refused} refused: ${file}\n`;
+  return { code: refused === 0 ? 0 : 1, said };
+}
 
 /** What Slack says of a sample. @see {@link https://docs.slack.dev/reference/methods/blocks.validate} */
 interface Fault {
@@ -8,7 +31,7 @@ interface Fault {
   message?: string;
 }
 
-export interface Proven {
+interface Proven {
   sample: Sample;
   faults: readonly Fault[];
 }
@@ -17,10 +40,7 @@ export interface Proven {
 const REFUSALS: ReadonlySet<string> = new Set(['invalid_blocks', 'invalid_message', 'invalid_view']);
 
 /** Has Slack check each sample that it would be sent, one after the other. @throws where Slack gives no verdict */
-export async function prove(
-  slack: Pick<WebClient, 'apiCall'>,
-  samples: readonly Sample[],
-): Promise<Proven[]> {
+async function prove(slack: Pick<WebClient, 'apiCall'>, samples: readonly Sample[]): Promise<Proven[]> {
   const proven: Proven[] = [];
   for (const sample of samples) {
     const payload = payloadOf(sample.shown);
@@ -56,7 +76,7 @@ function answerIn(error: unknown): { error: string; errors?: Fault[] } | undefin
 }
 
 /** The outcome as Markdown: first by type of block, for what is new to Slack, then each refusal. */
-export function reportOf(proven: readonly Proven[], day: string): string {
+function reportOf(proven: readonly Proven[], day: string): string {
   const refused = proven.filter(({ faults }) => faults.length > 0);
   const types = [...new Set(proven.flatMap(({ sample }) => typesIn(sample.shown)))].toSorted();
   const rows = types.map((type) => {

@@ -69,7 +69,7 @@ it('a .env that cannot be read is one sentence', async () => {
   expect(err).toMatch(/^\.env could not be read \(\w+\)\. Make it readable[^\n]+\n$/);
 });
 
-it.each(['backup', 'restore', 'migrate', 'rotate-keys', 'schema', 'export', 'apply'])(
+it.each(byLength(['apply'], ['backup', 'restore', 'migrate', 'rotate-keys', 'schema', 'export', 'apply']))(
   'deckhand %s has help of its own, and names itself where it is refused',
   async (program) => {
     const help = await runDeckhand({ args: [program, '--help'] });

@@ -16,20 +16,15 @@ async function draw(svg: string): Promise<ReturnType<typeof readPng>> {
   return readPng(Buffer.from(await drawPng(svg)));
 }
 
-/** All colours of a column, and of the part of a line where the subject stands. */
-async function colorsOf(svg: string, x: number, from: number, to: number): Promise<Set<string>> {
-  const png = await draw(svg);
-  return new Set(Array.from({ length: to - from }, (_, y) => png.colorAt(x, from + y)));
-}
+const drawn = await draw(week('acme'));
 
-it('is a PNG, wide and sharp enough for Slack, on a light ground', async () => {
-  const png = await draw(week('acme'));
-  expect([png.width, png.height]).toEqual([1000, 560]);
-  expect(png.colorAt(2, 2)).toBe('#ffffff');
+it('is a PNG, wide and sharp enough for Slack, on a light ground', () => {
+  expect([drawn.width, drawn.height]).toEqual([1000, 560]);
+  expect(drawn.colorAt(2, 2)).toBe('#ffffff');
 });
 
-it('shows a bar of each outcome with a pattern, which needs no eye for colour', async () => {
-  const colors = await colorsOf(week('acme'), 147, 145, 455);
+it('shows a bar of each outcome with a pattern, which needs no eye for colour', () => {
+  const colors = new Set(Array.from({ length: 310 }, (_, y) => drawn.colorAt(147, 145 + y)));
   for (const color of ['#12967a', '#c8414f', '#e9b3b9', '#b9bec9']) expect(colors).toContain(color);
 });
 
@@ -40,17 +35,15 @@ it('has letters without any font of the machine, and of both weights', async () 
     return points.filter(([x = 0, y = 0]) => png.colorAt(x, y) !== '#ffffff').length;
   };
   expect(await inked('MMMMMMMMMM')).toBeGreaterThan((await inked('iiiiiiiiii')) * 2);
-  const png = await draw(week('acme'));
   const heading = Array.from({ length: 280 * 30 }, (_, at) =>
-    png.colorAt(41 + (at % 280), 32 + Math.floor(at / 280)),
+    drawn.colorAt(41 + (at % 280), 32 + Math.floor(at / 280)),
   );
   expect(heading).toContain('#1d1c1d');
 });
 
 it('draws any number at the same time, each its own', async () => {
-  const titles = ['acme', 'acme', 'globex', 'initech', 'hooli'];
-  const drawn = await Promise.all(titles.map((title) => drawPng(week(title))));
-  expect(new Set(drawn.map((png) => Buffer.from(png).toString('base64'))).size).toBe(4);
+  const pictures = await Promise.all(['acme', 'acme', 'globex'].map((title) => drawPng(week(title))));
+  expect(new Set(pictures.map((png) => Buffer.from(png).toString('base64'))).size).toBe(2);
 });
 
 it('rejects what is no SVG, and draws the next', async () => {

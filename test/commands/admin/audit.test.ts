@@ -8,8 +8,7 @@ describe('audit', () => {
   let clock: ManualClock;
   beforeEach(async () => {
     clock = createManualClock(Date.now());
-    world = await openTestWorld({ clock });
-    await world.connect();
+    world = await openTestWorld({ clock, connected: true });
   });
   afterEach(() => world.stop());
 
@@ -17,7 +16,7 @@ describe('audit', () => {
     await clock.advance(1000);
     expect(await ask(world, '/deckhand audit')).toContain('Only admins can do this');
     await clock.advance(1000);
-    for (const typed of ['0', 'all', '1.5'])
+    for (const typed of ['0', '51', 'all', '1.5'])
       expect(await ask(world, `/deckhand audit ${typed}`, 'admin')).toMatch(
         /Give how many entries a page has, from 1 to \d+\. Try `\/deckhand audit \[n\]`/,
       );
@@ -68,15 +67,11 @@ describe('audit', () => {
     await world.slack.until(() => shown().includes('change 7'));
   });
 
-  it.each(['0', '51', 'all'])('refuses a page of %s', async (n) => {
-    expect(await ask(world, `/deckhand audit ${n}`, 'admin')).toContain('Try `/deckhand audit [n]`');
-  });
-
   it('keeps entries for 400 days', async () => {
     const { audit } = world.app.workspaces.open(TEAM);
-    await clock.advance(400 * 86_400_000 - 1000);
+    clock.jump(400 * 86_400_000 - 1000);
     expect(await audit.latest(10)).toHaveLength(1);
-    await clock.advance(2000);
+    clock.jump(2000);
     expect(await audit.latest(10)).toHaveLength(0);
   });
 

@@ -27,7 +27,8 @@ export interface DigestWorld extends TestWorld {
 
 export async function openDigestWorld(start = '2026-03-02T08:00:00Z'): Promise<DigestWorld> {
   const time = createManualClock(start);
-  const world = await openTestWorld({ time, connected: true });
+  // Each look at a run is a step of the clock.
+  const world = await openTestWorld({ time, connected: true, env: { POLL_INTERVAL_MS: '1000' } });
   world.slack.invite(TEAM, CHANNEL, 'bot');
   const { slack } = world;
   const messages = () => slack.messages(TEAM, CHANNEL);
