@@ -8,7 +8,8 @@ type Step = [name: string, bin: string, ...args: string[]];
 
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'node_modules', '.bin');
-const env = { ...process.env, PATH: `${bin}:${process.env.PATH ?? ''}` };
+// The type checker takes a fifth less with more room between its collections of garbage.
+const env = { GOGC: '400', ...process.env, PATH: `${bin}:${process.env.PATH ?? ''}` };
 const cache = join(root, 'node_modules', '.cache');
 
 /** What reads the sources alone. */

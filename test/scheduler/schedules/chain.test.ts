@@ -14,11 +14,11 @@ const DAY = 24 * HOUR;
 /** Where these zones change their clocks; the long form takes all that lies between too. */
 const PERIODS = byLength(
   [
-    { from: '2026-03-05', days: 10 },
-    { from: '2026-03-19', days: 20 },
-    { from: '2026-09-02', days: 10 },
-    { from: '2026-10-01', days: 10 },
-    { from: '2026-10-22', days: 14 },
+    { from: '2026-03-06', days: 4 },
+    { from: '2026-03-20', days: 18 },
+    { from: '2026-09-04', days: 4 },
+    { from: '2026-10-02', days: 4 },
+    { from: '2026-10-23', days: 11 },
   ],
   [{ from: '2026-01-15', days: 400 }],
 );

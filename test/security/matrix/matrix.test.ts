@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allCommands } from '../../../src/commands/registry.ts';
 import type { Role } from '../../../src/core/roles.ts';
 import { patientClock } from '../../support/faults.ts';
+import { byLength } from '../../support/length.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -24,6 +25,9 @@ const PEOPLE: Readonly<Record<string, { user: string; holds: readonly Role[] }>>
 };
 const ALLOWING = CHANNEL;
 const CLOSED = 'C0BILLING';
+/** In the closed channel the short form has one of each who is refused there for another reason. */
+const IN_CLOSED = byLength(['guest', 'member', 'admin'], Object.keys(PEOPLE));
+const channelsOf = (who: string) => (IN_CLOSED.includes(who) ? [ALLOWING, CLOSED] : [ALLOWING]);
 const ALWAYS_ALLOWED = ['help', 'start', 'roles'];
 
 const NO_MEMBER: Readonly<Record<string, string>> = {
@@ -111,7 +115,7 @@ describe('the matrix of who may do what, where', () => {
   let refused = 0;
   const cellsOf = (door: Door) =>
     Object.entries(PEOPLE).flatMap(([who, { user }]) =>
-      [ALLOWING, CLOSED].map((channel) => {
+      channelsOf(who).map((channel) => {
         serial += 1;
         const cell: Cell = { id: `cell-${serial}`, ts: `${serial}.1`, user, channel, project: who };
         return { door, cell, who, is: `${who} in ${channel}` };
