@@ -45,23 +45,6 @@ describe('a channel that allows some commands only', () => {
     expect(roots(world)).toEqual([]);
   });
 
-  test('a channel’s restriction holds for the shortcut of a message there', async ({ world }) => {
-    await allow(world, ['projects']);
-    const said = await answerTo(world, 'admin', () =>
-      sendPayload(world, {
-        type: 'message_action',
-        team,
-        user,
-        trigger_id: 'shortcut',
-        callback_id: 'test_from_message',
-        channel: { id: CHANNEL },
-        message: { ts: '1.1', text: 'storefront' },
-      }),
-    );
-    expect(said).toContain('switched off in this channel');
-    await refusedIn(world, 'test');
-  });
-
   test('a channel’s restriction holds for its schedules, from wherever they are changed', async ({
     world,
   }) => {

@@ -83,15 +83,6 @@ describe('the front door', () => {
     await told(world, 'member', answer);
   });
 
-  test('the front door refuses politely and in private what needs a role, and writes it down', async ({
-    world,
-  }) => {
-    await world.as('member').command(CHANNEL, '/deckhand connect');
-    await told(world, 'member', 'Only admins can do this');
-    await world.logged('"result":"refused"');
-    expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(0);
-  });
-
   test.for([
     ['a button that it does not know', 'gone:button', '{}'],
     ['a button that another version made', 'test:again', '{"project":7}'],

@@ -155,8 +155,7 @@ export const AUTHORISATION: readonly Mutation[] = [
     file: PIPELINE,
     from: 'command: [instrument, explain, respond, progress, authorise, account, audit],',
     to: 'command: [instrument, explain, respond, progress, account, audit],',
-    tests: ['test/listeners/mentions.test.ts'],
-    only: 'nothing that the channel does not allow',
+    tests: ['test/security/matrix/matrix.test.ts'],
   },
   {
     name: 'shortcuts need no permission',
@@ -171,8 +170,7 @@ export const AUTHORISATION: readonly Mutation[] = [
     file: PIPELINE,
     from: 'tool: [instrument, explain, authorise, audit],',
     to: 'tool: [instrument, explain, audit],',
-    tests: ['test/listeners/mcp.test.ts'],
-    only: 'nothing that the channel does not allow',
+    tests: ['test/security/matrix/matrix.test.ts'],
   },
   {
     name: 'no role is asked for',

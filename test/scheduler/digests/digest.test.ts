@@ -113,26 +113,6 @@ describe('a digest', () => {
     expect(shown()).toContain('1 entry could not be read');
   });
 
-  it('comes once a day, at the same local time over a change of the clocks', async () => {
-    await world.time.advance(25 * DAY);
-    await world.say('digest add daily 09:00 Europe/Lisbon');
-    for (const [at, day] of ['09:00Z', '09:00Z', '08:00Z', '08:00Z'].map(
-      (text, n) => [text, 27 + n] as const,
-    )) {
-      const due = Date.parse(`2026-03-${day}T${at}`);
-      await world.time.advance(due - world.time.now());
-      await world.untilPosted(day - 26);
-      await world.untilLast('posted');
-      expect(
-        world
-          .posted()
-          .at(-1)
-          ?.ts.startsWith(String(Math.floor(due / 1000))),
-      ).toBe(true);
-    }
-    expect(world.posted()).toHaveLength(4);
-  });
-
   it('is silent without deployments where it is asked to be', async () => {
     await world.say('digest add daily 09:00 UTC --skip-quiet');
     await world.time.advance(HOUR);
