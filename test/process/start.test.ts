@@ -12,8 +12,7 @@ import { startFault } from '../../src/run.ts';
 import { parseEncryptionKeys } from '../../src/store/encryption-keys.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { checkKeys } from '../../src/store/sealer.ts';
-import { DATABASES } from '../store/databases.ts';
-import { byLength } from '../support/length.ts';
+import { TRIED } from '../store/databases.ts';
 import { bundledFile, createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -31,9 +30,6 @@ const root = join(import.meta.dirname, '..', '..');
 const keyOf = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`;
 const OLD = keyOf('old', 1);
 const NEW = keyOf('new', 2);
-
-/** Where the file of SQLite is locked by the one that runs, Postgres stands open; the long form tries it all the same. */
-const TRIED = DATABASES.slice(0, byLength(1, DATABASES.length));
 
 describe.each(TRIED)('on $name', ({ name, fresh }) => {
   let slack: LocalSlack;

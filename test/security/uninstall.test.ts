@@ -6,7 +6,7 @@ import { GLOBAL } from '../../src/store/store.ts';
 import { defineJob } from '../../src/workspace/define-job.ts';
 import { createUninstalls } from '../../src/workspace/uninstalls.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';
-import { DATABASES } from '../store/databases.ts';
+import { TRIED } from '../store/databases.ts';
 import { openBrowser } from '../support/installing.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { sendSigned } from '../support/signed.ts';
@@ -28,7 +28,7 @@ const NOTE = defineJob({
   run: async () => undefined,
 });
 
-describe.each(DATABASES)('what is under way when a workspace takes Deckhand out, on $name', ({ fresh }) => {
+describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on $name', ({ fresh }) => {
   let world: TestWorld;
   let proxy: ServiceProxy;
   let before: Workspace;

@@ -8,7 +8,7 @@ import { openStore } from '../../../src/store/open-store.ts';
 import { createSealer } from '../../../src/store/sealer.ts';
 import type { Installations } from '../../../src/workspace/installations.ts';
 import { createInstallations } from '../../../src/workspace/oauth-installations.ts';
-import { DATABASES } from '../../store/databases.ts';
+import { TRIED } from '../../store/databases.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { openProxy } from '../../support/proxy.ts';
@@ -74,7 +74,7 @@ async function openRotating() {
   return { pass, slack, replica, install, asked, refreshes, logs };
 }
 
-test.each(DATABASES)('a token is replaced before it ends, on $name', async ({ fresh }) => {
+test.each(TRIED)('a token is replaced before it ends, on $name', async ({ fresh }) => {
   const { pass, replica, install, refreshes } = await openRotating();
   const installations = await replica(await fresh());
   await install(installations);
