@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accountsChanged } from '../../../src/records/schedules.ts';
 import { type DigestWorld, openDigestWorld } from '../../scheduler/digests/digest-world.ts';
 import { ask, shareList } from '../../support/asking.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
@@ -155,21 +154,6 @@ describe('guard', () => {
     await click(ts, 'guard:remove');
     await world.slack.until(() => shownAt(ts).includes('has no guard yet'));
   });
-
-  it('is paused where `guard add` is switched off in its channel, and goes on once it is allowed', async () => {
-    await world.say('guard add storefront hourly');
-    await setCommands(['test']);
-    await world.passUntil(async () => (await guards())[0]?.state.kind === 'paused');
-    expect((await guards())[0]?.state).toMatchObject({ cause: 'channel' });
-    await setCommands(undefined);
-    await world.passUntil(async () => (await guards())[0]?.state.kind === 'active');
-  });
-
-  async function setCommands(commands: string[] | undefined): Promise<void> {
-    const workspace = world.app.workspaces.open(TEAM);
-    await workspace.channels.change(CHANNEL, (current) => ({ ...current, commands }));
-    await accountsChanged(workspace);
-  }
 
   it('counts among the schedules of a channel', async () => {
     await world.say('guard add storefront hourly');

@@ -74,11 +74,6 @@ describe('beta', () => {
     expect(enrollments(world)).toHaveLength(0);
   });
 
-  test('beta is enrolled by nobody without the role', async ({ world }) => {
-    expect(await ask(world, '/deckhand beta enroll')).toContain('Only admins can do this');
-    expect(enrollments(world)).toHaveLength(0);
-  });
-
   test('beta says in words which protocol there is not', async ({ world }) => {
     const said = await enroll(world, 'ftp');
     expect(said).toContain('The service has no beta for `ftp`');

@@ -101,7 +101,7 @@ base(
     );
     const replies = roots(world).flatMap(({ ts }) => world.slack.thread(TEAM, CHANNEL, ts));
     expect(replies).toHaveLength(names.length * 2);
-    expect(world.slack.calls.filter(({ status }) => status === 429).length).toBeGreaterThan(names.length);
+    expect(world.slack.calls.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
   },
 );
 
