@@ -166,6 +166,8 @@ const UNSEEN = new Set([
   'state',
   'client_msg_id',
 ]);
+/** By field, under which Slack shows them as plain text. */
+const FAULTS = 'errors';
 const MARKS = /(?!\n)\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
 /** Text that Slack would read as more than text. */
@@ -179,7 +181,9 @@ function livePartsOf(payload: unknown, key = ''): string[] {
   if (Array.isArray(payload)) return payload.flatMap((item) => livePartsOf(item, key));
   if (typeof payload !== 'object' || payload === null) return [];
   return Object.entries(payload).flatMap(([name, part]) =>
-    isPlainText(payload) || isTitleOfTask(payload, name) ? hiddenIn(part) : livePartsOf(part, name),
+    isPlainText(payload) || isTitleOfTask(payload, name) || key === FAULTS
+      ? hiddenIn(part)
+      : livePartsOf(part, name),
   );
 }
 
@@ -221,7 +225,7 @@ function plainAddressIn(text: string, key: string): string[] {
 }
 
 function addressesOf(payload: unknown, key = ''): string[] {
-  if (UNSEEN.has(key)) return [];
+  if (UNSEEN.has(key) || key === FAULTS) return [];
   if (typeof payload === 'string') {
     const inner = parsed(payload);
     if (inner !== undefined) return addressesOf(inner, key);
