@@ -41,6 +41,7 @@ async function run(): Promise<void> {
   const service = await startSimulatedService({
     seed: 'demo',
     oauthClients: [client],
+    oauthEmail: true,
     onMail: ({ to, subject, link }) => print(`E-mail to ${to}: ${subject}: ${link}`),
   });
   const pageDir = await buildPage();

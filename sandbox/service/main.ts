@@ -30,6 +30,7 @@ function readOptions(): SimulatedServiceOptions {
     weather: WeatherSettings.parse({ strength: values.weather, seed: values['weather-seed'] }),
     ownAuthOrigin: values['own-auth-origin'],
     oauthIss: values['oauth-iss'],
+    oauthEmail: true,
     oauthClients: redirectUris.length === 0 ? [] : [demoOauthClient(redirectUris)],
     onMail: ({ to, subject, link }) => print(`E-mail to ${to}: ${subject}: ${link}`),
   };

@@ -30,6 +30,8 @@ export interface SimulatedServiceOptions {
   ownAuthOrigin?: boolean;
   /** Adds `iss` to OAuth callbacks, as RFC 9207 has it. */
   oauthIss?: boolean;
+  /** Says in OAuth's token answers who has approved, as the scope `email_address` promises. */
+  oauthEmail?: boolean;
   /** How answers vary; not at all by default. */
   weather?: NewWeather;
   /** Called with each e-mail as it is sent. */
@@ -99,6 +101,7 @@ function createParts(origin: string, authOrigin: string, options: SimulatedServi
     origin,
     authOrigin,
     oauthIss: options.oauthIss ?? false,
+    oauthEmail: options.oauthEmail ?? false,
     sitesDomain: options.sitesDomain ?? 'sites.example.net',
     clients: options.oauthClients ?? [],
     onMail: options.onMail,

@@ -96,5 +96,6 @@ async function decide(context: Context<HttpEnv>): Promise<Response> {
   if (typeof ask === 'string') return context.html(installFault(ask), 400);
   const [teamId = '', userId = ''] = (form.who ?? '').split(' ');
   const decision = { teamId, userId, allow: form.decision === 'allow', orgWide: form.org_wide === '1' };
+  if (decision.allow && teamId === '') return context.html(installFault('no workspace was chosen'), 400);
   return context.redirect(decideInstall(world, ask, decision), 302);
 }

@@ -57,10 +57,10 @@ export interface TestWorldOptions {
   page?: boolean;
   /** Applications registered with the service. */
   oauthClients?: NonNullable<Parameters<typeof startSimulatedService>[0]>['oauthClients'] & object;
-  /** OAuth's endpoints on an origin apart from the main site; whether callbacks name the issuer. */
+  /** Where OAuth's endpoints are, and what its answers say. */
   authorisation?: Pick<
     NonNullable<Parameters<typeof startSimulatedService>[0]>,
-    'ownAuthOrigin' | 'oauthIss'
+    'ownAuthOrigin' | 'oauthIss' | 'oauthEmail'
   >;
   /** Deckhand's time; the system's by default. */
   clock?: Clock;

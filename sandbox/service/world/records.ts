@@ -122,6 +122,8 @@ export interface World {
   readonly authOrigin: string;
   /** Whether a callback carries `iss`, as RFC 9207 has it. */
   oauthIss: boolean;
+  /** Whether a token answer says whose it is; the spec shows no fields of it. */
+  readonly oauthEmail: boolean;
   readonly sitesDomain: string;
   readonly accounts: Map<string, Account>;
   readonly identities: Map<string, Identity>;

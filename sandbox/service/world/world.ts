@@ -7,6 +7,7 @@ export interface WorldOptions {
   origin: string;
   authOrigin: string;
   oauthIss: boolean;
+  oauthEmail: boolean;
   sitesDomain: string;
   clients: readonly OauthClient[];
   onMail: ((mail: Mail) => void) | undefined;

@@ -107,6 +107,17 @@ test.each<[string, SimulatedServiceOptions]>([
   expect(service.world.state.grants).toMatchObject([{ revoked: true }]);
 });
 
+test.each([
+  ['email_address', { email_address: 'ada@example.com' }],
+  ['assignments', {}],
+])('a token answer says whose it is where it is to, to those who asked for it: %s', async (scope, said) => {
+  const { service } = await openOauth({ oauthEmail: true });
+  const approved = await decide(service.origin, { ...request, scope });
+  const { body } = await exchange(service.origin, tokenForm(approved.searchParams.get('code')));
+  const { access_token, token_type, expires_in, scope: given, ...more } = body;
+  expect([more, given]).toEqual([said, scope]);
+});
+
 test('on an origin of its own it has its two endpoints and nothing else, and the main site has the rest', async () => {
   const { service } = await openOauth({ ownAuthOrigin: true });
   const statusOf = async (origin: string, path: string) => (await fetch(origin + path)).status;

@@ -53,6 +53,18 @@ describe('the authorize page', () => {
     expect(back.searchParams.get('code')).toMatch(/^[0-9a-f]{48}$/);
   });
 
+  it('installs into no workspace that nobody has chosen', async () => {
+    const setting = await startSetting({}, bare);
+    const page = await (await fetch(authorizeUrl(setting))).text();
+    const [first = ''] = /<select name="who" required>\s*(<option[^<]*<\/option>)/.exec(page)?.slice(1) ?? [];
+    expect(first).toBe('<option value="">Choose a workspace</option>');
+    expect(page).not.toMatch(/<option[^>]*\bselected\b/);
+    const asked = new URL(authorizeUrl(setting)).searchParams;
+    const body = new URLSearchParams([...asked, ['who', ''], ['decision', 'allow']]);
+    const decided = await fetch(`${setting.slack.origin}/oauth/v2/authorize`, { method: 'POST', body });
+    expect(decided.status).toBe(400);
+  });
+
   it('lets them refuse', async () => {
     const setting = await startSetting({}, bare);
     const back = setting.slack.as('T0ACME', 'U0ANNA').install(authorizeUrl(setting), { allow: false });

@@ -25,6 +25,7 @@ const Token = z
     token_type: z.literal('Bearer'),
     expires_in: z.int(),
     scope: z.string(),
+    email_address: z.email().optional(),
   })
   .openapi('Token');
 

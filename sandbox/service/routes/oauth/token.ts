@@ -36,6 +36,7 @@ function exchange(world: World, form: URLSearchParams) {
     token_type: 'Bearer',
     expires_in: TOKEN_SECONDS,
     scope: grant.scopes.join(' '),
+    ...(world.oauthEmail && grant.scopes.includes('email_address') && { email_address: grant.email }),
   };
 }
 
