@@ -128,7 +128,7 @@ test('a compressed answer was not asked for, and is not opened', async () => {
   await using client = openAccount(wire.origin);
   const error = await failure(getProfile(client.account));
   expect(error.message).toBe('getProfile: unexpected (200): the answer is encoded, which was not asked for');
-  expect(explain(error, { word: '/deckhand', now: 0 }).text).toContain('compressed its answer');
+  expect(explain(error, { word: '/deckhand', now: 0 }).text).toContain('came compressed');
 });
 
 test.each(['identity', 'Identity', ' identity ', ''])(

@@ -72,7 +72,7 @@ const DIGEST_FEATURE: TimedFeature<Digest> = {
 export const digestCommands: readonly Command[] = [
   ...timedCommands(DIGEST_FEATURE, {
     name: 'digest add',
-    summary: 'Sets up a digest of the activity in this channel; without words, in a form',
+    summary: 'Posts a digest of the activity in this channel, by these words or in a form',
     usage:
       '[<daily|weekdays|weekly:<day>> <HH:MM> | cron:"<five fields>"] [zone] [range] [--project <project>|all] [--skip-quiet]',
     examples: [

@@ -54,7 +54,7 @@ const GUARD_FEATURE: TimedFeature<Guard> = {
 
 export const guardCommands: readonly Command[] = timedCommands(GUARD_FEATURE, {
   name: 'guard add',
-  summary: 'Tests a project on a schedule, silent while all is reachable; without times, in a form',
+  summary: 'Tests a project on a schedule, silent while all is reachable, by these words or in a form',
   usage: '[project] [<daily|weekdays|weekly:<day>> <HH:MM> | hourly | cron:"<five fields>"] [zone]',
   examples: [
     'guard add storefront hourly',

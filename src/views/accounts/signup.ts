@@ -120,7 +120,7 @@ export function verifiedMessage(account: string, deployKey: DeployKey | undefine
 
 export function neverVerifiedMessage(account: string): Message {
   return say(
-    `:hourglass: The e-mail address of ${code(account)} was not verified within 7 days, so Deckhand stopped checking. The account stays connected, and works once you follow the link in the verification e-mail.`,
+    `:hourglass: The e-mail address of ${code(account)} was not verified within 7 days, so I stopped checking. The account works once you follow the link in the verification e-mail.`,
   );
 }
 

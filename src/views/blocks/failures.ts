@@ -229,8 +229,7 @@ function whenToRetry(retryAt: number | undefined, now: number): string {
 const SOON_S = 90;
 
 const FAULTS: Readonly<Record<AnswerFault, string>> = {
-  encoded:
-    'The service, or a proxy before it, compressed its answer, which Deckhand asks it not to do and does not open.',
+  encoded: 'The answer of the service came compressed, and cannot be read. A proxy may do that.',
   foreign_address:
     'The service gave an address on another host than the account’s. Deckhand did not open it, because the key would go there too.',
   no_address: 'The service gave no full address for the PDF, so Deckhand did not ask for it.',

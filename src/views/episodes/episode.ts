@@ -56,7 +56,7 @@ export function stateWords({ failures, since, newsAt, ending }: Episode): string
     case 'recovered':
       return `recovered after ${roughly(ending.at - since)} (${amount})`;
     case 'closed':
-      return `had ${amount}, closed after 7 days without news`;
+      return `closed: no news for 7 days (${amount})`;
     default: {
       const from = newsAt - since > 12 * HOUR_MS ? dateTime(since) : timeOnly(since);
       return failures === 1 ? `is failing since ${from}` : `is failing, ${amount} since ${from}`;

@@ -138,7 +138,7 @@ function identifierInput(): KnownBlock {
 function unknownBlocks(form: IntegrationForm, identifier: string): KnownBlock[] {
   return [
     context(
-      `${code(identifier, 255)} was not set up with Deckhand, so its current values are not known. Fill in the fields to change. More appear once you choose its type.`,
+      `${code(identifier, 255)} was not added here, so its values are not known. Fill in what is to change. Its type brings more fields.`,
     ),
     projectBlock(form.origin, form.typedProject),
     typeInput(form, { optional: true }),
@@ -222,13 +222,11 @@ export function authoriseMessage(
     return say(
       `:warning: ${what} must be authorised in a browser, but the address from the service is not safe to open. Authorise it on the service’s own pages.`,
     );
-  const state = added ? 'set up. Authorise it' : 'saved. Authorise it again';
-  const next =
-    added === undefined
-      ? 'It works again at once.'
-      : `It becomes active at once. Change it later with ${code(`${added.word} integration edit ${added.id}`)}${added.identifier === undefined ? ', which asks for its identifier at the service' : ''}.`;
+  const state = added ? 'set up. It works once you authorise it' : 'saved. It works once you authorise it again';
+  const edit = added && code(`${added.word} integration edit ${added.id}`);
+  const asks = added?.identifier === undefined ? ', and asks for its identifier at the service' : '';
   return say(
-    `:key: ${what} is ${state} in your browser. ${next}`,
+    `:key: ${what} is ${state} in your browser.${edit === undefined ? '' : ` ${edit} changes it${asks}.`}`,
     ...buttons(button('Authorise in the browser', 'link:open', { style: 'primary', url })),
     context(`Opens ${code(new URL(url).host, 200)}. Only you see this.`),
   );

@@ -62,13 +62,10 @@ export function enrolledMessage(account: string, outcome: Enrolled, word: string
     case 'new':
       return say(`:white_check_mark: The account ${name} is enrolled in the managed-resources beta.`, next);
     case 'already':
-      return say(
-        `:information_source: The account ${name} was enrolled in the beta already, and nothing has changed.`,
-        next,
-      );
+      return say(`:information_source: The account ${name} is in the beta already.`, next);
     case 'off':
       return say(
-        `:warning: The service accepted the request, but says that the beta is still off for ${name}. Check again with ${code(`${word} beta`)}.`,
+        `:warning: The service accepted the request, but says that the beta is still off for ${name}. ${code(`${word} beta`)} checks again.`,
       );
   }
 }
@@ -81,7 +78,7 @@ export function handOverMessage(account: string, refused: ServiceError): Message
 /** Mrkdwn. */
 export function handOverWords(account: string, refused: ServiceError): string {
   const said = `:lock: Only an administrator of the account ${code(account)} can enable the beta.`;
-  return `${said}${saidBesides(said, refused)} Open the page as an administrator, or ask one.`;
+  return `${said}${saidBesides(said, refused)}`;
 }
 
 /** The page where the beta is enabled, and a menu that notifies the person who is picked. */

@@ -9,7 +9,7 @@ import {
   managedFacts,
   siteButton,
   statusIcon,
-  statusWords,
+  statusMeaning,
   testServerButton,
 } from './server.ts';
 
@@ -69,7 +69,7 @@ export function statusNews(server: Server): News[] {
   if (status === undefined || status === 'provisioning') return [];
   const address = server.static_hosting?.url ?? server.managed_vps?.ip_address;
   const where = status === 'active' && address ? `, at ${mrkdwn(address, 300)}` : '';
-  const said = `${statusIcon(status)} ${bold(server.name)} is ${statusWords(status)}${where}`;
+  const said = `${statusIcon(status)} ${bold(server.name)} is ${statusMeaning(status)}${where}`;
   return [{ key: `status:${status.slice(0, 60)}`, message: say(said) }];
 }
 
@@ -93,7 +93,7 @@ function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
   return [...(facts.length === 0 ? [] : [section(factLines(facts))]), ...(note ? [context(note)] : [])];
 }
 
-const LOST = 'The server took longer than Deckhand follows one. The service may still be creating it.';
+const LOST = 'It took too long, so I stopped following it. The service may still be creating it.';
 
 function buttonsOf({ state, target, askedBy, startedAt, now }: ProvisioningView): KnownBlock[] {
   if (state.kind === 'running') return [];

@@ -95,7 +95,7 @@ const STATUSES: Readonly<Record<string, { icon: string; meaning: string }>> = {
   active: { icon: ':white_check_mark:', meaning: 'running and ready for deployments' },
   suspended: { icon: ':double_vertical_bar:', meaning: 'powered off, because the account is suspended' },
   disabled: { icon: ':no_entry_sign:', meaning: 'switched off' },
-  error: { icon: ':x:', meaning: 'something failed while it was created or refreshed' },
+  error: { icon: ':x:', meaning: 'broken, because it could not be created or refreshed' },
   destroying: { icon: ':wastebasket:', meaning: 'being destroyed' },
 };
 
@@ -103,6 +103,11 @@ const STATUSES: Readonly<Record<string, { icon: string; meaning: string }>> = {
 export function statusWords(status: string): string {
   const known = knownStatus(status);
   return known === undefined ? code(status, 60) : `*${status}*: ${known.meaning}`;
+}
+
+/** "running and ready…", to go on from "is". */
+export function statusMeaning(status: string): string {
+  return knownStatus(status)?.meaning ?? code(status, 60);
 }
 
 export function statusIcon(status: string): string {

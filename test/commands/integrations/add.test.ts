@@ -130,7 +130,7 @@ describe('integration add', () => {
     await world.slack.until(() => me.told().at(-1)?.includes('Authorise it') === true);
     const message = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
     expect(JSON.stringify(message)).toContain(`${world.service.origin}/integrations/authorise/`);
-    expect(message?.text).toContain('becomes active at once');
+    expect(message?.text).toContain('It works once you authorise it in your browser');
     expect(message?.text).toContain('asks for its identifier');
   });
 

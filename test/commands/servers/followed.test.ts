@@ -58,7 +58,7 @@ describe('a server that was ordered', () => {
     });
     const replies = () => world.slack.thread(TEAM, CHANNEL, ts).map(({ text }) => text);
     await world.slack.until(() => replies().length > 0);
-    expect(replies()).toEqual([expect.stringContaining('*shop* is *active*')]);
+    expect(replies()).toEqual([expect.stringContaining('*shop* is running and ready')]);
     expect(roots(world).at(-1)?.text).toContain('active');
   });
 

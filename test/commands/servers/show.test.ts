@@ -8,7 +8,7 @@ const STATUSES = [
   ['active', 'running and ready for deployments'],
   ['suspended', 'powered off, because the account is suspended'],
   ['disabled', 'switched off'],
-  ['error', 'something failed'],
+  ['error', 'broken, because it could not be'],
   ['destroying', 'being destroyed'],
 ] as const;
 

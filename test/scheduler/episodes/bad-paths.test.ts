@@ -138,7 +138,7 @@ base(
     await clock.advance(6 * DAY_MS);
     expect(texts(world)[0]).toContain('2 failures since');
     await pass(1, () => texts(world)[0]?.includes('closed') === true);
-    expect(texts(world)[0]).toBe('Storefront had 2 failures, closed after 7 days without news');
+    expect(texts(world)[0]).toBe('Storefront closed: no news for 7 days (2 failures)');
     expect(blocks(world)).not.toContain('episode:claim');
     await note(world, 'failure', clock.now());
     expect(texts(world)).toHaveLength(2);
