@@ -185,7 +185,8 @@ function outcomeLine(
     project: projectKey(event),
     name: event.project?.name || event.project?.permalink || '',
   };
-  return { ...newsLine(event, mentionedIn(context)), for: watches.map(({ id }) => id), outcome };
+  const line = newsLine(event, mentionedIn(context), []);
+  return { ...line, for: watches.map(({ id }) => id), outcome };
 }
 
 function idsIn(lines: readonly KeptLine[]): string[] {

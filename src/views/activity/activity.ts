@@ -110,16 +110,18 @@ export function feedBlocks(events: readonly ActivityEvent[], zone: string): Know
 /**
  * One line an event: how it ended, when, where, what, which revision, on which servers, by whom.
  * @param who mrkdwn for a person's name at the service
+ * @param where mrkdwn for the project, unless the message is about it
  */
 export function eventLine(
   event: ActivityEvent,
   when: (at: string) => string = timeOnly,
   who: (name: string) => string = (name) => mrkdwn(name, 30),
+  where: readonly string[] = [projectName(event)],
 ): string {
   const { end_ref: revision, servers } = event.properties;
   const parts = [
     `${outcomeIcon(event.event)} ${when(event.created_at)}`,
-    projectName(event),
+    ...where,
     mrkdwn(event.event.replaceAll('_', ' '), 30),
   ];
   if (revision !== null && revision !== '') parts.push(code(beginningOf(sanitize(revision), 7)));

@@ -85,8 +85,9 @@ export interface ShownSchedule {
   isAsleep: boolean;
 }
 
+/** What is new has that of its kind. */
 const ICONS = {
-  'set up': ':calendar:',
+  'set up': undefined,
   edited: ':pencil2:',
   paused: ':double_vertical_bar:',
   resumed: ':arrow_forward:',
@@ -110,7 +111,7 @@ export function nameOf({ face, words }: Pick<ShownSchedule, 'face' | 'words'>): 
 
 /** What a channel reads of a change, with the buttons for the next one. */
 export function scheduleCard(shown: ShownSchedule, { done, user, note }: ScheduleChange): Message {
-  const sentence = `${ICONS[done]} <@${user}> ${doneWords(shown, done)}.`;
+  const sentence = `${ICONS[done] ?? shown.face.icon} <@${user}> ${doneWords(shown, done)}.`;
   return say([sentence, note].filter(Boolean).join(' '), ...scheduleButtons(shown));
 }
 

@@ -73,13 +73,20 @@ export function newsCount({ lines, isCut }: Pick<WatchedNews, 'lines' | 'isCut'>
   return isCut ? `${count(lines.length, 'event')}, some may be missing` : count(lines.length, 'event');
 }
 
-/** @param mentioned the Slack user who has claimed a name at the service */
-export function newsLine(event: ActivityEvent, mentioned: (name: string) => string | undefined): NewsLine {
-  const line = eventLine(event, dateTime, (name) => {
+/**
+ * @param mentioned the Slack user who has claimed a name at the service
+ * @param where none in the message of a project's own episode
+ */
+export function newsLine(
+  event: ActivityEvent,
+  mentioned: (name: string) => string | undefined,
+  where?: readonly [],
+): NewsLine {
+  const who = (name: string): string => {
     const user = mentioned(name);
     return user === undefined ? mrkdwn(name, 30) : `<@${user}>`;
-  });
-  return { kind: event.event, line };
+  };
+  return { kind: event.event, line: eventLine(event, dateTime, who, where) };
 }
 
 /** "12 events in `acme`: 10 deploy completed, 2 deploy failed" */
