@@ -1,26 +1,19 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { byLength } from '../../../test/support/length.ts';
 import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../../../test/support/test-world.ts';
 import { DEMO_USERS } from '../../service/seed/demo-facts.ts';
-import { seriousColourFaults, seriousFaults } from '../support/axe.ts';
-import { describeInBrowser, takePicture, useBrowser } from '../support/browser.ts';
-import { connectDemo, README_SIZE, visit } from './workspace.ts';
+import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { connectDemo, NARROW, README_SIZE, takePictures, visit } from './workspace.ts';
 
-const NARROW = { width: 400, height: 800 };
-
-/** Pictures of what the page shows; the long form takes them in dark too, and where it is narrow. */
-async function takePictures(page: Page, name: string): Promise<void> {
-  expect(await seriousFaults(page)).toEqual([]);
-  await takePicture(page, name);
-  if (byLength(true, false)) return;
-  await page.emulateMedia({ colorScheme: 'dark' });
-  expect(await seriousColourFaults(page)).toEqual([]);
-  await takePicture(page, `${name}-dark`);
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.setViewportSize(NARROW);
-  await takePicture(page, `${name}-narrow`);
-  await page.setViewportSize(README_SIZE.viewport);
+/** The names under the bars of the last chart; none overlaps the next. */
+async function expectReadableDays(page: Page): Promise<string[]> {
+  const boxes = await page.evaluate<{ left: number; right: number; name: string }[]>(
+    `[...document.querySelectorAll('.chart-drawing')].at(-1).querySelectorAll('.chart-grid > text').values()
+      .map((text) => ({ ...text.getBoundingClientRect().toJSON(), name: text.textContent })).toArray()`,
+  );
+  for (const [at, { left }] of boxes.entries())
+    expect(left).toBeGreaterThan(boxes[at - 1]?.right ?? Number.NEGATIVE_INFINITY);
+  return boxes.map(({ name }) => name);
 }
 
 describeInBrowser('charts and long tables, as a person sees them', () => {
@@ -40,6 +33,18 @@ describeInBrowser('charts and long tables, as a person sees them', () => {
     await messages.getByRole('button', { name: 'Share to channel' }).waitFor();
     await messages.getByText('Deployments per day').first().scrollIntoViewIfNeeded();
     await takePictures(page, 'activity-stats');
+    for (const viewport of [README_SIZE.viewport, NARROW]) {
+      await page.setViewportSize(viewport);
+      expect((await expectReadableDays(page)).length).toBeGreaterThan(2);
+    }
+  });
+
+  it('draws more days than Slack’s own chart takes as a picture', async () => {
+    const { page, type, messages } = await visit(browser, world, 'billing', CHANNEL, README_SIZE);
+    await type('/deckhand activity 30d stats');
+    await messages.getByText('Activity, the last 30 days').first().waitFor();
+    await messages.getByRole('img', { name: /the last 30 days/ }).scrollIntoViewIfNeeded();
+    await takePictures(page, 'activity-month');
   });
 
   it('shows the picture where the workspace takes no chart', async () => {

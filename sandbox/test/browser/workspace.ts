@@ -1,7 +1,10 @@
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { byLength } from '../../../test/support/length.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../../test/support/test-world.ts';
 import { DEMO_USERS } from '../../service/seed/demo-facts.ts';
-import type { BrowserHandle } from '../support/browser.ts';
+import { seriousColourFaults, seriousFaults } from '../support/axe.ts';
+import { type BrowserHandle, takePicture } from '../support/browser.ts';
 
 /** One person at the workspace's page. */
 export interface Visitor {
@@ -16,6 +19,22 @@ export interface Visitor {
 
 /** What the README’s pictures are taken at. */
 export const README_SIZE = { viewport: { width: 1180, height: 720 } };
+/** A telephone. */
+export const NARROW = { width: 390, height: 800 };
+
+/** Pictures of what the page shows; the long form takes them in dark too, and where it is narrow. */
+export async function takePictures(page: Page, name: string): Promise<void> {
+  expect(await seriousFaults(page)).toEqual([]);
+  await takePicture(page, name);
+  if (byLength(true, false)) return;
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await seriousColourFaults(page)).toEqual([]);
+  await takePicture(page, `${name}-dark`);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize(NARROW);
+  await takePicture(page, `${name}-narrow`);
+  await page.setViewportSize(README_SIZE.viewport);
+}
 
 const CHANNEL_NAMES: Record<string, string> = { [CHANNEL]: 'deploys', C0BILLING: 'billing' };
 

@@ -23,9 +23,14 @@ interface PartProps {
   scale: Scale;
 }
 
+/** Of the larger letters that a narrow page has, in the drawing's units. */
+const LETTER_WIDTH = 11;
+
+/** Categories are named as far as the longest leaves room. */
 function Grid({ chart, scale }: PartProps): ReactNode {
   const { categories } = chart.axis_config;
-  const every = Math.ceil(categories.length / 8);
+  const longest = Math.max(0, ...categories.map((category) => category.length));
+  const every = Math.ceil(((longest + 1) * LETTER_WIDTH) / scale.step);
   return (
     <g className="chart-grid">
       {scale.ticks.map((tick) => (
@@ -38,7 +43,12 @@ function Grid({ chart, scale }: PartProps): ReactNode {
       ))}
       {indexed(categories).map(([key, category]) =>
         Number(key) % every === 0 ? (
-          <text key={key} x={scale.x(Number(key))} y={HEIGHT - 8} textAnchor="middle">
+          <text
+            key={key}
+            x={Math.min(scale.x(Number(key)), WIDTH - (category.length / 2) * LETTER_WIDTH)}
+            y={HEIGHT - 8}
+            textAnchor="middle"
+          >
             {category}
           </text>
         ) : null,

@@ -24,7 +24,7 @@ export function scaleOf({ series, axis_config: { categories } }: SeriesChart): S
   const size = tickSize(Math.max(0, ...values) - Math.min(0, ...values));
   const low = Math.floor(Math.min(0, ...values) / size) * size;
   const high = Math.max(low + size, Math.ceil(Math.max(0, ...values) / size) * size);
-  const [left, right, top, bottom] = [48, WIDTH - 8, 10, HEIGHT - 26];
+  const [left, right, top, bottom] = [48, WIDTH - 8, 18, HEIGHT - 36];
   const step = (right - left) / Math.max(1, categories.length);
   const count = Math.round((high - low) / size);
   return {
