@@ -18,7 +18,7 @@ export const RANGE_WORDS = {
  */
 export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRange): KnownBlock[] {
   if (stats === undefined || Object.values(stats).every((figure) => figure === undefined))
-    return [context(':information_source: No figures from the service.')];
+    return [context(':information_source: No readable figures from the service.')];
   return [
     { type: 'section', fields: tilesOf(stats).map(([label, value]) => mrkdwnText(`*${label}*\n${value}`)) },
     context(`▲ ▼ against ${RANGE_WORDS[range].compared}`),

@@ -70,7 +70,7 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
 /** "3 events"; for lists. */
 export function newsCount({ lines, isCut }: Pick<WatchedNews, 'lines' | 'isCut'>): string {
   if (lines.length === 0 && !isCut) return UNREAD;
-  return isCut ? `${count(lines.length, 'event')}, some may be missing` : count(lines.length, 'event');
+  return `${count(lines.length, 'event')}${isCut ? ', some may be missing' : ''}`;
 }
 
 /**
@@ -92,19 +92,15 @@ export function newsLine(
 /** "12 events in `acme`: 10 deploy completed, 2 deploy failed" */
 function summaryOf(found: WatchedNews): string {
   const { kept, lines } = found;
-  const said = `${eventCount(found)}${kept ? ' outside working hours' : ''} in ${code(found.account)}: ${kindsOf(lines)}`;
+  const said = `${count(lines.length, 'event')}${kept ? ' outside working hours' : ''} in ${code(found.account)}: ${kindsOf(lines)}`;
   const dropped = kept && kept.dropped > 0 ? `, and ${count(kept.dropped, 'older one')}` : '';
   return `${kept ? ':sunrise:' : ':newspaper:'} ${said}${dropped}`;
 }
 
-function headline(found: WatchedNews): string {
-  if (found.lines.length === 0 && !found.isCut && found.skipped?.length)
-    return `Activity of ${code(found.account)} that could not be read`;
-  return `${eventCount(found)} in ${code(found.account)}${found.isCut ? ', and some may be missing' : ''}`;
-}
-
-function eventCount({ lines }: WatchedNews): string {
-  return count(lines.length, 'event');
+function headline({ lines, isCut, skipped, account }: WatchedNews): string {
+  const of = code(account);
+  if (lines.length === 0 && !isCut && skipped?.length) return `Activity of ${of} that could not be read`;
+  return `${count(lines.length, 'event')} in ${of}${isCut ? ', and some may be missing' : ''}`;
 }
 
 /** "12 deploy completed, 3 deploy failed" */

@@ -127,7 +127,7 @@ describe('integration add', () => {
     await me.open('integration add storefront');
     await me.choose('hook_type', type);
     await me.submit({ name: 'Team room' });
-    await world.slack.until(() => me.told().at(-1)?.includes('Authorise it') === true);
+    await world.slack.until(() => me.told().at(-1)?.includes('authorise it') === true);
     const message = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
     expect(JSON.stringify(message)).toContain(`${world.service.origin}/integrations/authorise/`);
     expect(message?.text).toContain('It works once you authorise it in your browser');

@@ -253,7 +253,7 @@ describe('integration edit', () => {
     await me.submit({ name: 'Big room' });
     await told;
     const message = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
-    expect(message?.text).toContain('Authorise it again');
+    expect(message?.text).toContain('once you authorise it again');
     expect(JSON.stringify(message)).toContain('/integrations/authorise/');
     const remembered = await world.app.workspaces.open(TEAM).integrations.find(identifier);
     expect(remembered).toMatchObject({ name: 'Big room', flags: ['send_on_start'] });

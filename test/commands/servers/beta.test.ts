@@ -48,7 +48,7 @@ describe('beta', () => {
     expect(first).toContain('is enrolled in the managed-resources beta');
     expect(enrollments(world)[0]?.body).toEqual({ protocol: 'static_hosting' });
     expect(isEnrolled(world)).toBe(true);
-    expect(await enroll(world)).toContain('nothing has changed');
+    expect(await enroll(world)).toContain('is in the beta already');
     expect(enrollments(world)[1]?.body).toEqual({});
     world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, role: 'member' });
     expect(await enroll(world)).toContain('nothing has changed');

@@ -5,9 +5,14 @@ import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM } from '../../support/tes
 import { ann, confirmSite, roots, SITE, test, thread } from './ordering.ts';
 
 describe('a server that was ordered', () => {
-  test.for(['error', 'suspended', 'disabled', 'destroying'] as const)(
+  test.for([
+    ['error', 'is broken'],
+    ['suspended', 'is powered off'],
+    ['disabled', 'is switched off'],
+    ['destroying', 'is being destroyed'],
+  ] as const)(
     'server add follows a server that ends as %s no further',
-    async (status, { world }) => {
+    async ([status, words], { world }) => {
       world.service.world.setProvisioning({ account: ACCOUNT, protocol: 'static_hosting', status });
       await confirmSite(world);
       await ann(world).submit('server.add');
@@ -15,7 +20,7 @@ describe('a server that was ordered', () => {
       world.service.clock.advance(10_000);
       await world.slack.until(() => roots(world)[0]?.text.includes(`: ${status}`) === true);
       await world.logged('following a server ended');
-      expect(thread(world).at(-1)).toContain(`*${status}*: `);
+      expect(thread(world).at(-1)).toContain(`*shop* ${words}`);
     },
   );
 

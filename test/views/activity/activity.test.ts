@@ -146,7 +146,7 @@ describe('the figures', () => {
     ['an unknown shape', {} as ActivityStats],
   ])('of %s are said to be unknown, not shown as 0', (_what, stats) => {
     const shown = textOf(statsBlocks(stats, 'today'));
-    expect(shown).toContain('no figures');
+    expect(shown).toContain('No readable figures');
     expect(shown).not.toContain('0');
   });
 });
