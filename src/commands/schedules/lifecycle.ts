@@ -79,9 +79,7 @@ export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
     list,
     pause: commandOf(pausing(feature), `Pauses a ${noun}`, snoozing ? [actionOf(feature, snoozing)] : []),
     resume: commandOf(resuming(feature), `Resumes a ${noun}, also one that Deckhand paused`, []),
-    remove: commandOf(removal, `Removes a ${noun}, with “Undo” for 10 minutes`, [
-      undoAction(feature),
-    ]),
+    remove: commandOf(removal, `Removes a ${noun}, with “Undo” for 10 minutes`, [undoAction(feature)]),
   };
 }
 

@@ -222,7 +222,9 @@ export function authoriseMessage(
     return say(
       `:warning: ${what} must be authorised in a browser, but the address from the service is not safe to open. Authorise it on the service’s own pages.`,
     );
-  const state = added ? 'set up. It works once you authorise it' : 'saved. It works once you authorise it again';
+  const state = added
+    ? 'set up. It works once you authorise it'
+    : 'saved. It works once you authorise it again';
   const edit = added && code(`${added.word} integration edit ${added.id}`);
   const asks = added?.identifier === undefined ? ', and asks for its identifier at the service' : '';
   return say(
