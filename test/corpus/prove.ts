@@ -9,13 +9,17 @@ a workspace of your own, and copy its bot token, which begins with xoxb-. It nee
 SLACK_PROVE_TOKEN=xoxb-… npm run prove:slack
 `;
 
-/** Writes what Slack says of the whole corpus into the folder. @throws where Slack gives no verdict */
+/** Writes what Slack says of the samples into the folder, of all by default. @throws where Slack gives no verdict */
 export async function proveIn(
   folder: string,
   { SLACK_PROVE_TOKEN: token, SLACK_API_URL: slackApiUrl = 'https://slack.com/api/' }: NodeJS.ProcessEnv,
+  samples?: readonly Sample[],
 ): Promise<{ code: number; said: string }> {
   if (!token) return { code: 78, said: NO_TOKEN };
-  const proof = await prove(new WebClient(token, { slackApiUrl, allowAbsoluteUrls: false }), drawCorpus());
+  const proof = await prove(
+    new WebClient(token, { slackApiUrl, allowAbsoluteUrls: false }),
+    samples ?? drawCorpus(),
+  );
   const today = new Date().toISOString().slice(0, 10);
   const file = join(folder, `slack-proof-${today}.md`);
   writeFileSync(file, reportOf(proof, today));
