@@ -92,7 +92,7 @@ export const WORK: readonly Mutation[] = [
     from: 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE',
     to: 'PRAGMA journal_mode = MEMORY',
     tests: [GUARD_TEST],
-    only: 'a folder’s symbolic link',
+    only: 'is refused by',
   },
   {
     name: 'a lock that another process holds stops the event loop',
