@@ -19,6 +19,8 @@ const NIGHTLY = [
 export default defineConfig({
   test: {
     pool: 'forks',
+    // As Deckhand itself runs: what does not last long is collected less often.
+    execArgv: ['--max-semi-space-size=16'],
     // Files of one worker share its modules: loading them took longer than most files' tests.
     isolate: false,
     // Node runs our TypeScript as it is.
