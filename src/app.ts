@@ -28,7 +28,7 @@ import { DIGESTS, digestJob } from './scheduler/digests/digest.ts';
 import { QUIET_EPISODES } from './scheduler/episodes/episodes.ts';
 import { GUARD_CHECKS, GUARD_OUTCOMES, GUARD_RUNS, GUARDS } from './scheduler/guards/guard.ts';
 import { INVOICE_FEED, INVOICE_NOTICES } from './scheduler/invoices/notices.ts';
-import { LATE_NOTICES } from './scheduler/schedules/notify-owner.ts';
+import { OWNER_NOTICES } from './scheduler/schedules/notify-owner.ts';
 import { feedJobs } from './scheduler/schedules/polling.ts';
 import { reconcileJob, startSchedules } from './scheduler/schedules/reconcile-schedules.ts';
 import { ADD_SERVER } from './scheduler/servers/add-server.ts';
@@ -88,7 +88,7 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     GUARD_CHECKS,
     GUARD_OUTCOMES,
     reconcileJob(SCHEDULES),
-    LATE_NOTICES,
+    OWNER_NOTICES,
     QUIET_EPISODES,
     ...feedJobs(WATCH_FEED, WATCHES),
     ...feedJobs(INVOICE_FEED, INVOICE_NOTICES),

@@ -278,7 +278,8 @@ describe('a policy that refuses every message', () => {
         for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       }
     };
-    await passUntil(() => world.logs.some((line) => line.includes('"event":"owner_told_later"')));
+    const isRefused = (line: string) => line.includes('"job_failed"') && line.includes('"late-notices"');
+    await passUntil(() => world.logs.some(isRefused));
     await world.restart(async () => {});
     expect(dms()).toEqual([]);
     const from = time.now();

@@ -68,7 +68,7 @@ async function post(run: OccurrenceRun, reports: readonly Gathered[], isPosted: 
   } catch (error) {
     if (!isUndeliverable(error)) throw error;
     const paused = { cause: 'slack', reason: undeliverableReason(error) } as const;
-    await DIGESTS.pause(workspace, job.data, paused, job.signal);
+    await DIGESTS.pause(workspace, job.data, paused);
   }
 }
 
@@ -90,7 +90,7 @@ async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Prom
   const refused = failures.find(({ cause }) => cause.kind !== 'unauthorized');
   if (refused !== undefined) {
     const reason = asClause(workspace.explain(refused).text);
-    await DIGESTS.pause(workspace, job.data, { cause: 'service', reason }, job.signal);
+    await DIGESTS.pause(workspace, job.data, { cause: 'service', reason });
     return true;
   }
   // The key does not work, or there is none, which concerns every schedule of the account.

@@ -69,9 +69,7 @@ async function test(workspace: Workspace, { account, project }: Guard, check: Gu
 async function takeResult(workspace: Workspace, job: Job<GuardResult>): Promise<void> {
   const { check, unreachable, words } = job.data;
   const guard = await workspace.guards.get(check.id);
-  if (guard === undefined) return;
-  // Where this result paused it, and was killed before its notice, that is sent now.
-  if (guard.state.kind === 'paused') return GUARDS.notifyPaused(workspace, check, job.signal);
+  if (guard?.state.kind !== 'active') return;
   if (unreachable === undefined) return takeFailure(workspace, job);
   const confirmed = await confirmedOf(workspace, guard, job.data, unreachable);
   if (confirmed === undefined) {
@@ -83,7 +81,7 @@ async function takeResult(workspace: Workspace, job: Job<GuardResult>): Promise<
   } catch (error) {
     if (!isUndeliverable(error)) throw error;
     const paused = { cause: 'slack', reason: undeliverableReason(error) } as const;
-    return GUARDS.pause(workspace, check, paused, job.signal);
+    return GUARDS.pause(workspace, check, paused);
   }
   const outcome = confirmed.length === 0 ? 'reachable' : 'unreachable';
   await GUARDS.end(workspace, check, { outcome, reason: words });
@@ -123,15 +121,14 @@ function noteOutcome(
 /** There is no outcome: the service refused or failed, or the test was given up. */
 async function takeFailure(
   workspace: Workspace,
-  { data: { check, requestId, words, failure }, signal }: Job<GuardResult>,
+  { data: { check, requestId, words, failure } }: Job<GuardResult>,
 ): Promise<void> {
   // It was somebody's, with a key of theirs and a message that may be gone: the guard tests by itself.
   if (requestId !== requestOf(check)) return testAgain(workspace, check, workspace.clock.now());
   const notFound = failure === 'record_not_found' ? check.notFound + 1 : 0;
   if (notFound > 0 && notFound < NOT_FOUND_CHECKS)
     return testAgain(workspace, { ...check, notFound }, workspace.clock.now() + AGAIN_MS);
-  if (REFUSALS.has(failure ?? ''))
-    return GUARDS.pause(workspace, check, { cause: 'service', reason: words }, signal);
+  if (REFUSALS.has(failure ?? '')) return GUARDS.pause(workspace, check, { cause: 'service', reason: words });
   await GUARDS.end(workspace, check, { outcome: 'failed', reason: words });
 }
 

@@ -27,10 +27,8 @@ export interface ScheduleKind<R = unknown> {
     schedule: Schedule,
     change: (state: ScheduleState) => ScheduleState,
   ): Promise<Schedule<R> | undefined>;
-  /** Begins its work. Called before it is stored as active; work without an active schedule ends by itself. */
+  /** Begins its work, unless it goes on already; it ends by itself where nothing of it is active. */
   start(workspace: Workspace, schedule: Schedule<R>): Promise<void>;
-  /** Ends its work, where that does not end by itself. */
-  stop?(workspace: Workspace, schedule: Schedule): Promise<void>;
   /** Sends what was found before it was paused. */
   postPending?(workspace: Workspace, schedule: Schedule): Promise<void>;
   /**
@@ -51,13 +49,9 @@ export function pauseSchedule<R>(
   schedule: Schedule,
   paused: Paused,
 ): Promise<Schedule<R> | undefined> {
-  return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
-    const changed = await kind.setState(workspace, schedule, (state) =>
-      state.kind === 'paused' ? state : paused,
-    );
-    await kind.stop?.(workspace, schedule);
-    return changed;
-  });
+  return workspace.store.exclusive(SCHEDULES_LOCK, () =>
+    kind.setState(workspace, schedule, (state) => (state.kind === 'paused' ? state : paused)),
+  );
 }
 
 /**
@@ -72,16 +66,11 @@ export function resumeSchedule<R>(
   { cause, prepared }: { cause?: Paused['cause']; prepared?: () => Promise<void> },
 ): Promise<Schedule<R> | undefined> {
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
-    await kind.start(workspace, schedule);
     await prepared?.();
     const changed = await kind.setState(workspace, schedule, (state) =>
       state.kind === 'paused' && state.cause !== (cause ?? state.cause) ? state : ACTIVE,
     );
-    if (changed?.state.kind !== 'active') {
-      await kind.stop?.(workspace, schedule);
-      return changed;
-    }
-    // A poll that ended in between planned no other, because nothing wanted one yet.
+    if (changed?.state.kind !== 'active') return changed;
     await kind.start(workspace, changed);
     await kind.postPending?.(workspace, changed);
     return changed;
@@ -113,10 +102,7 @@ export function removeSchedules(
 ): Promise<void> {
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
     const removed: unknown[] = [];
-    for (const schedule of schedules) {
-      removed.push(await kind.remove(workspace, schedule));
-      await kind.stop?.(workspace, schedule);
-    }
+    for (const schedule of schedules) removed.push(await kind.remove(workspace, schedule));
     const kept = removed.filter((one) => one !== undefined);
     const removal = { removed: kept, channel: schedules[0]?.channel, kind: kind.command };
     await removals(workspace).put(request, removal, workspace.clock.now() + UNDO_MS);

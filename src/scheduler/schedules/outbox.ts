@@ -11,7 +11,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { type Delivery, deliver, deliverReply, isUndeliverable, undeliverableReason } from '../deliver.ts';
 import { noteOutcomes } from '../episodes/episodes.ts';
 import type { ScheduleKind } from './lifecycle.ts';
-import { pauseAndNotify } from './notify-owner.ts';
+import { pauseWhere } from './notify-owner.ts';
 
 /** What a channel is sent of one account, and what is still to be posted. */
 export interface FeedChannel {
@@ -74,14 +74,7 @@ async function postBatch<Doc extends FeedChannel>(
   const doc = await outbox.collection(workspace.store).get(id);
   const batch = doc?.pending.find((pending) => pending.id === batchId);
   if (doc === undefined || batch === undefined) return;
-  const pause = (reason: string | undefined): Promise<void> =>
-    pauseAndNotify(workspace, kind, {
-      concerns: (schedule) => feedChannelId(schedule) === id,
-      paused: reason === undefined ? undefined : { cause: 'slack', reason },
-      causeId: `undeliverable ${batch.id}`,
-      signal,
-    });
-  if (!outbox.isActive(doc)) return pause(undefined);
+  if (!outbox.isActive(doc)) return;
   if (workspace.clock.now() - batch.at > OLDEST_MS)
     return take(workspace, outbox, id, batch, 'it was too old when it could be posted');
   try {
@@ -92,7 +85,11 @@ async function postBatch<Doc extends FeedChannel>(
     await take(workspace, outbox, id, batch, undefined);
   } catch (error) {
     if (isUndeliverable(error)) {
-      await pause(undeliverableReason(error));
+      await pauseWhere(workspace, kind, {
+        concerns: (schedule) => feedChannelId(schedule) === id,
+        why: { cause: 'slack', reason: undeliverableReason(error) },
+        causeId: `undeliverable ${batch.id}`,
+      });
       // It stays too long; what comes later may fit.
       if (isTooLong(error)) await take(workspace, outbox, id, batch, 'it was longer than Slack accepts');
       return;

@@ -1,20 +1,14 @@
 import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
-import type { Job } from '../../jobs/jobs.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Account } from '../../records/accounts.ts';
 import { allows } from '../../records/channels.ts';
-import {
-  type Paused,
-  RECONCILE_SCHEDULES,
-  type Schedule,
-  type ScheduleState,
-} from '../../records/schedules.ts';
+import { RECONCILE_SCHEDULES, type Schedule } from '../../records/schedules.ts';
 import { DATA_KEYS, GLOBAL, type Store } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../../workspace/workspace.ts';
-import { pauseSchedule, resumeSchedule, type ScheduleKind } from './lifecycle.ts';
-import { notifyOwners } from './notify-owner.ts';
+import { resumeSchedule, type ScheduleKind } from './lifecycle.ts';
+import { type Pausing, pauseAndNotify, type Reason } from './notify-owner.ts';
 
 /**
  * Pauses every schedule whose accounts have stopped working, or whose command is switched off in its channel, with one
@@ -23,54 +17,42 @@ import { notifyOwners } from './notify-owner.ts';
 async function reconcileSchedules(
   workspace: Workspace,
   kinds: readonly ScheduleKind[],
-  { data: { at }, signal }: Job<{ at: number }>,
+  at: number,
 ): Promise<void> {
   const causeId = `settling ${at}`;
   // One after the other, so that an older list of accounts never decides after a newer one.
-  const paused = await workspace.store.exclusive('settle', async () => {
-    const each = kinds.map((kind) => reconcileKind(workspace, kind, causeId));
-    return (await Promise.all(each)).flat();
+  await workspace.store.exclusive('settle', async () => {
+    const pausing = (await Promise.all(kinds.map((kind) => reconcileKind(workspace, kind)))).flat();
+    const { account: unserved = [], channel: switchedOff = [] } = Object.groupBy(
+      pausing,
+      ({ why }) => why.cause,
+    );
+    const accounts = await workspace.accounts.list();
+    const next = (theirs: readonly Schedule[]): string => nextStep(workspace, theirs, accounts);
+    await pauseAndNotify(workspace, unserved, { causeId, next });
+    for (const [channel, there] of Map.groupBy(switchedOff, ({ schedule }) => schedule.channel))
+      await pauseAndNotify(workspace, there, {
+        causeId: `${causeId} ${channel}`,
+        next: (theirs) =>
+          `${resumes(theirs)} once an admin allows ${theirs.length > 1 ? 'them' : 'it'} there with ${code(`${workspace.word} roles`)}.`,
+      });
   });
-  const accounts = await workspace.accounts.list();
-  const [switchedOff, unserved] = partition(paused, ({ state }) => causeOf(state) === 'channel');
-  const next = (theirs: readonly Schedule[]): string => nextStep(workspace, theirs, accounts);
-  await notifyOwners(workspace, unserved, { causeId, next, signal });
-  for (const [channel, there] of Map.groupBy(switchedOff, (one) => one.channel))
-    await notifyOwners(workspace, there, {
-      causeId: `${causeId} ${channel}`,
-      next: (theirs) =>
-        `${resumes(theirs)} once an admin allows ${theirs.length > 1 ? 'them' : 'it'} there with ${code(`${workspace.word} roles`)}.`,
-      signal,
-    });
 }
 
-function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
-}
-
-function causeOf(state: ScheduleState): Paused['cause'] | undefined {
-  return state.kind === 'paused' ? state.cause : undefined;
-}
-
-/** @returns those that this run paused, also before a kill */
-async function reconcileKind(workspace: Workspace, kind: ScheduleKind, causeId: string): Promise<Schedule[]> {
+/** Resumes those that may post again. @returns those that are to be paused */
+async function reconcileKind(workspace: Workspace, kind: ScheduleKind): Promise<Pausing[]> {
   const accounts = await workspace.accounts.list(kind.requester);
-  const paused: Schedule[] = [];
+  const pausing: Pausing[] = [];
   for (const schedule of await kind.list(workspace)) {
     const { state } = schedule;
     const why = await whyNot(workspace, kind, schedule, accounts);
-    if (why === undefined) {
-      const cause = causeOf(state);
-      if (cause === 'account' || cause === 'channel')
-        await resumeSchedule(workspace, kind, schedule, { cause });
-      continue;
-    }
-    const pause: Paused = { kind: 'paused', ...why, at: workspace.clock.now(), causeId };
-    const existing =
-      state.kind === 'active' ? await pauseSchedule(workspace, kind, schedule, pause) : schedule;
-    if (existing?.state.kind === 'paused' && existing.state.causeId === causeId) paused.push(existing);
+    if (state.kind === 'active' && why !== undefined) pausing.push({ kind, schedule, why });
+    if (state.kind === 'active' || why !== undefined) continue;
+    const { cause } = state;
+    if (cause === 'account' || cause === 'channel')
+      await resumeSchedule(workspace, kind, schedule, { cause });
   }
-  return paused;
+  return pausing;
 }
 
 /** Why a schedule may not post; undefined where it may. */
@@ -79,7 +61,7 @@ export async function whyNot(
   { command }: ScheduleKind,
   schedule: Schedule,
   accounts: readonly Account[],
-): Promise<Pick<Paused, 'cause' | 'reason'> | undefined> {
+): Promise<Reason | undefined> {
   if (!allows(await channels.get(schedule.channel), command))
     return { cause: 'channel', reason: `${code(command)} is switched off in <#${schedule.channel}>` };
   if (isServed(schedule, accounts)) return undefined;
@@ -129,7 +111,7 @@ export function reconcileJob(kinds: readonly ScheduleKind[]): JobDefinition<{ at
   return defineJob({
     ...RECONCILE_SCHEDULES,
     options: { concurrency: 10, attempts: 10, backoffMs: 1_000 },
-    run: (workspace, job) => reconcileSchedules(workspace, kinds, job),
+    run: (workspace, { data: { at } }) => reconcileSchedules(workspace, kinds, at),
   });
 }
 

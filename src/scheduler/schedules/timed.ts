@@ -5,13 +5,7 @@ import { code } from '../../core/mrkdwn.ts';
 import { CATCH_UP_MS, type Job, type JobType } from '../../jobs/jobs.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import { withScheduledAt } from '../../records/digests.ts';
-import {
-  ACTIVE,
-  type Paused,
-  SCHEDULES_LOCK,
-  type Schedule,
-  type ScheduleState,
-} from '../../records/schedules.ts';
+import { ACTIVE, SCHEDULES_LOCK, type Schedule, type ScheduleState } from '../../records/schedules.ts';
 import {
   cronOf,
   type LastOccurrence,
@@ -24,7 +18,7 @@ import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type Chain, continueChain, startChain } from './chain.ts';
 import { expectRoomForSchedule, type ScheduleKind } from './lifecycle.ts';
-import { notifyOwner, pauseAndNotify } from './notify-owner.ts';
+import { notifyOwner, pauseWhere, type Reason } from './notify-owner.ts';
 import { isServed } from './reconcile-schedules.ts';
 
 /** The job of an occurrence: of which schedule, and when it was due, milliseconds since the epoch. */
@@ -184,13 +178,11 @@ export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
    */
   async begin(
     workspace: Workspace,
-    { data, attempt, signal }: Job<Occurrence>,
+    { data, attempt }: Job<Occurrence>,
     isBegun = false,
   ): Promise<R | undefined> {
     const record = await this.records(workspace).get(data.id);
-    if (record === undefined) return undefined;
-    // Where this occurrence paused it, and was killed before its notice, that is sent now.
-    if (record.state.kind === 'paused') return this.notifyPaused(workspace, data, signal);
+    if (record?.state.kind !== 'active') return undefined;
     const { scheduledAt } = data;
     const link = { scheduledAt, attempt, doneAt: record.last?.scheduledAt };
     if (!(await continueChain(workspace, this.#chainOf(record), link))) return undefined;
@@ -217,29 +209,10 @@ export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
   }
 
   /** Pauses the schedule because of an occurrence, and notifies its owner, once. */
-  async pause(
-    workspace: Workspace,
-    occurrence: Occurrence,
-    paused: Pick<Paused, 'cause' | 'reason'>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    await this.end(workspace, occurrence, { outcome: 'failed', reason: paused.reason });
-    await this.notifyPaused(workspace, occurrence, signal, paused);
-  }
-
-  /** @param paused left out where an occurrence paused it before, and only the notice may be left to send */
-  async notifyPaused(
-    workspace: Workspace,
-    occurrence: Occurrence,
-    signal: AbortSignal,
-    paused?: Pick<Paused, 'cause' | 'reason'>,
-  ): Promise<undefined> {
-    await pauseAndNotify(workspace, this, {
-      concerns: ({ id }) => id === occurrence.id,
-      paused,
-      causeId: this.nameOf(occurrence),
-      signal,
-    });
+  async pause(workspace: Workspace, occurrence: Occurrence, why: Reason): Promise<void> {
+    const causeId = this.nameOf(occurrence);
+    await pauseWhere(workspace, this, { concerns: ({ id }) => id === occurrence.id, why, causeId });
+    await this.end(workspace, occurrence, { outcome: 'failed', reason: why.reason });
   }
 
   /** The last attempt failed: the list says so, and the owner is notified. */
