@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { parseJson } from './core/json.ts';
 import { findAddressFault, findBaseUrlFault, isLoopbackBaseUrl } from './service/addresses.ts';
 import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-keys.ts';
 
@@ -9,12 +10,10 @@ export const CONFIG_EXIT_CODE = 78;
 export const TEMPORARY_EXIT_CODE = 75;
 
 const text = z.string().trim().min(1);
-const webAddress = text.refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), {
-  message: 'is not an http(s) address',
-});
-const supportAddress = text.refine((value) => /^(https?|mailto):$/.test(URL.parse(value)?.protocol ?? ''), {
-  message: 'is not an http(s) or mailto address',
-});
+const webAddress = text.pipe(z.url({ protocol: /^https?$/, error: 'is not an http(s) address' }));
+const supportAddress = text.pipe(
+  z.url({ protocol: /^(https?|mailto)$/, error: 'is not an http(s) or mailto address' }),
+);
 const safeAddress = text.check(faultIn(findAddressFault));
 const hosts = text.regex(/^[^/]+$/, 'must be hosts, without https:// and path');
 /** Slack's tokens say by their beginning what they are for; that of a bot has several. */
@@ -29,14 +28,7 @@ const ABOVE_0 = 'must be a number above 0';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const hookTypes = text
-  .transform((value, ctx) => {
-    try {
-      return JSON.parse(value) as unknown;
-    } catch {
-      ctx.addIssue({ code: 'custom', message: 'is not JSON' });
-      return z.NEVER;
-    }
-  })
+  .transform(parseJson)
   .pipe(z.record(z.string(), z.string(HOOK_TYPES).trim().min(1, HOOK_TYPES), HOOK_TYPES));
 
 const encryptionKeys = text.transform((value, ctx) => {

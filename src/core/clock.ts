@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
 /** Time as a dependency: the process has one clock, a test moves its own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -15,27 +17,11 @@ const MAX_TIMER = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: (ms, signal) => (ms > MAX_TIMER ? sleepInSteps(ms, signal) : sleepOnce(ms, signal)),
+  async sleep(ms, signal) {
+    for (let left = ms; left >= 0; left -= MAX_TIMER)
+      await wait(Math.min(left, MAX_TIMER), undefined, { signal }).catch(() => signal?.throwIfAborted());
+  },
 };
-
-async function sleepInSteps(ms: number, signal?: AbortSignal): Promise<void> {
-  for (let left = ms; left > 0; left -= MAX_TIMER) await sleepOnce(Math.min(left, MAX_TIMER), signal);
-}
-
-function sleepOnce(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const abort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', abort, { once: true });
-  });
-}
 
 /**
  * The result of `work` if it is there within `ms` milliseconds, else undefined; the work continues by itself. Not

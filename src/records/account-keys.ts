@@ -1,5 +1,4 @@
-import { type Field, SealError, type WorkspaceSealer } from '../store/sealer.ts';
-import type { UnreadableDocument, WorkspaceStore } from '../store/store.ts';
+import type { Field } from '../store/sealer.ts';
 
 /**
  * What a key of an account is for.
@@ -83,31 +82,7 @@ export class AccountKeyUnreadable extends Error {
   }
 }
 
-export interface SealedKeysParts {
-  store: WorkspaceStore;
-  sealer: WorkspaceSealer;
-  /** Called with a key that does not open. */
-  onUnreadable: (document: Omit<UnreadableDocument, 'workspace'>) => void;
-}
-
-/** The keys of a workspace's accounts, each sealed for its own record. */
-export function createSealedKeys({ sealer, onUnreadable }: SealedKeysParts) {
-  return {
-    seal: (key: KeyIdentity, apiKey: string) => sealer.seal(fieldOf(key), apiKey),
-    /** @throws AccountKeyUnreadable, after it was reported */
-    async open(key: KeyIdentity & { sealedKey: string }): Promise<string> {
-      try {
-        return await sealer.open(fieldOf(key), key.sealedKey);
-      } catch (cause) {
-        if (!(cause instanceof SealError)) throw cause;
-        onUnreadable({ collection: 'accounts', id: keyId(key) });
-        throw new AccountKeyUnreadable(key.name, { cause });
-      }
-    },
-  };
-}
-
 /** A seal opens for its own key's record alone. */
-function fieldOf(key: KeyIdentity): Field {
+export function keyField(key: KeyIdentity): Field {
   return { record: `accounts/${keyId(key)}`, field: 'apiKey' };
 }

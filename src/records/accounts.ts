@@ -3,17 +3,17 @@ import type { Clock } from '../core/clock.ts';
 import { ServiceError, type Sought, UserError } from '../core/errors.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { AccountClient, Service } from '../service/client.ts';
-import type { Collection, Versioned } from '../store/store.ts';
+import { SealError, type WorkspaceSealer } from '../store/sealer.ts';
+import type { Collection, UnreadableDocument, Versioned, WorkspaceStore } from '../store/store.ts';
 import {
   AccountKeyUnreadable,
-  createSealedKeys,
+  keyField,
   keyId,
   keyIdsFor,
   keysFor,
   PURPOSES,
   type Requester,
   SCHEDULES,
-  type SealedKeysParts,
 } from './account-keys.ts';
 
 /**
@@ -72,11 +72,15 @@ interface NewKey extends Pick<Account, 'name' | 'email' | 'connectedBy'> {
   purpose?: Account['purpose'];
 }
 
-export interface AccountsParts extends SealedKeysParts {
+interface AccountsParts {
+  store: WorkspaceStore;
+  sealer: WorkspaceSealer;
   service: Service;
   clock: Clock;
   /** Called when a connection breaks or works again, so that schedules can pause and resume. */
   onState: (account: Account) => Promise<void>;
+  /** Called with a key that does not open. */
+  onUnreadable: (document: Omit<UnreadableDocument, 'workspace'>) => void;
 }
 
 export function createAccounts(parts: AccountsParts) {
@@ -84,18 +88,28 @@ export function createAccounts(parts: AccountsParts) {
   const preferences = parts.store.collection('preferences', Preferences);
   const reader = createReader(stored, preferences);
 
-  const sealedKeys = createSealedKeys(parts);
   const polled = new TtlCache<Account>(parts.clock, POLLED_MS);
   const clientsOfPolled = new WeakMap<Account, AccountClient>();
-  const changeState = stateChanges(stored, parts.onState);
+
+  /** Remembers how a key stands, unless it was replaced meanwhile. */
+  async function changeState(account: Account, state: Account['state'], isUnreadable = false): Promise<void> {
+    if (account.state === state && (account.isUnreadable ?? false) === isUnreadable) return;
+    const changed = await stored.update(keyId(account), (current) =>
+      current?.sealedKey === account.sealedKey ? { ...current, state, isUnreadable } : current,
+    );
+    if (changed?.sealedKey === account.sealedKey) await parts.onState(changed);
+  }
 
   async function open(account: Account): Promise<AccountClient> {
+    const { name, email } = account;
     try {
-      const apiKey = await sealedKeys.open(account);
-      return parts.service.account({ account: account.name, email: account.email, apiKey });
-    } catch (error) {
-      if (error instanceof AccountKeyUnreadable) await changeState(account, 'broken', true);
-      throw error;
+      const apiKey = await parts.sealer.open(keyField(account), account.sealedKey);
+      return parts.service.account({ account: name, email, apiKey });
+    } catch (cause) {
+      if (!(cause instanceof SealError)) throw cause;
+      parts.onUnreadable({ collection: 'accounts', id: keyId(account) });
+      await changeState(account, 'broken', true);
+      throw new AccountKeyUnreadable(name, { cause });
     }
   }
 
@@ -111,7 +125,7 @@ export function createAccounts(parts: AccountsParts) {
     /** Seals the key and stores it; the first account becomes the default. Replaces the key of the same identity. */
     async connect({ apiKey, purpose = 'shared', ...details }: NewKey): Promise<Account> {
       const key = { ...details, purpose };
-      const sealedKey = await sealedKeys.seal(key, apiKey);
+      const sealedKey = await parts.sealer.seal(keyField(key), apiKey);
       const keyTail = apiKey.slice(-4);
       const doc: Account = { ...key, sealedKey, keyTail, connectedAt: parts.clock.now() };
       await stored.put(keyId(key), doc);
@@ -151,17 +165,6 @@ export function createAccounts(parts: AccountsParts) {
         throw new AccountFailure({ ...account, state: 'broken' }, error, sought);
       }
     },
-  };
-}
-
-/** Remembers how a key stands, unless it was replaced meanwhile. */
-function stateChanges(stored: Collection<Account>, onState: AccountsParts['onState']) {
-  return async (account: Account, state: Account['state'], isUnreadable = false): Promise<void> => {
-    if (account.state === state && (account.isUnreadable ?? false) === isUnreadable) return;
-    const changed = await stored.update(keyId(account), (current) =>
-      current?.sealedKey === account.sealedKey ? { ...current, state, isUnreadable } : current,
-    );
-    if (changed?.sealedKey === account.sealedKey) await onState(changed);
   };
 }
 

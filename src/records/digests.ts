@@ -24,5 +24,5 @@ export function withScheduledAt(stored: unknown): unknown {
 
 export function createDigests(store: WorkspaceStore) {
   const upgrade: Upgrade = ({ last, ...doc }) => ({ ...doc, last: withScheduledAt(last) });
-  return createTimedSchedules(store.collection('digests', { schema: Digest, upgrades: [upgrade] }), 'd');
+  return createTimedSchedules(store.collection('digests', { schema: Digest, upgrades: [upgrade] }));
 }

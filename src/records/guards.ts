@@ -13,7 +13,7 @@ export const Guard = TimedSchedule.extend({
 export type Guard = z.infer<typeof Guard>;
 
 export function createGuards(store: WorkspaceStore) {
-  return createTimedSchedules(store.collection('guards', Guard), 'g');
+  return createTimedSchedules(store.collection('guards', Guard));
 }
 
 /** A test for a guard's occurrence; times are milliseconds since the epoch. */

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
+import { freeId } from './schedules.ts';
 
 /** An integration that was set up or changed with Deckhand, as the service answered; never a property. */
 export const RememberedIntegration = z.object({
@@ -20,7 +20,7 @@ export const RememberedIntegration = z.object({
 });
 export type RememberedIntegration = z.infer<typeof RememberedIntegration>;
 
-const ID_LENGTH = 5;
+type NewIntegration = Omit<RememberedIntegration, 'id'>;
 
 export function createIntegrations(store: WorkspaceStore) {
   const stored: Collection<RememberedIntegration> = store.collection('integrations', RememberedIntegration);
@@ -35,28 +35,18 @@ export function createIntegrations(store: WorkspaceStore) {
     list,
     /**
      * Stores the integration, replacing an older record of it, and gives it its short id.
-     * @param id the short id that it has already
+     * @param known the short id that it has already
      */
-    async remember(
-      integration: Omit<RememberedIntegration, 'id'>,
-      id?: string,
-    ): Promise<RememberedIntegration> {
-      if (id !== undefined) {
+    remember: (integration: NewIntegration, known?: string): Promise<RememberedIntegration> =>
+      store.exclusive('integrations', async () => {
+        const all = await list();
+        const isTaken = (taken: string): boolean => all.some(({ id }) => id === taken);
+        const key = keyOf(integration);
+        const id = known ?? all.find((one) => keyOf(one) === key)?.id ?? freeId('i', key, isTaken);
         const doc = { ...integration, id };
-        await stored.update(id, () => doc);
+        await stored.put(id, doc);
         return doc;
-      }
-      const digest = digestOf(integration);
-      for (let length = ID_LENGTH; length <= digest.length; length += 1) {
-        const doc = { ...integration, id: digest.slice(0, length) };
-        const kept = await stored.update(doc.id, (current) =>
-          current === undefined || isSame(current, doc) ? doc : current,
-        );
-        // Another integration has this short id already, so the next try is a letter longer.
-        if (kept !== undefined && isSame(kept, doc)) return doc;
-      }
-      throw new TypeError('no short id is free');
-    },
+      }),
     /** By short id, identifier, or a name that only one has; undefined for any other. */
     async find(named: string): Promise<RememberedIntegration | undefined> {
       const wanted = named.toLowerCase();
@@ -68,18 +58,8 @@ export function createIntegrations(store: WorkspaceStore) {
   };
 }
 
-function isSame(one: RememberedIntegration, other: RememberedIntegration): boolean {
-  return keyOf(one) === keyOf(other);
-}
-
 /** What one integration has alone: its identifier, or without one its type and name in its project. */
-function keyOf({ account, identifier, project, hookType, name }: Omit<RememberedIntegration, 'id'>): string {
+function keyOf({ account, identifier, project, hookType, name }: NewIntegration): string {
   const own = identifier === undefined ? [project.permalink, hookType, name] : [identifier];
   return JSON.stringify([account, ...own]);
-}
-
-function digestOf(integration: Omit<RememberedIntegration, 'id'>): string {
-  const bytes = hash('sha256', keyOf(integration), 'buffer');
-  // Without letters that are easily confused or that form words.
-  return [...bytes].map((byte) => 'bcdfghjkmnpqrstvwxz23456789'[byte % 27]).join('');
 }

@@ -78,14 +78,17 @@ export async function accountsChanged({ jobs, clock }: { jobs: WorkspaceJobs; cl
 const ALPHABET = 'bcdfghjkmnpqrstvwxz25679';
 
 /**
- * A short name for people to type, e.g. `d7k2`: the same for the same seed and try.
- * @param attempt from 0; another name for each, one character longer every fourth
+ * A short name for people to type that nothing else has, e.g. `d7k2`: the same for the same seed, one character longer
+ * after each four that are taken.
  */
-export function shortId(prefix: string, seed: string, attempt: number): string {
-  const bytes = hash('sha256', JSON.stringify([seed, attempt]), 'buffer');
-  const length = 3 + Math.floor(attempt / 4);
-  const letters = [...bytes].slice(0, length).map((byte) => ALPHABET[byte % ALPHABET.length]);
-  return prefix + letters.join('');
+export function freeId(prefix: string, seed: string, isTaken: (id: string) => boolean): string {
+  for (let attempt = 0; ; attempt += 1) {
+    const bytes = hash('sha256', JSON.stringify([seed, attempt]), 'buffer');
+    const length = 3 + Math.floor(attempt / 4);
+    const letters = [...bytes].slice(0, length).map((byte) => ALPHABET[byte % ALPHABET.length]);
+    const id = prefix + letters.join('');
+    if (!isTaken(id)) return id;
+  }
 }
 
 export const StoredMessage = z.custom<Message>(

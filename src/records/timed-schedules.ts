@@ -3,7 +3,7 @@ import { WEEKDAYS } from '../core/schedule-choices.ts';
 import { nextOccurrence } from '../jobs/cron.ts';
 import { isZone } from '../jobs/zone.ts';
 import type { Collection } from '../store/store.ts';
-import { ScheduleState, shortId } from './schedules.ts';
+import { ScheduleState } from './schedules.ts';
 
 const Time = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/);
 
@@ -71,22 +71,13 @@ export function nextOf(
 
 export type TimedSchedules<R extends TimedSchedule> = ReturnType<typeof createTimedSchedules<R>>;
 
-/** @param prefix of their ids */
-export function createTimedSchedules<R extends TimedSchedule>(stored: Collection<R>, prefix: string) {
+export function createTimedSchedules<R extends TimedSchedule>(stored: Collection<R>) {
   return {
     get: (id: string) => stored.get(id),
     /** Oldest first. */
     async list(): Promise<R[]> {
       const rows = await stored.list();
       return rows.map((row) => row.doc).toSorted((one, other) => one.setUpAt - other.setUpAt);
-    },
-    /** A short id that no other has; for the same request the same one, if it was used already. */
-    async freeId(requestId: string): Promise<string> {
-      for (let attempt = 0; ; attempt += 1) {
-        const id = shortId(prefix, requestId, attempt);
-        const existing = await stored.get(id);
-        if (existing === undefined || existing.requestId === requestId) return id;
-      }
     },
     put: (schedule: R) => stored.put(schedule.id, schedule),
     /** Undefined where it is gone. */

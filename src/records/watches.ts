@@ -3,7 +3,7 @@ import { WATCH_MODES } from '../core/schedule-choices.ts';
 import { addDays, dayAt, instantAt, isZone } from '../jobs/zone.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { Outcome } from './episodes.ts';
-import { Batch, feedChannelId, LastResult, ScheduleState, shortId, ToldUnread } from './schedules.ts';
+import { Batch, feedChannelId, LastResult, ScheduleState, ToldUnread } from './schedules.ts';
 
 /** A time of the day; an end may be 24:00. */
 const Time = z.string().regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/);
@@ -155,15 +155,6 @@ export async function listWatches(store: WorkspaceStore): Promise<PlacedWatch[]>
       })),
     )
     .toSorted((one, other) => one.watch.setUpAt - other.watch.setUpAt);
-}
-
-/** A short id that no other watch has; for the same request the same one. */
-export function freeWatchId(taken: readonly Watch[], requestId: string): string {
-  for (let attempt = 0; ; attempt += 1) {
-    const id = shortId('w', requestId, attempt);
-    const existing = taken.find((watch) => watch.id === id);
-    if (existing === undefined || existing.requestId === requestId) return id;
-  }
 }
 
 /** @param at milliseconds since the epoch */

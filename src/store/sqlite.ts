@@ -63,7 +63,7 @@ function prepareFolder(path: string): void {
 }
 
 /** With `recursive`, Node never returns from a folder that the system refuses with ENOENT, as /proc does. */
-function makeFolder(path: string): void {
+export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
   mkdirSync(path, { mode: 0o700 });

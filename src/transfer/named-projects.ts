@@ -3,17 +3,15 @@ import { type Config, readVersion } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { MAY_PASS, ServiceError } from '../core/errors.ts';
 import { TemporaryError } from '../program.ts';
-import { AccountKeyUnreadable, createSealedKeys } from '../records/account-keys.ts';
+import { keyField } from '../records/account-keys.ts';
 import type { Account } from '../records/accounts.ts';
 import type { SkippedRows } from '../service/call.ts';
 import { createService, type Service } from '../service/client.ts';
 import { listProjects } from '../service/projects.ts';
-import { createSealer } from '../store/sealer.ts';
+import { createSealer, SealError, type WorkspaceSealer } from '../store/sealer.ts';
 import type { Store } from '../store/store.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './configuration-faults.ts';
-
-type OpenKey = (key: Account) => Promise<string>;
 
 /**
  * The projects that the file names and no such account has, of all that would change.
@@ -25,9 +23,7 @@ export async function projectFaults(
   store: Store,
   config: Config,
 ): Promise<Fault[]> {
-  const own = store.of(wanted.workspace);
   const sealer = createSealer(config.ENCRYPTION_KEYS, store).of(wanted.workspace);
-  const { open } = createSealedKeys({ store: own, sealer, onUnreadable: () => undefined });
   const service = createService({
     baseUrl: config.SERVICE_BASE_URL,
     version: readVersion(),
@@ -38,7 +34,8 @@ export async function projectFaults(
     const faults: Fault[] = [];
     for (const { path, account, permalink } of namedIn(wanted, today)) {
       const meant = keys.filter(({ name }) => account === undefined || account === name);
-      for (const key of meant) if (!read.has(key.name)) read.set(key.name, permalinksOf(service, key, open));
+      for (const key of meant)
+        if (!read.has(key.name)) read.set(key.name, permalinksOf(service, key, sealer));
       const known = await Promise.all(meant.map(({ name }) => read.get(name)));
       const isMissing = known.length > 0 && known.every((permalinks) => permalinks?.has(permalink) === false);
       const where = account ?? 'any account';
@@ -64,15 +61,23 @@ function namedIn(wanted: Configuration, today: Configuration) {
 }
 
 /** Undefined where the key does not work, for then all that belongs to the account waits for one that does. */
-async function permalinksOf(service: Service, key: Account, open: OpenKey): Promise<Set<string> | undefined> {
+async function permalinksOf(
+  service: Service,
+  key: Account,
+  sealer: WorkspaceSealer,
+): Promise<Set<string> | undefined> {
   const { name: account, email } = key;
   const skipped: SkippedRows[] = [];
   try {
-    const client = service.account({ account, email, apiKey: await open(key) });
+    const client = service.account({
+      account,
+      email,
+      apiKey: await sealer.open(keyField(key), key.sealedKey),
+    });
     const projects = await listProjects(client, { skipped });
     return skipped.length > 0 ? undefined : new Set(projects.map(({ permalink }) => permalink));
   } catch (error) {
-    if (error instanceof AccountKeyUnreadable) return undefined;
+    if (error instanceof SealError) return undefined;
     if (!(error instanceof ServiceError)) throw error;
     if (!MAY_PASS.has(error.kind)) return undefined;
     throw new TemporaryError(

@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { makeFolder } from '../store/sqlite.ts';
 import { StoreError } from '../store/store.ts';
 
 /** Of names and addresses, though of no secret in plain text: its owner alone may read it, whatever the umask. */
 const FILE_MODE = 0o600;
-const FOLDER_MODE = 0o700;
 
 /** What may stand beside a database file. With the file of another store, SQLite would take them for its own. */
 const BESIDE = ['-wal', '-shm', '-journal'];
@@ -33,13 +33,6 @@ export async function makeFile<T>(path: string, write: (draft: string) => Promis
   } finally {
     await removeDraft(draft).catch(() => undefined);
   }
-}
-
-/** With `recursive`, Node never returns from a folder that the system refuses with ENOENT, as /proc does. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
-  mkdirSync(path, FOLDER_MODE);
 }
 
 async function removeDraft(draft: string): Promise<void> {

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { type Clock, DAY_MS } from '../core/clock.ts';
-import { InstallationEnded } from '../core/errors.ts';
 import type { KnownBlock, Message, Refusal } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
 import { isFileRefused, isSlackFailure, type SlackFailure } from '../slack/failure.ts';
 import type { Send, WorkspaceSlack } from '../slack/slack.ts';
-import { StoreUnavailable, type WorkspaceStore } from '../store/store.ts';
+import type { WorkspaceStore } from '../store/store.ts';
 
 /**
  * What Slack introduced lately, and does not take in every workspace; on App Home charts are a matter of their own. A work
@@ -30,24 +29,13 @@ const REMEMBERED_MS = 30 * DAY_MS;
 export function createNewBlocks({ store, clock, log }: { store: WorkspaceStore; clock: Clock; log: Logger }) {
   const refused = store.collection('refused-blocks', Refused);
 
-  /** What is not remembered is only tried once more. */
-  async function remembering<T>(work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable || error instanceof InstallationEnded)) throw error;
-      log.warn({ event: 'refused_blocks_unknown', err: error }, 'Which blocks Slack refuses is not known');
-      return undefined;
-    }
-  }
-
   async function areRefused(block: NewBlock): Promise<boolean> {
-    return (await remembering(() => refused.get(block))) !== undefined;
+    return (await refused.get(block)) !== undefined;
   }
 
   async function refuse(block: NewBlock): Promise<void> {
     const at = clock.now();
-    await remembering(() => refused.put(block, { at }, at + REMEMBERED_MS));
+    await refused.put(block, { at }, at + REMEMBERED_MS);
     log.info({ event: 'blocks_refused', kind: block }, 'Slack does not take a new kind of block here');
   }
 

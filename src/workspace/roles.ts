@@ -32,7 +32,7 @@ export type Excluded = Exclude<Membership, 'member'>;
 
 export type Roles = ReturnType<typeof createRoles>;
 
-export interface RolesParts {
+interface RolesParts {
   store: WorkspaceStore;
   people: SlackPeople;
   clock: Clock;

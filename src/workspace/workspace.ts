@@ -7,7 +7,7 @@ import { logFailure } from '../observability/failures.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { type AccountsParts, createAccounts } from '../records/accounts.ts';
+import { createAccounts } from '../records/accounts.ts';
 import { createAudit } from '../records/audit.ts';
 import { createChannels } from '../records/channels.ts';
 import { createDigests } from '../records/digests.ts';
@@ -30,7 +30,7 @@ import type { LinkRequests, Requester } from './link-requests.ts';
 import { createNewBlocks, withFallbacks } from './new-blocks.ts';
 import { createDrawPng, type DrawPng } from './png.ts';
 import { createProjects, lookOnce } from './projects.ts';
-import { createRoles, type RolesParts } from './roles.ts';
+import { createRoles } from './roles.ts';
 import { createSlackPeople } from './slack-people.ts';
 
 /** Everything that is opened once for the process. */
@@ -103,20 +103,19 @@ function openWorkspace(parts: Parts & { drawPng: DrawPng }, id: string) {
   const slack = withFallbacks(parts.slack.of(id), newBlocks);
   const sealer = parts.sealer.of(id, isInstalled);
   const home = createHome({ store, jobs, clock, log, slack });
-  const shared: RecordParts = {
+  const accounts = createAccounts({
+    store,
     sealer,
     service,
     clock,
-    people: createSlackPeople({ id, slack, clock, log }),
-    installer: () => installations.installer(id),
     onState: async () => {
       await accountsChanged({ jobs, clock });
       await home.refresh();
     },
     onUnreadable: (document) => parts.onUnreadable({ ...document, workspace: id }),
-  };
-  const records = recordsIn(store, shared);
-  const projects = createProjects({ accounts: records.accounts, clock });
+  });
+  const people = createSlackPeople({ id, slack, clock, log });
+  const projects = createProjects({ accounts, clock });
   const workspace = {
     /** `enterpriseId ?? teamId` of the installation. */
     id,
@@ -133,14 +132,23 @@ function openWorkspace(parts: Parts & { drawPng: DrawPng }, id: string) {
     jobs,
     slack,
     service,
-    health: healthOf(parts, id),
-    ...records,
+    health: {
+      /** Rejects where the store does not answer. */
+      store: () => parts.store.ping(),
+      /** Rejects where the job engine does not answer. */
+      jobs: () => parts.engine.ping(),
+      unreadableJobs: () => parts.engine.unreadable(id),
+      /** The environment's token that Slack refuses. */
+      refusedToken: parts.tokenHealth.refused,
+    },
+    accounts,
+    channels: createChannels(store),
     home,
     audit: createAudit({ store, clock, log, onRecord: home.refresh }),
     charts: createCharts({ slack, newBlocks, drawPng, clock, log }),
     digests: createDigests(store),
     guards: createGuards(store),
-    hosting: createHostingCatalog({ accounts: records.accounts, clock }),
+    hosting: createHostingCatalog({ accounts, clock }),
     integrations: createIntegrations(store),
     links: {
       ...createUserLinks({ store, sealer, clock }),
@@ -152,24 +160,13 @@ function openWorkspace(parts: Parts & { drawPng: DrawPng }, id: string) {
     newBlocks,
     pending: createPendingCommands({ store, clock }),
     projects,
+    roles: createRoles({ store, people, clock, installer: () => installations.installer(id) }),
     runs: createTestRuns(store, home.refresh),
     /** The same for the length of one request, in which projects are looked up once. */
     forRequest: (): Workspace => ({ ...workspace, projects: lookOnce(projects) }),
     ...createExplaining({ config, clock, log }),
   };
   return workspace;
-}
-
-function healthOf({ store, engine, tokenHealth }: Parts, id: string) {
-  return {
-    /** Rejects where the store does not answer. */
-    store: () => store.ping(),
-    /** Rejects where the job engine does not answer. */
-    jobs: () => engine.ping(),
-    unreadableJobs: () => engine.unreadable(id),
-    /** The environment's token that Slack refuses. */
-    refusedToken: tokenHealth.refused,
-  };
 }
 
 /** Nothing is sent for an installation that has ended. */
@@ -179,17 +176,6 @@ function jobsOf(engine: Engine, workspace: string, isInstalled: () => Promise<bo
       if (!(await isInstalled())) throw new InstallationEnded();
       return engine.send(workspace, job, data, options);
     },
-  };
-}
-
-type RecordParts = Omit<AccountsParts & RolesParts, 'store'>;
-
-/** What a request reads again and again. @param store may remember what it has read */
-function recordsIn(store: WorkspaceStore, parts: RecordParts) {
-  return {
-    accounts: createAccounts({ ...parts, store }),
-    channels: createChannels(store),
-    roles: createRoles({ ...parts, store }),
   };
 }
 

@@ -11,7 +11,6 @@ test.each([
   ['1.5', 1_500],
   ['Sun, 06 Nov 1994 08:49:37 GMT', 37_000],
   ['Sunday, 06-Nov-94 08:49:37 GMT', 37_000],
-  ['Sun Nov  6 08:49:37 1994', 37_000],
   ['Sun, 06 Nov 1994 08:00:00 GMT', 0],
 ])('%j waits %i ms', (header, wait) => {
   expect(parseRetryAfter(header, NOW)).toBe(NOW + wait);

@@ -2,10 +2,7 @@ import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
 import { AuditEntry } from '../../src/records/audit.ts';
-import { openStore, takeOver } from '../../src/store/open-store.ts';
-import { GLOBAL } from '../../src/store/store.ts';
 import { ask } from '../support/asking.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { emptyDatabase } from '../support/postgres.ts';
@@ -18,7 +15,6 @@ import {
   type TestWorld,
   type TestWorldOptions,
 } from '../support/test-world.ts';
-import { DATABASES } from './databases.ts';
 
 /** Made by `fixtures/make-store.ts` with the code of that release. */
 const RELEASES = ['0.2.0'];
@@ -107,13 +103,3 @@ async function leftTables(url: string): Promise<unknown[]> {
   await client.end();
   return rows;
 }
-
-test.for(DATABASES)(
-  'a store that release 0.1.0 left on $name is refused, with both releases named',
-  async ({ fresh }) => {
-    const store = await openStore(await fresh());
-    onTestFinished(() => store.close());
-    await store.of(GLOBAL).collection('schedules', z.unknown()).put('T1 daily', { cron: '0 9 * * *' });
-    await expect(takeOver(store, '9.9.9')).rejects.toThrow(/written by Deckhand 0\.1\.0, .* 9\.9\.9 /);
-  },
-);

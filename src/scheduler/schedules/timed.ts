@@ -5,7 +5,13 @@ import { code } from '../../core/mrkdwn.ts';
 import { CATCH_UP_MS, type Job, type JobType } from '../../jobs/jobs.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import { withScheduledAt } from '../../records/digests.ts';
-import { ACTIVE, SCHEDULES_LOCK, type Schedule, type ScheduleState } from '../../records/schedules.ts';
+import {
+  ACTIVE,
+  freeId,
+  SCHEDULES_LOCK,
+  type Schedule,
+  type ScheduleState,
+} from '../../records/schedules.ts';
 import {
   cronOf,
   type LastOccurrence,
@@ -130,10 +136,11 @@ export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
   add(workspace: Workspace, asked: NewSchedule<R>): Promise<Schedule<R>> {
     const records = this.records(workspace);
     return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
-      // By the request and not by the id, which is another one where the id that was taken then is free by now.
-      const existing = (await records.list()).find(({ requestId }) => requestId === asked.requestId);
+      const all = await records.list();
+      const existing = all.find(({ requestId }) => requestId === asked.requestId);
       if (existing === undefined) await expectRoomForSchedule(workspace, asked.channel);
-      const id = asked.id ?? (await records.freeId(asked.requestId));
+      const isTaken = (taken: string): boolean => all.some(({ id }) => id === taken);
+      const id = asked.id ?? freeId(this.#parts.noun.charAt(0), asked.requestId, isTaken);
       const setUpAt = workspace.clock.now();
       const record = existing ?? this.#parts.schema.parse({ ...asked, id, setUpAt, state: ACTIVE });
       if (record.state.kind === 'active') await this.#startOf(workspace, record);

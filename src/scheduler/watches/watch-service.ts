@@ -1,13 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Account } from '../../records/accounts.ts';
-import { ACTIVE, feedChannelId, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
-import {
-  freeWatchId,
-  listWatches,
-  type PlacedWatch,
-  type Watch,
-  watchedChannels,
-} from '../../records/watches.ts';
+import { ACTIVE, feedChannelId, freeId, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
+import { listWatches, type PlacedWatch, type Watch, watchedChannels } from '../../records/watches.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
 import { pageContext } from '../schedules/polling.ts';
@@ -40,8 +34,8 @@ export async function setUpWatch(workspace: Workspace, asked: AskedWatch): Promi
     // Repeated after a kill, also where the watch was edited in between.
     const repeated = placed.find(({ watch }) => watch.requestId === asked.requestId);
     if (repeated !== undefined) return { kind: 'new', schedule: await started(workspace, repeated) };
-    const all = placed.map(({ watch }) => watch);
-    const made = newWatch(workspace, asked, freeWatchId(all, asked.requestId));
+    const id = freeId('w', asked.requestId, (taken) => placed.some(({ watch }) => watch.id === taken));
+    const made = newWatch(workspace, asked, id);
     const isKnown = placed.some(
       (one) => one.channel === channel && one.account === account.name && isSameSubject(one.watch, made),
     );
@@ -49,8 +43,7 @@ export async function setUpWatch(workspace: Workspace, asked: AskedWatch): Promi
     if (!isKnown && asked.person === undefined) await expectRoomForSchedule(workspace, channel);
     let kind: SetUp['kind'] = 'same';
     const empty = newChannel(channel, account.name);
-    const id = feedChannelId(empty);
-    const changed = await watchedChannels(workspace.store).update(id, (current = empty) => {
+    const changed = await watchedChannels(workspace.store).update(feedChannelId(empty), (current = empty) => {
       const existing = current.watches.find((one) => isSameSubject(one, made));
       kind = kindOf(existing, asked);
       const read = withPage(current, page, existing, context);
