@@ -172,22 +172,15 @@ export function createApp(parts: AppParts) {
 }
 
 /** How Slack reaches us: by signed requests to our listener, or over a connection that we open. */
-function openReceiver({
-  config,
-  log,
-  metrics,
-  tokenHealth,
-  readBody,
-  readSignedBody,
-}: AppParts & { readBody: ReadBody; readSignedBody: ReadBody }): { receiver: Receiver; routes: Routes } {
-  const { SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl } = config;
-  const { ack: onAck, socket: onOpen } = metrics;
+function openReceiver(parts: AppParts & { readBody: ReadBody; readSignedBody: ReadBody }): {
+  receiver: Receiver;
+  routes: Routes;
+} {
+  const { SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl } = parts.config;
+  const { ack: onAck, socket: onOpen } = parts.metrics;
   if (appToken !== undefined)
-    return {
-      receiver: createSocketReceiver({ appToken, apiUrl, log, tokenHealth, onAck, onOpen }),
-      routes: {},
-    };
-  const receiver = createHttpReceiver({ readBody, readSignedBody, log, onAck });
+    return { receiver: createSocketReceiver({ ...parts, appToken, apiUrl, onAck, onOpen }), routes: {} };
+  const receiver = createHttpReceiver({ ...parts, onAck });
   return { receiver, routes: { 'POST /slack/events': receiver.handler } };
 }
 

@@ -104,7 +104,7 @@ describe('a process that is told to end', () => {
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('running'));
     await world.app.stop(GRACE_MS);
-    expect((await world.app.parts.engine.stats()).queues['follow-test']).toMatchObject({
+    expect((await world.app.parts.engine.stats())['follow-test']).toMatchObject({
       waiting: 1,
       running: 0,
     });

@@ -70,7 +70,7 @@ describe('the journey through Deckhand of', () => {
     const replies = () => world.slack.thread(TEAM, CHANNEL, world.slack.messages(TEAM, CHANNEL)[0]?.ts ?? '');
     await world.slack.until(() => replies()[0]?.text.includes('The test took'), { what: 'the thread' });
     // The next journey begins when nothing of this one is left to run.
-    const isFollowed = async () => (await world.app.parts.engine.stats()).queues['follow-test']?.running;
+    const isFollowed = async () => (await world.app.parts.engine.stats())['follow-test']?.running;
     await expect.poll(isFollowed).toBe(0);
   });
 

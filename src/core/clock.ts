@@ -70,15 +70,12 @@ export function createAlarm(clock: Clock, ring: () => void): Alarm {
 
 const ISO_8601 =
   /^(\d{4})-?(\d\d)-?(\d\d)[T ](\d\d):?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
-/** The form that services write, looked for first: a feed has a hundred. */
-const USUAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
  * An ISO 8601 text in the one form of it that `Date` reads: others have no separators, a comma in their seconds, or an
  * offset of hours alone. One without an offset is in UTC, not in the zone of this machine. Any other text stays as it is.
  */
 export function instantText(text: string): string {
-  if (USUAL.test(text)) return text;
   const [, year, month, day, hour, minute, second = '00', fraction, zone = 'Z'] = ISO_8601.exec(text) ?? [];
   if (year === undefined) return text;
   const digits = fraction === undefined ? '' : `.${fraction}`;

@@ -1,4 +1,3 @@
-import { DAY_MS } from './clock.ts';
 import type { Message } from './message.ts';
 
 /**
@@ -93,31 +92,10 @@ export function timeOnly(at: number | string): string {
 }
 
 function token(at: number | string, format: string): string {
-  const ms = typeof at === 'number' ? at : Date.parse(at);
-  if (!Number.isFinite(ms)) return '—';
-  const minute = Math.floor(ms / MINUTE_MS);
-  const time = `${TWO_DIGITS[modulo(minute / 60, 24)]}:${TWO_DIGITS[modulo(minute, 60)]}`;
-  return `<!date^${Math.floor(ms / 1000)}^${format}|${dayInUtc(Math.floor(ms / DAY_MS))} ${time} UTC>`;
-}
-
-const MINUTE_MS = 60_000;
-const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
-/** A feed has many times of few days, and `Date` takes a microsecond for each. */
-const days = new Map<number, string>();
-const MAX_DAYS = 100;
-
-function dayInUtc(day: number): string {
-  const known = days.get(day);
-  if (known !== undefined) return known;
-  const text = new Date(day * DAY_MS).toISOString().slice(0, 10);
-  if (days.size >= MAX_DAYS) days.clear();
-  days.set(day, text);
-  return text;
-}
-
-/** Also of what came before 1970. */
-function modulo(number: number, by: number): number {
-  return ((Math.floor(number) % by) + by) % by;
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return '—';
+  const [day, time = ''] = date.toISOString().split('T');
+  return `<!date^${Math.floor(date.getTime() / 1000)}^${format}|${day} ${time.slice(0, 5)} UTC>`;
 }
 
 /** "1 min 20 s"; for a time that has passed, in milliseconds. */

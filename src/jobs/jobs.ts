@@ -63,9 +63,8 @@ export interface QueueStats {
   oldestDueMs: number;
 }
 
-export interface EngineStats {
-  queues: Record<string, QueueStats>;
-}
+/** By the queue's name. */
+export type EngineStats = Record<string, QueueStats>;
 
 /** A job that could not be read, and was ended where it is. */
 export interface UnreadableJob {

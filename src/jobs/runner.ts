@@ -142,7 +142,7 @@ class Runner implements Engine {
   async stats(): Promise<EngineStats> {
     const none = { waiting: 0, later: 0, running: 0, oldestDueMs: 0 };
     const empty = Object.fromEntries([...this.#queues.keys()].map((name) => [name, none]));
-    return { queues: { ...empty, ...(await this.#backend.count()) } };
+    return { ...empty, ...(await this.#backend.count()) };
   }
 
   /** A job of the queue falls due then. */

@@ -20,7 +20,6 @@ interface LifecycleParts extends Pick<Parts, 'clock' | 'installations' | 'store'
 }
 
 const RevokedTokens = z.object({ tokens: z.object({ bot: z.array(z.string()).nullish() }) });
-const Teams = z.object({ team_ids: z.array(z.string()) });
 
 /**
  * The life of an installation. Slack sends these events in any order, repeatedly and late, also after a new install: what
@@ -44,8 +43,6 @@ export function lifecycleHandlers(parts: LifecycleParts): EventHandlers {
       if (mayBeOther && (await isTokenGood(workspace))) return;
       await uninstalled(parts, workspace, body);
     },
-    team_access_granted: ({ workspace }, body) => noteTeams(parts, workspace, body, true),
-    team_access_revoked: ({ workspace }, body) => noteTeams(parts, workspace, body, false),
   };
 }
 
@@ -62,20 +59,6 @@ async function uninstalled(parts: LifecycleParts, { id, log }: Workspace, body: 
 
 async function isTokenGood({ slack }: Workspace): Promise<boolean> {
   return (await undefinedOnSlackError(slack.call('auth.test', {}), 'revoked')) !== undefined;
-}
-
-/** An organisation gives or takes a workspace of its own. Its records stay: they belong to the organisation. */
-async function noteTeams(
-  { installations }: LifecycleParts,
-  { id, audit }: Workspace,
-  body: SlackEvent,
-  isGranted: boolean,
-): Promise<void> {
-  const { team_ids: teams } = Teams.parse(body.event);
-  const isNews = await installations.byOauth?.noteTeams(id, teams, isGranted, happenedAt(body));
-  if (!isNews) return;
-  const what = isGranted ? 'team access granted' : 'team access revoked';
-  for (const target of teams) await audit.record({ who: 'Slack', what, target, result: 'done' });
 }
 
 /** Milliseconds since the epoch. Where only the second is known, its end, since the event came after the install. */
@@ -145,7 +128,7 @@ function callbackOptionsOf(parts: InstallParts, byOauth: OauthInstallations): Ca
 async function welcomeInto({ workspaces, config }: InstallParts, installation: Installation) {
   const { workspace, secret } = readInstallation(installation);
   const { installer, name } = secret;
-  const { audit, jobs } = await workspaces.enter(workspace);
+  const { audit, jobs } = workspaces.open(workspace);
   await audit.record({ who: installer ?? 'unknown', what: 'install', result: 'done' });
   if (installer !== undefined) await jobs.send(WELCOME, { user: installer });
   return installedPage(workspace, name, config.SLACK_COMMAND);

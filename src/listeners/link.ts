@@ -134,7 +134,7 @@ async function finish(visit: Visit): Promise<LinkEnd | undefined> {
   const tokens = await oauth.exchange(address, { state, verifier });
   const email = await identify(visit, tokens);
   const { user, workspace } = requester;
-  const { links, audit, jobs } = await workspaces.enter(workspace);
+  const { links, audit, jobs } = workspaces.open(workspace);
   const kept = await links.keep(user, tokens, email);
   if (kept === undefined) {
     await audit.record({ who: user, what: 'link', result: 'refused' });

@@ -81,7 +81,7 @@ export function createListeners(parts: Dependencies) {
     },
     async runEvent({ about, body }) {
       const caller: Caller = { user: '', channel: undefined, requestId: body.event_id };
-      await events[body.event.type]?.(createContext(await workspaces.enter(about), caller), body);
+      await events[body.event.type]?.(createContext(workspaces.open(about), caller), body);
     },
   });
   const shared = { registry, workspaces, background, inbox };

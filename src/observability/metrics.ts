@@ -8,9 +8,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 type QueueStats = Readonly<
   Record<string, { waiting: number; later: number; running: number; oldestDueMs: number }>
 >;
-type CountJobs = () => Promise<{ queues: QueueStats }>;
-/** Undefined where the database took too long. */
-type CountInTime = () => Promise<{ queues: QueueStats } | undefined>;
+type CountJobs = () => Promise<QueueStats>;
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** A scrape is given up after ten seconds, and then tells nothing. */
@@ -179,7 +177,8 @@ function makersFor(registry: Registry) {
 /** Gauges that are counted when the metrics are read; all others are reported even if the count fails. */
 function createQueueGauges(
   registry: Registry,
-  countJobs: CountInTime,
+  /** Undefined where the database took too long. */
+  countJobs: () => Promise<QueueStats | undefined>,
   onQueue: (queue: string) => void,
 ): () => Promise<void> {
   const { gauge } = makersFor(registry);
@@ -195,7 +194,7 @@ function createQueueGauges(
     oldest.reset();
     jobs.reset();
     up.set(counted === undefined ? 0 : 1);
-    for (const [queue, { waiting, later, running, oldestDueMs }] of Object.entries(counted?.queues ?? {})) {
+    for (const [queue, { waiting, later, running, oldestDueMs }] of Object.entries(counted ?? {})) {
       onQueue(queue);
       oldest.set({ queue }, oldestDueMs / 1000);
       jobs.set({ queue, state: 'waiting' }, waiting);

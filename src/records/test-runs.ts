@@ -60,14 +60,10 @@ export const Run = z.object({
     .optional(),
   /** How long the last runs of the target took, in milliseconds, the newest at the end. */
   tookMs: z.array(z.number()).optional(),
-  /** When the record expires; absent in those of earlier releases until their end. */
-  keptUntil: z.number().optional(),
 });
 export type Run = z.infer<typeof Run>;
 
 const KEPT_MS = 30 * DAY_MS;
-/** A record with less than this left is kept anew: not each time, because it takes a write of its own. */
-const MIN_KEPT_MS = KEPT_MS - DAY_MS;
 
 export interface Claim {
   mine: boolean;
@@ -87,8 +83,7 @@ function claimed(current: Run | undefined, run: Run, staleBefore: number): Run {
   if (current?.requestId === run.requestId) return current;
   const running = current?.status === 'running' ? current : undefined;
   const existing = running !== undefined && running.startedAt > staleBefore ? running : run;
-  const { keptUntil, tookMs } = current ?? {};
-  return { ...existing, ...waitingFor(running, run), keptUntil, tookMs };
+  return { ...existing, ...waitingFor(running, run), tookMs: current?.tookMs };
 }
 
 /** All that wait for the end of one of the two: steps, guards, and people whom nothing shows how the run goes. */
@@ -135,30 +130,20 @@ export function usualDuration({ tookMs = [] }: Pick<Run, 'tookMs'>): number | un
 export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<void>) {
   const stored: Collection<Run> = store.collection('runs', Run);
 
-  /** Only `put` can move the time at which a record expires. */
-  async function keep(id: string, run: Run, from: number): Promise<void> {
-    const keptUntil = from + KEPT_MS;
-    if ((run.keptUntil ?? 0) - from < MIN_KEPT_MS) await stored.put(id, { ...run, keptUntil }, keptUntil);
-  }
-
   return {
     /**
      * Claims the target for a new run, or returns the one that is running already; the steps of the new one then wait
      * for that.
      */
     async claim(run: Run, staleBefore: number): Promise<Claim> {
-      const id = targetKey(run.target);
-      const keptUntil = run.startedAt + KEPT_MS;
-      const isFirst = await stored.create(id, { ...run, keptUntil }, keptUntil);
       let isResumed = false;
       const claimNow = (current: Run | undefined): Run => {
         isResumed = current?.requestId === run.requestId;
         return claimed(current, run, staleBefore);
       };
-      const winner = isFirst ? run : await stored.update(id, claimNow);
-      const existing = winner ?? run;
-      if (!isFirst) await keep(id, existing, run.startedAt);
+      const kept = await stored.update(targetKey(run.target), claimNow, run.startedAt + KEPT_MS);
       await onChange();
+      const existing = kept ?? run;
       return { mine: existing.requestId === run.requestId, isResumed, run: existing };
     },
     /** Changes the target's run; undefined where another run has replaced it since. */
@@ -166,13 +151,11 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
       { target, requestId }: Pick<Run, 'target' | 'requestId'>,
       change: Partial<Run> | ((current: Run) => Partial<Run>),
     ): Promise<Run | undefined> {
-      const id = targetKey(target);
-      const changed = await stored.update(id, (current) =>
+      const changed = await stored.update(targetKey(target), (current) =>
         current?.requestId === requestId
           ? { ...current, ...(typeof change === 'function' ? change(current) : change) }
           : current,
       );
-      if (changed?.endedAt !== undefined) await keep(id, changed, changed.endedAt);
       await onChange();
       return changed?.requestId === requestId ? changed : undefined;
     },

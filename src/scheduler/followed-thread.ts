@@ -9,7 +9,7 @@ import {
 } from '../slack/failure.ts';
 import type { MessageRef } from '../slack/slack.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { type Delivery, deliver, deliverReply, type SentMessages } from './deliver.ts';
+import { post, sendReply } from './deliver.ts';
 
 /** For whom something is followed, where it is shown, and what its thread has: the part that all followed things have. */
 export const FollowedState = z.object({
@@ -45,8 +45,6 @@ export interface FollowedViews<State, View> {
   drawProgress?: Draw<State, View>;
 }
 
-type Context = Pick<Workspace, 'id' | 'store' | 'clock' | 'slack' | 'log' | 'metrics' | 'channels'>;
-
 interface FollowedThreadOptions<State> {
   save(state: State): Promise<void>;
   signal?: AbortSignal | undefined;
@@ -63,7 +61,7 @@ const MAX_ROOM_PAUSE_MS = 10_000;
 
 /** The root message and thread of something that is followed, with its state as it is kept. */
 export class FollowedThread<State extends FollowedState, View extends { kind: string }> {
-  readonly #context: Context;
+  readonly #workspace: Workspace;
   readonly #views: FollowedViews<State, View>;
   readonly #options: FollowedThreadOptions<State>;
   readonly #drawnAt: { root: number; progress: number };
@@ -71,12 +69,12 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
   #possibleDuplicate: boolean;
 
   constructor(
-    context: Context,
+    workspace: Workspace,
     views: FollowedViews<State, View>,
     state: State,
     options: FollowedThreadOptions<State>,
   ) {
-    this.#context = context;
+    this.#workspace = workspace;
     this.#views = views;
     this.#state = state;
     this.#options = options;
@@ -98,14 +96,13 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
    * @throws SlackFailure where the root message is gone, or Slack may take the edit later
    */
   async showEnd(view: View): Promise<void> {
-    const { channel, rootTs: edits } = this.#state;
-    if (channel === undefined || edits === undefined) return;
+    const { channel, rootTs: ts } = this.#state;
+    if (channel === undefined || ts === undefined) return;
     const end: News = { key: `outcome:${view.kind}`, message: this.#draw('root', view) };
     // Slack had the root message already, and did not say where.
-    if (edits === '') return this.#sayElsewhere(end, channel);
+    if (ts === '') return this.#sayElsewhere(end, channel);
     try {
-      const { signal } = this.#options;
-      await deliver(this.#context, { id: end.key, channel, edits, message: end.message, signal });
+      await this.#workspace.slack.update({ channel, ts }, end.message, this.#options.signal);
     } catch (error) {
       if (!isSlackFailure(error) || isMessageGone(error)) throw error;
       this.#logRefused(error);
@@ -120,7 +117,7 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
   async endProgress(view: View): Promise<void> {
     const ref = this.#refOf(PROGRESS);
     if (ref === undefined) return;
-    const { clock, slack } = this.#context;
+    const { clock, slack } = this.#workspace;
     try {
       for (let pauseMs = 1_000; !(await slack.refresh(ref, this.#draw(PROGRESS, view))); pauseMs *= 2)
         await clock.sleep(Math.min(pauseMs, MAX_ROOM_PAUSE_MS), this.#options.signal);
@@ -168,8 +165,8 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
     const { channel, rootTs, threadTs = rootTs, threads, posted } = this.#state;
     if (!threads || channel === undefined || !threadTs) return false;
     if (posted[news.key] !== undefined) return true;
-    const reply = { ...this.#deliveryOf(news, channel), threadTs };
-    const isTaken = await this.#watching(() => deliverReply(this.#context, reply, this.#sentAs(news)));
+    const send = (): Promise<MessageRef> => this.#post(news, channel, threadTs);
+    const isTaken = await sendReply(this.#workspace, channel, send);
     if (!isTaken) await this.#change({ threads: false });
     return isTaken;
   }
@@ -177,17 +174,15 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
   /** Says how it ended where the root message cannot. */
   async #sayElsewhere(end: News, channel: string): Promise<void> {
     if (this.#state.posted[end.key] !== undefined) return;
-    const { slack, log } = this.#context;
+    const { slack, log } = this.#workspace;
     const { askedBy, resumedBy: user = askedBy } = this.#state;
-    const sendTo = (destination: string): Promise<MessageRef> =>
-      this.#watching(() => deliver(this.#context, this.#deliveryOf(end, destination), this.#sentAs(end)));
     const destinations = [
       () => this.#reply(end),
-      () => sendTo(channel),
+      () => this.#post(end, channel),
       async () => {
         if (user === undefined) return false;
         log.warn({ event: 'outcome_sent_directly', user }, 'Slack refused an outcome in its channel');
-        return sendTo(await slack.openDirect(user));
+        return this.#post(end, await slack.openDirect(user));
       },
     ];
     for (const say of destinations) {
@@ -200,29 +195,23 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
     }
   }
 
-  /** Only the first post of an attempt may have been sent by the one before: each waits for the answer to the last. */
-  #deliveryOf({ key, message }: News, channel: string): Delivery {
+  /**
+   * Only the first post of an attempt may have been sent by the one before: each waits for the answer to the last. One whose
+   * answer was lost may be there already when it is made again.
+   */
+  async #post({ key, message }: News, channel: string, threadTs?: string): Promise<MessageRef> {
     const possibleDuplicate = this.#possibleDuplicate;
     this.#possibleDuplicate = false;
+    const id = `${this.#state.rootTs} ${key}`;
     const { signal } = this.#options;
-    return { id: `${this.#state.rootTs} ${key}`, channel, message, possibleDuplicate, signal };
-  }
-
-  /** A post whose answer was lost may be there already when it is made again. */
-  async #watching<T>(post: () => Promise<T>): Promise<T> {
     try {
-      return await post();
+      const ref = await post(this.#workspace, { id, channel, threadTs, message, possibleDuplicate, signal });
+      await this.#change({ posted: { ...this.#state.posted, [key]: ref.ts } });
+      return ref;
     } catch (error) {
       if (isSlackFailure(error)) this.#possibleDuplicate = error.mayHavePosted;
       throw error;
     }
-  }
-
-  #sentAs({ key }: News): SentMessages {
-    return {
-      ts: () => this.#state.posted[key],
-      keep: (_, ts) => this.#change({ posted: { ...this.#state.posted, [key]: ts } }),
-    };
   }
 
   #change(change: Partial<FollowedState>): Promise<void> {
@@ -232,7 +221,7 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
 
   /** @returns true where it was drawn */
   async #redraw(one: 'root' | typeof PROGRESS, view: View): Promise<boolean> {
-    const { clock, slack } = this.#context;
+    const { clock, slack } = this.#workspace;
     const ref = this.#refOf(one);
     const isDue = clock.now() - this.#drawnAt[one] >= REDRAW_MS[one];
     if (ref === undefined || !isDue || !slack.mayRefresh(ref.channel)) return false;
@@ -248,7 +237,7 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
 
   #draw(one: 'root' | typeof PROGRESS, view: View): Message {
     const { draw, drawProgress = draw } = this.#views;
-    return (one === 'root' ? draw : drawProgress)(this.#state, this.#context.clock.now(), view);
+    return (one === 'root' ? draw : drawProgress)(this.#state, this.#workspace.clock.now(), view);
   }
 
   #refOf(one: 'root' | typeof PROGRESS): MessageRef | undefined {
@@ -259,6 +248,9 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
 
   #logRefused({ method, reason }: SlackFailure): void {
     const { channel } = this.#state;
-    this.#context.log.warn({ event: 'message_refused', channel, method, reason }, 'Slack refused a message');
+    this.#workspace.log.warn(
+      { event: 'message_refused', channel, method, reason },
+      'Slack refused a message',
+    );
   }
 }

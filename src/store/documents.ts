@@ -102,8 +102,8 @@ export function createStore(database: Database, { clock, onUnreadable }: Documen
     async erase(workspace) {
       // First: should the process die in between, what is sealed stays shut.
       await mapDatabaseErrors(database.keyv.delete(keyOf(GLOBAL, DATA_KEYS, workspace)));
-      for await (const keys of keysIn(database, workspace))
-        await mapDatabaseErrors(database.keyv.deleteMany(keys));
+      for await (const rows of pagesOf(database, rangeOf(`${part(workspace)}/`)))
+        await mapDatabaseErrors(database.keyv.deleteMany(rows.map(({ key }) => key)));
     },
     ping: () => pings.put('last', { at: clock.now() }),
     close: database.close,
@@ -120,11 +120,6 @@ export async function* pagesOf(database: Database, range: Range): AsyncGenerator
     // The first key after the last one.
     from = rows.length < PAGE ? undefined : `${rows.at(-1)?.key}\x01`;
   }
-}
-
-async function* keysIn(database: Database, workspace: string): AsyncGenerator<string[]> {
-  for await (const rows of pagesOf(database, rangeOf(`${part(workspace)}/`)))
-    yield rows.map(({ key }) => key);
 }
 
 async function findUnreadable(context: Context, workspace: string): Promise<UnreadableDocument[]> {
@@ -176,11 +171,11 @@ class KeyvCollection<T> implements Collection<T> {
     });
   }
 
-  update(id: string, change: Change<T>): Promise<T | undefined> {
+  update(id: string, change: Change<T>, expiresAt?: number): Promise<T | undefined> {
     return this.#locked(id, async () => {
       const envelope = await this.#read(id);
       const next = await change(envelope && this.#parse(id, envelope));
-      if (next !== undefined) await this.#write(id, next, envelope?.expiresAt);
+      if (next !== undefined) await this.#write(id, next, expiresAt ?? envelope?.expiresAt);
       else if (envelope !== undefined) await this.#remove(id);
       return next;
     });

@@ -45,12 +45,11 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   };
 }
 
-interface Connected {
-  database: Database;
-  sqlite: DatabaseSync | undefined;
-}
-
-async function connect(url: string, alone: boolean, onError: (error: Error) => void): Promise<Connected> {
+async function connect(
+  url: string,
+  alone: boolean,
+  onError: (error: Error) => void,
+): Promise<Pick<OpenStore, 'database' | 'sqlite'>> {
   if (url.startsWith(SQLITE)) return openSqlite({ path: url.slice(SQLITE.length), alone });
   if (isPostgres(url)) {
     const { openPostgres } = await import('./postgres.ts');

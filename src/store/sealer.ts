@@ -239,19 +239,14 @@ async function expectSameKeys(keys: EncryptionKeys, store: Store): Promise<void>
   );
 }
 
-export interface Rotation {
-  rewrapped: number;
-  /** Wrapped by the first key before this run. */
-  current: number;
-}
-
 /**
  * Wraps every workspace's data key with the first key, while the bot runs. Afterwards the others may be taken
  * out of `ENCRYPTION_KEYS`. Can be run again at any time.
+ * @returns how many were re-wrapped, and how many the first key had wrapped before
  * @throws SealError naming the key that is missing, or is not the one that it was; what was re-wrapped before it stays so
  */
-export async function rotateKeys(keys: EncryptionKeys, store: Store): Promise<Rotation> {
-  const rotation: Rotation = { rewrapped: 0, current: 0 };
+export async function rotateKeys(keys: EncryptionKeys, store: Store) {
+  const rotation = { rewrapped: 0, current: 0 };
   const wrapped = wrappedKeys(store);
   await expectSameKeys(keys, store);
   for (const { id: workspace } of await wrapped.list()) {

@@ -52,9 +52,10 @@ export interface Collection<T> {
   create(id: string, doc: T, expiresAt?: number): Promise<boolean>;
   /**
    * Reads, changes and writes under a lock of the document, among all replicas. `change` gets the document as it is and
-   * returns the new one, or undefined to delete it. It must not write the same document. An expiry is kept.
+   * returns the new one, or undefined to delete it. It must not write the same document.
+   * @param expiresAt as it was, if left out
    */
-  update(id: string, change: Change<T>): Promise<T | undefined>;
+  update(id: string, change: Change<T>, expiresAt?: number): Promise<T | undefined>;
   /** True if there was something to delete. */
   delete(id: string): Promise<boolean>;
   /** All documents, by id. Costs what the workspace holds, never more. */

@@ -3,7 +3,7 @@ import { ServiceError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import { type Account, AccountFailure, type Accounts } from '../records/accounts.ts';
-import { type Activity, getActivity } from '../service/activity.ts';
+import { getActivity } from '../service/activity.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { AccountClient } from '../service/client.ts';
 import {
@@ -18,13 +18,6 @@ import { listServers } from '../service/servers.ts';
 
 /** Options for menus, a few seconds old at most, and figures of up to a minute. All of it throws AccountFailure. */
 export type HostingCatalog = ReturnType<typeof createHostingCatalog>;
-
-interface WeekFigures {
-  /** Without statistics where the service gives none. */
-  activity: Activity;
-  /** Events that could not be read. */
-  skipped: readonly SkippedRows[];
-}
 
 const FIGURES_FRESH_MS = 60_000;
 
@@ -49,7 +42,8 @@ export function createHostingCatalog({ accounts, clock }: { accounts: Accounts; 
   };
 }
 
-async function weekFigures(client: AccountClient): Promise<WeekFigures> {
+/** Without statistics where the service gives none; `skipped`: events that could not be read. */
+async function weekFigures(client: AccountClient) {
   const skipped: SkippedRows[] = [];
   const activity = await getActivity(client, { range: 'last_7_days', stats: true }, { skipped });
   return { activity, skipped };

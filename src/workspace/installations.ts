@@ -21,8 +21,11 @@ export interface Installations {
   isInstalled(workspace: string): Promise<boolean>;
   /** Before the workspace is erased: notes that a token of the environment works no more. */
   end(workspace: string): Promise<void>;
-  /** Undefined where Deckhand is not installed, or by a token of the environment. */
-  about(workspace: string): Promise<InstallationFacts | undefined>;
+  /**
+   * When it was installed, milliseconds since the epoch, and whether tokens are replaced every few hours. Undefined where
+   * Deckhand is not installed, or by a token of the environment.
+   */
+  about(workspace: string): Promise<{ installedAt: number; isRotating: boolean } | undefined>;
   /**
    * Whether what names this workspace is for Deckhand at all: with a token of the environment, only what names the one
    * workspace or organisation that Slack says the token is of.
@@ -45,13 +48,6 @@ export class NotServed extends UserError {
   }
 }
 
-interface InstallationFacts {
-  /** Milliseconds since the epoch. */
-  installedAt: number;
-  /** Tokens are replaced every few hours. */
-  isRotating: boolean;
-}
-
 /** Where Slack sends browsers back to. */
 export const REDIRECT_PATH = '/slack/oauth_redirect';
 
@@ -61,8 +57,6 @@ export interface OauthInstallations {
   /** With which every install begins. */
   readonly options: InstallURLOptions;
   readonly states: Pick<InstallStates, 'faultOf'>;
-  /** Records which teams an organisation granted or removed; a later change of a team wins. False if all are old. */
-  noteTeams(workspace: string, teams: readonly string[], isGranted: boolean, at: number): Promise<boolean>;
 }
 
 /** @throws NotServed */

@@ -44,12 +44,6 @@ export interface Departure {
   cookie: { name: string; value: string };
 }
 
-/** What our page asks with: the browser keeps the cookie, and its form sends the token. */
-interface Question {
-  cookie: Departure['cookie'];
-  token: string;
-}
-
 export type LinkRequests = ReturnType<typeof createLinkRequests>;
 
 /**
@@ -142,8 +136,8 @@ export function createLinkRequests(parts: {
   };
 }
 
-/** Binds our page to the browser that shows it. */
-function question(ticket: string): Question {
+/** Binds our page to the browser that shows it: the browser keeps the cookie, and its form sends the token. */
+function question(ticket: string) {
   const cookie = { name: pageCookie(digest(ticket)), value: randomText() };
   return { cookie, token: tokenOf(ticket, cookie.value) };
 }

@@ -23,7 +23,6 @@ const Stored = z.object({
   expiresAt: z.number().optional(),
   /** Everything else: tokens, names and people must not be readable in the database. */
   sealed: z.string(),
-  teams: z.record(z.string(), z.object({ isGranted: z.boolean(), at: z.number() })).optional(),
 });
 type Stored = z.infer<typeof Stored>;
 
@@ -302,28 +301,18 @@ function mayKeep({ clock, log }: InstallationsParts, { expiresAt = 0 }: Stored, 
   if (kind === 'revoked' || expiresAt - clock.now() <= RETRY_MS) throw failure;
 }
 
-/** Installs by OAuth, and what an organisation grants to its teams. */
-function createOauthInstallations(parts: InstallationsParts, documents: Documents): OauthInstallations {
+/** Installs by OAuth. */
+function createOauthInstallations(
+  parts: InstallationsParts,
+  { installationStore }: Documents,
+): OauthInstallations {
   const { client, redirectUri } = parts;
   const options: InstallURLOptions = { scopes: [...SCOPE_NAMES], ...defined({ redirectUri }) };
   const states = createInstallStates({ ...parts, secret: client.secret }, options);
-  const { installationStore } = documents;
   return {
     options,
     states,
     provider: (stateCookieName) =>
       createProvider(parts, { installationStore, stateStore: states, stateCookieName }),
-    async noteTeams(workspace, teams, isGranted, at) {
-      let isNews = false;
-      await documents.of(workspace).update(ID, (current) => {
-        isNews = false;
-        if (current === undefined || at < current.installedAt) return current;
-        const fresh = teams.filter((team) => at > (current.teams?.[team]?.at ?? 0));
-        isNews = fresh.length > 0;
-        const known = Object.fromEntries(fresh.map((team) => [team, { isGranted, at }]));
-        return { ...current, teams: { ...current.teams, ...known } };
-      });
-      return isNews;
-    },
   };
 }

@@ -70,25 +70,9 @@ function namesOf({ name, permalink, identifier = '' }: Named): string[] {
   return [name, permalink ?? '', identifier].map(normalizeName);
 }
 
-/** By each of their names. Many who ask at the same time share a list, which may have a thousand projects. */
-const indexes = new WeakMap<readonly Project[], ReadonlyMap<string, readonly Project[]>>();
-
 /** Those that a word names, in any letter case. */
-export function namedIn(projects: readonly Project[], word: string): readonly Project[] {
-  const index = indexes.get(projects) ?? indexOf(projects);
-  indexes.set(projects, index);
-  return index.get(normalizeName(word)) ?? [];
-}
-
-function indexOf(projects: readonly Project[]): ReadonlyMap<string, readonly Project[]> {
-  const index = new Map<string, Project[]>();
-  for (const project of projects)
-    for (const name of new Set(namesOf(project))) {
-      const namesakes = index.get(name);
-      if (namesakes === undefined) index.set(name, [project]);
-      else namesakes.push(project);
-    }
-  return index;
+export function namedIn(projects: readonly Project[], word: string): Project[] {
+  return projects.filter((project) => isNamed(project, word));
 }
 
 /**

@@ -23,11 +23,6 @@ const MAX_PAGES = 15;
 
 type Person = NonNullable<UsersInfoResponse['user']>;
 
-interface UserGroup {
-  id: string;
-  name: string;
-}
-
 /**
  * What a person is to the workspace.
  * - `member`: of the workspace or its organisation, multi-channel guests too
@@ -135,7 +130,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
     },
     lacksGroups,
     /** Those of the team. Undefined unless the scope `usergroups:read` is known to be granted. */
-    async userGroups(team: string | undefined): Promise<UserGroup[] | undefined> {
+    async userGroups(team: string | undefined) {
       if (!scopes?.includes(GROUPS_SCOPE)) return undefined;
       const request = slack.call('usergroups.list', { include_count: true, ...ofTeam(team) });
       const answer = await withTimeout(clock, GROUPS_TIMEOUT_MS, undefinedOnSlackError(request));

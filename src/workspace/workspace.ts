@@ -75,9 +75,8 @@ export function createWorkspaces(parts: Parts) {
     return workspace;
   }
 
-  const workspaces = {
+  return {
     open,
-    enter: async (id: string): Promise<Workspace> => open(id),
     /** For a job that begins: undefined where Deckhand is not installed there any more. */
     async enterInstalled(id: string): Promise<Workspace | undefined> {
       return id === GLOBAL || (await parts.installations.isInstalled(id)) ? open(id) : undefined;
@@ -85,12 +84,11 @@ export function createWorkspaces(parts: Parts) {
     /** The same for what Slack sends, by the installation that it names. @throws NotServed */
     async admit(id: string): Promise<Workspace> {
       if (id !== GLOBAL) await parts.installations.admit(id);
-      return workspaces.enter(id);
+      return open(id);
     },
     /** Drops the context and its caches. */
     forget: (id: string) => void opened.delete(id),
   };
-  return workspaces;
 }
 
 function openWorkspace(parts: Parts & { drawPng: DrawPng }, id: string) {

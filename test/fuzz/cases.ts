@@ -140,7 +140,6 @@ const event = fc.record({
         'app_home_opened',
         'entity_details_requested',
         'link_shared',
-        'team_access_granted',
         'tokens_revoked',
         'message',
         'odd',

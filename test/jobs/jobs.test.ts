@@ -38,7 +38,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
       { n: 1, attempt: 1, key: undefined },
       { n: 2, attempt: 1, key: 'k' },
     ]);
-    expect((await engine.stats()).queues.q).toEqual({ waiting: 0, later: 0, running: 0, oldestDueMs: 0 });
+    expect((await engine.stats()).q).toEqual({ waiting: 0, later: 0, running: 0, oldestDueMs: 0 });
   });
 
   test('takes a key of a workspace once while its job waits or runs, and again after', async () => {
@@ -329,7 +329,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     await handled.given(1);
 
     expect(outcomes.filter((outcome) => outcome === 'unreadable')).toHaveLength(3);
-    expect((await engine.stats()).queues.q).toMatchObject({ waiting: 0, running: 0 });
+    expect((await engine.stats()).q).toMatchObject({ waiting: 0, running: 0 });
     const listed = await engine.unreadable('T1');
     expect(listed.map(({ queue }) => queue)).toEqual(['q', 'q', 'q']);
     expect(await engine.unreadable('T2')).toEqual([]);
@@ -371,7 +371,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     await handled.given(1);
     await site.advance(5 * SECOND);
 
-    const { oldestDueMs = 0, ...counts } = (await engine.stats()).queues.q ?? {};
+    const { oldestDueMs = 0, ...counts } = (await engine.stats()).q ?? {};
     expect(counts).toEqual({ waiting: 2, later: 1, running: 1 });
     expect(oldestDueMs).toBeGreaterThanOrEqual(5 * SECOND);
     release.resolve();
@@ -384,7 +384,7 @@ const TEXT = { queue: 'q', schema: z.object({ text: z.string() }) };
 async function idle(engine: Engine, site: Site): Promise<void> {
   for (let tries = 0; tries < 500; tries += 1) {
     await new Promise(setImmediate);
-    const { waiting = 0, running = 0 } = (await engine.stats()).queues.q ?? {};
+    const { waiting = 0, running = 0 } = (await engine.stats()).q ?? {};
     if (waiting + running === 0) return;
     await site.advance(100);
   }

@@ -52,7 +52,7 @@ test('several replicas that start at once on an empty database run each of many 
   const [a, b] = await Promise.all([replica(url, work), replica(url, work), replica(url, work)]);
   await Promise.all(Array.from({ length: 60 }, (_, n) => send(n % 2 ? a : b, n)));
   await handled.given(60);
-  await expect.poll(async () => (await a.stats()).queues.q?.running).toBe(0);
+  await expect.poll(async () => (await a.stats()).q?.running).toBe(0);
 
   expect(handled.jobs.map((job) => job.data.n).sort((x, y) => x - y)).toEqual(
     Array.from({ length: 60 }, (_, n) => n),

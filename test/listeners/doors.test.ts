@@ -189,7 +189,7 @@ async function ended(world: TestWorld, queue: string): Promise<void> {
   await expect
     .poll(
       async () => {
-        const { queues } = await world.app.parts.engine.stats();
+        const queues = await world.app.parts.engine.stats();
         return [queue, 'events'].map((name) => (queues[name]?.waiting ?? 0) + (queues[name]?.running ?? 0));
       },
       { timeout: 20_000 },

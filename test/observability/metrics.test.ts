@@ -79,7 +79,7 @@ function namesIn(expr: string): { metrics: string[]; labels: string[] } {
 /** What a process tells in which everything has happened once. */
 async function toldByAll(): Promise<string> {
   const metrics = createMetrics('0.0.0', async () => ({
-    queues: { requests: { waiting: 1, later: 1, running: 1, oldestDueMs: 1 } },
+    requests: { waiting: 1, later: 1, running: 1, oldestDueMs: 1 },
   }));
   metrics.ack(1);
   metrics.refused('forged');

@@ -132,9 +132,7 @@ describe('with one token the installation is what Slack says the token is of', (
       caller: { user: MALLORY, channel: CHANNEL, requestId: 'old' },
       text: 'me Mallory',
     });
-    await expect
-      .poll(async () => (await engine.stats()).queues.requests)
-      .toMatchObject({ waiting: 0, running: 0 });
+    await expect.poll(async () => (await engine.stats()).requests).toMatchObject({ waiting: 0, running: 0 });
     await expect(slack.of(FAR).call('users.info', { user: MALLORY })).rejects.toThrow('not_installed');
   });
 });

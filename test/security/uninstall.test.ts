@@ -41,7 +41,7 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
     });
     proxy.target = world.service.origin;
     await openBrowser(world).install(TEAM, PEOPLE.admin);
-    before = await world.app.workspaces.enter(TEAM);
+    before = world.app.workspaces.open(TEAM);
   });
   afterEach(async () => {
     await world.stop();
@@ -97,14 +97,14 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
     await before.jobs.send(NOTE, { text: 'x' });
     await takeOut();
     expect(await linkRequests.open(ticket)).toBe('unknown');
-    expect((await engine.stats()).queues.note?.waiting ?? 0).toBe(0);
+    expect((await engine.stats()).note?.waiting ?? 0).toBe(0);
 
     const writes = [
       () => before.jobs.send(NOTE, { text: 'x' }),
       () => before.sealer.seal({ record: 'x', field: 'x' }, 'x'),
     ];
     for (const write of writes) await expect(write(), String(write)).rejects.toThrow(InstallationEnded);
-    expect((await engine.stats()).queues.note?.waiting ?? 0).toBe(0);
+    expect((await engine.stats()).note?.waiting ?? 0).toBe(0);
     await nothingIsStored();
   });
 
@@ -137,7 +137,7 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
     const requests = { queue: 'requests', schema: z.unknown() };
     await engine.send(TEAM, requests, { kind: 'command', caller, text: 'use storefront' });
     const open = async () => {
-      const { requests: left } = (await engine.stats()).queues;
+      const { requests: left } = await engine.stats();
       return (left?.waiting ?? 0) + (left?.running ?? 0);
     };
     await expect.poll(open).toBe(0);

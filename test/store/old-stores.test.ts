@@ -82,7 +82,7 @@ describe.each(STORES)('a store that release $release left on $name', ({ release,
     const world = await open({ time: clock });
     const polled = world.service.requests.next(({ path }) => /\/test_access\/[^/]+$/.test(path));
     const { engine } = world.app.parts;
-    await expect.poll(async () => (await engine.stats()).queues.digest).toMatchObject({ later: 1 });
+    await expect.poll(async () => (await engine.stats()).digest).toMatchObject({ later: 1 });
     await clock.advance(60_000);
     expect((await polled).method).toBe('GET');
     await engine.stop(0);

@@ -166,12 +166,7 @@ function workspaceOf(
  * What is about the installation itself. It is stored apart from the workspace's own records, which it may erase along
  * with the memory that it has come.
  */
-export const LIFECYCLE_EVENTS: readonly string[] = [
-  'app_uninstalled',
-  'tokens_revoked',
-  'team_access_granted',
-  'team_access_revoked',
-];
+export const LIFECYCLE_EVENTS: readonly string[] = ['app_uninstalled', 'tokens_revoked'];
 
 /** An event as it is stored, and under which workspace. */
 export interface EventUnder {

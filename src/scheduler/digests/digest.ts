@@ -3,7 +3,7 @@ import { asClause } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { Digest } from '../../records/digests.ts';
 import { accountsChanged } from '../../records/schedules.ts';
-import { type LastOccurrence, nextOf } from '../../records/timed-schedules.ts';
+import { nextOf } from '../../records/timed-schedules.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import {
   type DigestFrame,
@@ -14,7 +14,14 @@ import {
 import type { ChartOptions } from '../../workspace/charts.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { deliver, deliverReply, isDelivered, isUndeliverable, undeliverableReason } from '../deliver.ts';
+import {
+  type Delivery,
+  deliver,
+  isDelivered,
+  isUndeliverable,
+  sendReply,
+  undeliverableReason,
+} from '../deliver.ts';
 import { type Occurrence, TimedKind } from '../schedules/timed.ts';
 import { failuresOf, type Gathered, gatherReports, isPassing, isQuiet, reportedOf } from './reports.ts';
 
@@ -60,9 +67,10 @@ function lateSinceOf({ scheduledAt }: Occurrence, now: number, startedAt: number
 }
 
 async function post(run: OccurrenceRun, reports: readonly Gathered[], isPosted: boolean): Promise<void> {
-  const { workspace, digest, job } = run;
+  const { workspace, digest, job, lateSince } = run;
   try {
-    await DIGESTS.end(workspace, job.data, await postDigest(run, reports, isPosted));
+    await postDigest(run, reports, isPosted);
+    await DIGESTS.end(workspace, job.data, { outcome: lateSince === undefined ? 'posted' : 'late' });
     const { id, channel } = digest;
     workspace.log.info({ event: 'digest_posted', channel, digest: id }, 'Digest posted');
   } catch (error) {
@@ -105,7 +113,7 @@ export function digestJob(startedAt: number): JobDefinition<Occurrence> {
 }
 
 /** An occurrence of a digest that is being posted. */
-export interface OccurrenceRun {
+interface OccurrenceRun {
   workspace: Workspace;
   digest: Digest;
   job: Job<Occurrence>;
@@ -121,11 +129,11 @@ const BUSY_MS = 3 * 60_000;
  * @param isPosted true where the message was posted already, before a kill
  * @throws SlackFailure
  */
-export async function postDigest(
+async function postDigest(
   run: OccurrenceRun,
   reports: readonly Gathered[],
   isPosted: boolean,
-): Promise<Pick<LastOccurrence, 'outcome'>> {
+): Promise<void> {
   const { workspace, digest, job, lateSince } = run;
   const { signal } = job;
   const frame = frameOf(workspace, digest, lateSince);
@@ -138,15 +146,9 @@ export async function postDigest(
     : await drawDigest(workspace, frame, reports, { busyMs: BUSY_MS, signal, onRefused });
   const { channel } = digest;
   const id = DIGESTS.nameOf(job.data);
-  const root = await deliver(workspace, {
-    id,
-    channel,
-    message,
-    signal,
-    possibleDuplicate: job.attempt > 1,
-  });
+  const sending = { signal, possibleDuplicate: job.attempt > 1 };
+  const root = await deliver(workspace, { id, channel, message, ...sending });
   if (root.ts !== '') await postThread(run, root, reports, refusal);
-  return { outcome: lateSince === undefined ? 'posted' : 'late' };
 }
 
 /** The message with the charts of its accounts. */
@@ -173,15 +175,12 @@ async function postThread(
   const { channel } = digest;
   const { threads = true } = await workspace.channels.get(channel);
   if (!threads) return;
-  const reply = (id: string, message: Message): Promise<boolean> =>
-    deliverReply(workspace, {
-      id: `${DIGESTS.nameOf(job.data)} ${id}`,
-      channel,
-      threadTs: root.ts,
-      message,
-      signal: job.signal,
-      possibleDuplicate: job.attempt > 1,
-    });
+  const reply = (name: string, message: Message): Promise<boolean> => {
+    const id = `${DIGESTS.nameOf(job.data)} ${name}`;
+    const sending = { signal: job.signal, possibleDuplicate: job.attempt > 1 };
+    const what: Delivery = { id, channel, threadTs: root.ts, message, ...sending };
+    return sendReply(workspace, channel, () => deliver(workspace, what));
+  };
   if (refusal !== undefined && !(await reply('picture', pictureRefusedMessage(refusal)))) return;
   for (const [at, message] of threadMessages(reports, digest).entries())
     if (!(await reply(`reply ${at}`, message))) return;

@@ -15,7 +15,7 @@ import { isMessageGone, isPlaceGone, isRefusal, undefinedOnSlackError } from '..
 import { episodeReply, episodeRoot } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type Delivery, deliver, deliverReply } from '../deliver.ts';
+import { type Delivery, post, sendReply } from '../deliver.ts';
 
 type Sending = Pick<Delivery, 'signal' | 'possibleDuplicate'>;
 
@@ -150,40 +150,30 @@ async function postRoot(workspace: Workspace, unsaid: Unsaid, sending: Sending):
   const { key, record, episode } = unsaid;
   const { id, roots, version } = episode;
   const name = `episode ${id} root ${roots}`;
-  const what = {
+  const { ts } = await post(workspace, {
     id: name,
     channel: record.subject.channel,
     message: episodeRoot(key, record.subject, episode),
     ...sending,
     possibleDuplicate: await isRepeat(workspace, unsaid, name),
-  };
-  // The thread of one that was deleted has what came before.
-  const said = roots > 0 ? { replies: [] } : {};
-  await deliver(workspace, what, {
-    ts: () => undefined,
-    keep: (_, ts) =>
-      keep(workspace, unsaid, {
-        // Slack had it already, and it was deleted since.
-        rootTs: ts === '' ? undefined : ts,
-        roots: roots + 1,
-        shownVersion: version,
-        ...said,
-      }),
+  });
+  await keep(workspace, unsaid, {
+    // Slack had it already, and it was deleted since.
+    rootTs: ts === '' ? undefined : ts,
+    roots: roots + 1,
+    shownVersion: version,
+    // The thread of one that was deleted has what came before.
+    ...(roots > 0 ? { replies: [] } : {}),
   });
 }
 
-async function editRoot(
-  workspace: Workspace,
-  unsaid: Unsaid,
-  edits: string,
-  sending: Sending,
-): Promise<void> {
+async function editRoot(workspace: Workspace, unsaid: Unsaid, ts: string, sending: Sending): Promise<void> {
   const { key, record, episode } = unsaid;
   const { subject } = record;
   const { channel } = subject;
   const message = episodeRoot(key, subject, episode);
   try {
-    await deliver(workspace, { id: `episode ${episode.id}`, channel, edits, message, ...sending });
+    await workspace.slack.update({ channel, ts }, message, sending.signal);
   } catch (error) {
     if (isMessageGone(error)) return keep(workspace, unsaid, { rootTs: undefined });
     if (isPlaceGone(error) || !isRefusal(error)) throw error;
@@ -203,10 +193,9 @@ async function sayReply(workspace: Workspace, unsaid: Unsaid, sending: Sending):
   if (reply !== undefined && episode.rootTs !== undefined && threads !== false) {
     const id = `episode ${episode.id} ${reply.kind} ${reply.number}`;
     const message = episodeReply(reply);
-    const sent = { ts: () => undefined, keep: async () => undefined };
     const possibleDuplicate = await isRepeat(workspace, unsaid, id);
     const what = { id, channel, threadTs: episode.rootTs, message, ...sending, possibleDuplicate };
-    await deliverReply(workspace, what, sent);
+    await sendReply(workspace, channel, () => post(workspace, what));
   }
   await episodeRecords(workspace.store).update(unsaid.key, (current) => {
     const { replies = [] } = current?.episodes.find(({ id }) => id === episode.id) ?? {};

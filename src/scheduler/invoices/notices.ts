@@ -45,8 +45,6 @@ export const INVOICE_FEED: Feed<BillingChannel, InvoicePage> = {
     return { invoices, skipped };
   },
   after: afterInvoices,
-  hasMoved: (before, after) =>
-    after.unread?.at !== before.unread?.at || JSON.stringify(after.known) !== JSON.stringify(before.known),
 };
 
 function afterInvoices(

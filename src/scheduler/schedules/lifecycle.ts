@@ -121,17 +121,14 @@ export async function undoRemoval<R>(
   { removedBy, undoneBy }: { removedBy: string; undoneBy: string },
   expectAllowed: (there: { channel: string }) => Promise<void>,
 ): Promise<Schedule<R>[] | undefined> {
-  const isOpen = (found: z.infer<typeof Removal>): boolean =>
-    (found.kind ?? kind.command) === kind.command && (found.undoneBy ?? undoneBy) === undoneBy;
-  const removal = await removals(workspace).get(removedBy);
-  if (removal === undefined || !isOpen(removal)) return undefined;
-  if (removal.channel !== undefined) await expectAllowed({ channel: removal.channel });
   const restored = await workspace.store.exclusive(SCHEDULES_LOCK, async () => {
-    const now = await removals(workspace).get(removedBy);
-    if (now === undefined || !isOpen(now)) return undefined;
+    const removal = await removals(workspace).get(removedBy);
+    const isOpen = (removal?.undoneBy ?? undoneBy) === undoneBy;
+    if (removal === undefined || !isOpen || (removal.kind ?? kind.command) !== kind.command) return undefined;
     const { removed, channel } = removal;
+    if (channel !== undefined) await expectAllowed({ channel });
     // A repetition after a kill has been let in before.
-    if (now.undoneBy === undefined && channel !== undefined)
+    if (removal.undoneBy === undefined && channel !== undefined)
       await expectRoomForSchedule(workspace, channel, removed.length);
     await removals(workspace).update(removedBy, (current) => current && { ...current, undoneBy });
     const schedules: Schedule<R>[] = [];

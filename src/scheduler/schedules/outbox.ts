@@ -8,7 +8,7 @@ import { isSlackFailure, isTooLong } from '../../slack/failure.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type Delivery, deliver, deliverReply, isUndeliverable, undeliverableReason } from '../deliver.ts';
+import { type Delivery, deliver, isUndeliverable, sendReply, undeliverableReason } from '../deliver.ts';
 import { noteOutcomes } from '../episodes/episodes.ts';
 import type { ScheduleKind } from './lifecycle.ts';
 import { pauseWhere } from './notify-owner.ts';
@@ -79,7 +79,8 @@ async function postBatch<Doc extends FeedChannel>(
     return take(workspace, outbox, id, batch, 'it was too old when it could be posted');
   try {
     const sending = { signal, possibleDuplicate: attempt > 1 };
-    if (batch.root !== undefined) await post(workspace, doc.channel, { ...batch, root: batch.root }, sending);
+    if (batch.root !== undefined)
+      await postMessages(workspace, doc.channel, { ...batch, root: batch.root }, sending);
     if (batch.episode !== undefined)
       await noteUpTo(workspace, doc, { ...batch, episode: batch.episode }, sending);
     await take(workspace, outbox, id, batch, undefined);
@@ -139,7 +140,7 @@ async function noteUpTo(
   await noteOutcomes(workspace, subject, outcomes, sending);
 }
 
-async function post(
+async function postMessages(
   workspace: Workspace,
   channel: string,
   { id, root, replies }: Batch & { root: Message },
@@ -150,6 +151,6 @@ async function post(
     // The message was deleted before its thread was complete.
     if (posted.ts === '') return;
     const reply = { id: `${id} ${at}`, channel, threadTs: posted.ts, message, ...sending };
-    if (!(await deliverReply(workspace, reply))) return;
+    if (!(await sendReply(workspace, channel, () => deliver(workspace, reply)))) return;
   }
 }

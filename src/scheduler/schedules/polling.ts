@@ -23,8 +23,6 @@ export interface Feed<Doc extends FeedChannel, Page> {
   fetch(client: AccountClient, signal?: AbortSignal): Promise<Page>;
   /** The channel after a page, with a batch pending where there is news. Pure. */
   after(doc: Doc, page: Page, context: PageContext): Doc;
-  /** Most polls find nothing, and then nothing is written. Pure. */
-  hasMoved(before: Doc, after: Doc): boolean;
 }
 
 export interface PageContext {
@@ -131,14 +129,15 @@ async function pollAccount<Doc extends FeedChannel, Page>(
 /** Stores how far the channel was read together with what is to be posted, then has that posted. */
 async function takeNews<Doc extends FeedChannel, Page>(
   workspace: Workspace,
-  { outbox, after, hasMoved }: Feed<Doc, Page>,
+  { outbox, after }: Feed<Doc, Page>,
   doc: Doc,
   { page, mentions }: { page: Page; mentions: Mentions },
 ): Promise<void> {
   const context = pageContext(workspace, mentions);
   const moved = (current: Doc | undefined): Doc | undefined =>
     current !== undefined && outbox.isActive(current) ? after(current, page, context) : current;
-  const isMoved = hasMoved(doc, after(doc, page, context));
+  // Most polls find nothing, and then nothing is written.
+  const isMoved = JSON.stringify(after(doc, page, context)) !== JSON.stringify(doc);
   const kept = isMoved ? await outbox.collection(workspace.store).update(feedChannelId(doc), moved) : doc;
   await postPending(workspace, outbox, kept);
 }

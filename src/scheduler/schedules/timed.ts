@@ -97,11 +97,7 @@ export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
   }
 
   /** From its latest occurrence on, or from when it began. One that is about to be resumed begins now. */
-  start(workspace: Workspace, { record }: Schedule<R>): Promise<void> {
-    return this.#startOf(workspace, record);
-  }
-
-  async #startOf(workspace: Workspace, record: R): Promise<void> {
+  async start(workspace: Workspace, { record }: Schedule<R>): Promise<void> {
     const { state, last, setUpAt, activeSince = setUpAt } = record;
     const since = state.kind === 'paused' ? workspace.clock.now() : activeSince;
     await startChain(workspace, this.#chainOf(record), Math.max(since, last?.scheduledAt ?? since));
@@ -143,7 +139,7 @@ export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
       const id = asked.id ?? freeId(this.#parts.noun.charAt(0), asked.requestId, isTaken);
       const setUpAt = workspace.clock.now();
       const record = existing ?? this.#parts.schema.parse({ ...asked, id, setUpAt, state: ACTIVE });
-      if (record.state.kind === 'active') await this.#startOf(workspace, record);
+      if (record.state.kind === 'active') await this.start(workspace, this.asSchedule(record));
       if (existing === undefined) await records.put(record);
       return this.asSchedule(record);
     });
@@ -156,7 +152,8 @@ export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
     const chosen = { ...choices, account, project, activeSince: workspace.clock.now() };
     return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
       const existing = await this.records(workspace).get(id);
-      if (existing?.state.kind === 'active') await this.#startOf(workspace, { ...existing, ...chosen });
+      if (existing?.state.kind === 'active')
+        await this.start(workspace, this.asSchedule({ ...existing, ...chosen }));
       return this.#changed(workspace, id, (current) => ({ ...current, ...chosen }));
     });
   }

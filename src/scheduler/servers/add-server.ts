@@ -12,12 +12,12 @@ import { createdNotice } from '../../views/servers/form.ts';
 import { provisioningMessage } from '../../views/servers/provisioning.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { deliver } from '../deliver.ts';
+import { post } from '../deliver.ts';
 import { FOLLOW_PROVISIONING, type ServerTarget } from './provisioning.ts';
 import {
   createOrders,
   findOrdered,
-  namesakesOf,
+  listNamesakes,
   notifyRefused,
   notifyUnknown,
   ServerOrder,
@@ -68,7 +68,10 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
   }
   if (order.created === undefined) {
     const { asked } = order;
-    if (!asked) await save({ asked: true, namesakes: await namesakesOf(workspace, order) });
+    if (!asked) {
+      const servers = await listNamesakes(workspace, order);
+      await save({ asked: true, namesakes: servers?.map(({ identifier }) => identifier) });
+    }
     await announce(workspace, order, true);
     const created = asked
       ? await findOrNotify(workspace, order, job.signal)
@@ -176,13 +179,11 @@ async function postRoot(
     possibleDuplicate: attempt > 1,
     isAwaited: true,
   };
-  // The order keeps where it is.
-  const sent = { ts: () => undefined, keep: async () => undefined };
   try {
-    return await deliver(workspace, { ...root, channel: draft.channel, threadTs }, sent);
+    return await post(workspace, { ...root, channel: draft.channel, threadTs });
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    return deliver(workspace, { ...root, channel: await workspace.slack.openDirect(user) }, sent);
+    return post(workspace, { ...root, channel: await workspace.slack.openDirect(user) });
   }
 }
 

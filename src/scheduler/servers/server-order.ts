@@ -65,12 +65,6 @@ export function createOrders({ store }: Pick<Workspace, 'store'>) {
 /** A request that was cut off may still be carried out, so its server is looked for more than once. */
 const LOOKS = 4;
 
-/** The identifiers of the servers that have the ordered one's name; undefined where they cannot be listed. */
-export async function namesakesOf(workspace: Workspace, order: ServerOrder): Promise<string[] | undefined> {
-  const servers = await listNamesakes(workspace, order);
-  return servers?.map(({ identifier }) => identifier);
-}
-
 /**
  * Finds a server whose order was not answered: the one of its name and kind that was not there before.
  * @returns undefined where that is not certain
@@ -96,7 +90,8 @@ export async function findOrdered(
   return undefined;
 }
 
-async function listNamesakes(
+/** The servers that have the ordered one's name; undefined where they cannot be listed. */
+export async function listNamesakes(
   workspace: Workspace,
   { user, draft }: ServerOrder,
 ): Promise<Server[] | undefined> {

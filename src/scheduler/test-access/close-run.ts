@@ -14,7 +14,7 @@ import {
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, isUndeliverable } from '../deliver.ts';
 import { PROGRESS } from '../followed-thread.ts';
-import { endStepsOfRun, type RunEnding } from '../workflows/end-steps.ts';
+import { endSteps, type RunEnding, stepEnding } from '../workflows/end-steps.ts';
 
 /** Records how a run ended: its target is free again, and whoever waits for it is told. Safe to repeat. */
 export async function closeRun(
@@ -34,7 +34,7 @@ export async function closeRun(
   }));
   if (closed === undefined) return;
   const { steps = [], guards = [] } = closed;
-  await endStepsOfRun(workspace, closed, steps, ending);
+  if (steps.length > 0) await endSteps(workspace, steps, await stepEnding(workspace, closed, ending));
   for (const check of guards) {
     const key = `${check.id} ${check.at} ${run.requestId}`;
     await workspace.jobs.send(GUARD_RESULTS, resultOf(closed, check, ending), { key });

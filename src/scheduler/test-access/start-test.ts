@@ -3,9 +3,9 @@ import type { Caller, Reply } from '../../core/reply.ts';
 import { type GuardCheck, requestOf } from '../../records/guards.ts';
 import { type Run, type Target, targetKey, usualDuration } from '../../records/test-runs.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { alreadyRunningMessage, type TestState } from '../../views/test-access/test-run.ts';
+import { alreadyRunningMessage } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { deliver } from '../deliver.ts';
+import { post } from '../deliver.ts';
 import { PROGRESS } from '../followed-thread.ts';
 import { closeRun, drawRoot, projectUrlOf } from './close-run.ts';
 import { FOLLOW_TEST, type FollowedTest } from './follow-test.ts';
@@ -67,21 +67,14 @@ export async function beginTest(workspace: Workspace, request: TestRequest): Pro
 async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean): Promise<void> {
   const { channel, threadTs, requestId, target } = run;
   let { rootTs } = run;
-  const say = async (state: TestState, edits?: string): Promise<void> => {
-    if (channel === undefined) return;
-    const id = `test ${requestId}`;
-    const message = drawRoot(workspace, run, state);
-    const root = { id, channel, threadTs, edits, message, possibleDuplicate: isResumed, isAwaited: true };
-    await deliver(workspace, root, {
-      ts: () => rootTs,
-      keep(_, ts) {
-        rootTs = ts;
-        return workspace.runs.change(run, { rootTs });
-      },
-    });
-  };
   try {
-    await say({ kind: 'starting' });
+    if (channel !== undefined && rootTs === undefined) {
+      const message = drawRoot(workspace, run, { kind: 'starting' });
+      const sending = { possibleDuplicate: isResumed, isAwaited: true };
+      const root = await post(workspace, { id: `test ${requestId}`, channel, threadTs, message, ...sending });
+      rootTs = root.ts;
+      await workspace.runs.change(run, { rootTs });
+    }
     await sendToFollow(workspace, { ...run, rootTs }, {});
   } catch (error) {
     const { account, project } = target;
@@ -91,8 +84,9 @@ async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean)
       : workspace.explain(error);
     const reason = failureWords(explained);
     await closeRun(workspace, run, { status: 'stopped', reason });
-    if (!rootTs) throw error;
-    await say({ kind: 'stopped', reason }, rootTs);
+    if (channel === undefined || !rootTs) throw error;
+    const message = drawRoot(workspace, run, { kind: 'stopped', reason });
+    await workspace.slack.update({ channel, ts: rootTs }, message);
   }
 }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { DAY_MS } from '../../core/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../core/clock.ts';
 import type { FeedCursor } from '../../records/watches.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 
@@ -81,7 +81,9 @@ function next(
     .filter(([, at]) => floor === null || at >= floor)
     .toSorted(([, one], [, other]) => other - one);
   const dropped = seen[MAX_SEEN]?.[1] ?? null;
-  return { seen: seen.slice(0, MAX_SEEN), floor: later(floor, dropped), lookedAt: now };
+  // It says roughly when the feed was read, so that most pages change nothing.
+  const lookedAt = now - cursor.lookedAt > HOUR_MS ? now : cursor.lookedAt;
+  return { seen: seen.slice(0, MAX_SEEN), floor: later(floor, dropped), lookedAt };
 }
 
 function later(one: number | null, other: number | null): number | null {

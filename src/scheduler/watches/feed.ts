@@ -1,4 +1,3 @@
-import { HOUR_MS } from '../../core/clock.ts';
 import { count } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import { subjectKey } from '../../records/episodes.ts';
@@ -24,8 +23,6 @@ import { isOpen, keep, takeDue } from './kept.ts';
 import { type FoundOutcome, followOutcomes, isFollowed, isPlaced } from './news.ts';
 
 const INTERVAL_MS = 60_000;
-/** The cursor is stored at least this often, so that it says roughly when the feed was read. */
-const MAX_UNSTORED_MS = HOUR_MS;
 /** API 4.9 (docs/service-api.md): seven days, so that neither a midnight elsewhere nor a pause of ours hides an event. */
 const RANGE = 'last_7_days';
 
@@ -53,15 +50,6 @@ export const WATCH_FEED: Feed<WatchedChannel, FeedPage> = {
     return { events, skipped, ...(unread === undefined ? {} : { unread }) };
   },
   after: afterPage,
-  hasMoved: (before, after) =>
-    after.pending.length !== before.pending.length ||
-    after.kept.lines.length !== before.kept.lines.length ||
-    after.kept.isCut !== before.kept.isCut ||
-    after.unread?.at !== before.unread?.at ||
-    after.place.floor !== before.place.floor ||
-    after.place.seen.length !== before.place.seen.length ||
-    after.place.seen[0]?.[0] !== before.place.seen[0]?.[0] ||
-    after.place.lookedAt - before.place.lookedAt > MAX_UNSTORED_MS,
 };
 
 /** For a person who waits. @throws AccountFailure where the service does not show the feed */

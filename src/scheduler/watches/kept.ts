@@ -30,22 +30,10 @@ export function takeDue(kept: Kept, open: readonly Watch[]): { due: Kept; left: 
   };
 }
 
-/** What is kept for one watch, and what for the others. Pure. */
-export function split(kept: Kept, id: string): { own: Kept; others: Kept } {
-  const own = kept.lines.filter((line) => line.for.includes(id)).map((line) => ({ ...line, for: [id] }));
-  const others = kept.lines
+/** Without what is kept for one watch alone. Pure. */
+export function without(kept: Kept, id: string): Kept {
+  const lines = kept.lines
     .map((line) => ({ ...line, for: line.for.filter((one) => one !== id) }))
     .filter((line) => line.for.length > 0);
-  return { own: { ...kept, lines: own }, others: { ...kept, lines: others } };
-}
-
-/** With what was kept for a watch that comes back; a line that is kept for others too stays one. Pure. */
-export function merge(kept: Kept, own: Kept): Kept {
-  const back = new Map(own.lines.map((line) => [line.line, line]));
-  const lines = kept.lines.map((line) => {
-    const same = back.get(line.line);
-    back.delete(line.line);
-    return same === undefined ? line : { ...line, for: [...new Set([...line.for, ...same.for])] };
-  });
-  return keep({ ...kept, lines: [...back.values()] }, lines, own.isCut);
+  return { ...kept, lines };
 }

@@ -13,7 +13,7 @@ import type { ScheduleKind } from '../schedules/lifecycle.ts';
 import { postPending } from '../schedules/outbox.ts';
 import { ensurePolling, type PageContext, pageContext } from '../schedules/polling.ts';
 import { afterPage, type FeedPage, fromPage, isActive, readFeed, WATCH_FEED } from './feed.ts';
-import { merge, split } from './kept.ts';
+import { without } from './kept.ts';
 
 export const WATCHES: ScheduleKind<PlacedWatch> = {
   command: 'watch',
@@ -43,10 +43,10 @@ export const WATCHES: ScheduleKind<PlacedWatch> = {
     await watchedChannels(store).update(feedChannelId(schedule), (current) => {
       const watches = current?.watches.filter(({ id }) => id === schedule.id) ?? [];
       if (current === undefined || watches.length === 0) return current;
-      const { own, others } = split(current.kept, schedule.id);
-      removed = { ...current, watches, kept: own, pending: [] };
+      removed = { ...current, watches, pending: [] };
       const left = current.watches.filter(({ id }) => id !== schedule.id);
-      return left.length === 0 ? undefined : { ...current, watches: left, kept: others };
+      if (left.length === 0) return undefined;
+      return { ...current, watches: left, kept: without(current.kept, schedule.id) };
     });
     return removed;
   },
@@ -56,8 +56,7 @@ export const WATCHES: ScheduleKind<PlacedWatch> = {
     const changed = await watchedChannels(store).update(feedChannelId(channel), (current) => {
       const others = current?.watches ?? [];
       const missing = watches.filter(({ id }) => !others.some((one) => one.id === id));
-      const kept = current === undefined ? channel.kept : merge(current.kept, channel.kept);
-      return { ...(current ?? channel), kept, watches: [...others, ...missing] };
+      return { ...(current ?? channel), watches: [...others, ...missing] };
     });
     const watch = changed?.watches.find(({ id }) => id === watches[0]?.id);
     if (watch === undefined) throw new TypeError('a removed watch has no record');
@@ -110,7 +109,7 @@ export function withPage(
 ): WatchedChannel {
   const isAnew = watch?.state.kind !== 'paused' || watch.state.cause === 'person';
   const isResumed = watch?.state.kind === 'paused' && isAnew;
-  const kept = isResumed ? split(channel.kept, watch.id).others : channel.kept;
+  const kept = isResumed ? without(channel.kept, watch.id) : channel.kept;
   if (isActive(channel)) return afterPage({ ...channel, kept }, page, context);
   if (isAnew) return { ...fromPage(channel, page, context.now), pending: [] };
   const { watches } = channel;

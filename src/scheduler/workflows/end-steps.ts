@@ -40,22 +40,8 @@ export async function endSteps(
   for (const execution of executions) await jobs.send(END_STEP, { execution, ending }, { key: execution });
 }
 
-/** Ends the steps that wait for a run. */
-export async function endStepsOfRun(
-  workspace: Pick<Workspace, 'jobs' | 'slack' | 'log'>,
-  closed: Run,
-  steps: readonly string[],
-  ending: RunEnding,
-): Promise<void> {
-  await endSteps(workspace, steps, await endingOf(workspace, closed, ending));
-}
-
-/** The outputs are those of `test_access` in manifest.yml. */
-async function endingOf(
-  { slack, log }: Pick<Workspace, 'slack' | 'log'>,
-  closed: Run,
-  ending: RunEnding,
-): Promise<Ending> {
+/** How the steps end that wait for a run; the outputs are those of `test_access` in manifest.yml. */
+export async function stepEnding({ slack, log }: Workspace, closed: Run, ending: RunEnding): Promise<Ending> {
   if ('status' in ending) return { error: unmarked(ending.reason) };
   const { reachable = 0, total = 0, channel, rootTs: ts } = closed;
   const status = sanitize(ending.run.status, 60);

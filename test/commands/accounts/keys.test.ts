@@ -246,7 +246,7 @@ describe('the keys of an account', () => {
       { purpose: 'mine', state: 'broken' },
     ]);
     await world.slack.until(
-      async () => (await world.app.parts.engine.stats()).queues['settle-accounts']?.waiting === 0,
+      async () => (await world.app.parts.engine.stats())['settle-accounts']?.waiting === 0,
     );
     expect((await workspaceOf(world).digests.list()).map(({ state }) => state.kind)).toEqual(['active']);
     expect(world.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);

@@ -321,7 +321,7 @@ async function planned({ app }: TestWorld, count = 1): Promise<number> {
         waiting = 0,
         later = 0,
         running = 0,
-      } = (await app.parts.engine.stats()).queues['watch-verification'] ?? {};
+      } = (await app.parts.engine.stats())['watch-verification'] ?? {};
       if (later !== count || waiting + running !== 0) throw new Error(`${later} looks wait, ${running} run`);
       return later;
     },

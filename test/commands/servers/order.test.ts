@@ -164,7 +164,7 @@ describe('an order of a server', () => {
     await engine.send(TEAM, rawJob('add-server'), ordered);
     await jobsDone(world, 'add-server', 2);
     await expect
-      .poll(async () => (await engine.stats()).queues['follow-provisioning']?.running, { timeout: 20_000 })
+      .poll(async () => (await engine.stats())['follow-provisioning']?.running, { timeout: 20_000 })
       .toBe(0);
     expect(thread(world)).toHaveLength(2);
     expect(roots(world)).toEqual([root]);

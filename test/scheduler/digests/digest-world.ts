@@ -53,7 +53,7 @@ export async function openDigestWorld(start = '2026-03-02T08:00:00Z'): Promise<D
       while (!(await isThere())) await turns(1);
     },
     async untilIdle() {
-      const queues = async () => Object.values((await world.app.parts.engine.stats()).queues);
+      const queues = async () => Object.values(await world.app.parts.engine.stats());
       while ((await queues()).some(({ waiting, running }) => waiting + running > 0)) await turns(1);
     },
     async passUntil(check: () => boolean | Promise<boolean>) {

@@ -250,7 +250,7 @@ describe('a digest', () => {
     await world.time.advance(HOUR);
     for (let hour = 0; dms().length < 1 && hour < 12; hour += 0.5) {
       await world.time.advance(HOUR / 2);
-      await world.passUntil(async () => (await world.app.parts.engine.stats()).queues.digest?.running === 0);
+      await world.passUntil(async () => (await world.app.parts.engine.stats()).digest?.running === 0);
     }
     expect(dms()).toEqual([expect.stringMatching(/Deckhand paused the digest.*`\/deckhand connect acme`/)]);
     expect(dms()[0]).toContain('because the stored key of the account `acme` cannot be read');

@@ -20,7 +20,7 @@ async function note(
   at: number,
   project = 'Storefront',
 ): Promise<void> {
-  const workspace = await world.app.workspaces.enter(TEAM);
+  const workspace = world.app.workspaces.open(TEAM);
   const outcome = { kind, id: `${kind} ${at}`, at, lines: [`deploy ${at}`] };
   await noteOutcomes(workspace, { ...SUBJECT, project, name: project }, [outcome]);
 }
@@ -55,7 +55,7 @@ describe('an episode', () => {
 
   test('is refused to those who click where its command is switched off', async ({ world }) => {
     await note(world, 'failure', 1_000);
-    const workspace = await world.app.workspaces.enter(TEAM);
+    const workspace = world.app.workspaces.open(TEAM);
     await workspace.channels.change(CHANNEL, (settings) => ({ ...settings, commands: ['test'] }));
     const place = { channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' };
     await world.as('member').click(place, { actionId: 'episode:claim' });
@@ -112,7 +112,7 @@ base('an episode goes with an uninstall', async ({ onTestFinished }) => {
   world.slack.invite(TEAM, CHANNEL, 'bot');
   await note(world, 'failure', 1_000);
   expect(await recordsOf(world)).toHaveLength(1);
-  const workspace = await world.app.workspaces.enter(TEAM);
+  const workspace = world.app.workspaces.open(TEAM);
   world.slack.uninstall(TEAM);
   await world.logged('"event":"uninstalled"');
   expect(await recordsOf(world)).toEqual([]);

@@ -13,7 +13,7 @@ const SUBJECT = {
 } as const;
 
 async function note(world: TestWorld, kind: 'failure' | 'success', minute: number): Promise<void> {
-  const workspace = await world.app.workspaces.enter(TEAM);
+  const workspace = world.app.workspaces.open(TEAM);
   const at = Date.now() + minute * 60_000;
   await noteOutcomes(workspace, SUBJECT, [{ kind, id: `${minute}`, at, lines: [`deploy ${minute}`] }]);
 }
@@ -24,7 +24,7 @@ const replies = (world: TestWorld) =>
   world.slack.thread(TEAM, CHANNEL, root(world).ts).map(({ text }) => text);
 
 async function deleteRoot(world: TestWorld): Promise<void> {
-  const { slack } = await world.app.workspaces.enter(TEAM);
+  const { slack } = world.app.workspaces.open(TEAM);
   await slack.call('chat.delete', root(world));
 }
 

@@ -96,7 +96,7 @@ describe('the schedules of an account', () => {
     await world.say('digest pause');
     await connectAccount(world.slack);
     await world.passUntil(
-      async () => (await world.app.parts.engine.stats()).queues['settle-accounts']?.waiting === 0,
+      async () => (await world.app.parts.engine.stats())['settle-accounts']?.waiting === 0,
     );
     expect(await states()).toBe('paused');
   });

@@ -30,14 +30,14 @@ test('a watch that is resumed while its last poll ends goes on being polled', as
   await asked.promise;
   await say('watch pause');
   await world.slack.until(() => blocks().includes('paused the watch'), { what: 'the pause' });
-  const workspace = await world.app.workspaces.enter(TEAM);
+  const workspace = world.app.workspaces.open(TEAM);
   const [schedule] = await WATCHES.list(workspace);
   if (schedule === undefined) throw new Error('there is no watch');
 
   /** The last poll ends after the watch was begun again, and before it is stored as active. */
   async function endPoll(): Promise<void> {
     gate.resolve();
-    const polls = async () => (await world.app.parts.engine.stats()).queues['watch-activity'];
+    const polls = async () => (await world.app.parts.engine.stats())['watch-activity'];
     await expect.poll(polls, { timeout: 10_000 }).toMatchObject({ waiting: 0, running: 0 });
   }
   await resumeSchedule(workspace, WATCHES, schedule, { prepared: endPoll });
