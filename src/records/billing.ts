@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
-import { Batch, feedChannelId, LastResult, ScheduleState, ToldUnread } from './schedules.ts';
+import { Batch, feedChannelId, LastResult, ReportedUnread, ScheduleState } from './schedules.ts';
 
 /** What is known of the account's invoices, by number, so that each piece of news is posted once. */
 export const KnownInvoices = z.object({
@@ -23,7 +23,7 @@ export const BillingChannel = z.object({
   /** Undefined until the invoices have been read once. */
   known: KnownInvoices.optional(),
   /** The invoices that could not be read, as the channel was told. */
-  unread: ToldUnread.optional(),
+  unread: ReportedUnread.optional(),
   /** Oldest first. */
   pending: z.array(Batch),
   last: LastResult.optional(),

@@ -118,8 +118,8 @@ export type Batch = z.infer<typeof Batch>;
  * How many entries of a list could not be read when the channel was last told. It is told again when there are more; a
  * lower number counts after a day, because odd entries come and go.
  */
-export const ToldUnread = z.object({ count: z.number(), at: z.number() });
-export type ToldUnread = z.infer<typeof ToldUnread>;
+export const ReportedUnread = z.object({ count: z.number(), at: z.number() });
+export type ReportedUnread = z.infer<typeof ReportedUnread>;
 
 /** The latest that was posted, or why not; mrkdwn of our own making. */
 export const LastResult = z.object({ at: z.number(), said: z.string() });
@@ -130,10 +130,10 @@ export type LastResult = z.infer<typeof LastResult>;
  * @param now milliseconds since the epoch
  */
 export function afterUnread(
-  reported: ToldUnread | undefined,
+  reported: ReportedUnread | undefined,
   skipped: readonly SkippedRows[],
   now: number,
-): { unread?: ToldUnread; isNews: boolean } {
+): { unread?: ReportedUnread; isNews: boolean } {
   const count = skipped.reduce((sum, rows) => sum + rows.count, 0);
   const known = reported?.count ?? 0;
   if (count > known) return { unread: { count, at: now }, isNews: true };

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { isObject } from '../core/json.ts';
 import { WATCH_MODES } from '../core/schedule-choices.ts';
 import { addDays, dayAt, instantAt, isZone } from '../jobs/zone.ts';
-import type { Collection, WorkspaceStore } from '../store/store.ts';
+import type { Collection, Upgrade, Versioned, WorkspaceStore } from '../store/store.ts';
 import { Outcome } from './episodes.ts';
-import { Batch, feedChannelId, LastResult, ScheduleState, ToldUnread } from './schedules.ts';
+import { Batch, feedChannelId, LastResult, ReportedUnread, ScheduleState } from './schedules.ts';
 
 /** A time of the day; an end may be 24:00. */
 const Time = z.string().regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/);
@@ -85,11 +86,11 @@ export const Kept = z.object({
   /** How many older ones there was no room for. */
   dropped: z.number(),
   /** True where the feed may have held more events than the service listed. */
-  isCut: z.boolean(),
+  isTruncated: z.boolean(),
 });
 export type Kept = z.infer<typeof Kept>;
 
-export const NOTHING_KEPT: Kept = { lines: [], dropped: 0, isCut: false };
+export const NOTHING_KEPT: Kept = { lines: [], dropped: 0, isTruncated: false };
 
 /**
  * What a channel is sent of one account: its watches share one cursor, so that an event that fits several is posted once.
@@ -97,12 +98,12 @@ export const NOTHING_KEPT: Kept = { lines: [], dropped: 0, isCut: false };
 export const WatchedChannel = z.object({
   channel: z.string(),
   account: z.string(),
-  place: FeedCursor,
+  cursor: FeedCursor,
   failing: Failing.default({}),
   watches: z.array(Watch),
   kept: Kept.default(NOTHING_KEPT),
   /** The events that could not be read, as the channel was told. */
-  unread: ToldUnread.optional(),
+  unread: ReportedUnread.optional(),
   /** The servers whose creation Deckhand tells here itself, by `announcedServer`. */
   announced: z.array(z.string()).default([]),
   /** Oldest first. */
@@ -110,9 +111,20 @@ export const WatchedChannel = z.object({
 });
 export type WatchedChannel = z.infer<typeof WatchedChannel>;
 
+/** Release 0.2.0 called the cursor a place, and what is truncated cut. */
+function withCursor({ place, kept, ...doc }: Parameters<Upgrade>[0]): ReturnType<Upgrade> {
+  const renamed = isObject(kept) ? { ...kept, isTruncated: kept.isCut } : undefined;
+  return { ...doc, cursor: place, kept: renamed };
+}
+
+export const WATCHED_CHANNELS = {
+  schema: WatchedChannel,
+  upgrades: [withCursor],
+} satisfies Versioned<WatchedChannel>;
+
 /** By `feedChannelId`. */
 export function watchedChannels(store: WorkspaceStore): Collection<WatchedChannel> {
-  return store.collection('watched-channels', WatchedChannel);
+  return store.collection('watched-channels', WATCHED_CHANNELS);
 }
 
 export function announcedServer(project: string, server: string): string {
@@ -122,11 +134,11 @@ export function announcedServer(project: string, server: string): string {
 /** Where Deckhand tells a channel itself that a server is made, no watch says so again. */
 export async function setAnnounced(
   store: WorkspaceStore,
-  place: Pick<PlacedWatch, 'channel' | 'account'>,
+  where: Pick<PlacedWatch, 'channel' | 'account'>,
   server: string,
   isAnnounced: boolean,
 ): Promise<void> {
-  await watchedChannels(store).update(feedChannelId(place), (current) => {
+  await watchedChannels(store).update(feedChannelId(where), (current) => {
     if (current === undefined) return current;
     const others = current.announced.filter((one) => one !== server);
     return { ...current, announced: isAnnounced ? [...others, server] : others };

@@ -465,7 +465,7 @@ export const SCHEDULES: readonly Subject[] = [
     'of all projects': () => [{ id: 'w7k2', account: ACCOUNT }, { ...WATCH }],
   }),
   subject(watchMessages, {
-    some: (hand) => [{ account: ACCOUNT, lines: news(hand), isCut: false, word: WORD }],
+    some: (hand) => [{ account: ACCOUNT, lines: news(hand), isTruncated: false, word: WORD }],
     'many, some missing': (hand) => [
       {
         account: ACCOUNT,
@@ -477,19 +477,19 @@ export const SCHEDULES: readonly Subject[] = [
           ...news(hand),
           ...news(hand),
         ].slice(0, 100),
-        isCut: true,
+        isTruncated: true,
         skipped: skipped(hand),
         word: WORD,
       },
     ],
     'kept until working hours': (hand) => [
-      { account: ACCOUNT, lines: news(hand), isCut: false, kept: { dropped: 3 }, word: WORD },
+      { account: ACCOUNT, lines: news(hand), isTruncated: false, kept: { dropped: 3 }, word: WORD },
     ],
     'of one’s own': (hand) => [
-      { account: ACCOUNT, lines: news(hand), isCut: false, word: WORD, isOwn: true },
+      { account: ACCOUNT, lines: news(hand), isTruncated: false, word: WORD, isOwn: true },
     ],
     'none could be read': (hand) => [
-      { account: ACCOUNT, lines: [], isCut: false, skipped: skipped(hand), word: WORD },
+      { account: ACCOUNT, lines: [], isTruncated: false, skipped: skipped(hand), word: WORD },
     ],
   }),
   subject(invoicesMessage, {

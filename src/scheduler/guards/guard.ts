@@ -73,8 +73,8 @@ async function takeResult(workspace: Workspace, job: Job<GuardResult>): Promise<
   if (unreachable === undefined) return takeFailure(workspace, job);
   const confirmed = await confirmedOf(workspace, guard, job.data, unreachable);
   if (confirmed === undefined) {
-    const again = { ...check, unreachable: unreachable.map(({ key }) => key), notFound: 0 };
-    return testAgain(workspace, again, workspace.clock.now() + AGAIN_MS);
+    const next = { ...check, unreachable: unreachable.map(({ key }) => key), notFound: 0 };
+    return testAgain(workspace, next, workspace.clock.now() + AGAIN_MS);
   }
   try {
     await noteOutcome(workspace, guard, job, confirmed);
@@ -99,8 +99,8 @@ async function confirmedOf(
   if (unreachable.length === 0) return unreachable;
   const record = await episodeRecords(store).get(subjectKey(subjectOf(guard)));
   if (record !== undefined && failingNow(record) !== undefined) return unreachable;
-  const again = unreachable.filter(({ key }) => check.unreachable.includes(key));
-  return again.length === 0 ? undefined : again;
+  const still = unreachable.filter(({ key }) => check.unreachable.includes(key));
+  return still.length === 0 ? undefined : still;
 }
 
 function subjectOf({ channel, account, project }: Guard): Subject {

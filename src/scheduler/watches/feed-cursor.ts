@@ -14,11 +14,11 @@ const RANGE_MS = 6 * DAY_MS;
 
 /** What a page holds that the cursor has not seen. */
 export interface Found {
-  place: FeedCursor;
+  cursor: FeedCursor;
   /** Oldest first. */
   fresh: ActivityEvent[];
   /** True where there may have been more events than the page holds. */
-  isCut: boolean;
+  isTruncated: boolean;
 }
 
 interface Entry {
@@ -29,7 +29,7 @@ interface Entry {
 
 /** The cursor after everything in the page. Pure. @param now milliseconds since the epoch */
 export function cursorAfter(page: readonly ActivityEvent[], now: number, unread?: number): FeedCursor {
-  return advance({ seen: [], floor: null, lookedAt: now }, page, now, unread).place;
+  return advance({ seen: [], floor: null, lookedAt: now }, page, now, unread).cursor;
 }
 
 /**
@@ -52,9 +52,9 @@ export function advance(
   const isOverrun = isFull && fresh.length === entries.length;
   const isLate = now - cursor.lookedAt > RANGE_MS;
   return {
-    place: next(cursor, entries, fresh, isFull, now),
+    cursor: next(cursor, entries, fresh, isFull, now),
     fresh: fresh.toSorted((one, other) => one.at - other.at).map(({ event }) => event),
-    isCut: fresh.length > 0 && (isOverrun || isLate),
+    isTruncated: fresh.length > 0 && (isOverrun || isLate),
   };
 }
 

@@ -70,7 +70,7 @@ export type FeedPage = Pick<Activity, 'events' | 'unread'> & { skipped?: readonl
  */
 export function afterPage(channel: WatchedChannel, page: FeedPage, context: PageContext): WatchedChannel {
   const { now, mentions } = context;
-  const { place, fresh, isCut } = advance(channel.place, page.events, now, page.unread);
+  const { cursor, fresh, isTruncated } = advance(channel.cursor, page.events, now, page.unread);
   const { open, closed, muted } = watchesAt(channel, now);
   const { failing, found } = followOutcomes(channel.failing, page.events, new Set(fresh), (event, kind) =>
     kind === 'failure'
@@ -95,24 +95,24 @@ export function afterPage(channel: WatchedChannel, page: FeedPage, context: Page
     context,
   );
   // Events that are missing may be among those that were watched for.
-  const isCutForAll = isCut && open.length === 0 && closed.length > 0;
-  const kept = keep(channel.kept, [...later.lines, ...atOpening], isCutForAll);
+  const isTruncatedForAll = isTruncated && open.length === 0 && closed.length > 0;
+  const kept = keep(channel.kept, [...later.lines, ...atOpening], isTruncatedForAll);
   const { due, left } = takeDue(kept, open);
   const { unread, isNews } = afterUnread(channel.unread, page.skipped ?? [], now);
-  const isTold = isNews && open.length > 0;
+  const isReported = isNews && open.length > 0;
   const next = {
     ...channel,
-    place,
+    cursor,
     failing,
     kept: left,
     announced: channel.announced.filter((server) => !created.includes(server)),
-    unread: isNews && !isTold ? channel.unread : unread,
+    unread: isNews && !isReported ? channel.unread : unread,
   };
   const said = {
     lines: news.lines,
-    isCut: isCut && open.length > 0,
-    skipped: isTold ? (page.skipped ?? []) : [],
-    ids: isCut || isTold ? open.map(({ id }) => id) : idsIn(news.lines),
+    isTruncated: isTruncated && open.length > 0,
+    skipped: isReported ? (page.skipped ?? []) : [],
+    ids: isTruncated || isReported ? open.map(({ id }) => id) : idsIn(news.lines),
   };
   const batches = [
     ...newsBatch(channel, `${context.batch} kept`, keptNews(due, open), context),
@@ -228,32 +228,32 @@ function newsBatch(
   news: FoundNews,
   { now: at, word }: PageContext,
 ): Batch[] {
-  const { lines, isCut, skipped = [], ids } = news;
-  if (lines.length === 0 && !isCut && skipped.length === 0) return [];
+  const { lines, isTruncated, skipped = [], ids } = news;
+  if (lines.length === 0 && !isTruncated && skipped.length === 0) return [];
   const { account } = channel;
   const messages = watchMessages({ ...news, account, word, isOwn: personOf(channel) !== undefined });
   return [{ id, at, ...messages, what: newsCount(news), for: [...ids] }];
 }
 
 /** What was kept until now and belongs to no episode, as one summary for the watches that asked for some of it. */
-function keptNews({ lines: all, dropped, isCut }: Kept, open: readonly Watch[]): FoundNews {
+function keptNews({ lines: all, dropped, isTruncated }: Kept, open: readonly Watch[]): FoundNews {
   const lines = all.filter(({ outcome }) => outcome === undefined);
-  const owed = open.filter(({ id }) => isCut || lines.some((line) => line.for.includes(id)));
-  return { lines, isCut, ids: owed.map(({ id }) => id), kept: { dropped } };
+  const owed = open.filter(({ id }) => isTruncated || lines.some((line) => line.for.includes(id)));
+  return { lines, isTruncated, ids: owed.map(({ id }) => id), kept: { dropped } };
 }
 
 /** The channel as if it had just begun to watch: nothing of the page is news. Pure. */
 export function fromPage(channel: WatchedChannel, { events, unread }: FeedPage, now: number): WatchedChannel {
-  return { ...channel, place: cursorAfter(events, now, unread), kept: NOTHING_KEPT };
+  return { ...channel, cursor: cursorAfter(events, now, unread), kept: NOTHING_KEPT };
 }
 
 /** A channel without watches. */
 export function newChannel(channel: string, account: string): WatchedChannel {
-  const place = { seen: [], floor: null, lookedAt: 0 };
+  const cursor = { seen: [], floor: null, lookedAt: 0 };
   return {
     channel,
     account,
-    place,
+    cursor,
     failing: {},
     watches: [],
     kept: NOTHING_KEPT,

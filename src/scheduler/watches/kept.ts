@@ -9,13 +9,13 @@ export function isOpen({ hours }: Pick<Watch, 'hours'>, now: number): boolean {
 }
 
 /** With more at its end; the oldest give way. Pure. */
-export function keep(kept: Kept, lines: readonly KeptLine[], isCut: boolean): Kept {
+export function keep(kept: Kept, lines: readonly KeptLine[], isTruncated: boolean): Kept {
   const all = [...kept.lines, ...lines];
   const dropped = Math.max(0, all.length - MAX_KEPT);
   return {
     lines: all.slice(dropped),
     dropped: kept.dropped + dropped,
-    isCut: kept.isCut || isCut,
+    isTruncated: kept.isTruncated || isTruncated,
   };
 }
 

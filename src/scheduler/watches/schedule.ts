@@ -45,8 +45,8 @@ export const WATCHES: ScheduleKind<PlacedWatch> = {
       if (current === undefined || watches.length === 0) return current;
       removed = { ...current, watches, pending: [] };
       const left = current.watches.filter(({ id }) => id !== schedule.id);
-      if (left.length === 0) return undefined;
-      return { ...current, watches: left, kept: without(current.kept, schedule.id) };
+      // What is kept for it stays, as it may come back.
+      return left.length === 0 ? undefined : { ...current, watches: left };
     });
     return removed;
   },

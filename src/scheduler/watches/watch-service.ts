@@ -68,7 +68,7 @@ export function addWatch(
 ): Promise<Schedule<PlacedWatch>> {
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
     const now = workspace.clock.now();
-    const empty = { ...newChannel(channel, account), place: { seen: [], floor: now, lookedAt: now } };
+    const empty = { ...newChannel(channel, account), cursor: { seen: [], floor: now, lookedAt: now } };
     await watchedChannels(workspace.store).update(feedChannelId(empty), (current = empty) => {
       const watches = [...current.watches.filter(({ id }) => id !== watch.id), watch];
       return { ...(isActive(current) ? current : empty), watches };

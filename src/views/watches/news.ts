@@ -17,7 +17,7 @@ export interface WatchedNews {
   /** Oldest first. */
   lines: readonly NewsLine[];
   /** True where there were so many events that some may be missing. */
-  isCut: boolean;
+  isTruncated: boolean;
   /** Of the feed, where the channel does not know it yet. */
   skipped?: readonly SkippedRows[];
   /** Set where they were kept until working hours: how many older ones there was no room for. */
@@ -55,7 +55,7 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
       ),
       blocks: [
         ...shown.map((text) => section(text)),
-        ...(found.isCut ? [section(cutWords(found))] : []),
+        ...(found.isTruncated ? [section(cutWords(found))] : []),
         context(
           found.skipped?.length ? skippedWords(found.skipped) : undefined,
           `Activity of ${code(found.account)}`,
@@ -68,9 +68,9 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
 }
 
 /** "3 events"; for lists. */
-export function newsCount({ lines, isCut }: Pick<WatchedNews, 'lines' | 'isCut'>): string {
-  if (lines.length === 0 && !isCut) return UNREAD;
-  return `${count(lines.length, 'event')}${isCut ? ', some may be missing' : ''}`;
+export function newsCount({ lines, isTruncated }: Pick<WatchedNews, 'lines' | 'isTruncated'>): string {
+  if (lines.length === 0 && !isTruncated) return UNREAD;
+  return `${count(lines.length, 'event')}${isTruncated ? ', some may be missing' : ''}`;
 }
 
 /**
@@ -97,10 +97,11 @@ function summaryOf(found: WatchedNews): string {
   return `${kept ? ':sunrise:' : ':newspaper:'} ${said}${dropped}`;
 }
 
-function headline({ lines, isCut, skipped, account }: WatchedNews): string {
+function headline({ lines, isTruncated, skipped, account }: WatchedNews): string {
   const of = code(account);
-  if (lines.length === 0 && !isCut && skipped?.length) return `Activity of ${of} that could not be read`;
-  return `${count(lines.length, 'event')} in ${of}${isCut ? ', and some may be missing' : ''}`;
+  if (lines.length === 0 && !isTruncated && skipped?.length)
+    return `Activity of ${of} that could not be read`;
+  return `${count(lines.length, 'event')} in ${of}${isTruncated ? ', and some may be missing' : ''}`;
 }
 
 /** "12 deploy completed, 3 deploy failed" */

@@ -65,13 +65,13 @@ describe('what is new in a page', () => {
   ])('is %s', (_what, first, second, expected) => {
     const found = advance(cursorAfter(first, NOW), second, NOW);
     expect(refs(found.fresh)).toEqual(expected);
-    expect(found.isCut).toBe(false);
-    expect(advance(found.place, second, NOW).fresh).toEqual([]);
+    expect(found.isTruncated).toBe(false);
+    expect(advance(found.cursor, second, NOW).fresh).toEqual([]);
   });
 
   it('comes back to a page that lacked it without being new again', () => {
-    const place = advance(cursorAfter([event('b', 20), event('a', 10)], NOW), [event('a', 10)], NOW).place;
-    expect(advance(place, [event('b', 20), event('a', 10)], NOW).fresh).toEqual([]);
+    const cursor = advance(cursorAfter([event('b', 20), event('a', 10)], NOW), [event('a', 10)], NOW).cursor;
+    expect(advance(cursor, [event('b', 20), event('a', 10)], NOW).fresh).toEqual([]);
   });
 
   it('is not what slides into a full page when others are deleted', () => {
@@ -85,32 +85,32 @@ describe('what is new in a page', () => {
     const burst = many(PAGE_SIZE, 0, 0);
     const found = advance(cursorAfter(burst, NOW), [event('x', 0), ...burst.slice(0, -1)], NOW);
     expect(refs(found.fresh)).toEqual(['x']);
-    expect(found.isCut).toBe(false);
+    expect(found.isTruncated).toBe(false);
   });
 
   it.each([
     [99, false],
     [100, true],
     [250, true],
-  ])('says after %i events that some may be missing: %s', (amount, isCut) => {
+  ])('says after %i events that some may be missing: %s', (amount, isTruncated) => {
     const all = [...many(amount, 10), ...before];
     const found = advance(cursorAfter(before, NOW), all.slice(0, PAGE_SIZE), NOW);
-    expect(found.isCut).toBe(isCut);
+    expect(found.isTruncated).toBe(isTruncated);
     expect(found.fresh).toHaveLength(Math.min(amount, PAGE_SIZE));
   });
 
   it('says that some may be missing after a pause longer than the range', () => {
-    const place = cursorAfter(before, NOW);
-    expect(advance(place, [event('z', 9 * DAY)], NOW + 9 * DAY).isCut).toBe(true);
-    expect(advance(place, before, NOW + 9 * DAY).isCut).toBe(false);
+    const cursor = cursorAfter(before, NOW);
+    expect(advance(cursor, [event('z', 9 * DAY)], NOW + 9 * DAY).isTruncated).toBe(true);
+    expect(advance(cursor, before, NOW + 9 * DAY).isTruncated).toBe(false);
   });
 
   it('keeps a bounded memory', () => {
-    let place = cursorAfter([], NOW);
-    for (let round = 0; round < 50; round += 1) place = advance(place, many(60, round * 60), NOW).place;
-    expect(JSON.stringify(place).length).toBeLessThan(20_000);
-    expect(advance(place, many(60, 49 * 60), NOW).fresh).toEqual([]);
-    expect(advance(place, many(60, 0), NOW).fresh).toEqual([]);
+    let cursor = cursorAfter([], NOW);
+    for (let round = 0; round < 50; round += 1) cursor = advance(cursor, many(60, round * 60), NOW).cursor;
+    expect(JSON.stringify(cursor).length).toBeLessThan(20_000);
+    expect(advance(cursor, many(60, 49 * 60), NOW).fresh).toEqual([]);
+    expect(advance(cursor, many(60, 0), NOW).fresh).toEqual([]);
   });
 });
 
@@ -127,7 +127,7 @@ class Reading {
   readonly feed: ActivityEvent[];
   readonly told: Array<string | null> = [];
   #second: number;
-  #place: FeedCursor;
+  #cursor: FeedCursor;
   /** How much of the feed was on a page that was read. */
   #read: number;
 
@@ -135,7 +135,7 @@ class Reading {
     this.feed = many(first).toReversed();
     this.#second = first;
     this.#read = first;
-    this.#place = cursorAfter(pageOf(this.feed), NOW);
+    this.#cursor = cursorAfter(pageOf(this.feed), NOW);
   }
 
   /** More at once than a page holds is another test's matter. */
@@ -147,13 +147,13 @@ class Reading {
     const stale = pageOf(this.feed);
     for (const gap of gaps) this.#happen(gap);
     const whole = pageOf(this.feed);
-    const found = advance(this.#place, { 'as it is': whole, shuffled: reordered(whole), stale }[page], NOW);
-    expect(found.isCut).toBe(false);
+    const found = advance(this.#cursor, { 'as it is': whole, shuffled: reordered(whole), stale }[page], NOW);
+    expect(found.isTruncated).toBe(false);
     // A process that dies before it stored its place looks again from the old one.
     if (isKilled) return;
     if (page !== 'stale') this.#read = this.feed.length;
     this.told.push(...refs(found.fresh));
-    this.#place = JSON.parse(JSON.stringify(found.place));
+    this.#cursor = JSON.parse(JSON.stringify(found.cursor));
   }
 
   #happen(gap: number): void {
@@ -182,7 +182,7 @@ describe('a feed that is looked at again and again', () => {
         const all = [...many(amount, first, apart), ...old];
         const found = advance(cursorAfter(old.slice(0, PAGE_SIZE), NOW), all.slice(0, PAGE_SIZE), NOW);
         const isWhole = found.fresh.length === amount;
-        expect(isWhole || found.isCut).toBe(true);
+        expect(isWhole || found.isTruncated).toBe(true);
         if (amount < PAGE_SIZE) expect(isWhole).toBe(true);
       }),
       { numRuns: byLength(120, 2_000) },

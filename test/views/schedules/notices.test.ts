@@ -11,7 +11,7 @@ describe('notices', () => {
         const news = refs.map((end_ref) => deployment(end_ref));
         const { root, replies } = watchMessages({
           lines: news.map((one) => newsLine(one, () => undefined)),
-          isCut: false,
+          isTruncated: false,
           account: 'acme',
           word: '/deckhand',
         });
