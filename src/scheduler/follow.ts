@@ -194,7 +194,7 @@ interface Opened<State extends FollowedState, View extends { kind: string }>
 const MESSAGE_GONE = 'The message that showed it is gone, so Deckhand no longer follows it.';
 
 /** What the service or a person did ends it, with a reason that is shown. */
-function isExplained(error: unknown): boolean {
+export function isExplained(error: unknown): boolean {
   return [AccountFailure, AccountKeyUnreadable, UserError].some((kind) => error instanceof kind);
 }
 

@@ -153,27 +153,21 @@ function wrap(by: EncryptionKey, workspace: string, id: string, key: Buffer): Wr
   return { id, wrappedBy: by.id, wrapped: encrypt(by.key, wrapContext(workspace, id), key) };
 }
 
-/** Whether this key wrapped the workspace's data key. */
-function opensWith(by: EncryptionKey, workspace: string, wrapped: WrappedKey): boolean {
-  try {
-    decrypt(by.key, wrapContext(workspace, wrapped.id), wrapped.wrapped);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** @throws SealError */
 export function unwrap(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): DataKey {
   const by = keys.find((key) => key.id === wrapped.wrappedBy);
   if (by === undefined)
-    throw new SealError(`ENCRYPTION_KEYS lacks the key ${wrapped.wrappedBy}. Add it behind the first one.`);
+    throw new SealError(
+      `ENCRYPTION_KEYS lacks ${wrapped.wrappedBy}, which stored credentials are sealed with. Add it behind the first key, then run deckhand rotate-keys before taking it away.`,
+    );
   try {
     const key = createSecretKey(decrypt(by.key, wrapContext(workspace, wrapped.id), wrapped.wrapped));
     return { id: wrapped.id, key };
   } catch (cause) {
-    const message = `A data key does not open with the key ${by.id} of ENCRYPTION_KEYS; was it replaced under the same id?`;
-    throw new SealError(message, { cause });
+    throw new SealError(
+      `ENCRYPTION_KEYS has another key under the id ${by.id} than the one that stored credentials are sealed with. Put the former key back, and give a new key an id of its own.`,
+      { cause },
+    );
   }
 }
 
@@ -214,29 +208,26 @@ function encodeContext(context: readonly string[]): Buffer {
 
 /**
  * For the start.
- * @throws SealError naming each `ENCRYPTION_KEYS` id that is in use but not given, or given with another key
+ * @throws SealError naming an `ENCRYPTION_KEYS` id that is in use but not given, or given with another key
  */
 export async function checkKeys(keys: EncryptionKeys, store: Store): Promise<void> {
-  const given = new Set(keys.map((key) => key.id));
-  const used = (await wrappedKeys(store).list()).map(({ doc }) => doc.wrappedBy);
-  const missing = [...new Set(used)].filter((id) => !given.has(id)).sort();
-  if (missing.length === 0) return expectSameKeys(keys, store);
-  throw new SealError(
-    `ENCRYPTION_KEYS lacks ${missing.join(', ')}, which stored credentials are sealed with. Add it behind the first key, then run deckhand rotate-keys before taking it away.`,
-  );
+  const byKey = Map.groupBy(await wrappedKeys(store).list(), ({ doc }) => doc.wrappedBy);
+  for (const wrapped of byKey.values()) {
+    const faults = wrapped.map(({ id, doc }) => sealFault(keys, id, doc));
+    // Of all that a key wrapped one may be damaged, which is no fault of the key.
+    if (!faults.includes(undefined)) throw faults[0];
+  }
 }
 
-/** A key that is given opens some data key of those that were wrapped under its id. */
-async function expectSameKeys(keys: EncryptionKeys, store: Store): Promise<void> {
-  const byId = Map.groupBy(await wrappedKeys(store).list(), ({ doc }) => doc.wrappedBy);
-  const wrong = keys.filter(
-    (key) => byId.get(key.id)?.some(({ id, doc }) => opensWith(key, id, doc)) === false,
-  );
-  if (wrong.length === 0) return;
-  const ids = wrong.map(({ id }) => id).join(', ');
-  throw new SealError(
-    `ENCRYPTION_KEYS has another key under the id ${ids} than the one that stored credentials are sealed with. Put the former key back, and give a new key an id of its own.`,
-  );
+/** Why the workspace's data key does not open; undefined where it does. */
+function sealFault(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): SealError | undefined {
+  try {
+    unwrap(keys, workspace, wrapped);
+    return undefined;
+  } catch (error) {
+    if (error instanceof SealError) return error;
+    throw error;
+  }
 }
 
 /**
@@ -248,7 +239,7 @@ async function expectSameKeys(keys: EncryptionKeys, store: Store): Promise<void>
 export async function rotateKeys(keys: EncryptionKeys, store: Store) {
   const rotation = { rewrapped: 0, current: 0 };
   const wrapped = wrappedKeys(store);
-  await expectSameKeys(keys, store);
+  await checkKeys(keys, store);
   for (const { id: workspace } of await wrapped.list()) {
     let changed = false;
     await wrapped.update(workspace, (current) => {

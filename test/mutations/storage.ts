@@ -101,8 +101,8 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'another key under the id of a former one is not noticed',
     file: 'src/store/sealer.ts',
-    from: 'opensWith(key, id, doc)) === false',
-    to: 'opensWith(key, id, doc)) === undefined',
+    from: 'if (!faults.includes(undefined)) throw faults[0];',
+    to: '',
     tests: [SEALING_TEST],
   },
   {
@@ -169,8 +169,8 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'the order of a server is not marked before it leaves',
     file: 'src/scheduler/servers/add-server.ts',
-    from: 'if (!asked) await save({ asked: true, namesakes: await namesakesOf(workspace, order) });',
-    to: 'void namesakesOf;',
+    from: 'await save({ asked: true, namesakes: servers?.map(({ identifier }) => identifier) });',
+    to: 'void servers;',
     tests: ['test/process/doubles.test.ts'],
     only: 'to the order of a server',
   },
@@ -185,7 +185,7 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'a delivery is not recorded after it was sent',
     file: DELIVER,
-    from: 'await sent.keep(id, ref.ts);',
+    from: 'await sent.put(id, { ts: ref.ts }, workspace.clock.now() + KEPT_MS);',
     to: '',
     tests: [DELIVER_TEST],
   },

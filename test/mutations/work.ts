@@ -120,7 +120,7 @@ export const WORK: readonly Mutation[] = [
   {
     name: 'a guard tells of what one test found',
     file: 'src/scheduler/guards/guard.ts',
-    from: 'return again.length === 0 ? undefined : again;',
+    from: 'return still.length === 0 ? undefined : still;',
     to: 'return unreachable;',
     tests: ['test/scheduler/guards/guard.test.ts'],
     only: 'flickers',

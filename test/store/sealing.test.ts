@@ -189,9 +189,9 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
     await sealerOf(keysOf(OLD), store).seal(FIELD, 'secret');
 
     await expect(checkKeys(keysOf(NEW), store)).rejects.toThrow('ENCRYPTION_KEYS lacks old,');
-    await expect(rotateKeys(keysOf(NEW), store)).rejects.toThrow('lacks the key old');
+    await expect(rotateKeys(keysOf(NEW), store)).rejects.toThrow('ENCRYPTION_KEYS lacks old,');
     const impostor = keysOf(`old:${randomBytes(32).toString('base64')}`);
-    await expect(sealerOf(impostor, store).seal(FIELD, 'x')).rejects.toThrow('replaced under the same id');
+    await expect(sealerOf(impostor, store).seal(FIELD, 'x')).rejects.toThrow('under the id old');
   });
 });
 

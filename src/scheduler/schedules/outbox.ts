@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { DAY_MS } from '../../core/clock.ts';
 import type { Message } from '../../core/message.ts';
 import type { Job, JobType } from '../../jobs/jobs.ts';
 import { subjectKey } from '../../records/episodes.ts';
@@ -35,9 +34,6 @@ export interface Outbox<Doc extends FeedChannel> {
 
 const BatchJob = z.object({ id: z.string(), batch: z.string() });
 type BatchJob = z.infer<typeof BatchJob>;
-
-/** As long as a delivery is remembered, less a day: an older batch might be posted twice. */
-const OLDEST_MS = 6 * DAY_MS;
 
 export function outboxJob<Doc extends FeedChannel>(
   outbox: Outbox<Doc>,
@@ -75,8 +71,6 @@ async function postBatch<Doc extends FeedChannel>(
   const batch = doc?.pending.find((pending) => pending.id === batchId);
   if (doc === undefined || batch === undefined) return;
   if (!outbox.isActive(doc)) return;
-  if (workspace.clock.now() - batch.at > OLDEST_MS)
-    return take(workspace, outbox, id, batch, 'it was too old when it could be posted');
   try {
     const sending = { signal, possibleDuplicate: attempt > 1 };
     if (batch.root !== undefined)

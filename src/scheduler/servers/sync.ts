@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
-import { AccountKeyUnreadable } from '../../records/account-keys.ts';
-import { AccountFailure } from '../../records/accounts.ts';
 import { getHostedResource, type HostedResource } from '../../service/hosted-resources.ts';
 import { type Addressee, notifyUser } from '../../slack/slack.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
@@ -12,7 +9,7 @@ import { resourceMessage } from '../../views/servers/hosting.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { currencyOf } from '../../workspace/hosting-catalog.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { FOLLOWED_AT_ONCE } from '../follow.ts';
+import { FOLLOWED_AT_ONCE, isExplained } from '../follow.ts';
 import { pollUntil } from '../poll-loop.ts';
 
 /** A requested sync, as its job keeps it. */
@@ -86,11 +83,8 @@ async function outcomeOf(
     const news = `:white_check_mark: The sync of ${bold(seen.name || id)} is done.`;
     return resourceMessage({ account: name, resource: seen, currency, maySync, news });
   } catch (error) {
-    const isExplained =
-      error instanceof AccountFailure || error instanceof AccountKeyUnreadable || error instanceof UserError;
-    if (!isExplained || signal.aborted) throw error;
-    const fields = { job: FOLLOW_SYNC.queue };
-    return failureMessage(workspace.report(error, fields));
+    if (!isExplained(error) || signal.aborted) throw error;
+    return failureMessage(workspace.report(error, { job: FOLLOW_SYNC.queue }));
   }
 }
 

@@ -14,15 +14,7 @@ import { FOLLOW_TEST, type FollowedTest } from './follow-test.ts';
 const GRACE_MS = 5 * 60_000;
 
 /** A test that is wanted, and where it is to be shown. */
-export interface TestRequest {
-  /** Identifies the request, so that a repetition after a kill finds its own run. */
-  requestId: string;
-  target: Target;
-  askedBy?: string;
-  /** Without one it is shown nowhere. */
-  channel?: string;
-  /** A thread there, in place of one of its own. */
-  threadTs?: string | undefined;
+export interface TestRequest extends Pick<Run, 'requestId' | 'target' | 'askedBy' | 'channel' | 'threadTs'> {
   /** The execution of a workflow step that ends with the run. */
   step?: string;
   /** The guard that waits for its end. */
