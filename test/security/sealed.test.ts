@@ -23,7 +23,7 @@ const SEALED = /"v1\.([^".]+)\.[^".]+"/g;
 /** Each seals something of its own; the tour below stores it. */
 const SEALERS = [
   'src/listeners/pipeline/run-submission.ts',
-  'src/records/account-keys.ts',
+  'src/records/accounts.ts',
   'src/records/service-people.ts',
   'src/workspace/link-requests.ts',
   'src/workspace/oauth-installations.ts',
