@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
-import type { Collection, WorkspaceStore } from '../store/store.ts';
-import { freeId } from './schedules.ts';
+import { type Collection, freeId, type WorkspaceStore } from '../store/store.ts';
 
 /** An integration that was set up or changed with Deckhand, as the service answered; never a property. */
 export const RememberedIntegration = z.object({

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { type Clock, DAY_MS } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
@@ -72,23 +71,6 @@ export const RECONCILE_SCHEDULES: JobType<z.infer<typeof AccountsChanged>> = {
  */
 export async function accountsChanged({ jobs, clock }: { jobs: WorkspaceJobs; clock: Clock }): Promise<void> {
   await jobs.send(RECONCILE_SCHEDULES, { at: clock.now() });
-}
-
-/** No vowels, no digits that read as one (0, 1, 3, 4, 8), no letters that are read as others: no name spells a word. */
-const ALPHABET = 'bcdfghjkmnpqrstvwxz25679';
-
-/**
- * A short name for people to type that nothing else has, e.g. `d7k2`: the same for the same seed, one character longer
- * after each four that are taken.
- */
-export function freeId(prefix: string, seed: string, isTaken: (id: string) => boolean): string {
-  for (let attempt = 0; ; attempt += 1) {
-    const bytes = hash('sha256', JSON.stringify([seed, attempt]), 'buffer');
-    const length = 3 + Math.floor(attempt / 4);
-    const letters = [...bytes].slice(0, length).map((byte) => ALPHABET[byte % ALPHABET.length]);
-    const id = prefix + letters.join('');
-    if (!isTaken(id)) return id;
-  }
 }
 
 export const StoredMessage = z.custom<Message>(

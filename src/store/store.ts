@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { z } from 'zod';
 import { InstallationEnded } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
@@ -155,4 +156,21 @@ function bringUp(upgrades: readonly Upgrade[], doc: unknown, version: number): u
 
 function upgradesOf<T>(shape: Shape<T>): readonly Upgrade[] {
   return 'upgrades' in shape ? shape.upgrades : [];
+}
+
+/** No vowels, no digits that read as one (0, 1, 3, 4, 8), no letters that are read as others: no name spells a word. */
+const ALPHABET = 'bcdfghjkmnpqrstvwxz25679';
+
+/**
+ * A short id of a document, for people to type, that no other has, e.g. `d7k2`: the same for the same seed, one character longer
+ * after each four that are taken.
+ */
+export function freeId(prefix: string, seed: string, isTaken: (id: string) => boolean): string {
+  for (let attempt = 0; ; attempt += 1) {
+    const bytes = hash('sha256', JSON.stringify([seed, attempt]), 'buffer');
+    const length = 3 + Math.floor(attempt / 4);
+    const letters = [...bytes].slice(0, length).map((byte) => ALPHABET[byte % ALPHABET.length]);
+    const id = prefix + letters.join('');
+    if (!isTaken(id)) return id;
+  }
 }

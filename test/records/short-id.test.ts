@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { freeId } from '../../src/records/schedules.ts';
+import { freeId } from '../../src/store/store.ts';
 
 it('short ids have no vowel, no digit that reads as one, and are free', () => {
   fc.assert(

@@ -5,13 +5,7 @@ import { code } from '../../core/mrkdwn.ts';
 import { CATCH_UP_MS, type Job, type JobType } from '../../jobs/jobs.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import { withScheduledAt } from '../../records/digests.ts';
-import {
-  ACTIVE,
-  freeId,
-  SCHEDULES_LOCK,
-  type Schedule,
-  type ScheduleState,
-} from '../../records/schedules.ts';
+import { ACTIVE, SCHEDULES_LOCK, type Schedule, type ScheduleState } from '../../records/schedules.ts';
 import {
   cronOf,
   type LastOccurrence,
@@ -19,6 +13,7 @@ import {
   type TimedSchedule,
   type TimedSchedules,
 } from '../../records/timed-schedules.ts';
+import { freeId } from '../../store/store.ts';
 import { say } from '../../views/blocks/message.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Account } from '../../records/accounts.ts';
-import { ACTIVE, feedChannelId, freeId, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
+import { ACTIVE, feedChannelId, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
 import { listWatches, type PlacedWatch, type Watch, watchedChannels } from '../../records/watches.ts';
+import { freeId } from '../../store/store.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
 import { pageContext } from '../schedules/polling.ts';
