@@ -3,7 +3,7 @@ import { outdated, UserError } from '../core/errors.ts';
 import { defined, parseJson } from '../core/json.ts';
 import type { Message, ModalView } from '../core/message.ts';
 import { unmarked } from '../core/mrkdwn.ts';
-import type { Audited, Caller, Reply } from '../core/reply.ts';
+import type { Audited, Caller, Change, Reply } from '../core/reply.ts';
 import type { Role } from '../core/roles.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Ending } from '../scheduler/workflows/end-steps.ts';
@@ -259,6 +259,11 @@ export class FormFault extends UserError {
     this.errors = errors;
     this.base = base;
   }
+}
+
+/** Closes the form, and says to the person alone what came of it. */
+export function closeWith(message: Message, audit: Change): Submitted {
+  return { kind: 'close', after: async () => ({ kind: 'private', message }), audit };
 }
 
 /** What a form holds. @throws FormFault with each message under its field */

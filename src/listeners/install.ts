@@ -93,18 +93,14 @@ export function installRoutes(parts: InstallParts): Routes {
       const url = new URL(await providerOf(address).generateInstallUrl(byOauth.options));
       const value = url.searchParams.get('state') ?? '';
       response.setHeader('set-cookie', cookieLine({ name: COOKIE, value }, address));
-      sendPage(response, 200, installPage(url.href, withGroups(url).href), parts.config);
+      // The same install, which asks for user groups too.
+      const wider = new URL(url);
+      wider.searchParams.set('scope', `${url.searchParams.get('scope')},${GROUPS_SCOPE}`);
+      sendPage(response, 200, installPage(url.href, wider.href), parts.config);
     },
     [`GET ${REDIRECT_PATH}`]: (request, response) =>
       providerOf(addressOf(byOauth, request)).handleCallback(request, response, callbackOptions),
   };
-}
-
-/** The same install, which asks for user groups too. */
-function withGroups(url: URL): URL {
-  const wider = new URL(url);
-  wider.searchParams.set('scope', `${url.searchParams.get('scope')},${GROUPS_SCOPE}`);
-  return wider;
 }
 
 /** Our own address, as far as it is known; its path is that of the cookie. */

@@ -89,12 +89,8 @@ async function question(visit: Visit): Promise<LinkEnd | undefined> {
   const { name, email, workspace, workspaceName = workspace } = requester;
   response.setHeader('set-cookie', cookieLine(cookie, page));
   allowForm(response, target);
-  sendPage(
-    response,
-    200,
-    linkQuestionPage({ name, email, workspace: workspaceName }, form, SLACK_COMMAND),
-    config,
-  );
+  const asked = { name, email, workspace: workspaceName };
+  sendPage(response, 200, linkQuestionPage(asked, form, SLACK_COMMAND), config);
   return undefined;
 }
 

@@ -2,7 +2,7 @@ import * as openid from 'openid-client';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { sendRequest } from '../core/http.ts';
-import { isObject, parseJson, parseObject } from '../core/json.ts';
+import { defined, isObject, parseJson, parseObject } from '../core/json.ts';
 import { findAddressFault } from './addresses.ts';
 
 /** All scopes of API 5.3 (docs/service-api.md). */
@@ -74,10 +74,7 @@ export function createOauth(options: OauthOptions) {
     /** Exchanges the code in the address that the browser came back to. */
     exchange: (callback: URL, { state, verifier }: { state: string; verifier: string | undefined }) =>
       explaining(async () => {
-        const checks = {
-          expectedState: state,
-          ...(verifier === undefined ? {} : { pkceCodeVerifier: verifier }),
-        };
+        const checks = { expectedState: state, ...defined({ pkceCodeVerifier: verifier }) };
         return openid.authorizationCodeGrant(await configure(), callback, checks);
       }),
     /** The e-mail address of the person that the tokens are of; undefined where the service does not say. */

@@ -137,11 +137,8 @@ export function createCallOnce({ token, web, tracing, observe }: CallParts): Cal
 }
 
 function spanOf(method: string, origin: string): SpanStart {
-  const attributes = () => ({
-    'http.request.method': 'POST',
-    'server.address': new URL(origin).hostname,
-    'slack.method': method,
-  });
+  const named = { 'http.request.method': 'POST', 'slack.method': method };
+  const attributes = () => ({ ...named, 'server.address': new URL(origin).hostname });
   return { name: `POST ${method}`, kind: 'client', attributes };
 }
 

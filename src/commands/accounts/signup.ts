@@ -21,6 +21,7 @@ import { failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { notice } from '../../views/blocks/modal.ts';
 import {
   type CommandContext,
+  closeWith,
   defineCommand,
   FormFault,
   readFields,
@@ -122,7 +123,7 @@ async function keepAccount(
     oauthUrls: made.oauth_urls,
     word,
   });
-  return { kind: 'close', after: async () => ({ kind: 'private', message }), audit: { target: name } };
+  return closeWith(message, { target: name });
 }
 
 /** The account exists, so signing up again would create a second one: the form is closed. */

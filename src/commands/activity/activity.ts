@@ -6,7 +6,6 @@ import type { Reply } from '../../core/reply.ts';
 import type { Account } from '../../records/accounts.ts';
 import { type Activity, type ActivityRange, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import type { Project } from '../../service/projects.ts';
 import {
   ActivityAsk,
   type ActivityAudience,
@@ -65,23 +64,18 @@ async function askOf(
   const account = await accountOf(context);
   const [zone, project] = await Promise.all([
     zoneOf(workspace, caller.user),
-    asked.project === undefined
-      ? boundProject(context, account)
-      : namedProject(context, account, asked.project),
+    askedProject(context, account, asked.project),
   ]);
   const { stats, range = DEFAULT_RANGE } = asked;
   const filter = project && { permalink: project.permalink, name: project.name.slice(0, 100) };
   return { account: account.name, range, stats, zone, page: 0, ...(filter ? { project: filter } : {}) };
 }
 
-/** @throws UserError where the name fits none or several */
-async function namedProject(
-  { workspace }: CommandContext,
-  account: Account,
-  named: string,
-): Promise<Project | undefined> {
+/** The channel's where none is named. @throws UserError where the name fits none or several */
+async function askedProject(context: CommandContext, account: Account, named: string | undefined) {
+  if (named === undefined) return boundProject(context, account);
   if (isEverything(named)) return undefined;
-  return findProject(await workspace.projects.list(account), named);
+  return findProject(await context.workspace.projects.list(account), named);
 }
 
 async function showTo(audience: ActivityAudience, query: ActivityAsk, context: CommandContext) {

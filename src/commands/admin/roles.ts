@@ -18,6 +18,7 @@ import type { Grants, Holders } from '../../workspace/roles.ts';
 import {
   type Command,
   type CommandContext,
+  closeWith,
   defineCommand,
   FormFault,
   fromForm,
@@ -158,11 +159,7 @@ async function saveRoles(
     ...groups[role].map((group) => `<!subteam^${group}>`),
     ...users[role].map((user) => `<@${user}>`),
   ]);
-  return {
-    kind: 'close',
-    after: async () => ({ kind: 'private', message: rolesMessage(mentions, { guests, allowed }) }),
-    audit: { target: changesOf(before, grants) },
-  };
+  return closeWith(rolesMessage(mentions, { guests, allowed }), { target: changesOf(before, grants) });
 }
 
 function byRole(of: (role: keyof Holders) => string[]): Holders {

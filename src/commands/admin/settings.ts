@@ -7,6 +7,7 @@ import type { Channel } from '../../records/channels.ts';
 import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/settings.ts';
 import {
   type CommandContext,
+  closeWith,
   defineCommand,
   fromForm,
   readFields,
@@ -60,11 +61,7 @@ async function submitSettings(state: ViewState, context: CommandContext): Promis
     layout,
     zone,
   }));
-  return {
-    kind: 'close',
-    after: async () => ({ kind: 'private', message: settingsMessage(saved) }),
-    audit: { where: origin.channel, target: changeOf(saved) },
-  };
+  return closeWith(settingsMessage(saved), { where: origin.channel, target: changeOf(saved) });
 }
 
 /** "threads on, layout full, acme/storefront", for the audit log. */

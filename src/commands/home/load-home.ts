@@ -34,33 +34,21 @@ import { rolesHeld } from '../permission.ts';
 function listing<R>(
   face: ScheduleFace,
   kind: ScheduleKind<R>,
-  describe: (record: R, now: number) => Pick<HomeSchedule, 'what' | 'next'>,
+  words: (record: R) => string,
+  nextAfter?: (record: R, now: number) => number | undefined,
 ): (workspace: Workspace) => Promise<HomeSchedule[]> {
   return async (workspace) =>
-    (await kind.list(workspace)).map(({ id, channel, state, record }) => ({
-      face,
-      id,
-      channel,
-      state,
-      ...describe(record, workspace.clock.now()),
-    }));
+    (await kind.list(workspace)).map(({ id, channel, state, record }) => {
+      const next = nextAfter?.(record, workspace.clock.now());
+      return { face, id, channel, state, what: words(record), next };
+    });
 }
 
 const LISTINGS = [
-  listing(SCHEDULE_FACES.digest, DIGESTS, (digest, now) => ({
-    what: digestWords(digest),
-    next: nextOf(digest, now),
-  })),
-  listing(SCHEDULE_FACES.guard, GUARDS, (guard, now) => ({
-    what: guardWords(guard),
-    next: nextOf(guard, now),
-  })),
-  listing(SCHEDULE_FACES.watch, CHANNEL_WATCHES, (placed) => ({
-    what: watchWords(placed),
-  })),
-  listing(SCHEDULE_FACES.invoices, INVOICE_NOTICES, ({ account }) => ({
-    what: noticeWords(account),
-  })),
+  listing(SCHEDULE_FACES.digest, DIGESTS, digestWords, nextOf),
+  listing(SCHEDULE_FACES.guard, GUARDS, guardWords, nextOf),
+  listing(SCHEDULE_FACES.watch, CHANNEL_WATCHES, watchWords),
+  listing(SCHEDULE_FACES.invoices, INVOICE_NOTICES, ({ account }) => noticeWords(account)),
 ] as const;
 
 /** What App Home shows to a person, from our own records alone. */

@@ -13,16 +13,18 @@ import {
 import { failureWords } from '../../views/blocks/failures.ts';
 import { saidBesides } from '../../views/blocks/service-failures.ts';
 import { type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
+import { addedMessage, authoriseMessage, INTEGRATION_ADD } from '../../views/integrations/form.ts';
 import {
-  addedMessage,
-  authoriseMessage,
-  INTEGRATION_ADD,
-  integrationModal,
-} from '../../views/integrations/form.ts';
-import { type CommandContext, defineCommand, FormFault, type Submitted, type ViewState } from '../command.ts';
+  type CommandContext,
+  closeWith,
+  defineCommand,
+  FormFault,
+  type Submitted,
+  type ViewState,
+} from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
 import { chosenProject, type FormProject, projectForForm } from '../resolve-target.ts';
-import { FORM, originOf, redrawActions, remember } from './form.ts';
+import { FORM, openForm, originOf, redrawActions, remember } from './form.ts';
 
 export const integrationAdd = defineCommand({
   name: 'integration add',
@@ -33,16 +35,8 @@ export const integrationAdd = defineCommand({
   needsAccount: true,
   args: z.object({ project: z.string().optional() }),
   async run({ project: named }, context) {
-    const { caller, workspace } = context;
     const { account, project } = await projectForForm(context, named);
-    const view = integrationModal({
-      callbackId: INTEGRATION_ADD,
-      origin: { channel: caller.channel, thread: caller.threadTs, account: account.name, project },
-      values: {},
-      wireNames: workspace.config.SERVICE_HOOK_TYPES,
-      typedProject: named,
-    });
-    return { kind: 'modal', view };
+    return openForm(context, INTEGRATION_ADD, { account: account.name, project }, named);
   },
   actions: redrawActions,
   submissions: [{ ...FORM, callbackId: INTEGRATION_ADD, isOrder: true, submit: submitAdd }],
@@ -66,8 +60,7 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
       { what: `project ${code(project.permalink)}`, list: 'projects' },
     );
     const message = await outcomeOf(context, target, newIntegration(filled, type), result);
-    const audit = { target: `${account.name}/${project.permalink}` };
-    return { kind: 'close', after: async () => ({ kind: 'private', message }), audit };
+    return closeWith(message, { target: `${account.name}/${project.permalink}` });
   } catch (error) {
     if (!(error instanceof AccountFailure) || error.cause.certainlyNotDone) throw error;
     throw new FormFault({}, perhapsDone(context, error));

@@ -20,12 +20,12 @@ import {
   INTEGRATION_EDIT,
   INTEGRATION_FIELD,
   type IntegrationOrigin,
-  integrationModal,
   shownName,
 } from '../../views/integrations/form.ts';
 import {
   type ActionContext,
   type CommandContext,
+  closeWith,
   defineCommand,
   FormFault,
   fromButton,
@@ -34,7 +34,7 @@ import {
 } from '../command.ts';
 import { integrationPicker } from '../option-sources.ts';
 import { accountOf, chosenProject, type FormProject, projectForForm } from '../resolve-target.ts';
-import { drawn, FORM, type Known, originOf, remember } from './form.ts';
+import { drawn, FORM, type Known, openForm, originOf, remember } from './form.ts';
 
 const ButtonValue = z.object({ id: z.string() });
 const MAX_IDENTIFIER = 255;
@@ -47,11 +47,11 @@ export const integrationEdit = defineCommand({
   role: 'operator',
   needsAccount: true,
   args: z.object({ id: z.string().optional(), project: z.string().optional() }),
-  run: ({ id, project }, context) => openForm(context, id, project),
+  run: ({ id, project }, context) => openEdit(context, id, project),
   actions: [
     {
       actionId: 'integration:edit',
-      run: (value, context) => openForm(context, fromButton(ButtonValue, value).id, undefined),
+      run: (value, context) => openEdit(context, fromButton(ButtonValue, value).id, undefined),
     },
     { actionId: INTEGRATION_FIELD, run: pick },
   ],
@@ -59,12 +59,12 @@ export const integrationEdit = defineCommand({
   optionSources: [integrationPicker],
 });
 
-async function openForm(
+async function openEdit(
   context: CommandContext,
   id: string | undefined,
   project: string | undefined,
 ): Promise<Reply> {
-  const { caller, workspace } = context;
+  const { workspace } = context;
   if (id !== undefined && id.length > MAX_IDENTIFIER) throw new UserError('That is no identifier.');
   const remembered = await workspace.integrations.list();
   if (id === undefined && remembered.length === 0)
@@ -72,18 +72,10 @@ async function openForm(
       offer: { label: 'Add one', text: 'integration add' },
     });
   const known = id === undefined ? undefined : await workspace.integrations.find(id);
-  const from = { channel: caller.channel, thread: caller.threadTs };
   const origin: IntegrationOrigin = known
-    ? { ...from, ...knownTarget(known) }
-    : { ...from, ...(await unknownTarget(context, id, project)), picks: remembered.length > 0 };
-  const view = integrationModal({
-    callbackId: INTEGRATION_EDIT,
-    origin,
-    values: {},
-    wireNames: workspace.config.SERVICE_HOOK_TYPES,
-    typedProject: project,
-  });
-  return { kind: 'modal', view };
+    ? knownTarget(known)
+    : { ...(await unknownTarget(context, id, project)), picks: remembered.length > 0 };
+  return openForm(context, INTEGRATION_EDIT, origin, project);
 }
 
 /** What is remembered of an integration. */
@@ -173,8 +165,7 @@ async function saveChanges(
   );
   const edited = { identifier, type: shown?.type ?? type?.label ?? '', shown, changes };
   const message = await outcomeOf(context, { account: account.name, project }, result, edited);
-  const audit = { target: `${account.name}/${project.permalink}/${identifier}` };
-  return { kind: 'close', after: async () => ({ kind: 'private', message }), audit };
+  return closeWith(message, { target: `${account.name}/${project.permalink}/${identifier}` });
 }
 
 interface Edited {

@@ -1,4 +1,5 @@
 import type { ModalView } from '../../core/message.ts';
+import type { Reply } from '../../core/reply.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import { findHookType, INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
 import { chosenType } from '../../views/integrations/fields.ts';
@@ -25,6 +26,21 @@ export function originOf(state: ViewState): IntegrationOrigin {
 function secretsIn(state: ViewState): readonly string[] {
   const { shown } = originOf(state);
   return secretFieldsOf(shown === undefined ? chosenType(state.values) : findHookType(shown.type));
+}
+
+/** The form as it opens. @param typed a project that may not be looked up yet */
+export function openForm(
+  { caller, workspace }: CommandContext,
+  callbackId: IntegrationForm['callbackId'],
+  about: IntegrationOrigin,
+  typedProject: string | undefined,
+): Reply {
+  const origin = { ...about, channel: caller.channel, thread: caller.threadTs };
+  const wireNames = workspace.config.SERVICE_HOOK_TYPES;
+  return {
+    kind: 'modal',
+    view: integrationModal({ callbackId, origin, values: {}, wireNames, typedProject }),
+  };
 }
 
 /** The form as it stands, for what is chosen in it so far. */

@@ -49,14 +49,8 @@ export const serverAdd = defineCommand({
   async run({ project: named }, context) {
     const channel = channelOf(context);
     const { account, project } = await projectForForm(context, named);
-    const draft: Draft = {
-      channel,
-      thread: context.caller.threadTs,
-      account: account.name,
-      project,
-      protocol: 'static_hosting',
-    };
-    const form = { draft, values: {}, typedProject: named };
+    const from = { channel, thread: context.caller.threadTs, account: account.name, project };
+    const form = { draft: { ...from, protocol: 'static_hosting' }, values: {}, typedProject: named } as const;
     return { kind: 'modal', view: openServerForm(context, form), fill: () => drawOrBanner(context, form) };
   },
   actions: [

@@ -170,14 +170,17 @@ async function choicesOf(
   const project = found ? watchedProject(found) : undefined;
   // One that stands unchanged is not looked for again: it may be gone from the service.
   const isSame = project?.permalink === before.project?.permalink && typed === before.server?.name;
-  const serverIn = (within: string) =>
-    underField('server', () => serverOf(context, account, within, typed), 'The project has no such server.');
-  const server = project && !isSame && typed ? await serverIn(project.permalink) : typed;
+  const server = async (): Promise<Watch['server']> => {
+    if (isSame || !typed) return isSame ? before.server : undefined;
+    if (project === undefined) return watchedServer(typed);
+    const look = () => serverOf(context, account, project.permalink, typed);
+    return watchedServer(await underField('server', look, 'The project has no such server.'));
+  };
   const times = hours ? await underField('hours', () => readHours(hours)) : undefined;
   return {
     mode,
     project,
-    server: isSame ? before.server : server ? watchedServer(server) : undefined,
+    server: await server(),
     // In the zone that they had, else in that of the person who gives them.
     hours: times && { ...times, zone: before.hours?.zone ?? (await zoneOf(workspace, caller.user)) },
   };

@@ -49,14 +49,8 @@ export function connectModal(
       initial: account,
     }),
     ...purposeBlocks(choice),
-    emailInput('email', 'E-mail address', {
-      hint: 'The one you log in with.',
-      initial: email,
-    }),
-    textInput('api_key', 'API key', {
-      hint: 'From the account’s security or API settings.',
-      maxLength: 300,
-    }),
+    emailInput('email', 'E-mail address', { hint: 'The one you log in with.', initial: email }),
+    textInput('api_key', 'API key', { hint: 'From the account’s security or API settings.', maxLength: 300 }),
     context(
       ':lock: Slack cannot hide what you type here. Deckhand encrypts the key, shows only its last four characters, and uses it for this workspace only.',
     ),
@@ -73,10 +67,8 @@ function purposeBlocks(choice: PurposeChoice | undefined): KnownBlock[] {
 function choiceOf(value: Purpose, shared: PurposeChoice['shared']): Choice {
   switch (value) {
     case 'shared': {
-      const description =
-        shared === undefined
-          ? 'For commands without a key of their own'
-          : `Replaces the key ${maskedKey(shared.keyTail)} of ${shared.email}`;
+      const replaced = shared && `Replaces the key ${maskedKey(shared.keyTail)} of ${shared.email}`;
+      const description = replaced ?? 'For commands without a key of their own';
       return { value, text: 'Everybody’s commands, and schedules', description };
     }
     case 'billing':

@@ -4,7 +4,7 @@ import type { Message } from '../../core/message.ts';
 import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { AuditEntry } from '../../records/audit.ts';
 import { listBlocks } from '../blocks/lists.ts';
-import { button, buttons, context, header, say } from '../blocks/message.ts';
+import { button, buttons, context, headed, say } from '../blocks/message.ts';
 
 export const MAX_ON_PAGE = 50;
 
@@ -23,21 +23,14 @@ const SIGNS = { done: ':white_check_mark:', refused: ':no_entry:', failed: ':x:'
 
 export function auditMessage(entries: readonly AuditEntry[], at: AuditPage, hasMore: boolean): Message {
   if (entries.length === 0 && at.page === 0) return say('The audit log is empty.');
-  const lines = entries.map(lineOf);
-  const pageButton = (label: string, page: number): Button =>
+  const turn = (label: string, page: number): Button =>
     button(label, `audit:page#${page}`, { value: { ...at, page } });
-  return {
-    text: `Who did what, page ${at.page + 1}`,
-    blocks: [
-      header('Who did what'),
-      ...listBlocks(lines),
-      ...buttons(
-        at.page > 0 && pageButton('Newer', at.page - 1),
-        hasMore && pageButton('Older', at.page + 1),
-      ),
-      context(`Page ${at.page + 1}. Kept for 400 days.`),
-    ],
-  };
+  return headed(
+    'Who did what',
+    ...listBlocks(entries.map(lineOf)),
+    ...buttons(at.page > 0 && turn('Newer', at.page - 1), hasMore && turn('Older', at.page + 1)),
+    context(`Page ${at.page + 1}. Kept for 400 days.`),
+  );
 }
 
 function lineOf({ at, who, what, where, target, result }: AuditEntry): string {

@@ -28,11 +28,9 @@ export function input(
     block_id: field,
     label: plainText(label, LIMITS.inputLabel),
     element: { ...element, action_id: field },
-    ...defined({
-      hint: hint === undefined ? undefined : plainText(hint, LIMITS.inputHint),
-      optional: optional || undefined,
-      dispatch_action: dispatch || undefined,
-    }),
+    ...(hint !== undefined && { hint: plainText(hint, LIMITS.inputHint) }),
+    ...(optional && { optional }),
+    ...(dispatch && { dispatch_action: dispatch }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { HostedResource, Region, Size } from '../../service/hosted-resource
 import { menu } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { table } from '../blocks/lists.ts';
-import { button, buttons, context, header, say, section } from '../blocks/message.ts';
+import { button, buttons, context, headed, header, say, section } from '../blocks/message.ts';
 import { money, monthly } from '../blocks/money.ts';
 import { type Fact, factLines, statusIcon, statusWords } from './server.ts';
 
@@ -114,10 +114,7 @@ function factsOf({ resource, currency }: ResourceView): Fact[] {
 export function regionsMessage(account: string, regions: readonly Region[]): Message {
   if (regions.length === 0) return say(`The account ${code(account)} can choose no region right now.`);
   const lines = regions.map(({ slug, name }) => `${bold(name)}  ${code(slug)}`);
-  return {
-    text: `${count(regions.length, 'region')} for managed servers`,
-    blocks: [header('Regions for managed servers'), section(linesWithin(lines, LIMITS.sectionText))],
-  };
+  return headed('Regions for managed servers', section(linesWithin(lines, LIMITS.sectionText)));
 }
 
 export function sizesMessage(account: string, sizes: readonly Size[]): Message {
@@ -125,8 +122,5 @@ export function sizesMessage(account: string, sizes: readonly Size[]): Message {
   const rows = sizes.map(({ slug, label, monthly_cost: cost, currency }) => {
     return [label, slug, money(cost, currency)];
   });
-  return {
-    text: `${count(sizes.length, 'size')} of managed servers`,
-    blocks: [header('Sizes of managed servers'), ...table('Sizes', ['Size', 'Identifier', A_MONTH], rows)],
-  };
+  return headed('Sizes of managed servers', ...table('Sizes', ['Size', 'Identifier', A_MONTH], rows));
 }

@@ -21,7 +21,7 @@ export type TestOrigin = z.infer<typeof TestOrigin>;
 export function testModal(origin: TestOrigin, accounts: readonly string[]): ModalView {
   const { project } = origin;
   return modal(TEST, TEST_TITLE, { submit: 'Test', metadata: origin }, [
-    ...accountBlocks(origin, accounts),
+    accountBlock(origin, accounts),
     searchInput('project', 'Project', {
       placeholder: 'Search the projects',
       dispatch: true,
@@ -47,8 +47,8 @@ export function openTestMessage(): Message {
   );
 }
 
-function accountBlocks({ account }: TestOrigin, accounts: readonly string[]): KnownBlock[] {
-  if (accounts.length < 2) return [context(`Account ${code(account)}`)];
+function accountBlock({ account }: TestOrigin, accounts: readonly string[]): KnownBlock {
+  if (accounts.length < 2) return context(`Account ${code(account)}`);
   const choices = accounts.map((name): Choice => ({ value: name, text: name }));
-  return [selectInput('account', 'Account', { choices, initial: account, dispatch: true })];
+  return selectInput('account', 'Account', { choices, initial: account, dispatch: true });
 }

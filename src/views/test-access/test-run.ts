@@ -261,10 +261,8 @@ function failingServers(failing: number, total: number): string {
 export function timesOf(
   run: Pick<TestRun, 'created_at' | 'completed_at'>,
 ): Pick<Run, 'createdAt' | 'completedAt'> {
-  return {
-    createdAt: run.created_at === null ? undefined : Date.parse(run.created_at),
-    completedAt: run.completed_at === null ? undefined : Date.parse(run.completed_at),
-  };
+  const timeOf = (text: string | null) => (text === null ? undefined : Date.parse(text));
+  return { createdAt: timeOf(run.created_at), completedAt: timeOf(run.completed_at) };
 }
 
 /** How a run that goes on stands: the service's word as it is; mrkdwn. */

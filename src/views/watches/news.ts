@@ -39,20 +39,14 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
   const lines = found.lines.map(({ line }) => line);
   const texts = packed(lines);
   const isMuch = lines.length > MAX_AT_ONCE || texts.length > MAX_SECTIONS;
+  const isBrief = isMuch || found.kept !== undefined || lines.length === 0;
   const summary = summaryOf(found);
-  const pages = inPages(
-    texts.map((text) => section(text)),
-    { most: MAX_SECTIONS },
-  );
   const shown = isMuch
     ? [`${summary}. The thread has them.`]
     : [...(found.kept && lines.length > 0 ? [`${summary}.`] : []), ...texts];
   return {
     root: {
-      text: truncate(
-        isMuch || found.kept || lines.length === 0 ? headline(found) : lines.join('\n'),
-        LIMITS.messageText,
-      ),
+      text: truncate(isBrief ? headline(found) : lines.join('\n'), LIMITS.messageText),
       blocks: [
         ...shown.map((text) => section(text)),
         ...(found.isTruncated ? [section(cutWords(found))] : []),
@@ -63,8 +57,14 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
         ...(found.isOwn ? muteButtons(found.account) : []),
       ],
     },
-    replies: isMuch ? pages.map((page) => ({ text: headline(found), blocks: page })) : [],
+    replies: isMuch
+      ? inPages(texts, { most: MAX_SECTIONS }).map((page) => sectionsOf(headline(found), page))
+      : [],
   };
+}
+
+function sectionsOf(text: string, texts: readonly string[]): Message {
+  return { text, blocks: texts.map((each) => section(each)) };
 }
 
 /** "3 events"; for lists. */
