@@ -1,4 +1,5 @@
-import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
+import { lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
 import { Agent } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { type AnswerFault, ServiceError } from '../core/errors.ts';
@@ -71,16 +72,9 @@ export async function send(
   }
 }
 
-type LookupCallback = (
-  error: NodeJS.ErrnoException | null,
-  address: string | LookupAddress[],
-  family?: number,
-) => void;
-
 /** Names under `localhost` are this machine whatever the resolver says, since http is allowed for them. */
-function lookUp(hostname: string, options: LookupOptions, done: LookupCallback): void {
+const lookUp: LookupFunction = (hostname, options, done) =>
   lookup(isLocalName(hostname) ? 'localhost' : hostname, options, done);
-}
 
 const FIRST_BACKOFF_MS = 250;
 

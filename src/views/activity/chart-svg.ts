@@ -110,12 +110,7 @@ function bars({ bars: days }: DeploymentsData): string[] {
   return [...lines, ...drawn];
 }
 
-function stack(
-  day: DeploymentsBar,
-  x: number,
-  width: number,
-  unit: number,
-): { boxes: string[]; top: number } {
+function stack(day: DeploymentsBar, x: number, width: number, unit: number) {
   let top = PLOT.bottom;
   const boxes = OUTCOMES.filter((outcome) => day[outcome] > 0).map((outcome) => {
     const height = Math.max(MIN_BAR_HEIGHT, Math.round(day[outcome] * unit));
