@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../sandbox/slack/block-kit/message.ts';
 import { checkView } from '../../sandbox/slack/block-kit/view.ts';
+import { shortcodes } from '../../sandbox/slack/web/src/emoji/shortcodes.ts';
 import { expectAccepted } from '../support/accepted.ts';
 import { CORPUS, drawCorpus } from './corpus.ts';
 import { proveIn } from './prove.ts';
@@ -37,6 +38,17 @@ describe('the corpus', () => {
   it.each(builders.filter((name) => !IN_OTHERS.has(name)))('has %s', (name) => {
     expect(CORPUS.map(({ builder }) => builder)).toContain(name);
   });
+});
+
+it('every emoji has its picture in the local Slack', () => {
+  const sources = globSync('src/**/*.ts', { cwd: ROOT }).map((file) =>
+    readFileSync(join(ROOT, file), 'utf8'),
+  );
+  const names = sources.flatMap((source) =>
+    [...source.matchAll(/[`'( ]:([a-z_]+):[`' ]/g)].map(([, name]) => name),
+  );
+  expect(names).toContain('white_check_mark');
+  expect(names.filter((name = '') => shortcodes[name] === undefined)).toEqual([]);
 });
 
 /** Parts of forms and messages that stand in a file of their own; the forms are in the corpus. */

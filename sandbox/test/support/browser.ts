@@ -164,6 +164,7 @@ async function empty(page: Page, url: string): Promise<void> {
 export async function takePicture(page: Page, name: string): Promise<void> {
   if (process.env.DECKHAND_SCREENSHOTS !== '1') return;
   mkdirSync(pictures, { recursive: true });
+  await page.mouse.move(-1, -1);
   await page.screenshot({ path: join(pictures, `${name}.png`), animations: 'disabled' });
 }
 
