@@ -40,7 +40,6 @@ describeInBrowser('what the guide shows', () => {
       user: 'Kim',
     });
     await messages.getByText(/Kim/).waitFor();
-    await takePicture(page, 'watch');
 
     await type('/deckhand server add storefront');
     const form = dialog('Add a managed server');

@@ -24,13 +24,13 @@ interface PartProps {
 }
 
 /** Of the larger letters that a narrow page has, in the drawing's units. */
-const LETTER_WIDTH = 11;
+const LETTER_WIDTH = 10;
 
 /** Categories are named as far as the longest leaves room. */
 function Grid({ chart, scale }: PartProps): ReactNode {
   const { categories } = chart.axis_config;
   const longest = Math.max(0, ...categories.map((category) => category.length));
-  const every = Math.ceil(((longest + 1) * LETTER_WIDTH) / scale.step);
+  const every = Math.ceil((longest * LETTER_WIDTH) / scale.step);
   return (
     <g className="chart-grid">
       {scale.ticks.map((tick) => (
