@@ -142,7 +142,11 @@ export function createApp(parts: AppParts) {
       });
       metricsListener = await listenForMetrics(parts, health);
       onListening?.(listener);
-      void checkTokens(parts, draining.signal);
+      // In the background: Deckhand starts without Slack. With Socket Mode, connecting tries the app token.
+      const { tokenHealth, web } = parts;
+      const token = config.SLACK_BOT_TOKEN;
+      if (token !== undefined)
+        void checkBotToken({ token, web, health: tokenHealth, clock, signal: draining.signal });
       void sweepUninstalled(parts, uninstalls, draining.signal);
       void startSchedules(shared, SCHEDULES, draining.signal);
       await receiver.start();
@@ -190,13 +194,6 @@ async function listenForMetrics({ config, log }: AppParts, routes: Routes): Prom
   const listener = await listen(routes, { host, port, variable: 'METRICS_PORT', log });
   log.info({ event: 'metrics_listening', host, metricsPort: listener.port }, 'metrics and probes are served');
   return listener;
-}
-
-/** In the background: Deckhand starts without Slack. With Socket Mode, connecting tries the app token. */
-async function checkTokens(parts: AppParts, signal: AbortSignal): Promise<void> {
-  const { config, web, tokenHealth: health, clock } = parts;
-  const token = config.SLACK_BOT_TOKEN;
-  if (token !== undefined) await checkBotToken({ token, web, health, clock, signal });
 }
 
 const SWEEP_INTERVAL_MS = 10 * MINUTE_MS;

@@ -40,14 +40,8 @@ export const TimedSchedule = z.object({
 });
 export type TimedSchedule = z.infer<typeof TimedSchedule> & { last?: LastOccurrence | undefined };
 
-/** How the latest occurrence ended. */
-export interface LastOccurrence {
-  scheduledAt: number;
-  at: number;
-  outcome: string;
-  /** Mrkdwn of our own making. */
-  reason?: string | undefined;
-}
+/** How the latest occurrence ended; `reason` is mrkdwn of our own making. */
+export type LastOccurrence = z.infer<ReturnType<typeof lastOccurrence<string>>>;
 
 /** `missed`: Deckhand was down for so long that nothing was done. */
 export function lastOccurrence<const Outcome extends string>(outcomes: readonly Outcome[]) {

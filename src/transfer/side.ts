@@ -1,5 +1,6 @@
 import { readVersion } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
+import { count } from '../core/mrkdwn.ts';
 import type { JobsBackend } from '../jobs/jobs.ts';
 import { createSqliteJobs } from '../jobs/sqlite-jobs.ts';
 import { storeFault } from '../store/database-fault.ts';
@@ -43,19 +44,8 @@ async function openJobs(url: string, { sqlite }: OpenStore): Promise<JobsBackend
 /** All documents. */
 export const ALL = { from: '', to: '\x7f' };
 
-/** How much a store holds. */
-export interface Counts {
-  documents: number;
-  jobs: number;
-}
-
-export interface Contents {
-  counts: Counts;
-  seals: SealCheck;
-}
-
 /** Counts everything, and opens every seal where it is. @throws SealError where a key is missing */
-export async function readBack({ store, jobs }: Side, keys: EncryptionKeys): Promise<Contents> {
+export async function readBack({ store, jobs }: Side, keys: EncryptionKeys) {
   const seals = new SealCheck(keys);
   let documents = 0;
   for await (const rows of pagesOf(store.database, ALL)) {
@@ -76,15 +66,14 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 /** What the operator reads at the end. */
-export function describeContents(name: string, { counts, seals }: Contents): string {
+export function describeContents(
+  name: string,
+  { counts, seals }: Awaited<ReturnType<typeof readBack>>,
+): string {
   const { documents, jobs } = counts;
-  const held = `${amount(documents, 'document')} and ${amount(jobs, 'job')}`;
+  const held = `${count(documents, 'document')} and ${count(jobs, 'job')}`;
   const lines = [`${name} has ${held}; sealed values opened there: ${seals.opened}.`];
   if (seals.shut.length > 0)
     lines.push(`${seals.shut.length} sealed values do not open: ${seals.shut.join(', ')}.`);
   return lines.join('\n');
-}
-
-function amount(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -175,7 +175,7 @@ describe('one sentence says what is wrong', () => {
     expectSentence(await run('restore', [`${file}2`], { STORE_URL: fresh }), 78, `${file}2`, 'ENOENT');
     const otherKey = `k1:${Buffer.alloc(32, 8).toString('base64')}`;
     const wrong = await run('restore', [file], { STORE_URL: fresh, ENCRYPTION_KEYS: otherKey });
-    expectSentence(wrong, 78, 'does not open with the key k1');
+    expectSentence(wrong, 78, 'another key under the id k1');
     // Nothing of it stayed.
     expect(await run('restore', [file], { STORE_URL: fresh })).toMatchObject({ code: 0, err: '' });
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS } from '../../core/clock.ts';
-import type { ServiceErrorKind } from '../../core/errors.ts';
+import { MAY_PASS, type ServiceErrorKind } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { nextPollMs } from '../../core/retry.ts';
 import type { Job } from '../../jobs/jobs.ts';
@@ -35,12 +35,10 @@ type Watched = z.infer<typeof Watched>;
 
 /** Failures that may end by themselves: an e-mail not verified yet, and passing ones. */
 const PASSING: ReadonlySet<ServiceErrorKind> = new Set([
+  ...MAY_PASS,
   'unauthorized',
   'email_verification_required',
   'account_not_found',
-  'busy',
-  'unexpected',
-  'unreachable',
 ]);
 
 /** Watches for the account's key to begin to work, and notifies the person who signed up. */

@@ -23,7 +23,7 @@ import {
   undeliverableReason,
 } from '../deliver.ts';
 import { type Occurrence, TimedKind } from '../schedules/timed.ts';
-import { failuresOf, type Gathered, gatherReports, isPassing, isQuiet, reportedOf } from './reports.ts';
+import { type Gathered, gatherReports, isPassing, isQuiet, reportedOf } from './reports.ts';
 
 export const DIGESTS = new TimedKind<Digest>({
   noun: 'digest',
@@ -85,7 +85,7 @@ async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Prom
   const { workspace, digest, job } = run;
   const { scheduledAt } = job.data;
   const now = workspace.clock.now();
-  const failures = failuresOf(reports);
+  const failures = reports.flatMap(({ error }) => error ?? []);
   const isNotFound = failures.every(({ cause }) => cause.kind === 'record_not_found');
   const before = digest.noAnswer?.scheduledAt === scheduledAt ? digest.noAnswer : { since: now, notFound: 0 };
   const noAnswer = { scheduledAt, since: before.since, notFound: isNotFound ? before.notFound + 1 : 0 };

@@ -1,4 +1,4 @@
-import type { ServiceErrorKind } from '../../core/errors.ts';
+import { MAY_PASS } from '../../core/errors.ts';
 import { AccountKeyUnreadable } from '../../records/account-keys.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
 import type { Digest } from '../../records/digests.ts';
@@ -13,14 +13,6 @@ import type { Workspace } from '../../workspace/workspace.ts';
 
 /** The report of an account, and the failure where there is none. */
 export type Gathered = AccountReport & { error?: AccountFailure };
-
-/** Failures that may be over in a minute. A feed that is not found says nothing about the account. */
-const PASSING: ReadonlySet<ServiceErrorKind> = new Set([
-  'busy',
-  'unreachable',
-  'unexpected',
-  'record_not_found',
-]);
 
 /** Asks each account that the digest covers; one that fails does not stop the others. API 4.9 (docs/service-api.md). */
 export async function gatherReports(
@@ -67,12 +59,9 @@ export function reportedOf(reports: readonly Gathered[]): ReportedAccount[] {
   return reports.filter((report) => report.kind === 'reported');
 }
 
-export function failuresOf(reports: readonly Gathered[]): AccountFailure[] {
-  return reports.flatMap(({ error }) => (error === undefined ? [] : [error]));
-}
-
+/** It may be over in a minute. A feed that is not found says nothing about the account. */
 export function isPassing({ cause }: AccountFailure): boolean {
-  return PASSING.has(cause.kind);
+  return MAY_PASS.has(cause.kind) || cause.kind === 'record_not_found';
 }
 
 /** True where every account answered, and none had a deployment. */

@@ -107,27 +107,12 @@ async function lookAgain({ jobs }: Workspace, key: string, { episodes }: Episode
 async function showEpisodes(workspace: Workspace, key: string, sending: Sending = {}): Promise<void> {
   await workspace.home.refresh();
   await workspace.store.exclusive(`episode ${key}`, async () => {
-    await dropOwnerWhoLeft(workspace, key);
     for (;;) {
       const record = await episodeRecords(workspace.store).get(key);
       const episode = record?.episodes.find(isUnsaid);
       if (record === undefined || episode === undefined) return;
       await sayNext(workspace, { key, record, episode }, sending);
     }
-  });
-}
-
-async function dropOwnerWhoLeft(workspace: Workspace, key: string): Promise<void> {
-  const records = episodeRecords(workspace.store);
-  const record = await records.get(key);
-  const owner = record && failingNow(record)?.owner;
-  if (owner === undefined) return;
-  const excluded = await undefinedOnSlackError(workspace.roles.excluded(owner));
-  if (excluded === undefined) return;
-  await records.update(key, (current) => {
-    const episode = current && failingNow(current);
-    if (episode?.owner !== owner) return current;
-    return changed(current, episode.id, { owner: undefined, version: episode.version + 1 });
   });
 }
 

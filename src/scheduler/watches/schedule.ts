@@ -12,8 +12,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import type { ScheduleKind } from '../schedules/lifecycle.ts';
 import { postPending } from '../schedules/outbox.ts';
 import { ensurePolling, type PageContext, pageContext } from '../schedules/polling.ts';
-import { afterPage, type FeedPage, fromPage, isActive, readFeed, WATCH_FEED } from './feed.ts';
-import { without } from './kept.ts';
+import { afterPage, type FeedPage, fromPage, isActive, readFeed, WATCH_FEED, without } from './feed.ts';
 
 export const WATCHES: ScheduleKind<PlacedWatch> = {
   command: 'watch',

@@ -39,20 +39,6 @@ describe('an episode', () => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
   });
 
-  test('is nobody’s any more at the next edit once the person who was on it has left', async ({ world }) => {
-    await note(world, 'failure', 1_000);
-    const place = { channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' };
-    await world.as('member').click(place, { actionId: 'episode:claim' });
-    await world.slack.until(() => blocks(world).includes(`<@${PEOPLE.member}> is on it`));
-    world.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
-    // Who somebody is, is known for half a minute.
-    await world.app.parts.clock.sleep(31_000);
-    await note(world, 'failure', 2_000);
-    expect(texts(world)[0]).toContain('2 failures since');
-    expect(blocks(world)).not.toContain('is on it');
-    expect(blocks(world)).toContain('I’m on it');
-  });
-
   test('is refused to those who click where its command is switched off', async ({ world }) => {
     await note(world, 'failure', 1_000);
     const workspace = world.app.workspaces.open(TEAM);
