@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
 import config from './vitest.config.ts';
 
@@ -67,6 +68,8 @@ export default mergeConfig(
   defineConfig({
     test: {
       exclude: [...configDefaults.exclude, ...OUTSIDE, ...LONG],
+      // None of these waits for long, and each worker loads all modules.
+      maxWorkers: availableParallelism(),
     },
   }),
 );

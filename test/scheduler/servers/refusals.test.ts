@@ -23,29 +23,18 @@ async function order(world: TestWorld): Promise<void> {
 describe('a server that is ordered', () => {
   test.override({ connected: true, worldOptions: { speed: 0 } });
 
-  test.for([
-    'restricted_action',
-    'restricted_action_non_threadable_channel',
-    'restricted_action_thread_locked',
-    'restricted_action_thread_only_channel',
-    'cannot_reply_to_message',
-  ] as const)(
-    'S2: is followed in its root message alone where replies are refused (%s)',
-    async (threads, { world }) => {
-      world.slack.policy(TEAM, { channel: CHANNEL, threads });
-      await order(world);
-      await world.slack.until(() => roots(world)[0]?.text.includes(': active'));
-      expect(thread(world)).toEqual([]);
-      expect(JSON.stringify(roots(world)[0]?.blocks)).toContain('https://shop-front.sites.example.net');
-    },
-  );
+  // Which words of Slack mean that, `scheduler/refusals.test.ts` shows.
+  test('S2: is followed in its root message alone where replies are refused', async ({ world }) => {
+    world.slack.policy(TEAM, { channel: CHANNEL, threads: 'restricted_action' });
+    await order(world);
+    await world.slack.until(() => roots(world)[0]?.text.includes(': active'));
+    expect(thread(world)).toEqual([]);
+    expect(JSON.stringify(roots(world)[0]?.blocks)).toContain('https://shop-front.sites.example.net');
+  });
 
-  test.for(['update_failed', 'edit_window_closed', 'is_inactive', 'cant_update_message'] as const)(
-    'S3: says that it is active in the thread where edits are refused (%s)',
-    async (edits, { world }) => {
-      world.slack.policy(TEAM, { channel: CHANNEL, edits });
-      await order(world);
-      await world.slack.until(() => thread(world).some(({ text }) => text.includes(': active')));
-    },
-  );
+  test('S3: says that it is active in the thread where edits are refused', async ({ world }) => {
+    world.slack.policy(TEAM, { channel: CHANNEL, edits: 'update_failed' });
+    await order(world);
+    await world.slack.until(() => thread(world).some(({ text }) => text.includes(': active')));
+  });
 });
