@@ -34,11 +34,8 @@ export function cookieLine({ name, value }: { name: string; value: string }, url
 export function cookiesOf(request: IncomingMessage, url: URL): Record<string, string | undefined> {
   const prefix = isPublic(url) ? HOST_PREFIX : '';
   const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
-  return Object.fromEntries(
-    pairs
-      .filter(([name = '']) => name.startsWith(prefix))
-      .map(([name = '', value]) => [name.slice(prefix.length), value]),
-  );
+  const ours = pairs.filter(([name = '']) => name.startsWith(prefix));
+  return Object.fromEntries(ours.map(([name = '', value]) => [name.slice(prefix.length), value]));
 }
 
 export function isPublic(url: URL): boolean {

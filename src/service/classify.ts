@@ -17,11 +17,7 @@ export interface ErrorAnswer {
   now: number;
 }
 
-const KINDS_OF_FORBIDDEN = [
-  'api_access_restricted',
-  'admin_required',
-  'email_verification_required',
-] as const;
+const FORBIDDEN = ['api_access_restricted', 'admin_required', 'email_verification_required'] as const;
 
 /** The error that an answer stands for. API 7 (docs/service-api.md). Reads any body without throwing. */
 export function classifyAnswer(answer: ErrorAnswer): ServiceError {
@@ -48,7 +44,7 @@ function kindOf({ status, scope }: ErrorAnswer, body: ErrorBody): ServiceErrorKi
   if (body.errorCode === 'invalid_api_method' || body.errorCode === 'invalid_json') return 'unexpected';
   if (status === 401)
     return body.errorCode === 'email_verification_required' ? body.errorCode : 'unauthorized';
-  if (status === 403) return KINDS_OF_FORBIDDEN.find((kind) => kind === body.errorCode) ?? 'forbidden';
+  if (status === 403) return FORBIDDEN.find((kind) => kind === body.errorCode) ?? 'forbidden';
   if (status === 404) return notFound(scope, body);
   if (status === 422) return 'invalid';
   if (status === 429 || status === 503) return 'busy';

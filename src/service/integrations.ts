@@ -162,11 +162,9 @@ export function updateIntegration(
 }
 
 function resultSchema(account: AccountClient): z.ZodType<IntegrationResult> {
-  const auth = AuthRequired.transform(({ auth_url, identifier }) => ({
-    kind: 'auth_required' as const,
-    authUrl: auth_url,
-    identifier,
-  }));
+  const auth = AuthRequired.transform(({ auth_url: authUrl, identifier }) => {
+    return { kind: 'auth_required' as const, authUrl, identifier };
+  });
   const integration = recordUnder('integration', NoAuthRequired).transform(
     ({ auth_required, ...record }) => ({
       kind: 'integration' as const,

@@ -54,11 +54,9 @@ export async function uploadFile(parts: Parts, upload: Upload): Promise<string> 
 /** An address takes bytes once, so each try begins with a new one. */
 async function send(parts: Parts, upload: Upload): Promise<string> {
   const { filename, bytes, altText } = upload;
-  const announced = await parts.call('files.getUploadURLExternal', {
-    filename,
-    length: bytes.length,
-    ...(altText === undefined ? {} : { alt_txt: [...altText].slice(0, MAX_ALT_TEXT).join('') }),
-  });
+  const alt_txt = altText && [...altText].slice(0, MAX_ALT_TEXT).join('');
+  const file = { filename, length: bytes.length, ...defined({ alt_txt }) };
+  const announced = await parts.call('files.getUploadURLExternal', file);
   const url = addressOf(announced.upload_url, parts.web.origin);
   await sendBytes(parts.web, url, bytes);
   return announced.file_id ?? '';

@@ -145,10 +145,8 @@ function refused(
     const explained = explain(error, { command: SIGNUP });
     throw new FormFault({}, failureWords({ ...explained, next: nextStep(error, workspace.word) }));
   }
-  workspace.log.info(
-    { event: 'signup_refused', user: caller.user, kind: error.kind, status: error.status },
-    'a sign-up was refused',
-  );
+  const { kind, status } = error;
+  workspace.log.info({ event: 'signup_refused', user: caller.user, kind, status }, 'a sign-up was refused');
   const { errors, base, onWebOnly } = signupFault(error, { now, webSignup });
   const words = error.status === 429 ? '' : leftWords(limit);
   const left = words === '' ? '' : ` ${words}`;

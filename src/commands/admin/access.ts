@@ -78,10 +78,8 @@ async function askAdmins(
       asked.push({ admin, ...sent });
     } catch (error) {
       if (!isSlackFailure(error) || error.reason === 'missing_scope') throw error;
-      workspace.log.info(
-        { event: 'admin_not_asked', user: admin, reason: error.reason },
-        'an admin could not be asked',
-      );
+      const { reason } = error;
+      workspace.log.info({ event: 'admin_not_asked', user: admin, reason }, 'an admin could not be asked');
     }
   }
   return asked;

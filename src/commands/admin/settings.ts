@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { Reply } from '../../core/reply.ts';
 import { isZone } from '../../jobs/zone.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Channel } from '../../records/channels.ts';
@@ -34,19 +33,17 @@ export const settings = defineCommand({
   summary: 'Sets this channel’s threads, layout, default project and time zone',
   role: 'operator',
   takesAccount: true,
-  run: (_, context) => openSettings(context),
+  async run(_, context) {
+    const { caller, workspace } = context;
+    if (caller.channel === undefined) throw new UserError('Use this in the channel that it is about.');
+    const current = await workspace.channels.get(caller.channel);
+    const isConnected = (await workspace.accounts.list(caller)).length > 0;
+    const account = isConnected ? (await accountOf(context)).name : undefined;
+    return { kind: 'modal', view: settingsModal({ channel: caller.channel, account }, current) };
+  },
   submissions: [{ callbackId: SETTINGS, submit: submitSettings }],
   optionSources: [zonePicker],
 });
-
-async function openSettings(context: CommandContext): Promise<Reply> {
-  const { caller, workspace } = context;
-  if (caller.channel === undefined) throw new UserError('Use this in the channel that it is about.');
-  const current = await workspace.channels.get(caller.channel);
-  const isConnected = (await workspace.accounts.list(caller)).length > 0;
-  const account = isConnected ? (await accountOf(context)).name : undefined;
-  return { kind: 'modal', view: settingsModal({ channel: caller.channel, account }, current) };
-}
 
 async function submitSettings(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { workspace } = context;

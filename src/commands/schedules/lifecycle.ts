@@ -269,19 +269,11 @@ function undoAction<R>(feature: ScheduleFeature<R>): Action {
  */
 export function editCommand<R>(
   feature: ScheduleFeature<R>,
-  formOf: (
-    context: CommandContext,
-    schedule: Schedule<R>,
-    from: OpenedFrom | undefined,
-  ) => Promise<ModalView>,
+  formOf: (context: CommandContext, schedule: Schedule<R>, from?: OpenedFrom) => Promise<ModalView>,
 ): CommandSpec<z.infer<typeof Args>> {
   const { prefix, noun, role } = feature.face;
   const name = `${prefix} edit`;
-  const open = async (
-    context: CommandContext,
-    named: string | undefined,
-    from?: OpenedFrom,
-  ): Promise<Reply> => {
+  const open = async (context: CommandContext, named?: string, from?: OpenedFrom): Promise<Reply> => {
     const schedule = await resolveSchedule(feature, context, named);
     await expectAllowedThere(feature, context, schedule, name);
     return { kind: 'modal', view: await formOf(context, schedule, from) };

@@ -5,7 +5,6 @@ import { WEEKDAYS, type Weekday } from '../../core/schedule-choices.ts';
 import type { Cadence, LastOccurrence, TimedNoun, TimedSchedule } from '../../records/timed-schedules.ts';
 import { zoneName } from '../blocks/days.ts';
 import { type Choice, searchInput, selectInput, textInput, timeInput } from '../blocks/inputs.ts';
-import { LIMITS } from '../blocks/limits.ts';
 import { context } from '../blocks/message.ts';
 import { modal, refill, type Values } from '../blocks/modal.ts';
 import {
@@ -149,7 +148,7 @@ export function accountInput(
   options: { hint?: string; optional: boolean },
 ): KnownBlock[] {
   if (accounts.length === 0) return [];
-  const choices = accounts.slice(0, LIMITS.options).map((name) => ({ value: name, text: name }));
+  const choices = accounts.map((name) => ({ value: name, text: name }));
   return [selectInput('account', label, { ...options, choices, dispatch: true })];
 }
 

@@ -134,9 +134,8 @@ export function buildMessage(
     blocks: [
       header(`${kind} of ${sanitize(project.name, 80)}`),
       section(
-        versions.length === 0
-          ? 'No languages or tools are set.'
-          : linesWithin(versions, LIMITS.sectionText, 'more languages and tools'),
+        linesWithin(versions, LIMITS.sectionText, 'more languages and tools') ||
+          'No languages or tools are set.',
       ),
       section(servers.length === 0 ? '*No servers* use it.' : `*${count(servers.length, 'server')}*`),
       ...listBlocks(servers.map(serverLine), 'more servers'),

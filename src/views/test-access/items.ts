@@ -25,13 +25,9 @@ export interface Item {
 export function itemsOf(target: Target, results: TestResults | undefined, waiting = false): Item[] {
   const { repository, servers = [] } = results ?? {};
   const undecided = { status: undefined, message: null };
-  const items: Item[] = servers.map(({ identifier, name, status, message }) => ({
-    key: `server:${identifier}`,
-    title: name,
-    status,
-    message,
-    identifier,
-  }));
+  const items: Item[] = servers.map(({ identifier, name: title, status, message }) => {
+    return { key: `server:${identifier}`, title, status, message, identifier };
+  });
   if (target.server !== undefined && items.length === 0 && waiting)
     items.push({ ...undecided, key: 'server', title: target.server.name });
   const isTested = repository !== undefined || (waiting && target.server === undefined);
