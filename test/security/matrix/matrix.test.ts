@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allCommands } from '../../../src/commands/registry.ts';
 import type { Role } from '../../../src/core/roles.ts';
+import { readText } from '../../support/deployment-files.ts';
 import { patientClock } from '../../support/faults.ts';
 import { byLength } from '../../support/length.ts';
 import {
@@ -109,6 +110,8 @@ describe('the matrix of who may do what, where', () => {
 
   it('has a row for every door, and no other', () => {
     expect(doors.map(({ name }) => name).toSorted()).toEqual(Object.keys(ROWS).toSorted());
+    const cells = doors.length * Object.keys(PEOPLE).length * 2;
+    expect(readText('docs/security.md')).toMatch(new RegExp(`${doors.length} doors [^.]* ${cells} cells`));
   });
 
   let serial = 0;
