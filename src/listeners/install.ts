@@ -174,7 +174,7 @@ async function endOfReturn(
 
 function endOfFailure({ kind, reason }: SlackFailure): BrowserEnd {
   if (kind === 'unreachable' || kind === 'busy') return 'unreachable';
-  return reason === 'unexpected_answer' || reason === 'no_workspace' ? 'unexpected' : 'refused';
+  return reason === 'unexpected_answer' ? 'unexpected' : 'refused';
 }
 
 /** Greets the person who installed Deckhand, by direct message; a job, so that the browser does not wait for Slack. */

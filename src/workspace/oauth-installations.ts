@@ -37,24 +37,6 @@ const Secret = z.object({
 });
 type Secret = z.infer<typeof Secret>;
 
-const Named = z.object({ id: z.string().min(1), name: z.string().nullish() });
-
-/** What is needed of the library's `Installation`, which holds Slack's answer as it came. */
-const Granted = z.object({
-  isEnterpriseInstall: z.boolean().nullish(),
-  team: Named.nullish(),
-  enterprise: Named.nullish(),
-  user: z.object({ id: z.string().nullish() }),
-  bot: z.object({
-    token: z.string().min(1),
-    scopes: z.array(z.string()),
-    userId: z.string().optional(),
-    refreshToken: z.string().optional(),
-    expiresAt: z.number().optional(),
-  }),
-  metadata: z.string().optional(),
-});
-
 const ID = 'installation';
 const FIELD = { record: `installations/${ID}`, field: 'installation' };
 const METHOD = 'oauth.v2.access';
@@ -196,28 +178,23 @@ function installationOf(
  * @throws SlackFailure where Slack's answer lacks what we need
  */
 export function readInstallation(installation: Installation) {
-  const parsed = Granted.safeParse(installation);
-  if (!parsed.success) throw new SlackFailure(METHOD, 'rejected', 'unexpected_answer');
-  const { isEnterpriseInstall, team, enterprise, user, bot, metadata } = parsed.data;
+  const { isEnterpriseInstall, team, enterprise, user, bot, metadata } = installation;
   const isOrganisation = isEnterpriseInstall === true;
   const owner = isOrganisation ? enterprise : (team ?? enterprise);
-  if (!owner) throw new SlackFailure(METHOD, 'rejected', 'no_workspace');
+  if (!bot?.token || !owner?.id) throw new SlackFailure(METHOD, 'rejected', 'unexpected_answer');
   const { token, scopes, refreshToken, expiresAt } = bot;
+  const people = { installer: user.id || undefined, botUser: bot.userId || undefined };
   const secret: Secret = {
     token,
     scopes,
     isOrganisation,
-    ...defined({
-      refreshToken,
-      name: owner.name ?? undefined,
-      installer: user.id || undefined,
-      botUser: bot.userId || undefined,
-    }),
+    ...defined({ refreshToken, name: owner.name || undefined, ...people }),
   };
   return {
     workspace: owner.id,
     secret,
     expiresAt: expiresAt === undefined ? undefined : expiresAt * 1000,
+    /** What was sealed, where the token of an installation was refreshed. */
     refreshed: metadata,
   };
 }
