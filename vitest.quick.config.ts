@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
 import config from './vitest.config.ts';
 
@@ -37,15 +36,16 @@ const LONG = [
   'test/commands/help/help.test.ts',
   'test/commands/home/home.test.ts',
   'test/commands/integrations/{add,edit}.test.ts',
-  'test/commands/odd-records.test.ts',
+  'test/commands/{ask-after-checking,odd-records}.test.ts',
   'test/commands/servers/{add,beta,followed,hosting,order}.test.ts',
-  'test/commands/test-access/{outcomes,shortcuts}.test.ts',
+  'test/commands/test-access/{outcomes,shortcuts,test}.test.ts',
   'test/commands/unfurls/{details,unfurl}.test.ts',
   'test/commands/watches/mine.test.ts',
   'test/commands/workflows/steps.test.ts',
   'test/corpus/corpus.test.ts',
   'test/errors/*.test.ts',
-  'test/listeners/{doors,mcp,mentions,people,progress}.test.ts',
+  'test/core/retry-if-locked.test.ts',
+  'test/listeners/{doors,mcp,mentions,people,progress,submissions,threads}.test.ts',
   'test/listeners/receivers/socket-mode.test.ts',
   'test/listeners/link/{identity,link,setup}.test.ts',
   'test/observability/traces.test.ts',
@@ -57,7 +57,7 @@ const LONG = [
   'test/scheduler/test-access/thread.test.ts',
   'test/scheduler/watches/{feed-cursor,hours,watch}.test.ts',
   'test/security/{one-token,matrix/matrix}.test.ts',
-  'test/slack/repeats.test.ts',
+  'test/slack/{refused,repeats}.test.ts',
   'test/spec-fields.test.ts',
   'test/trust/unreadable.test.ts',
   'test/workspace/{install-states,link-requests,png}.test.ts',
@@ -68,8 +68,6 @@ export default mergeConfig(
   defineConfig({
     test: {
       exclude: [...configDefaults.exclude, ...OUTSIDE, ...LONG],
-      // None of these waits for long, and each worker loads all modules.
-      maxWorkers: availableParallelism(),
     },
   }),
 );
