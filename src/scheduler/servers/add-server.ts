@@ -69,17 +69,14 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
   if (order.created === undefined) {
     const { asked } = order;
     if (!asked) {
+      await announce(workspace, order, true);
       const servers = await listNamesakes(workspace, order);
       await save({ asked: true, namesakes: servers?.map(({ identifier }) => identifier) });
     }
-    await announce(workspace, order, true);
     const created = asked
       ? await findOrNotify(workspace, order, job.signal)
       : await create(workspace, order, job.signal);
-    if (created === undefined) {
-      await announce(workspace, order, false);
-      return save({ isDone: true });
-    }
+    if (created === undefined) return save({ isDone: true });
     await save({ created });
   }
   if (order.created === undefined) return;
@@ -141,14 +138,12 @@ async function findOrNotify(
   return found;
 }
 
-function record(
-  { audit }: Pick<Workspace, 'audit'>,
-  { user, draft }: ServerOrder,
-  result: 'done' | 'failed',
-): Promise<void> {
+async function record(workspace: Workspace, order: ServerOrder, result: 'done' | 'failed'): Promise<void> {
+  if (result === 'failed') await announce(workspace, order, false);
+  const { user, draft } = order;
   const { account, project, wanted, channel } = draft;
   const target = `${account}/${project.permalink}/${wanted.name}`;
-  return audit.record({ who: user, what: 'server add', where: channel, target, result });
+  await workspace.audit.record({ who: user, what: 'server add', where: channel, target, result });
 }
 
 function targetOf(

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect } from 'vitest';
-import { confirmSite } from '../../commands/servers/ordering.ts';
+import { confirmSite, POST, shows } from '../../commands/servers/ordering.ts';
 import { answerTo, ask, shareList } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
@@ -76,6 +76,22 @@ describe('watch', () => {
       expect.stringContaining('*shop* in *Storefront*'),
       expect.stringContaining('after01'),
     ]);
+  });
+
+  test('watch tells of a server that somebody else makes, after the same order of Deckhand’s was refused', async ({
+    world,
+  }) => {
+    await watch(world, 'storefront all');
+    await confirmSite(world);
+    const body = { errors: { name: ['is not allowed'] } };
+    const refusal = world.service.faults.add({ ...POST, status: 422, body });
+    await world.as('admin').submit('server.add');
+    await shows(world, 'is not allowed');
+    refusal.remove();
+    const [project] = world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
+    const made = { project: project?.identifier ?? '', properties: { servers: ['shop'] }, user: 'Kim' };
+    world.service.world.addEvent({ account: ACCOUNT, event: 'server_created', ...made });
+    await until(world, () => blocks(world).includes('server created'), 'the server of somebody else');
   });
 
   test('watch says once that an event cannot be read, and again only where there are more', async ({
