@@ -22,7 +22,7 @@ export const Paused = z.object({
   by: z.string().optional(),
   /** Milliseconds since the epoch. */
   at: z.number(),
-  /** The request or job that paused it, so that its repetition after a kill recognises it. */
+  /** The request of the person who paused it, so that its repetition after a kill recognises it. */
   causeId: z.string().optional(),
 });
 export type Paused = z.infer<typeof Paused>;

@@ -5,7 +5,7 @@ import { asClause } from '../../core/mrkdwn.ts';
 import { nextPollMs } from '../../core/retry.ts';
 import type { Job, JobType } from '../../jobs/jobs.ts';
 import { AccountFailure } from '../../records/accounts.ts';
-import { feedChannelId } from '../../records/schedules.ts';
+import { feedChannelId, type Schedule } from '../../records/schedules.ts';
 import type { Mentions } from '../../records/service-people.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
@@ -96,7 +96,7 @@ async function pollAccount<Doc extends FeedChannel, Page>(
   workspace: Workspace,
   feed: Feed<Doc, Page>,
   kind: ScheduleKind,
-  { id: causeId, data: { account: name }, signal }: Job<PollJob>,
+  { id, data: { account: name }, signal }: Job<PollJob>,
 ): Promise<void> {
   const account = await workspace.accounts.get(name, kind.requester);
   if (account === undefined) return;
@@ -122,7 +122,8 @@ async function pollAccount<Doc extends FeedChannel, Page>(
     }
     await paces.put(paceId, { failures: 0, lookedAt });
     const why = { cause: 'service', reason: asClause(workspace.explain(error).text) } as const;
-    await pauseWhere(workspace, kind, { concerns: (schedule) => schedule.account === name, why, causeId });
+    const concerns = (schedule: Schedule): boolean => schedule.account === name;
+    await pauseWhere(workspace, kind, { concerns, why, causeId: `refused ${feed.interval.queue} ${id}` });
   }
 }
 
