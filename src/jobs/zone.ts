@@ -20,6 +20,8 @@ export interface CalendarDay {
  */
 export function parseZone(text: string): string {
   const zone = text.trim();
+  // Most are: each record of a schedule is checked when it is read.
+  if (zoneNames().has(zone)) return zone;
   try {
     // An offset as `+02:00` is taken by Intl too, but it does not follow daylight saving.
     if (!/^[a-z]/i.test(zone)) throw new RangeError('not a name');
