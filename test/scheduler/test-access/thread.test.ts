@@ -115,7 +115,7 @@ describe('the thread of a test run', () => {
 
 describe('the cost of a test run', () => {
   // Slow enough that a busy machine makes no run of 10 s of it.
-  test.override({ worldOptions: { clock: fastClock(4), env: { POLL_INTERVAL_MS: '2500' } } });
+  test.override({ worldOptions: { clock: fastClock(4), speed: 4, env: { POLL_INTERVAL_MS: '2500' } } });
 
   test('which is green, of 7 servers and under 10 s: at most 6 calls of Slack, with 6 kB', async ({
     world,
