@@ -25,9 +25,9 @@ export default defineConfig({
     isolate: false,
     // Node runs our TypeScript as it is.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Some tests wait for child processes, leases and Slack's deadlines, so that one more than cores go well together;
-    // each more loads all modules, and has them compiled anew.
-    maxWorkers: availableParallelism() + 1,
+    // Many tests wait for child processes, leases and Slack's deadlines, so that two more than cores go well together;
+    // more than that load more modules than they gain.
+    maxWorkers: availableParallelism() + 2,
     // Never waited out where all is well: a loaded machine takes many times as long as an idle one.
     testTimeout: byLength(120_000, 900_000),
     hookTimeout: byLength(120_000, 900_000),

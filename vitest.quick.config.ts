@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
 import config from './vitest.config.ts';
 
@@ -68,6 +69,8 @@ export default mergeConfig(
   defineConfig({
     test: {
       exclude: [...configDefaults.exclude, ...OUTSIDE, ...LONG],
+      // Few of these wait, and each worker loads all modules.
+      maxWorkers: availableParallelism() + 1,
     },
   }),
 );
