@@ -107,7 +107,7 @@ export const WORK: readonly Mutation[] = [
     file: 'src/scheduler/schedules/lifecycle.ts',
     from: 'await kind.start(workspace, changed);',
     to: '',
-    tests: ['test/scheduler/schedules/resume.test.ts'],
+    tests: ['test/scheduler/schedules/resume.test.ts', 'test/scheduler/schedules/accounts.test.ts'],
   },
   {
     name: 'a snoozed week has an hour too many where the clocks change',
