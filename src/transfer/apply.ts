@@ -23,9 +23,10 @@ export const APPLY: Program = {
   help: `Usage: deckhand apply <file> [--dry-run]
 
 Makes the store of STORE_URL as the file says, which deckhand export has printed, and prints what it changed. A section that the file
-has is made exactly so, and what it lacks is removed; a section that it leaves out stays as it is. What is paused stays paused. Where the file is wrong, every fault is printed with its line, nothing is changed, and it ends with 65. The service is asked
-for the projects of connected accounts; where it does not answer, nothing is changed, and it ends with 75. On SQLite stop Deckhand
-first; on Postgres it may run. With --dry-run nothing is changed, and Deckhand may run.
+has is made exactly so, and what it lacks is removed; a section that it leaves out stays as it is. What is paused stays paused. Where
+the file is wrong, every fault is printed with its line, nothing is changed, and it ends with 65. The service is asked for the projects
+of connected accounts; where it does not answer, nothing is changed, and it ends with 75. On SQLite stop Deckhand first; on Postgres it
+may run. With --dry-run nothing is changed, and Deckhand may run.
 `,
   async run({ env, words, options }) {
     const [file, ...more] = words;

@@ -52,8 +52,6 @@ import {
 } from './feature.ts';
 import { editCommand, removedSince, scheduleCommands } from './lifecycle.ts';
 
-/** The form of a digest or a guard: drawn anew with each choice, to show the next times, and read when it is sent. */
-
 /** What the forms have; account and project as they were named. The last two are of digests alone. */
 const Fields = z.object({
   cadence: z.string({ error: 'Choose how often.' }),
@@ -235,6 +233,7 @@ async function changeSame<R extends TimedSchedule>(
   return reply;
 }
 
+/** The form of a digest or a guard: drawn anew with each choice, to show the next times, and read when it is sent. */
 function formParts<R extends TimedSchedule>(
   feature: TimedFeature<R>,
   verb: 'add' | 'edit',
