@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { isZone, parseZone, zoneNames } from '../jobs/zone.ts';
+import { isZone, parseZone, zoneNames } from '../core/time/zone.ts';
 import { forInvoices, type Requester } from '../records/account-keys.ts';
 import type { Account } from '../records/accounts.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { WEEKDAYS } from '../core/schedule-choices.ts';
-import { nextOccurrence } from '../jobs/cron.ts';
-import { isZone } from '../jobs/zone.ts';
+import { nextOccurrence } from '../core/time/cron.ts';
+import { isZone } from '../core/time/zone.ts';
 import type { Collection } from '../store/store.ts';
 import { ScheduleState } from './schedules.ts';
 

@@ -1,6 +1,6 @@
 import { allCommands } from '../commands/registry.ts';
 import { faultOf } from '../commands/schedules/cadence-words.ts';
-import { isZone } from '../jobs/zone.ts';
+import { isZone } from '../core/time/zone.ts';
 import { feedChannelId } from '../records/schedules.ts';
 import type { TimedNoun, TimedSchedule } from '../records/timed-schedules.ts';
 import { MAX_IN_CHANNEL, MAX_IN_WORKSPACE } from '../scheduler/schedules/lifecycle.ts';

@@ -1,7 +1,7 @@
 import type { UsersInfoResponse } from '@slack/web-api';
 import { type Clock, HOUR_MS, withTimeout } from '../core/clock.ts';
+import { parseZone } from '../core/time/zone.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
-import { parseZone } from '../jobs/zone.ts';
 import type { Logger } from '../observability/log.ts';
 import { failureNamed, isSlackFailure, SlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import { GROUPS_SCOPE } from '../slack/scopes.ts';

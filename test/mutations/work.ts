@@ -2,12 +2,12 @@ import type { Mutation } from './mutation.ts';
 
 const LIMITS = 'src/scheduler/schedules/lifecycle.ts';
 const GUARD = 'src/store/sqlite.ts';
-const CRON = 'src/jobs/cron.ts';
+const CRON = 'src/core/time/cron.ts';
 const ADD_SERVER = 'src/scheduler/servers/add-server.ts';
 const UNREADABLE_TEST = 'test/trust/unreadable.test.ts';
 const DIGEST_TEST = 'test/commands/digests/digest.test.ts';
 const GUARD_TEST = 'test/store/sqlite-guard.test.ts';
-const CRON_TEST = 'test/jobs/cron.test.ts';
+const CRON_TEST = 'test/core/cron.test.ts';
 const CHAIN_TEST = 'test/scheduler/schedules/chain.test.ts';
 const DOUBLES_TEST = 'test/process/doubles.test.ts';
 const ORDER_TEST = 'test/commands/servers/order.test.ts';

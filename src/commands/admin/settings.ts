@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { isZone } from '../../jobs/zone.ts';
+import { isZone } from '../../core/time/zone.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Channel } from '../../records/channels.ts';
 import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/settings.ts';

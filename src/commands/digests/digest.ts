@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { dateTime, truncate } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
-import { daysLater, parseZone } from '../../jobs/zone.ts';
+import { daysLater, parseZone } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import { projectOfChannel } from '../../records/channels.ts';
 import type { Digest } from '../../records/digests.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dateTime, truncate } from '../../core/mrkdwn.ts';
-import { parseZone } from '../../jobs/zone.ts';
+import { parseZone } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Guard } from '../../records/guards.ts';
 import { nextOf } from '../../records/timed-schedules.ts';

@@ -4,7 +4,7 @@ import { type Clock, withTimeout } from '../../core/clock.ts';
 import type { ModalView } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
-import { isZone } from '../../jobs/zone.ts';
+import { isZone } from '../../core/time/zone.ts';
 import { unknownAccount } from '../../records/accounts.ts';
 import { projectOfChannel } from '../../records/channels.ts';
 import type { Schedule } from '../../records/schedules.ts';

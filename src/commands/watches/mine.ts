@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { code, dateTime } from '../../core/mrkdwn.ts';
-import { addDays, dayAt, instantAt } from '../../jobs/zone.ts';
+import { addDays, dayAt, instantAt } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import type { PlacedWatch } from '../../records/watches.ts';

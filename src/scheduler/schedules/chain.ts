@@ -1,4 +1,4 @@
-import { nextOccurrence } from '../../jobs/cron.ts';
+import { nextOccurrence } from '../../core/time/cron.ts';
 import { CATCH_UP_MS, type JobType } from '../../jobs/jobs.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 

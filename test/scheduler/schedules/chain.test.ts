@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { nextOccurrence } from '../../../src/jobs/cron.ts';
+import { nextOccurrence } from '../../../src/core/time/cron.ts';
 import type { Engine, WorkspaceJobs } from '../../../src/jobs/jobs.ts';
 import { openBackend } from '../../../src/open.ts';
 import { type Chain, continueChain, startChain } from '../../../src/scheduler/schedules/chain.ts';
@@ -12,7 +12,7 @@ import { temporarySqlite } from '../../support/temporary.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Over a change of the clocks in each of these zones; which times that means is shown by `jobs/cron.test.ts`. */
+/** Over a change of the clocks in each of these zones; which times that means is shown by `core/cron.test.ts`. */
 const START = Date.parse('2026-03-05T12:00Z');
 const DAYS = byLength(32, 400);
 

@@ -1,4 +1,4 @@
-import { DAY_MS, zonedParts } from '../core/clock.ts';
+import { DAY_MS, zonedParts } from '../clock.ts';
 
 /** A cron expression or time zone that cannot be used; the message is for the person who typed it. */
 export class CronError extends Error {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nextOccurrence, parseCron } from '../../src/jobs/cron.ts';
-import { CronError, parseZone, zoneNames } from '../../src/jobs/zone.ts';
+import { nextOccurrence, parseCron } from '../../src/core/time/cron.ts';
+import { CronError, parseZone, zoneNames } from '../../src/core/time/zone.ts';
 import { byLength } from '../support/length.ts';
 
 const DAY = 86_400_000;
