@@ -1,6 +1,5 @@
-import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { isZone, parseZone, zoneNames } from '../core/time/zone.ts';
+import { cityOf, isZone, parseZone, spellZone, zoneNames, zonesMeantBy } from '../core/time/zone.ts';
 import { forInvoices, type Requester } from '../records/account-keys.ts';
 import type { Account } from '../records/accounts.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
@@ -89,7 +88,8 @@ export const zonePicker: OptionSource = {
   role: 'member',
   async options(typed, { caller, workspace }) {
     const found = zonesMatching(typed);
-    if (found.length === 0 && isZone(typed)) return [zoneChoice(parseZone(typed))];
+    if (found.length === 0)
+      return (isZone(typed) ? [parseZone(typed)] : zonesMeantBy(typed)).map((zone) => zoneChoice(zone));
     if (typed !== '') return found.slice(0, MOST);
     const own = zoneChoice(await zoneOf(workspace, caller.user));
     return [own, ...found.filter(({ value }) => value !== own.value)].slice(0, MOST);
@@ -98,11 +98,11 @@ export const zonePicker: OptionSource = {
 
 /** Those of which a city begins with what was typed, then those of which a whole name does, then all that contain it. */
 function zonesMatching(typed: string): Choice[] {
-  const wanted = spelled(typed.trim());
+  const wanted = spellZone(typed.trim());
   const fits = [
-    (name: string) => spelled(cityOf(name)).startsWith(wanted),
-    (name: string) => spelled(name).startsWith(wanted),
-    (name: string) => spelled(name).includes(wanted),
+    (name: string) => spellZone(cityOf(name)).startsWith(wanted),
+    (name: string) => spellZone(name).startsWith(wanted),
+    (name: string) => spellZone(name).includes(wanted),
   ];
   const chosen = new Map<string, Choice>();
   for (const fit of fits)
@@ -111,27 +111,6 @@ function zonesMatching(typed: string): Choice[] {
       if (name !== undefined && !chosen.has(zone)) chosen.set(zone, zoneChoice(zone, name));
     }
   return [...chosen.values()];
-}
-
-/** `São Paulo` and `sao_paulo` are the same. */
-function spelled(text: string): string {
-  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('_', ' ');
-}
-
-function cityOf(name: string): string {
-  return name.slice(name.lastIndexOf('/') + 1);
-}
-
-/** The zone with a name that reads most like what was typed, as a whole or as the city alone; by its present name. */
-export function nearestZone(typed: string): string {
-  const wanted = spelled(typed);
-  let best = { zone: 'UTC', far: Number.POSITIVE_INFINITY };
-  for (const [zone, names] of zoneNames()) {
-    const spellings = names.flatMap((name) => [spelled(name), spelled(cityOf(name))]);
-    const far = Math.min(...spellings.map((each) => distance(wanted, each)));
-    if (far < best.far) best = { zone, far };
-  }
-  return best.zone;
 }
 
 /** `name`: the name by which the zone was found. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ZoneName } from '../core/time/zone.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 /** The settings of a channel. */
@@ -13,7 +14,7 @@ export const Channel = z.object({
   /** The commands that may run here; absent: all. */
   commands: z.array(z.string()).optional(),
   /** IANA zone for dates that Slack's date tokens cannot show. */
-  zone: z.string().optional(),
+  zone: ZoneName.optional(),
 });
 export type Channel = z.infer<typeof Channel>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { WEEKDAYS } from '../core/schedule-choices.ts';
 import { nextOccurrence } from '../core/time/cron.ts';
-import { isZone } from '../core/time/zone.ts';
+import { ZoneName } from '../core/time/zone.ts';
 import type { Collection } from '../store/store.ts';
 import { ScheduleState } from './schedules.ts';
 
@@ -27,7 +27,7 @@ export const TimedSchedule = z.object({
   requestId: z.string(),
   channel: z.string(),
   cadence: Cadence,
-  zone: z.string().refine(isZone, 'There is no such time zone.'),
+  zone: ZoneName,
   /** Undefined: every connected account. */
   account: z.string().optional(),
   project: z.object({ permalink: z.string(), name: z.string() }).optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
 import { WATCH_MODES } from '../core/schedule-choices.ts';
-import { addDays, dayAt, instantAt, isZone } from '../core/time/zone.ts';
+import { addDays, dayAt, instantAt, ZoneName } from '../core/time/zone.ts';
 import type { Collection, Upgrade, Versioned, WorkspaceStore } from '../store/store.ts';
 import { Outcome } from './episodes.ts';
 import { Batch, feedChannelId, LastResult, ReportedUnread, ScheduleState } from './schedules.ts';
@@ -17,7 +17,7 @@ export const WorkingHours = z.object({
   from: Time,
   to: Time,
   /** IANA. */
-  zone: z.string().refine(isZone, 'There is no such time zone.'),
+  zone: ZoneName,
 });
 export type WorkingHours = z.infer<typeof WorkingHours>;
 

@@ -1,6 +1,5 @@
 import { allCommands } from '../commands/registry.ts';
 import { faultOf } from '../commands/schedules/cadence-words.ts';
-import { isZone } from '../core/time/zone.ts';
 import { feedChannelId } from '../records/schedules.ts';
 import type { TimedNoun, TimedSchedule } from '../records/timed-schedules.ts';
 import { MAX_IN_CHANNEL, MAX_IN_WORKSPACE } from '../scheduler/schedules/lifecycle.ts';
@@ -19,8 +18,7 @@ export function faultsOf(wanted: Configuration, today: Configuration, connected:
   const hasAdmin = roles === undefined || roles.admin.length + (roles.groups?.admin.length ?? 0) > 0;
   return [
     [['roles', 'admin'], !hasAdmin && 'Name somebody, or nobody could ever set the roles.'],
-    ...Object.entries(channels).flatMap(([id, { zone = 'UTC', commands = [] }]): Fault[] => [
-      [['channels', id, 'zone'], !isZone(zone) && 'There is no such time zone.'],
+    ...Object.entries(channels).flatMap(([id, { commands = [] }]): Fault[] => [
       ...commands.map((name, at): Fault => [['channels', id, 'commands', at], commandFault(name)]),
     ]),
     ...cadenceFaults('digest', digests),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { isZone } from '../../core/time/zone.ts';
+import { ZoneName } from '../../core/time/zone.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Channel } from '../../records/channels.ts';
 import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/settings.ts';
@@ -22,10 +22,7 @@ const Fields = z.object({
   threads: z.enum(['on', 'off'], { error: 'Choose one.' }),
   layout: z.enum(['full', 'compact'], { error: 'Choose one.' }),
   project: z.string().optional(),
-  zone: z
-    .string()
-    .refine(isZone, { error: 'That is no time zone. Give its IANA name, e.g. Europe/Lisbon.' })
-    .optional(),
+  zone: ZoneName.optional(),
 });
 
 export const settings = defineCommand({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { dateTime, truncate } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
-import { daysLater, parseZone } from '../../core/time/zone.ts';
+import { daysLater } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import { projectOfChannel } from '../../records/channels.ts';
 import type { Digest } from '../../records/digests.ts';
@@ -183,7 +183,7 @@ async function choicesOf(
   if (!isServed({ account: kept.account }, await workspace.accounts.list()))
     throw new UserError('This digest has no working account.', `connect ${account.name}`);
   const skipQuiet = quiet.includes('skip_quiet');
-  const choices = { cadence, zone: parseZone(zone), range, skipQuiet, ...kept };
+  const choices = { cadence, zone, range, skipQuiet, ...kept };
   if (!isOfOne) return choices;
   const project = findProject(await workspace.projects.look(account), wanted);
   if (project === undefined) throw new UserError('Name the project.', 'projects');

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { dateTime, truncate } from '../../core/mrkdwn.ts';
-import { parseZone } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Guard } from '../../records/guards.ts';
 import { nextOf } from '../../records/timed-schedules.ts';
@@ -48,7 +47,7 @@ const GUARD_FEATURE: TimedFeature<Guard> = {
     const account = await workspace.accounts.resolve(SCHEDULES, named, bound.account);
     const { permalink, name } = await underField('project', () => chosenProject(context, account, wanted));
     const project = { permalink, name: truncate(name, 100) };
-    return { cadence, zone: parseZone(zone), account: account.name, project };
+    return { cadence, zone, account: account.name, project };
   },
 };
 

@@ -3,11 +3,10 @@ import { UserError } from '../../core/errors.ts';
 import { code, normalizeName } from '../../core/mrkdwn.ts';
 import { WEEKDAYS } from '../../core/schedule-choices.ts';
 import { parseCron } from '../../core/time/cron.ts';
-import { CronError, parseZone } from '../../core/time/zone.ts';
+import { CronError, isZone, parseZone } from '../../core/time/zone.ts';
 import { type Cadence, cronOf, nextTimes, type TimedNoun } from '../../records/timed-schedules.ts';
 import { DAY_NAMES } from '../../views/schedules/timed.ts';
 import { SYNONYMS, splitWords } from '../command-router.ts';
-import { nearestZone } from '../option-sources.ts';
 
 const CADENCES = [
   'daily',
@@ -42,7 +41,7 @@ export function readCadenceWords(
     if (fault !== undefined) throw new UserError(fault);
     return { cadence, zone, rest: others };
   } catch (error) {
-    if (!(error instanceof UserError)) throw error;
+    if (!(error instanceof UserError || error instanceof CronError)) throw error;
     throw new UserError(error.message, `help ${noun} add`, { cause: error });
   }
 }
@@ -123,18 +122,18 @@ export function readTime(typed: string | undefined): string {
   throw new UserError(`There is no ${code(typed, 40)} on the clock. Did you mean ${code(near)}?`);
 }
 
-/** The zone may be left out. */
+/** "America/Argentina/Rio Gallegos", "America/North Dakota/New Salem" */
+const MAX_ZONE_WORDS = 3;
+
+/** The zone may be left out, and may be of several words, as Deckhand shows it. */
 function readZone(words: readonly string[]): Omit<CadenceWords, 'cadence'> {
-  const [typed, ...rest] = words;
-  if (typed === undefined) return { zone: undefined, rest: words };
-  try {
-    return { zone: parseZone(typed), rest };
-  } catch (error) {
-    if (!(error instanceof CronError)) throw error;
-    throw new UserError(
-      `There is no time zone ${code(typed, 60)}. Did you mean ${code(nearestZone(typed))}?`,
-    );
+  const [first] = words;
+  if (first === undefined) return { zone: undefined, rest: words };
+  for (let length = MAX_ZONE_WORDS; length > 1; length -= 1) {
+    const text = words.slice(0, length).join(' ');
+    if (isZone(text)) return { zone: parseZone(text), rest: words.slice(length) };
   }
+  return { zone: parseZone(first), rest: words.slice(1) };
 }
 
 /** What is wrong with five fields, or that no date from then on fits them. */

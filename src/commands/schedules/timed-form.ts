@@ -4,7 +4,7 @@ import { type Clock, withTimeout } from '../../core/clock.ts';
 import type { ModalView } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
-import { isZone } from '../../core/time/zone.ts';
+import { ZoneName } from '../../core/time/zone.ts';
 import { unknownAccount } from '../../records/accounts.ts';
 import { projectOfChannel } from '../../records/channels.ts';
 import type { Schedule } from '../../records/schedules.ts';
@@ -55,9 +55,7 @@ import { editCommand, removedSince, scheduleCommands } from './lifecycle.ts';
 /** What the forms have; account and project as they were named. The last two are of digests alone. */
 const Fields = z.object({
   cadence: z.string({ error: 'Choose how often.' }),
-  zone: z
-    .string({ error: 'Choose a time zone.' })
-    .refine(isZone, { error: 'Unknown time zone. Give its IANA name, e.g. Europe/Lisbon.' }),
+  zone: z.string({ error: 'Choose a time zone.' }).pipe(ZoneName),
   account: z.string().optional(),
   project: z.string().optional(),
   range: z.enum(ACTIVITY_RANGES).optional(),

@@ -1,4 +1,7 @@
+import { distance } from 'fastest-levenshtein';
+import { z } from 'zod';
 import { DAY_MS, zonedParts } from '../clock.ts';
+import { code, unmarked } from '../mrkdwn.ts';
 
 /** A cron expression or time zone that cannot be used; the message is for the person who typed it. */
 export class CronError extends Error {
@@ -14,33 +17,152 @@ export interface CalendarDay {
 }
 
 /**
- * Checks an IANA time zone and gives its present name: `europe/lisbon` becomes `Europe/Lisbon`, `Asia/Calcutta` becomes
- * `Asia/Kolkata`, `US/Pacific` becomes `America/Los_Angeles`.
+ * Checks a time zone and returns its present name: `europe/lisbon` becomes `Europe/Lisbon`, `Asia/Calcutta` becomes
+ * `Asia/Kolkata`, `America/Los Angeles` becomes `America/Los_Angeles`. A name needs its region, except `UTC`: `Intl` also
+ * takes abbreviations, and reads `BST` as Dhaka.
  * @throws CronError for a person
  */
 export function parseZone(text: string): string {
+  const zone = findZone(text);
+  if (zone === undefined) throw new CronError(explainUnknownZone(text));
+  return zone;
+}
+
+/** A time zone as a person or a file names it; the value is its present name. */
+export const ZoneName = z.string().transform((text, context) => {
+  const zone = findZone(text);
+  if (zone !== undefined) return zone;
+  context.addIssue(unmarked(explainUnknownZone(text)));
+  return z.NEVER;
+});
+
+/** A sentence; mrkdwn. */
+function explainUnknownZone(text: string): string {
+  const meant = zonesMeantBy(text);
+  const near = (meant.length > 0 ? meant : [nearestZone(text.slice(0, 60))]).map((zone) => code(zone));
+  const choice = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(near);
+  return `There is no time zone ${code(text, 60)}. Did you mean ${choice}?`;
+}
+
+/** Returns undefined for anything but the name of a time zone. */
+function findZone(text: string): string | undefined {
   const zone = text.trim();
   // Most are: each record of a schedule is checked when it is read.
   if (zoneNames().has(zone)) return zone;
+  return /^(?:utc|[a-z]+\/.+)$/i.test(zone) ? intlZone(zone.replaceAll(/\s+/g, '_')) : undefined;
+}
+
+function intlZone(timeZone: string): string | undefined {
   try {
-    // An offset as `+02:00` is taken by Intl too, but it does not follow daylight saving.
-    if (!/^[a-z]/i.test(zone)) throw new RangeError('not a name');
-    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions();
-    return presentName(timeZone);
+    return presentName(new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone);
   } catch {
-    throw new CronError('This is no time zone. Give one by its IANA name, e.g. `Europe/Lisbon` or `UTC`.');
+    return undefined;
   }
 }
 
 /** Whether this is the name of a time zone, of today or of the past. */
 export function isZone(text: string): boolean {
-  try {
-    parseZone(text);
-    return true;
-  } catch (error) {
-    if (error instanceof CronError) return false;
-    throw error;
+  return findZone(text) !== undefined;
+}
+
+/** The zones that `BST`, `PST8PDT`, `GMT+1`, `Japan` may mean; empty for anything else. */
+export function zonesMeantBy(typed: string): string[] {
+  const text = typed.trim().toUpperCase();
+  const abbreviation = /^([A-Z]+)\d+[A-Z]+$/.exec(text)?.[1] ?? text;
+  const cities = ABBREVIATIONS[abbreviation];
+  if (cities !== undefined) return cities.split(' ');
+  const [, sign, hours, minutes = '0'] = /^(?:GMT|UTC|UT)?\s*([+-])(\d{1,2})(?::?(\d{2}))?$/.exec(text) ?? [];
+  if (hours !== undefined)
+    return citiesAt((Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -60_000 : 60_000));
+  // A former name without a region, such as `Japan` or `GB`.
+  const zone = /^[A-Z-]{2,}$/.test(text) ? intlZone(text) : undefined;
+  return zone === undefined || !isZone(zone) ? [] : [zone];
+}
+
+/** Abbreviations that people use, with the zones of two or three cities that each may mean. */
+const ABBREVIATIONS: Readonly<Record<string, string>> = {
+  ACDT: 'Australia/Adelaide Australia/Broken_Hill',
+  ACST: 'Australia/Adelaide Australia/Darwin',
+  ADT: 'America/Halifax Atlantic/Bermuda',
+  AEDT: 'Australia/Sydney Australia/Melbourne',
+  AEST: 'Australia/Sydney Australia/Brisbane',
+  AKDT: 'America/Anchorage America/Juneau',
+  AKST: 'America/Anchorage America/Juneau',
+  AMT: 'America/Manaus Asia/Yerevan',
+  ART: 'America/Argentina/Buenos_Aires Africa/Cairo',
+  AST: 'America/Halifax America/Puerto_Rico Asia/Riyadh',
+  AWST: 'Australia/Perth Asia/Singapore',
+  BRT: 'America/Sao_Paulo America/Fortaleza',
+  BST: 'Europe/London Asia/Dhaka',
+  CAT: 'Africa/Johannesburg Africa/Maputo',
+  CDT: 'America/Chicago America/Havana',
+  CEST: 'Europe/Berlin Europe/Paris Europe/Madrid',
+  CET: 'Europe/Berlin Europe/Paris Europe/Madrid',
+  CST: 'America/Chicago Asia/Shanghai America/Mexico_City',
+  CT: 'America/Chicago America/Mexico_City',
+  EAT: 'Africa/Nairobi Africa/Addis_Ababa',
+  EDT: 'America/New_York America/Toronto',
+  EEST: 'Europe/Athens Europe/Helsinki Europe/Kyiv',
+  EET: 'Europe/Athens Europe/Helsinki Africa/Cairo',
+  EST: 'America/New_York America/Panama Australia/Sydney',
+  ET: 'America/New_York America/Toronto',
+  GMT: 'Europe/London Africa/Accra UTC',
+  GST: 'Asia/Dubai Pacific/Guam',
+  HKT: 'Asia/Hong_Kong Asia/Shanghai',
+  HST: 'Pacific/Honolulu America/Adak',
+  ICT: 'Asia/Bangkok Asia/Ho_Chi_Minh',
+  IDT: 'Asia/Jerusalem Europe/Athens',
+  IST: 'Asia/Kolkata Europe/Dublin Asia/Jerusalem',
+  JST: 'Asia/Tokyo Asia/Seoul',
+  KST: 'Asia/Seoul Asia/Tokyo',
+  MDT: 'America/Denver America/Edmonton',
+  MET: 'Europe/Berlin Europe/Paris Europe/Madrid',
+  MSK: 'Europe/Moscow Europe/Istanbul',
+  MST: 'America/Denver America/Phoenix Asia/Kuala_Lumpur',
+  MT: 'America/Denver America/Phoenix',
+  NDT: 'America/St_Johns America/Halifax',
+  NST: 'America/St_Johns America/Halifax',
+  NZDT: 'Pacific/Auckland Antarctica/McMurdo',
+  NZST: 'Pacific/Auckland Antarctica/McMurdo',
+  PDT: 'America/Los_Angeles America/Vancouver',
+  PKT: 'Asia/Karachi Asia/Tashkent',
+  PST: 'America/Los_Angeles America/Vancouver Asia/Manila',
+  PT: 'America/Los_Angeles America/Vancouver',
+  SAST: 'Africa/Johannesburg Africa/Maputo',
+  SGT: 'Asia/Singapore Asia/Kuala_Lumpur',
+  SST: 'Pacific/Pago_Pago Asia/Singapore',
+  WEST: 'Europe/Lisbon Atlantic/Canary',
+  WET: 'Europe/Lisbon Atlantic/Canary',
+  WIB: 'Asia/Jakarta Asia/Bangkok',
+};
+
+/** Of the cities above, three at most that are so far ahead of UTC in winter. */
+function citiesAt(offset: number): string[] {
+  const cities = new Set(Object.values(ABBREVIATIONS).flatMap((zones) => zones.split(' ')));
+  const seasons = [Date.UTC(2026, 0), Date.UTC(2026, 6)];
+  const winterOffset = (zone: string): number => Math.min(...seasons.map((at) => offsetAt(zone, at)));
+  return [...cities].filter((zone) => winterOffset(zone) === offset).slice(0, 3);
+}
+
+/** The zone with a name that reads most like what was typed, as a whole or as the city alone; by its present name. */
+function nearestZone(typed: string): string {
+  const wanted = spellZone(typed);
+  let best = { zone: 'UTC', far: Number.POSITIVE_INFINITY };
+  for (const [zone, names] of zoneNames()) {
+    const spellings = names.flatMap((name) => [spellZone(name), spellZone(cityOf(name))]);
+    const far = Math.min(...spellings.map((each) => distance(wanted, each)));
+    if (far < best.far) best = { zone, far };
   }
+  return best.zone;
+}
+
+/** `São Paulo` and `sao_paulo` are the same. */
+export function spellZone(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('_', ' ');
+}
+
+export function cityOf(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1);
 }
 
 let known: ReadonlyMap<string, readonly string[]> | undefined;
