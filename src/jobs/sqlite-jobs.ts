@@ -87,7 +87,6 @@ type Value = string | number | null;
 export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
   db.exec(CREATE);
   bringUp(db);
-  db.exec(TAKE_OVER);
   const prepared = new Map<string, StatementSync>();
   function statement(sql: string): StatementSync {
     const known = prepared.get(sql) ?? db.prepare(sql);
@@ -100,7 +99,10 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
     retryIfLocked(() => statement(sql).all(values));
 
   return {
-    start: async () => void (await run(FREE_KEYS, clock.now())),
+    async start() {
+      await run(TAKE_OVER);
+      await run(FREE_KEYS, clock.now());
+    },
     async insert({ name, keyStaysMs }, { key = null, workspace, data, delayMs, traceparent = null }) {
       const now = clock.now();
       if (keyStaysMs !== undefined) await run(FREE_KEYS, now);

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { createStore, type Database, type DocumentsOptions } from './documents.ts';
-import { openSqlite } from './sqlite.ts';
+import { type Access, openSqlite } from './sqlite.ts';
 import { type Collection, GLOBAL, type Store, StoreError } from './store.ts';
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
@@ -10,8 +10,8 @@ const SQLITE = 'sqlite://';
 
 export interface StoreOptions extends Omit<DocumentsOptions, 'clock'> {
   clock?: Clock;
-  /** False lets a second process work on an SQLite file beside the bot, as the key rotation does. */
-  alone?: boolean;
+  /** `alone` by default. */
+  access?: Access;
   /** Told of what fails behind the scenes and is tried again: lost connections, removing expired documents. */
   onError?: (error: Error) => void;
 }
@@ -28,12 +28,10 @@ export interface OpenStore extends Store {
  * @throws StoreError saying what to do
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<OpenStore> {
-  const { clock = systemClock, alone = true, onError = (error) => process.emitWarning(error) } = options;
-  const { database, sqlite } = await connect(url, alone, onError);
-  const timer = setInterval(() => {
-    database.sweep().catch(onError);
-  }, SWEEP_INTERVAL_MS);
-  timer.unref();
+  const { clock = systemClock, access = 'alone', onError = (error) => process.emitWarning(error) } = options;
+  const { database, sqlite } = await connect(url, access, onError);
+  const sweep = (): void => void database.sweep().catch(onError);
+  const timer = access === 'read' ? undefined : setInterval(sweep, SWEEP_INTERVAL_MS).unref();
   return {
     ...createStore(database, { clock, onUnreadable: options.onUnreadable }),
     sqlite,
@@ -47,13 +45,13 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
 
 async function connect(
   url: string,
-  alone: boolean,
+  access: Access,
   onError: (error: Error) => void,
 ): Promise<Pick<OpenStore, 'database' | 'sqlite'>> {
-  if (url.startsWith(SQLITE)) return openSqlite({ path: url.slice(SQLITE.length), alone });
+  if (url.startsWith(SQLITE)) return openSqlite(url.slice(SQLITE.length), access);
   if (isPostgres(url)) {
     const { openPostgres } = await import('./postgres.ts');
-    return { database: await openPostgres(url, onError), sqlite: undefined };
+    return { database: await openPostgres(url, access, onError), sqlite: undefined };
   }
   throw new StoreError('STORE_URL must start with sqlite:// or postgres://');
 }

@@ -5,8 +5,9 @@ import { KeyvPostgres } from '@keyv/postgres';
 import { Keyv } from 'keyv';
 import pg from 'pg';
 import { createKeyedLock } from '../core/locks.ts';
-import { databaseFault } from './database-fault.ts';
+import { storeFault } from './database-fault.ts';
 import { type Database, type Envelope, type Range, SERIALIZATION, type StoredRow } from './documents.ts';
+import type { Access } from './sqlite.ts';
 import { mapDatabaseErrors, StoreError, StoreUnavailable } from './store.ts';
 
 /** A statement, and the wait for a connection, end after this; the caller then learns of it. */
@@ -29,7 +30,11 @@ CREATE UNLOGGED TABLE IF NOT EXISTS public.deckhand_leases (
 `;
 
 /** Two tables in a database that any number of replicas share. */
-export async function openPostgres(url: string, onError: (error: Error) => void): Promise<Database> {
+export async function openPostgres(
+  url: string,
+  access: Access,
+  onError: (error: Error) => void,
+): Promise<Database> {
   const pool = new pg.Pool({
     connectionString: url,
     max: MAX_CONNECTIONS,
@@ -41,7 +46,8 @@ export async function openPostgres(url: string, onError: (error: Error) => void)
   // A connection that ends while idle is replaced; without a listener it would end the process.
   pool.on('error', onError);
   try {
-    await makeTables(pool);
+    if (access !== 'read') await makeTables(pool);
+    else if (await isMissing(pool)) throw new StoreError('There is no store of Deckhand in this database.');
     // It makes the same table by itself, which one whose owner is another role refuses it.
     const adapter = adapterOn(pool);
     await adapter.has('schema');
@@ -49,17 +55,21 @@ export async function openPostgres(url: string, onError: (error: Error) => void)
   } catch (cause) {
     await pool.end();
     const { message } = cause instanceof StoreUnavailable ? cause : new StoreUnavailable(cause);
-    throw databaseFault(url, cause) ?? new StoreError(`${message}. Check STORE_URL.`, { cause });
+    throw storeFault(url, cause) ?? new StoreError(`${message}. Check STORE_URL.`, { cause });
   }
 }
 
 const MISSING = `SELECT to_regclass('public.keyv') IS NULL OR to_regclass('public.deckhand_leases') IS NULL AS missing`;
 const SCHEMA_LOCK = 1_145_393_995;
 
+async function isMissing(pool: pg.Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ missing: boolean }>(MISSING);
+  return rows[0]?.missing !== false;
+}
+
 /** Where they are missing: who owns them may be another role, which made them by `deckhand schema`. */
 async function makeTables(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query<{ missing: boolean }>(MISSING);
-  if (rows[0]?.missing === false) return;
+  if (!(await isMissing(pool))) return;
   // One replica at a time, because concurrent ones fail each other. Statements that are sent together are one transaction,
   // and the lock ends with it.
   await pool.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK}); ${POSTGRES_SCHEMA}`);

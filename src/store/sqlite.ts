@@ -15,7 +15,7 @@ import { KeyvSqlite, type SqliteDriver } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
 import { createKeyedLock } from '../core/locks.ts';
 import { isLocked, retryIfLocked } from '../core/retry.ts';
-import { databaseFault } from './database-fault.ts';
+import { databaseFault, storeFault } from './database-fault.ts';
 import { type Database, type Envelope, type Range, SERIALIZATION, type StoredRow } from './documents.ts';
 import { StoreError } from './store.ts';
 
@@ -25,29 +25,28 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** Of 4 kB each; four times as many as SQLite's own. */
 const MAX_LOG_PAGES = 4_000;
 
-export interface SqliteOptions {
-  path: string;
-  /** Refuse to open a file that another process owns. */
-  alone: boolean;
-}
+/**
+ * Use of a store. `alone`: an SQLite file that another process owns is refused. `beside`: other processes may write too.
+ * `read`: nothing is written, made or cleaned up.
+ */
+export type Access = 'alone' | 'beside' | 'read';
 
 /** One file, one process. Folders are made as needed. The file is given too, for other tables in it. */
 export async function openSqlite(
-  options: SqliteOptions,
+  name: string,
+  access: Access,
 ): Promise<{ database: Database; sqlite: DatabaseSync }> {
-  prepareFolder(options.path);
-  const path = realFile(options.path);
-  const release = options.alone ? guardFile(path) : () => undefined;
+  if (access !== 'read') prepareFolder(name);
+  const path = realFile(name);
+  const release = access === 'alone' ? guardFile(path) : () => undefined;
   try {
-    const sqlite = openFile(path);
+    const sqlite = access === 'read' ? openFileToRead(path) : openFile(path);
     const adapter = new KeyvSqlite({ uri: `sqlite://${path}`, driver: createDriver(sqlite) });
     await adapter.ready;
     return { database: createDatabase(adapter, release), sqlite };
   } catch (cause) {
     release();
-    throw (
-      databaseFault(`sqlite://${path}`, cause) ?? new StoreError(`${path} could not be opened`, { cause })
-    );
+    throw storeFault(`sqlite://${path}`, cause) ?? new StoreError(`${path} could not be opened`, { cause });
   }
 }
 
@@ -67,6 +66,8 @@ export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
   mkdirSync(path, { mode: 0o700 });
+  // The umask may have taken rights away.
+  chmodSync(path, 0o700);
 }
 
 function openFile(path: string): DatabaseSync {
@@ -84,6 +85,19 @@ function openFile(path: string): DatabaseSync {
   // What is deleted is overwritten, or it could be read in the file until something else takes its place.
   db.exec('PRAGMA secure_delete = ON');
   return db;
+}
+
+/** @throws StoreError for the database of another program */
+function openFileToRead(path: string): DatabaseSync {
+  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+  if (hasDocuments(db)) return db;
+  db.close();
+  throw new StoreError(`${path} is not a store of Deckhand. Give the file of a store.`);
+}
+
+export function hasDocuments(db: DatabaseSync): boolean {
+  const tables = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'keyv'");
+  return tables.get() !== undefined;
 }
 
 function createDatabase(adapter: KeyvSqlite, release: () => void): Database {

@@ -13,7 +13,7 @@ import { type Fault, faultsOf } from './configuration-faults.ts';
 import { type Read, readConfigurations } from './configuration-file.ts';
 import { listWorkspaces } from './export.ts';
 import { projectFaults } from './named-projects.ts';
-import { withSide } from './side.ts';
+import { withStore } from './side.ts';
 import { fileFault } from './sqlite-files.ts';
 import { expectThere } from './store-address.ts';
 
@@ -48,7 +48,7 @@ may run. With --dry-run nothing is changed, and Deckhand may run.
 
 /** What would be changed. @throws DataError where anything is wrong, in any of the documents */
 function check(config: Config, read: readonly Read[], isDry: boolean): Promise<string[]> {
-  return withSide(config.STORE_URL, isDry ? { alone: false } : {}, async ({ store }) => {
+  return withStore(config.STORE_URL, isDry ? 'read' : 'alone', async (store) => {
     const known = await listWorkspaces(store);
     const faults: string[] = [];
     const steps: Step[] = [];

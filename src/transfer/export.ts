@@ -4,7 +4,7 @@ import { type Program, UsageError } from '../program.ts';
 import type { OpenStore } from '../store/open-store.ts';
 import { DATA_KEYS, GLOBAL, StoreError } from '../store/store.ts';
 import { readConfiguration } from './configuration.ts';
-import { withSide } from './side.ts';
+import { withStore } from './side.ts';
 import { DEFAULT_STORE, describeStore, expectThere } from './store-address.ts';
 
 export const EXPORT: Program = {
@@ -20,7 +20,7 @@ store as a document of its own.
     if (words.length > 0) throw new UsageError('Give nothing behind the name');
     const url = env.STORE_URL || DEFAULT_STORE;
     expectThere(url);
-    return withSide(url, { alone: false }, async ({ store }) => {
+    return withStore(url, 'read', async (store) => {
       const all = await listWorkspaces(store);
       const meant = all.filter((id) => workspace === undefined || id === workspace);
       if (meant.length === 0)

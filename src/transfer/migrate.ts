@@ -23,7 +23,7 @@ interrupted, empty the new store and run it again. It works in either direction.
     if (describeStore(from) === describeStore(to)) throw new UsageError('Give two different stores');
     const keys = parseEncryptionKeys(env.ENCRYPTION_KEYS ?? '');
     for (const url of [from, to]) await expectStopped(url);
-    return withSide(from, {}, (source) => withSide(to, {}, (target) => move(source, target, keys)));
+    return withSide(from, 'alone', (source) => withSide(to, 'alone', (target) => move(source, target, keys)));
   },
 };
 

@@ -1,19 +1,26 @@
-import { access, constants, copyFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
+import { pipeline } from 'node:stream/promises';
+import { count } from '../core/mrkdwn.ts';
 import { type Program, UsageError } from '../program.ts';
 import { parseEncryptionKeys } from '../store/encryption-keys.ts';
+import { hasDocuments } from '../store/sqlite.ts';
 import { StoreError } from '../store/store.ts';
 import { describeContents, readBack, withSide } from './side.ts';
-import { fileFault, makeFile } from './sqlite-files.ts';
+import { FILE_MODE, fileFault, LOGS, makeFile } from './sqlite-files.ts';
 import { DEFAULT_STORE, fileOf } from './store-address.ts';
+
+/** More do not help to find the cause. */
+const MAX_NAMED = 10;
 
 export const RESTORE: Program = {
   command: 'deckhand restore',
   options: {},
   help: `Usage: deckhand restore <file>
 
-Puts a backup where the SQLite file of STORE_URL was, after opening it, and every sealed value in it with ENCRYPTION_KEYS. Stop
-Deckhand and move the old file away first: nothing is overwritten. For Postgres, use pg_restore.
+Puts a backup where the SQLite file of STORE_URL was, with what a -wal or -journal beside the backup holds, after opening it and every
+sealed value in it with ENCRYPTION_KEYS. Stop Deckhand and move the old file away first: nothing is overwritten. For Postgres, use pg_restore.
 `,
   async run({ env, words }) {
     const [file, ...more] = words;
@@ -28,22 +35,40 @@ Deckhand and move the old file away first: nothing is overwritten. For Postgres,
       throw fileFault(file, 'read', cause);
     });
     const filled = await makeFile(target, async (draft) => {
-      await copyFile(file, draft);
+      await copyStore(file, draft);
       expectStore(draft, file);
       // Also refuses what a newer release wrote.
-      return withSide(`sqlite://${draft}`, { alone: false }, (side) => readBack(side, keys));
+      const contents = await withSide(`sqlite://${draft}`, 'read', (side) => readBack(side, keys));
+      expectOpened(contents.seals.shut, file);
+      return contents;
     });
     return describeContents(`sqlite://${target}`, filled);
   },
 };
+
+/** With its log, which SQLite works into the copy when it is next opened. */
+async function copyStore(file: string, draft: string): Promise<void> {
+  // A stream, because copying the file as a whole gives the copy the mode of the source.
+  for (const ending of ['', ...LOGS].filter((each) => existsSync(`${file}${each}`)))
+    await pipeline(
+      createReadStream(`${file}${ending}`),
+      createWriteStream(`${draft}${ending}`, { mode: FILE_MODE }),
+    );
+}
+
+function expectOpened(shut: readonly string[], file: string): void {
+  if (shut.length === 0) return;
+  throw new StoreError(
+    `${count(shut.length, 'sealed value')} of ${file} cannot be opened: ${shut.slice(0, MAX_NAMED).join(', ')}. Take another backup.`,
+  );
+}
 
 /** Before the store is opened, which would make its tables in any database. */
 function expectStore(draft: string, file: string): void {
   const database = new DatabaseSync(draft);
   try {
     const isWhole = database.prepare('PRAGMA quick_check').get()?.quick_check === 'ok';
-    const tables = database.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'keyv'");
-    if (isWhole && tables.get() !== undefined) return;
+    if (isWhole && hasDocuments(database)) return;
   } catch {
     // No database at all, or one that cannot be read.
   } finally {

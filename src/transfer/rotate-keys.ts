@@ -18,7 +18,7 @@ Afterwards the other keys may be taken away. It can be run again at any time.
     const keys = parseEncryptionKeys(env.ENCRYPTION_KEYS ?? '');
     const url = env.STORE_URL || DEFAULT_STORE;
     expectThere(url);
-    const store = await openStore(url, { alone: false });
+    const store = await openStore(url, { access: 'beside' });
     const { rewrapped, current } = await rotateKeys(keys, store)
       .catch((error) => {
         throw storeFault(url, error) ?? error;

@@ -7,6 +7,7 @@ import { storeFault } from '../store/database-fault.ts';
 import { pagesOf } from '../store/documents.ts';
 import type { EncryptionKeys } from '../store/encryption-keys.ts';
 import { expectReadable, type OpenStore, openStore } from '../store/open-store.ts';
+import type { Access } from '../store/sqlite.ts';
 import { SealCheck } from './seals.ts';
 
 /** A store with its jobs. */
@@ -16,23 +17,29 @@ export interface Side {
   jobs: JobsBackend;
 }
 
-/** @throws StoreError saying what to do, also where a newer release wrote the store */
-export async function withSide<T>(
+/** Opens a store for some work, without its jobs. @throws StoreError saying what to do, also if a newer release wrote the store */
+export async function withStore<T>(
   url: string,
-  { alone }: { alone?: boolean },
-  work: (side: Side) => Promise<T>,
+  access: Access,
+  work: (store: OpenStore) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(url, alone === undefined ? {} : { alone });
+  const store = await openStore(url, { access });
   try {
     await expectReadable(store, readVersion());
-    const jobs = await openJobs(url, store);
-    await jobs.start([]);
-    return await work({ url, store, jobs }).finally(jobs.close);
+    return await work(store);
   } catch (error) {
     throw storeFault(url, error) ?? error;
   } finally {
     await store.close();
   }
+}
+
+/** Opens a store for some work, with its jobs, none of which begins. @throws StoreError as `withStore` */
+export function withSide<T>(url: string, access: Access, work: (side: Side) => Promise<T>): Promise<T> {
+  return withStore(url, access, async (store) => {
+    const jobs = await openJobs(url, store);
+    return await work({ url, store, jobs }).finally(jobs.close);
+  });
 }
 
 async function openJobs(url: string, { sqlite }: OpenStore): Promise<JobsBackend> {

@@ -5,10 +5,12 @@ import { makeFolder } from '../store/sqlite.ts';
 import { StoreError } from '../store/store.ts';
 
 /** Of names and addresses, though of no secret in plain text: its owner alone may read it, whatever the umask. */
-const FILE_MODE = 0o600;
+export const FILE_MODE = 0o600;
 
-/** What may stand beside a database file. With the file of another store, SQLite would take them for its own. */
-const BESIDE = ['-wal', '-shm', '-journal'];
+/** Files with changes that SQLite has not yet worked into the database beside them. */
+export const LOGS = ['-wal', '-journal'];
+/** Files beside a database. SQLite would take those of another one for its own. */
+const BESIDE = [...LOGS, '-shm'];
 
 /**
  * Makes a file by `write`, which gets an empty one of another name to write to: until it is whole and on the disk, nothing
@@ -23,7 +25,9 @@ export async function makeFile<T>(path: string, write: (draft: string) => Promis
   try {
     await removeDraft(draft);
     makeFolder(dirname(resolve(path)));
-    await (await open(draft, 'wx', FILE_MODE)).close();
+    const file = await open(draft, 'wx', FILE_MODE);
+    // The umask may have taken rights away.
+    await file.chmod(FILE_MODE).finally(() => file.close());
     const written = await write(draft);
     await settle(draft);
     await rename(draft, path);

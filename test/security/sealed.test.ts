@@ -93,7 +93,7 @@ async function sealedIn({ config }: TestWorld): Promise<SealedValues> {
     for (const [, id = ''] of kind === 'data-keys' ? text.matchAll(/"id":"([^"]+)"/g) : []) dataKeys.add(id);
     for (const [, key = ''] of text.matchAll(SEALED)) found.push({ kind, key });
   };
-  await withSide(config.STORE_URL, { alone: false }, async ({ store, jobs }) => {
+  await withSide(config.STORE_URL, 'read', async ({ store, jobs }) => {
     for await (const rows of pagesOf(store.database, ALL))
       for (const row of rows) {
         check.addDocument(row);

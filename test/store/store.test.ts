@@ -230,7 +230,7 @@ test('an SQLite file that another one runs on is refused, but not to the key rot
   const first = await openStore(url);
 
   await expect(openStore(url)).rejects.toThrow('in use by another Deckhand');
-  const guest = await openStore(url, { alone: false });
+  const guest = await openStore(url, { access: 'beside' });
   await guest.ping();
   await guest.close();
   await expect(openStore(url)).rejects.toThrow('in use by another Deckhand');

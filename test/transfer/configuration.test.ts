@@ -10,6 +10,7 @@ import { Channel } from '../../src/records/channels.ts';
 import { ORIGIN, openStore } from '../../src/store/open-store.ts';
 import { GLOBAL } from '../../src/store/store.ts';
 import { APPLY } from '../../src/transfer/apply.ts';
+import { BACKUP } from '../../src/transfer/backup.ts';
 import { Configuration } from '../../src/transfer/configuration.ts';
 import { EXPORT } from '../../src/transfer/export.ts';
 import { TRIED } from '../store/databases.ts';
@@ -333,6 +334,26 @@ test('SQLite’s file is left alone while a Deckhand has it', async () => {
     expect.stringMatching(/is in use by another Deckhand\. Stop that one first/),
   ]);
   expect(await apply(world.config, WRITTEN, '--dry-run')).toMatchObject({ code: 0 });
+});
+
+test('programs that read leave a run alone that a Deckhand follows', async () => {
+  const { world, url } = await openConnected();
+  const isAsked = (verb: string) => (request: { path: string; method: string }) =>
+    request.path.includes('/test_access') && request.method === verb;
+  const follows = async () => (await world.app.parts.engine.stats())['follow-test'];
+  await world.as('member').command(CHANNEL, '/deckhand test storefront');
+  await world.service.requests.seen(isAsked('GET'));
+  expect(await follows()).toMatchObject({ running: 1, waiting: 0 });
+
+  await exported(url);
+  expect(await apply(world.config, WRITTEN, '--dry-run')).toMatchObject({ code: 0 });
+  const backup = join(await temporaryFolder(), 'backup');
+  expect(await carryOut(BACKUP, [backup], { STORE_URL: url })).toMatchObject({ code: 0 });
+
+  expect(await follows()).toMatchObject({ running: 1, waiting: 0 });
+  await world.slack.until(() => /reachable/.test(JSON.stringify(world.slack.messages(TEAM, CHANNEL))));
+  expect(world.service.requests.all.filter(isAsked('POST'))).toHaveLength(1);
+  expect(JSON.stringify(world.slack.messages(TEAM, CHANNEL))).not.toMatch(/stopped|restarted/i);
 });
 
 test('the file may have every setting of a channel', () => {

@@ -1,4 +1,5 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdirSync, statSync } from 'node:fs';
+import { chmod, copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
@@ -137,6 +138,50 @@ test('a backup that was restored goes on where the store was, and nobody else ma
   await expectFurnished(`sqlite://${target}`);
 });
 
+test.each(['-wal', '-journal'])('a copied file is restored with what its %s holds', async (ending) => {
+  const url = await temporarySqlite();
+  await furnish(url, 500);
+  const source = url.slice('sqlite://'.length);
+  const database = new DatabaseSync(source);
+  onTestFinished(() => database.close());
+  // Nothing of the change is in the file itself, or the whole of it, to be rolled back.
+  const [mode, begin] =
+    ending === '-wal' ? ['WAL', 'BEGIN'] : ['DELETE', 'PRAGMA cache_spill = 1; PRAGMA cache_size = 1; BEGIN'];
+  database.exec(`PRAGMA journal_mode = ${mode}; ${begin}`);
+  database.exec(`UPDATE keyv SET value = value || '  '`);
+  if (ending === '-wal') database.exec('COMMIT');
+  const copy = join(await temporaryFolder(), 'copy');
+  for (const each of ['', ending]) await copyFile(source + each, copy + each);
+  const target = await temporarySqlite();
+
+  expect(await run('restore', [copy], { STORE_URL: target })).toMatchObject({ code: 0, err: '' });
+
+  const restored = new DatabaseSync(target.slice('sqlite://'.length));
+  onTestFinished(() => restored.close());
+  const changed = restored.prepare("SELECT count(*) AS changed FROM keyv WHERE value LIKE '%  '").get();
+  expect(Number(changed?.changed) > 0).toBe(ending === '-wal');
+});
+
+test('a restored file is its owner’s alone from its first byte, whatever the mode of the backup', async () => {
+  const url = await temporarySqlite();
+  await furnish(url, 2_000);
+  const [file, folder] = [join(await temporaryFolder(), 'backup'), await temporaryFolder()];
+  const usual = process.umask(0);
+  onTestFinished(() => void process.umask(usual));
+  const modes = new Set<number>();
+  let isDone = false;
+  const observe = (): void => {
+    for (const name of readdirSync(folder)) modes.add(statSync(join(folder, name)).mode & 0o777);
+    if (!isDone) setImmediate(observe);
+  };
+  await run('backup', [file], { STORE_URL: url });
+  await chmod(file, 0o666);
+  observe();
+  await run('restore', [file], { STORE_URL: `sqlite://${folder}/deckhand.sqlite` });
+  isDone = true;
+  expect([...modes]).toEqual([0o600]);
+});
+
 test('a backup is taken while a Deckhand runs on the store', async () => {
   const url = await temporarySqlite();
   await furnish(url);
@@ -219,6 +264,18 @@ describe('one sentence says what is wrong', () => {
         78,
         says ?? '',
       );
+  });
+
+  test('with a sealed value that does not open, and nothing is put in place', async () => {
+    const { file } = await backedUp();
+    const database = new DatabaseSync(file);
+    const moved = "replace(value, 'v1.', 'v1.A')";
+    database.exec(`UPDATE keyv SET value = ${moved} WHERE key LIKE 'T1/accounts/%'`);
+    database.close();
+    const url = await temporarySqlite();
+    const restored = await run('restore', [file], { STORE_URL: url });
+    expectSentence(restored, 78, '1 sealed value', 'T1 accounts/acme');
+    expect(await readdir(dirname(url.slice('sqlite://'.length)))).toEqual([]);
   });
 
   test('with a disk that fills up, by the file that has no room', async (context) => {

@@ -54,10 +54,7 @@ test('what is kept for a time has an end, and is deleted after it', async ({ wor
 
   await world.restart(async () => {
     inDatabase(world, (database) => database.exec('UPDATE keyv SET expires = 1 WHERE expires IS NOT NULL'));
-    const { database: opened } = await openSqlite({
-      path: join(world.folder, 'deckhand.sqlite'),
-      alone: true,
-    });
+    const { database: opened } = await openSqlite(join(world.folder, 'deckhand.sqlite'), 'alone');
     await opened.sweep();
     await opened.close();
     for (const collection of Object.keys(KEPT)) expect(endsOf(world, collection), collection).toEqual([]);

@@ -70,7 +70,7 @@ async function sweep(): Promise<void> {
   const { parts, workspaces } = world.app;
   const clock = { ...parts.clock, now: () => parts.clock.now() + 600_000 };
   await createUninstalls({ ...parts, workspaces, clock }).sweep();
-  const { database, close } = await openStore(world.config.STORE_URL, { alone: false });
+  const { database, close } = await openStore(world.config.STORE_URL, { access: 'beside' });
   await database.sweep();
   await close();
 }
