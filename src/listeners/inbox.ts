@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ViewState } from '../commands/command.ts';
+import type { Submitted, ViewState } from '../commands/command.ts';
 import { isDurable, routeCommand } from '../commands/command-router.ts';
 import { HOUR_MS } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
@@ -55,6 +55,12 @@ export const StoredRequest = z.discriminatedUnion('kind', [
     callbackId: z.string(),
     said: z.string(),
   }),
+  z.object({
+    kind: z.literal('form'),
+    caller: StoredCaller,
+    /** Id of the stored form, whose fields are sealed. */
+    form: z.string(),
+  }),
 ]);
 export type StoredRequest = z.infer<typeof StoredRequest>;
 
@@ -72,6 +78,14 @@ export interface SlackHandles {
   message?: Message | undefined;
   /** The modal that was clicked in. */
   state?: ViewState | undefined;
+  /** One for each click on a form. */
+  acks?: FormAck[];
+}
+
+/** The ack of a form, which can be its outcome for two seconds. */
+export interface FormAck {
+  isOpen: boolean;
+  answer(submitted: Submitted): Promise<void>;
 }
 
 export function callerOf({ caller }: StoredRequest, { responseUrl, triggerId }: SlackHandles): Caller {
@@ -88,7 +102,7 @@ const MAX_HANDLES = 2_000;
 export type Inbox = ReturnType<typeof createInbox>;
 
 export interface Handlers {
-  run(workspace: Workspace, request: StoredRequest, handles: SlackHandles): Promise<void>;
+  run(workspace: Workspace, request: StoredRequest, handles: SlackHandles, attempt: number): Promise<void>;
   /** After the last failed attempt. */
   fail(workspace: Workspace, request: StoredRequest, handles: SlackHandles, error: unknown): Promise<void>;
   runEvent(event: StoredEvent): Promise<void>;
@@ -106,7 +120,7 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
       const { channel, requestId } = request.caller;
       // The earlier attempt may have answered the person before it was cut off.
       if (attempt > 1) countPossibleDuplicate(workspace, 'post', { channel, delivery: requestId });
-      await run(workspace, request, handles.get(requestId) ?? {});
+      await run(workspace, request, handles.get(requestId) ?? {}, attempt);
       handles.delete(requestId);
     },
     async onDeadLetter(workspace, request, error) {
@@ -128,7 +142,9 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
     /** @throws StoreUnavailable where it was not stored */
     async store(workspace: Workspace, request: StoredRequest, known: SlackHandles): Promise<void> {
       const { requestId } = request.caller;
-      if (!handles.has(requestId)) handles.set(requestId, known);
+      const earlier = handles.get(requestId);
+      if (earlier === undefined) handles.set(requestId, known);
+      earlier?.acks?.push(...(known.acks ?? []));
       await workspace.jobs.send(requests, request, { key: requestId });
     },
     /** @throws StoreUnavailable where it was not stored */
@@ -155,6 +171,8 @@ export function isFirst({ jobs }: Pick<Workspace, 'jobs'>, requestId: string): P
 /** True where it changes something, so that it is stored before its ack. */
 export function isStoredFirst(registry: Registry, request: StoredRequest): boolean {
   switch (request.kind) {
+    case 'form':
+      return true;
     case 'command':
       return isDurableText(registry, request.text);
     case 'shortcut':

@@ -1,5 +1,4 @@
-import { App, type Receiver } from '@slack/bolt';
-import { ZodError } from 'zod';
+import { App, type Receiver, type ViewSubmitAction } from '@slack/bolt';
 import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
 import { createContext } from '../commands/resolve-target.ts';
 import type { Caller } from '../core/reply.ts';
@@ -24,7 +23,6 @@ import {
   type StoredRequest,
 } from './inbox.ts';
 import {
-  type EventUnder,
   type IncomingRequest,
   payloadSpan,
   readAction,
@@ -32,15 +30,15 @@ import {
   readEvent,
   readInteraction,
   readShortcut,
-  viewStateOf,
+  readSubmission,
 } from './payloads/payloads.ts';
-import { OptionsBody, SubmissionBody } from './payloads/schemas.ts';
+import { OptionsBody } from './payloads/schemas.ts';
 import { carryOut } from './pipeline/pipeline.ts';
 import { explainNotStored, respondFailure, respondPrivately } from './pipeline/respond.ts';
 import { runText } from './pipeline/run-command.ts';
 import { actionRequest, runOptions, shortcutRequest } from './pipeline/run-interaction.ts';
 import { createSteps } from './pipeline/run-step.ts';
-import { createSubmissions } from './pipeline/run-submission.ts';
+import { acknowledgeForm, runSubmission } from './pipeline/run-submission.ts';
 import type { Registry } from './registry.ts';
 
 interface Dependencies {
@@ -61,21 +59,19 @@ interface Shared extends Pick<Dependencies, 'registry' | 'workspaces' | 'backgro
   inbox: Inbox;
 }
 
-type Ack = (answer?: unknown) => Promise<void>;
+type Ack = (text?: string) => Promise<void>;
 
-type Payload = Record<string, unknown>;
+/** Any name: the registry knows what exists, and an unknown name is answered too. */
+const ANY = /.*/;
 
-/** Parses a payload, has it carried out, and says what Slack is told; what changes something is stored by then. */
-type PayloadHandler = (body: Payload, ack: Ack) => Promise<void>;
-
-/** Every way in: no command, click, form or event is left without an answer. */
+/** Registers every way in with Bolt. Each payload is answered, also one that this version does not know. */
 export function createListeners(parts: Dependencies) {
-  const { log, registry, workspaces, background } = parts;
+  const { log, tracing, registry, workspaces, background } = parts;
   const steps = createSteps(parts.steps);
   const mentions = { app_mention: mentionHandler(() => inbox) };
   const events: EventHandlers = { ...parts.events, ...mentions, function_executed: steps.functionExecuted };
   const inbox = createInbox({
-    run: (workspace, request, handles) => run(registry, workspace, request, handles, true),
+    run: (workspace, request, handles, attempt) => run(registry, workspace, request, handles, attempt),
     fail(workspace, request, handles, error) {
       return respondFailure(createContext(workspace, callerOf(request, handles)), error);
     },
@@ -85,38 +81,6 @@ export function createListeners(parts: Dependencies) {
     },
   });
   const shared = { registry, workspaces, background, inbox };
-  const submissions = createSubmissions(registry);
-
-  const storeEvent = async ({ workspaceId, event }: EventUnder): Promise<void> =>
-    inbox.storeEvent(await workspaces.admit(workspaceId), event);
-
-  /** By the `type` that Slack gives them; a command has none. */
-  const handlers: Readonly<Record<string, PayloadHandler>> = {
-    slash_command: (body, ack) => take(shared, readCommand(body), ack),
-    block_actions: (body, ack) => take(shared, readAction(body), ack),
-    shortcut: (body, ack) => take(shared, readShortcut(body), ack),
-    message_action: (body, ack) => take(shared, readShortcut(body), ack),
-    async view_submission(body, ack) {
-      const form = SubmissionBody.parse(body);
-      const { workspace, caller } = readInteraction(form);
-      const state = viewStateOf(form.view);
-      const work = submissions.take(await workspaces.admit(workspace), caller, state, ack);
-      background.track(work);
-      await work;
-    },
-    view_closed: (_, ack) => ack(),
-    async block_suggestion(body, ack) {
-      const menu = OptionsBody.parse(body);
-      const { workspace, caller } = readInteraction(menu);
-      await ack(await runOptions(await workspaces.admit(workspace), registry, caller, menu));
-    },
-    async event_callback(body, ack) {
-      const known = beginLiveEvent(parts, body) ? undefined : readEvent(body, events);
-      // Where it is not stored, it is not acknowledged, so that Slack sends it again.
-      if (known !== undefined) await ignoreIfUninstalled(parts, storeEvent(known));
-      await ack();
-    },
-  };
 
   const app = new App({
     receiver: parts.receiver,
@@ -128,47 +92,61 @@ export function createListeners(parts: Dependencies) {
     logger: libraryLogger(log, 'bolt'),
     clientOptions: { slackApiUrl: parts.config.SLACK_API_URL },
   });
+
   const named = { ...events, ...LIVE_EVENTS };
-  // One for all: listeners by type are each offered every payload, which takes a quarter of an ack.
-  app.use(({ body: { ...body }, ack }) => {
-    const handler = handlers[String(body.type ?? 'slash_command')];
-    const answer: Ack = async (given) => ack?.(given as never);
-    const handle = async (): Promise<void> => handler?.(body, answer);
-    return parts.tracing.run(payloadSpan(body, named), () =>
-      unlessMalformed(log, () => unlessNotServed(parts, body, answer, handle)),
+  app.use(({ body, ack, next }) =>
+    tracing.run(payloadSpan({ ...body }, named), () =>
+      refuseUnserved(parts, { ...body }, async (answer) => ack?.(answer as never), next),
+    ),
+  );
+  app.command(ANY, ({ body, ack }) => acknowledge(shared, readCommand(body), ack));
+  app.action(ANY, ({ body, ack }) => acknowledge(shared, readAction(body), () => ack()));
+  app.shortcut(ANY, ({ body, ack }) => acknowledge(shared, readShortcut(body), () => ack()));
+  app.view<ViewSubmitAction>(ANY, async ({ body, ack }) => {
+    const { workspace, caller, state } = readSubmission(body);
+    const answered = acknowledgeForm(inbox, await workspaces.admit(workspace), caller, state, ack);
+    background.track(answered);
+    await answered;
+  });
+  app.view({ callback_id: ANY, type: 'view_closed' }, ({ ack }) => ack());
+  app.options(ANY, async ({ body, ack }) => {
+    const menu = OptionsBody.parse(body);
+    const { workspace, caller } = readInteraction(menu);
+    await ack(await runOptions(await workspaces.admit(workspace), registry, caller, menu));
+  });
+  app.event(ANY, async ({ body }) => {
+    const known = beginLiveEvent(parts, body) ? undefined : readEvent(body, events);
+    if (known === undefined) return;
+    // An event that is not stored is not acknowledged, so that Slack sends it again.
+    const { workspaceId, event } = known;
+    await ignoreIfUninstalled(
+      parts,
+      workspaces.admit(workspaceId).then((one) => inbox.storeEvent(one, event)),
     );
   });
 
-  /** What is stored before its ack, carried out as jobs. */
-  const jobs: readonly JobDefinition<unknown>[] = [...inbox.jobs, submissions.job, steps.job];
+  /** Jobs that carry out what was stored before its ack. */
+  const jobs: readonly JobDefinition<unknown>[] = [...inbox.jobs, steps.job];
   return { jobs };
 }
 
-/** What cannot be read is not acknowledged, and the receiver answers that. */
-async function unlessMalformed(log: Logger, handle: () => Promise<void>): Promise<void> {
-  try {
-    await handle();
-  } catch (err) {
-    if (!(err instanceof ZodError)) throw err;
-    log.warn({ event: 'payload_malformed', err }, 'a payload does not have the shape of its type');
-  }
-}
-
-/** One sentence, where what was asked can be answered at all. An event that may be served later is sent again by Slack. */
-async function unlessNotServed(
+/**
+ * Answers a payload of a workspace that this installation does not serve with one sentence. Slack sends an event again if
+ * it may be served later.
+ */
+async function refuseUnserved(
   { log, slack }: Pick<Dependencies, 'log' | 'slack'>,
-  { type, response_url: url }: Payload,
-  ack: Ack,
-  handle: () => Promise<void>,
+  { type, response_url: url }: Record<string, unknown>,
+  ack: (answer?: unknown) => Promise<void>,
+  next: () => Promise<void>,
 ): Promise<void> {
   try {
-    await handle();
+    await next();
   } catch (error) {
     if (!(error instanceof NotServed) || (type === 'event_callback' && !error.isForGood)) throw error;
     const { message: text } = error;
     const reason = error.isForGood ? 'other_workspace' : 'not_known_yet';
-    const said = 'a request was not for this installation, or came before Slack had named it';
-    log.info({ event: 'request_not_served', reason }, said);
+    log.info({ event: 'request_not_served', reason }, 'Request for another workspace ignored');
     if (type === undefined) return ack(text);
     if (type === 'view_submission') return ack({ response_action: 'update', view: notice('Deckhand', text) });
     if (type === 'block_suggestion') return ack({ options: [] });
@@ -181,7 +159,7 @@ async function unlessNotServed(
  * Acknowledges a request and has it carried out. What changes something is stored before its ack, so that a
  * `kill -9` loses nothing that Slack believes was taken.
  */
-async function take(shared: Shared, incoming: IncomingRequest, ack: Ack): Promise<void> {
+async function acknowledge(shared: Shared, incoming: IncomingRequest, ack: Ack): Promise<void> {
   const { workspaces, registry, background } = shared;
   const { request, handles } = incoming;
   const workspace = await workspaces.admit(incoming.workspace);
@@ -216,14 +194,19 @@ function isForSlack(registry: Registry, request: StoredRequest, { state }: Slack
   return !isKnown && (request.actionId.startsWith('link:') || state !== undefined);
 }
 
-/** @throws StoreUnavailable where a stored request is to be carried out again */
+/**
+ * @param attempt set if the request is stored
+ * @throws StoreUnavailable so that the job of a stored request tries again
+ */
 async function run(
   registry: Registry,
   workspace: Workspace,
   request: StoredRequest,
   handles: SlackHandles,
-  isStored?: true,
+  attempt?: number,
 ): Promise<void> {
+  // A form keeps its own outcome, so that it is not carried out again when only its answer fails.
+  const isStored = attempt !== undefined && request.kind !== 'form' ? true : undefined;
   const caller: Caller = { ...callerOf(request, handles), isStored };
   const context = { registry, workspace: workspace.forRequest(), caller };
   switch (request.kind) {
@@ -233,5 +216,7 @@ async function run(
       return void (await carryOut(actionRequest({ ...context, request, handles })));
     case 'shortcut':
       return void (await carryOut(shortcutRequest({ ...context, request, handles })));
+    case 'form':
+      return runSubmission(context, request, handles, (attempt ?? 1) > 1);
   }
 }

@@ -2,6 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { isPostgres } from '../../src/store/open-store.ts';
 
+/** Matches the data of a job that carries out a form. */
+const FORM = '%"kind":"form"%';
+
 /** Whether a form is stored that was not carried out to its end. */
 export async function hasFormsLeft(url: string): Promise<boolean> {
   return isPostgres(url) ? hasRowsInPostgres(url) : hasRowsInSqlite(url);
@@ -11,7 +14,7 @@ async function hasRowsInPostgres(connectionString: string): Promise<boolean> {
   const client = new pg.Client({ connectionString });
   await client.connect();
   const { rows } = await client.query(
-    "SELECT 1 FROM pgboss.job WHERE name = 'forms' AND state < 'completed' LIMIT 1",
+    `SELECT 1 FROM pgboss.job WHERE name = 'requests' AND data->>'data' LIKE '${FORM}' AND state < 'completed'`,
   );
   await client.end();
   return rows.length > 0;
@@ -19,7 +22,9 @@ async function hasRowsInPostgres(connectionString: string): Promise<boolean> {
 
 function hasRowsInSqlite(url: string): boolean {
   const db = new DatabaseSync(url.slice('sqlite://'.length), { readOnly: true });
-  const row = db.prepare("SELECT 1 FROM deckhand_jobs WHERE queue = 'forms' AND state < 2 LIMIT 1").get();
+  const row = db
+    .prepare(`SELECT 1 FROM deckhand_jobs WHERE queue = 'requests' AND data LIKE '${FORM}' AND state < 2`)
+    .get();
   db.close();
   return row !== undefined;
 }

@@ -1,11 +1,10 @@
 import { describe, expect } from 'vitest';
-import { commandsFor, START } from '../../src/commands/registry.ts';
 import { ServiceError } from '../../src/core/errors.ts';
+import { createInbox } from '../../src/listeners/inbox.ts';
 import { readInteraction, viewStateOf } from '../../src/listeners/payloads/payloads.ts';
 import { SubmissionBody } from '../../src/listeners/payloads/schemas.ts';
-import { createSubmissions } from '../../src/listeners/pipeline/run-submission.ts';
+import { acknowledgeForm } from '../../src/listeners/pipeline/run-submission.ts';
 import { ackOf, invalidFields, type SubmissionAck } from '../../src/listeners/pipeline/submission-view.ts';
-import { createRegistry } from '../../src/listeners/registry.ts';
 import { test } from '../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, TEAM, type TestWorld } from '../support/test-world.ts';
 
@@ -59,7 +58,7 @@ describe('a submitted form', () => {
     // Connected already, so that it asks what the key is for.
     expect(one).toMatchObject([{ response_action: 'update' }]);
     expect(JSON.stringify(one)).toContain('"purpose"');
-    const done = 'deckhand_jobs_total{queue="forms",outcome="done"} 2';
+    const done = 'deckhand_jobs_total{queue="requests",outcome="done"} 2';
     await expect.poll(() => world.app.parts.metrics.text()).toContain(done);
   });
 
@@ -88,11 +87,12 @@ describe('a submitted form', () => {
  */
 async function resend(world: TestWorld, requestId: string, hash?: string): Promise<SubmissionAck[]> {
   const answers: SubmissionAck[] = [];
-  const replica = createSubmissions(createRegistry(commandsFor(world.config), START));
+  const unused = async (): Promise<void> => undefined;
+  const replica = createInbox({ run: unused, fail: unused, runEvent: unused });
   const { workspace, caller, state } = lastForm(world);
   const shown = hash === undefined ? state : { ...state, view: { ...state.view, hash } };
   const click = { ...caller, requestId };
-  await replica.take(world.app.workspaces.open(workspace), click, shown, async (answer) => {
+  await acknowledgeForm(replica, world.app.workspaces.open(workspace), click, shown, async (answer) => {
     answers.push(answer);
   });
   return answers;

@@ -129,16 +129,16 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'a form that could not be stored is acknowledged as taken',
     file: 'src/listeners/pipeline/run-submission.ts',
-    from: "return ack(ackOf({ kind: 'errors', errors: {}, base }, state));",
-    to: "void base;\n        return ack(ackOf({ kind: 'close' }, state));",
+    from: "return open.answer({ kind: 'errors', errors: {}, base: failureWords(explainNotStored(workspace, error)) });",
+    to: "return open.answer({ kind: 'close', audit: void failureWords(explainNotStored(workspace, error)) ?? [] });",
     tests: ['test/errors/store.test.ts'],
     only: 'before a form is stored',
   },
   {
     name: 'a form’s order is begun again after a kill',
     file: 'src/listeners/pipeline/run-submission.ts',
-    from: 'isResumed && found?.submission.isOrder === true',
-    to: 'isResumed && found === undefined',
+    from: 'isResumed && entry?.submission.isOrder === true',
+    to: 'isResumed && entry === undefined',
     tests: ['test/process/forms.test.ts'],
   },
   {

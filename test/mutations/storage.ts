@@ -86,8 +86,8 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'what was filled into a form is stored in plain text',
     file: 'src/listeners/pipeline/run-submission.ts',
-    from: 'const data = { caller: { ...storedCaller(caller), requestId: request }, form: formId(state) };',
-    to: 'const data = { caller: { ...storedCaller(caller), requestId: request, messageTs: JSON.stringify(state) }, form: formId(state) };',
+    from: 'caller: { ...storedCaller(caller), requestId: form.request },',
+    to: 'caller: { ...storedCaller(caller), requestId: form.request, messageTs: JSON.stringify(state) },',
     tests: ['test/process/forms.test.ts'],
     only: 'although it was acknowledged as late',
   },

@@ -100,11 +100,8 @@ async function quiet(world: TestWorld): Promise<void> {
 
 /** Whether anything that a person asked for is still waiting or being carried out. */
 async function isAsked(engine: TestWorld['app']['parts']['engine']): Promise<boolean> {
-  const queues = await engine.stats();
-  return ['requests', 'forms'].some((name) => {
-    const { waiting = 0, running = 0 } = queues[name] ?? {};
-    return waiting + running > 0;
-  });
+  const { waiting = 0, running = 0 } = (await engine.stats()).requests ?? {};
+  return waiting + running > 0;
 }
 
 async function finishForms(world: TestWorld): Promise<void> {

@@ -9,7 +9,15 @@ import type { SpanStart } from '../../observability/tracing.ts';
 import { GLOBAL } from '../../store/store.ts';
 import { readState } from '../../views/blocks/modal.ts';
 import { type SlackHandles, type StoredEvent, type StoredRequest, storedCaller } from '../inbox.ts';
-import { ActionBody, EventBody, type Interaction, ShortcutBody, SlashBody, type View } from './schemas.ts';
+import {
+  ActionBody,
+  EventBody,
+  type Interaction,
+  ShortcutBody,
+  SlashBody,
+  SubmissionBody,
+  type View,
+} from './schemas.ts';
 
 /** A modal's metadata says where it was opened, so that its outcome is shown there. */
 const Origin = z.looseObject({
@@ -75,6 +83,11 @@ export function readShortcut(raw: unknown): IncomingRequest {
     said: saidIn(body),
   };
   return { workspace, caller, request, handles: handlesOf(caller) };
+}
+
+export function readSubmission(raw: unknown): Incoming & { state: ViewState } {
+  const body = SubmissionBody.parse(raw);
+  return { ...readInteraction(body), state: viewStateOf(body.view) };
 }
 
 /** @param action the same, where it is a click or choice */

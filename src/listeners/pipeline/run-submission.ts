@@ -1,21 +1,18 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { type CommandContext, FormFault, type Submitted, type ViewState } from '../../commands/command.ts';
+import { FormFault, type Submitted, type ViewState } from '../../commands/command.ts';
 import { createContext } from '../../commands/resolve-target.ts';
 import { DAY_MS, withTimeout } from '../../core/clock.ts';
 import { outdated } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
 import type { Caller } from '../../core/reply.ts';
-import { RecentMap } from '../../core/ttl-cache.ts';
-import { countPossibleDuplicate } from '../../observability/metrics.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import type { Collection } from '../../store/store.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { workingWords } from '../../views/blocks/message.ts';
 import { isAnyHidden, notice } from '../../views/blocks/modal.ts';
-import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { StoredCaller, storedCaller } from '../inbox.ts';
+import { type FormAck, type Inbox, type SlackHandles, type StoredRequest, storedCaller } from '../inbox.ts';
 import type { Registry } from '../registry.ts';
 import { carryOut, invalidIn } from './pipeline.ts';
 import {
@@ -26,124 +23,97 @@ import {
   respondPrivately,
   showProgress,
 } from './respond.ts';
-import { follow } from './run-command.ts';
+import { follow, type RequestContext } from './run-command.ts';
 import { ackOf, invalidFields, lateMessage, lateView, type SubmissionAck } from './submission-view.ts';
 
-/** Slack waits 3 s for the answer to a submission; after this the modal shows that the work continues. */
+/** Slack waits 3 s for the ack of a form; after this the modal shows that the work continues. */
 const ACK_WITHIN_MS = 2_000;
-/** More are waiting in this process only in a flood, and are answered late. */
-const MAX_WAITING = 2_000;
 
-type Ack = (answer: SubmissionAck) => Promise<void>;
-
-/** A form that was sent: enough to carry it out and to answer. */
-interface Sent {
-  registry: Registry;
-  workspace: Workspace;
-  caller: Caller;
-  context: CommandContext;
-  state: ViewState;
-  found: ReturnType<Registry['submission']>;
+/**
+ * Stores a submitted form as a request, and acknowledges it with its outcome if that comes in time. A second click on
+ * the same form gets the outcome of the first; only a form that came back with errors can be sent again.
+ */
+export async function acknowledgeForm(
+  inbox: Pick<Inbox, 'store'>,
+  workspace: Workspace,
+  caller: Caller,
+  state: ViewState,
+  ack: (answer: SubmissionAck) => Promise<void>,
+): Promise<void> {
+  const outcome = Promise.withResolvers<true>();
+  const open: FormAck = {
+    isOpen: true,
+    async answer(submitted) {
+      open.isOpen = false;
+      await ack(ackOf(submitted, state));
+      outcome.resolve(true);
+    },
+  };
+  let form: Awaited<ReturnType<typeof storeForm>>;
+  try {
+    form = await storeForm(workspace, caller.requestId, state);
+    if (form.submitted !== undefined) return open.answer(form.submitted);
+    const { triggerId, responseUrl } = caller;
+    const request: StoredRequest = {
+      kind: 'form',
+      caller: { ...storedCaller(caller), requestId: form.request },
+      form: form.id,
+    };
+    await inbox.store(workspace, request, { triggerId, responseUrl, acks: [open] });
+  } catch (error) {
+    return open.answer({
+      kind: 'errors',
+      errors: {},
+      base: failureWords(explainNotStored(workspace, error)),
+    });
+  }
+  if (await withTimeout(workspace.clock, ACK_WITHIN_MS, outcome.promise)) return;
+  // Another replica may have carried it out.
+  const { submitted } = (await readForm(workspace, form.id)) ?? {};
+  if (!open.isOpen) return;
+  if (submitted !== undefined) return open.answer(submitted);
+  open.isOpen = false;
+  const text = ':hourglass_flowing_sand: One moment, this takes a little longer…';
+  await ack({ response_action: 'update', view: notice(state.view.title.text, text) });
 }
 
-/** A form whose ack this process still has to give. */
-interface Waiting {
-  caller: Caller;
-  submitted: PromiseWithResolvers<Submitted>;
-  /** True where the ack was the outcome itself. */
-  answered: PromiseWithResolvers<boolean>;
+/** A submitted form with what is needed to carry it out. */
+interface Sent extends RequestContext {
+  form: string;
+  state: ViewState;
+  entry: ReturnType<Registry['submission']>;
 }
 
 /**
- * Carries out submitted modals, each once, as jobs that were stored before the ack. A second click on the same form gets
- * the first one's answer; only a form that came back with errors may be sent again.
+ * Carries out a stored form, and answers it by its ack if Slack still waits for that, else in the modal or by a message.
+ * @param isResumed true if an earlier attempt may have carried it out in part
  */
-export function createSubmissions(registry: Registry) {
-  /** By form. */
-  const waiting = new RecentMap<string, Waiting>(MAX_WAITING);
-  const job = defineJob({
-    ...FORM,
-    options: { concurrency: 200, attempts: 3, backoffMs: 1000 },
-    async run(workspace, { data, attempt }) {
-      const known = waiting.get(data.form);
-      const form = await formOf(workspace, data);
-      if (form === undefined) return;
-      const caller = known?.caller ?? { channel: undefined, ...data.caller };
-      if (attempt > 1)
-        countPossibleDuplicate(workspace, 'post', { channel: caller.channel, delivery: caller.requestId });
-      const sent = sentOf(registry, workspace, caller, form.state);
-      const outcome = (async () => form.submitted ?? submit(sent, data.form, attempt > 1))();
-      await answerLate(sent, outcome, known);
-      if (waiting.get(data.form) === known) waiting.delete(data.form);
-    },
-    onDeadLetter: (workspace, { caller }, error) =>
-      respondFailure(createContext(workspace, { channel: undefined, ...caller }), error),
-  });
-
-  /** Its job may begin at once, so what waits for it is known before. */
-  async function store(workspace: Workspace, caller: Caller, state: ViewState): Promise<Waiting> {
-    const { request, submitted } = await storeForm(workspace, caller, state);
-    const known = waiting.get(formId(state));
-    const mine: Waiting =
-      known !== undefined && request !== caller.requestId
-        ? known
-        : { caller, submitted: Promise.withResolvers(), answered: Promise.withResolvers() };
-    if (submitted !== undefined) {
-      mine.submitted.resolve(submitted);
-      return mine;
-    }
-    waiting.set(formId(state), mine);
-    await sendForm(workspace, caller, state, request);
-    return mine;
-  }
-
-  return {
-    /** Stores a form, and answers it with what comes of it within the time that Slack gives. */
-    async take(workspace: Workspace, caller: Caller, state: ViewState, ack: Ack): Promise<void> {
-      let mine: Waiting;
-      try {
-        mine = await store(workspace, caller, state);
-      } catch (error) {
-        const base = failureWords(explainNotStored(workspace, error));
-        return ack(ackOf({ kind: 'errors', errors: {}, base }, state));
-      }
-      const inTime = await withTimeout(workspace.clock, ACK_WITHIN_MS, mine.submitted.promise);
-      // Another replica may have carried it out.
-      const submitted = inTime ?? (await outcomeOf(workspace, state));
-      let isAnswered = false;
-      try {
-        await ack(answerTo(submitted, state));
-        isAnswered = submitted !== undefined;
-      } finally {
-        mine.answered.resolve(isAnswered);
-      }
-    },
-    job,
-  };
-}
-
-function sentOf(registry: Registry, workspace: Workspace, caller: Caller, state: ViewState): Sent {
-  const found = registry.submission(state.view.callback_id ?? '');
-  return { registry, workspace, caller, context: createContext(workspace, caller), state, found };
-}
-
-/** Answers a form by its ack where that is still open, else in the modal or by a message. */
-async function answerLate(
-  sent: Sent,
-  outcome: Promise<Submitted>,
-  known: Waiting | undefined,
+export async function runSubmission(
+  context: RequestContext,
+  request: Extract<StoredRequest, { kind: 'form' }>,
+  { acks = [] }: SlackHandles,
+  isResumed: boolean,
 ): Promise<void> {
-  // Where it fails it is tried again, as long as somebody waits or not.
-  outcome.then(known?.submitted.resolve, () => undefined);
-  const isShown = (await known?.answered.promise) || (await showLate(sent, outcome));
-  await finish(sent, await outcome, isShown);
+  const { workspace, registry } = context;
+  const form = await readForm(workspace, request.form);
+  // The job of another click carries it out, or it has expired.
+  if (form?.request !== request.caller.requestId) return;
+  const { state } = form;
+  const entry = registry.submission(state.view.callback_id ?? '');
+  const sent: Sent = { ...context, form: request.form, state, entry };
+  const endProgress = showWorking(sent);
+  const submitted = await (async () => form.submitted ?? submitForm(sent, isResumed))().finally(endProgress);
+  const waiting = acks.filter(({ isOpen }) => isOpen);
+  await Promise.all(waiting.map((ack) => ack.answer(submitted)));
+  const isShown = waiting.length > 0 || (await showLate(sent, submitted));
+  await finishForm(sent, submitted, isShown);
 }
 
-/** Carries out a form, and stores what came of it before anybody is told. */
-async function submit(sent: Sent, form: string, isResumed: boolean): Promise<Submitted> {
-  const { workspace, state, found, caller } = sent;
-  const isCutOff = isResumed && found?.submission.isOrder === true;
-  const submitted = isCutOff ? cutOff(state) : await carryOutForm(sent);
+/** Carries out a form, and stores the outcome before anybody is told. */
+async function submitForm(sent: Sent, isResumed: boolean): Promise<Submitted> {
+  const { workspace, state, entry, caller, form } = sent;
+  const isCutOff = isResumed && entry?.submission.isOrder === true;
+  const submitted = isCutOff ? refuseToRepeat(state) : await carryOutForm(sent);
   const answered =
     submitted.kind === 'view'
       ? { ...submitted, view: answeredIn(submitted.view, caller.answerTs) }
@@ -152,206 +122,166 @@ async function submit(sent: Sent, form: string, isResumed: boolean): Promise<Sub
   return answered;
 }
 
-function cutOff({ view }: ViewState): Submitted {
-  const said =
+function refuseToRepeat({ view }: ViewState): Submitted {
+  const text =
     ':warning: Deckhand was restarted while it carried out this form, so it may or may not be done. Check at the service before you fill it in again.';
-  return { kind: 'view', view: notice(view.title.text, said) };
-}
-
-/** Errors that come in time stand under their fields; what takes longer first shows that the work continues. */
-function answerTo(submitted: Submitted | undefined, state: ViewState): SubmissionAck {
-  if (submitted !== undefined) return ackOf(submitted, state);
-  const said = ':hourglass_flowing_sand: One moment, this takes a little longer…';
-  return { response_action: 'update', view: notice(state.view.title.text, said) };
+  return { kind: 'view', view: notice(view.title.text, text) };
 }
 
 function carryOutForm(sent: Sent): Promise<Submitted> {
-  const { workspace, caller, context, state, found } = sent;
-  const submission = found?.submission;
+  const { workspace, caller, state, entry } = sent;
+  const submission = entry?.submission;
+  const context = createContext(workspace, caller);
   return carryOut<Submitted>({
     kind: 'form',
     workspace,
     caller,
-    command: found?.command.name,
+    command: entry?.command.name,
     what: submission?.callbackId,
-    role: submission?.role ?? found?.command.role,
+    role: submission?.role ?? entry?.command.role,
     actsIn: submission?.actsIn?.(state),
     isChange: true,
     async run() {
       if (submission === undefined) throw outdated('form');
-      return submission.submit(state, context).catch((error: unknown) => faulty(sent, error));
+      return submission.submit(state, context).catch((error: unknown) => drawFaults(sent, error));
     },
     async explain(error) {
       const invalid = invalidIn(error);
       if (invalid !== undefined) return invalidFields(invalid);
-      const explained = context.explain(error, { view: viewOf(sent) });
+      const explained = context.explain(error, { view: viewName(sent) });
       return { kind: 'errors', errors: {}, base: failureWords(explained), lacks: explained.lacks };
     },
   });
 }
 
-/** @throws what is no fault of the form */
-async function faulty({ state, context, found }: Sent, error: unknown): Promise<Submitted> {
+/** @throws errors that are not about the form's fields */
+async function drawFaults({ workspace, caller, state, entry }: Sent, error: unknown): Promise<Submitted> {
   if (!(error instanceof FormFault)) throw error;
   const { errors, base } = error;
-  const { draw } = found?.submission ?? {};
+  const { draw } = entry?.submission ?? {};
   if (draw !== undefined && isAnyHidden(errors, state.view))
-    return { kind: 'view', view: await draw(state, context) };
+    return { kind: 'view', view: await draw(state, createContext(workspace, caller)) };
   return { kind: 'errors', errors, ...defined({ base }) };
 }
 
-/** For the log, which takes no word that came in. */
-function viewOf({ found }: Sent): string {
-  return found?.submission.callbackId ?? 'unknown';
+/** For the log, which takes no words from outside. */
+function viewName({ entry }: Sent): string {
+  return entry?.submission.callbackId ?? 'unknown';
 }
 
-/** False where the modal is no longer there. */
-async function showLate(sent: Sent, outcome: Promise<Submitted>): Promise<boolean> {
-  const { workspace, state, found } = sent;
-  const submitted = await outcome.finally(showWorking(sent));
-  const view = lateView(state, submitted, found?.submission);
+/** Returns false if the modal is closed by now. */
+async function showLate({ workspace, state, entry }: Sent, submitted: Submitted): Promise<boolean> {
+  const view = lateView(state, submitted, entry?.submission);
   const updated = workspace.slack.updateModal(state.view.id, view).then(() => true);
   return (await undefinedOnSlackError(updated)) ?? false;
 }
 
-/** For how long the work has continued, in the modal, until what this returns is called. */
+/** Shows in the modal how long the work has taken so far, until the returned function is called. */
 function showWorking({ workspace, state }: Sent): () => Promise<void> {
-  const left = MARKS_MS.filter((mark) => mark > ACK_WITHIN_MS).map((mark) => mark - ACK_WITHIN_MS);
   const show = async (ms: number): Promise<void> => {
-    const view = notice(state.view.title.text, workingWords(ms + ACK_WITHIN_MS));
-    await workspace.slack.updateModal(state.view.id, view);
+    await workspace.slack.updateModal(state.view.id, notice(state.view.title.text, workingWords(ms)));
   };
-  return showProgress(workspace, show, left);
+  // Until then the ack is the answer.
+  return showProgress(
+    workspace,
+    show,
+    MARKS_MS.filter((mark) => mark > ACK_WITHIN_MS),
+  );
 }
 
-async function finish(sent: Sent, submitted: Submitted, isShown: boolean): Promise<void> {
-  const { context, state, workspace, caller } = sent;
+async function finishForm(sent: Sent, submitted: Submitted, isShown: boolean): Promise<void> {
+  const { state, workspace, caller } = sent;
   try {
     if (submitted.kind === 'close' && submitted.after !== undefined)
       await follow(sent, await submitted.after());
     else if (!isShown) await respondPrivately(workspace, caller, lateMessage(state, submitted));
   } catch (error) {
-    await respondFailure(context, error, { view: viewOf(sent) });
+    await respondFailure(createContext(workspace, caller), error, { view: viewName(sent) });
   }
 }
 
-/** A form, from before its ack until a day after it was carried out. */
+/** A submitted form, from before its ack until a day later. */
 const StoredForm = z.object({
-  /** Slack's id of the click that has it carried out. */
+  /** Slack's id of the click whose job carries the form out. */
   request: z.string(),
-  /** One that came back with faults may be sent again. */
+  /** A faulty form may be sent again. */
   state: z.enum(['sent', 'done', 'faulty']),
-  /** What was filled in, which may hold keys and passwords; once it was carried out, what came of it. */
+  /** The fields, which may hold keys and passwords; the outcome takes their place. */
   sealed: z.string(),
 });
 type StoredForm = z.infer<typeof StoredForm>;
 
-/** Has a form carried out. */
-const FormJob = z.object({
-  caller: StoredCaller,
-  /** Names the form as it was shown. */
-  form: z.string(),
-  /** Release 0.2.0 kept the form in its job, and said there whether it was done. */
-  sealed: z.string().optional(),
-  isDone: z.boolean().optional(),
-});
-type FormJob = z.infer<typeof FormJob>;
-const FORM = { queue: 'forms', schema: FormJob };
-
 const KEPT_MS = DAY_MS;
 
-/** A form as it was filled in; or what came of it, and then only the modal's id and title are left. */
-interface KnownForm {
+/** A form as it was filled in. Once it has an outcome, only the modal's id and title are left of it. */
+interface OpenedForm {
+  request: string;
   state: ViewState;
   submitted?: Submitted;
 }
 
 /**
- * Stores a form that was sent, unless it was sent before.
- * @returns the click that has it carried out, and what came of it, if it was
- * @throws StoreUnavailable where it was not stored
+ * Stores a form unless the same form is stored already, by an earlier click.
+ * @returns the form with the click whose job carries it out
+ * @throws StoreUnavailable
  */
 async function storeForm(
   workspace: Workspace,
-  { requestId: request }: Caller,
-  state: ViewState,
-): Promise<{ request: string; submitted: Submitted | undefined }> {
-  const id = formId(state);
-  const forms = formsOf(workspace);
-  const sent: StoredForm = { request, state: 'sent', sealed: await seal(workspace, id, state) };
-  const isNew = await forms.create(id, sent, workspace.clock.now() + KEPT_MS);
-  const reopened = (current: StoredForm | undefined): StoredForm =>
-    current === undefined || (current.state === 'faulty' && current.request !== request) ? sent : current;
-  const stored = isNew ? sent : ((await forms.update(id, reopened)) ?? sent);
-  const { submitted } = await open(workspace, id, stored);
-  return { request: stored.request, submitted };
-}
-
-/** Has a stored form carried out: once, however often this is called, also after a kill before it was. */
-async function sendForm(
-  { jobs }: Workspace,
-  caller: Caller,
-  state: ViewState,
   request: string,
-): Promise<void> {
-  const data = { caller: { ...storedCaller(caller), requestId: request }, form: formId(state) };
-  await jobs.send(FORM, data, { key: request });
-}
-
-/** The form of a job; undefined where another click has it carried out, or where it is gone. */
-async function formOf(workspace: Workspace, job: FormJob): Promise<KnownForm | undefined> {
-  const { caller, form, sealed, isDone } = job;
-  const request = caller.requestId;
-  if (isDone) return undefined;
-  const forms = formsOf(workspace);
-  if (sealed !== undefined)
-    await forms.create(form, { request, state: 'sent', sealed }, workspace.clock.now() + KEPT_MS);
-  const stored = await forms.get(form);
-  return stored?.request === request ? open(workspace, form, stored) : undefined;
-}
-
-/** What came of a form, in whichever replica. */
-async function outcomeOf(workspace: Workspace, state: ViewState): Promise<Submitted | undefined> {
+  state: ViewState,
+): Promise<OpenedForm & { id: string }> {
   const id = formId(state);
-  const stored = await formsOf(workspace).get(id);
-  return stored && (await open(workspace, id, stored)).submitted;
+  const forms = openForms(workspace);
+  const sent: StoredForm = { request, state: 'sent', sealed: await sealForm(workspace, id, state) };
+  const isNew = await forms.create(id, sent, workspace.clock.now() + KEPT_MS);
+  const reopen = (current: StoredForm | undefined): StoredForm =>
+    current === undefined || (current.state === 'faulty' && current.request !== request) ? sent : current;
+  const stored = isNew ? sent : ((await forms.update(id, reopen)) ?? sent);
+  return { id, ...(await unsealForm(workspace, id, stored)) };
 }
 
-/** Stores what came of a form in place of what was filled in: what the ack says again to a second click. */
+/** Returns undefined once the form has expired. */
+async function readForm(workspace: Workspace, id: string): Promise<OpenedForm | undefined> {
+  const stored = await openForms(workspace).get(id);
+  return stored && unsealForm(workspace, id, stored);
+}
+
+/** Replaces the fields of a form by its outcome, which answers a later click on the same form. */
 async function storeOutcome(
   workspace: Workspace,
   form: string,
   { audit: _, ...submitted }: Submitted,
   { view: { id, title } }: ViewState,
 ): Promise<void> {
-  const sealed = await seal(workspace, form, { submitted, id, title });
-  const ended = submitted.kind === 'errors' ? 'faulty' : 'done';
-  await formsOf(workspace).update(form, (current) => current && { ...current, sealed, state: ended });
+  const sealed = await sealForm(workspace, form, { submitted, id, title });
+  const state = submitted.kind === 'errors' ? 'faulty' : 'done';
+  await openForms(workspace).update(form, (current) => current && { ...current, sealed, state });
 }
 
-function formsOf({ store }: Workspace): Collection<StoredForm> {
+function openForms({ store }: Workspace): Collection<StoredForm> {
   return store.collection('forms', StoredForm);
 }
 
-function seal({ sealer }: Workspace, form: string, value: unknown): Promise<string> {
-  return sealer.seal(fieldOf(form), JSON.stringify(value));
+function sealForm({ sealer }: Workspace, form: string, value: unknown): Promise<string> {
+  return sealer.seal(sealedField(form), JSON.stringify(value));
 }
 
-/** Sealed by us, so nothing else can have put it there. */
-async function open({ sealer }: Workspace, form: string, stored: StoredForm): Promise<KnownForm> {
-  const known: unknown = JSON.parse(await sealer.open(fieldOf(form), stored.sealed));
-  if (stored.state === 'sent') return { state: known as ViewState };
-  const { submitted, ...shown } = known as Required<KnownForm> & Pick<ViewState['view'], 'id' | 'title'>;
+async function unsealForm({ sealer }: Workspace, form: string, stored: StoredForm): Promise<OpenedForm> {
+  const { request } = stored;
+  // The seal proves that Deckhand wrote it, so its shape is known.
+  const value: unknown = JSON.parse(await sealer.open(sealedField(form), stored.sealed));
+  if (stored.state === 'sent') return { request, state: value as ViewState };
+  const { submitted, ...shown } = value as Required<OpenedForm> & Pick<ViewState['view'], 'id' | 'title'>;
   const view = { type: 'modal' as const, hash: '', private_metadata: '', blocks: [], ...shown };
-  return { submitted, state: { values: {}, metadata: '', view } };
+  return { request, submitted, state: { values: {}, metadata: '', view } };
 }
 
-function fieldOf(form: string): { record: string; field: string } {
+function sealedField(form: string): { record: string; field: string } {
   return { record: `forms/${form}`, field: 'state' };
 }
 
-/** Names a form as it was shown: Slack changes the hash with each version. What was typed is no part of it. */
-export function formId({ view, metadata }: ViewState): string {
+/** Identifies a form as it was shown: Slack changes the hash with each version. The fields are not part of it. */
+function formId({ view, metadata }: ViewState): string {
   const parts = [view.id, view.hash, view.callback_id, metadata];
   return hash('sha256', JSON.stringify(parts), 'base64url');
 }

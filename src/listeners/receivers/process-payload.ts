@@ -1,4 +1,5 @@
 import { type App, UnknownError } from '@slack/bolt';
+import { ZodError } from 'zod';
 import type { Logger } from '../../observability/log.ts';
 import { INTERACTIONS } from '../payloads/payloads.ts';
 
@@ -30,10 +31,10 @@ export async function processPayload(
   try {
     await app?.processEvent({ body, ack: async (answer: unknown) => void acks.push({ answer }) });
   } catch (error) {
-    if (error instanceof UnknownError) throw error.original;
-    // What middleware throws comes wrapped or has a code; this is Bolt itself, which met a part of an unexpected type.
-    if (!(error instanceof TypeError)) throw error;
-    log.warn({ event: 'payload_malformed', err: error }, 'a payload does not have the shape of its type');
+    const cause = error instanceof UnknownError ? error.original : error;
+    // Our listeners throw a ZodError; Bolt itself throws a bare TypeError if a part has an unexpected type.
+    if (!(cause instanceof ZodError) && !(error instanceof TypeError)) throw cause;
+    log.warn({ event: 'payload_malformed', err: cause }, 'Payload does not have the shape of its type');
     return undefined;
   }
   return acks[0];
