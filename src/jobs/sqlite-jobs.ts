@@ -86,7 +86,6 @@ type Value = string | number | null;
  */
 export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
   db.exec(CREATE);
-  bringUp(db);
   const prepared = new Map<string, StatementSync>();
   function statement(sql: string): StatementSync {
     const known = prepared.get(sql) ?? db.prepare(sql);
@@ -142,17 +141,4 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
 
 function claimOf({ id, attempt }: ClaimedJob): [string, number] {
   return [id, attempt];
-}
-
-/** A table of release 0.2.0: its ended jobs said so in their data, and its schedules had a table of their own. */
-function bringUp(db: DatabaseSync): void {
-  db.exec('DROP TABLE IF EXISTS deckhand_schedules');
-  const columns = db.prepare("SELECT name FROM pragma_table_info('deckhand_jobs')").all();
-  if (!columns.some(({ name }) => name === 'set_at')) return;
-  db.exec(`BEGIN;
-    UPDATE deckhand_jobs SET state = 3, data = '' WHERE state < 2 AND data LIKE '%"has-ended":true%';
-    ALTER TABLE deckhand_jobs DROP COLUMN set_at;
-    ALTER TABLE deckhand_jobs DROP COLUMN handed_back;
-    ALTER TABLE deckhand_jobs DROP COLUMN dead;
-    COMMIT`);
 }

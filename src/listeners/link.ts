@@ -12,7 +12,7 @@ import type { ReadBody } from './receivers/signed-body.ts';
 
 const Linked = z.object({
   user: z.string(),
-  linkedAt: z.number().default(0),
+  linkedAt: z.number(),
   email: z.string().optional(),
 });
 

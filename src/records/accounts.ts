@@ -4,7 +4,7 @@ import { ServiceError, type Sought, UserError } from '../core/errors.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { AccountClient, Service } from '../service/client.ts';
 import { SealError, type WorkspaceSealer } from '../store/sealer.ts';
-import type { Collection, UnreadableDocument, Versioned, WorkspaceStore } from '../store/store.ts';
+import type { Collection, UnreadableDocument, WorkspaceStore } from '../store/store.ts';
 import {
   AccountKeyUnreadable,
   keyField,
@@ -36,12 +36,6 @@ export const Account = z.object({
   connectedAt: z.number(),
 });
 export type Account = z.infer<typeof Account>;
-
-/** Accounts as they are stored. Up to 0.2.0 each had one key, shared by all. */
-export const ACCOUNTS = {
-  schema: Account,
-  upgrades: [(doc) => ({ purpose: 'shared', ...doc })],
-} satisfies Versioned<Account>;
 
 const Preferences = z.object({ defaultAccount: z.string().optional() });
 const PREFERENCES_ID = 'preferences';
@@ -84,7 +78,7 @@ interface AccountsParts {
 }
 
 export function createAccounts(parts: AccountsParts) {
-  const stored: Collection<Account> = parts.store.collection('accounts', ACCOUNTS);
+  const stored: Collection<Account> = parts.store.collection('accounts', Account);
   const preferences = parts.store.collection('preferences', Preferences);
   const reader = createReader(stored, preferences);
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { isObject } from '../core/json.ts';
 import { ACTIVITY_RANGES } from '../service/activity.ts';
-import type { Upgrade, WorkspaceStore } from '../store/store.ts';
+import type { WorkspaceStore } from '../store/store.ts';
 import { createTimedSchedules, lastOccurrence, TimedSchedule } from './timed-schedules.ts';
 
 /** A summary of the activity that is posted in a channel on a schedule. */
@@ -15,14 +14,6 @@ export const Digest = TimedSchedule.extend({
 });
 export type Digest = z.infer<typeof Digest>;
 
-/** Release 0.2.0 called the time of an occurrence `slotAt`, here and in the data of its job. */
-export function withScheduledAt(stored: unknown): unknown {
-  if (!isObject(stored) || !('slotAt' in stored)) return stored;
-  const { slotAt: scheduledAt, ...rest } = stored;
-  return { ...rest, scheduledAt };
-}
-
 export function createDigests(store: WorkspaceStore) {
-  const upgrade: Upgrade = ({ last, ...doc }) => ({ ...doc, last: withScheduledAt(last) });
-  return createTimedSchedules(store.collection('digests', { schema: Digest, upgrades: [upgrade] }));
+  return createTimedSchedules(store.collection('digests', Digest));
 }

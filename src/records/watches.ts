@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { isObject } from '../core/json.ts';
 import { WATCH_MODES } from '../core/schedule-choices.ts';
 import { addDays, dayAt, instantAt, ZoneName } from '../core/time/zone.ts';
-import type { Collection, Upgrade, Versioned, WorkspaceStore } from '../store/store.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { Outcome } from './episodes.ts';
 import { Batch, feedChannelId, LastResult, ReportedUnread, ScheduleState } from './schedules.ts';
 
@@ -99,32 +98,21 @@ export const WatchedChannel = z.object({
   channel: z.string(),
   account: z.string(),
   cursor: FeedCursor,
-  failing: Failing.default({}),
+  failing: Failing,
   watches: z.array(Watch),
-  kept: Kept.default(NOTHING_KEPT),
+  kept: Kept,
   /** The events that could not be read, as the channel was told. */
   unread: ReportedUnread.optional(),
   /** The servers whose creation Deckhand tells here itself, by `announcedServer`. */
-  announced: z.array(z.string()).default([]),
+  announced: z.array(z.string()),
   /** Oldest first. */
   pending: z.array(Batch),
 });
 export type WatchedChannel = z.infer<typeof WatchedChannel>;
 
-/** Release 0.2.0 called the cursor a place, and what is truncated cut. */
-function withCursor({ place, kept, ...doc }: Parameters<Upgrade>[0]): ReturnType<Upgrade> {
-  const renamed = isObject(kept) ? { ...kept, isTruncated: kept.isCut } : undefined;
-  return { ...doc, cursor: place, kept: renamed };
-}
-
-export const WATCHED_CHANNELS = {
-  schema: WatchedChannel,
-  upgrades: [withCursor],
-} satisfies Versioned<WatchedChannel>;
-
 /** By `feedChannelId`. */
 export function watchedChannels(store: WorkspaceStore): Collection<WatchedChannel> {
-  return store.collection('watched-channels', WATCHED_CHANNELS);
+  return store.collection('watched-channels', WatchedChannel);
 }
 
 export function announcedServer(project: string, server: string): string {

@@ -94,8 +94,7 @@ export async function sendReply(
 /** Longer than any occurrence is still posted. */
 const KEPT_MS = 7 * DAY_MS;
 
-/** Those that release 0.2.0 had begun, and perhaps not sent, have no `ts`. */
-const Sent = z.object({ ts: z.string().optional() });
+const Sent = z.object({ ts: z.string() });
 
 function deliveriesOf({ store }: Workspace): Collection<z.infer<typeof Sent>> {
   return store.collection('deliveries', Sent);
@@ -103,7 +102,7 @@ function deliveriesOf({ store }: Workspace): Collection<z.infer<typeof Sent>> {
 
 /** Whether it was sent, as far as Slack's answer was kept. */
 export async function isDelivered(workspace: Workspace, id: string): Promise<boolean> {
-  return (await deliveriesOf(workspace).get(id))?.ts !== undefined;
+  return (await deliveriesOf(workspace).get(id)) !== undefined;
 }
 
 /** True where posting again would not help: the channel is gone, we are not in it, or may not post. */

@@ -11,7 +11,7 @@ import type { Collection } from '../store/store.ts';
 import { failureWords } from '../views/blocks/failures.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { type FollowedState, FollowedThread, type FollowedViews, PROGRESS } from './followed-thread.ts';
+import { type FollowedState, FollowedThread, type FollowedViews } from './followed-thread.ts';
 import type { PollLoop } from './poll-loop.ts';
 
 /** Jobs of one queue at once: followed runs are mostly asleep. */
@@ -64,15 +64,14 @@ const KEPT_MS = DAY_MS;
 
 /** Follows to an end that people see, whatever ends it; where the root message is gone, to a line in the log. */
 export class Follower<State extends FollowedState, View extends { kind: string }> {
-  readonly job: JobDefinition<State | Pointer>;
+  readonly job: JobDefinition<Pointer>;
   readonly #kind: FollowedKind<State, View>;
 
   constructor(kind: FollowedKind<State, View>) {
     this.#kind = kind;
-    const schema: z.ZodType<State | Pointer> = z.union([kind.schema, Pointer]);
-    this.job = defineJob<State | Pointer>({
+    this.job = defineJob({
       queue: kind.queue,
-      schema,
+      schema: Pointer,
       options: { concurrency: FOLLOWED_AT_ONCE, attempts: 5, backoffMs: 1000, isSleeper: true },
       run: (workspace, job) => this.#run(workspace, job),
       onDeadLetter: (workspace, data, error) => this.#endDead(workspace, data, error),
@@ -90,23 +89,12 @@ export class Follower<State extends FollowedState, View extends { kind: string }
     return store.collection(this.#kind.queue, this.#kind.schema);
   }
 
-  /** The document's id. What a job of release 0.2.0 carries becomes a document first. */
-  async #idOf(workspace: Workspace, data: State | Pointer): Promise<string> {
-    if (!('startedAt' in data)) return data.id;
-    const { told = [], progressTs = '' } = data;
-    const posted = Object.fromEntries(told.map((key) => [key, key === PROGRESS ? progressTs : '']));
-    const id = this.#kind.idOf(data);
-    await this.#documents(workspace).create(id, { ...data, posted });
-    return id;
-  }
-
   /** Undefined where it has ended. */
   async #open(
     workspace: Workspace,
-    data: State | Pointer,
-    { signal, attempt = 1 }: Partial<Job<State | Pointer>> = {},
+    { id }: Pointer,
+    { signal, attempt = 1 }: Partial<Job<Pointer>> = {},
   ): Promise<Opened<State, View> | undefined> {
-    const id = await this.#idOf(workspace, data);
     const documents = this.#documents(workspace);
     const state = await documents.get(id);
     if (state === undefined || state.endedAt !== undefined) return undefined;
@@ -121,7 +109,7 @@ export class Follower<State extends FollowedState, View extends { kind: string }
     return { workspace, thread, possibleDuplicate, end };
   }
 
-  async #run(workspace: Workspace, job: Job<State | Pointer>): Promise<void> {
+  async #run(workspace: Workspace, job: Job<Pointer>): Promise<void> {
     const opened = await this.#open(workspace, job.data, job);
     if (opened === undefined) return;
     const { clock, metrics } = workspace;
@@ -167,7 +155,7 @@ export class Follower<State extends FollowedState, View extends { kind: string }
     await thread.endProgress({ kind: 'stopped', reason });
   }
 
-  async #endDead(workspace: Workspace, data: State | Pointer, error: unknown): Promise<void> {
+  async #endDead(workspace: Workspace, data: Pointer, error: unknown): Promise<void> {
     const opened = await this.#open(workspace, data);
     if (opened === undefined) return;
     await this.#stop(opened, error);

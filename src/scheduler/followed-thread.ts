@@ -26,10 +26,7 @@ export const FollowedState = z.object({
   /** False where only the root message is edited. */
   threads: z.boolean(),
   /** The `ts` of each reply that the thread has, by its key. */
-  posted: z.record(z.string(), z.string()).default({}),
-  /** What the thread has, and its first reply, in a job of release 0.2.0. */
-  told: z.array(z.string()).optional(),
-  progressTs: z.string().optional(),
+  posted: z.record(z.string(), z.string()),
   /** When it ended; kept for a day, so that what is sent again is not followed again. */
   endedAt: z.number().optional(),
 });

@@ -4,7 +4,7 @@ import { createLog } from '../observability/log.ts';
 import { openDeckhand } from '../open.ts';
 import { DataError, type Program, UsageError } from '../program.ts';
 import { keysFor, SCHEDULES } from '../records/account-keys.ts';
-import { ACCOUNTS } from '../records/accounts.ts';
+import { Account } from '../records/accounts.ts';
 import { accountsChanged } from '../records/schedules.ts';
 import type { Store } from '../store/store.ts';
 import { type Step, stepsOf } from './apply-steps.ts';
@@ -73,7 +73,7 @@ async function faultsIn(
   store: Store,
   config: Config,
 ): Promise<Fault[]> {
-  const accounts = await store.of(wanted.workspace).collection('accounts', ACCOUNTS).list();
+  const accounts = await store.of(wanted.workspace).collection('accounts', Account).list();
   const keys = accounts.map(({ doc }) => doc);
   const connected = keys.map(({ name }) => name);
   const faults = faultsOf(wanted, today, connected).filter(([, message]) => message);

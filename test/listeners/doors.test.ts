@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { SCHEDULES } from '../../src/records/account-keys.ts';
-import { ACCOUNTS } from '../../src/records/accounts.ts';
+import { Account } from '../../src/records/accounts.ts';
 import { answerTo, shareList } from '../support/asking.ts';
 import { BRISK } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';
@@ -209,7 +209,7 @@ describe('a change that fails', () => {
 describe('a stored API key', () => {
   test('a stored API key opens for its own account alone, wherever it is moved to', async ({ world }) => {
     const { store } = world.app.parts;
-    const accounts = store.of(TEAM).collection('accounts', ACCOUNTS);
+    const accounts = store.of(TEAM).collection('accounts', Account);
     const kept = await accounts.get(ACCOUNT);
     if (kept === undefined) throw new Error('no account is stored');
     await accounts.put('northwind', { ...kept, name: 'northwind' });

@@ -28,8 +28,8 @@ import {
 import { accessActions } from './access.ts';
 
 const Initial = z.object({ roles: z.string(), commands: z.string() });
-/** `shown`: digests of what the form showed; one of an earlier release has none. */
-const Origin = z.object({ channel: z.string().optional(), initial: Initial.optional() });
+/** `initial`: digests of the form's first state. */
+const Origin = z.object({ channel: z.string().optional(), initial: Initial });
 const Chosen = z.array(z.string()).default([]);
 const Fields = z.object({ admin: Chosen, operator: Chosen, billing: Chosen });
 const NO_HOLDERS: Holders = { admin: [], operator: [], billing: [] };
@@ -102,7 +102,7 @@ function digest(state: unknown): string {
 }
 
 /** What is as this form makes it may have been made by this form, before a kill. */
-function expectUnchanged(current: string, initial: string | undefined, made: string): void {
+function expectUnchanged(current: string, initial: string, made: string): void {
   if (current !== initial && current !== made) throw new ChangedMeanwhile();
 }
 
@@ -141,10 +141,10 @@ async function saveRoles(
   const { channel, initial } = fromForm(Origin, state.metadata);
   const allowed = channel === undefined ? undefined : commandsOf(state, restrictable);
   const expectCommands = (commands: readonly string[] | undefined): void =>
-    expectUnchanged(digestOfCommands(commands), initial?.commands, digestOfCommands(allowed));
+    expectUnchanged(digestOfCommands(commands), initial.commands, digestOfCommands(allowed));
   if (channel !== undefined) expectCommands((await workspace.channels.get(channel)).commands);
   await workspace.roles.setAfter(
-    (current) => expectUnchanged(digestOf(current), initial?.roles, digestOf(grants)),
+    (current) => expectUnchanged(digestOf(current), initial.roles, digestOf(grants)),
     grants,
   );
   if (channel !== undefined && allowed !== undefined) {

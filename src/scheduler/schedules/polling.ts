@@ -152,7 +152,7 @@ export interface PollInterval {
 }
 
 /** One poll of an account, which plans the next; when it is due, milliseconds since the epoch. */
-const PollJob = z.object({ account: z.string(), at: z.number().default(0) });
+const PollJob = z.object({ account: z.string(), at: z.number() });
 type PollJob = z.infer<typeof PollJob>;
 
 function jobOf({ queue }: PollInterval): JobType<PollJob> {

@@ -116,8 +116,7 @@ export function reconcileJob(kinds: readonly ScheduleKind[]): JobDefinition<{ at
 }
 
 /**
- * At a start: what a schedule needs to go on, and has lost, as with a store of an earlier release, is there again. One
- * that cannot be read keeps no other from its turn. Never rejects.
+ * Sends missing jobs of schedules again at a start. An unreadable schedule keeps no other from its turn. Never rejects.
  */
 export async function startSchedules(
   { workspaces, store, log }: { workspaces: Workspaces; store: Store; log: Logger },

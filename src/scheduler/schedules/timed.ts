@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { isObject } from '../../core/json.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { CATCH_UP_MS, type Job, type JobType } from '../../jobs/jobs.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
-import { withScheduledAt } from '../../records/digests.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule, type ScheduleState } from '../../records/schedules.ts';
 import {
   cronOf,
@@ -23,16 +21,8 @@ import { notifyOwner, pauseWhere, type Reason } from './notify-owner.ts';
 import { isServed } from './reconcile-schedules.ts';
 
 /** The job of an occurrence: of which schedule, and when it was due, milliseconds since the epoch. */
-export const Occurrence = z.preprocess(
-  (data) => withScheduledAt(withId(data)),
-  z.object({ id: z.string(), scheduledAt: z.number() }),
-);
+export const Occurrence = z.object({ id: z.string(), scheduledAt: z.number() });
 export type Occurrence = z.infer<typeof Occurrence>;
-
-/** Release 0.2.0 called the id by the kind of the schedule. */
-function withId(data: unknown): unknown {
-  return isObject(data) && 'digest' in data ? { id: data.digest, ...data } : data;
-}
 
 /** What a person decides of a schedule by the clock, in which channel, and by which request. */
 export type NewSchedule<R extends TimedSchedule> = Choices<R> &

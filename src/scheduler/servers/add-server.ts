@@ -20,16 +20,15 @@ import {
   listNamesakes,
   notifyRefused,
   notifyUnknown,
-  ServerOrder,
+  type ServerOrder,
   showInModal,
 } from './server-order.ts';
 
 /** The modal's answer must reach Slack before the outcome, or it would replace it. */
 const HEAD_START_MS = 250;
 
-/** A job is a pointer to its order; that of release 0.2.0 carries the order itself. */
-const Pointer = z.object({ order: z.string() });
-const OrderJob = z.union([ServerOrder, Pointer]);
+/** A job is a pointer to its order. */
+const OrderJob = z.object({ order: z.string() });
 type OrderJob = z.infer<typeof OrderJob>;
 
 /** Stores a confirmed order; the same confirmation sent twice is one order. */
@@ -46,11 +45,9 @@ export async function orderServer(
   );
 }
 
-/** Undefined where it is done. */
+/** Returns undefined if the order is done. */
 async function openOrder(workspace: Workspace, data: OrderJob): Promise<ServerOrder | undefined> {
-  const orders = createOrders(workspace);
-  if ('draft' in data) await orders.create(data);
-  const order = await orders.get('draft' in data ? data.draft.order : data.order);
+  const order = await createOrders(workspace).get(data.order);
   return order?.isDone === true ? undefined : order;
 }
 

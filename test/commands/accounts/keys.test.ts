@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import { ACCOUNTS } from '../../../src/records/accounts.ts';
+import { Account } from '../../../src/records/accounts.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { sendPayload } from '../../support/signed.ts';
@@ -444,7 +444,7 @@ describe('the keys of an account', () => {
   test('a sealed key opens in its own record alone', async ({ world }) => {
     await connectKey(world, 'member', BEN, 'mine');
     const { accounts, store } = workspaceOf(world);
-    const stored = store.collection('accounts', ACCOUNTS);
+    const stored = store.collection('accounts', Account);
     const shared = await stored.get(ACCOUNT);
     await stored.update(`acme mine ${PEOPLE.member}`, (own) =>
       own && shared ? { ...own, sealedKey: shared.sealedKey } : own,

@@ -1,7 +1,5 @@
 import { describe, expect } from 'vitest';
-import { say } from '../../../src/views/blocks/message.ts';
-import { rawJob } from '../../support/raw-job.ts';
-import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM } from '../../support/test-world.ts';
+import { ACCOUNT, CHANNEL, openTestWorld, TEAM } from '../../support/test-world.ts';
 import { ann, confirmSite, roots, SITE, test, thread } from './ordering.ts';
 
 describe('a server that was ordered', () => {
@@ -34,37 +32,6 @@ describe('a server that was ordered', () => {
     world.service.clock.advance(10_000);
     await world.logged('following a server ended');
     expect(thread(world)).toEqual([]);
-  });
-
-  test('server add that release 0.2.0 followed goes on where it was, and repeats nothing', async ({
-    world,
-  }) => {
-    const { engine, clock } = world.app.parts;
-    await confirmSite(world);
-    await ann(world).submit('server.add');
-    await world.slack.until(() => thread(world).length === 1);
-    world.service.clock.advance(10_000);
-    await world.logged('following a server ended');
-    const made = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers.at(-1);
-    const { slack } = world.app.workspaces.open(TEAM);
-    const { ts } = await slack.post({ channel: CHANNEL, message: say('As release 0.2.0 left it') });
-    await engine.send(TEAM, rawJob('follow-provisioning'), {
-      target: {
-        account: ACCOUNT,
-        project: { permalink: 'storefront', name: 'Storefront' },
-        server: { identifier: made?.identifier, name: 'shop' },
-      },
-      askedBy: PEOPLE.admin,
-      channel: CHANNEL,
-      rootTs: ts,
-      startedAt: clock.now(),
-      threads: true,
-      told: ['ordered'],
-    });
-    const replies = () => world.slack.thread(TEAM, CHANNEL, ts).map(({ text }) => text);
-    await world.slack.until(() => replies().length > 0);
-    expect(replies()).toEqual([expect.stringContaining('*shop* is running and ready')]);
-    expect(roots(world).at(-1)?.text).toContain('active');
   });
 
   test('server add stops where the root message is gone', async ({ world }) => {

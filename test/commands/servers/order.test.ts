@@ -1,17 +1,16 @@
 import { describe, expect } from 'vitest';
 import { answerTo } from '../../support/asking.ts';
-import { rawJob } from '../../support/raw-job.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
 import {
   ann,
   confirmSite,
   jobsDone,
   MACHINE,
-  orderOf,
   POST,
   posts,
   roots,
   SITE,
+  sendOrder,
   shows,
   test,
   thread,
@@ -84,10 +83,7 @@ describe('an order of a server', () => {
   test('server add never asks again after a kill between the request and its answer, and says so', async ({
     world,
   }) => {
-    const { engine } = world.app.parts;
-    const said = await answerTo(world, 'admin', () =>
-      engine.send(TEAM, rawJob('add-server'), orderOf(world, MACHINE, { asked: true })),
-    );
+    const said = await answerTo(world, 'admin', () => sendOrder(world, MACHINE, { asked: true }));
     expect(said).toContain('Deckhand was stopped while it asked, so *box* may or may not exist');
     expect(said).toContain('`/deckhand hosting list`');
     expect(posts(world)).toHaveLength(0);
@@ -103,9 +99,7 @@ describe('an order of a server', () => {
   test('server add creates once, also where a kill has the form carried out again after the order has ended', async ({
     world,
   }) => {
-    const { engine } = world.app.parts;
-    const order = () =>
-      engine.send(TEAM, rawJob('add-server'), orderOf(world, MACHINE, { asked: false }), { key: 'order-1' });
+    const order = () => sendOrder(world, MACHINE, { asked: false });
     await order();
     await jobsDone(world, 'add-server', 1);
     await order();
@@ -152,16 +146,10 @@ describe('an order of a server', () => {
     await jobsDone(world, 'follow-provisioning', 1);
     const made = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers.at(-1);
     const [root] = roots(world);
-    const ordered = orderOf(
-      world,
-      { protocol_type: 'static_hosting', ...SITE, spa_mode: false },
-      {
-        asked: true,
-        created: { identifier: made?.identifier, name: 'shop' },
-        shown: { channel: CHANNEL, ts: root?.ts },
-      },
-    );
-    await engine.send(TEAM, rawJob('add-server'), ordered);
+    const created = { identifier: made?.identifier ?? '', name: 'shop' };
+    const shown = { channel: CHANNEL, ts: root?.ts ?? '' };
+    const site = { protocol_type: 'static_hosting', ...SITE, spa_mode: false };
+    await sendOrder(world, site, { asked: true, created, shown });
     await jobsDone(world, 'add-server', 2);
     await expect
       .poll(async () => (await engine.stats())['follow-provisioning']?.running, { timeout: 20_000 })

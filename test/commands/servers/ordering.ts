@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
+import { createOrders, ServerOrder } from '../../../src/scheduler/servers/server-order.ts';
 import { test as base } from '../../support/fixtures.ts';
+import { rawJob } from '../../support/raw-job.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 /** Where the simulated service makes servers only as its clock is moved. */
@@ -10,12 +12,12 @@ export const SITE = { name: 'shop', subdomain: 'shop-front' };
 
 export const MACHINE = { protocol_type: 'managed_vps', name: 'box', region: 'fra1', size: 'small' };
 
-/** The data of the job that carries out a confirmed order. */
-export function orderOf(
+/** Stores a confirmed order and sends its job, as an earlier process did. */
+export async function sendOrder(
   { app }: TestWorld,
   wanted: typeof MACHINE | (typeof SITE & { protocol_type: string; spa_mode: boolean }),
-  { asked, ...more }: { asked: boolean; created?: object; shown?: object },
-) {
+  more: Pick<ServerOrder, 'asked' | 'created' | 'shown'>,
+): Promise<void> {
   const draft = {
     channel: CHANNEL,
     account: ACCOUNT,
@@ -25,7 +27,9 @@ export function orderOf(
     order: 'order-1',
   };
   const orderedAt = app.parts.clock.now();
-  return { workspace: TEAM, user: PEOPLE.admin, viewId: 'V0GONE', draft, orderedAt, asked, ...more };
+  const order = ServerOrder.parse({ user: PEOPLE.admin, viewId: 'V0GONE', draft, orderedAt, ...more });
+  await createOrders(app.workspaces.open(TEAM)).create(order);
+  await app.parts.engine.send(TEAM, rawJob('add-server'), { order: draft.order }, { key: draft.order });
 }
 
 export const ann = (world: TestWorld) => world.as('admin');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Policy } from '../../../sandbox/slack/state/types.ts';
-import { ACCOUNTS } from '../../../src/records/accounts.ts';
+import { Account } from '../../../src/records/accounts.ts';
 import { ask, shareList } from '../../support/asking.ts';
 import {
   ACCOUNT,
@@ -245,7 +245,7 @@ describe('a digest', () => {
 
   it('pauses where the stored key cannot be read, and tells its owner what to do', async () => {
     await world.say('digest add daily 09:00 UTC');
-    const accounts = world.app.parts.store.of(TEAM).collection('accounts', ACCOUNTS);
+    const accounts = world.app.parts.store.of(TEAM).collection('accounts', Account);
     await accounts.update(ACCOUNT, (account) => account && { ...account, sealedKey: 'torn' });
     await world.time.advance(HOUR);
     for (let hour = 0; dms().length < 1 && hour < 12; hour += 0.5) {

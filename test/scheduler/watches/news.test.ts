@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { WATCHED_CHANNELS, type Watch } from '../../../src/records/watches.ts';
+import type { Watch } from '../../../src/records/watches.ts';
 import { afterPage, fromPage, newChannel } from '../../../src/scheduler/watches/feed.ts';
 import { followOutcomes } from '../../../src/scheduler/watches/news.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
-import { parseVersion } from '../../../src/store/store.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const CONTEXT = { now: NOW, batch: 'b1', word: '/deckhand', mentions: new Map<string, string>() };
@@ -167,14 +166,6 @@ describe('a watched channel', () => {
     expect(JSON.stringify(batch)).toContain('some may be missing');
     const [whole] = afterPage(first, { events: many }, CONTEXT).pending;
     expect(JSON.stringify(whole)).not.toContain('some may be missing');
-  });
-
-  it('of an earlier release is read as one that has kept nothing, and where nothing fails', () => {
-    const channel = { ...newChannel('C1', 'acme'), watches: [watch('all')] };
-    const { kept: _, failing: __, cursor: place, ...old } = channel;
-    const standing = { 'id-a': { isFailing: true, at: NOW } };
-    const stored: unknown = JSON.parse(JSON.stringify({ ...old, place, standing }));
-    expect(parseVersion(WATCHED_CHANNELS, stored, 1).data).toEqual(channel);
   });
 
   it('keeps the newest 200 events outside working hours, and says how many older ones there were', () => {
