@@ -176,7 +176,7 @@ export function asClause(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
 }
 
-function escapeMarkup(text: string): string {
+export function escapeMarkup(text: string): string {
   // Most texts have none.
   return MARKUP_SIGN.test(text) ? text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign) : text;
 }

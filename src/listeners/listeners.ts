@@ -13,7 +13,7 @@ import type { JobDefinition } from '../workspace/define-job.ts';
 import { NotServed } from '../workspace/installations.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
 import { type BackgroundWork, ignoreIfUninstalled } from './background-work.ts';
-import { beginLiveEvent, LIVE_EVENTS, mentionHandler } from './events.ts';
+import { beginLiveEvent, LIVE_EVENTS } from './events.ts';
 import {
   callerOf,
   createInbox,
@@ -22,6 +22,7 @@ import {
   type SlackHandles,
   type StoredRequest,
 } from './inbox.ts';
+import { mentionHandler } from './mention.ts';
 import {
   type IncomingRequest,
   payloadSpan,

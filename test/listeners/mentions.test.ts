@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { test } from '../support/fixtures.ts';
 import { sendJson } from '../support/signed.ts';
@@ -30,7 +31,10 @@ const ended = (world: TestWorld) =>
     what: 'the outcome',
   });
 
-function mentionEvent(parts: object, id = 'Ev0MENTION') {
+function mentionEvent(
+  { authorizations, ...parts }: { authorizations?: readonly object[]; [name: string]: unknown },
+  id = 'Ev0MENTION',
+) {
   const event = {
     type: 'app_mention',
     user: PEOPLE.member,
@@ -39,7 +43,25 @@ function mentionEvent(parts: object, id = 'Ev0MENTION') {
     channel: CHANNEL,
     ...parts,
   };
-  return { type: 'event_callback', team_id: TEAM, event_id: id, event_time: 1_700_000_000, event };
+  return {
+    type: 'event_callback',
+    team_id: TEAM,
+    event_id: id,
+    event_time: 1_700_000_000,
+    event,
+    authorizations,
+  };
+}
+
+const BOT = { team_id: TEAM, user_id: 'U0BOT', is_bot: true };
+
+/** A mention as the composer sends it, in a part of its kind. */
+function composed(kind: 'section' | 'preformatted' | 'quote', style?: object) {
+  const said = { type: 'text', text: ' test storefront', style };
+  const mentioned = style === undefined ? { type: 'user', user_id: 'U0BOT' } : { ...said, text: '<@U0BOT>' };
+  return {
+    blocks: [{ type: 'rich_text', elements: [{ type: `rich_text_${kind}`, elements: [mentioned, said] }] }],
+  };
 }
 
 describe('a mention', () => {
@@ -130,6 +152,11 @@ describe('a mention', () => {
     ['@deckhand projects\nthanks a lot', 'Storefront'],
     ['@deckhand please `/deckhand projects store`!', 'Storefront'],
     ['@deckhand', 'You are connected'],
+    ['@deckhand,\nprojects store', 'Storefront'],
+    ['hey @deckhand please\n\n• projects store\nthanks', 'Storefront'],
+    ['@deckhand\n```\nprojects store\n```', 'Storefront'],
+    ['@deckhand ```projects store```', 'Storefront'],
+    ['as in `@deckhand test`:\n@deckhand projects store @deckhand', 'Storefront'],
     ['projects @deckhand', 'Which of these did you mean?'],
   ] as const)('reads "%s"', async ([text, words], { world }) => {
     await mention(world, text);
@@ -212,6 +239,76 @@ describe('a mention', () => {
     expect(runs).toHaveLength(1);
   });
 
+  test('of one message starts one run, however many events tell of it', async ({ world }) => {
+    const { ts } = await mention(world, '@deckhand test storefront');
+    await ended(world);
+    const twin = { text: '<@U0BOT> test storefront', ts };
+    const edited = { edited: { user: PEOPLE.member, ts: '1700000001.000000' } };
+    const resent = { text: '<@U0BOT> server show web-1 storefront', client_msg_id: 'b1946ac9-2f4d-4d2c' };
+    const later = { ...resent, ts: '1700000000.000300' };
+    for (const parts of [twin, { ...twin, ...edited }, { ...twin, client_msg_id: 'c1' }, resent, later])
+      await sendJson(world, mentionEvent(parts, `Ev0${randomUUID()}`));
+    await sendJson(world, mentionEvent({ text: '<@U0BOT> projects', ts: '1700000000.000400' }, 'Ev0NEXT'));
+    await world.slack.until(() => answers(world).length >= 2, { what: 'the server and the projects' });
+    const runs = world.service.requests.all.filter(
+      ({ method, path }) => method === 'POST' && path.includes('test'),
+    );
+    expect(runs).toHaveLength(1);
+    expect(answers(world)).toHaveLength(2);
+  });
+
+  test.for([
+    ['no mention', { text: 'test storefront' }],
+    ['a mention of somebody else', { text: '<@U0OTHER> test storefront', authorizations: [BOT] }],
+    ['code', { text: 'type `<@U0BOT> test storefront`' }],
+    ['a code block', { text: 'like this:\n```\n<@U0BOT> test storefront\n```\nor so' }],
+    ['a quotation', { text: '&gt; <@U0BOT> test storefront\nwho was that?' }],
+    ['a long quotation', { text: '&gt;&gt;&gt; she said\n<@U0BOT> test storefront' }],
+    ['composed code', composed('section', { code: true })],
+    ['a composed code block', composed('preformatted')],
+    ['a composed quotation', composed('quote')],
+  ] as const)('in a message that holds only %s asks for nothing', async ([_, parts], { world }) => {
+    await sendJson(world, mentionEvent(parts, 'Ev0IGNORED'));
+    const whoami = { text: '<@U0BOT> whoami', ts: '1700000000.000500' };
+    await sendJson(world, mentionEvent(whoami, 'Ev0READ'));
+    await answered(world, 'You');
+    expect(answers(world)).toHaveLength(1);
+    expect(seen(world)).toEqual([]);
+  });
+
+  test('is read as it was composed', async ({ world }) => {
+    const blocks = [
+      {
+        type: 'rich_text',
+        elements: [
+          { type: 'rich_text_quote', elements: [{ type: 'text', text: 'is the storefront well?' }] },
+          {
+            type: 'rich_text_section',
+            elements: [
+              { type: 'user', user_id: 'U0BOT' },
+              { type: 'text', text: '\n' },
+            ],
+          },
+          {
+            type: 'rich_text_list',
+            style: 'bullet',
+            elements: [
+              {
+                type: 'rich_text_section',
+                elements: [
+                  { type: 'text', text: 'projects ' },
+                  { type: 'text', text: 'store', style: { bold: true } },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+    ];
+    await sendJson(world, mentionEvent({ blocks, text: 'is not read' }));
+    await answered(world, 'Storefront');
+  });
+
   test.for([
     ['an app', { bot_id: 'B0OTHER' }],
     ['an application without a person', { user: undefined, subtype: 'bot_message' }],
@@ -220,7 +317,8 @@ describe('a mention', () => {
     ['a hostile channel', { channel: '../C0' }],
   ] as const)('of %s is left alone', async ([_, parts], { world }) => {
     expect((await sendJson(world, mentionEvent(parts, 'Ev0IGNORED'))).status).toBe(200);
-    expect((await sendJson(world, mentionEvent({ text: '<@U0BOT> whoami' }, 'Ev0READ'))).status).toBe(200);
+    const whoami = { text: '<@U0BOT> whoami', ts: '1700000000.000500' };
+    expect((await sendJson(world, mentionEvent(whoami, 'Ev0READ'))).status).toBe(200);
     await answered(world, 'You');
     expect(JSON.stringify(answers(world))).not.toContain('Storefront');
   });
