@@ -114,7 +114,7 @@ const SIGNS: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' }
 export function unmarked(text: string): string {
   return text
     .replace(/<(?:[^|>]*\|)?([^>]*)>/g, '$1')
-    .replace(/[`*]/g, '')
+    .replace(/`([^`]*)`|[`*]/g, '$1')
     .replace(/&(?:amp|lt|gt);/g, (sign) => SIGNS[sign] ?? sign);
 }
 

@@ -7,6 +7,8 @@ import { addDays, type CalendarDay, CronError, dayAt, instantsOf, offsetsAround 
 export interface Cron {
   minutes: readonly number[];
   hours: readonly number[];
+  /** Days of the week it is due on, from Sunday; undefined if the date matters too. */
+  weekdays: readonly number[] | undefined;
   /** Minutes or hours as a star, with or without a step: due in every hour there is, and in no other. */
   isHourly: boolean;
   isDue(day: CalendarDay): boolean;
@@ -44,18 +46,37 @@ function readCron(text: string): Cron {
   if (fields.some((field) => !PLAIN.test(field) || /\d{3}/.test(field))) throw new CronError(EXAMPLE);
   const { fields: parsed, errors } = validateDetailed(fields.join(' '));
   if (parsed === undefined) throw new CronError(describe(errors.map((error) => error.field)));
+  const tooLarge = Object.keys(FIELD_NAMES).filter((_, at) => hasLargeStep(fields[at] ?? '', SIZES[at] ?? 0));
+  if (tooLarge.length > 0)
+    throw new CronError(
+      `A step is larger than its field: ${tooLarge.map((name) => FIELD_NAMES[name]).join(', ')}.`,
+    );
   const [minutes = '', hours = '', days = '', , weekdays = ''] = fields;
   const isHourly = isStar(minutes) || isStar(hours);
   return { ...toCron(parsed, isStar(days) || isStar(weekdays)), isHourly };
+}
+
+/** How many values the fields have. */
+const SIZES = [60, 24, 31, 12, 7];
+
+/** `*\/90` minutes would run every hour, and node-cron takes it. */
+function hasLargeStep(field: string, size: number): boolean {
+  return field.split(',').some((part) => {
+    const [, from, to, step] = /^(?:[*?]|(\d+)-(\d+)|[^/]*)\/(\d+)$/.exec(part) ?? [];
+    const values = from === undefined || to === undefined ? size : Number(to) - Number(from) + 1;
+    return Number(step) > (values > 0 ? values : values + size);
+  });
 }
 
 function toCron(parsed: ParsedFields, both: boolean): Omit<Cron, 'isHourly'> {
   const days = numbers(parsed.dayOfMonth, 'dayOfMonth');
   const weekdays = numbers(parsed.dayOfWeek, 'dayOfWeek');
   const months = new Set(parsed.month);
+  const isAnyDate = months.size === 12 && days.size === 31;
   return {
     minutes: ascending(parsed.minute),
     hours: ascending(parsed.hour),
+    weekdays: isAnyDate ? ascending(both ? [...weekdays] : [0, 1, 2, 3, 4, 5, 6]) : undefined,
     isDue: ({ year, month, day }) => {
       if (!months.has(month)) return false;
       const isDay = days.has(day);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
+import { code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import { WEEKDAYS, type Weekday } from '../../core/schedule-choices.ts';
+import { parseCron } from '../../core/time/cron.ts';
 import type { Cadence, LastOccurrence, TimedNoun, TimedSchedule } from '../../records/timed-schedules.ts';
 import { zoneName } from '../blocks/days.ts';
 import { type Choice, searchInput, selectInput, textInput, timeInput } from '../blocks/inputs.ts';
@@ -46,39 +47,51 @@ function timesOf(cadence: Exclude<Cadence, { kind: 'hourly' }>): string {
     case 'weekly':
       return `every ${DAY_NAMES[cadence.day]} at ${cadence.time}`;
     case 'cron':
-      return cronWords(cadence.cron);
+      return describeCron(cadence.cron);
   }
 }
 
-/** "every Monday and Thursday at 09:00", "every 15 minutes"; fields that say more than that are shown as they are. */
-function cronWords(cron: string): string {
-  const [minute = '', hour = '', date, month, weekday = ''] = cron.split(' ');
-  const days = daysOf(weekday);
-  if (date === '*' && month === '*' && days !== undefined) {
-    const everyDay = days === 'every day';
-    const step = /^\*\/(\d+)$/.exec(minute)?.[1];
-    if (step !== undefined && hour === '*' && everyDay) return `every ${step} minutes`;
-    const hours = /^\*\/(\d+)$/.exec(hour)?.[1];
-    if (/^\d+$/.test(minute) && hours !== undefined && everyDay) return `every ${hours} hours`;
-    if (/^\d+$/.test(minute) && /^\d+$/.test(hour))
-      return `${days} at ${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`;
-  }
-  return `at ${code(cron, 100)}`;
+/** "every Monday and Thursday at 09:00", "every 15 minutes"; a line that says more than that is shown as it is. */
+function describeCron(line: string): string {
+  const { minutes, hours, weekdays } = parseCron(line);
+  const days = weekdays && describeDays(weekdays);
+  const rhythm = days === 'every day' ? describeRhythm(minutes, hours) : undefined;
+  if (rhythm !== undefined) return rhythm;
+  const [minute = 0, ...others] = minutes;
+  if (days === undefined || others.length > 0 || hours.length > MAX_TIMES) return `at ${code(line, 100)}`;
+  const times = hours.map((hour) => [hour, minute].map((part) => `${part}`.padStart(2, '0')).join(':'));
+  return `${days} at ${joined(times)}`;
 }
 
-/** Undefined where the field is a step, a name or a longer list. */
-function daysOf(weekday: string): string | undefined {
-  if (weekday === '*') return 'every day';
-  if (weekday === '1-5') return 'from Monday to Friday';
-  const names = weekday.split(',').map((day) => (/^[0-7]$/.test(day) ? dayAt(Number(day)) : undefined));
-  const known = names.filter((name) => name !== undefined);
-  return known.length === names.length && known.length <= 3 ? `every ${known.join(' and ')}` : undefined;
+/** Undefined if the runs of a day are not equally far apart, to the first of the next day. */
+function describeRhythm(minutes: readonly number[], hours: readonly number[]): string | undefined {
+  const [minute = 0, ...others] = minutes;
+  if (hours.length === 24 && others.length === 0)
+    return minute === 0 ? 'every hour' : `at ${count(minute, 'minute')} past every hour`;
+  if (hours.length === 24 && isEven(minutes, 60))
+    return minutes.length === 60 ? 'every minute' : `every ${60 / minutes.length} minutes`;
+  const isHours = minute === 0 && others.length === 0 && hours.length > 1 && isEven(hours, 24);
+  return isHours ? `every ${24 / hours.length} hours` : undefined;
 }
 
-/** Cron counts from Sunday, and has it twice. */
-function dayAt(day: number): string | undefined {
-  const name = WEEKDAYS[(day + 6) % 7];
-  return name && DAY_NAMES[name];
+const MAX_TIMES = 3;
+
+/** True if a step of one length leads from each to the next, and from the last to the end, beginning with 0. */
+function isEven(values: readonly number[], end: number): boolean {
+  return values.every((value, at) => value === (at * end) / values.length);
+}
+
+/** Undefined for more days than are worth a list. @param weekdays from Sunday, ascending */
+function describeDays(weekdays: readonly number[]): string | undefined {
+  if (weekdays.length === 7) return 'every day';
+  if (weekdays.join('') === '12345') return 'from Monday to Friday';
+  const names = weekdays.flatMap((day) => WEEKDAYS[(day + 6) % 7] ?? []).map((day) => DAY_NAMES[day]);
+  return names.length <= 3 ? `every ${joined(names)}` : undefined;
+}
+
+/** "a, b and c" */
+function joined(texts: readonly string[]): string {
+  return new Intl.ListFormat('en-GB').format(texts);
 }
 
 /** What the form of a digest or a guard carries from one version to the next. */
