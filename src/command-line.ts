@@ -4,7 +4,11 @@ import { carryOut, type Program, UsageError } from './program.ts';
 
 const START: Program = {
   command: 'deckhand',
-  options: { 'check-config': { type: 'boolean' }, version: { type: 'boolean', short: 'v' } },
+  options: {
+    'check-config': { type: 'boolean' },
+    'check-service': { type: 'boolean' },
+    version: { type: 'boolean', short: 'v' },
+  },
   help: `Usage: deckhand [start] [option]
        deckhand <program> [--help]
 
@@ -22,6 +26,7 @@ Programs:
 
 Options:
   --check-config  Check the settings, list every fault, and end with 0 or 78
+  --check-service Compare Deckhand's calls with the service's published description, and end with 0 or 65
   --version       Print the version
   --help          Print this text, or that of a program
 
@@ -35,6 +40,8 @@ something else has to change, and with 75 where the same may succeed later.
       parseConfig(env);
       return 'The configuration is valid.';
     }
+    if (options['check-service'] === true)
+      return (await import('./transfer/check-service.ts')).checkService(parseConfig(env));
     // Before the settings are checked, so that a container without any is built with all of it compiled.
     const { run } = await import('./run.ts');
     await run(parseConfig(env));

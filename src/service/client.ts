@@ -1,9 +1,11 @@
-import type { Clock } from '../core/clock.ts';
+import { type Clock, HOUR_MS } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { HttpAnswer } from '../core/http.ts';
+import { TtlCache } from '../core/ttl-cache.ts';
 import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
 import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';
 import { type Address, type Call, type Endpoint, readValue, type SkippedRows } from './call.ts';
+import { checkDrift, type DriftReport } from './drift.ts';
 import { createOauth } from './oauth.ts';
 import { type Agents, openAgents, requestOf, send, withRetries } from './transport.ts';
 
@@ -79,6 +81,8 @@ export function createService(options: ServiceOptions) {
   const baseUrl = new BaseUrl(options.baseUrl);
   const signup = options.signupUrl === undefined ? undefined : addressOf(options.signupUrl);
   const agents = openAgents(settings.connections, settings.timeoutMs);
+  const endpoint = signup && openEndpoint(agents, settings, signup);
+  const drift = new TtlCache<DriftReport>(options.clock, HOUR_MS);
   return {
     /** Throws a ServiceError of kind `account_not_found` if the account's name is not a slug. */
     account({ account, email, apiKey }: Credentials): AccountClient {
@@ -92,7 +96,9 @@ export function createService(options: ServiceOptions) {
       return { account, hookTypes: options.hookTypes ?? {}, ...endpoint };
     },
     /** Undefined where no sign-up address is configured. */
-    signup: signup && openEndpoint(agents, settings, signup),
+    signup: endpoint,
+    /** Compares our calls with the description that the service publishes, at most once an hour. */
+    checkDrift: () => drift.get([], () => checkDrift(endpoint)),
     /** Undefined where no OAuth client is configured. */
     oauth:
       options.oauth &&

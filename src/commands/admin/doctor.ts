@@ -1,4 +1,4 @@
-import { code, count } from '../../core/mrkdwn.ts';
+import { code, count, mrkdwn } from '../../core/mrkdwn.ts';
 import { forInvoices, keyId } from '../../records/account-keys.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
 import type { AccountClient } from '../../service/client.ts';
@@ -24,6 +24,7 @@ export const doctor = defineCommand({
       checkAccounts(context),
       checkRecords(context),
       checkJobs(context).catch(() => []),
+      checkDescription(context),
     ]);
     return { kind: 'private', message: doctorMessage(findings.flat()) };
   },
@@ -88,6 +89,16 @@ async function checkJobs({ workspace }: CommandContext): Promise<Finding[]> {
 function unreadable(what: string): Finding {
   const said = 'cannot be read; set up again what is missing, or ask your operator';
   return { what, health: 'broken', said };
+}
+
+/** Drift is the operator's matter, so only admins see it. */
+async function checkDescription({ caller, workspace }: CommandContext): Promise<Finding[]> {
+  if (!(await workspace.roles.holds(caller.user, 'admin'))) return [];
+  const what = 'API description';
+  const report = await workspace.service.checkDrift();
+  if ('note' in report) return [{ what, health: 'well', said: report.note }];
+  if (report.drift.length === 0) return [{ what, health: 'well', said: "agrees with Deckhand's calls" }];
+  return report.drift.map((difference) => ({ what, health: 'broken', said: mrkdwn(difference, 300) }));
 }
 
 /** With the keys that act for the person who asks; of another person's own, `accounts` shows the health. */

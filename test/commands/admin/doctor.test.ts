@@ -22,6 +22,18 @@ describe('doctor', () => {
       expect(said).toContain(line);
   });
 
+  test('tells admins alone where the service’s description differs from our calls, at most once an hour', async ({
+    world,
+  }) => {
+    const reads = () => world.service.requests.all.filter(({ path }) => path === '/docs.json').length;
+    world.service.faults.add({ path: '/docs.json', status: 200, body: { openapi: '3.1.0', paths: {} } });
+    const said = await ask(world, '/deckhand doctor', 'admin');
+    expect(said).toContain(':x: *API description*  GET /profile is not in the description.');
+    await ask(world, '/deckhand doctor', 'admin');
+    expect(reads()).toBe(1);
+    expect(await ask(world, '/deckhand doctor', 'member')).not.toContain('API description');
+  });
+
   test('says what the key may not do, and who may, without calling it a problem', async ({ world }) => {
     world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: false, permissions: [] });
     const said = await ask(world, '/deckhand doctor');
