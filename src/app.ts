@@ -109,8 +109,9 @@ export function createApp(parts: AppParts) {
   const uninstalls = createUninstalls(shared);
   const events = { ...lifecycleHandlers({ ...shared, uninstalls }), ...EVENT_HANDLERS };
   const listeners = createListeners({ ...shared, background, registry, receiver, events, steps: STEPS });
-  for (const job of [...jobsOf(clock.now()), ...listeners.jobs])
-    workWith({ ...shared, afterAcks: background.afterAcks }, job);
+  const { afterAcks } = background;
+  for (const job of jobsOf(clock.now())) workWith({ ...shared, afterAcks, waitsForToken: true }, job);
+  for (const job of listeners.jobs) workWith({ ...shared, afterAcks, waitsForToken: false }, job);
   const draining = new AbortController();
   let listener: Listener | undefined;
   let metricsListener: Listener | undefined;

@@ -99,6 +99,18 @@ export interface WorkspaceJobs {
 /** An occurrence of a schedule that is found late is still done while it is younger than this. */
 export const CATCH_UP_MS = 12 * HOUR_MS;
 
+/** Thrown by a worker to have its job again after a while; no attempt counts as failed. */
+export class JobPostponed extends Error {
+  readonly code = 'job_postponed';
+  readonly delayMs: number;
+
+  constructor(delayMs: number, options?: ErrorOptions) {
+    super('The job was postponed', options);
+    this.name = 'JobPostponed';
+    this.delayMs = delayMs;
+  }
+}
+
 /** Why a job's signal aborted. */
 export class JobAborted extends Error {
   readonly code = 'job_aborted';

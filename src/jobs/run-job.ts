@@ -7,6 +7,7 @@ import {
   type ClaimedJob,
   JobAborted,
   type JobOutcome,
+  JobPostponed,
   type JobsBackend,
   type QueueSpec,
   type Worker,
@@ -93,6 +94,10 @@ async function runOnce(
     await queue.worker.run(workspace, { id, key, data, attempt, signal: abort.signal });
     return { outcome: 'done', store: () => backend.finish(job, queue) };
   } catch (error) {
+    if (!abort.signal.aborted && error instanceof JobPostponed) {
+      const retryMs = error.delayMs;
+      return { outcome: 'handed_back', retryMs, store: () => backend.release(job, retryMs) };
+    }
     if (!abort.signal.aborted) return afterFailure(queue, job, data, error, context);
     const { reason } = abort.signal;
     if (!(reason instanceof JobAborted && reason.reason === 'draining')) return undefined;

@@ -3,7 +3,13 @@ import { DAY_MS } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
 import { asClause } from '../core/mrkdwn.ts';
 import { countPossibleDuplicate } from '../observability/metrics.ts';
-import { isAlreadyPosted, isSlackFailure, isThreadRefused, type SlackFailure } from '../slack/failure.ts';
+import {
+  isAlreadyPosted,
+  isSlackFailure,
+  isThreadRefused,
+  isTokenRefused,
+  type SlackFailure,
+} from '../slack/failure.ts';
 import type { MessageRef, Send } from '../slack/slack.ts';
 import { postId } from '../slack/web.ts';
 import type { Collection } from '../store/store.ts';
@@ -105,9 +111,9 @@ export async function isDelivered(workspace: Workspace, id: string): Promise<boo
   return (await deliveriesOf(workspace).get(id)) !== undefined;
 }
 
-/** True where posting again would not help: the channel is gone, we are not in it, or may not post. */
+/** True if posting again would not help: the channel is gone, we are not in it, or may not post. */
 export function isUndeliverable(error: unknown): error is SlackFailure {
-  return isSlackFailure(error, 'gone', 'forbidden', 'revoked');
+  return isSlackFailure(error, 'gone', 'forbidden', 'revoked') && !isTokenRefused(error);
 }
 
 /** Why, as half a sentence. */

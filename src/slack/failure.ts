@@ -187,6 +187,11 @@ export function isTooLong({ reason }: SlackFailure): boolean {
   return reason === 'msg_blocks_too_long' || reason === 'msg_too_long';
 }
 
+/** True where Slack refuses the token itself, which may work again: then nothing is given up, and what is due waits. */
+export function isTokenRefused(error: unknown): error is SlackFailure {
+  return isSlackFailure(error, 'revoked') && !LASTING_WORDS.has(error.reason);
+}
+
 /** True where the same call may succeed later: Slack is busy, does not answer, or refuses the token of an installation. */
 export function isPassing(error: unknown): error is SlackFailure {
   return isSlackFailure(error, 'busy', 'unreachable', 'revoked') && error.reason !== NOT_INSTALLED;
@@ -199,6 +204,9 @@ export function isRefusal(error: unknown): error is SlackFailure {
 
 /** Our own word: the workspace has no token. */
 export const NOT_INSTALLED = 'not_installed';
+
+/** Words about the installation that a working token does not change. */
+const LASTING_WORDS: ReadonlySet<string> = new Set([NOT_INSTALLED, 'team_access_not_granted']);
 
 /** True where the message was deleted, or Deckhand is no longer installed. */
 export function isMessageGone(error: unknown): error is SlackFailure {

@@ -76,7 +76,8 @@ function waitAfter(
 /** Outages of Slack last minutes, seldom hours. */
 const MAX_OUTAGE_MS = 6 * HOUR_MS;
 const OUTAGE_BACKOFF_MS = 1_000;
-const MAX_BACKOFF_MS = 60_000;
+/** Everything goes on within half a minute after an outage. */
+const MAX_BACKOFF_MS = 20_000;
 
 /**
  * Begins work again while Slack is busy, does not answer or refuses the token, for as long as that lasts: for work that goes

@@ -5,7 +5,7 @@ import type { Message, ModalView } from '../core/message.ts';
 import { disableAutolinks } from '../core/mrkdwn.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
-import { isSlackFailure, type SlackFailure } from './failure.ts';
+import { isSlackFailure, isTokenRefused, type SlackFailure } from './failure.ts';
 import {
   BACKGROUND,
   type Call,
@@ -73,11 +73,17 @@ interface Shared extends SlackOptions {
   /** The latest version of each message that waits to be edited. */
   edits: Map<string, Message>;
   budget: EditBudget;
+  /** The latest refusal of each workspace's token, until a call succeeds. */
+  refused: Map<string, { failure: SlackFailure; at: number }>;
 }
+
+/** How long a refusal of a token counts before the token is tried again. */
+const REFUSED_MS = 10_000;
 
 export function createSlack(options: SlackOptions) {
   const budget = createEditBudget(options.clock);
-  const shared = { tracing: NO_TRACING, ...options, lock: createKeyedLock(), edits: new Map(), budget };
+  const memory = { lock: createKeyedLock(), edits: new Map(), budget, refused: new Map() };
+  const shared: Shared = { tracing: NO_TRACING, ...options, ...memory };
   return {
     of: (workspace: string) => openWorkspaceSlack(shared, workspace),
     /** Resolves when nothing waits to be sent. */
@@ -88,12 +94,19 @@ export function createSlack(options: SlackOptions) {
 function openWorkspaceSlack(shared: Shared, workspace: string) {
   const { clock, web, tracing, responseHosts, log } = shared;
   const token = () => shared.installations.token(workspace);
-  const once = createCallOnce({ ...shared, token });
+  const once = noteRefusals(shared, workspace, createCallOnce({ ...shared, token }));
   const call: Call = (method, args, policy = INTERACTIVE_POLICY) =>
     withRetries(clock, policy, () => once(method, args));
   return {
     /** For all that has no method here. */
     call,
+    /** Tries a token that Slack has refused. @throws SlackFailure while it is refused */
+    async expectToken(): Promise<void> {
+      const known = shared.refused.get(workspace);
+      if (known === undefined) return;
+      if (Math.abs(clock.now() - known.at) < REFUSED_MS) throw known.failure;
+      await once('auth.test', {});
+    },
     ...createPosting(shared, workspace, once),
     ...createEditing(shared, workspace, once),
     async openModal(triggerId: string, view: ModalView): Promise<{ id: string; hash: string }> {
@@ -122,6 +135,24 @@ function openWorkspaceSlack(shared: Shared, workspace: string) {
       tracing.run({ name: 'upload', kind: 'internal' }, () => uploadFile({ call, web, clock }, upload)),
     permalink: async ({ channel, ts }: MessageRef) =>
       (await call('chat.getPermalink', { channel, message_ts: ts })).permalink,
+  };
+}
+
+/** Keeps whether Slack takes the workspace's token, as each call shows it. */
+function noteRefusals({ refused, clock, log }: Shared, workspace: string, once: CallOnce): CallOnce {
+  return async (method, args) => {
+    try {
+      const answer = await once(method, args);
+      if (refused.delete(workspace))
+        log.info({ event: 'workspace_token_accepted', workspace }, 'Slack accepted the token again');
+      return answer;
+    } catch (error) {
+      if (!isTokenRefused(error)) throw error;
+      const fields = { event: 'workspace_token_refused', workspace, method, reason: error.reason };
+      if (!refused.has(workspace)) log.warn(fields, 'Slack refused the token of a workspace');
+      refused.set(workspace, { failure: error, at: clock.now() });
+      throw error;
+    }
   };
 }
 

@@ -89,8 +89,8 @@ export interface BotTokenCheck {
 const TRIAL = 'auth.test';
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
-/** An admin of the workspace may activate the app again. */
-const REFUSED_WAIT_MS = 5 * 60_000;
+/** An admin of the workspace may activate the app again, and everything goes on within half a minute of that. */
+const REFUSED_WAIT_MS = 10_000;
 
 /**
  * Tries the bot token until Slack accepts it, and again once a call was refused for it. A Slack that cannot be reached says
@@ -118,13 +118,14 @@ export async function checkBotToken(check: BotTokenCheck): Promise<void> {
 
 type Outcome = 'accepted' | 'unanswered' | { reason: string };
 
-async function tryToken({ web, token, health }: BotTokenCheck): Promise<Outcome> {
+async function tryToken({ web, token, health, signal }: BotTokenCheck): Promise<Outcome> {
   try {
     const named = await web.call(TRIAL, {}, token);
     health.belongsTo(named.is_enterprise_install ? named.enterprise_id : named.team_id);
     health.accept('SLACK_BOT_TOKEN');
     return 'accepted';
   } catch (error) {
+    if (signal.aborted) return 'unanswered';
     if (!isSlackFailure(error)) throw error;
     return isAboutToken(error) ? { reason: error.reason } : 'unanswered';
   }

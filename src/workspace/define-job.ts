@@ -1,5 +1,6 @@
 import { InstallationEnded } from '../core/errors.ts';
-import type { Engine, Job, JobOptions, JobType } from '../jobs/jobs.ts';
+import { type Engine, type Job, type JobOptions, JobPostponed, type JobType } from '../jobs/jobs.ts';
+import { isTokenRefused } from '../slack/failure.ts';
 import type { Workspace, Workspaces } from './workspace.ts';
 
 /** A kind of durable job: the shape of its data, and the function that runs it for one workspace. */
@@ -15,9 +16,20 @@ export function defineJob<Data>(definition: JobDefinition<Data>): JobDefinition<
   return definition;
 }
 
+/** How long a job waits before it tries a refused token again. */
+const TOKEN_WAIT_MS = 10_000;
+
+interface WorkParts {
+  engine: Engine;
+  workspaces: Workspaces;
+  afterAcks(): Promise<void>;
+  /** True if nobody waits for the jobs, so that they wait while Slack refuses the token. */
+  waitsForToken: boolean;
+}
+
 /** Declares the worker of a queue: its jobs run with the context of the workspace that they belong to. */
 export function workWith<Data>(
-  { engine, workspaces, afterAcks }: { engine: Engine; workspaces: Workspaces; afterAcks(): Promise<void> },
+  { engine, workspaces, afterAcks, waitsForToken }: WorkParts,
   { run, onDeadLetter, options, ...type }: JobDefinition<Data>,
 ): void {
   async function ifInstalled(
@@ -32,7 +44,12 @@ export function workWith<Data>(
     options,
     async run(id, job) {
       await afterAcks();
-      return ifInstalled(id, (workspace) => run(workspace, job));
+      try {
+        return await ifInstalled(id, (workspace) => run(workspace, job));
+      } catch (error) {
+        if (!waitsForToken || !isTokenRefused(error)) throw error;
+        throw new JobPostponed(TOKEN_WAIT_MS, { cause: error });
+      }
     },
     onDeadLetter: (id, data, error) => ifInstalled(id, (workspace) => onDeadLetter?.(workspace, data, error)),
   });

@@ -5,7 +5,7 @@ import type { Message } from '../../core/message.ts';
 import { code, unmarked } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Schedule, ScheduleState } from '../../records/schedules.ts';
-import { deliver, isUndeliverable } from '../../scheduler/deliver.ts';
+import { deliver } from '../../scheduler/deliver.ts';
 import { pauseSchedule, removeSchedules, type ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
 import {
@@ -189,7 +189,7 @@ export async function announce(
   try {
     await deliver(workspace, { id, channel, threadTs, message: card });
   } catch (error) {
-    if (!isOptional || !isUndeliverable(error)) throw error;
+    if (!isOptional || !isSlackFailure(error, 'gone', 'forbidden', 'revoked')) throw error;
     return { kind: 'private', message: card };
   }
   return channel === caller.channel ? { kind: 'nothing' } : { kind: 'private', message: card };

@@ -103,7 +103,7 @@ async function notify(
     const id = `verification ${account} ${since}`;
     await deliver(workspace, { id, channel, message, signal, possibleDuplicate: attempt > 1 });
   } catch (error) {
-    if (!isSlackFailure(error, 'gone', 'revoked')) throw error;
+    if (!isSlackFailure(error, 'gone')) throw error;
     workspace.log.warn(
       { event: 'answer_failed', user, account, err: error },
       'a person could not be notified',

@@ -89,12 +89,8 @@ export const QUIET_EPISODES = defineJob({
     });
     if (kept === undefined) return;
     await lookAgain(workspace, key, kept);
-    await undefinedOnSlackError(
-      showEpisodes(workspace, key, { signal, possibleDuplicate: attempt > 1 }),
-      'gone',
-      'forbidden',
-      'revoked',
-    );
+    const shown = showEpisodes(workspace, key, { signal, possibleDuplicate: attempt > 1 });
+    await undefinedOnSlackError(shown, 'gone', 'forbidden');
   },
 });
 

@@ -95,7 +95,7 @@ export const OWNER_NOTICES = defineJob({
     const direct = workspace.slack
       .openDirect(user)
       .then((dm) => deliver(workspace, { id, channel: dm, message, signal }));
-    const sent = await undefinedOnSlackError(direct, 'gone', 'forbidden', 'revoked', 'rejected');
+    const sent = await undefinedOnSlackError(direct, 'gone', 'forbidden', 'rejected');
     if (sent === undefined) await deliver(workspace, { id: `${id} here`, channel, message, signal });
   },
   async onDeadLetter({ log }, { user, channel }, err) {

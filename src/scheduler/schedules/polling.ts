@@ -55,6 +55,8 @@ export function feedJobs<Doc extends FeedChannel, Page>(
     async run(workspace, job) {
       const { account, at } = job.data;
       if ((await activeOf(workspace, feed, account)).length === 0) return;
+      // Its cursor stays where it is, so that nothing is lost and nothing piles up.
+      await workspace.slack.expectToken();
       await pollAccount(workspace, feed, kind, job);
       await planPoll(workspace, interval, account, at);
     },

@@ -172,6 +172,7 @@ export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
   ): Promise<R | undefined> {
     const record = await this.records(workspace).get(data.id);
     if (record?.state.kind !== 'active') return undefined;
+    await workspace.slack.expectToken();
     const { scheduledAt } = data;
     const link = { scheduledAt, attempt, doneAt: record.last?.scheduledAt };
     if (!(await continueChain(workspace, this.#chainOf(record), link))) return undefined;

@@ -1,5 +1,14 @@
+import { openBrowser } from '../../support/installing.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
-import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import {
+  ACCOUNT,
+  CHANNEL,
+  connectAccount,
+  openTestWorld,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+} from '../../support/test-world.ts';
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
@@ -25,10 +34,18 @@ export interface DigestWorld extends TestWorld {
   deploy(succeeded: boolean, hoursAgo?: number, project?: string): void;
 }
 
-export async function openDigestWorld(start = '2026-03-02T08:00:00Z'): Promise<DigestWorld> {
+export async function openDigestWorld(
+  start = '2026-03-02T08:00:00Z',
+  { byOauth = false } = {},
+): Promise<DigestWorld> {
   const time = createManualClock(start);
   // Each look at a run is a step of the clock.
-  const world = await openTestWorld({ time, connected: true, env: { POLL_INTERVAL_MS: '1000' } });
+  const env = { POLL_INTERVAL_MS: '1000' };
+  const world = await openTestWorld({ time, connected: !byOauth, byOauth, env });
+  if (byOauth) {
+    await openBrowser(world).install(TEAM, PEOPLE.admin);
+    await connectAccount(world.slack);
+  }
   world.slack.invite(TEAM, CHANNEL, 'bot');
   const { slack } = world;
   const messages = () => slack.messages(TEAM, CHANNEL);

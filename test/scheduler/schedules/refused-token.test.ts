@@ -1,0 +1,91 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { listWatches } from '../../../src/records/watches.ts';
+import {
+  ACCOUNT,
+  CHANNEL,
+  DAY,
+  type DigestWorld,
+  HOUR,
+  MINUTE,
+  openDigestWorld,
+  TEAM,
+} from '../digests/digest-world.ts';
+
+/** At two minutes to nine, with a daily digest at nine and a watch of everything. */
+async function setUp(byOauth = false) {
+  const world: DigestWorld = await openDigestWorld('2026-03-02T08:58:00Z', { byOauth });
+  onTestFinished(() => world.stop());
+  await world.say('digest add daily 09:00 UTC');
+  await world.say('watch all');
+
+  const isNoticed = (): boolean => JSON.stringify(world.slack.messages(TEAM, CHANNEL)).includes('beef123');
+  async function states(): Promise<string[]> {
+    const workspace = world.app.workspaces.open(TEAM);
+    const [digests, watches] = await Promise.all([workspace.digests.list(), listWatches(workspace.store)]);
+    return [...digests, ...watches.map(({ watch }) => watch)].map(({ state }) => state.kind);
+  }
+  function fail(): void {
+    const what = {
+      account: ACCOUNT,
+      project: 'storefront',
+      succeeded: false,
+      user: 'Kim',
+      endRef: 'beef123',
+    };
+    world.service.world.addDeployment({ ...what, endedAt: world.time.now() });
+  }
+  async function pass(ms: number, check = () => false): Promise<void> {
+    const end = world.time.now() + ms;
+    await world.passUntil(() => check() || world.time.now() >= end);
+  }
+  return { world, isNoticed, states, fail, pass };
+}
+
+it.each([
+  ['invalid_auth', 'a token', false],
+  ['token_expired', 'OAuth', true],
+  ['account_inactive', 'OAuth', true],
+  ['org_login_required', 'a token', false],
+  ['token_revoked', 'a token', false],
+])(
+  'while Slack refuses everything with %s where Deckhand is installed by %s, nothing pauses, and all goes on within 30 s of its end',
+  async (error, _, byOauth) => {
+    const { world, isNoticed, states, fail, pass } = await setUp(byOauth);
+    world.slack.fault({ method: '*', error });
+    fail();
+    await pass(65 * MINUTE);
+    expect(await states()).toEqual(['active', 'active']);
+    world.slack.clearFaults();
+    await pass(30_000, () => world.posted().length === 1 && isNoticed());
+    expect(isNoticed()).toBe(true);
+    expect(world.posted().map(({ text }) => text)).toEqual([expect.stringContaining('Late')]);
+    expect(await states()).toEqual(['active', 'active']);
+  },
+);
+
+it('a post that is refused once for its token comes within 30 s, and pauses nothing', async () => {
+  const { world, isNoticed, states, fail, pass } = await setUp();
+  world.slack.fault({ method: 'chat.postMessage', error: 'invalid_auth', times: 1 });
+  fail();
+  await pass(90_000, isNoticed);
+  expect(isNoticed()).toBe(true);
+  world.slack.fault({ method: 'chat.postMessage', error: 'account_inactive', times: 1 });
+  await pass(HOUR, () => world.posted().length === 1);
+  expect(world.time.now()).toBeLessThan(Date.parse('2026-03-02T09:00:40Z'));
+  expect(await states()).toEqual(['active', 'active']);
+});
+
+it('the service is not asked for what cannot be posted, and a digest of half a day ago is left out', async () => {
+  const { world, isNoticed, fail, pass } = await setUp();
+  world.slack.fault({ method: '*', error: 'token_expired' });
+  fail();
+  await pass(5 * MINUTE);
+  world.service.requests.clear();
+  await pass(10 * MINUTE);
+  expect(world.service.requests.all).toEqual([]);
+  world.time.jump(DAY - 2 * HOUR);
+  world.slack.clearFaults();
+  await pass(MINUTE, isNoticed);
+  await world.untilLast('missed');
+  expect(world.posted()).toEqual([]);
+});
