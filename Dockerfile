@@ -1,5 +1,6 @@
 # syntax=docker/dockerfile:1
-FROM node:24.21.0-bookworm-slim AS build
+# The tarball is the same on every platform, so it is made on that of the builder.
+FROM --platform=$BUILDPLATFORM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY sandbox/package.json sandbox/

@@ -22,7 +22,7 @@ describe('the Dockerfile', () => {
 
   it('runs the Node that everything is tested with', () => {
     const { node } = JSON.parse(read('package.json')).devDependencies;
-    expect([...dockerfile.matchAll(/^FROM node:([\d.]+)-/gm)].map(([, version]) => version)).toEqual([
+    expect([...dockerfile.matchAll(/^FROM (?:--\S+ )?node:([\d.]+)-/gm)].map(([, version]) => version)).toEqual([
       node,
       node,
     ]);

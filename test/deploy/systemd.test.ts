@@ -70,3 +70,24 @@ describe('the systemd unit', () => {
     },
   );
 });
+
+describe('the nightly backup', () => {
+  const backup = readText('deploy/systemd/deckhand-backup.service');
+
+  it('runs what the service runs, as the same user, with the same settings', () => {
+    for (const key of ['User', 'WorkingDirectory', 'EnvironmentFile'])
+      expect(backup).toContain(`\n${key}=${valuesOf(key)[0]}\n`);
+    expect(backup).toContain(`${valuesOf('ExecStart')[0]} backup `);
+  });
+
+  it.skipIf(!hasSystemd)('has no fault that systemd-analyze knows (skipped where systemd is absent)', () => {
+    const files = ['service', 'timer'].map((kind) => {
+      const file = join(folder, `deckhand-backup.${kind}`);
+      const text = readText(`deploy/systemd/deckhand-backup.${kind}`);
+      writeFileSync(file, text.replaceAll('/usr/bin/node', process.execPath));
+      return file;
+    });
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', ...files], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, '']);
+  });
+});
