@@ -61,8 +61,11 @@ export const FeedCursor = z.object({
 });
 export type FeedCursor = z.infer<typeof FeedCursor>;
 
-/** When each project that fails failed last, as far as the channel's watches saw it; milliseconds since the epoch. */
-const Failing = z.record(z.string(), z.number());
+/**
+ * The servers of each project that fail, with the time of their latest failure, milliseconds since the epoch; the name is
+ * empty if the event names none. As far as the channel's watches saw it.
+ */
+const Failing = z.record(z.string(), z.array(z.object({ server: z.string(), at: z.number() })));
 export type Failing = z.infer<typeof Failing>;
 
 /** An event as it will be posted. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { count } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import { subjectKey } from '../../records/episodes.ts';
@@ -20,7 +21,7 @@ import { newsCount, newsLine, type WatchedNews, watchMessages } from '../../view
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Feed, PageContext } from '../schedules/polling.ts';
 import { advance, cursorAfter, markOf, projectKey } from './feed-cursor.ts';
-import { type FoundOutcome, followOutcomes, isFollowed, isPlaced } from './news.ts';
+import { type FoundOutcome, findTwins, followOutcomes, isFollowed, isPlaced } from './news.ts';
 
 const INTERVAL_MS = 60_000;
 /** API 4.9 (docs/service-api.md): seven days, so that neither a midnight elsewhere nor a pause of ours hides an event. */
@@ -72,7 +73,9 @@ export function afterPage(channel: WatchedChannel, page: FeedPage, context: Page
   const { now, mentions } = context;
   const { cursor, fresh, isTruncated } = advance(channel.cursor, page.events, now, page.unread);
   const { open, closed, muted } = watchesAt(channel, now);
-  const { failing, found } = followOutcomes(channel.failing, page.events, new Set(fresh), (event, kind) =>
+  const twins = findTwins(page.events);
+  const first = fresh.filter((event) => !twins.has(event));
+  const { failing, found } = followOutcomes(channel.failing, page.events, new Set(first), (event, kind) =>
     kind === 'failure'
       ? [...open, ...closed].filter((watch) => isFollowed(watch, event, mentions))
       : [...open, ...closed, ...muted].filter((watch) => isPlaced(watch, event)),
@@ -84,7 +87,7 @@ export function afterPage(channel: WatchedChannel, page: FeedPage, context: Page
   );
   const ended = new Set(found.map(({ event }) => event));
   const created = fresh.map(createdServer);
-  const others = fresh.filter(
+  const others = first.filter(
     (event) =>
       !isFailure(event.event) && !ended.has(event) && !channel.announced.includes(createdServer(event)),
   );
@@ -167,7 +170,7 @@ function outcomeLine(
 ): KeptLine {
   const outcome = {
     kind,
-    id: markOf(event),
+    id: `${markOf(event)} ${hash('sha256', event.user ?? '', 'base64url').slice(0, 8)}`,
     at: Date.parse(event.created_at),
     isQuiet: watches.every((watch) => muted.includes(watch)),
     project: projectKey(event),

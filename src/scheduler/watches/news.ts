@@ -4,7 +4,7 @@ import type { ActivityEvent } from '../../service/activity.ts';
 import { isFailure, outcomeOf } from '../../views/activity/chart.ts';
 import { projectKey } from './feed-cursor.ts';
 
-/** The service may report one failed deployment twice, moments apart. */
+/** The service may report one deployment twice, moments apart. */
 const TWIN_MS = 10_000;
 
 /** An event that belongs to an episode, and the watches that follow it. */
@@ -18,6 +18,7 @@ export interface FoundOutcome {
  * The new failures of a page, and the successes that ended one, oldest first, with what fails after them. A failure that
  * comes late, after a success that was seen already, finds that success in the page. Pure.
  * @param page as the service lists it, the latest first
+ * @param fresh the new events, without twins
  * @param watchesOf those that follow what failed, or what would end a failure
  */
 export function followOutcomes(
@@ -30,39 +31,72 @@ export function followOutcomes(
   const failing = new Map(Object.entries(before));
   const found: FoundOutcome[] = [];
   const ordered = page.toReversed().toSorted((one, other) => timeOf(one) - timeOf(other));
-  const twins = twinsIn(ordered);
   for (const event of ordered) {
     const key = projectKey(event);
-    const failedAt = failing.get(key);
-    const isNew = fresh.has(event) && !twins.has(event);
-    const kind = kindOf(event, { isNew, failedAt });
+    const servers = failing.get(key) ?? [];
+    const kind = kindOf(event, servers, fresh);
     const watches = kind === undefined ? [] : watchesOf(event, kind);
     if (kind === undefined || watches.length === 0) continue;
-    found.push({ event, kind, for: watches });
-    if (kind === 'success') failing.delete(key);
-    else failing.set(key, Math.max(timeOf(event), failedAt ?? 0));
+    const left = kind === 'failure' ? afterFailure(servers, event, watches) : afterSuccess(servers, event);
+    failing.set(key, left);
+    // A success elsewhere, as on staging, is no recovery.
+    if (kind === 'failure' || left.length === 0) found.push({ event, kind, for: watches });
   }
-  return { failing: Object.fromEntries(failing), found };
+  return { failing: Object.fromEntries([...failing].filter(([, servers]) => servers.length > 0)), found };
 }
 
-/** Undefined where it neither fails nor ends a failure. */
+type FailingServer = NonNullable<Failing[string]>[number];
+
+/** Undefined for an event that neither fails nor ends the failure of a server. */
 function kindOf(
   event: ActivityEvent,
-  { isNew, failedAt }: { isNew: boolean; failedAt: number | undefined },
+  servers: readonly FailingServer[],
+  fresh: ReadonlySet<ActivityEvent>,
 ): FoundOutcome['kind'] | undefined {
-  if (isFailure(event.event)) return isNew ? 'failure' : undefined;
-  const isEnd = outcomeOf(event.event) === 'succeeded' && failedAt !== undefined && timeOf(event) >= failedAt;
-  return isEnd ? 'success' : undefined;
+  if (isFailure(event.event)) return fresh.has(event) ? 'failure' : undefined;
+  const isSuccess = outcomeOf(event.event) === 'succeeded';
+  return isSuccess && afterSuccess(servers, event).length < servers.length ? 'success' : undefined;
 }
 
-/** The failures that another one tells already. @param events oldest first */
-function twinsIn(events: readonly ActivityEvent[]): Set<ActivityEvent> {
+/** Only the servers that a watch follows: no other success would be seen. */
+function afterFailure(
+  servers: readonly FailingServer[],
+  event: ActivityEvent,
+  watches: readonly Watch[],
+): FailingServer[] {
+  const isWatched = (name: string): boolean =>
+    watches.some(({ server }) => server === undefined || isServer(server, name));
+  const names = serversOf(event).filter((name) => name === '' || isWatched(name));
+  const at = timeOf(event);
+  const latest = (name: string): number => servers.find(({ server }) => server === name)?.at ?? at;
+  const others = servers.filter(({ server }) => !names.includes(server));
+  return [...others, ...names.map((server) => ({ server, at: Math.max(at, latest(server)) }))];
+}
+
+/** Any success ends a failure that names no server, and one that names none ends all. */
+function afterSuccess(servers: readonly FailingServer[], event: ActivityEvent): FailingServer[] {
+  const passed = ['', ...serversOf(event)];
+  const isAll = event.properties.servers.length === 0;
+  return servers.filter(({ server, at }) => at > timeOf(event) || !(isAll || passed.includes(server)));
+}
+
+/** As a set, in lower case; one empty name if the event names none. */
+function serversOf({ properties: { servers } }: ActivityEvent): string[] {
+  const names = [...new Set(servers.map((name) => name.toLowerCase().slice(0, 200)))].slice(0, 100);
+  return names.length === 0 ? [''] : names;
+}
+
+/** The events of a page that tell of a deployment which another one tells already. @param page the latest first */
+export function findTwins(page: readonly ActivityEvent[]): Set<ActivityEvent> {
   const latest = new Map<string, number>();
+  const ordered = page.toReversed().toSorted((one, other) => timeOf(one) - timeOf(other));
   return new Set(
-    events.filter((event) => {
-      if (!isFailure(event.event)) return false;
-      const { end_ref, servers } = event.properties;
-      const deployment = JSON.stringify([projectKey(event), end_ref, servers]);
+    ordered.filter((event) => {
+      const outcome = isFailure(event.event) ? 'failed' : outcomeOf(event.event);
+      if (outcome !== 'failed' && outcome !== 'succeeded') return false;
+      const { end_ref } = event.properties;
+      const servers = serversOf(event).toSorted();
+      const deployment = JSON.stringify([outcome, projectKey(event), end_ref, servers, event.user]);
       const before = latest.get(deployment);
       latest.set(deployment, timeOf(event));
       return before !== undefined && timeOf(event) - before <= TWIN_MS;
@@ -101,7 +135,10 @@ function isOf({ identifier, permalink }: WatchedProject, { project }: ActivityEv
   return isNamedOnly && project.permalink === permalink;
 }
 
-function isOn({ identifier, name }: WatchedServer, { properties }: ActivityEvent): boolean {
-  const wanted = [identifier.toLowerCase(), name.toLowerCase()];
-  return properties.servers.some((server) => wanted.includes(server.toLowerCase()));
+function isOn(server: WatchedServer, { properties }: ActivityEvent): boolean {
+  return properties.servers.some((name) => isServer(server, name));
+}
+
+function isServer({ identifier, name }: WatchedServer, named: string): boolean {
+  return [identifier.toLowerCase(), name.toLowerCase()].includes(named.toLowerCase());
 }

@@ -7,14 +7,14 @@ import type { ActivityEvent } from '../../../src/service/activity.ts';
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const CONTEXT = { now: NOW, batch: 'b1', word: '/deckhand', mentions: new Map<string, string>() };
 
-/** `+a` is a deployment of project a that went well, `-a` one that failed, any other word an event of project a. */
+/** `+a` is a deployment of project a that went well, `-a@web-1` one that failed there, any other word an event of project a. */
 function events(...words: string[]): ActivityEvent[] {
   return words.map((word, at) => {
     const kind = { '+': 'deploy_completed', '-': 'deploy_failed' }[word[0] ?? ''];
-    const project = kind === undefined ? 'a' : word.slice(1);
+    const [project = '', servers] = kind === undefined ? ['a'] : word.slice(1).split('@');
     return {
       event: kind ?? word,
-      properties: { end_ref: String(at), servers: [] },
+      properties: { end_ref: String(at), servers: servers?.split(',') ?? [] },
       project: { name: project.toUpperCase(), permalink: project, identifier: `id-${project}` },
       user: null,
       created_at: new Date(NOW + at * 1000).toISOString(),
@@ -45,6 +45,8 @@ function found(words: string, known: readonly number[] = [], before = {}): strin
   return [...named, ...Object.keys(failing).map((key) => `${key} fails`)].join(', ');
 }
 
+const failingSince = (at: number) => ({ 'id-a': [{ server: '', at }] });
+
 describe('what belongs to episodes', () => {
   it.each<[string, string]>([
     ['+a +a', ''],
@@ -53,6 +55,12 @@ describe('what belongs to episodes', () => {
     ['-a -b +a', 'failure 0, failure 1, success 2, id-b fails'],
     ['-a deploy_cancelled deploy_started -a', 'failure 0, failure 3, id-a fails'],
     ['test_failed deploy_completed', 'failure 0, success 1'],
+    ['-a@production +a@staging', 'failure 0, id-a fails'],
+    ['-a@web-1,web-2 +a@web-1', 'failure 0, id-a fails'],
+    ['-a@web-1,web-2 +a@web-1 +a@WEB-2', 'failure 0, success 2'],
+    ['-a@web-1 -a@web-2 +a@web-2 +a@web-1', 'failure 0, failure 1, success 3'],
+    ['-a@web-1 +a', 'failure 0, success 1'],
+    ['-a +a@web-1', 'failure 0, success 1'],
   ])('of %s is %s', (words, expected) => {
     expect(found(words)).toBe(expected);
   });
@@ -69,18 +77,8 @@ describe('what belongs to episodes', () => {
     ['nothing of what was before', '-b +b', [0, 1], 'id-a fails'],
   ])('%s', (_, words, known, expected) => {
     const failing =
-      words.startsWith('-a') && known.includes(0) ? { 'id-a': NOW + (known.length - 1) * 2_000 } : {};
-    expect(found(words, known, words.includes('b') ? { 'id-a': NOW } : failing)).toBe(expected);
-  });
-
-  it('counts a deployment once that the service reports as failed twice', () => {
-    const [once, other, later] = events('-a', '-a', '-a');
-    if (once === undefined || other === undefined || later === undefined) throw new TypeError('three');
-    const twin = { ...other, properties: once.properties };
-    const again = { ...later, properties: once.properties, created_at: new Date(NOW + 60_000).toISOString() };
-    const page = [again, twin, once];
-    const { found: outcomes } = followOutcomes({}, page, new Set(page), () => [watch('all')]);
-    expect(outcomes.map(({ event }) => event)).toEqual([once, again]);
+      words.startsWith('-a') && known.includes(0) ? failingSince(NOW + (known.length - 1) * 2_000) : {};
+    expect(found(words, known, words.includes('b') ? failingSince(NOW) : failing)).toBe(expected);
   });
 });
 
@@ -121,6 +119,40 @@ describe('a watched channel', () => {
     expect(posted(words, ...watches)).toEqual(expected);
   });
 
+  it.each<[string, Partial<ActivityEvent>, number]>([
+    ['moments later', {}, 1],
+    ['with its servers in another order', { properties: { end_ref: 'r1', servers: ['WEB-2', 'web-1'] } }, 1],
+    ['of another person', { user: 'Lee' }, 2],
+    ['of another server', { properties: { end_ref: 'r1', servers: ['web-2'] } }, 2],
+    ['of another revision', { properties: { end_ref: 'r2', servers: ['web-1', 'web-2'] } }, 2],
+    ['a minute later', { created_at: new Date(NOW + 60_000).toISOString() }, 2],
+    ['of another person at the same moment', { user: 'Lee', created_at: new Date(NOW).toISOString() }, 2],
+  ])('counts a deployment that is reported once more, %s, as often as it happened', (_, change, amount) => {
+    const of = { properties: { end_ref: 'r1', servers: ['web-1', 'web-2'] }, user: 'Kim' };
+    const failures = events('-a', '-a').map((event) => ({ ...event, ...of }));
+    const successes = events('+b', '+b').map((event) => ({ ...event, ...of }));
+    const twins = [failures, successes].flatMap(([one, other]) => [one, other && { ...other, ...change }]);
+    const first = fromPage({ ...newChannel('C1', 'acme'), watches: [watch('all')] }, page(), NOW);
+    const all = twins.filter((event) => event !== undefined).toReversed();
+    const { pending } = afterPage(first, { events: all }, CONTEXT);
+    const failed = pending.flatMap(({ episode }) => episode?.outcomes.map(({ id }) => id) ?? []);
+    expect(new Set(failed).size).toBe(amount);
+    expect(pending.at(-1)?.what).toBe(amount === 1 ? '1 event' : `${amount} events`);
+  });
+
+  it('ends a failure that a watch of one server follows by a success there', () => {
+    const server = { identifier: 's1', name: 'web-1' };
+    const first = fromPage(
+      { ...newChannel('C1', 'acme'), watches: [{ ...watch('failures'), server }] },
+      page(),
+      NOW,
+    );
+    const { pending } = afterPage(first, page('-a@web-1,web-2', '+a@web-1'), CONTEXT);
+    expect(pending.map(({ episode }) => episode?.outcomes.map(({ kind }) => kind))).toEqual([
+      ['failure', 'success'],
+    ]);
+  });
+
   it('posts one’s own failures alone to a person, and what ends them whoever did it', () => {
     const mentions = new Map([['kim', 'U1']]);
     const own: Watch = { ...watch('all'), person: 'U1' };
@@ -140,7 +172,7 @@ describe('a watched channel', () => {
 
   it('posts nothing while it is muted, and still shows that a failure is over', () => {
     const muted: Watch = { ...watch('all'), mutedUntil: NOW + 1 };
-    const channel = { ...newChannel('D1', 'acme'), watches: [muted], failing: { 'id-a': NOW } };
+    const channel = { ...newChannel('D1', 'acme'), watches: [muted], failing: failingSince(NOW) };
     const { pending } = afterPage(channel, page('+a', '-b', '+c'), CONTEXT);
     expect(pending.map(({ episode }) => episode?.outcomes)).toMatchObject([
       [{ kind: 'success', isQuiet: true }],
@@ -148,7 +180,7 @@ describe('a watched channel', () => {
   });
 
   it('ends an episode by a full page of which the beginning is missing', () => {
-    const channel = { ...newChannel('C1', 'acme'), watches: [watch('failures')], failing: { 'id-a': NOW } };
+    const channel = { ...newChannel('C1', 'acme'), watches: [watch('failures')], failing: failingSince(NOW) };
     const words = [...Array.from({ length: 99 }, (_, at) => `+b${at}`), '+a'];
     const { pending, failing } = afterPage(channel, page(...words), CONTEXT);
     expect(pending.map(({ episode }) => episode?.outcomes.map(({ kind }) => kind))).toContainEqual([
