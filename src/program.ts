@@ -1,5 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { CONFIG_EXIT_CODE, ConfigError, TEMPORARY_EXIT_CODE } from './config.ts';
+import { escapeControls } from './core/json.ts';
 import { EncryptionKeysError } from './store/encryption-keys.ts';
 import { SealError } from './store/sealer.ts';
 import { StoreError } from './store/store.ts';
@@ -60,11 +61,11 @@ export async function carryOut(program: Program, args: readonly string[], env: E
   try {
     const given = parse(program, args, env);
     const said = given.options.help === true ? program.help.trimEnd() : await program.run(given);
-    return { code: 0, out: said === undefined ? '' : `${said}\n`, err: '' };
+    return { code: 0, out: said === undefined ? '' : `${escapeControls(said)}\n`, err: '' };
   } catch (error) {
     const [sentence, code] = faultOf(error, program) ?? [];
     if (sentence === undefined || code === undefined) throw error;
-    return { code, out: '', err: `${sentence}\n` };
+    return { code, out: '', err: `${escapeControls(sentence)}\n` };
   }
 }
 

@@ -21,6 +21,16 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   return isObject(value) ? value : undefined;
 }
 
+// Line breaks between lines and tabs are ours. Of the others some steer a terminal, end a line or turn its direction.
+const CONTROLS = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Writes control characters as JSON does, so that they neither forge lines of a log nor steer a terminal. */
+export function escapeControls(text: string): string {
+  return text.replace(CONTROLS, (sign) =>
+    sign === '\n' || sign === '\t' ? sign : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -122,8 +122,10 @@ function sectionSteps(
   today: Entries = {},
 ): Array<Step & { isRemoval: boolean }> {
   if (wanted === undefined) return [];
+  // Maps, because `constructor` is an id as well.
+  const [old, next] = [today, wanted].map((entries) => new Map(Object.entries(entries)));
   return [...new Set([...Object.keys(today), ...Object.keys(wanted)])].flatMap((id) => {
-    const [before, after] = [today[id], wanted[id]];
+    const [before, after] = [old?.get(id), next?.get(id)];
     const fields = differing(before, after);
     if (fields.length === 0) return [];
     const done =

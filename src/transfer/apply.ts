@@ -31,10 +31,10 @@ may run. With --dry-run nothing is changed, and Deckhand may run.
   async run({ env, words, options }) {
     const [file, ...more] = words;
     if (file === undefined || more.length > 0) throw new UsageError('Give the one file to read');
-    const text = await readFile(file, 'utf8').catch((cause) => {
+    const bytes = await readFile(file).catch((cause) => {
       throw fileFault(file, 'read', cause);
     });
-    const read = readConfigurations(text);
+    const read = readConfigurations(bytes);
     const config = parseConfig(env);
     const isDry = options['dry-run'] === true;
     if (isDry) expectThere(config.STORE_URL);

@@ -4,6 +4,7 @@ import { feedChannelId } from '../records/schedules.ts';
 import type { TimedNoun, TimedSchedule } from '../records/timed-schedules.ts';
 import { MAX_IN_CHANNEL, MAX_IN_WORKSPACE } from '../scheduler/schedules/lifecycle.ts';
 import { isSameSubject } from '../scheduler/watches/watch-service.ts';
+import { isAccountName } from '../service/addresses.ts';
 import type { Configuration } from './configuration.ts';
 
 type Timed = Pick<TimedSchedule, 'cadence' | 'zone'>;
@@ -14,25 +15,28 @@ export type Fault = [path: readonly PropertyKey[], message: string | false | und
 /** Those without a message are none. @param connected the accounts, by name */
 export function faultsOf(wanted: Configuration, today: Configuration, connected: readonly string[]): Fault[] {
   const { roles, channels = {}, digests = {}, guards = {}, watches = {}, notices = {} } = wanted;
-  const named = placesIn(today).map(({ entry }) => entry.account);
+  const accounts = new Set([...connected, ...placesIn(today).map(({ entry }) => entry.account)]);
   const hasAdmin = roles === undefined || roles.admin.length + (roles.groups?.admin.length ?? 0) > 0;
   return [
     [['roles', 'admin'], !hasAdmin && 'Name somebody, or nobody could ever set the roles.'],
-    ...Object.entries(channels).flatMap(([id, { commands = [] }]): Fault[] => [
-      ...commands.map((name, at): Fault => [['channels', id, 'commands', at], commandFault(name)]),
+    ...Object.entries(channels).flatMap(([id, { commands }]): Fault[] => [
+      [
+        ['channels', id, 'commands'],
+        commands?.length === 0 && 'Name the commands, or leave this out to allow all.',
+      ],
+      ...(commands ?? []).map((name, at): Fault => [['channels', id, 'commands', at], commandFault(name)]),
     ]),
     ...cadenceFaults('digest', digests),
     ...cadenceFaults('guard', guards),
-    ...Object.keys(watches).map((id): Fault => [['watches', id], twinFault(id, watches)]),
+    ...twinFaults(watches),
     ...Object.entries(notices).map(([id, entry]): Fault => {
       const right = feedChannelId(entry);
       return [['notices', id], id !== right && `Its name has to be ${right}.`];
     }),
     // Where no account is connected yet, schedules wait for theirs.
     ...placesIn(wanted).map(({ path, entry: { account } }): Fault => {
-      const isKnown =
-        account === undefined || connected.length === 0 || [...connected, ...named].includes(account);
-      return [[...path, 'account'], !isKnown && `There is no account ${account}.`];
+      const isThere = connected.length === 0 ? isAccountName(account ?? 'any') : accounts.has(account);
+      return [[...path, 'account'], account !== undefined && !isThere && `There is no account ${account}.`];
     }),
     ...roomFaults({ ...today, ...wanted }),
   ];
@@ -50,17 +54,16 @@ function commandFault(name: string): string | false {
 }
 
 /** A channel has one watch of a project and server. */
-function twinFault(id: string, watches: NonNullable<Configuration['watches']>): string | false {
-  const watch = watches[id];
-  const [twin] =
-    Object.entries(watches).find(
-      ([other, { channel, account, ...subject }]) =>
-        other < id &&
-        channel === watch?.channel &&
-        account === watch.account &&
-        isSameSubject(watch, subject),
-    ) ?? [];
-  return twin !== undefined && `It is the same watch as ${twin}.`;
+function twinFaults(watches: NonNullable<Configuration['watches']>): Fault[] {
+  const groups = Map.groupBy(Object.entries(watches), ([, { channel, account }]) => `${channel} ${account}`);
+  return [...groups.values()].flatMap((group) => {
+    // More are too many in any case.
+    const compared = group.slice(0, MAX_IN_CHANNEL + 1).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return compared.map(([id, watch], at): Fault => {
+      const [twin] = compared.slice(0, at).find(([, other]) => isSameSubject(watch, other)) ?? [];
+      return [['watches', id], twin !== undefined && `It is the same watch as ${twin}.`];
+    });
+  });
 }
 
 /** Whatever may name an account. */

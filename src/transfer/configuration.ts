@@ -8,7 +8,7 @@ import { listWatches, Watch } from '../records/watches.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 import { GRANTS_ID, Grants } from '../workspace/roles.ts';
 
-const SlackId = z.string().regex(/^[A-Z][A-Z0-9]+$/, 'That is no id, as Slack gives it.');
+const SlackId = z.string().regex(/^[A-Z][A-Z0-9]{1,30}$/, 'That is no id, as Slack gives it.');
 const ShortId = z.string().regex(/^[a-z][a-z0-9-]{1,19}$/, 'An id has small letters, digits and hyphens.');
 const Placed = z.object({ channel: SlackId, account: z.string() });
 const Timed = { cadence: true, zone: true, account: true, project: true } as const;
@@ -23,7 +23,7 @@ const NoticesEntry = Placed.extend({ setBy: SlackId });
 
 /** What people have set up in a workspace, as its records have it. A file may leave sections out. */
 export const Configuration = z.object({
-  workspace: z.string(),
+  workspace: SlackId,
   roles: Grants.omit({ setBy: true, setAt: true }).optional(),
   channels: z.record(SlackId, Channel).optional(),
   digests: z.record(ShortId, DigestEntry).optional(),

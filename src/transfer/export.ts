@@ -1,9 +1,10 @@
-import { stringify } from 'yaml';
+import { Document, Scalar, visit } from 'yaml';
 import { z } from 'zod';
+import { escapeControls } from '../core/json.ts';
 import { type Program, UsageError } from '../program.ts';
 import type { OpenStore } from '../store/open-store.ts';
 import { DATA_KEYS, GLOBAL, StoreError } from '../store/store.ts';
-import { readConfiguration } from './configuration.ts';
+import { type Configuration, readConfiguration } from './configuration.ts';
 import { withStore } from './side.ts';
 import { DEFAULT_STORE, describeStore, expectThere } from './store-address.ts';
 
@@ -26,10 +27,22 @@ store as a document of its own.
       if (meant.length === 0)
         throw new StoreError(`${describeStore(url)} has nothing of ${workspace ?? 'any workspace'}.`);
       const read = await Promise.all(meant.map((id) => readConfiguration(store.of(id), id)));
-      return read.map((each) => stringify(each, { lineWidth: 0 })).join('---\n');
+      return read.map(printYaml).join('---\n');
     });
   },
 };
+
+/** YAML that `apply` takes: without aliases, and with quotes around what is escaped. */
+function printYaml(configuration: Configuration): string {
+  const document = new Document(configuration, { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar(_, scalar) {
+      if (typeof scalar.value === 'string' && escapeControls(scalar.value) !== scalar.value)
+        scalar.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return document.toString({ lineWidth: 0 });
+}
 
 /** Those that have a document, or a key for one. */
 export async function listWorkspaces({ database, of }: OpenStore): Promise<string[]> {

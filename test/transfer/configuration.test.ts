@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parse, stringify } from 'yaml';
+import { parse, stringify as toYaml } from 'yaml';
 import { z } from 'zod';
 import { WEEKDAYS } from '../../src/core/schedule-choices.ts';
 import { carryOut } from '../../src/program.ts';
@@ -57,6 +57,9 @@ notices:
   ${CHANNEL} ${ACCOUNT}: { channel: ${CHANNEL}, account: ${ACCOUNT}, setBy: ${PEOPLE.admin} }
 `;
 
+/** Each place has a value of its own, as in a file that a person writes. */
+const stringify = (value: unknown): string => toYaml(value, { aliasDuplicateObjects: false });
+
 /** Of the tests' Deckhand. */
 const ENCRYPTION_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -67,7 +70,7 @@ async function exported(url: string): Promise<string> {
 }
 
 /** @param where the store, or a Deckhand with its service too */
-async function apply(where: string | TestWorld['config'], text: string, ...args: string[]) {
+async function apply(where: string | TestWorld['config'], text: string | Buffer, ...args: string[]) {
   const file = join(await temporaryFolder(), 'deckhand.yml');
   await writeFile(file, text);
   const own =
@@ -235,6 +238,26 @@ test.each([
   ['notices under another name', `${CHANNEL} ${ACCOUNT}:`, 'billing:', `has to be ${CHANNEL} ${ACCOUNT}.`],
   ['no YAML', 'roles:', 'roles: "', ''],
   ['a section twice', 'notices:', 'digests: {}\nnotices:', 'unique'],
+  ['a tag', 'skipQuiet: true', 'skipQuiet: !!js/function x', 'js/function'],
+  ['a tag of YAML', 'skipQuiet: true', 'skipQuiet: !!bool true', 'tags (!)'],
+  ['an anchor', 'admin: [', 'admin: &all [', 'anchors (&)'],
+  ['an alias', 'billing: []', 'billing: *all', 'Aliases (*)'],
+  ['a merge key', 'account: acme', '<<: { account: acme }', '<<: There is no such field.'],
+  ['a field of each object', 'threads', 'constructor: 1\n#', 'constructor: There is no such field.'],
+  ['a prototype', 'digests:', '__proto__: { digests: {} }\ndigests:', '__proto__: There is no such field.'],
+  ['a name that is a list', 'digests:', '? [1]\n: 2\ndigests:', 'A name has to be a word.'],
+  ['a channel without any command', 'commands: [test', 'commands: [] # [', 'leave this out to allow all'],
+  ['an account that is an address', 'account: acme', 'account: http://evil.example', 'There is no account'],
+  ['an id that is too long', 'C0DEPLOYS:', `C${'0'.repeat(900)}: {}\n  C0DEPLOYS:`, 'That is no id'],
+  ['a NUL', 'range: last', 'range: "\\0"\n#', 'digests.monday.range: '],
+  [
+    'an escape',
+    'mode: failures',
+    '"\\e[2J\u009b\u2028": 1\n    mode: failures',
+    '\\u001b[2J\\u009b\\u2028: There is no such field.',
+  ],
+  ['nesting without end', 'threads', `x: ${'['.repeat(20_000)}\n#`, 'nested too deeply'],
+  ['nesting that parses', 'threads', `x: ${'['.repeat(200)}${']'.repeat(200)}\n#`, 'nested too deeply'],
 ])('%s is refused with its line, and nothing is changed', async (_, from, to, fault) => {
   const url = await temporarySqlite();
   await apply(url, `workspace: ${TEAM}`);
@@ -249,12 +272,16 @@ test.each([
   expect((await apply(url, WRITTEN, '--dry-run')).out).toContain('digest monday added');
 });
 
-test('a watch twice, and a workspace that the store does not have, are refused', async () => {
+test('a watch or workspace twice, and a workspace that the store does not have, are refused', async () => {
   const url = await temporarySqlite();
   await apply(url, WRITTEN);
   const other = `{ channel: ${CHANNEL}, account: ${ACCOUNT}, setUpBy: U1, mode: all }`;
   for (const [text, words] of [
     [WRITTEN.replace(TEAM, 'T0OTHER'), `line 1: workspace: The store has ${TEAM} alone.`],
+    [
+      `${WRITTEN}---\nworkspace: ${TEAM}\nnotices: {}\n`,
+      `line ${WRITTEN.split('\n').length + 1}: workspace: ${TEAM} is already above.`,
+    ],
     [
       WRITTEN.replace('watches:\n', `watches:\n  another: ${other}\n`),
       'failures: It is the same watch as another.',
@@ -265,6 +292,68 @@ test('a watch twice, and a workspace that the store does not have, are refused',
     expect([code, err]).toEqual([65, expect.stringContaining(words)]);
     expect(await exported(url)).toBe(before);
   }
+});
+
+test('a misspelt field is named, and not the right one as missing', async () => {
+  const url = await temporarySqlite();
+  for (const [field, misspelt] of [
+    ['skipQuiet', 'skipquiet'],
+    ['setUpBy', 'set_up_by'],
+    ['permalink', 'permalnk'],
+    ['kind', 'knid'],
+    ['admin', 'admins'],
+  ] as const) {
+    const [before = '', ...after] = WRITTEN.split(`${field}:`);
+    const { code, err } = await apply(url, `${before}${misspelt}:${after.join(`${field}:`)}`);
+    const line = before.split('\n').length;
+    expect([code, err]).toEqual([
+      65,
+      expect.stringMatching(RegExp(`^line ${line}: \\S+${misspelt}: There is no such field\\.\n$`)),
+    ]);
+  }
+});
+
+test.each([
+  ['nothing', '', 'line 1: The file is empty.\n'],
+  ['a comment', '# workspace: T1\n', 'line 1: The file is empty.\n'],
+  ['empty documents', '---\n---\n', /^line 1: Invalid input.*\nline 2: Invalid input.*\n$/],
+  ['a list', '- workspace: T1', /^line 1: Invalid input.*\n$/],
+  ['another encoding', Buffer.from('workspace: T1\n# \xe9', 'latin1'), 'line 2: The file is not in UTF-8.\n'],
+  ['UTF-16', Buffer.from('\ufeffworkspace: T1', 'utf16le'), 'line 1: The file is not in UTF-8.\n'],
+  ['a bomb', bomb(), /^(line \d+: Aliases \(\*\), anchors \(&\) and tags \(!\) are not allowed\.\n)+$/],
+  ['maps without end', 'a: '.repeat(9_000), /^line 1: /],
+  [
+    'a hundred documents',
+    '---\nworkspace: T1\n'.repeat(100),
+    /^(line \d+: workspace: T1 is already above\.\n){99}$/,
+  ],
+  ['21 MB', Buffer.alloc(21_000_000, '#'), 'The file is larger than 20 MB.\n'],
+])('a file of %s is refused', async (_, text, says) => {
+  const { code, out, err } = await apply(await temporarySqlite(), text);
+  expect([code, out, err]).toEqual([65, '', typeof says === 'string' ? says : expect.stringMatching(says)]);
+});
+
+/** Nine lists of nine of the list before. */
+function bomb(): string {
+  const lists = [...'bcdefghi'].map((name, at) => {
+    const before = `*${'abcdefghi'[at]}, `;
+    return `${name}: &${name} [${before.repeat(9)}]`;
+  });
+  return ['workspace: T1', 'a: &a [1, 1, 1]', ...lists].join('\n');
+}
+
+test('ten thousand channels are set up within ten seconds, and are compared with the file as fast', async () => {
+  const url = await temporarySqlite();
+  const entries = Array.from({ length: 10_000 }, (_, at) => `  C${at}A: { account: ${ACCOUNT}, zone: UTC }`);
+  const text = `workspace: ${TEAM}\nchannels:\n${entries.join('\n')}\n`;
+  const begun = performance.now();
+  const { code, out } = await apply(url, text);
+  expect([code, out.trim().split('\n').length]).toEqual([0, 10_000]);
+  expect((await apply(url, text)).out).toBe('Nothing to change.\n');
+  expect(performance.now() - begun).toBeLessThan(10_000);
+  const misspelt = text.replaceAll('zone: UTC', 'zne: UTC');
+  const refused = await apply(url, misspelt);
+  expect([refused.code, refused.err.trim().split('\n').length]).toEqual([65, 10_000]);
 });
 
 test('an account that is not connected is a mistake where others are', async () => {
@@ -370,8 +459,9 @@ test('the file may have every setting of a channel', () => {
 });
 
 const id = (first: string) => fc.stringMatching(/^[A-Z0-9]{2,8}$/).map((rest) => `${first}${rest}`);
+const account = fc.stringMatching(/^[a-z][a-z0-9]{1,8}$/);
 const short = fc.stringMatching(/^[a-z][a-z0-9-]{1,8}$/);
-const words = fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' });
+const words = fc.string({ minLength: 1, maxLength: 20, unit: 'binary' });
 const time = fc.constantFrom('00:00', '09:30', '23:59');
 const zone = fc.constantFrom('UTC', 'Europe/Lisbon', 'Asia/Kolkata');
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
@@ -390,11 +480,11 @@ const configuration = fc
     channels: few(
       id('C'),
       fc.record({
-        account: short,
+        account: account,
         project: optional(fc.record({ permalink: words, name: words })),
         threads: optional(fc.boolean()),
         layout: optional(fc.constantFrom('full', 'compact')),
-        commands: optional(fc.subarray(['test', 'watch', 'digest add', 'invoices'])),
+        commands: optional(fc.subarray(['test', 'watch', 'digest add', 'invoices'], { minLength: 1 })),
         zone: optional(zone),
       }),
     ),
@@ -410,7 +500,7 @@ const configuration = fc
         ),
         zone,
         range: fc.constantFrom('today', 'last_30_days'),
-        account: optional(short),
+        account: optional(account),
         skipQuiet: fc.boolean(),
       }),
     ),
@@ -421,7 +511,7 @@ const configuration = fc
         setUpBy: id('U'),
         cadence: fc.constantFrom({ kind: 'hourly' }, { kind: 'daily', time: '07:15' }),
         zone,
-        account: short,
+        account: account,
         project: fc.record({ permalink: words, name: words }),
       }),
     ),
@@ -429,7 +519,7 @@ const configuration = fc
       short,
       fc.record({
         channel: id('G'),
-        account: short,
+        account: account,
         setUpBy: id('U'),
         project: optional(project),
         server: optional(fc.record({ identifier: words, name: words })),
@@ -440,7 +530,7 @@ const configuration = fc
       }),
     ),
     notices: fc
-      .uniqueArray(fc.tuple(id('C'), short), { maxLength: 3, selector: (pair) => pair.join(' ') })
+      .uniqueArray(fc.tuple(id('C'), account), { maxLength: 3, selector: (pair) => pair.join(' ') })
       .map((pairs) =>
         Object.fromEntries(
           pairs.map(([channel, account]) => [`${channel} ${account}`, { channel, account, setBy: 'U1' }]),
