@@ -1,4 +1,5 @@
 import pino, { type Logger as PinoLogger } from 'pino';
+import { escapeControls } from '../core/json.ts';
 
 export type Logger = PinoLogger;
 
@@ -20,9 +21,12 @@ const SECRETS: ReadonlyArray<[RegExp, string]> = [
   [/\b[A-Za-z0-9]{40}\b/g, '[api key]'],
 ];
 
-/** A second safeguard: hides everything in a finished line that looks like a secret. */
+/** A second safeguard: hides everything in a finished line that looks like a secret, or could break the line. */
 export function scrub(line: string): string {
-  return SECRETS.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line);
+  return SECRETS.reduce(
+    (text, [pattern, replacement]) => text.replace(pattern, replacement),
+    escapeControls(line),
+  );
 }
 
 /** Of an error. Its other properties may hold a request, or a row of a database. */

@@ -46,3 +46,13 @@ it('drops every field that it does not know, and what hangs on an error', () => 
   expect(logged).not.toContain('canary');
   expect(JSON.parse(logged)).toMatchObject({ event: 'x', err: { message: 'broken', code: 'odd' }, msg: 'm' });
 });
+
+it('writes one line that steers no terminal, whatever characters a value has', () => {
+  const controls = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code));
+  const foreign = [...controls, '\u2028', '\u2029', '\u202e', '\u2067'].join('');
+  const logged = linesOf((log) => {
+    log.info({ event: 'x', account: foreign, err: new Error(foreign) }, foreign);
+  });
+  expect(logged.slice(0, -1)).not.toMatch(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/u);
+  expect(JSON.parse(logged)).toMatchObject({ account: foreign, msg: foreign });
+});
