@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Message, ModalView } from './message.ts';
 
 /** Where a request comes from. */
@@ -23,6 +24,17 @@ export interface Caller {
   /** The request is stored, and is carried out again where the store fails it. */
   isStored?: true | undefined;
 }
+
+/** The caller of a request that is stored, without Slack's handles: they are secrets, and expire. */
+export const StoredCaller = z.object({
+  user: z.string(),
+  team: z.string().optional(),
+  channel: z.string().optional(),
+  messageTs: z.string().optional(),
+  threadTs: z.string().optional(),
+  answerTs: z.string().optional(),
+  requestId: z.string(),
+});
 
 /** One line of the audit log. Left out, `what` is the command and the button's verb, `where` the caller's channel. */
 export interface Change {

@@ -3,9 +3,12 @@ import type { Submitted, ViewState } from '../commands/command.ts';
 import { isDurable, routeCommand } from '../commands/command-router.ts';
 import { HOUR_MS } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
-import type { Caller } from '../core/reply.ts';
+import { type Caller, StoredCaller } from '../core/reply.ts';
 import { RecentMap } from '../core/ttl-cache.ts';
+import type { JobType } from '../jobs/jobs.ts';
 import { countPossibleDuplicate } from '../observability/metrics.ts';
+import { keysFor } from '../records/account-keys.ts';
+import { RUN_WAITING } from '../records/waiting-commands.ts';
 import { GLOBAL } from '../store/store.ts';
 import { defineJob } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -15,20 +18,7 @@ import type { Registry } from './registry.ts';
 /** For so long after its end a repeat of Slack's is no second request. */
 export const SEEN_MS = HOUR_MS;
 
-/** Who asked. Handles of Slack are secrets that expire, so they are not stored. */
-export const StoredCaller = z.object({
-  user: z.string(),
-  team: z.string().optional(),
-  channel: z.string().optional(),
-  messageTs: z.string().optional(),
-  threadTs: z.string().optional(),
-  answerTs: z.string().optional(),
-  requestId: z.string(),
-});
-
-type StoredCaller = z.infer<typeof StoredCaller>;
-
-export function storedCaller(caller: Caller): StoredCaller {
+export function storedCaller(caller: Caller): z.infer<typeof StoredCaller> {
   return StoredCaller.parse(caller);
 }
 
@@ -137,8 +127,13 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
   });
   /** About the installation itself. They may be carried out again, and nothing stays of them, as of the workspace. */
   const lifecycle = defineJob({ ...events, queue: 'lifecycle', options: EVENT_OPTIONS });
+  const waiting = defineJob({
+    ...RUN_WAITING,
+    options: { concurrency: 4, attempts: 5, backoffMs: 1000 },
+    run: (workspace) => runWaiting(workspace, requests),
+  });
   return {
-    jobs: [requests, events, lifecycle, SEEN],
+    jobs: [requests, events, lifecycle, waiting, SEEN],
     /** @throws StoreUnavailable where it was not stored */
     async store(workspace: Workspace, request: StoredRequest, known: SlackHandles): Promise<void> {
       const { requestId } = request.caller;
@@ -153,6 +148,30 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
       await workspace.jobs.send(job, event, { key: event.body.event_id });
     },
   };
+}
+
+/** Carries out, once, each command that can run now. It is forgotten after it is stored as a request of its own. */
+async function runWaiting(
+  { accounts, names, waiting, jobs }: Workspace,
+  requests: JobType<StoredRequest>,
+): Promise<void> {
+  const working = (await accounts.keys()).filter(({ state }) => state === 'ok');
+  for (const { id, waiting: command } of await waiting.list()) {
+    const { caller, text, nameAt } = command;
+    const { user } = caller;
+    const canRun =
+      nameAt === undefined
+        ? keysFor(working, caller).length > 0
+        : (await names.list(nameAt)).some((claim) => claim.user === user);
+    if (!canRun) continue;
+    const requestId = `waiting ${caller.requestId}`;
+    await jobs.send(
+      requests,
+      { kind: 'command', caller: { ...caller, requestId }, text },
+      { key: requestId },
+    );
+    await waiting.forget(id);
+  }
 }
 
 /** Nothing is left to be done: its key says that it was seen. */

@@ -72,7 +72,7 @@ interface AccountsParts {
   service: Service;
   clock: Clock;
   /** Called when a connection breaks or works again, so that schedules can pause and resume. */
-  onState: (account: Account) => Promise<void>;
+  onState: (account: Account) => Promise<unknown>;
   /** Called with a key that does not open. */
   onUnreadable: (document: Omit<UnreadableDocument, 'workspace'>) => void;
 }

@@ -84,7 +84,15 @@ const Claims = z.object({ claims: z.array(Claim) });
 export type Mentions = ReadonlyMap<string, string>;
 
 /** Who is called what at the service; a name of an account is one person's, and a person has one name there. */
-export function createServiceNames({ store, clock }: { store: WorkspaceStore; clock: Clock }) {
+export function createServiceNames({
+  store,
+  clock,
+  onClaim,
+}: {
+  store: WorkspaceStore;
+  clock: Clock;
+  onClaim: () => Promise<void>;
+}) {
   const stored: Collection<z.infer<typeof Claims>> = store.collection('service-names', Claims);
   const list = async (account: string): Promise<Claim[]> => (await stored.get(account))?.claims ?? [];
   return {
@@ -105,6 +113,7 @@ export function createServiceNames({ store, clock }: { store: WorkspaceStore; cl
           throw new UserError(`${MAX_CLAIMS} names of this account are claimed, which is the most.`);
         return { claims: [...others, made] };
       });
+      await onClaim();
     },
     /** False where the person has no name there. @param at only the one that was claimed then */
     async release(account: string, user: string, at?: number): Promise<boolean> {

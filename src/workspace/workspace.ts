@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { Settings } from '../core/settings.ts';
@@ -16,11 +15,12 @@ import { createIntegrations } from '../records/integrations.ts';
 import { accountsChanged } from '../records/schedules.ts';
 import { createServiceNames, createUserLinks } from '../records/service-people.ts';
 import { createTestRuns } from '../records/test-runs.ts';
+import { createWaitingCommands } from '../records/waiting-commands.ts';
 import type { Service } from '../service/client.ts';
 import type { Slack } from '../slack/slack.ts';
 import type { TokenHealth } from '../slack/token-health.ts';
 import type { Sealer } from '../store/sealer.ts';
-import { GLOBAL, type Store, type UnreadableDocument, type WorkspaceStore } from '../store/store.ts';
+import { GLOBAL, type Store, type UnreadableDocument } from '../store/store.ts';
 import { type Explained, explain } from '../views/blocks/failures.ts';
 import { createCharts } from './charts.ts';
 import { createHome } from './home-refresh.ts';
@@ -101,15 +101,13 @@ function openWorkspace(parts: Parts & { drawPng: DrawPng }, id: string) {
   const slack = withFallbacks(parts.slack.of(id), newBlocks);
   const sealer = parts.sealer.of(id, isInstalled);
   const home = createHome({ store, jobs, clock, log, slack });
+  const waiting = createWaitingCommands({ store, clock, jobs });
   const accounts = createAccounts({
     store,
     sealer,
     service,
     clock,
-    onState: async () => {
-      await accountsChanged({ jobs, clock });
-      await home.refresh();
-    },
+    onState: () => Promise.all([accountsChanged({ jobs, clock }), waiting.resume(), home.refresh()]),
     onUnreadable: (document) => parts.onUnreadable({ ...document, workspace: id }),
   });
   const people = createSlackPeople({ id, slack, clock, log });
@@ -154,10 +152,10 @@ function openWorkspace(parts: Parts & { drawPng: DrawPng }, id: string) {
       ask: (requester: Omit<Requester, 'workspace'>) =>
         parts.linkRequests.ask({ workspace: id, ...requester }),
     },
-    names: createServiceNames({ store, clock }),
+    names: createServiceNames({ store, clock, onClaim: waiting.resume }),
     newBlocks,
-    pending: createPendingCommands({ store, clock }),
     projects,
+    waiting,
     roles: createRoles({ store, people, clock, installer: () => installations.installer(id) }),
     runs: createTestRuns(store, home.refresh),
     /** The same for the length of one request, in which projects are looked up once. */
@@ -193,22 +191,5 @@ export function createExplaining({ config, clock, log }: { config: Settings; clo
       ...explainHere(error, newAccount, fields.channel),
       reference: logFailure(log, error, fields),
     }),
-  };
-}
-
-const Pending = z.object({ text: z.string() });
-const KEPT_MS = 30 * 60 * 1000;
-
-/** Commands that were typed before an account was connected, or a name claimed; they run once one is. */
-export function createPendingCommands(parts: { store: WorkspaceStore; clock: Clock }) {
-  const stored = parts.store.collection('waiting', Pending);
-  return {
-    keep: (user: string, text: string) => stored.put(user, { text }, parts.clock.now() + KEPT_MS),
-    /** Returns it once. @param command only where it is this one */
-    async take(user: string, command = ''): Promise<string | undefined> {
-      const found = await stored.get(user);
-      if (!found?.text.startsWith(command) || !(await stored.delete(user))) return undefined;
-      return found.text;
-    },
   };
 }

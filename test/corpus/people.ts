@@ -298,7 +298,7 @@ export const PEOPLE: readonly Subject[] = [
     ],
   }),
   subject(connectModal, {
-    first: () => [{ channel: CHANNEL, replay: 'test storefront' }, undefined],
+    first: () => [{ channel: CHANNEL }, undefined],
     'of a connected account': (hand) => [
       { account: ACCOUNT },
       {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ServiceError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
 import { bold, code, count, unmarked } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { forInvoices, keyTarget, PURPOSES, type Purpose } from '../../records/account-keys.ts';
@@ -14,6 +15,7 @@ import { say } from '../../views/blocks/message.ts';
 import { refill, withBanner } from '../../views/blocks/modal.ts';
 import {
   type CommandContext,
+  closeWith,
   defineCommand,
   FormFault,
   fromButton,
@@ -107,12 +109,7 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
   const used = { name: account, email, apiKey, purpose, connectedBy: caller.user, state: 'ok' } as const;
   const key = await workspace.accounts.connect(used);
   const meant = await accountOf(context, key.purpose === 'billing' ? forInvoices(caller) : caller);
-  const reply = connectedReply(workspace.word, key, tried, meant.name);
-  return {
-    kind: 'close',
-    after: () => withReplay(context, origin, reply),
-    audit: { target: keyTarget(key) },
-  };
+  return closeWith(connectedMessage(workspace.word, key, tried, meant.name), { target: keyTarget(key) });
 }
 
 /** Of a form that did not ask: undefined where it has to, because another key works. */
@@ -168,11 +165,11 @@ function faultOf(error: ServiceError, said: string, apiKey: string): FormFault {
 }
 
 /** @param meant the account that commands mean there where they name none */
-function connectedReply(word: string, key: Account, { profile, projects }: Tried, meant: string): Reply {
+function connectedMessage(word: string, key: Account, { profile, projects }: Tried, meant: string): Message {
   const { name, keyTail, purpose } = key;
   const next = `${word} ${purpose === 'billing' ? 'invoices' : 'test'}${meant === name ? '' : ` --account ${name}`}`;
   const said = `:white_check_mark: Connected ${bold(profile.account.name || name)} (${code(name)}) with ${CONNECTED[purpose]} ${code(maskedKey(keyTail))}: ${count(projects, 'project')}. Next: ${code(next)}.`;
-  return { kind: 'private', message: say(said) };
+  return say(said);
 }
 
 const CONNECTED: Readonly<Record<Purpose, string>> = {
@@ -180,14 +177,3 @@ const CONNECTED: Readonly<Record<Purpose, string>> = {
   billing: 'the billing key',
   mine: 'your own key',
 };
-
-/** The command typed before connecting runs after it, whichever way the person came to connect. */
-async function withReplay(
-  { caller, workspace }: CommandContext,
-  origin: ConnectOrigin,
-  reply: Reply,
-): Promise<Reply> {
-  const waiting = await workspace.pending.take(caller.user);
-  const text = origin.replay ?? waiting;
-  return text === undefined ? reply : { kind: 'several', replies: [reply, { kind: 'run', text }] };
-}

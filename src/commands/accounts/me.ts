@@ -84,11 +84,8 @@ async function claim(
   kind: 'private' | 'replace',
 ): Promise<Reply> {
   await workspace.names.claim(account, caller.user, name);
-  const claimed = { kind, message: say(`:label: ${mentionWords(account, name)}`) };
-  const audit = { what: 'me', target: account };
-  const pending = await workspace.pending.take(caller.user, 'watch mine');
-  if (pending === undefined) return { ...claimed, audit };
-  return { kind: 'several', replies: [claimed, { kind: 'run', text: pending }], audit };
+  const message = say(`:label: ${mentionWords(account, name)}`);
+  return { kind, message, audit: { what: 'me', target: account } };
 }
 
 /** Another person's name is refused before it is asked about. */

@@ -53,7 +53,7 @@ export const watchMine = defineCommand({
     const names = await workspace.names.list(account.name);
     if (!names.some((claim) => claim.user === user)) {
       // It goes on by itself once the person has said who they are.
-      await workspace.pending.keep(user, `watch mine ${mode} --account ${account.name}`);
+      await workspace.waiting.keep(caller, `watch mine ${mode} --account ${account.name}`, account.name);
       return { kind: 'run', text: `me --account ${account.name}` };
     }
     const channel = await workspace.slack.openDirect(user);

@@ -148,7 +148,7 @@ async function account<R extends Audited>(
   next: Next<R>,
 ): Promise<Ended<R>> {
   if (pending === undefined || (await workspace.accounts.defaultName(caller)) !== undefined) return next();
-  await workspace.pending.keep(caller.user, pending);
+  await workspace.waiting.keep(caller, pending);
   throw new AccountNeeded();
 }
 

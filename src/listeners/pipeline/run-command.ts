@@ -117,7 +117,7 @@ const NAME = /^[a-z][a-z0-9-]{0,30}$/;
 
 /**
  * Says a reply, or runs the command that it stands for.
- * @param text the command that it answers, if it does: a mention cannot open a form, so a button runs it again
+ * @param text the command that it answers, if it does: one that comes without Slack's handle cannot open a form, so a button runs it again
  */
 export async function follow(context: RequestContext, reply: Reply, text?: string): Promise<void> {
   const { workspace, caller } = context;
@@ -125,7 +125,7 @@ export async function follow(context: RequestContext, reply: Reply, text?: strin
     const { thread: answerTs, ...typed } = reply;
     return runText(answerTs === undefined ? context : { ...context, caller: { ...caller, answerTs } }, typed);
   }
-  if (reply.kind === 'modal' && isMention(caller) && text !== undefined)
+  if (reply.kind === 'modal' && caller.triggerId === undefined && text !== undefined)
     return respondPrivately(workspace, caller, openFormMessage(workspace.word, text, caller.answerTs));
   if (reply.kind !== 'several') return say(createContext(workspace, caller), reply);
   for (const part of reply.replies) await follow(context, part, text);

@@ -10,12 +10,10 @@ import { maskedKey } from './accounts.ts';
 
 export const CONNECT = 'connect';
 
-/** Where the modal was opened, and what runs after it. */
+/** Where the modal was opened. */
 export const ConnectOrigin = z.object({
   channel: z.string().optional(),
   account: z.string().optional(),
-  /** The command that was typed before an account was connected. */
-  replay: z.string().optional(),
 });
 export type ConnectOrigin = z.infer<typeof ConnectOrigin>;
 
@@ -27,21 +25,16 @@ export interface PurposeChoice {
   shared?: Account | undefined;
 }
 
-/** A longer command does not fit into a form's metadata, and is not run again. */
-const MAX_REPLAY = 1_000;
-
 /**
  * Slack has no masked input, so the form says what happens to the key.
  * @param email the person's own at the service, where their link says so
  */
 export function connectModal(
-  { account, channel, replay = '' }: ConnectOrigin,
+  { account, channel }: ConnectOrigin,
   choice: PurposeChoice | undefined,
   email?: string,
 ): ModalView {
-  const isKept = replay !== '' && JSON.stringify(replay).length <= MAX_REPLAY;
-  const metadata = { channel, replay: isKept ? replay : undefined };
-  return modal(CONNECT, 'Connect an account', { submit: 'Connect', metadata }, [
+  return modal(CONNECT, 'Connect an account', { submit: 'Connect', metadata: { channel } }, [
     textInput('account', 'Account', {
       hint: 'The first part of the account’s address. The whole address works too.',
       placeholder: 'acme',
