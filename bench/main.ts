@@ -6,6 +6,7 @@ import { coldStart } from './cold-start.ts';
 import { digests } from './digests.ts';
 import { endurance } from './endurance.ts';
 import { followedRuns } from './followed-runs.ts';
+import { holds } from './holds.ts';
 import { quietWatches } from './quiet-watches.ts';
 import { whoami } from './whoami.ts';
 
@@ -16,6 +17,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<void>>> = {
   whoami,
   'followed-runs': followedRuns,
   digests,
+  holds,
   'quiet-watches': quietWatches,
   'cold-start': coldStart,
   endurance,

@@ -22,10 +22,9 @@ describe('the Dockerfile', () => {
 
   it('runs the Node that everything is tested with', () => {
     const { node } = JSON.parse(read('package.json')).devDependencies;
-    expect([...dockerfile.matchAll(/^FROM (?:--\S+ )?node:([\d.]+)-/gm)].map(([, version]) => version)).toEqual([
-      node,
-      node,
-    ]);
+    expect(
+      [...dockerfile.matchAll(/^FROM (?:--\S+ )?node:([\d.]+)-/gm)].map(([, version]) => version),
+    ).toEqual([node, node]);
   });
 
   it('runs the tarball, by its name', () => {

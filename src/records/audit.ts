@@ -16,6 +16,10 @@ export const AuditEntry = z.object({
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 const KEPT_MS = 400 * DAY_MS;
+/** Rows of a workspace. */
+export const MAX_AUDIT_ROWS = 50_000;
+/** Older rows are deleted once in so many entries. */
+const TRIM_EVERY = 100;
 
 export interface AuditParts {
   store: WorkspaceStore;
@@ -37,11 +41,15 @@ export function createAudit(parts: AuditParts) {
       await stored.put(id, { at, ...entry }, at + KEPT_MS);
       const { who, what, where, result } = entry;
       parts.log.info({ event: 'audit', user: who, channel: where, command: what, result }, 'audit');
+      if (serial % TRIM_EVERY === 1) await stored.trim(MAX_AUDIT_ROWS - TRIM_EVERY);
       await parts.onRecord();
     },
-    /** Newest first, at most `limit`; with `upTo` from that entry on. */
-    async latest(limit: number, upTo?: string): Promise<Array<{ id: string; entry: AuditEntry }>> {
-      const rows = await stored.latest(limit, upTo);
+    /** Newest first, at most `limit` after the first `offset`; with `upTo` from that entry on. */
+    async latest(
+      limit: number,
+      from: { upTo?: string; offset?: number } = {},
+    ): Promise<Array<{ id: string; entry: AuditEntry }>> {
+      const rows = await stored.latest(limit, from);
       return rows.map(({ id, doc }) => ({ id, entry: doc }));
     },
   };

@@ -65,6 +65,12 @@ export type Run = z.infer<typeof Run>;
 
 const KEPT_MS = 30 * DAY_MS;
 
+const Start = z.object({ key: z.string() });
+
+function startId({ startedAt, target }: Pick<Run, 'startedAt' | 'target'>): string {
+  return `${String(startedAt).padStart(15, '0')} ${targetKey(target)}`;
+}
+
 export interface Claim {
   mine: boolean;
   /** The same request claimed it before, and was cut off. */
@@ -129,6 +135,8 @@ export function usualDuration({ tookMs = [] }: Pick<Run, 'tookMs'>): number | un
 /** @param onChange called whenever a run starts, is shown or ends */
 export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<void>) {
   const stored: Collection<Run> = store.collection('runs', Run);
+  /** The target of each run, under an id that sorts by time. */
+  const starts: Collection<z.infer<typeof Start>> = store.collection('run-starts', Start);
 
   return {
     /**
@@ -136,14 +144,21 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
      * for that.
      */
     async claim(run: Run, staleBefore: number): Promise<Claim> {
+      const key = targetKey(run.target);
       let isResumed = false;
+      let before: Run | undefined;
       const claimNow = (current: Run | undefined): Run => {
         isResumed = current?.requestId === run.requestId;
+        before = current;
         return claimed(current, run, staleBefore);
       };
-      const kept = await stored.update(targetKey(run.target), claimNow, run.startedAt + KEPT_MS);
-      await onChange();
+      const kept = await stored.update(key, claimNow, run.startedAt + KEPT_MS);
       const existing = kept ?? run;
+      if (existing.requestId === run.requestId) {
+        await starts.put(startId(existing), { key }, run.startedAt + KEPT_MS);
+        if (before !== undefined && !isResumed) await starts.delete(startId(before));
+      }
+      await onChange();
       return { mine: existing.requestId === run.requestId, isResumed, run: existing };
     },
     /** Changes the target's run; undefined where another run has replaced it since. */
@@ -161,8 +176,13 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
     },
     /** By `targetKey`. */
     get: (key: string) => stored.get(key),
-    async list(): Promise<Run[]> {
-      return (await stored.list()).map((row) => row.doc);
+    /** The latest run of a target. */
+    latest: (target: Target) => stored.get(targetKey(target)),
+    /** The runs that began last, at most `limit`; the newest first. */
+    async newest(limit: number): Promise<Run[]> {
+      const keys = new Set((await starts.latest(limit)).map(({ doc }) => doc.key));
+      const runs = await Promise.all([...keys].map((key) => stored.get(key)));
+      return runs.filter((run) => run !== undefined);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { jsonSerializer, type Keyv, type KeyvSerializationAdapter } from 'keyv';
 import { z } from 'zod';
 import { type Clock, HOUR_MS } from '../core/clock.ts';
@@ -38,6 +39,8 @@ export interface Range {
   from: string;
   to: string;
   limit?: number;
+  /** Rows to skip first. */
+  offset?: number;
   /** The last ones, the last one first. */
   isDescending?: boolean;
 }
@@ -96,14 +99,13 @@ export function createStore(database: Database, { clock, onUnreadable }: Documen
         return new KeyvCollection(context, workspace, name, shape);
       },
       exclusive: (key, work) => database.exclusive(`${part(workspace)} ${key}`, work),
-      unreadable: () => findUnreadable(context, workspace),
+      unreadable: (collections) => findUnreadable(context, workspace, collections),
     }),
     exclusive: database.exclusive,
     async erase(workspace) {
       // First: should the process die in between, what is sealed stays shut.
       await mapDatabaseErrors(database.keyv.delete(keyOf(GLOBAL, DATA_KEYS, workspace)));
-      for await (const rows of pagesOf(database, rangeOf(`${part(workspace)}/`)))
-        await mapDatabaseErrors(database.keyv.deleteMany(rows.map(({ key }) => key)));
+      await deleteRange(database, rangeOf(`${part(workspace)}/`));
     },
     ping: () => pings.put('last', { at: clock.now() }),
     close: database.close,
@@ -122,20 +124,39 @@ export async function* pagesOf(database: Database, range: Range): AsyncGenerator
   }
 }
 
-async function findUnreadable(context: Context, workspace: string): Promise<UnreadableDocument[]> {
+async function deleteRange(database: Database, range: Range): Promise<void> {
+  for await (const rows of pagesOf(database, range)) {
+    await mapDatabaseErrors(database.keyv.deleteMany(rows.map(({ key }) => key)));
+    // Other requests run between two pages.
+    await setImmediate();
+  }
+}
+
+/** Checked documents of each collection, so that no history, however long, keeps others waiting. */
+const MAX_CHECKED = 500;
+
+async function findUnreadable(
+  context: Context,
+  workspace: string,
+  collections: readonly string[] = [...context.shapes.keys()],
+): Promise<UnreadableDocument[]> {
   const found: UnreadableDocument[] = [];
-  for await (const rows of pagesOf(context.database, rangeOf(`${part(workspace)}/`)))
-    for (const { key, value } of rows) {
-      const [, collection = '', ...rest] = key.split('/');
-      const shape = context.shapes.get(collection);
+  for (const collection of collections) {
+    // Other requests run between two collections.
+    await setImmediate();
+    const shape = context.shapes.get(collection);
+    const prefix = `${part(workspace)}/${part(collection)}/`;
+    const newest = { ...rangeOf(prefix), limit: MAX_CHECKED, isDescending: true };
+    for (const { key, value } of await mapDatabaseErrors(context.database.range(newest))) {
       const { doc, version = 1, ...envelope } = parseRow(value).value;
       const isReadable = shape === undefined || parseVersion(shape, doc, version).success;
       if (isReadable || !isAlive(envelope, context.clock)) continue;
-      const document = { workspace, collection, id: rest.join('/') };
+      const document = { workspace, collection, id: key.slice(prefix.length) };
       context.report(document);
       found.push(document);
     }
-  return found;
+  }
+  return found.toReversed();
 }
 
 type Found<T> = Array<{ id: string; doc: T }>;
@@ -193,11 +214,19 @@ class KeyvCollection<T> implements Collection<T> {
     return this.#list(rangeOf(this.#prefix));
   }
 
-  latest(limit: number, upTo?: string): Promise<Found<T>> {
+  latest(limit: number, { upTo, offset = 0 }: { upTo?: string; offset?: number } = {}): Promise<Found<T>> {
     const range = rangeOf(this.#prefix);
     // The first key after it, so that it is among them.
     const to = upTo === undefined ? range.to : `${this.#keyOf(upTo)}\x01`;
-    return this.#list({ ...range, to, limit, isDescending: true });
+    return this.#list({ ...range, to, limit, offset, isDescending: true });
+  }
+
+  async trim(kept: number): Promise<void> {
+    const { database } = this.#context;
+    const range = rangeOf(this.#prefix);
+    const first = { ...range, limit: 1, offset: kept, isDescending: true };
+    const [row] = await mapDatabaseErrors(database.range(first));
+    if (row !== undefined) await deleteRange(database, { ...range, to: `${row.key}\x01` });
   }
 
   async #list(range: Range): Promise<Found<T>> {

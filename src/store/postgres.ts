@@ -95,9 +95,9 @@ function createDatabase(pool: pg.Pool, adapter: KeyvPostgres, onError: (error: E
   let isOpen = true;
   return {
     keyv: new Keyv<Envelope>({ store: adapter, serialization: SERIALIZATION }),
-    range: async ({ from, to, limit, isDescending }: Range) => {
+    range: async ({ from, to, limit, offset = 0, isDescending }: Range) => {
       const sql = isDescending ? RANGE_DESCENDING : RANGE;
-      return (await pool.query<StoredRow>(sql, [from, to, limit ?? null])).rows;
+      return (await pool.query<StoredRow>(sql, [from, to, limit ?? null, offset])).rows;
     },
     exclusive: createLeases(pool, onError),
     sweep: async () => {
@@ -116,7 +116,7 @@ function createDatabase(pool: pg.Pool, adapter: KeyvPostgres, onError: (error: E
 
 const RANGE = `SELECT key, value FROM public.keyv
   WHERE COALESCE(namespace, '') = '' AND key COLLATE "C" >= $1 AND key COLLATE "C" < $2
-  ORDER BY key COLLATE "C" LIMIT $3`;
+  ORDER BY key COLLATE "C" LIMIT $3 OFFSET $4`;
 const RANGE_DESCENDING = RANGE.replace('LIMIT', 'DESC LIMIT');
 
 /** Between two tries for a lock that another replica holds, in milliseconds; doubled up to the last. */

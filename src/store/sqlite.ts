@@ -103,8 +103,8 @@ export function hasDocuments(db: DatabaseSync): boolean {
 function createDatabase(adapter: KeyvSqlite, release: () => void): Database {
   return {
     keyv: new Keyv<Envelope>({ store: adapter, serialization: SERIALIZATION }),
-    range: async ({ from, to, limit = -1, isDescending }: Range) =>
-      (await adapter.query(isDescending ? RANGE_DESCENDING : RANGE, from, to, limit)) as StoredRow[],
+    range: async ({ from, to, limit = -1, offset = 0, isDescending }: Range) =>
+      (await adapter.query(isDescending ? RANGE_DESCENDING : RANGE, from, to, limit, offset)) as StoredRow[],
     exclusive: createKeyedLock(),
     sweep: async () => {
       await adapter.clearExpired();
@@ -119,7 +119,7 @@ function createDatabase(adapter: KeyvSqlite, release: () => void): Database {
 }
 
 const RANGE =
-  "SELECT key, value FROM keyv WHERE namespace = '' AND key >= ? AND key < ? ORDER BY key LIMIT ?";
+  "SELECT key, value FROM keyv WHERE namespace = '' AND key >= ? AND key < ? ORDER BY key LIMIT ? OFFSET ?";
 const RANGE_DESCENDING = RANGE.replace('ORDER BY key', 'ORDER BY key DESC');
 
 /** keyv's statements are few, but for those that delete many keys. */

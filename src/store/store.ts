@@ -31,8 +31,11 @@ export interface WorkspaceStore {
   collection<T>(name: string, shape: Shape<T>): Collection<T>;
   /** As `Store.exclusive`; keys of other workspaces are others. */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** What cannot be read in the collections that were opened since the start. */
-  unreadable(): Promise<UnreadableDocument[]>;
+  /**
+   * Documents that cannot be read, among the last few hundred of each collection.
+   * @param collections all that were opened since the start if left out
+   */
+  unreadable(collections?: readonly string[]): Promise<UnreadableDocument[]>;
 }
 
 /** A document that cannot be read. It stays where it is, for a release that can read it. */
@@ -62,7 +65,9 @@ export interface Collection<T> {
   /** All documents, by id. Costs what the workspace holds, never more. */
   list(): Promise<Array<{ id: string; doc: T }>>;
   /** The last `limit` documents by id, the last one first; with `upTo` from that id on. Reads no more than these. */
-  latest(limit: number, upTo?: string): Promise<Array<{ id: string; doc: T }>>;
+  latest(limit: number, from?: { upTo?: string; offset?: number }): Promise<Array<{ id: string; doc: T }>>;
+  /** Deletes all but the last `kept` documents by id. */
+  trim(kept: number): Promise<void>;
 }
 
 /** The pseudo workspace of what belongs to the whole installation. Real workspace ids never start with `-`. */

@@ -43,7 +43,15 @@ describe.each(DATABASES)('a document that cannot be read, on $name', ({ fresh })
 
     expect(await store.of('T1').unreadable()).toEqual([BAD, { ...BAD, id: 'odd' }]);
 
+    expect(await store.of('T1').unreadable(['others'])).toEqual([]);
+
     await digests.delete('odd');
     expect(await store.of('T1').unreadable()).toEqual([BAD]);
+  });
+
+  test('is looked for among the newest of a long history alone', async () => {
+    const { store, digests } = await open();
+    for (let at = 0; at < 500; at += 1) await digests.put(`row ${at}`, { setUpBy: 'U2', zone: 'UTC' });
+    expect(await store.of('T1').unreadable()).toEqual([]);
   });
 });

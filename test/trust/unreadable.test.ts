@@ -33,8 +33,9 @@ test('bad records in every collection keep neither Deckhand from starting nor th
   });
 
   expect(await ask(world, '/deckhand whoami')).toContain('acme');
-  await world.as('admin').command(CHANNEL, '/deckhand digest list all');
+  expect(await ask(world, '/deckhand digest list all', 'admin')).toContain('2 digests cannot be read');
   await world.logged('"kind":"digests"');
+  expect(await ask(world, '/deckhand watch list', 'admin')).toContain('2 watches cannot be read');
   const said = await ask(world, '/deckhand doctor');
   expect(said).toContain('Record `bad1` of `accounts`');
   expect(said).toContain('Record `bad1` of `digests`');

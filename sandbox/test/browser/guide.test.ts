@@ -96,7 +96,7 @@ describeInBrowser('what a guard found', () => {
     world.service.world.setOutcome({ ...broken, message: 'Connection refused' });
     const isFound = () => world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('is failing'));
     while (!isFound()) {
-      const runs = await world.app.workspaces.open(TEAM).runs.list();
+      const runs = await world.app.workspaces.open(TEAM).runs.newest(100);
       await time.advance(runs.some(({ status }) => status === 'running') ? 500 : 10_000);
       for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     }

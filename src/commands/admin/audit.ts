@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../core/json.ts';
 import type { Message } from '../../core/message.ts';
 import { AuditPage, auditMessage, MAX_ON_PAGE } from '../../views/admin/audit.ts';
 import { type CommandContext, defineCommand, fromButton } from '../command.ts';
@@ -32,9 +33,9 @@ export const audit = defineCommand({
 });
 
 async function pageOf(page: AuditPage, { workspace }: CommandContext): Promise<Message> {
-  const first = page.page * page.size;
-  const read = await workspace.audit.latest(first + page.size + 1, page.upTo);
-  const entries = read.slice(first, first + page.size).map(({ entry }) => entry);
-  const upTo = page.upTo ?? read[0]?.id;
-  return auditMessage(entries, { ...page, upTo }, read.length > first + page.size);
+  const { upTo, size } = page;
+  const from = { offset: page.page * size, ...defined({ upTo }) };
+  const read = await workspace.audit.latest(size + 1, from);
+  const entries = read.slice(0, size).map(({ entry }) => entry);
+  return auditMessage(entries, { ...page, upTo: upTo ?? read[0]?.id }, read.length > size);
 }

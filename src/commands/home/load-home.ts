@@ -1,3 +1,4 @@
+import { mayRead } from '../../core/direct.ts';
 import { AccountKeyUnreadable } from '../../records/account-keys.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { episodeRecords, failingNow } from '../../records/episodes.ts';
@@ -7,7 +8,7 @@ import { DIGESTS } from '../../scheduler/digests/digest.ts';
 import { GUARDS } from '../../scheduler/guards/guard.ts';
 import { INVOICE_NOTICES } from '../../scheduler/invoices/notices.ts';
 import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
-import { CHANNEL_WATCHES } from '../../scheduler/watches/schedule.ts';
+import { WATCHES } from '../../scheduler/watches/schedule.ts';
 import { chartOf } from '../../views/activity/activity.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { digestWords } from '../../views/digests/digest.ts';
@@ -30,24 +31,26 @@ import { watchWords } from '../../views/watches/watch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { rolesHeld } from '../permission.ts';
 
-/** The schedules of one kind, as App Home shows them. */
+/** Reads the schedules of one kind, as App Home shows them. */
 function listing<R>(
   face: ScheduleFace,
   kind: ScheduleKind<R>,
   words: (record: R) => string,
   nextAfter?: (record: R, now: number) => number | undefined,
-): (workspace: Workspace) => Promise<HomeSchedule[]> {
-  return async (workspace) =>
-    (await kind.list(workspace)).map(({ id, channel, state, record }) => {
-      const next = nextAfter?.(record, workspace.clock.now());
-      return { face, id, channel, state, what: words(record), next };
-    });
+): (workspace: Workspace, user: string) => Promise<HomeSchedule[]> {
+  return async (workspace, user) =>
+    (await kind.list(workspace))
+      .filter(({ channel, setUpBy }) => mayRead(user, { channel, person: setUpBy }))
+      .map(({ id, channel, state, record }) => {
+        const next = nextAfter?.(record, workspace.clock.now());
+        return { face, id, channel, state, what: words(record), next };
+      });
 }
 
 const LISTINGS = [
   listing(SCHEDULE_FACES.digest, DIGESTS, digestWords, nextOf),
   listing(SCHEDULE_FACES.guard, GUARDS, guardWords, nextOf),
-  listing(SCHEDULE_FACES.watch, CHANNEL_WATCHES, watchWords),
+  listing(SCHEDULE_FACES.watch, WATCHES, watchWords),
   listing(SCHEDULE_FACES.invoices, INVOICE_NOTICES, ({ account }) => noticeWords(account)),
 ] as const;
 
@@ -57,8 +60,8 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     workspace.accounts.list({ user }),
     workspace.accounts.defaultName({ user }),
     failingFor(workspace, user),
-    runsOf(workspace),
-    Promise.all(LISTINGS.map((list) => list(workspace))),
+    loadRuns(workspace, user),
+    Promise.all(LISTINGS.map((list) => list(workspace, user))),
     rolesHeld(workspace, user),
   ]);
   return {
@@ -69,7 +72,7 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     defaultAccount,
     failing,
     runs,
-    schedules: schedules.flat(),
+    schedules: schedules.flat().filter(({ face }) => face.role !== 'billing' || roles.includes('billing')),
     roles,
   };
 }
@@ -78,8 +81,7 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
 async function failingFor(workspace: Workspace, user: string): Promise<HomeFailure[]> {
   const failing = (await episodeRecords(workspace.store).list()).flatMap(({ doc }) => {
     const episode = failingNow(doc);
-    const isForThem = (doc.subject.person ?? user) === user;
-    return episode === undefined || !isForThem ? [] : [{ subject: doc.subject, episode }];
+    return episode === undefined || !mayRead(user, doc.subject) ? [] : [{ subject: doc.subject, episode }];
   });
   const latest = failing.toSorted((one, other) => other.episode.since - one.episode.since);
   return Promise.all(
@@ -98,9 +100,14 @@ function linkTo(
   return channel === undefined || ts === undefined ? undefined : home.permalink({ channel, ts });
 }
 
+/** Among so many of the newest runs are those that go on, and enough that the person may see. */
+const MAX_READ = 100;
+
 /** The latest first, those that go on before those that ended. */
-async function runsOf(workspace: Workspace): Promise<HomeRun[]> {
-  const all = (await workspace.runs.list()).toSorted((one, other) => timeOf(other) - timeOf(one));
+async function loadRuns(workspace: Workspace, user: string): Promise<HomeRun[]> {
+  const all = (await workspace.runs.newest(MAX_READ))
+    .filter(({ channel, askedBy }) => mayRead(user, { channel, person: askedBy }))
+    .toSorted((one, other) => timeOf(other) - timeOf(one));
   const running = all.filter(({ status }) => status === 'running').slice(0, MAX_RUNNING);
   const ended = all.filter(({ status }) => status !== 'running').slice(0, MAX_ENDED);
   return Promise.all(

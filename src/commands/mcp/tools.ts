@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Audited } from '../../core/reply.ts';
 import type { Role } from '../../core/roles.ts';
 import { forInvoices } from '../../records/account-keys.ts';
-import { type Run, targetKey } from '../../records/test-runs.ts';
+import type { Run } from '../../records/test-runs.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { ACTIVITY_RANGES, getActivity } from '../../service/activity.ts';
 import { listInvoices } from '../../service/invoices.ts';
@@ -90,8 +90,7 @@ const latestRun = defineTool({
   inputs: z.object({ project, server, account }),
   async run(asked, context) {
     const target = await targetAsked(asked, context);
-    const runs = await context.workspace.runs.list();
-    const run = runs.find((one) => targetKey(one.target) === targetKey(target));
+    const run = await context.workspace.runs.latest(target);
     return { data: run === undefined ? { state: 'never tested with Deckhand' } : factsOf(run) };
   },
 });

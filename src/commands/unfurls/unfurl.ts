@@ -203,12 +203,7 @@ async function linkedProject(
   const all = await projects.list(account);
   const project = all.find(({ permalink, identifier }) => [permalink, identifier].includes(named));
   if (project === undefined) return undefined;
-  const latest = (await runs.list()).find(
-    ({ target }) =>
-      target.account === account.name &&
-      target.project.permalink === project.permalink &&
-      target.server === undefined,
-  );
+  const latest = await runs.latest({ account: account.name, project });
   const url = `${accountUrl(account.name, config.SERVICE_BASE_URL)}/projects/${encodeURIComponent(project.permalink)}`;
   return { account: account.name, url, project, latest };
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { MINUTE_MS } from '../../core/clock.ts';
+import { isDirect } from '../../core/direct.ts';
 import { capitalised } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import {
@@ -103,8 +104,9 @@ async function confirmedOf(
   return still.length === 0 ? undefined : still;
 }
 
-function subjectOf({ channel, account, project }: Guard): Subject {
-  return { kind: 'reachability', channel, account, project: project.permalink, name: project.name };
+function subjectOf({ channel, account, project, setUpBy }: Guard): Subject {
+  const person = isDirect(channel) ? setUpBy : undefined;
+  return { kind: 'reachability', channel, account, project: project.permalink, name: project.name, person };
 }
 
 function noteOutcome(

@@ -64,6 +64,7 @@ function afterInvoices(
 
 export const INVOICE_NOTICES: ScheduleKind<BillingChannel> = {
   command: 'invoices notify',
+  collection: 'billing-channels',
   requester: INVOICE_SCHEDULES,
   async list({ store }) {
     const rows = await billingChannels(store).list();

@@ -17,6 +17,8 @@ import type { Workspace } from '../../workspace/workspace.ts';
 export interface ScheduleKind<R = unknown> {
   /** That sets it up: where it is switched off in a channel, nothing of the kind is posted there. */
   command: string;
+  /** The collection of its records. */
+  collection: string;
   /** Decides which of an account's keys it uses. */
   requester: Requester;
   /** Oldest first. */

@@ -44,6 +44,7 @@ interface TimedParts<R extends TimedSchedule> {
 /** Schedules by the clock, digests and guards: each occurrence is carried out once. */
 export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
   readonly command: string;
+  readonly collection: string;
   readonly requester = SCHEDULES;
   readonly job: JobType<Occurrence>;
   readonly #parts: TimedParts<R>;
@@ -51,6 +52,7 @@ export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
   constructor(parts: TimedParts<R>) {
     this.#parts = parts;
     this.command = `${parts.noun} add`;
+    this.collection = `${parts.noun}s`;
     this.job = { queue: parts.noun, schema: Occurrence };
   }
 

@@ -1,7 +1,7 @@
 import { UserError } from '../../core/errors.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { type GuardCheck, requestOf } from '../../records/guards.ts';
-import { type Run, type Target, targetKey, usualDuration } from '../../records/test-runs.ts';
+import { type Run, type Target, usualDuration } from '../../records/test-runs.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -119,12 +119,12 @@ export async function resumeTest(
   target: Target,
   run: string,
 ): Promise<Reply> {
-  const known = (await workspace.runs.list()).find(
-    ({ target: tested, ...run }) =>
-      [run.rootTs, run.threadTs].some((ts) => ts !== undefined && [messageTs, threadTs].includes(ts)) &&
-      targetKey(tested) === targetKey(target),
+  const known = await workspace.runs.latest(target);
+  const isShownHere = [known?.rootTs, known?.threadTs].some(
+    (ts) => ts !== undefined && [messageTs, threadTs].includes(ts),
   );
-  if (known === undefined) throw new UserError('That test is too old to be followed again.', 'test');
+  if (known === undefined || !isShownHere)
+    throw new UserError('That test is too old to be followed again.', 'test');
   await workspace.runs.change(known, { status: 'running' });
   const posted = known.progressTs === undefined ? {} : { [PROGRESS]: known.progressTs };
   await sendToFollow(workspace, { ...known, target, channel }, { run, posted, resumedBy, resumedRequest });

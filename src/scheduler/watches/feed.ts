@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isDirect } from '../../core/direct.ts';
 import { count } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import { subjectKey } from '../../records/episodes.ts';
@@ -219,9 +220,9 @@ function episodeBatches(
 /** `ids`: the watches that ask for it. */
 type FoundNews = Omit<WatchedNews, 'account' | 'word' | 'isOwn'> & { ids: readonly string[] };
 
-/** Whose direct messages the channel is, where somebody watches their own deployments in it. */
-function personOf({ watches }: WatchedChannel): string | undefined {
-  return watches.find((watch) => watch.person !== undefined)?.person;
+/** The person of a direct message, who set up every watch in it. */
+function personOf({ channel, watches }: WatchedChannel): string | undefined {
+  return isDirect(channel) ? watches[0]?.setUpBy : undefined;
 }
 
 /** None where there is nothing to say. */
@@ -234,7 +235,12 @@ function newsBatch(
   const { lines, isTruncated, skipped = [], ids } = news;
   if (lines.length === 0 && !isTruncated && skipped.length === 0) return [];
   const { account } = channel;
-  const messages = watchMessages({ ...news, account, word, isOwn: personOf(channel) !== undefined });
+  const messages = watchMessages({
+    ...news,
+    account,
+    word,
+    isOwn: channel.watches.some(({ person }) => person !== undefined),
+  });
   return [{ id, at, ...messages, what: newsCount(news), for: [...ids] }];
 }
 

@@ -16,6 +16,7 @@ import { afterPage, type FeedPage, fromPage, isActive, readFeed, WATCH_FEED, wit
 
 export const WATCHES: ScheduleKind<PlacedWatch> = {
   command: 'watch',
+  collection: 'watched-channels',
   requester: SCHEDULES,
   list: async ({ store }) => (await listWatches(store)).map(asSchedule),
   setState: (workspace, schedule, change) =>

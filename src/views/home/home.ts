@@ -1,4 +1,5 @@
 import type { HomeView } from '@slack/types';
+import { isDirect } from '../../core/direct.ts';
 import type { KnownBlock } from '../../core/message.ts';
 import { bold, code, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
@@ -114,11 +115,11 @@ function firstSteps(data: HomeData): KnownBlock[] {
 function overview(data: HomeData): KnownBlock[] {
   const isAdmin = data.roles.includes('admin');
   return [
+    ...titled('Failing now', data.failing.map(failingLine)),
     ...buttons(
       button('Run test access', 'test:open', { style: 'primary' }),
       isAdmin && button('Connect an account', 'connect:open', { value: {} }),
     ),
-    ...titled('Failing now', data.failing.map(failingLine)),
     header('Test runs'),
     section(linesWithin(data.runs.map(runLine), LIMITS.sectionText) || 'No test runs yet.'),
     header('Schedules'),
@@ -202,11 +203,12 @@ function scheduleBlocksOf(
   const icon = isAsleep ? ':double_vertical_bar:' : face.icon;
   const when = isAsleep ? `Paused ${truncate(whyPaused(state), 1000)}.` : next && `Next ${dateTime(next)}`;
   const text = [
-    `${icon} *${face.title}* of ${truncate(what, 500)}, in <#${channel}>`,
+    `${icon} *${face.title}* of ${truncate(what, 500)}, ${isDirect(channel) ? 'by direct message' : `in <#${channel}>`}`,
     ...(when ? [when] : []),
   ];
   const { preview: _, ...extras }: Record<string, string> = face.extras;
-  const row = roles.includes(face.role) ? scheduleButtons({ face: { ...face, extras }, id, isAsleep }) : [];
+  const mayChange = roles.includes(face.role) && !isDirect(channel);
+  const row = mayChange ? scheduleButtons({ face: { ...face, extras }, id, isAsleep }) : [];
   return [section(text.join('\n')), ...row];
 }
 

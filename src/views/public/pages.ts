@@ -43,7 +43,7 @@ export function privacyPage(): Page {
       {
         title: 'Stored for a limited time',
         items: [
-          'Who did what in Deckhand, and with what result: 400 days.',
+          'Who did what in Deckhand, and with what result: 400 days, the newest 50,000 entries at most.',
           'The latest test runs, and which buttons were used: 30 days.',
           'Which digests and notices were delivered: 7 days.',
           'Everything else, such as a command that waits for an account: 24 hours at most.',

@@ -21,11 +21,11 @@ export const MODE_WORDS: Readonly<Record<WatchMode, string>> = {
 };
 
 /** "*Storefront* in `acme`: failures"; mrkdwn. */
-export function watchWords({ watch: { mode, project, server, hours }, account }: PlacedWatch): string {
+export function watchWords({ watch, account }: PlacedWatch): string {
+  const { mode, project, server, hours, person } = watch;
+  const all = person === undefined ? 'all projects of' : 'your own deployments in';
   const where =
-    project === undefined
-      ? `all projects of ${code(account)}`
-      : `${bold(project.name, 60)} in ${code(account)}`;
+    project === undefined ? `${all} ${code(account)}` : `${bold(project.name, 60)} in ${code(account)}`;
   const on = server === undefined ? '' : ` on the server ${code(server.name, 60)}`;
   const when =
     hours === undefined

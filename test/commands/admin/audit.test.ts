@@ -1,4 +1,7 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MAX_AUDIT_ROWS } from '../../../src/records/audit.ts';
 import { ask } from '../../support/asking.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { API_KEY, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -70,10 +73,28 @@ describe('audit', () => {
   it('keeps entries for 400 days', async () => {
     const { audit } = world.app.workspaces.open(TEAM);
     await audit.record({ who: PEOPLE.admin, what: 'x', result: 'done' });
+    const kept = async () => (await audit.latest(10)).filter(({ entry }) => entry.what === 'x');
     clock.jump(400 * 86_400_000 - 1000);
-    expect(await audit.latest(10)).toHaveLength(1);
+    expect(await kept()).toHaveLength(1);
     clock.jump(2000);
-    expect(await audit.latest(10)).toHaveLength(0);
+    expect(await kept()).toHaveLength(0);
+  });
+
+  it('keeps the newest 50,000 entries of a workspace', async () => {
+    await world.restart(async () => {
+      const db = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
+      const doc = JSON.stringify({ value: { doc: { at: 1, who: 'U0', what: 'old', result: 'done' } } });
+      db.prepare(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 51000)
+        INSERT INTO keyv (key, value, namespace)
+        SELECT '${TEAM}/audit/' || printf('%015d-000000', i), ?, '' FROM n`).run(doc);
+      db.close();
+    });
+    await ask(world, '/deckhand use storefront');
+    const { audit } = world.app.workspaces.open(TEAM);
+    expect(await audit.latest(1, { offset: MAX_AUDIT_ROWS })).toEqual([]);
+    const kept = (await audit.latest(MAX_AUDIT_ROWS)).map(({ entry }) => entry.what);
+    expect(kept[0]).toBe('use');
+    expect(kept.length).toBeGreaterThan(49_000);
   });
 
   it('writes a line for each entry, under one name', async () => {

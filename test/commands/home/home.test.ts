@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest';
+import { episodeRecords, subjectKey, withOutcomes } from '../../../src/records/episodes.ts';
+import { ask, shareList } from '../../support/asking.ts';
 import { fastClock } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -14,6 +16,9 @@ const shown = (world: TestWorld, who: keyof typeof PEOPLE = 'member') =>
   JSON.stringify(world.slack.home(TEAM, PEOPLE[who])?.content.blocks ?? []);
 const shows = (world: TestWorld, words: string, who: keyof typeof PEOPLE = 'member') =>
   world.slack.until(() => shown(world, who).includes(words), { what: `"${words}" on App Home` });
+/** The direct messages of a person with Deckhand. */
+const directChannel = (world: TestWorld, who: keyof typeof PEOPLE) =>
+  world.app.workspaces.open(TEAM).slack.openDirect(PEOPLE[who]);
 const published = (world: TestWorld) => world.slack.calls.filter(({ method }) => method === 'views.publish');
 
 describe('App Home', () => {
@@ -161,6 +166,57 @@ describe('App Home', () => {
       expect(said().filter((text) => text.includes('resumed the invoice notices of `acme`'))).toHaveLength(1);
     },
   );
+
+  whenConnected(
+    'App Home shows what is in a direct message, and invoice notices, to those alone whom they concern',
+    async ({ world }) => {
+      const ann = { channel: await directChannel(world, 'admin') };
+      const users = world.service.world.state.accounts.get(ACCOUNT)?.users ?? [];
+      for (const user of users) user.billing = true;
+      world.slack.invite(TEAM, 'C0BILLING', 'bot');
+      const admin = world.as('admin');
+      await admin.command(ann.channel, '/deckhand test billing-api');
+      await admin.command(ann.channel, '/deckhand watch storefront failures');
+      await admin.command(ann.channel, '/deckhand digest add daily 09:00 UTC');
+      await admin.command('C0BILLING', '/deckhand invoices notify here');
+      await admin.command('C0BILLING', '/deckhand digest add daily 10:00 UTC');
+      await world.as('member').command(CHANNEL, '/deckhand test storefront');
+      await admin.openHome();
+      for (const words of ['*Billing API*', '*Watch* of', '09:00', '10:00', '*Invoice notices*'])
+        await shows(world, words, 'admin');
+      expect(shown(world, 'admin')).toContain('by direct message');
+
+      await world.as('member').openHome();
+      await shows(world, '*Storefront* of');
+      await shows(world, '10:00');
+      for (const words of ['Billing API', '*Watch*', '09:00', 'Invoice notices', ann.channel])
+        expect(shown(world)).not.toContain(words);
+      const listed = () => ask(world, '/deckhand digest list all', 'billing');
+      await world.app.workspaces.open(TEAM).roles.give(PEOPLE.billing, 'operator', PEOPLE.admin);
+      expect(await listed()).not.toContain('09:00');
+      expect(await ask(world, '/deckhand digest list all', 'admin')).toContain('09:00');
+      expect(JSON.stringify(await shareList(world, 'digest list all'))).not.toContain('09:00');
+    },
+  );
+
+  whenConnected('App Home begins with what fails now, and who is on it', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    const { store } = world.app.workspaces.open(TEAM);
+    const subject = {
+      kind: 'deployments',
+      channel: CHANNEL,
+      account: ACCOUNT,
+      project: 'p',
+      name: 'Shop',
+    } as const;
+    const failure = { kind: 'failure' as const, id: 'f1', at: Date.now(), lines: ['failed'] };
+    const failing = withOutcomes({ subject, counted: [], episodes: [] }, [failure], Date.now());
+    const episodes = failing.episodes.map((episode) => ({ ...episode, owner: PEOPLE.billing }));
+    await episodeRecords(store).put(subjectKey(subject), { ...failing, episodes });
+    await world.as('member').openHome();
+    await shows(world, `<@${PEOPLE.billing}> is on it`);
+    expect(shown(world)).toMatch(/^\[\{"type":"header","text":\{"type":"plain_text","text":"Failing now"/);
+  });
 
   whenConnected('App Home opens the test form from its button', async ({ world }) => {
     await world.as('member').openHome();

@@ -86,7 +86,7 @@ describe('test access from a channel', () => {
     const [server] = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers ?? [];
     await run(world, `test storefront ${server?.identifier}`);
     await rootSays(world, 'web-1 in Storefront: reachable');
-    const [kept] = await world.app.workspaces.open(TEAM).runs.list();
+    const [kept] = await world.app.workspaces.open(TEAM).runs.newest(100);
     expect(kept?.target.server?.name).toBe('web-1');
   });
 

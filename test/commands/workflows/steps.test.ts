@@ -58,7 +58,7 @@ describe('the workflow step "Run test access"', () => {
     await world.slack.until(() => roots(world).at(-1)?.text.includes('running'));
     const [one, other] = [run(world, { project: 'storefront' }), run(world, { project: 'storefront' })];
     await expect
-      .poll(async () => (await world.app.workspaces.open(TEAM).runs.list())[0]?.steps)
+      .poll(async () => (await world.app.workspaces.open(TEAM).runs.newest(100))[0]?.steps)
       .toEqual(expect.arrayContaining([one, other]));
     expect(state(world, one)?.state).toBe('running');
     fault.remove();

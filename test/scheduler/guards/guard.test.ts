@@ -36,7 +36,7 @@ describe('a guard', () => {
   async function pass(until: () => boolean | Promise<boolean>, what: string): Promise<void> {
     for (let steps = 0; !(await until()); steps += 1) {
       if (steps > 3_000) throw new Error(`waited in vain for ${what}`);
-      const isTesting = (await workspace().runs.list()).some(({ status }) => status === 'running');
+      const isTesting = (await workspace().runs.newest(100)).some(({ status }) => status === 'running');
       await world.time.advance(isTesting ? 1_000 : 10_000);
       for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     }
@@ -92,7 +92,7 @@ describe('a guard', () => {
       breakServer();
       await world.time.advance(START + hour * HOUR - world.time.now());
       await pass(() => started().length === hour * 2 + 1, 'the first test');
-      await pass(async () => (await workspace().runs.list())[0]?.status === 'completed', 'its end');
+      await pass(async () => (await workspace().runs.newest(100))[0]?.status === 'completed', 'its end');
       breakServer('web-2', 'ok');
       expect(await untilRun(hour)).toBe('reachable');
       expect(started()).toHaveLength(hour * 2 + 2);
@@ -160,7 +160,10 @@ describe('a guard', () => {
     await world.time.advance(HOUR);
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await pass(() => started().length === 1, 'the person’s test');
-    await pass(async () => (await workspace().runs.list())[0]?.guards?.length === 1, 'the guard that waits');
+    await pass(
+      async () => (await workspace().runs.newest(100))[0]?.guards?.length === 1,
+      'the guard that waits',
+    );
     world.service.world.setRunOutcome({ ...STOREFRONT, durationMs: 1_000 });
     // The message that showed it is gone.
     world.slack.fault({ method: 'chat.update', error: 'message_not_found' });
@@ -232,7 +235,7 @@ describe('a guard', () => {
     breakServer();
     await world.time.advance(HOUR);
     await pass(() => started().length === 1, 'the first test');
-    await pass(async () => (await workspace().runs.list())[0]?.status === 'completed', 'its end');
+    await pass(async () => (await workspace().runs.newest(100))[0]?.status === 'completed', 'its end');
     world.slack.uninstall(TEAM);
     await world.logged('"event":"uninstalled"');
     for (let minute = 0; minute < 20; minute += 1) await world.time.advance(MINUTE);

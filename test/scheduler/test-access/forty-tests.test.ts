@@ -49,7 +49,7 @@ it('S10: of forty tests at once in one workspace every root shows its end within
     at.map((index) => world.as('member').command(channelOf(index), `/deckhand test shop-${index}`)),
   );
   await passUntil(() => shownAt.size === RUNS);
-  const started = await world.app.workspaces.open(TEAM).runs.list();
+  const started = await world.app.workspaces.open(TEAM).runs.newest(100);
   const lateMs = started.map((run) => {
     const index = Number(run.target.project.permalink.split('-')[1]);
     return (shownAt.get(index) ?? Number.POSITIVE_INFINITY) - (run.completedAt ?? 0);
