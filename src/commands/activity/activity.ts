@@ -4,6 +4,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Account } from '../../records/accounts.ts';
+import { deliver } from '../../scheduler/deliver.ts';
 import { type Activity, type ActivityRange, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import {
@@ -91,7 +92,7 @@ async function share(value: string | undefined, context: ActionContext): Promise
   const feed = await fetchOf(query, context);
   // Posted before the reply, so that where Slack refuses the button can be pressed again.
   const shared = await messageOf(query, feed, { kind: 'channel', sharedBy: user }, context);
-  await workspace.slack.post({ channel, message: shared });
+  await deliver(workspace, { id: `shared ${caller.requestId}`, channel, message: shared });
   const message = await messageOf(query, feed, { kind: 'asker', isShared: true }, context);
   return { kind: 'replace', message, audit: { target: query.account } };
 }

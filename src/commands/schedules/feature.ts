@@ -1,4 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
+import { isDirect, mayRead } from '../../core/direct.ts';
 import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
 import type { Message } from '../../core/message.ts';
@@ -73,18 +74,30 @@ interface ListOptions<R> extends Pick<ScheduleListing, 'removed' | 'isShared'> {
   isMeant?: ((schedule: Schedule<R>) => boolean) | undefined;
 }
 
+/** Schedules that a person may read, or with undefined a channel. */
+async function listVisible<R>(
+  kind: ScheduleKind<R>,
+  workspace: Workspace,
+  user: string | undefined,
+): Promise<Schedule<R>[]> {
+  const all = await kind.list(workspace);
+  return all.filter(({ channel, setUpBy: person }) => mayRead(user, { channel, person }));
+}
+
 /** Lists this channel's, or all of a kind. */
 export async function listOf<R>(
-  { kind, list, face }: ScheduleFeature<R>,
+  { kind, list }: ScheduleFeature<R>,
   { caller, workspace }: CommandContext,
   scope: ListScope,
   { removed, isShared, isMeant = () => true }: ListOptions<R> = {},
 ): Promise<Message> {
-  const all = (await kind.list(workspace)).filter(isMeant);
+  // A list that a channel reads names nothing of anybody's direct messages elsewhere.
+  const reader = isShared === true && !isDirect(caller.channel) ? undefined : caller.user;
+  const all = (await listVisible(kind, workspace, reader)).filter(isMeant);
   const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === caller.channel);
   const records = listed.map(({ record }) => record);
   const elsewhere = all.length - listed.length;
-  const bad = (await workspace.store.unreadable()).filter(({ collection }) => collection === face.plural);
+  const bad = await workspace.store.unreadable([kind.collection]);
   const known = { scope, elsewhere, unreadable: bad.length, word: workspace.word };
   return list(records, { ...known, removed, ...defined({ isShared }) }, workspace);
 }
@@ -127,7 +140,7 @@ export async function resolveSchedule<R>(
   named: string | undefined,
   fits: (schedule: Schedule<R>) => boolean = () => true,
 ): Promise<Schedule<R>> {
-  const all = await kind.list(workspace);
+  const all = await listVisible(kind, workspace, caller.user);
   const here = all.filter(({ channel }) => channel === caller.channel);
   const { noun, plural, commands } = face;
   const severalOf = (some: readonly Schedule<R>[]): UserError => {

@@ -3,6 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Schedule } from '../../records/schedules.ts';
+import { deliver } from '../../scheduler/deliver.ts';
 import {
   pauseSchedule,
   removeSchedules,
@@ -88,14 +89,15 @@ function shareAction<R>(feature: ScheduleFeature<R>): Action {
   const { prefix } = feature.face;
   return {
     actionId: `${prefix}:share`,
+    once: true,
     durable: true,
     async run(value, context) {
       const { scope } = fromButton(ShareButton, value);
       const channel = channelOf(context);
       const message = await listOf(feature, context, scope, { isShared: true });
       // Posted before the reply, so that where Slack refuses the button can be pressed again.
-      await context.workspace.slack.post({ channel, message });
-      return { kind: 'replace', message };
+      await deliver(context.workspace, { id: `shared ${context.caller.requestId}`, channel, message });
+      return { kind: 'replace', message, audit: { what: `${prefix} share` } };
     },
   };
 }

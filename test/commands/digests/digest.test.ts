@@ -40,6 +40,19 @@ describe('digest', () => {
     ]);
   });
 
+  it('list is shared with the channel once, however often the button is clicked, and audited', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    await ask(world, '/deckhand digest list', 'admin');
+    const { ts } = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? {};
+    await Promise.all([click(ts, 'digest:share'), click(ts, 'digest:share')]);
+    const read = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin));
+    await world.passUntil(() => read().includes('used already') && read().includes('"edits"'));
+    const shared = world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('of this channel'));
+    expect(shared).toHaveLength(1);
+    const entries = (await world.app.workspaces.open(TEAM).audit.latest(5)).map(({ entry }) => entry);
+    expect(entries).toContainEqual(expect.objectContaining({ what: 'digest share', where: CHANNEL }));
+  });
+
   it('add covers the last seven days in the person’s own zone where nothing else is said', async () => {
     await world.say('digest add daily 7:30');
     expect(await digests()).toMatchObject([{ range: 'last_7_days', zone: 'Europe/Lisbon' }]);
