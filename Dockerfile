@@ -12,7 +12,7 @@ RUN npm pack --pack-destination / && mv /deckhand-*.tgz /deckhand.tgz
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production STORE_URL=sqlite:///data/deckhand.sqlite HOST=0.0.0.0 PORT=3000
 ENV NODE_COMPILE_CACHE=/var/cache/deckhand
-# The tarball as anybody installs it, with what no bundle can hold.
+# The tarball as anybody installs it.
 RUN --mount=from=build,source=/deckhand.tgz,target=/deckhand.tgz npm install --global --no-audit --no-fund /deckhand.tgz
 WORKDIR /home/node
 # The one place that is written to; everything else may be mounted read-only.

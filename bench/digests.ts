@@ -10,8 +10,6 @@ import { cpuSeconds, type Program, residentBytes, startProgram } from './support
 import { printTable } from './support/tables.ts';
 
 const SIZES = (process.env.SIZES ?? '100,1000,10000').split(',').map(Number);
-/** Without deployments there is nothing to draw: what is left is what the rest of Deckhand costs. */
-const PICTURES = process.env.PICTURES !== 'no';
 /** How long Slack and the service take for an answer, so that calls are under way together. */
 const DELAY_MS = '20';
 /** As many calls as Deckhand has under way at one account, at most. */
@@ -37,7 +35,6 @@ export async function digests(): Promise<void> {
   printTable(
     [
       'workspaces',
-      'pictures',
       'delivered',
       'twice',
       'last one after',
@@ -53,8 +50,7 @@ export async function digests(): Promise<void> {
 
 async function measure(size: number): Promise<string[]> {
   const store = await freshFolder();
-  const DEPLOYS = PICTURES ? 'yes' : 'no';
-  const world = await startProgram('bench/peers/digest-world.ts', { DELAY_MS, DEPLOYS });
+  const world = await startProgram('bench/peers/digest-world.ts', { DELAY_MS });
   const env = {
     ...environment(world, store.storeUrl),
     LOG_LEVEL: 'info',
@@ -131,7 +127,6 @@ async function until(isDone: () => Promise<boolean>): Promise<void> {
 function rowOf(size: number, { told, seconds, idle, peak, cpu }: Outcome): string[] {
   return [
     String(size),
-    PICTURES ? 'one in ten' : 'none',
     String(told.reached),
     String(told.twice),
     `${seconds.toFixed(1)} s`,

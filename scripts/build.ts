@@ -1,13 +1,9 @@
-import { copyFile, mkdir, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { basename, join, resolve } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { rolldown } from 'rolldown';
-import { EXTERNAL } from './external.ts';
 
 const root = join(import.meta.dirname, '..');
-const require = createRequire(import.meta.url);
-const FONTS = '@expo-google-fonts/atkinson-hyperlegible';
 
 /** What libraries look for but Deckhand never uses. */
 const NEVER_USED = [
@@ -27,7 +23,7 @@ const bundle = await rolldown({
   cwd: root,
   input: { main: 'src/main.ts' },
   platform: 'node',
-  external: [...EXTERNAL, ...NEVER_USED],
+  external: NEVER_USED,
   onLog: (level, log, next) => (log.code === 'EVAL' ? undefined : next(level, log)),
 });
 const { output } = await bundle.write({
@@ -41,16 +37,5 @@ const { output } = await bundle.write({
   chunkFileNames: '[name]-[hash].js',
 });
 await bundle.close();
-await copyFonts();
 const bytes = output.reduce((sum, part) => sum + (part.type === 'chunk' ? part.code.length : 0), 0);
 process.stdout.write(`${output.length} files in ${folder}, ${(bytes / 1e6).toFixed(1)} MB of code\n`);
-
-async function copyFonts(): Promise<void> {
-  const target = join(folder, 'fonts');
-  await mkdir(target);
-  for (const file of [
-    '400Regular/AtkinsonHyperlegible_400Regular.ttf',
-    '700Bold/AtkinsonHyperlegible_700Bold.ttf',
-  ])
-    await copyFile(require.resolve(`${FONTS}/${file}`), join(target, basename(file)));
-}

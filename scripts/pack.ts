@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import process from 'node:process';
-import { EXTERNAL } from './external.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -15,8 +14,8 @@ const CHANGED: Readonly<Record<string, (text: string, path: string) => string>> 
 };
 
 /**
- * Around `npm pack`: the tarball has the bundle, a package.json with those packages alone that no bundle can hold, and
- * documents that link to nothing that it lacks. An interrupted `npm pack` is put right by the next one.
+ * Around `npm pack`: the tarball has the bundle, a package.json without dependencies, and documents that link to
+ * nothing that it lacks. An interrupted `npm pack` is put right by the next one.
  */
 switch (process.argv[2]) {
   case 'before':
@@ -50,12 +49,8 @@ function restore(): void {
 }
 
 function reduce(text: string): string {
-  const { name, version, description, license, type, bin, files, dependencies } = JSON.parse(text);
-  const reduced = {
-    ...{ name, version, description, license, type, bin, files },
-    dependencies: Object.fromEntries(EXTERNAL.map((external) => [external, dependencies[external]])),
-    engines: { node: '>=24' },
-  };
+  const { name, version, description, license, type, bin, files } = JSON.parse(text);
+  const reduced = { name, version, description, license, type, bin, files, engines: { node: '>=24' } };
   return `${JSON.stringify(reduced, null, 2)}\n`;
 }
 

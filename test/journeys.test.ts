@@ -100,7 +100,7 @@ describe('the journey through Deckhand of', () => {
 });
 
 describe('the journey through Deckhand, by the clock, of', () => {
-  it('an occurrence of a digest with its picture', async () => {
+  it('an occurrence of a digest with its chart', async () => {
     const house = await openDigestWorld();
     try {
       house.deploy(true, 2);

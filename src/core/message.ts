@@ -26,13 +26,7 @@ export interface Message {
   text: string;
   blocks: KnownBlock[];
   /** The same with other blocks, for a workspace that does not take these. Never leaves the process. */
-  fallback?: (refusal?: Refusal) => Promise<Message>;
-}
-
-/** Why Slack did not take a message. */
-export interface Refusal {
-  /** Slack's own error word. */
-  reason: string;
+  fallback?: () => Message;
 }
 
 /** A piece of news for a thread; the key identifies it, so that it is never posted twice. */

@@ -170,18 +170,6 @@ const THREAD_WORDS: ReadonlySet<string> = new Set([
   'cannot_reply_to_message',
 ]);
 
-/** True where the workspace does not take the file. */
-export function isFileRefused(error: unknown): error is SlackFailure {
-  return isSlackFailure(error) && FILE_WORDS.has(error.reason);
-}
-
-const FILE_WORDS: ReadonlySet<string> = new Set([
-  'file_uploads_disabled',
-  'file_uploads_except_images_disabled',
-  'file_type_not_allowed',
-  'storage_limit_reached',
-]);
-
 /** True where Slack takes no message of that length. */
 export function isTooLong({ reason }: SlackFailure): boolean {
   return reason === 'msg_blocks_too_long' || reason === 'msg_too_long';

@@ -3,7 +3,7 @@ export const SCOPES = {
   commands: 'the slash command and the shortcuts',
   'app_mentions:read': 'messages that mention Deckhand by name, to answer them',
   'chat:write': 'messages and threads in the channels that it was invited to',
-  'files:write': 'pictures of digests and PDFs of invoices',
+  'files:write': 'PDFs of invoices',
   'im:write': 'direct messages about what a person set up',
   'users:read': 'who is an admin of the workspace, and a person’s time zone',
   'users:read.email': 'the address that the page of `link` shows beside the name',

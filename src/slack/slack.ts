@@ -127,11 +127,8 @@ function openWorkspaceSlack(shared: Shared, workspace: string) {
         if (!isTaken) span.fail('refused');
         return isTaken;
       }),
-    /**
-     * Puts a file up, and into a channel or thread where one is given; otherwise only Deckhand sees it.
-     * @returns the file's id, for a `slack_file`
-     */
-    upload: (upload: Upload): Promise<string> =>
+    /** Uploads a file into a channel or thread. */
+    upload: (upload: Upload): Promise<void> =>
       tracing.run({ name: 'upload', kind: 'internal' }, () => uploadFile({ call, web, clock }, upload)),
     permalink: async ({ channel, ts }: MessageRef) =>
       (await call('chat.getPermalink', { channel, message_ts: ts })).permalink,

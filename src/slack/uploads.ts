@@ -11,10 +11,7 @@ export interface Upload {
   filename: string;
   bytes: Uint8Array;
   title: string;
-  /** What a picture shows, for people who cannot see it. */
-  altText?: string | undefined;
-  /** Without one only Deckhand sees the file. */
-  channel?: string | undefined;
+  channel: string;
   threadTs?: string | undefined;
   /** Mrkdwn, escaped; stands above the file. */
   comment?: string | undefined;
@@ -26,9 +23,8 @@ interface Parts {
   clock: Clock;
 }
 
-/** More than any picture or invoice of ours; Slack itself takes 1 GB. */
+/** More than any invoice; Slack itself takes 1 GB. */
 const MAX_BYTES = 25 * 1024 * 1024;
-const MAX_ALT_TEXT = 1000;
 /** Slack says "OK" and the length. */
 const MAX_BYTES_OF_ANSWER = 64 * 1024;
 const UPLOAD_TIMEOUT_MS = 60_000;
@@ -37,26 +33,22 @@ const SHARE_ONCE: RetryPolicy = { ...INTERACTIVE_POLICY, retriesUnknown: 0 };
 
 /**
  * Announces a file, sends its bytes to the address that Slack names, and completes it. Not by the client's own upload in
- * one: it sends the token to that address too, calls the words for who cannot see a picture otherwise than Slack does,
- * and does not say which of the three calls failed, so that a retry could share the file twice.
+ * one: it sends the token to that address too, and does not say which of the three calls failed, so that a retry could share the file twice.
  * @throws SlackFailure
  */
-export async function uploadFile(parts: Parts, upload: Upload): Promise<string> {
+export async function uploadFile(parts: Parts, upload: Upload): Promise<void> {
   const { length } = upload.bytes;
   if (length === 0 || length > MAX_BYTES)
     throw new SlackFailure('files.getUploadURLExternal', 'rejected', length === 0 ? 'empty' : 'too_large');
   const file = await withRetries(parts.clock, INTERACTIVE_POLICY, () => send(parts, upload));
   const completion = completionOf(file, upload);
   await parts.call('files.completeUploadExternal', completion, SHARE_ONCE);
-  return file;
 }
 
 /** An address takes bytes once, so each try begins with a new one. */
 async function send(parts: Parts, upload: Upload): Promise<string> {
-  const { filename, bytes, altText } = upload;
-  const alt_txt = altText && [...altText].slice(0, MAX_ALT_TEXT).join('');
-  const file = { filename, length: bytes.length, ...defined({ alt_txt }) };
-  const announced = await parts.call('files.getUploadURLExternal', file);
+  const { filename, bytes } = upload;
+  const announced = await parts.call('files.getUploadURLExternal', { filename, length: bytes.length });
   const url = addressOf(announced.upload_url, parts.web.origin);
   await sendBytes(parts.web, url, bytes);
   return announced.file_id ?? '';
@@ -103,8 +95,10 @@ function isSlacks(url: URL, apiOrigin: string): boolean {
 
 function completionOf(id: string, upload: Upload): FilesCompleteUploadExternalArguments {
   const { title, channel, threadTs, comment } = upload;
-  const files: FilesCompleteUploadExternalArguments['files'] = [{ id, title }];
-  if (channel === undefined) return { files };
-  const shared = { files, channel_id: channel, ...defined({ initial_comment: comment }) };
+  const shared = {
+    files: [{ id, title }] as [{ id: string; title: string }],
+    channel_id: channel,
+    ...defined({ initial_comment: comment }),
+  };
   return threadTs === undefined ? shared : { ...shared, thread_ts: threadTs };
 }

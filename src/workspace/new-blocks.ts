@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Clock, DAY_MS } from '../core/clock.ts';
-import type { KnownBlock, Message, Refusal } from '../core/message.ts';
+import type { KnownBlock, Message } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
-import { isFileRefused, isSlackFailure, type SlackFailure } from '../slack/failure.ts';
+import { isSlackFailure, type SlackFailure } from '../slack/failure.ts';
 import type { Send, WorkspaceSlack } from '../slack/slack.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 
@@ -14,8 +14,8 @@ export type NewBlock = 'data_visualization' | 'data_table' | 'plan' | 'home_char
 
 export type Surface = 'message' | 'home';
 
-/** What a chart of Slack's own is remembered as. */
-export const CHART_BLOCKS = { message: 'data_visualization', home: 'home_chart' } as const;
+/** Names under which refused charts are remembered. */
+const CHART_BLOCKS = { message: 'data_visualization', home: 'home_chart' } as const;
 
 /** Which of the new blocks the workspace does not take. */
 export type NewBlocks = ReturnType<typeof createNewBlocks>;
@@ -47,16 +47,13 @@ export function createNewBlocks({ store, clock, log }: { store: WorkspaceStore; 
   ): Promise<T> {
     const block = newBlockIn(message, surface);
     const isRefused = block !== undefined && (await areRefused(block));
-    if (isRefused) return send(await fallbackOf(message), sendOnce, surface);
+    if (isRefused) return send(plainMessage(message), sendOnce, surface);
     try {
       return await sendOnce(message);
     } catch (error) {
-      const hasFallback = message.fallback !== undefined || block !== undefined;
-      // A plan holds no file.
-      const isItsFile = block !== 'plan' && isFileRefused(error);
-      if (!hasFallback || !(areBlocksRefused(error) || isItsFile)) throw error;
-      const sent = await send(await fallbackOf(message, error), sendOnce, surface);
-      if (block !== undefined) await refuse(block);
+      if (block === undefined || !areBlocksRefused(error)) throw error;
+      const sent = await send(plainMessage(message), sendOnce, surface);
+      await refuse(block);
       return sent;
     }
   }
@@ -69,12 +66,12 @@ export function withFallbacks(slack: WorkspaceSlack, blocks: NewBlocks): Workspa
   const respond: WorkspaceSlack['respond'] = async (url, message, ...how) => {
     const block = newBlockIn(message);
     const isRefused = block !== undefined && (await blocks.areRefused(block));
-    if (isRefused) return respond(url, await fallbackOf(message), ...how);
+    if (isRefused) return respond(url, plainMessage(message), ...how);
     if (await slack.respond(url, message, ...how)) return true;
-    if (block === undefined && message.fallback === undefined) return false;
+    if (block === undefined) return false;
     // A response address does not say whether the blocks were the reason.
-    const isTaken = await respond(url, await fallbackOf(message), ...how);
-    if (isTaken && block !== undefined) await blocks.refuse(block);
+    const isTaken = await respond(url, plainMessage(message), ...how);
+    if (isTaken) await blocks.refuse(block);
     return isTaken;
   };
 
@@ -106,10 +103,10 @@ function newBlockIn({ blocks }: Message, surface: Surface = 'message'): NewBlock
   return (['data_table', 'plan'] as const).find((type) => types.has(type));
 }
 
-/** What the message names itself, else the same with a plain table for each data table. */
-async function fallbackOf({ text, blocks, fallback }: Message, refusal?: Refusal): Promise<Message> {
-  if (fallback !== undefined) return fallback(refusal);
-  return { text, blocks: blocks.filter(({ type }) => type !== 'data_visualization').map(plainTable) };
+/** The message's own fallback, else its blocks that every workspace takes. */
+function plainMessage({ text, blocks, fallback }: Message): Message {
+  const plain = blocks.filter(({ type }) => type !== 'data_visualization' && type !== 'plan');
+  return fallback?.() ?? { text, blocks: plain.map(plainTable) };
 }
 
 function plainTable(block: KnownBlock): KnownBlock {

@@ -22,13 +22,11 @@ import type { TokenHealth } from '../slack/token-health.ts';
 import type { Sealer } from '../store/sealer.ts';
 import { GLOBAL, type Store, type UnreadableDocument } from '../store/store.ts';
 import { type Explained, explain } from '../views/blocks/failures.ts';
-import { createCharts } from './charts.ts';
 import { createHome } from './home-refresh.ts';
 import { createHostingCatalog } from './hosting-catalog.ts';
 import type { Installations } from './installations.ts';
 import type { LinkRequests, Requester } from './link-requests.ts';
 import { createNewBlocks, withFallbacks } from './new-blocks.ts';
-import { createDrawPng, type DrawPng } from './png.ts';
 import { createProjects, lookOnce } from './projects.ts';
 import { createRoles } from './roles.ts';
 import { createSlackPeople } from './slack-people.ts';
@@ -62,11 +60,10 @@ export type Workspaces = ReturnType<typeof createWorkspaces>;
 const MAX_OPEN = 500;
 
 export function createWorkspaces(parts: Parts) {
-  const drawPng = createDrawPng();
   const opened = new Map<string, Workspace>();
 
   function open(id: string): Workspace {
-    const workspace = opened.get(id) ?? openWorkspace({ ...parts, drawPng }, id);
+    const workspace = opened.get(id) ?? openWorkspace(parts, id);
     // What is used goes to the end.
     opened.delete(id);
     opened.set(id, workspace);
@@ -91,8 +88,8 @@ export function createWorkspaces(parts: Parts) {
   };
 }
 
-function openWorkspace(parts: Parts & { drawPng: DrawPng }, id: string) {
-  const { clock, metrics, tracing, service, installations, drawPng, config } = parts;
+function openWorkspace(parts: Parts, id: string) {
+  const { clock, metrics, tracing, service, installations, config } = parts;
   const log = parts.log.child({ workspace: id });
   const isInstalled = async (): Promise<boolean> => id === GLOBAL || installations.isInstalled(id);
   const store = parts.store.of(id);
@@ -141,7 +138,6 @@ function openWorkspace(parts: Parts & { drawPng: DrawPng }, id: string) {
     channels: createChannels(store),
     home,
     audit: createAudit({ store, clock, log, onRecord: home.refresh }),
-    charts: createCharts({ slack, newBlocks, drawPng, clock, log }),
     digests: createDigests(store),
     guards: createGuards(store),
     hosting: createHostingCatalog({ accounts, clock }),

@@ -58,6 +58,7 @@ const IN_OTHERS: ReadonlySet<string> = new Set([
   'testServerButton',
   'accessButton',
   'withFooterChange',
+  'withCharts',
 ]);
 
 /** Slack's method as its documentation has it: a form post with one of three payloads as JSON, and each fault by pointer. */

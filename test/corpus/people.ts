@@ -459,7 +459,7 @@ export const PEOPLE: readonly Subject[] = [
         [
           { what: 'Slack', health: 'well' as const, said: 'The token works.' },
           {
-            what: 'Picture uploads',
+            what: 'Uploads',
             health: 'limited' as const,
             said: 'The scope `files:write` is missing.',
           },

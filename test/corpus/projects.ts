@@ -2,7 +2,6 @@ import type { Run } from '../../src/records/test-runs.ts';
 import { activityMessage, feedBlocks } from '../../src/views/activity/activity.ts';
 import {
   chartBlock,
-  chartImage,
   chartWords,
   type DeploymentsData,
   deploymentBars,
@@ -95,7 +94,7 @@ export function chartData(hand: Hand): DeploymentsData {
     now: NOW,
     isTruncated: false,
   });
-  return { title: hand.text('acme, the last 7 days'), zone: 'Europe/Lisbon', bars, isTruncated: false };
+  return { zone: 'Europe/Lisbon', bars, isTruncated: false };
 }
 
 export function run(hand: Hand, change: Partial<Run> = {}): Run {
@@ -206,7 +205,6 @@ export const PROJECTS: readonly Subject[] = [
     none: () => [undefined, 'today' as const],
   }),
   subject(chartBlock, { 'of a week': (hand) => [chartData(hand)] }),
-  subject(chartImage, { 'of a week': (hand) => [chartData(hand), 'F0FILE', 500] }),
   subject(chartWords, { 'of a week': (hand) => [chartData(hand), 7] }),
   subject(projectUnfurl, {
     tested: (hand) => [ACCOUNT, project(hand), hand.maybe(run(hand))],

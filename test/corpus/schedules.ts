@@ -3,13 +3,12 @@ import type { Episode, Subject as EpisodeSubject } from '../../src/records/episo
 import type { Guard } from '../../src/records/guards.ts';
 import { ACTIVE } from '../../src/records/schedules.ts';
 import type { PlacedWatch } from '../../src/records/watches.ts';
-import { type Charts, chartBlock, chartImage } from '../../src/views/activity/chart.ts';
+import { chartBlock } from '../../src/views/activity/chart.ts';
 import {
   type AccountReport,
   digestMessage,
   digestModal,
   digestWords,
-  pictureRefusedMessage,
   threadMessages,
 } from '../../src/views/digests/digest.ts';
 import { episodeReply, episodeRoot, muteButtons } from '../../src/views/episodes/episode.ts';
@@ -61,11 +60,6 @@ const ZONE = 'Europe/Lisbon';
 const ALL = { scope: 'all', elsewhere: 0, word: WORD } as const;
 const HERE = { scope: 'here', elsewhere: 2, word: WORD } as const;
 
-function charts(hand: Hand): Charts {
-  const drawn = chartBlock(chartData(hand));
-  return new Map(drawn === undefined ? [] : [[ACCOUNT, drawn]]);
-}
-
 function digest(change: Partial<Digest> = {}): Digest {
   return {
     ...DIGEST,
@@ -105,7 +99,7 @@ function quiet(): AccountReport {
     kind: 'reported',
     account: ACCOUNT,
     activity,
-    data: { title: ACCOUNT, zone: ZONE, bars: [], isTruncated: false },
+    data: { zone: ZONE, bars: [], isTruncated: false },
   } as AccountReport;
 }
 
@@ -231,7 +225,7 @@ function home(hand: Hand, change: Partial<HomeData> = {}): [HomeData] {
       accounts: hand.list([account], (at) => ({ ...account, name: `account-${at}` }), 40),
       defaultAccount: ACCOUNT,
       figures: { acme: { stats: stats(hand), data: chartData(hand), skipped: skipped(hand) } },
-      charts: new Map([[ACCOUNT, chartImage(chartData(hand), 'F0FILE', 500)]]),
+      charts: new Map([[ACCOUNT, chartBlock(chartData(hand))]]),
       failing: hand
         .list([episode()(hand), episode({ owner: BEN })(hand)], () => episode()(hand), 12)
         .map(([, of, failing]) => ({
@@ -379,7 +373,7 @@ export const SCHEDULES: readonly Subject[] = [
     ],
   }),
   subject(digestMessage, {
-    'of an account': (hand) => [{ digest: digest(), next: NOW + DAY }, reports(hand), charts(hand)],
+    'of an account': (hand) => [{ digest: digest(), next: NOW + DAY }, reports(hand)],
     'of a project, late': (hand) => [
       { digest: projectDigest(hand), next: NOW + DAY, lateSince: NOW },
       [reported(hand)],
@@ -390,10 +384,6 @@ export const SCHEDULES: readonly Subject[] = [
   subject(threadMessages, {
     'of an account': (hand) => [[reported(hand)], digest()],
     'of a project': (hand) => [[reported(hand)], projectDigest(hand)],
-  }),
-  subject(pictureRefusedMessage, {
-    'a policy': () => [{ reason: 'storage_limit_reached' }],
-    'any other': (hand) => [{ reason: hand.text('odd') }],
   }),
   subject(timedList, {
     'digests here': (hand) => [

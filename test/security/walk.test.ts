@@ -9,7 +9,7 @@ import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support
 import { createWalked, walk } from '../support/walk.ts';
 
 const { email, apiKey, firstName, lastName } = DEMO_USERS.admin;
-// Late on a working day there are deployments of today, and so a picture of each project's.
+// Late on a working day there are deployments of today, and so a chart of each project's.
 const BUSY_DAY_OFFSET = Date.parse('2026-03-04T17:00:00Z') - Date.now();
 const BUSY_DAY: Clock = { ...systemClock, now: () => systemClock.now() + BUSY_DAY_OFFSET };
 const HOSTILE = [

@@ -21,7 +21,7 @@ async function upload(apiUrl: string, address: string): Promise<string[]> {
   agent.get(origin).intercept({ path, method: 'POST' }).reply(200, take);
   const call = (async () => ({ ok: true, upload_url: address, file_id: 'F0' })) as unknown as Call;
   const web = { agent, origin: new URL(apiUrl).origin } as unknown as Web;
-  const file = { filename: 'a.pdf', bytes: Buffer.from('%PDF'), title: 'A' };
+  const file = { filename: 'a.pdf', bytes: Buffer.from('%PDF'), title: 'A', channel: 'C1' };
   await uploadFile({ call, web, clock: systemClock }, file);
   return sent;
 }

@@ -149,4 +149,4 @@ export const messageBlock = z.discriminatedUnion('type', [
   markdown,
 ]);
 export const modalBlock = z.discriminatedUnion('type', [...everywhere, modalInput, alert]);
-export const homeBlock = z.discriminatedUnion('type', [...everywhere, input]);
+export const homeBlock = z.discriminatedUnion('type', [...everywhere, input, dataVisualization]);

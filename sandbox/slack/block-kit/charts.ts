@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fault } from './explain.ts';
 import { LIMITS } from './limits.ts';
 import { chars, id, items } from './texts.ts';
 
@@ -35,7 +36,7 @@ const line = z.strictObject({ type: z.literal('line'), ...axes });
 
 type Chart = z.infer<typeof pie> | z.infer<typeof bar> | z.infer<typeof area> | z.infer<typeof line>;
 
-/** A chart that Slack itself draws; messages only. */
+/** A chart that Slack itself draws, in messages and on App Home. */
 export const dataVisualization = z
   .strictObject({
     type: z.literal('data_visualization'),
@@ -62,4 +63,10 @@ function isComplete(chart: Chart): boolean {
       data.length === categories.length &&
       categories.every((category) => data.some((point) => point.label === category)),
   );
+}
+
+export function checkCharts(blocks: readonly { type: string }[], root: string): string[] {
+  const charts = blocks.filter(({ type }) => type === 'data_visualization');
+  if (charts.length <= LIMITS.charts) return [];
+  return [fault(`no more than ${LIMITS.charts} data_visualization blocks allowed`, root)];
 }

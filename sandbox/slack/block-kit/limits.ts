@@ -39,7 +39,7 @@ export const LIMITS = {
   dataTablePage: 100,
   /** In the cells of all data tables of a message. */
   dataTableText: 10_000,
-  chartsPerMessage: 2,
+  charts: 2,
   chartTitle: 50,
   chartLabel: 20,
   chartSeries: 6,

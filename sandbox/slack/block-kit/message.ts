@@ -1,4 +1,5 @@
 import { messageBlock } from './blocks.ts';
+import { checkCharts } from './charts.ts';
 import { explain, fault } from './explain.ts';
 import { LIMITS } from './limits.ts';
 import { countCells } from './tables.ts';
@@ -25,13 +26,9 @@ interface LooseBlock {
 }
 
 function checkTotals(blocks: readonly LooseBlock[], root: string): string[] {
-  const faults: string[] = [];
+  const faults = checkCharts(blocks, root);
   const tables = blocks.filter((block) => block.type === 'table');
   if (tables.length > LIMITS.tablesPerMessage) faults.push(fault('only_one_table_allowed', root));
-  const charts = blocks.filter((block) => block.type === 'data_visualization');
-  if (charts.length > LIMITS.chartsPerMessage) {
-    faults.push(fault(`no more than ${LIMITS.chartsPerMessage} data_visualization blocks allowed`, root));
-  }
   const cells = blocks
     .filter((block) => block.type === 'data_table')
     .reduce((sum, block) => sum + countCells(block), 0);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { homeBlock, modalBlock } from './blocks.ts';
+import { checkCharts } from './charts.ts';
 import { explain, fault } from './explain.ts';
 import { LIMITS } from './limits.ts';
 import { chars, items, plainText } from './texts.ts';
@@ -39,6 +40,7 @@ export function checkView(view: unknown, type: 'modal' | 'home', root = '/view')
   if (!parsed.success) return explain(parsed.error.issues, root);
   return [
     ...checkAcross(parsed.data.blocks, `${root}/blocks`),
+    ...checkCharts(parsed.data.blocks, `${root}/blocks`),
     ...(type === 'modal' ? checkSubmit(parsed.data, root) : []),
     ...checkResponseUrls(parsed.data.blocks, root),
   ];

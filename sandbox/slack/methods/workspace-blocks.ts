@@ -6,7 +6,7 @@ const PICTURES = new Set(['png', 'jpg', 'jpeg', 'gif']);
 
 /**
  * Faults of blocks that depend on the workspace: types that its policies refuse, and pictures by a `slack_file` that is
- * not an uploaded picture of it, or not yet one.
+ * not an uploaded picture of it.
  */
 export function checkInWorkspace(workspace: Workspace, blocks: unknown, root: string): string[] {
   if (!Array.isArray(blocks)) return [];
@@ -40,10 +40,7 @@ function isPicture(workspace: Workspace, given: unknown): boolean {
   const file = [...workspace.files.values()].find(
     (one) => one.completed && (one.id === given.id || String(given.url ?? ' ').includes(one.id)),
   );
-  if (file === undefined || !PICTURES.has(file.filetype)) return false;
-  if (file.early >= (policyOf(workspace, 'slowPictures') ?? 0)) return true;
-  file.early += 1;
-  return false;
+  return file !== undefined && PICTURES.has(file.filetype);
 }
 
 function isRecord(value: unknown): value is Json {

@@ -35,7 +35,6 @@ export function announceFile(
     filetype,
     size: given.size,
     completed: false,
-    early: 0,
     uploadKey: secretHex(24),
     user: given.user,
     created: Math.floor(world.time.wall() / 1000),

@@ -61,8 +61,6 @@ export interface SlackFile {
   altText?: string;
   bytes?: Buffer;
   completed: boolean;
-  /** How often it was to be shown too early. */
-  early: number;
   uploadKey: string;
   user: string;
   created: number;
@@ -160,8 +158,6 @@ export interface Policy {
   longestBlocks?: number;
   /** Blocks of these types are refused (`invalid_blocks`), as by a workspace that does not have them yet. */
   refusedBlocks?: readonly string[];
-  /** How often an uploaded picture is refused before it may be shown (`invalid_blocks`): Slack takes files a moment later. */
-  slowPictures?: number;
 }
 
 export interface Workspace {

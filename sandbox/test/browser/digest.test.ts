@@ -7,7 +7,7 @@ import { connectDemo, README_SIZE, visit } from './workspace.ts';
 
 const HOUR = 3_600_000;
 
-describeInBrowser('a digest, set up in its form and read with its picture', () => {
+describeInBrowser('a digest, set up in its form and read with its chart', () => {
   const browser = useBrowser();
   const time = createManualClock('2026-03-02T08:00:00Z');
   let world: TestWorld;

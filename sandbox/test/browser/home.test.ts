@@ -45,7 +45,7 @@ describeInBrowser('App Home, as a person opens it', () => {
     await home.getByText('1 of 7 servers is unreachable').waitFor();
     await home.getByText(/Digest of .*every Monday at 09:00, Europe\/Lisbon/).waitFor();
     await home.getByText(/Invoice notices of/).waitFor();
-    await home.getByRole('img', { name: /Chart of deployments per day/ }).waitFor();
+    await home.getByRole('img', { name: /Deployments per day/ }).waitFor();
     await page.setViewportSize({ width: 1180, height: 1250 });
     await takePicture(page, 'home');
     await page.setViewportSize(README_SIZE.viewport);

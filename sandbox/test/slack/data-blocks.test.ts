@@ -71,11 +71,15 @@ describe('a chart', () => {
     expect(faultsOf(short)).toContain('one data point for each of `axis_config.categories`');
   });
 
-  it('stands in messages only, at most twice', () => {
-    expect(checkMessageBlocks([bars(), bars()])).toEqual([]);
-    expect(checkMessageBlocks([bars(), bars(), bars()]).join()).toContain('no more than 2');
-    const home = checkView({ type: 'home', blocks: [bars()] }, 'home');
-    expect(home.join()).toContain('unsupported type: data_visualization');
+  it('stands in messages and on App Home, at most twice, and in no modal', () => {
+    const home = (...blocks: object[]) => checkView({ type: 'home', blocks }, 'home');
+    for (const check of [checkMessageBlocks, (blocks: object[]) => home(...blocks)]) {
+      expect(check([bars(), bars()])).toEqual([]);
+      expect(check([bars(), bars(), bars()]).join()).toContain('no more than 2');
+    }
+    const title = { type: 'plain_text', text: 'Figures' };
+    const modal = checkView({ type: 'modal', title, blocks: [bars()] }, 'modal');
+    expect(modal.join()).toContain('unsupported type: data_visualization');
   });
 });
 

@@ -180,20 +180,6 @@ describe('a workspace’s other limits', () => {
     });
   });
 
-  it('take a picture that was just uploaded only a moment later', async () => {
-    const { client, slack, forbid } = await withRoot();
-    forbid({ slowPictures: 1 });
-    await client.filesUploadV2({ file: Buffer.from('png'), filename: 'chart.png' });
-    const [{ id } = { id: '' }] = slack.files('T0ACME');
-    const blocks = [{ type: 'image', alt_text: 'x', slack_file: { id } }];
-    const post = () =>
-      client.apiCall('chat.postMessage', { ...DEPLOYS, text: 'x', blocks: JSON.stringify(blocks) });
-    expect((await refusalOf(post())).messages).toEqual([
-      '[ERROR] invalid slack file [json-pointer:/blocks/0/slack_file]',
-    ]);
-    expect((await post()).ok).toBe(true);
-  });
-
   it.each(['enterprise_is_restricted', 'team_access_not_granted'] as const)(
     'refuse every call with %s',
     async (access) => {

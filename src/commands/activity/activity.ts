@@ -13,6 +13,7 @@ import {
   activityMessage,
   chartOf,
 } from '../../views/activity/activity.ts';
+import { withCharts } from '../../views/activity/chart.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
@@ -91,27 +92,26 @@ async function share(value: string | undefined, context: ActionContext): Promise
   const query = fromButton(ActivityAsk, value);
   const feed = await fetchOf(query, context);
   // Posted before the reply, so that where Slack refuses the button can be pressed again.
-  const shared = await messageOf(query, feed, { kind: 'channel', sharedBy: user }, context);
+  const shared = messageOf(query, feed, { kind: 'channel', sharedBy: user }, context);
   await deliver(workspace, { id: `shared ${caller.requestId}`, channel, message: shared });
-  const message = await messageOf(query, feed, { kind: 'asker', isShared: true }, context);
+  const message = messageOf(query, feed, { kind: 'asker', isShared: true }, context);
   return { kind: 'replace', message, audit: { target: query.account } };
 }
 
 /** A feed, and what could not be read of it. */
 type Fetched = Activity & { skipped: readonly SkippedRows[] };
 
-async function messageOf(
+function messageOf(
   query: ActivityAsk,
   feed: Fetched,
   audience: ActivityAudience,
   { workspace }: CommandContext,
-): Promise<Message> {
+): Message {
   const message = (chart?: KnownBlock): Message =>
     withSkipped(activityMessage(query, feed, audience, chart), feed.skipped);
   if (!query.stats) return message();
   const data = chartOf(query, feed, workspace.clock.now());
-  const asked = new Map([[query.account, data]]);
-  return workspace.charts.message(asked, (charts) => message(charts.get(query.account)));
+  return withCharts(new Map([[query.account, data]]), (charts) => message(charts.get(query.account)));
 }
 
 async function fetchOf(query: ActivityAsk, { caller, workspace }: CommandContext): Promise<Fetched> {

@@ -7,11 +7,11 @@ import { SCHEDULES } from '../../records/account-keys.ts';
 import { projectOfChannel } from '../../records/channels.ts';
 import type { Digest } from '../../records/digests.ts';
 import { nextOf } from '../../records/timed-schedules.ts';
-import { DIGESTS, drawDigest, frameOf } from '../../scheduler/digests/digest.ts';
+import { DIGESTS, frameOf } from '../../scheduler/digests/digest.ts';
 import { gatherReports } from '../../scheduler/digests/reports.ts';
 import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
 import type { Choices } from '../../scheduler/schedules/timed.ts';
-import { digestModal, digestWords, withFooterChange } from '../../views/digests/digest.ts';
+import { digestMessage, digestModal, digestWords, withFooterChange } from '../../views/digests/digest.ts';
 import { SCHEDULE_FACES, type ScheduleChange } from '../../views/schedules/schedule.ts';
 import { timedList } from '../../views/schedules/timed.ts';
 import { findProject } from '../../workspace/projects.ts';
@@ -197,5 +197,5 @@ async function preview(context: CommandContext, named: string | undefined): Prom
   if (reports.length === 0)
     throw new UserError('The account of this digest is not connected any more.', 'accounts');
   const frame = { ...frameOf(workspace, digest), isPreview: true };
-  return { kind: 'private', message: await drawDigest(workspace, frame, reports) };
+  return { kind: 'private', message: digestMessage(frame, reports) };
 }

@@ -4,7 +4,7 @@ import { HOUR_MS, withTimeout } from '../../core/clock.ts';
 import type { Message } from '../../core/message.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { type DeploymentsData, isWorthDrawing } from '../../views/activity/chart.ts';
+import { type DeploymentsData, withCharts } from '../../views/activity/chart.ts';
 import { homeView, refusedHomeView, type ShownFigures } from '../../views/home/home.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
@@ -97,11 +97,10 @@ async function publish(
         latest = await send({ type: 'home', blocks }, latest);
         return latest;
       };
-      const message = await workspace.charts.message(
-        chartsOf(figures),
-        (charts) => ({ text: '', blocks: homeView({ ...home, figures, charts }).blocks }),
-        { surface: 'home', meanwhile: show },
-      );
+      const message = withCharts(chartData(figures), (charts) => ({
+        text: '',
+        blocks: homeView({ ...home, figures, charts }).blocks,
+      }));
       return workspace.newBlocks.send(message, show, 'home');
     };
     try {
@@ -126,13 +125,9 @@ export const refreshHomeJob = defineJob({
   run: refreshHome,
 });
 
-/** As many as Slack draws in a message. */
-const MAX_CHARTS = 2;
-
-/** What the charts of the first accounts that are worth one show. */
-function chartsOf(figures: ShownFigures): Map<string, DeploymentsData> {
-  const known = new Map<string, DeploymentsData>();
+function chartData(figures: ShownFigures): Map<string, DeploymentsData> {
+  const data = new Map<string, DeploymentsData>();
   for (const [account, figure] of figures === 'loading' ? [] : Object.entries(figures))
-    if ('data' in figure && figure.data && isWorthDrawing(figure.data)) known.set(account, figure.data);
-  return new Map([...known].slice(0, MAX_CHARTS));
+    if ('data' in figure && figure.data) data.set(account, figure.data);
+  return data;
 }

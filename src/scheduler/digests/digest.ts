@@ -1,17 +1,11 @@
-import type { Message, Refusal } from '../../core/message.ts';
+import type { Message } from '../../core/message.ts';
 import { asClause } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { Digest } from '../../records/digests.ts';
 import { accountsChanged } from '../../records/schedules.ts';
 import { nextOf } from '../../records/timed-schedules.ts';
 import type { MessageRef } from '../../slack/slack.ts';
-import {
-  type DigestFrame,
-  digestMessage,
-  pictureRefusedMessage,
-  threadMessages,
-} from '../../views/digests/digest.ts';
-import type { ChartOptions } from '../../workspace/charts.ts';
+import { type DigestFrame, digestMessage, threadMessages } from '../../views/digests/digest.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import {
@@ -23,7 +17,7 @@ import {
   undeliverableReason,
 } from '../deliver.ts';
 import { type Occurrence, TimedKind } from '../schedules/timed.ts';
-import { type Gathered, gatherReports, isPassing, isQuiet, reportedOf } from './reports.ts';
+import { type Gathered, gatherReports, isPassing, isQuiet } from './reports.ts';
 
 export const DIGESTS = new TimedKind<Digest>({
   noun: 'digest',
@@ -52,7 +46,7 @@ async function runDigest(workspace: Workspace, job: Job<Occurrence>, startedAt: 
     if (digest.skipQuiet && isQuiet(reports, digest))
       return DIGESTS.end(workspace, job.data, { outcome: 'quiet' });
   }
-  await post(run, reports, isPosted);
+  await post(run, reports);
 }
 
 /** Later than this is late. */
@@ -66,10 +60,10 @@ function lateSinceOf({ scheduledAt }: Occurrence, now: number, startedAt: number
   return now - scheduledAt >= allowed ? scheduledAt : undefined;
 }
 
-async function post(run: OccurrenceRun, reports: readonly Gathered[], isPosted: boolean): Promise<void> {
+async function post(run: OccurrenceRun, reports: readonly Gathered[]): Promise<void> {
   const { workspace, digest, job, lateSince } = run;
   try {
-    await postDigest(run, reports, isPosted);
+    await postDigest(run, reports);
     await DIGESTS.end(workspace, job.data, { outcome: lateSince === undefined ? 'posted' : 'late' });
     const { id, channel } = digest;
     workspace.log.info({ event: 'digest_posted', channel, digest: id }, 'Digest posted');
@@ -121,45 +115,19 @@ interface OccurrenceRun {
   lateSince: number | undefined;
 }
 
-/** A digest waits for Slack's rate limit to take its picture, but not for long: its text matters more. */
-const BUSY_MS = 3 * 60_000;
-
 /**
  * Posts the occurrence's message and thread.
- * @param isPosted true where the message was posted already, before a kill
  * @throws SlackFailure
  */
-async function postDigest(
-  run: OccurrenceRun,
-  reports: readonly Gathered[],
-  isPosted: boolean,
-): Promise<void> {
+async function postDigest(run: OccurrenceRun, reports: readonly Gathered[]): Promise<void> {
   const { workspace, digest, job, lateSince } = run;
   const { signal } = job;
-  const frame = frameOf(workspace, digest, lateSince);
-  let refusal: Refusal | undefined;
-  const onRefused = (refused: Refusal): void => {
-    refusal ??= refused;
-  };
-  const message = isPosted
-    ? digestMessage(frame, reports)
-    : await drawDigest(workspace, frame, reports, { busyMs: BUSY_MS, signal, onRefused });
+  const message = digestMessage(frameOf(workspace, digest, lateSince), reports);
   const { channel } = digest;
   const id = DIGESTS.nameOf(job.data);
   const sending = { signal, possibleDuplicate: job.attempt > 1 };
   const root = await deliver(workspace, { id, channel, message, ...sending });
-  if (root.ts !== '') await postThread(run, root, reports, refusal);
-}
-
-/** The message with the charts of its accounts. */
-export function drawDigest(
-  { charts }: Pick<Workspace, 'charts'>,
-  frame: DigestFrame,
-  reports: readonly Gathered[],
-  options?: ChartOptions,
-): Promise<Message> {
-  const data = new Map(reportedOf(reports).map((report) => [report.account, report.data]));
-  return charts.message(data, (drawn) => digestMessage(frame, reports, drawn), options);
+  if (root.ts !== '') await postThread(run, root, reports);
 }
 
 export function frameOf({ clock }: Workspace, digest: Digest, lateSince?: number): DigestFrame {
@@ -170,7 +138,6 @@ async function postThread(
   { workspace, digest, job }: OccurrenceRun,
   root: MessageRef,
   reports: readonly Gathered[],
-  refusal: Refusal | undefined,
 ): Promise<void> {
   const { channel } = digest;
   const { threads = true } = await workspace.channels.get(channel);
@@ -181,7 +148,6 @@ async function postThread(
     const what: Delivery = { id, channel, threadTs: root.ts, message, ...sending };
     return sendReply(workspace, channel, () => deliver(workspace, what));
   };
-  if (refusal !== undefined && !(await reply('picture', pictureRefusedMessage(refusal)))) return;
   for (const [at, message] of threadMessages(reports, digest).entries())
     if (!(await reply(`reply ${at}`, message))) return;
 }

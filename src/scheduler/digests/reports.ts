@@ -8,7 +8,7 @@ import { chartOf, eventsOf } from '../../views/activity/activity.ts';
 import { totalOf } from '../../views/activity/chart.ts';
 import { unlistedFailures } from '../../views/activity/stats.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import type { AccountReport, ReportedAccount } from '../../views/digests/digest.ts';
+import type { AccountReport } from '../../views/digests/digest.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** The report of an account, and the failure where there is none. */
@@ -53,10 +53,6 @@ async function reportOf(
     workspace.log.warn({ event: 'digest_account_failed', ...fields }, 'Account of a digest did not answer');
     return { ...failed, error };
   }
-}
-
-export function reportedOf(reports: readonly Gathered[]): ReportedAccount[] {
-  return reports.filter((report) => report.kind === 'reported');
 }
 
 /** It may be over in a minute. A feed that is not found says nothing about the account. */

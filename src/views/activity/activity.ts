@@ -76,10 +76,9 @@ export function chartOf(
 ): DeploymentsData {
   const { range, zone, project } = query;
   const events = eventsOf(activity.events, project?.permalink);
-  const of = project === undefined ? query.account : `${sanitize(project.name, 40)} in ${query.account}`;
   const scope = { zone, isTruncated: isTruncated(activity) };
   const bars = deploymentBars(events, { ...scope, range, now });
-  return { ...scope, title: `${of}, ${RANGE_WORDS[range].name}`, bars };
+  return { ...scope, bars };
 }
 
 /** True where the service cut the feed, so that its beginning is missing. */

@@ -1,8 +1,8 @@
 import { HOUR_MS } from '../../core/clock.ts';
-import type { DataVisualizationBlock, KnownBlock } from '../../core/message.ts';
-import { sanitize, truncate } from '../../core/mrkdwn.ts';
+import type { DataVisualizationBlock, KnownBlock, Message } from '../../core/message.ts';
+import { sanitize } from '../../core/mrkdwn.ts';
 import type { ActivityEvent, ActivityRange } from '../../service/activity.ts';
-import { dayName, dayOf, daysBetween, shortDayName } from '../blocks/days.ts';
+import { dayAndMonth, dayOf, daysBetween, shortDayName } from '../blocks/days.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { section } from '../blocks/message.ts';
 
@@ -41,10 +41,8 @@ export function outcomeIcon(event: string): string {
   return EVENTS.get(event)?.[0] ?? ':small_blue_diamond:';
 }
 
-/** What a chart of deployments shows, and its alternative text says. */
+/** The data of a chart of deployments. */
 export interface DeploymentsData {
-  /** Whose and of when, e.g. "acme, the last 7 days"; may be foreign. */
-  title: string;
   /** IANA zone in which days begin. */
   zone: string;
   /** Every day, in order, also those without deployments. */
@@ -59,21 +57,20 @@ export interface DeploymentsBar extends Record<Outcome, number> {
   day: string;
 }
 
-export const OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const satisfies readonly Outcome[];
-export const OUTCOME_NAMES = { succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Cancelled' } as const;
-export const CHART_TITLE = 'Deployments per day';
-const MAX_ALT_TEXT = 1000;
+const OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const satisfies readonly Outcome[];
+const OUTCOME_NAMES = { succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Cancelled' } as const;
+const CHART_TITLE = 'Deployments per day';
 
 export function totalOf({ bars }: Pick<DeploymentsData, 'bars'>, outcome?: Outcome): number {
   return bars.reduce((sum, bar) => sum + (outcome === undefined ? totalOfBar(bar) : bar[outcome]), 0);
 }
 
-export function totalOfBar(bar: DeploymentsBar): number {
+function totalOfBar(bar: DeploymentsBar): number {
   return OUTCOMES.reduce((sum, outcome) => sum + bar[outcome], 0);
 }
 
 /** Cancelled deployments are explained only where there are some. */
-export function explainedOutcomes(data: Pick<DeploymentsData, 'bars'>): Outcome[] {
+function explainedOutcomes(data: Pick<DeploymentsData, 'bars'>): Outcome[] {
   return OUTCOMES.filter((outcome) => outcome !== 'cancelled' || totalOf(data, outcome) > 0);
 }
 
@@ -100,39 +97,11 @@ function countedWords(amountOf: (outcome: Outcome) => number): string {
 }
 
 /** False where nothing was deployed, and for a single day, whose numbers stand in the message already. */
-export function isWorthDrawing(data: Pick<DeploymentsData, 'bars'>): boolean {
+function isWorthDrawing(data: Pick<DeploymentsData, 'bars'>): boolean {
   return data.bars.length > 1 && totalOf(data) > 0;
 }
 
-/** "Days in Europe/Lisbon" */
-export function zoneWords({ zone }: Pick<DeploymentsData, 'zone'>): string {
-  return `Days in ${zone}`;
-}
-
-/** "Deployments per day, acme, the last 7 days", as the title of the picture's file. */
-export function chartName(data: Pick<DeploymentsData, 'title'>): string {
-  return `${CHART_TITLE}, ${whose(data)}`;
-}
-
-/** Slack does not say whether it reads markup in titles and alternative texts, so none is left for it to read. */
-function whose({ title }: Pick<DeploymentsData, 'title'>): string {
-  return sanitize(title, 200).replaceAll('<', '‹').replaceAll('>', '›');
-}
-
-/** The picture in words, for those who do not see it. */
-export function altText(data: DeploymentsData): string {
-  const busy = data.bars.filter((bar) => totalOfBar(bar) > 0);
-  const each = busy.map((bar) => `${dayName(bar.day)}: ${barWords(bar)}`);
-  const sentences = [
-    `Chart of ${CHART_TITLE.toLowerCase()}, ${whose(data)}.`,
-    `${totalWords(data)}.`,
-    ...(data.isTruncated ? ['The service lists its latest events only, so earlier ones are missing.'] : []),
-    ...(each.length === 0 ? [] : [`${each.join('; ')}.`]),
-  ];
-  return truncate(sentences.join(' '), MAX_ALT_TEXT);
-}
-
-export function barWords(bar: DeploymentsBar): string {
+function barWords(bar: DeploymentsBar): string {
   return countedWords((outcome) => bar[outcome]);
 }
 
@@ -206,33 +175,69 @@ function firstDay(range: ActivityRange, today: string): string {
 /** The charts of a message, by account. */
 export type Charts = ReadonlyMap<string, KnownBlock>;
 
-/** Of a bar of words, in characters. */
-const WIDTH = 16;
+/** More would make the message too long. */
+const MAX_CHARTS = 4;
+/** Lines for all charts in words together. */
+const WORDS_ROOM = 30;
 
-/** The chart that Slack draws; undefined where it has more days than Slack takes. */
-export function chartBlock(data: DeploymentsData): DataVisualizationBlock | undefined {
-  if (data.bars.length > LIMITS.chartCategories) return undefined;
+/**
+ * Builds a message with a chart for each account with deployments. Charts beyond the two that Slack draws are words, and
+ * so are all if Slack refuses the block.
+ */
+export function withCharts(
+  data: ReadonlyMap<string, DeploymentsData>,
+  build: (charts: Charts) => Message,
+): Message {
+  const charts = [...data].filter(([, each]) => isWorthDrawing(each)).slice(0, MAX_CHARTS);
+  if (charts.length === 0) return build(new Map());
+  const maxLines = Math.floor(WORDS_ROOM / charts.length);
+  const words = charts.map(([account, each]) => [account, chartWords(each, maxLines)] as const);
+  const drawn = charts
+    .slice(0, LIMITS.chartsInMessage)
+    .map(([account, each]) => [account, chartBlock(each)] as const);
+  return { ...build(new Map([...words, ...drawn])), fallback: () => build(new Map(words)) };
+}
+
+/** The chart that Slack draws. */
+export function chartBlock(data: DeploymentsData): DataVisualizationBlock {
+  const { size, groups } = groupDays(data.bars);
   return {
     type: 'data_visualization',
-    title: CHART_TITLE,
+    title: size === 1 ? CHART_TITLE : `Deployments, ${size} days a bar`,
     chart: {
       type: 'bar',
       series: explainedOutcomes(data).map((outcome) => ({
         name: OUTCOME_NAMES[outcome],
-        data: data.bars.map((bar) => ({ label: shortDayName(bar.day), value: bar[outcome] })),
+        data: groups.map((bars) => ({ label: spanName(bars), value: totalOf({ bars }, outcome) })),
       })),
       axis_config: {
-        categories: data.bars.map(({ day }) => shortDayName(day)),
-        x_label: sanitize(zoneWords(data), LIMITS.chartTitle),
+        categories: groups.map(spanName),
+        x_label: sanitize(`Days in ${data.zone}`, LIMITS.chartTitle),
       },
     },
   };
 }
 
-/** The chart as an uploaded picture. @param id Slack's id of the file */
-export function chartImage(data: DeploymentsData, id: string, maxAltText: number): KnownBlock {
-  return { type: 'image', slack_file: { id }, alt_text: truncate(altText(data), maxAltText) };
+type Bars = DeploymentsData['bars'];
+
+/** Consecutive days that share a bar, as few as Slack's limit of points allows. The last bar ends today. */
+function groupDays(bars: Bars): { size: number; groups: Bars[] } {
+  const size = Math.ceil(bars.length / LIMITS.chartCategories);
+  const groups: Bars[] = [];
+  for (let end = bars.length; end > 0; end -= size) groups.unshift(bars.slice(Math.max(0, end - size), end));
+  return { size, groups };
 }
+
+/** "Fri, Nov 20"; for several days "Nov 19–20" or "Oct 31–Nov 1". */
+function spanName(bars: Bars): string {
+  const [first, last] = [bars[0]?.day ?? '', bars.at(-1)?.day ?? ''];
+  if (first === last) return shortDayName(first);
+  const isOneMonth = first.slice(0, 7) === last.slice(0, 7);
+  return `${dayAndMonth(first)}–${isOneMonth ? Number(last.slice(8)) : dayAndMonth(last)}`;
+}
+
+/** Width of a bar of words, in characters. */
+const WIDTH = 16;
 
 /** The chart in words, a line for each day that has deployments. @param maxLines how many of the latest, up to 30 */
 export function chartWords(data: DeploymentsData, maxLines: number): KnownBlock {

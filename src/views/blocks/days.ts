@@ -16,9 +16,6 @@ export const shortDayName = dayFormat({ weekday: 'short', day: 'numeric', month:
 /** "Nov 20" */
 export const dayAndMonth = dayFormat({ day: 'numeric', month: 'short' });
 
-/** "Fri" */
-export const weekday = dayFormat({ weekday: 'short' });
-
 /** "America/New York"; mrkdwn. */
 export function zoneName(zone: string): string {
   return mrkdwn(zone.replaceAll('_', ' '), 60);

@@ -1,14 +1,5 @@
-import type { KnownBlock, Message, ModalView, Refusal } from '../../core/message.ts';
-import {
-  asClause,
-  bold,
-  capitalised,
-  code,
-  count,
-  dateTime,
-  linesWithin,
-  truncate,
-} from '../../core/mrkdwn.ts';
+import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
+import { bold, capitalised, code, count, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
 import type { Digest } from '../../records/digests.ts';
 import { ACTIVITY_RANGES, type Activity, type ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -20,14 +11,14 @@ import {
   percentage,
   totalOf,
   totalWords,
+  withCharts,
 } from '../activity/chart.ts';
 import { accountWords, RANGE_WORDS, sayNothingFailed, statsBlocks } from '../activity/stats.ts';
 import { zoneName } from '../blocks/days.ts';
 import { type Choice, checkboxesInput, searchInput, selectInput } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, skippedBlocks } from '../blocks/lists.ts';
-import { button, buttons, context, header, say, section } from '../blocks/message.ts';
-import { explainPolicy } from '../blocks/slack-failures.ts';
+import { button, buttons, context, header, section } from '../blocks/message.ts';
 import { accountInput, cadenceWords, type TimedForm, timedModal, timeInputs } from '../schedules/timed.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
@@ -62,11 +53,14 @@ const MAX_IN_FULL = 4;
 const FAILURES_ROOM = 2400;
 
 /** The root message: for each account its figures, its failures and its chart. */
-export function digestMessage(
-  frame: DigestFrame,
-  reports: readonly AccountReport[],
-  charts: Charts = new Map(),
-): Message {
+export function digestMessage(frame: DigestFrame, reports: readonly AccountReport[]): Message {
+  const data = reports.flatMap((report) =>
+    report.kind === 'reported' ? [[report.account, report.data] as const] : [],
+  );
+  return withCharts(new Map(data), (charts) => drawDigest(frame, reports, charts));
+}
+
+function drawDigest(frame: DigestFrame, reports: readonly AccountReport[], charts: Charts): Message {
   const { digest, lateSince } = frame;
   const range = RANGE_WORDS[digest.range].name;
   const inFull = reports.slice(0, MAX_IN_FULL);
@@ -173,26 +167,16 @@ export function withFooterChange(
   return { text, blocks: [...blocks.slice(0, -2).map(sendable), ...footerOf(frame, change)] };
 }
 
-/** Slack returns more of a chart or picture than it accepts. */
+/** Slack returns more of a chart than it accepts. */
 function sendable(block: KnownBlock): KnownBlock {
-  if (block.type === 'data_visualization')
-    return { type: block.type, title: block.title, chart: block.chart };
-  if (block.type !== 'image' || !('slack_file' in block)) return block;
-  const { slack_file: file, alt_text } = block;
-  return { type: 'image', slack_file: 'id' in file ? { id: file.id } : { url: file.url }, alt_text };
+  if (block.type !== 'data_visualization') return block;
+  return { type: block.type, title: block.title, chart: block.chart };
 }
 
 /** Slack refuses messages whose blocks hold much over 13,000 characters. */
 const MAX_CHARACTERS = 9_000;
 const MAX_BLOCKS = 40;
 const MAX_REPLIES = 4;
-
-/** Why words stand for a chart. */
-export function pictureRefusedMessage({ reason }: Refusal): Message {
-  const policy = explainPolicy(reason);
-  if (policy === undefined) return say(':warning: The chart is in words, because Slack refused its picture.');
-  return say(`:warning: The chart is in words, because ${asClause(policy.text)}. ${policy.next}`);
-}
 
 /** The events of each account as thread replies, by day; what is too long for a few replies is cut, with a note. */
 export function threadMessages(

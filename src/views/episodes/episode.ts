@@ -39,7 +39,7 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode): Me
     ],
   });
   if (tasks.length === 0) return build([]);
-  return { ...build(planOf(tasks)), fallback: async () => build([section(itemLines(tasks))]) };
+  return { ...build(planOf(tasks)), fallback: () => build([section(itemLines(tasks))]) };
 }
 
 /** What the thread has of a failure after the first, or of the recovery. */

@@ -58,7 +58,7 @@ export function testRootMessage(view: TestView): Message {
   });
   const plan = planOf(items);
   if (plan.length === 0) return build([]);
-  return { ...build(plan), fallback: async () => build([section(itemLines(items))]) };
+  return { ...build(plan), fallback: () => build([section(itemLines(items))]) };
 }
 
 /**

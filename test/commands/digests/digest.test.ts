@@ -351,18 +351,6 @@ describe('digest', () => {
     expect(world.posted()).toEqual([]);
   });
 
-  it('preview has its picture also where Slack needs a moment to show what was just uploaded', async () => {
-    world.deploy(true);
-    await world.say('digest add daily 09:00 UTC');
-    world.slack.policy(TEAM, { refusedBlocks: ['data_visualization'], slowPictures: 2 });
-    await world.as('admin').command(CHANNEL, '/deckhand digest preview');
-    const previews = () =>
-      world.slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('Deployment digest'));
-    await world.passUntil(() => previews().length > 0);
-    expect(JSON.stringify(previews())).toContain('slack_file');
-    expect(previews()).toHaveLength(1);
-  });
-
   describe('add without words', () => {
     const ann = () => world.as('admin');
     const blocks = () => JSON.stringify(ann().openView()?.content.blocks);

@@ -49,20 +49,19 @@ describe('a digest', () => {
     const chart = world.posted()[0]?.blocks?.find(({ type }) => type === 'data_visualization');
     expect(JSON.stringify(chart)).toContain('{"name":"Failed","data":[{"label":"Tue, Feb 24","value":0}');
     expect(JSON.stringify(chart)).toContain('{"label":"Mon, Mar 2","value":1}');
-    expect(world.slack.files(TEAM)).toEqual([]);
     const root = world.posted()[0]?.ts ?? '';
     await world.slack.until(() => world.slack.thread(TEAM, CHANNEL, root).length === 1);
     expect(JSON.stringify(world.slack.thread(TEAM, CHANNEL, root)[0]?.blocks)).toContain('by Kim');
     await world.untilLast('posted');
   });
 
-  it('shows an em dash where nothing was deployed, never 0 %, and draws no picture', async () => {
+  it('shows an em dash where nothing was deployed, never 0 %, and draws no chart', async () => {
     await world.say('digest add daily 09:00 UTC today');
     await world.time.advance(HOUR);
     await world.untilPosted(1);
     expect(shown()).toContain('*Success rate*\\n—  —');
     expect(shown()).toContain('No deployments in this time');
-    expect(world.slack.files(TEAM)).toEqual([]);
+    expect(shown()).not.toContain('data_visualization');
   });
 
   it('T5: gives the number of failures that the figures imply, where the feed of 100 events holds fewer', async () => {
@@ -283,49 +282,22 @@ describe('a digest', () => {
     expect(dms()).toHaveLength(1);
   });
 
-  it('shows a picture where Slack draws no chart, and asks for a chart only once', async () => {
+  it('shows words where Slack draws no chart, and asks for a chart only once', async () => {
     world.deploy(true);
     await world.say('digest add daily 09:00 UTC');
     world.slack.policy(TEAM, NO_CHARTS);
     await world.time.advance(HOUR);
     await world.untilPosted(1);
-    const [file] = world.slack.files(TEAM);
-    expect(shown()).toContain(`"slack_file":{"id":"${file?.id}"}`);
+    expect(shown()).toContain('▇ 1 succeeded');
     expect(shown()).not.toContain('data_visualization');
-    expect(file?.bytes?.subarray(1, 4).toString()).toBe('PNG');
-    expect(file?.altText).toContain('1 deployment: 1 succeeded');
     await world.untilLast('posted');
     world.deploy(false);
     await world.time.advance(DAY);
     await world.untilPosted(2);
-    expect(shown()).toContain('slack_file');
+    expect(shown()).toContain('1 failed');
     const posts = world.slack.calls.filter(({ method }) => method === 'chat.postMessage');
     expect(posts.filter(({ error }) => error === 'invalid_blocks')).toHaveLength(1);
   });
-
-  it.each([
-    [{ uploads: 'file_uploads_disabled' }, 'the workspace does not allow file uploads'],
-    [{ uploads: 'storage_limit_reached' }, 'the workspace’s storage for files is full'],
-    [{ fileTypes: ['pdf'] }, 'the workspace does not allow files of this type'],
-  ] satisfies [Policy, string][])(
-    'posts words without its picture where %o, with the reason in the thread',
-    async (policy, reason) => {
-      world.deploy(true);
-      await world.say('digest add daily 09:00 UTC');
-      world.slack.policy(TEAM, NO_CHARTS);
-      world.slack.policy(TEAM, policy);
-      await world.time.advance(HOUR);
-      await world.untilPosted(1);
-      expect(shown()).not.toContain('slack_file');
-      expect(shown()).toContain('▇ 1 succeeded');
-      const replies = () => world.slack.thread(TEAM, CHANNEL, world.posted()[0]?.ts ?? '');
-      await world.slack.until(() => replies().some(({ text }) => text.includes(`because ${reason}.`)));
-      await world.untilLast('posted');
-      expect(await world.app.workspaces.open(TEAM).digests.list()).toMatchObject([
-        { state: { kind: 'active' } },
-      ]);
-    },
-  );
 
   it.each([
     ['posting_to_channel_denied', 'the channel does not allow Deckhand to post there'],
@@ -353,20 +325,4 @@ describe('a digest', () => {
     expect(dms()).toEqual([]);
     expect(await world.app.workspaces.open(TEAM).channels.get(CHANNEL)).toMatchObject({ threads: false });
   });
-
-  it.each([['invalid_blocks', 'invalid_blocks', 'invalid_blocks'], ['file_uploads_disabled']])(
-    'posts words where the message may not show its picture: %s',
-    async (...errors) => {
-      world.deploy(true);
-      await world.say('digest add daily 09:00 UTC last_30_days');
-      for (const error of errors) world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
-      await world.time.advance(HOUR);
-      await world.passUntil(() => world.posted().length > 0);
-      expect(shown()).not.toContain('slack_file');
-      expect(shown()).toContain('▇ 1 succeeded');
-      await world.untilLast('posted');
-      expect(world.posted()).toHaveLength(1);
-      expect(dms()).toEqual([]);
-    },
-  );
 });

@@ -1,15 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
-import {
-  altText,
-  chartName,
-  type DeploymentsBar,
-  type DeploymentsData,
-  deploymentBars,
-  isWorthDrawing,
-} from '../../../src/views/activity/chart.ts';
-import { hostileText } from '../../support/hostile.ts';
+import { type DeploymentsBar, deploymentBars } from '../../../src/views/activity/chart.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 
@@ -55,14 +46,6 @@ describe('deployments by day', () => {
     expect(deploymentBars(events, { ...window, isTruncated: false }).at(-1)).toEqual(day('2026-11-21', 1));
   });
 
-  it.each([
-    [[day('2026-11-20', 3)], false],
-    [[day('2026-11-19'), day('2026-11-20')], false],
-    [[day('2026-11-19'), day('2026-11-20', 0, 1)], true],
-  ])('%j are worth a chart: %s', (bars, expected) => {
-    expect(isWorthDrawing({ bars })).toBe(expected);
-  });
-
   it('begin in the zone, also where clocks change', () => {
     const events = [
       event('2026-11-20T03:00:00Z'),
@@ -100,43 +83,5 @@ describe('deployments by day', () => {
       isTruncated: true,
     });
     expect(days.map((one) => one.day)).toEqual(['2026-11-19', '2026-11-20']);
-  });
-});
-
-const DATA: DeploymentsData = {
-  title: 'acme, the last 7 days',
-  zone: 'UTC',
-  isTruncated: false,
-  bars: [day('2026-11-19', 1000, 2, 1), day('2026-11-20', 1)],
-};
-
-describe('the words for the picture', () => {
-  it.each<[string, Partial<DeploymentsData>, string]>([
-    [
-      'say the same',
-      {},
-      'Chart of deployments per day, acme, the last 7 days. 1,004 deployments: 1,001 succeeded, 2 failed, 1 cancelled. Thursday, Nov 19: 1,000 succeeded, 2 failed, 1 cancelled; Friday, Nov 20: 1 succeeded.',
-    ],
-    ['say that there were none', { bars: [day('2026-11-20')] }, '7 days. No deployments.'],
-    ['say one as one', { bars: [day('2026-11-20', 1)] }, '1 deployment: 1 succeeded.'],
-    ['say what is missing', { isTruncated: true }, 'latest events only'],
-  ])('%s', (_what, change, expected) => {
-    expect(altText({ ...DATA, ...change })).toContain(expected);
-  });
-
-  it('have no markup and no direction marks, and neither has the name of the file', () => {
-    const title = '\u202e<!channel> <https://evil.example|ok>, today';
-    const shown = '‹!channel› ‹https://evil.example|ok›, today';
-    expect(chartName({ ...DATA, title })).toBe(`Deployments per day, ${shown}`);
-    expect(altText({ ...DATA, title })).toContain(`Chart of deployments per day, ${shown}.`);
-  });
-
-  it('never get longer than Slack takes', () => {
-    fc.assert(
-      fc.property(hostileText, fc.nat(62), (title, length) => {
-        const bars = Array.from({ length }, () => day('2026-11-20', 1e9, 1e9, 1e9));
-        expect(altText({ ...DATA, title, bars }).length).toBeLessThanOrEqual(1000);
-      }),
-    );
   });
 });

@@ -30,7 +30,10 @@ const LETTER_WIDTH = 10;
 function Grid({ chart, scale }: PartProps): ReactNode {
   const { categories } = chart.axis_config;
   const longest = Math.max(0, ...categories.map((category) => category.length));
-  const every = Math.ceil((longest * LETTER_WIDTH) / scale.step);
+  const width = longest * LETTER_WIDTH;
+  // The last name moves left rather than leave the drawing.
+  const moved = Math.max(0, scale.x(categories.length - 1) + width / 2 - WIDTH);
+  const every = Math.ceil((width + moved) / scale.step);
   return (
     <g className="chart-grid">
       {scale.ticks.map((tick) => (
