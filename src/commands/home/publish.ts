@@ -21,8 +21,8 @@ const FIGURES_TIMEOUT_MS = 300;
 
 const Opened = z.object({
   user: z.string(),
-  tab: z.string().nullish(),
-  view: z.object({ hash: z.string().nullish() }).nullish(),
+  tab: z.string().nullish().catch(undefined),
+  view: z.object({ hash: z.string().nullish() }).nullish().catch(undefined),
 });
 
 /** Shows what is known at once; the service's figures follow. */

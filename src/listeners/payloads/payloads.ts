@@ -12,6 +12,8 @@ import { type SlackHandles, type StoredEvent, type StoredRequest, storedCaller }
 import {
   ActionBody,
   EventBody,
+  findShape,
+  Id,
   type Interaction,
   ShortcutBody,
   SlashBody,
@@ -166,13 +168,13 @@ function messageOf({ message }: ActionBody): Message | undefined {
   return message?.blocks.length ? { text: message.text, blocks: message.blocks } : undefined;
 }
 
-/** An organisation's installation serves all its workspaces; otherwise each workspace has its own. */
+/** An organisation's installation serves all its workspaces; otherwise each workspace has its own. @throws ZodError if it names none */
 function workspaceOf(
   enterprise: string | undefined,
   team: string | undefined,
   isEnterpriseInstall: boolean,
 ): string {
-  return (isEnterpriseInstall ? (enterprise ?? team) : (team ?? enterprise)) ?? 'unknown';
+  return Id.parse(isEnterpriseInstall ? (enterprise ?? team) : (team ?? enterprise));
 }
 
 /**
@@ -203,16 +205,6 @@ function withoutSecrets({ token: _, event, ...body }: EventBody): EventBody {
   return { ...body, event: rest };
 }
 
-/** What Slack calls the payloads that it sends, beside commands and events. */
-export const INTERACTIONS: ReadonlySet<unknown> = new Set([
-  'block_actions',
-  'block_suggestion',
-  'message_action',
-  'shortcut',
-  'view_closed',
-  'view_submission',
-]);
-
 /** The span of a payload of Slack, up to its ack; begins a trace. An event counts by its type, if it has a handler. */
 export function payloadSpan(
   body: Record<string, unknown>,
@@ -226,7 +218,8 @@ function payloadName(
   handlers: Readonly<Record<string, unknown>>,
 ): string {
   if (type === undefined && command !== undefined) return 'slash_command';
-  if (typeof type === 'string' && INTERACTIONS.has(type)) return type;
-  const kind = isObject(event) ? String(event.type) : '';
-  return type === 'event_callback' && Object.hasOwn(handlers, kind) ? kind : 'other';
+  if (type !== 'event_callback')
+    return typeof type === 'string' && findShape(type) !== undefined ? type : 'other';
+  const kind = isObject(event) && typeof event.type === 'string' ? event.type : '';
+  return Object.hasOwn(handlers, kind) ? kind : 'other';
 }

@@ -3,8 +3,8 @@ import type { KnownBlock } from '../../core/message.ts';
 
 /** Slack's payloads, parsed at the edge: only what is needed, and nothing is trusted to be there. */
 
-/** Ids name records in the store, so only characters that are safe there are accepted. */
-export const Id = z.string().regex(/^[^/\s\p{Cc}]{1,64}$/u);
+/** Ids name records in the store, so only characters that are safe there are accepted. A hyphen begins ids of ours. */
+export const Id = z.string().regex(/^(?!-)[^/\s\p{Cc}\p{Cs}]{1,64}$/u);
 /** Some senders leave a field empty rather than out. */
 export const MaybeId = z
   .union([Id, z.literal('')])
@@ -105,7 +105,7 @@ export const ActionBody = Interaction.extend({
 });
 export type ActionBody = z.infer<typeof ActionBody>;
 
-export const SubmissionBody = Interaction.extend({ view: View });
+export const SubmissionBody = Interaction.extend({ view: View.extend({ callback_id: z.string() }) });
 
 export const OptionsBody = Interaction.extend({
   action_id: z.string(),
@@ -130,7 +130,23 @@ const Installation = z.looseObject({
   is_enterprise_install: IsOrganisation,
 });
 
-/** The envelope of the Events API; `event` is parsed by its handler. */
+export const ExecutedStep = z.looseObject({
+  function: z.looseObject({ callback_id: z.string() }),
+  inputs: z.unknown().optional(),
+  function_execution_id: Id,
+});
+
+/** Events without whose parts nothing can be done. Others are parsed by their handlers alone. */
+const EVENTS: Readonly<Record<string, z.ZodType>> = {
+  app_home_opened: z.looseObject({ user: Id }),
+  function_executed: ExecutedStep,
+};
+
+function isComplete(event: { type: string }): boolean {
+  return !Object.hasOwn(EVENTS, event.type) || EVENTS[event.type]?.safeParse(event).success === true;
+}
+
+/** The envelope of the Events API. */
 export const EventBody = Installation.extend({
   type: z.literal('event_callback'),
   event_id: Id,
@@ -140,6 +156,21 @@ export const EventBody = Installation.extend({
     .nullish()
     .transform((seconds) => seconds ?? Math.floor(Date.now() / 1000)),
   authorizations: z.array(Installation).nullish(),
-  event: z.looseObject({ type: z.string() }),
+  event: z.looseObject({ type: z.string() }).refine(isComplete),
 });
 export type EventBody = z.infer<typeof EventBody>;
+
+const SHAPES: ReadonlyMap<unknown, z.ZodType> = new Map<unknown, z.ZodType>([
+  ['block_actions', ActionBody],
+  ['block_suggestion', OptionsBody],
+  ['event_callback', EventBody],
+  ['message_action', ShortcutBody],
+  ['shortcut', ShortcutBody],
+  ['view_closed', SubmissionBody],
+  ['view_submission', SubmissionBody],
+]);
+
+/** The schema of a payload by its `type`, which a command does not have. Returns undefined for a type that is unknown. */
+export function findShape(type: unknown): z.ZodType | undefined {
+  return typeof type === 'string' ? SHAPES.get(type) : SlashBody;
+}

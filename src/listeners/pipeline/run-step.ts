@@ -12,13 +12,8 @@ import { defineJob } from '../../workspace/define-job.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { SEEN_MS } from '../inbox.ts';
+import { ExecutedStep } from '../payloads/schemas.ts';
 import { carryOut } from './pipeline.ts';
-
-const Executed = z.object({
-  function: z.object({ callback_id: z.string() }),
-  inputs: z.unknown().optional(),
-  function_execution_id: z.string(),
-});
 
 const RunStep = z.object({ name: z.string(), execution: z.string(), inputs: z.unknown().optional() });
 type RunStep = z.infer<typeof RunStep>;
@@ -39,7 +34,7 @@ export function createSteps(steps: Readonly<Record<string, WorkflowStep>>) {
     job,
     /** Stores the execution of a step. */
     async functionExecuted({ workspace }: CommandContext, { event }: SlackEvent): Promise<void> {
-      const { function: step, inputs = {}, function_execution_id: execution } = Executed.parse(event);
+      const { function: step, inputs = {}, function_execution_id: execution } = ExecutedStep.parse(event);
       await workspace.jobs.send(job, { name: step.callback_id, execution, inputs }, { key: execution });
     },
   };

@@ -40,7 +40,7 @@ export function createHttpReceiver(options: HttpReceiverOptions): Receiver & { h
     const body = parseBody(await readSignedBody(request), type);
     if (body === undefined) throw new Refused(400, 'malformed');
     if (body.ssl_check === '1') return send(response, '');
-    if (body.type === 'url_verification') return send(response, { challenge: String(body.challenge) });
+    if (body.type === 'url_verification') return send(response, readChallenge(body));
     const ack = await processPayload(app, body, log);
     if (ack === undefined) throw new Refused(400, 'not_understood');
     send(response, ack.answer ?? '');
@@ -55,6 +55,11 @@ export function createHttpReceiver(options: HttpReceiverOptions): Receiver & { h
     stop: async () => undefined,
     handler,
   };
+}
+
+function readChallenge({ challenge }: Record<string, unknown>): { challenge: string } {
+  if (typeof challenge !== 'string') throw new Refused(400, 'malformed');
+  return { challenge };
 }
 
 function send(response: ServerResponse, answer: unknown): void {
