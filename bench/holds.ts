@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { DAY_MS } from '../src/core/clock.ts';
 import { AuditEntry } from '../src/records/audit.ts';
@@ -17,7 +18,7 @@ import { type Program, startProgram } from './support/processes.ts';
 import { seed } from './support/seed.ts';
 import { ms, printTable } from './support/tables.ts';
 
-const PROJECTS = 2_000;
+const PROJECTS = Number(process.env.PROJECTS ?? 2_000);
 const AUDIT_ROWS = 100_000;
 const RUNS = 20_000;
 /** How many requests a case makes, one after the other; the longest hold of all counts. */
@@ -28,10 +29,18 @@ const ANSWERED_MS = 3_000;
 /** A command by its words, or an event. */
 type Case = { words: string } | { event: object };
 
+/** NFKC makes eighteen letters of this one. */
+const EXPANDING = 'ﷺ'.repeat(1_400);
+
 const CASES: Readonly<Record<string, Case>> = {
   'digest list': { words: 'digest list' },
   doctor: { words: 'doctor' },
   audit: { words: 'audit 20' },
+  'use, a name that expands': { words: `use ${EXPANDING}` },
+  'test, a name that expands': { words: `test ${EXPANDING}` },
+  'test, many words': { words: `test ${'a '.repeat(1_400)}` },
+  'server show, a name that expands': { words: `server show ${EXPANDING} storefront` },
+  'words that are no command': { words: `is ${'storefront '.repeat(250)} up` },
   'App Home': { event: { type: 'app_home_opened', user: 'U0BEN', tab: 'home', channel: 'D0BEN' } },
 };
 

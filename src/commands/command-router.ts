@@ -1,7 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import { UserError } from '../core/errors.ts';
-import { code, normalizeName } from '../core/mrkdwn.ts';
+import { code } from '../core/mrkdwn.ts';
+import { APOSTROPHES, DOUBLE_QUOTES, spellName, unwrapSlackText } from '../core/names.ts';
 import { usageLine } from '../views/help/help.ts';
 import type { Command } from './command.ts';
 
@@ -20,7 +21,7 @@ const MAX_NAME = 3;
 export function routeCommand(commands: readonly Command[], text: string): Matched | undefined {
   const { byName, switches } = namesOf(commands);
   const { words, flags } = splitWords(text, switches);
-  const lower = words.map(normalizeName);
+  const lower = words.slice(0, MAX_NAME).map(spellName);
   for (let length = MAX_NAME; length > 0; length -= 1) {
     const typed = lower.slice(0, length).join(' ');
     const alone = words.length === length ? ALONE.get(typed) : undefined;
@@ -60,7 +61,7 @@ export function isDurable({ command, rest }: Matched): boolean {
 /** For words that are no command: names the nearest one, or what may follow the first word. */
 export function unknownCommand(commands: readonly Command[], text: string): UserError {
   const { words: all } = splitWords(text);
-  const typed = all.map(normalizeName).slice(0, 2);
+  const typed = all.slice(0, 2).map(spellName);
   const [first = ''] = typed;
   const names = commands.map(({ name }) => name);
   const best = nearest(names, typed);
@@ -149,14 +150,9 @@ export interface Words {
 // What is copied out of other applications brings marks along that turn what follows, or hide.
 const MARKS = /(?:(?!\s)\p{Cc}|[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f])+/gu;
 
-const QUOTES = /[\u201c\u201d\u201e\u201f\u00ab\u00bb\uff02]/g;
-const APOSTROPHES = /[\u2018\u2019\u201a\u201b\u2039\u203a\uff07]/g;
 const DASHES = /(^|\s)[\u2012-\u2015\u2212](?=[a-z])/gi;
 
 const SPACES = /[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+/g;
-
-// `<https://a.example|label>`, `<#C1|general>`, `<@U1|ann>`: the label is what the person meant, where there is one.
-const LINK = /<(https?:\/\/[^|<>\s]+|[#@][A-Z0-9]+)(?:\|([^<>]*))?>/g;
 
 // Where a command is quoted or mentioned, its slash word comes along.
 const SLASH_WORDS = /^(?:\/[\w-]+(?: |$))+/;
@@ -170,8 +166,6 @@ const FORMATTED = /^([`*_])([^`*_]+)\1$/;
 // A whole line copied with its quotes or formatting: “test storefront”.
 const WRAPPED = /^(["'`*_])((?:(?!\1).)+)\1$/;
 
-const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
-
 /** No command is longer; what follows is dropped before anything else is done with it. */
 const MAX_TYPED = 3_000;
 
@@ -180,14 +174,9 @@ const MAX_TYPED = 3_000;
  * Pure; idempotent but for escaped entities.
  */
 export function cleanCommandText(text: string): string {
-  const cleaned = text
-    .slice(0, MAX_TYPED)
-    .toWellFormed()
-    .replace(MARKS, '')
-    .replace(QUOTES, '"')
+  const cleaned = unwrapSlackText(text.slice(0, MAX_TYPED).toWellFormed().replace(MARKS, ''))
+    .replace(DOUBLE_QUOTES, '"')
     .replace(APOSTROPHES, "'")
-    .replace(LINK, (_, url: string, label: string | undefined) => label || url)
-    .replace(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity] ?? entity)
     .replace(SPACES, ' ')
     .replace(DASHES, '$1--')
     .trim()

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { UserError } from '../core/errors.ts';
+import { NameIndex } from '../core/names.ts';
 import type { Project } from '../service/projects.ts';
-import { isNamed } from '../workspace/projects.ts';
 import type { Command } from './command.ts';
 import {
   cleanCommandText,
@@ -38,7 +38,7 @@ const SHORTEST_WORD = 3;
 export function likelyCommands(
   commands: readonly Command[],
   sentence: string,
-  projects: readonly Project[] = [],
+  projects: NameIndex<Project> = new NameIndex(),
 ): Likely[] {
   const said = cleanCommandText(sentence);
   const words = splitWords(said).words.slice(0, MAX_WORDS).map(comparable);
@@ -49,7 +49,7 @@ export function likelyCommands(
     .map(({ name }) => name);
   const usual = USUAL.filter((name) => commands.some((command) => command.name === name));
   const lines = linesIn(commands, said);
-  const project = projects.find((one) => isSaid(one, words));
+  const [project] = projects.findIn(sentence);
   const complete = (line: string): string =>
     project === undefined ? line : withProject(commands, line, project);
   return [...new Set([...lines, ...ranked, ...usual].map(complete))].slice(0, MOST).map((text) => {
@@ -98,13 +98,6 @@ function canRun({ command, rest }: Matched): boolean {
     if (error instanceof UserError) return false;
     throw error;
   }
-}
-
-/** A project is named by its permalink or identifier, or by all words of its name. */
-function isSaid(project: Project, words: readonly string[]): boolean {
-  const parts = project.name.split(' ').map(comparable).filter(Boolean);
-  const isWhole = parts.length > 0 && parts.every((part) => words.includes(part));
-  return isWhole || words.some((word) => isNamed(project, word));
 }
 
 /** A command's name alone, which takes a project as its first word, with that project. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { indexNames } from '../core/names.ts';
 import { cityOf, isZone, parseZone, spellZone, zoneNames, zonesMeantBy } from '../core/time/zone.ts';
 import { forInvoices, type Requester } from '../records/account-keys.ts';
 import type { Account } from '../records/accounts.ts';
@@ -24,7 +25,8 @@ export const projectPicker: OptionSource = {
   fallback: asTyped,
   async options(typed, context) {
     const projects = await context.workspace.projects.list(await accountHere(context));
-    return matching(typed, projects, ({ permalink, name }) => ({
+    const fitting = (await indexNames(projects)).search(typed);
+    return offered(fitting, ({ permalink, name }) => ({
       value: permalink,
       text: name,
       description: permalink,
@@ -42,7 +44,7 @@ export const serverPicker: OptionSource = {
     const project = await projectHere(context);
     const servers = project && (await hosting.servers(await accountHere(context), project));
     if (!servers) return asTyped(typed);
-    return matching(typed, servers, ({ identifier, name, protocol_type }) => ({
+    return offered((await indexNames(servers)).search(typed), ({ identifier, name, protocol_type }) => ({
       value: identifier,
       text: name,
       ...(protocol_type === '' ? {} : { description: protocol_type.replaceAll('_', ' ') }),
@@ -124,19 +126,27 @@ function zoneLabel(zone: string): string {
 }
 
 /** The items with what was typed in any of their words; those that begin with it come first. */
-export function matching<T>(typed: string, items: readonly T[], choiceOf: (item: T) => Choice): Choice[] {
+function matching<T>(typed: string, items: readonly T[], choiceOf: (item: T) => Choice): Choice[] {
   const wanted = typed.trim().toLowerCase();
-  const seen = new Set<string>();
   const fitting = items
     .map(choiceOf)
     .map((choice) => {
       const { text, value, description = '' } = choice;
       return { choice, words: `${text}\n${value}\n${description}`.toLowerCase() };
     })
-    .filter(({ choice, words }) => isOffered(choice, seen) && words.includes(wanted));
+    .filter(({ words }) => words.includes(wanted));
   const first = fitting.filter(({ words }) => words.startsWith(wanted));
   const rest = fitting.filter(({ words }) => !words.startsWith(wanted));
-  return [...first, ...rest].slice(0, MOST).map(({ choice }) => choice);
+  return offered([...first, ...rest], ({ choice }) => choice);
+}
+
+/** The first choices that Slack takes. */
+function offered<T>(items: readonly T[], choiceOf: (item: T) => Choice): Choice[] {
+  const seen = new Set<string>();
+  return items
+    .map(choiceOf)
+    .filter((choice) => isOffered(choice, seen))
+    .slice(0, MOST);
 }
 
 /** Slack refuses a menu with a value that is too long, empty or repeated. */

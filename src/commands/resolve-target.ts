@@ -1,6 +1,7 @@
 import { withTimeout } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
 import { code, sanitize } from '../core/mrkdwn.ts';
+import { indexNames, isNamed, pickNamed } from '../core/names.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Requester } from '../records/account-keys.ts';
 import { type Account, AccountFailure } from '../records/accounts.ts';
@@ -10,14 +11,7 @@ import type { SkippedRows } from '../service/call.ts';
 import type { Project } from '../service/projects.ts';
 import { getServer, listServers } from '../service/servers.ts';
 import { skippedWords } from '../views/blocks/lists.ts';
-import {
-  findProject,
-  isNamed,
-  namedIn,
-  ProjectNeeded,
-  projectsWith,
-  ServerNeeded,
-} from '../workspace/projects.ts';
+import { findProject, ProjectNeeded, projectsWith, ServerNeeded } from '../workspace/projects.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { CommandContext } from './command.ts';
 
@@ -50,7 +44,7 @@ export async function projectOf(
   const channel = await context.workspace.channels.get(caller.channel);
   const wanted = named ?? context.project ?? projectOfChannel(channel, account.name)?.permalink;
   const projects = await projectsWith(context.workspace.projects, account, wanted);
-  const project = findProject(projects, wanted);
+  const project = await findProject(projects, wanted);
   const isOther = typed === undefined && (channel.account ?? account.name) !== account.name;
   const isGuess = wanted === undefined && isOther;
   if (project === undefined || isGuess) throw new ProjectNeeded(projects);
@@ -98,12 +92,10 @@ export async function serverOf(
     listServers(client, project, { skipped }),
   );
   if (servers === undefined) return { identifier: named, name: named };
-  const wanted = named.toLowerCase();
-  const exact = servers.find((server) => server.identifier.toLowerCase() === wanted);
-  const byName = servers.filter((server) => server.name.toLowerCase() === wanted);
-  const found = exact ?? (byName.length === 1 ? byName[0] : undefined);
-  if (found !== undefined) return { identifier: found.identifier, name: found.name };
-  if (byName.length > 1)
+  const fitting = (await indexNames(servers)).find(named);
+  const match = pickNamed(fitting, named);
+  if (match !== undefined) return { identifier: match.identifier, name: match.name };
+  if (fitting.length > 1)
     throw new ServerNeeded(`Several servers are named ${code(named)}. Which do you mean?`, here);
   const known = servers.slice(0, 10).map((server) => code(server.name, 40));
   const missing = skipped.length === 0 ? '' : ` ${skippedWords(skipped)}`;
@@ -192,7 +184,7 @@ export async function chosenProject(
   chosen: string | string[] | undefined,
 ): Promise<FormProject> {
   const projects = await workspace.projects.list(account);
-  const project = typeof chosen === 'string' ? findProject(projects, chosen) : undefined;
+  const project = typeof chosen === 'string' ? await findProject(projects, chosen) : undefined;
   if (project === undefined) throw new UserError('Choose the project.');
   return asFormProject(project);
 }
@@ -214,9 +206,9 @@ export async function splitName(
 ): Promise<{ named: string | undefined; server: string | undefined }> {
   if (named === undefined) return { named, server };
   const account = await accountOf(context);
-  const whole = server === undefined ? named.toLowerCase() : `${named} ${server}`.toLowerCase();
+  const whole = server === undefined ? named : `${named} ${server}`;
   const projects = await projectsWith(context.workspace.projects, account, whole);
-  if (namedIn(projects, whole).length > 0) return { named: whole, server: undefined };
+  if ((await indexNames(projects)).find(whole).length > 0) return { named: whole, server: undefined };
   if (server !== undefined) return { named, server };
   const permalink = context.project ?? (await boundProject(context, account))?.permalink;
   const within = projects.filter((project) => permalink === undefined || project.permalink === permalink);

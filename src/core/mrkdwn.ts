@@ -24,11 +24,6 @@ export function sanitize(foreign: string | number | null | undefined, max = 150)
   return line === '' ? '—' : truncate(line, max);
 }
 
-/** A name as names are compared: in any letter case, and however its letters are composed and how wide they are. */
-export function normalizeName(name: string): string {
-  return name.normalize('NFKC').toLowerCase();
-}
-
 /** As `sanitize`, escaped for mrkdwn, so that a foreign text makes no mention, link or channel call. */
 export function mrkdwn(foreign: string | number | null | undefined, max = 150): string {
   return escapeMarkup(sanitize(foreign, max));

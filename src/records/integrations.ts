@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NameIndex, pickNamed } from '../core/names.ts';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
 import { type Collection, freeId, type WorkspaceStore } from '../store/store.ts';
 
@@ -48,11 +49,11 @@ export function createIntegrations(store: WorkspaceStore) {
       }),
     /** By short id, identifier, or a name that only one has; undefined for any other. */
     async find(named: string): Promise<RememberedIntegration | undefined> {
-      const wanted = named.toLowerCase();
       const all = await list();
-      const exact = all.find(({ id, identifier }) => id === wanted || identifier?.toLowerCase() === wanted);
-      const byName = all.filter(({ name }) => name.toLowerCase() === wanted);
-      return exact ?? (byName.length === 1 ? byName[0] : undefined);
+      const index = new NameIndex(
+        all.map((one) => ({ name: one.name, identifier: one.identifier, permalink: one.id, one })),
+      );
+      return pickNamed(index.find(named), named)?.one;
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
 import { defined } from '../core/json.ts';
 import { code, sanitize } from '../core/mrkdwn.ts';
+import { nameKey } from '../core/names.ts';
 import type { Tokens } from '../service/oauth.ts';
 import type { Field, WorkspaceSealer } from '../store/sealer.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
@@ -80,7 +81,7 @@ export type Claim = z.infer<typeof Claim>;
 
 const Claims = z.object({ claims: z.array(Claim) });
 
-/** Slack users by the name that they claimed, as `nameKey` spells it. */
+/** Slack users by the name that they claimed, as `personKey` spells it. */
 export type Mentions = ReadonlyMap<string, string>;
 
 /** Who is called what at the service; a name of an account is one person's, and a person has one name there. */
@@ -99,7 +100,7 @@ export function createServiceNames({
     /** Oldest first. */
     list,
     async mentions(account: string): Promise<Mentions> {
-      return new Map((await list(account)).map(({ name, user }) => [nameKey(name), user]));
+      return new Map((await list(account)).map(({ name, user }) => [personKey(name), user]));
     },
     /** Takes the place of the person's earlier name. @throws UserError where another person has the name */
     async claim(account: string, user: string, typed: string): Promise<void> {
@@ -107,7 +108,7 @@ export function createServiceNames({
       await stored.update(account, (current) => {
         const claims = current?.claims ?? [];
         const others = claims.filter((one) => one.user !== user);
-        const existing = others.find(({ name }) => nameKey(name) === nameKey(made.name));
+        const existing = others.find(({ name }) => personKey(name) === personKey(made.name));
         if (existing !== undefined) throw taken(existing);
         if (others.length >= MAX_CLAIMS)
           throw new UserError(`${MAX_CLAIMS} names of this account are claimed, which is the most.`);
@@ -128,9 +129,9 @@ export function createServiceNames({
   };
 }
 
-/** Names that differ only in case, spaces, or how their letters are encoded or drawn, are one. */
-export function nameKey(name: string): string {
-  return sanitize(name, MAX_NAME).normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
+/** The key of a person's name, in which spaces do not count either; empty if there is none. */
+export function personKey(name: string): string {
+  return name === '' ? '' : nameKey(sanitize(name, MAX_NAME)).replaceAll(' ', '');
 }
 
 /** The first claim stands, so that no one is mentioned in another person's stead; an admin decides. */

@@ -3,6 +3,7 @@ import { instantText } from '../core/clock.ts';
 import { type AnswerFault, ServiceError } from '../core/errors.ts';
 import type { HttpAnswer } from '../core/http.ts';
 import { isObject } from '../core/json.ts';
+import { inTurns } from '../core/turns.ts';
 import { newReference } from '../observability/failures.ts';
 import { classifyAnswer, type Scope } from './classify.ts';
 
@@ -222,7 +223,9 @@ export async function requestRows<T>(
   options?: ListOptions,
 ): Promise<T[]> {
   const all = await requestJson(endpoint, list, call, options);
-  return readRows(endpoint, row, all, call.operation, options);
+  const parsed: ParsedRow<T>[] = [];
+  await inTurns(all, (one) => parsed.push(row.safeParse(one)));
+  return keepReadable(endpoint, parsed, call.operation, options);
 }
 
 /** Reads each row by itself: one that cannot be read costs itself alone, is logged, and is reported to the caller. */
@@ -231,9 +234,20 @@ export function readRows<T>(
   schema: z.ZodType<T>,
   rows: readonly unknown[],
   operation: string,
-  { skipped: kept }: ListOptions = {},
+  options?: ListOptions,
 ): T[] {
   const parsed = rows.map((row) => schema.safeParse(row));
+  return keepReadable(endpoint, parsed, operation, options);
+}
+
+type ParsedRow<T> = ReturnType<z.ZodType<T>['safeParse']>;
+
+function keepReadable<T>(
+  endpoint: Pick<Endpoint, 'reportSkipped'>,
+  parsed: readonly ParsedRow<T>[],
+  operation: string,
+  { skipped: kept }: ListOptions = {},
+): T[] {
   const faults = parsed.flatMap(({ error }) => (error === undefined ? [] : [describeIssues(error)]));
   const [reason] = faults;
   if (reason !== undefined) {

@@ -1,6 +1,7 @@
 import { type Clock, withTimeout } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
+import { NameIndex, pickNamed } from '../core/names.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import { type Account, AccountFailure, type Accounts } from '../records/accounts.ts';
 import { getActivity } from '../service/activity.ts';
@@ -86,10 +87,8 @@ async function byIdentifierOrName(client: AccountClient, named: string): Promise
     return await getHostedResource(client, named);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind !== 'record_not_found') throw error;
-    const wanted = named.toLowerCase();
-    const fitting = (await listHostedResources(client)).filter(({ name }) => name.toLowerCase() === wanted);
-    const [only] = fitting;
-    if (only === undefined || fitting.length > 1) throw error;
-    return only;
+    const match = pickNamed(new NameIndex(await listHostedResources(client)).find(named), named);
+    if (match === undefined) throw error;
+    return match;
   }
 }

@@ -1,7 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
-import { code, normalizeName } from '../core/mrkdwn.ts';
+import { code, firstOf } from '../core/mrkdwn.ts';
+import { indexNames, pickNamed, spellName } from '../core/names.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Account, Accounts } from '../records/accounts.ts';
 import type { ListOptions } from '../service/call.ts';
@@ -41,8 +42,8 @@ export function lookOnce(projects: Projects): Projects {
 }
 
 /**
- * For a command that names a project: the list of the last seconds where that has the name, else one that is read now.
- * Many who ask at once share it.
+ * For a command that names a project: the list of the last seconds if that has the name, else one that is read now. Many
+ * who ask at once share it.
  */
 export async function projectsWith(
   projects: Projects,
@@ -50,65 +51,52 @@ export async function projectsWith(
   named: string | undefined,
 ): Promise<Project[]> {
   if (named === undefined) return projects.look(account);
-  const known = await projects.list(account);
-  return namedIn(known, named).length > 0 ? known : projects.look(account);
+  const cached = await projects.list(account);
+  return (await indexNames(cached)).find(named).length > 0 ? cached : projects.look(account);
 }
 
-/** What a project or a server may be called; servers have no permalink. */
-interface Named {
-  name: string;
-  identifier?: string | undefined;
-  permalink?: string;
-}
-
-/** Whether a word is one of its names, in any letter case. */
-export function isNamed(named: Named, word: string): boolean {
-  return word !== '' && namesOf(named).includes(normalizeName(word));
-}
-
-function namesOf({ name, permalink, identifier = '' }: Named): string[] {
-  return [name, permalink ?? '', identifier].map(normalizeName);
-}
-
-/** Those that a word names, in any letter case. */
-export function namedIn(projects: readonly Project[], word: string): Project[] {
-  return projects.filter((project) => isNamed(project, word));
-}
+/** More names than anybody reads. */
+const MAX_SHOWN = 10;
 
 /**
- * The project by permalink, identifier or unambiguous name, in any letter case and width; undefined where no name was given and the
- * account has several.
- * @throws UserError where the name matches none or several
+ * The project by permalink, identifier or unambiguous name; undefined if no name was given and the account has several.
+ * @throws UserError if the name matches none or several
  */
-export function findProject(projects: readonly Project[], named: string | undefined): Project | undefined {
+export async function findProject(
+  projects: readonly Project[],
+  named: string | undefined,
+): Promise<Project | undefined> {
   if (projects.length === 0) throw new UserError('This account has no projects yet.');
   if (named === undefined) return projects.length === 1 ? projects[0] : undefined;
-  const wanted = normalizeName(named);
-  const found = namedIn(projects, wanted);
-  const byKey = found.find(
-    ({ permalink, identifier }) =>
-      normalizeName(permalink) === wanted || normalizeName(identifier) === wanted,
-  );
-  if (byKey !== undefined || found.length === 1) return byKey ?? found[0];
-  if (found.length > 1) {
-    const keys = found.map((project) => code(project.permalink)).join(', ');
+  const fitting = (await indexNames(projects)).find(named);
+  const match = pickNamed(fitting, named);
+  if (match !== undefined) return match;
+  if (fitting.length > 1) {
+    const keys = firstOf(
+      fitting.map((project) => code(project.permalink)),
+      MAX_SHOWN,
+    );
     throw new UserError(`Several projects have that name: ${keys}. Use one of these.`);
   }
-  throw new UserError(`There is no project ${code(named)}.${nearest(projects, wanted)}`, 'projects');
+  throw new UserError(`There is no project ${code(named)}.${suggestNearest(projects, named)}`, 'projects');
+}
+
+/** A permalink is compared as far as this when nothing fits. */
+const MAX_MISSPELT = 40;
+
+function suggestNearest(projects: readonly Project[], named: string): string {
+  const typed = spellName(named).slice(0, MAX_MISSPELT);
+  let best = { permalink: '', mistakes: Number.POSITIVE_INFINITY };
+  for (const { permalink } of projects) {
+    const mistakes = countMistakes(typed, permalink.slice(0, MAX_MISSPELT).toLowerCase());
+    if (mistakes < best.mistakes) best = { permalink, mistakes };
+  }
+  return best.mistakes > Math.max(2, typed.length / 2) ? '' : ` Did you mean ${code(best.permalink)}?`;
 }
 
 /** The start of a name is as near as one typing mistake. */
-function howFar(wanted: string, permalink: string): number {
-  return wanted.length > 2 && permalink.startsWith(wanted) ? 1 : distance(wanted, permalink);
-}
-
-function nearest(projects: readonly Project[], wanted: string): string {
-  const ranked = projects
-    .map((project) => ({ project, far: howFar(wanted, project.permalink.toLowerCase()) }))
-    .toSorted((one, other) => one.far - other.far);
-  const best = ranked[0];
-  if (best === undefined || best.far > Math.max(2, wanted.length / 2)) return '';
-  return ` Did you mean ${code(best.project.permalink)}?`;
+function countMistakes(typed: string, permalink: string): number {
+  return typed.length > 2 && permalink.startsWith(typed) ? 1 : distance(typed, permalink);
 }
 
 /** No project was named or implied: the person gets a menu, and the command runs again with the choice. */

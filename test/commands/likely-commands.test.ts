@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { likelyCommands } from '../../src/commands/likely-commands.ts';
 import { allCommands } from '../../src/commands/registry.ts';
+import { NameIndex } from '../../src/core/names.ts';
 import { anyText } from '../support/arbitraries.ts';
 
 const COMMANDS = allCommands();
@@ -44,7 +45,10 @@ it.for([
     { name: 'Storefront', permalink: 'storefront', identifier: 'p-1', ...REST },
     { name: 'Back office', permalink: 'back-office', identifier: 'p-2', ...REST },
   ];
-  expect(likelyCommands(COMMANDS, sentence, projects)[0]).toEqual({ text: line, isDurable: true });
+  expect(likelyCommands(COMMANDS, sentence, new NameIndex(projects))[0]).toEqual({
+    text: line,
+    isDurable: true,
+  });
 });
 
 it('words that are a command come first, as they are, and are stored first where they change something', () => {

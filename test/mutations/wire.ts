@@ -114,7 +114,7 @@ export const WIRE: readonly Mutation[] = [
   },
   {
     name: 'two spellings of one name are two names',
-    file: 'src/records/service-people.ts',
+    file: 'src/core/names.ts',
     from: ".normalize('NFKC')",
     to: '',
     tests: ['test/commands/accounts/me.test.ts'],

@@ -3,7 +3,7 @@ import { outdated } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { AccountFailure } from '../../records/accounts.ts';
-import { nameKey } from '../../records/service-people.ts';
+import { personKey } from '../../records/service-people.ts';
 import { getActivity } from '../../service/activity.ts';
 import { claimsMessage, mentionWords, unknownNameMessage } from '../../views/accounts/claims.ts';
 import { menuTarget } from '../../views/blocks/inputs.ts';
@@ -33,7 +33,10 @@ export const me = defineCommand({
       return { kind: 'private', message: say(text), ...(wasThere && { audit: { target: account } }) };
     }
     const names = await namesInEvents(context, account);
-    if (names.some((known) => nameKey(known) === nameKey(name)) || (await isTaken(context, account, name)))
+    if (
+      names.some((known) => personKey(known) === personKey(name)) ||
+      (await isTaken(context, account, name))
+    )
       return claim(context, account, name, 'private');
     return { kind: 'private', message: unknownNameMessage(account, name, names) };
   },
@@ -95,7 +98,7 @@ async function isTaken(
   name: string,
 ): Promise<boolean> {
   const claims = await workspace.names.list(account);
-  return claims.some((one) => one.user !== caller.user && nameKey(one.name) === nameKey(name));
+  return claims.some((one) => one.user !== caller.user && personKey(one.name) === personKey(name));
 }
 
 /** The people that the account's recent events name, in the order of the latest. */

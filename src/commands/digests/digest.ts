@@ -185,7 +185,7 @@ async function choicesOf(
   const skipQuiet = quiet.includes('skip_quiet');
   const choices = { cadence, zone, range, skipQuiet, ...kept };
   if (!isOfOne) return choices;
-  const project = findProject(await workspace.projects.look(account), wanted);
+  const project = await findProject(await workspace.projects.look(account), wanted);
   if (project === undefined) throw new UserError('Name the project.', 'projects');
   return { ...choices, project: { permalink: project.permalink, name: truncate(project.name, 100) } };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dateTime, truncate } from '../../core/mrkdwn.ts';
+import { isNamed } from '../../core/names.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Guard } from '../../records/guards.ts';
 import { nextOf } from '../../records/timed-schedules.ts';
@@ -7,7 +8,6 @@ import { GUARDS } from '../../scheduler/guards/guard.ts';
 import { guardModal, guardWords } from '../../views/guards/guard.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
 import { timedList } from '../../views/schedules/timed.ts';
-import { isNamed } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { type Command, underField } from '../command.ts';
 import { channelOf, chosenProject, projectForForm, projectOf } from '../resolve-target.ts';

@@ -69,7 +69,7 @@ export const use = defineCommand({
     }
     const account = await accountOf(context);
     const projects = await workspace.projects.look(account);
-    const project = findProject(projects, named ?? context.project);
+    const project = await findProject(projects, named ?? context.project);
     if (project === undefined) throw new ProjectNeeded(projects);
     const { permalink, name } = project;
     await workspace.channels.change(channel, (current) => ({

@@ -1,6 +1,7 @@
 import { closest } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
-import { code, normalizeName } from '../../core/mrkdwn.ts';
+import { code } from '../../core/mrkdwn.ts';
+import { spellName } from '../../core/names.ts';
 import { WEEKDAYS } from '../../core/schedule-choices.ts';
 import { parseCron } from '../../core/time/cron.ts';
 import { CronError, isZone, parseZone } from '../../core/time/zone.ts';
@@ -49,7 +50,7 @@ export function readCadenceWords(
 /** The words after a command's own: split anew, because cron fields in quotes are one word. */
 export function typedAfter(command: string, text: string, switches?: readonly string[]): readonly string[] {
   const { words } = splitWords(text, switches);
-  const isOneWord = SYNONYMS.get(normalizeName(words[0] ?? '')) === command;
+  const isOneWord = SYNONYMS.get(spellName(words[0] ?? '')) === command;
   return words.slice(isOneWord ? 1 : 2);
 }
 

@@ -154,7 +154,7 @@ export async function resolveSchedule<R>(
     throw severalOf(here);
   }
   const wanted = named.toLowerCase();
-  const byWord = here.filter(({ record }) => matches?.(record, wanted));
+  const byWord = here.filter(({ record }) => matches?.(record, named));
   const found =
     all.find(({ id }) => id.toLowerCase() === wanted) ?? (byWord.length === 1 ? byWord[0] : undefined);
   if (found !== undefined) return found;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { outdated, UserError } from '../../core/errors.ts';
 import type { ModalView } from '../../core/message.ts';
+import { indexNames } from '../../core/names.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Account } from '../../records/accounts.ts';
 import { projectOfChannel } from '../../records/channels.ts';
@@ -192,47 +193,15 @@ async function projectsSaid(context: ShortcutContext): Promise<{ account: Accoun
     const account = link && (await workspace.accounts.get(link.account, caller));
     if (!account) continue;
     const linked = await workspace.projects.look(account);
-    return { account, projects: mentionedProjects(said, linked) };
+    return { account, projects: await mentionedProjects(said, linked) };
   }
   const account = await accountOf(context);
   const projects = await workspace.projects.look(account);
-  return { account, projects: mentionedProjects(said, projects) };
+  return { account, projects: await mentionedProjects(said, projects) };
 }
 
-/**
- * The projects that a text speaks of, by permalink, identifier or name, each as whole words in any letter case. A
- * longer name hides those within it, so `storefront-api` does not speak of `storefront`. Pure.
- */
-export function mentionedProjects(text: string, projects: readonly Project[]): Project[] {
-  const names = projects
-    .flatMap((project) => {
-      const own = new Set([project.permalink, project.identifier, project.name]);
-      return [...own].map((name) => ({ name: name.toLowerCase(), project }));
-    })
-    .filter(({ name }) => name.length > 1)
-    .toSorted((one, other) => other.name.length - one.name.length);
-  const found = new Set<Project>();
-  let left = text.toLowerCase();
-  for (const { name } of names) {
-    const rest = without(left, name);
-    if (rest === left) continue;
-    // Several projects may have one name; each is meant.
-    for (const other of names) if (other.name === name) found.add(other.project);
-    left = rest;
-  }
-  return projects.filter((project) => found.has(project));
-}
-
-const WORD = /[\p{L}\p{N}_-]/u;
-
-/** The text with each whole-word occurrence blanked out. */
-function without(text: string, name: string): string {
-  let rest = text;
-  for (let at = rest.indexOf(name); at !== -1; at = rest.indexOf(name, at + 1)) {
-    const before = rest.slice(0, at);
-    const after = rest.slice(at + name.length);
-    if (WORD.test(before.slice(-1)) || WORD.test(after.slice(0, 1))) continue;
-    rest = `${before}${'\n'.repeat(name.length)}${after}`;
-  }
-  return rest;
+/** The projects that a text speaks of, in the order of the list. */
+export async function mentionedProjects(text: string, projects: readonly Project[]): Promise<Project[]> {
+  const mentioned = new Set((await indexNames(projects)).findIn(text));
+  return projects.filter((project) => mentioned.has(project));
 }

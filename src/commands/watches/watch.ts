@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isNamed } from '../../core/names.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
@@ -16,7 +17,7 @@ import {
   watchModal,
   watchWords,
 } from '../../views/watches/watch.ts';
-import { findProject, isNamed } from '../../workspace/projects.ts';
+import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import {
   type Command,
@@ -165,7 +166,7 @@ async function choicesOf(
 ): Promise<WatchChoices> {
   const { caller, workspace } = context;
   const account = await workspace.accounts.resolve(SCHEDULES, named);
-  const found = wanted && findProject(await workspace.projects.look(account), wanted);
+  const found = wanted && (await findProject(await workspace.projects.look(account), wanted));
   if (wanted && !found) throw new FormFault({ project: 'The account has no such project.' });
   const project = found ? watchedProject(found) : undefined;
   // One that stands unchanged is not looked for again: it may be gone from the service.

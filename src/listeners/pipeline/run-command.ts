@@ -15,6 +15,7 @@ import { withTimeout } from '../../core/clock.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { indexNames, NameIndex } from '../../core/names.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import type { Project } from '../../service/projects.ts';
@@ -190,16 +191,17 @@ async function suggest(
   return { kind: 'private', message };
 }
 
-/** None without an account, or where the service does not give them in time. */
-async function knownProjects(workspace: Workspace, caller: Caller): Promise<Project[]> {
+/** Empty without an account, or if the service does not list them in time. */
+async function knownProjects(workspace: Workspace, caller: Caller): Promise<NameIndex<Project>> {
   const { accounts, channels, clock, projects } = workspace;
   try {
     const channel = await channels.get(caller.channel);
     const account = await accounts.resolve(caller, undefined, channel.account);
-    return (await withTimeout(clock, PROJECTS_WITHIN_MS, projects.list(account))) ?? [];
+    const index = projects.list(account).then(indexNames);
+    return (await withTimeout(clock, PROJECTS_WITHIN_MS, index)) ?? new NameIndex();
   } catch (error) {
     const isKnown = [AccountNeeded, AccountFailure, UserError].some((kind) => error instanceof kind);
-    if (isKnown) return [];
+    if (isKnown) return new NameIndex();
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { count } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import { subjectKey } from '../../records/episodes.ts';
 import { afterUnread, type Batch } from '../../records/schedules.ts';
-import { nameKey } from '../../records/service-people.ts';
+import { personKey } from '../../records/service-people.ts';
 import {
   announcedServer,
   isWithin,
@@ -144,7 +144,7 @@ function createdServer({ event, project, properties }: ActivityEvent): string {
 }
 
 function mentionedIn({ mentions }: PageContext): (name: string) => string | undefined {
-  return (name) => mentions.get(nameKey(name));
+  return (name) => mentions.get(personKey(name));
 }
 
 /** The events that watches for everything ask for, in words. */

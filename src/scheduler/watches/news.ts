@@ -1,4 +1,4 @@
-import { type Mentions, nameKey } from '../../records/service-people.ts';
+import { type Mentions, personKey } from '../../records/service-people.ts';
 import type { Failing, Watch, WatchedProject, WatchedServer } from '../../records/watches.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import { isFailure, outcomeOf } from '../../views/activity/chart.ts';
@@ -114,7 +114,7 @@ export function isFollowed(
   event: ActivityEvent,
   mentions: Mentions,
 ): boolean {
-  if (person !== undefined && mentions.get(nameKey(event.user ?? '')) !== person) return false;
+  if (person !== undefined && mentions.get(personKey(event.user ?? '')) !== person) return false;
   return isPlaced({ project, server }, event);
 }
 

@@ -180,7 +180,8 @@ describe('the projects that a text speaks of', () => {
     ['id-shop', ['shop']],
     ['au café!', ['café']],
     ['', []],
-  ])('the projects that a text speaks of in %j', (text, expected) => {
-    expect(mentionedProjects(text, projects).map(({ permalink }) => permalink)).toEqual(expected);
+  ])('the projects that a text speaks of in %j', async (text, expected) => {
+    const mentioned = await mentionedProjects(text, projects);
+    expect(mentioned.map(({ permalink }) => permalink)).toEqual(expected);
   });
 });

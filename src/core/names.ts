@@ -1,0 +1,195 @@
+import { inTurns } from './turns.ts';
+
+/**
+ * Names as people type them. Keyboards, phones, Slack's composer and Slack's own escaping change a name on its way, so both
+ * sides of every comparison pass through `nameKey`.
+ */
+
+/** The longest part of a name that is compared, in UTF-16 units: NFKC can make one character eighteen. */
+const MAX_COMPARED = 200;
+
+const PLAIN = /^[ -~]*$/;
+const SPACES = /[\s\u200b]+/g;
+export const DOUBLE_QUOTES = /[\u201c-\u201f\u00ab\u00bb\u2033\uff02]/g;
+export const APOSTROPHES = /[\u2018-\u201b\u2032\u2039\u203a\u00b4\u02bc\uff07]/g;
+export const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
+
+/** `<https://a.example|label>`, `<mailto:a@b.example|label>`, `<#C1|general>`, `<@U1|ann>` */
+const SLACK_LINK = /<((?:https?:\/\/|mailto:|tel:)[^|<>\s]+|[#@][A-Z0-9]+)(?:\|([^<>]*))?>/g;
+const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
+
+/**
+ * Text as it was typed, without Slack's links and escapes. The label of a link is what was typed, but the address of a
+ * project says more than any label.
+ */
+export function unwrapSlackText(text: string): string {
+  return text
+    .replace(SLACK_LINK, (_, address: string, label: string | undefined) => {
+      if (/\/projects\/[^/]/.test(address)) return address;
+      return label || address.replace(/^(?:mailto|tel):/, '');
+    })
+    .replace(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity] ?? entity);
+}
+
+/** A name in one spelling of letter case, width, composed letters, quotes, dashes and spaces. */
+export function spellName(name: string): string {
+  const start = name.slice(0, MAX_COMPARED);
+  const text = PLAIN.test(start) ? start : foldLetters(start);
+  return text.toLowerCase().replace(SPACES, ' ').trim();
+}
+
+function foldLetters(text: string): string {
+  return (
+    text
+      .replace(DOUBLE_QUOTES, '"')
+      .replace(APOSTROPHES, "'")
+      .replace(DASHES, '-')
+      .normalize('NFKC')
+      .slice(0, MAX_COMPARED)
+      .toLowerCase()
+      // The upper case of ß is SS, and that of ı is I.
+      .toUpperCase()
+      .toLowerCase()
+      // The lower case of İ is an i with a dot of its own.
+      .replaceAll('i\u0307', 'i')
+  );
+}
+
+const EMOJI_SIGN = '\u263a';
+const MAY_HAVE_EMOJI = /[\p{Extended_Pictographic}\p{Regional_Indicator}:]|\u20e3/u;
+/** Emoji themselves, or the names that Slack puts in their place; several in a row count as one. */
+const EMOJI =
+  /(?:(?:[\p{Extended_Pictographic}\p{Regional_Indicator}]|[0-9#*]\ufe0f?\u20e3|:[a-z0-9_+-]+:)(?:[\p{Emoji_Modifier}\u{e0020}-\u{e007f}\s]|\ufe0e|\ufe0f|\u200d)*)+/gu;
+const SIGNS = /[^\p{L}\p{M}\p{N}\s\u200b\u263a]+|\ufe0e|\ufe0f/gu;
+
+/**
+ * The key by which names are compared: their letters and digits, and that there is an emoji. A name of signs alone is
+ * compared as it is spelled.
+ */
+export function nameKey(name: string): string {
+  const start = unwrapSlackText(name.slice(0, 2 * MAX_COMPARED)).slice(0, MAX_COMPARED);
+  const marked = MAY_HAVE_EMOJI.test(start) ? start.replace(EMOJI, ` ${EMOJI_SIGN} `) : start;
+  const spelled = spellName(marked);
+  return spelled.replace(SIGNS, '').replace(SPACES, ' ').trim() || spelled;
+}
+
+/** What a project or a server may be called. */
+export interface Named {
+  name: string;
+  identifier?: string | undefined;
+  permalink?: string | undefined;
+}
+
+function namesOf({ name, permalink = '', identifier = '' }: Named): string[] {
+  return [name, permalink, identifier].filter((one) => one !== '');
+}
+
+/** Looks up names in a list. Each is brought into its key once, so that a look-up costs the same in a long list. */
+export class NameIndex<T extends Named> {
+  readonly #bySpelling = new Map<string, Set<T>>();
+  readonly #byKey = new Map<string, Set<T>>();
+
+  constructor(items: Iterable<T> = []) {
+    for (const item of items) this.add(item);
+  }
+
+  add(item: T): void {
+    for (const name of namesOf(item)) {
+      addTo(this.#bySpelling, spellName(name), item);
+      addTo(this.#byKey, nameKey(name), item);
+    }
+  }
+
+  /** The items that a word names; if some are spelled as the word is, those alone. */
+  find(word: string): T[] {
+    const fitting = this.#bySpelling.get(spellName(word)) ?? this.#byKey.get(nameKey(word));
+    return [...(fitting ?? [])];
+  }
+
+  /** The items with the text somewhere in a name; those of which a name begins with it come first. */
+  search(text: string): T[] {
+    const beginning = new Set<T>();
+    const others = new Set<T>();
+    const maps = [
+      { names: this.#bySpelling, typed: spellName(text) },
+      { names: this.#byKey, typed: nameKey(text) },
+    ];
+    for (const { names, typed } of maps)
+      for (const [name, items] of names) {
+        if (!name.includes(typed)) continue;
+        const fitting = name.startsWith(typed) ? beginning : others;
+        for (const item of items) fitting.add(item);
+      }
+    return [...new Set([...beginning, ...others])];
+  }
+
+  /** The items that a text speaks of, in its order. A longer name hides those within it. */
+  findIn(text: string): T[] {
+    const words = text.slice(0, MAX_READ).split(WORD_ENDS).filter(Boolean);
+    const keys = words.map(nameKey);
+    const mentioned = new Set<T>();
+    for (let at = 0; at < words.length; ) {
+      const length = this.#lengthAt(keys, at);
+      if (length > 0)
+        for (const item of this.find(words.slice(at, at + length).join(' '))) mentioned.add(item);
+      at += Math.max(1, length);
+    }
+    return [...mentioned];
+  }
+
+  /** How many words from there on are the longest name; 0 if none is. */
+  #lengthAt(keys: readonly string[], at: number): number {
+    let longest = 0;
+    let name = '';
+    for (let length = 1; length <= MAX_WORDS && name.length <= MAX_COMPARED; length += 1) {
+      name = `${name} ${keys[at + length - 1] ?? ''}`.trim();
+      if (name.length > 1 && this.#byKey.has(name)) longest = length;
+    }
+    return Math.min(longest, keys.length - at);
+  }
+}
+
+/** How much of a text is searched for names, in UTF-16 units. */
+const MAX_READ = 3_000;
+/** Words of a name that is found in a text. */
+const MAX_WORDS = 10;
+const WORD_ENDS = /[\s<>|"/]+/;
+
+const INDEXES = new WeakMap<readonly Named[], Promise<NameIndex<Named>>>();
+
+/** The index of a list, made once. Others have their turn while that of a long list is made. */
+export function indexNames<T extends Named>(items: readonly T[]): Promise<NameIndex<T>> {
+  const existing = INDEXES.get(items);
+  // An entry is only ever stored under the list that it was made of.
+  if (existing !== undefined) return existing as Promise<NameIndex<T>>;
+  const made = makeIndex(items);
+  INDEXES.set(items, made);
+  return made;
+}
+
+async function makeIndex<T extends Named>(items: readonly T[]): Promise<NameIndex<T>> {
+  const index = new NameIndex<T>();
+  await inTurns(items, (item) => index.add(item));
+  return index;
+}
+
+function addTo<T>(map: Map<string, Set<T>>, key: string, item: T): void {
+  if (key === '') return;
+  const others = map.get(key);
+  if (others === undefined) map.set(key, new Set([item]));
+  else others.add(item);
+}
+
+/** True if the word is one of its names. */
+export function isNamed(named: Named, word: string): boolean {
+  return new NameIndex([named]).find(word).length > 0;
+}
+
+/** The item whose permalink or identifier the word is, else the only one of the name; undefined if none or several fit. */
+export function pickNamed<T extends Named>(fitting: readonly T[], word: string): T | undefined {
+  const spelled = spellName(word);
+  const byKey = fitting.find(({ permalink = '', identifier = '' }) =>
+    [permalink, identifier].some((key) => spellName(key) === spelled),
+  );
+  return byKey ?? (fitting.length === 1 ? fitting[0] : undefined);
+}
