@@ -156,7 +156,7 @@ export async function openBackend(url: string, options: BackendOptions): Promise
   const store = await openStore(url, {
     clock,
     onUnreadable: options.onUnreadable,
-    onError: (err) => log?.warn({ event: 'store_error', err }, 'the store recovers by itself'),
+    onError: (err) => log?.warn({ event: 'store_error', err }, 'Store error'),
   });
   try {
     if (options.release !== undefined) await takeOver(store, options.release);

@@ -22,8 +22,6 @@ const MAX_CLAIMED = 100;
 const RETRY_MS = 1_000;
 /** How long an aborted job may take to notice. */
 const ABORT_MS = 3_000;
-/** So long an outage of the database is said once. */
-const REPORT_MS = 5_000;
 
 export interface JobsOptions {
   backend: JobsBackend;
@@ -68,7 +66,6 @@ class Runner implements Engine {
   readonly #alarm: Alarm;
   #state: 'new' | 'running' | 'stopped' = 'new';
   readonly #stopping = new AbortController();
-  #reportedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: JobsOptions) {
     const { backend, clock, random = Math.random, tracing = NO_TRACING, log, onJobEnd } = options;
@@ -277,7 +274,11 @@ class Runner implements Engine {
     };
     void this.#repeat(pollMs, async () => {
       endOverdue(this.#clock.now());
-      for (const queue of this.#queues.values()) this.#pull(queue);
+      // One after the other, so that connections remain for requests while the database is slow.
+      for (const queue of this.#queues.values()) {
+        this.#pull(queue);
+        await queue.claiming;
+      }
     });
     void this.#repeat(touchMs, async () => {
       const at = this.#clock.now();
@@ -298,12 +299,8 @@ class Runner implements Engine {
     }
   }
 
-  /** What many queues meet together, as where the database is away, is said once. */
   #report(err: unknown): void {
-    const now = this.#clock.now();
-    if (now - this.#reportedAt < REPORT_MS) return;
-    this.#reportedAt = now;
-    this.#context.log?.error({ event: 'engine_error', err }, 'the jobs go on when the database answers');
+    this.#context.log?.error({ event: 'engine_error', err }, 'Job engine error');
   }
 }
 

@@ -1,5 +1,5 @@
 import pino, { type Logger as PinoLogger } from 'pino';
-import { escapeControls } from '../core/json.ts';
+import { escapeControls, isObject } from '../core/json.ts';
 
 export type Logger = PinoLogger;
 
@@ -32,12 +32,38 @@ export function scrub(line: string): string {
 /** Of an error. Its other properties may hold a request, or a row of a database. */
 const OF_ERRORS = new Set(['type', 'message', 'stack', 'code']);
 
+const REPEAT_MS = 60_000;
+/** Events of the libraries behind the store, whose errors are not ours. */
+const STORE_EVENTS: ReadonlySet<unknown> = new Set(
+  'bolt engine_error not_ready pg_boss_error pg_boss_warning store_error'.split(' '),
+);
+
+/** An outage of the database meets everything at once, again and again: each event is then logged once a minute. */
+function createRepeatFilter(): (fields: unknown) => boolean {
+  const loggedAt = new Map<unknown, number>();
+  return (fields) => {
+    if (!isObject(fields) || 'reference' in fields) return false;
+    const { event, err } = fields;
+    if (!STORE_EVENTS.has(event) && !isStoreFailure(err)) return false;
+    const now = performance.now();
+    const isRepeat = now - (loggedAt.get(event) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS;
+    if (!isRepeat) loggedAt.set(event, now);
+    return isRepeat;
+  };
+}
+
+function isStoreFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === 'store_unavailable') || isStoreFailure(error.cause);
+}
+
 /**
  * JSON lines on the standard output. Each is written before the call returns, so that none is lost where the process ends
  * or is killed; a reader that goes away ends nothing.
  * @param write gets the lines instead
  */
 export function createLog(level: string, write?: (line: string) => void): Logger {
+  const isRepeat = createRepeatFilter();
   return pino(
     {
       level,
@@ -51,7 +77,12 @@ export function createLog(level: string, write?: (line: string) => void): Logger
         level: (label) => ({ level: label }),
         log: (fields) => Object.fromEntries(Object.entries(fields).filter(([name]) => ALLOWED.has(name))),
       },
-      hooks: { streamWrite: scrub },
+      hooks: {
+        streamWrite: scrub,
+        logMethod(args, method) {
+          if (!isRepeat(args[0])) method.apply(this, args);
+        },
+      },
     },
     write === undefined ? pino.destination({ sync: true }) : { write },
   );

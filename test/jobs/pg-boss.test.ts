@@ -4,15 +4,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Engine } from '../../src/jobs/jobs.ts';
 import { createPgBossJobs, LEASE } from '../../src/jobs/pg-boss-jobs.ts';
-import { createJobs, type JobsOptions } from '../../src/jobs/runner.ts';
-import { createLog } from '../../src/observability/log.ts';
+import { createJobs } from '../../src/jobs/runner.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { emptyDatabase, freshDatabase } from '../support/postgres.ts';
 import { collect, ONCE, Q, send, untilAborted } from './fixtures.ts';
 
-function createReplica(url: string, clock: Clock, log?: JobsOptions['log']): Engine {
+function createReplica(url: string, clock: Clock): Engine {
   const backend = createPgBossJobs({ url, clock });
-  const engine = createJobs({ backend, clock, ...(log === undefined ? {} : { log }) });
+  const engine = createJobs({ backend, clock });
   onTestFinished(async () => {
     await engine.stop(0);
     await backend.close();
@@ -70,30 +69,6 @@ test('the engine goes on after its connections were cut', async () => {
 
   await expect.poll(() => send(engine, 1, { key: 'k' }).catch(() => 'failed')).toBe(true);
   await handled.given(1);
-});
-
-test('an outage of the database is one line of the log in five seconds, whatever meets it', async () => {
-  const url = await freshDatabase();
-  const clock = createManualClock();
-  const lines: string[] = [];
-  const engine = createReplica(
-    url,
-    clock,
-    createLog('error', (line) => lines.push(line)),
-  );
-  for (let at = 0; at < 10; at += 1)
-    engine.work({ ...Q, queue: `q${at}` }, { run: async () => undefined, options: ONCE });
-  await engine.start();
-  const { allow } = await denyConnections(url);
-  const startedAt = clock.now();
-  await expect
-    .poll(async () => {
-      await clock.advance(1_000);
-      return lines.length;
-    })
-    .toBeGreaterThan(3);
-  expect(lines.length).toBeLessThanOrEqual((clock.now() - startedAt) / 5_000 + 1);
-  await allow();
 });
 
 test('running jobs are stopped when the database stays away for longer than others wait', async () => {

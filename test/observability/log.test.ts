@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createLog } from '../../src/observability/log.ts';
+import { StoreUnavailable } from '../../src/store/store.ts';
 
 function linesOf(write: (log: ReturnType<typeof createLog>) => void): string {
   const lines: string[] = [];
@@ -33,6 +34,33 @@ it.each([
   expect(logged).not.toContain(telling.slice(-12));
   expect(logged).toContain('before ');
   expect(logged).toContain('after');
+});
+
+it('has one line a minute of each event in an outage of the store, and all that people were given a reference of', () => {
+  const away = new StoreUnavailable(new Error('Connection terminated'));
+  const lines = linesOf((log) => {
+    for (const workspace of ['T1', 'T2']) {
+      const child = log.child({ workspace });
+      child.error({ event: 'job_failed', err: away }, 'failed');
+      child.error({ event: 'poll_failed', err: new Error('no poll', { cause: away }) }, 'failed');
+      child.error({ event: 'engine_error', err: new Error('Query read timeout') }, 'failed');
+      child.error({ event: 'request_not_stored', reference: workspace, err: away }, 'failed');
+      child.error({ event: 'job_failed', err: new Error('the service answered 500') }, 'failed');
+    }
+  });
+  const events = lines
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line).event);
+  expect(events).toEqual([
+    'job_failed',
+    'poll_failed',
+    'engine_error',
+    'request_not_stored',
+    'job_failed',
+    'request_not_stored',
+    'job_failed',
+  ]);
 });
 
 it('drops every field that it does not know, and what hangs on an error', () => {
