@@ -1,18 +1,27 @@
+import { withTimeout } from '../core/clock.ts';
 import type { Parts } from '../workspace/workspace.ts';
 import { type Routes, sendText, withHead } from './receivers/http-server.ts';
 
-type HealthParts = Pick<Parts, 'store' | 'engine' | 'log' | 'metrics' | 'tokenHealth'>;
+type HealthParts = Pick<Parts, 'store' | 'engine' | 'clock' | 'log' | 'metrics' | 'tokenHealth'>;
+
+/** Proxies give a probe one second. */
+const ANSWER_MS = 700;
+const STORE_AWAY = 'store: does not answer';
 
 /** What probes and Prometheus ask. */
 export function healthRoutes(parts: HealthParts, isDraining: () => boolean): Routes {
-  const { metrics } = parts;
+  const { metrics, tokenHealth } = parts;
+  const checkStore = createStoreCheck(parts);
   return withHead({
     'GET /healthz': (_, response) => sendText(response, 200, 'ok'),
     'GET /readyz': async (_, response) => {
-      const refused = parts.tokenHealth.refused();
+      const refused = tokenHealth.refused();
       if (isDraining()) return sendText(response, 503, 'draining');
       if (refused !== undefined) return sendText(response, 503, `slack: ${refused.reason}`);
-      sendText(response, 200, ['ready', ...(await troublesOf(parts))].join(', '));
+      // With these people still get an answer that says so, which no proxy may take from them.
+      const slack = tokenHealth.isUnreached() ? ['slack: not reached yet'] : [];
+      const store = (await checkStore()) ? [] : [STORE_AWAY];
+      sendText(response, 200, ['ready', ...slack, ...store].join(', '));
     },
     'GET /metrics': async (_, response) => {
       const text = await metrics.text();
@@ -26,14 +35,24 @@ export function withoutMetrics({ 'GET /metrics': _, 'HEAD /metrics': __, ...rout
   return routes;
 }
 
-/** With these people still get an answer that says so, which no proxy may take from them. */
-async function troublesOf({ store, engine, log, tokenHealth }: HealthParts): Promise<string[]> {
-  const slack = tokenHealth.isUnreached() ? ['slack: not reached yet'] : [];
-  try {
-    await Promise.all([store.ping(), engine.ping()]);
-    return slack;
-  } catch (error) {
-    log.error({ event: 'not_ready', err: error }, 'the store or the engine does not answer');
-    return [...slack, 'store: does not answer'];
+/** Probes at the same time share one check, so that any number of proxies adds no load to a slow database. */
+function createStoreCheck({ store, engine, clock, log }: HealthParts): () => Promise<boolean> {
+  let checking: Promise<boolean> | undefined;
+
+  async function check(): Promise<boolean> {
+    try {
+      await Promise.all([store.ping(), engine.ping()]);
+      return true;
+    } catch (err) {
+      log.error({ event: 'not_ready', err }, 'Store unavailable');
+      return false;
+    } finally {
+      checking = undefined;
+    }
   }
+
+  return async () => {
+    checking ??= check();
+    return (await withTimeout(clock, ANSWER_MS, checking)) ?? false;
+  };
 }
