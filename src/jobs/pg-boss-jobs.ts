@@ -14,6 +14,10 @@ const SUPERVISE_SECONDS = 3;
 /** How often keys are freed that had stayed taken. */
 const DELETE_SECONDS = 60;
 const MAX_CONNECTIONS = 6;
+/** As the store's: a connection that went silent without closing is given up after this. */
+const TIMEOUT_MS = 5_000;
+/** pg-boss hands these to its pool, but its types do not list them. */
+const POOL = { query_timeout: TIMEOUT_MS, keepAlive: true };
 const DAY_SECONDS = 86_400;
 
 const QUEUE_OPTIONS: Omit<Queue, 'name'> = {
@@ -58,9 +62,7 @@ export interface PgBossJobsOptions {
 /** Jobs in Postgres, shared by any number of replicas; kept by pg-boss, through its public API alone. */
 export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptions): JobsBackend {
   const boss = createBoss(url, bossClock);
-  boss.on('error', (err) =>
-    log?.warn({ event: 'pg_boss_error', err }, 'pg-boss goes on when the database answers'),
-  );
+  boss.on('error', (err) => log?.warn({ event: 'pg_boss_error', err }, 'pg-boss met an error'));
   boss.on('warning', ({ message }) =>
     log?.warn({ event: 'pg_boss_warning', reason: message }, 'pg-boss warns'),
   );
@@ -141,7 +143,8 @@ function createBoss(url: string, clock?: BossClock | undefined): PgBoss {
     connectionString: url,
     application_name: 'deckhand engine',
     max: MAX_CONNECTIONS,
-    connectionTimeoutMillis: 15_000,
+    connectionTimeoutMillis: TIMEOUT_MS,
+    ...POOL,
     schedule: false,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Submitted, ViewState } from '../commands/command.ts';
 import { isDurable, routeCommand } from '../commands/command-router.ts';
-import { HOUR_MS } from '../core/clock.ts';
+import { type Clock, HOUR_MS, withTimeout } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
 import { type Caller, StoredCaller } from '../core/reply.ts';
 import { RecentMap } from '../core/ttl-cache.ts';
@@ -9,7 +9,7 @@ import type { JobType } from '../jobs/jobs.ts';
 import { countPossibleDuplicate } from '../observability/metrics.ts';
 import { keysFor } from '../records/account-keys.ts';
 import { RUN_WAITING } from '../records/waiting-commands.ts';
-import { GLOBAL } from '../store/store.ts';
+import { GLOBAL, StoreUnavailable } from '../store/store.ts';
 import { defineJob } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { EventBody } from './payloads/schemas.ts';
@@ -70,6 +70,8 @@ export interface SlackHandles {
   state?: ViewState | undefined;
   /** One for each click on a form. */
   acks?: FormAck[];
+  /** The person was told that nothing was done, although the database may have stored it late. */
+  isRefused?: true;
 }
 
 /** The ack of a form, which can be its outcome for two seconds. */
@@ -108,6 +110,7 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
     options: { concurrency: 200, attempts: 3, backoffMs: 1000, keyStaysMs: SEEN_MS },
     async run(workspace, { attempt, data: request }) {
       const { channel, requestId } = request.caller;
+      if (handles.get(requestId)?.isRefused) return;
       // The earlier attempt may have answered the person before it was cut off.
       if (attempt > 1) countPossibleDuplicate(workspace, 'post', { channel, delivery: requestId });
       await run(workspace, request, handles.get(requestId) ?? {}, attempt);
@@ -142,10 +145,12 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
       earlier?.acks?.push(...(known.acks ?? []));
       await workspace.jobs.send(requests, request, { key: requestId });
     },
+    /** Keeps a request from being carried out by this process after its person was told that it was not stored. */
+    refuse: (requestId: string) => void handles.set(requestId, { isRefused: true }),
     /** @throws StoreUnavailable where it was not stored */
     async storeEvent(workspace: Workspace, event: StoredEvent): Promise<void> {
       const job = workspace.id === GLOBAL ? lifecycle : events;
-      await workspace.jobs.send(job, event, { key: event.body.event_id });
+      await inTime(workspace.clock, workspace.jobs.send(job, event, { key: event.body.event_id }));
     },
   };
 }
@@ -172,6 +177,20 @@ async function runWaiting(
     );
     await waiting.forget(id);
   }
+}
+
+/** Slack waits 3 s for an ack. */
+const STORED_WITHIN_MS = 2_500;
+
+/** @throws StoreUnavailable if the database takes longer than Slack allows */
+export async function inTime<T>(clock: Clock, work: Promise<T>): Promise<T> {
+  const done = await withTimeout(
+    clock,
+    STORED_WITHIN_MS,
+    work.then((result) => ({ result })),
+  );
+  if (done === undefined) throw new StoreUnavailable(new Error('no answer in time'));
+  return done.result;
 }
 
 /** Nothing is left to be done: its key says that it was seen. */

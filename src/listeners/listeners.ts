@@ -18,6 +18,7 @@ import {
   callerOf,
   createInbox,
   type Inbox,
+  inTime,
   isStoredFirst,
   type SlackHandles,
   type StoredRequest,
@@ -177,8 +178,9 @@ async function store(
   ack: Ack,
 ): Promise<void> {
   try {
-    await inbox.store(workspace, request, handles);
+    await inTime(workspace.clock, inbox.store(workspace, request, handles));
   } catch (error) {
+    inbox.refuse(request.caller.requestId);
     const message = failureMessage(explainNotStored(workspace, error));
     // Only the ack of a command is shown to the person.
     if (request.kind === 'command') return ack(message.text);

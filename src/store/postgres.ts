@@ -10,8 +10,8 @@ import { type Database, type Envelope, type Range, SERIALIZATION, type StoredRow
 import type { Access } from './sqlite.ts';
 import { mapDatabaseErrors, StoreError, StoreUnavailable } from './store.ts';
 
-/** A statement, and the wait for a connection, end after this; the caller then learns of it. */
-const TIMEOUT_MS = 15_000;
+/** A statement, and the wait for a connection, fail after this. Connections that went silent are found by it. */
+const TIMEOUT_MS = 5_000;
 const MAX_CONNECTIONS = 10;
 /** In characters, so it takes every key that the store lets through. */
 const KEY_LENGTH = 1_000;
@@ -152,12 +152,19 @@ function createLeases(pool: pg.Pool, onError: (error: Error) => void): Database[
       const holder = randomUUID();
       await take(key, holder);
       const renewing = setInterval(() => pool.query(RENEW, [key, holder]).catch(onError), LEASE_MS / 3);
-      try {
-        return await work();
-      } finally {
+      // If this fails, the lease ends by itself.
+      const release = (): Promise<unknown> => {
         clearInterval(renewing);
-        // Where this fails, the lease ends by itself.
-        await pool.query(RELEASE, [key, holder]).catch(onError);
+        return pool.query(RELEASE, [key, holder]).catch(onError);
+      };
+      try {
+        const result = await work();
+        await release();
+        return result;
+      } catch (error) {
+        // A database that is away would keep the caller waiting for a second time-out.
+        void release();
+        throw error;
       }
     });
 }

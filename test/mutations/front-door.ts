@@ -82,8 +82,8 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'events are not deduplicated',
     file: INBOX,
-    from: 'await workspace.jobs.send(job, event, { key: event.body.event_id });',
-    to: 'await workspace.jobs.send(job, event);',
+    from: 'workspace.jobs.send(job, event, { key: event.body.event_id })',
+    to: 'workspace.jobs.send(job, event)',
     tests: [DOORS],
     only: 'sends twice',
   },
@@ -114,8 +114,8 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'commands are acknowledged before they are stored',
     file: 'src/listeners/listeners.ts',
-    from: 'try {\n    await inbox.store(workspace, request, handles);',
-    to: 'try {\n    await ack();\n    await inbox.store(workspace, request, handles);',
+    from: 'await inTime(workspace.clock, inbox.store(workspace, request, handles));',
+    to: 'await ack();\n    await inTime(workspace.clock, inbox.store(workspace, request, handles));',
     tests: ['test/errors/store.test.ts', 'test/store/full-disk.test.ts'],
   },
   {
@@ -129,8 +129,8 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'a form that could not be stored is acknowledged as taken',
     file: 'src/listeners/pipeline/run-submission.ts',
-    from: "return open.answer({ kind: 'errors', errors: {}, base: failureWords(explainNotStored(workspace, error)) });",
-    to: "return open.answer({ kind: 'close', audit: void failureWords(explainNotStored(workspace, error)) ?? [] });",
+    from: "kind: 'errors',\n      errors: {},\n      base: failureWords(explainNotStored(workspace, error)),",
+    to: "kind: 'close',\n      audit: void failureWords(explainNotStored(workspace, error)) ?? [],",
     tests: ['test/errors/store.test.ts'],
     only: 'before a form is stored',
   },

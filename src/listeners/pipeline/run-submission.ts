@@ -12,7 +12,14 @@ import { failureWords } from '../../views/blocks/failures.ts';
 import { workingWords } from '../../views/blocks/message.ts';
 import { isAnyHidden, notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type FormAck, type Inbox, type SlackHandles, type StoredRequest, storedCaller } from '../inbox.ts';
+import {
+  type FormAck,
+  type Inbox,
+  inTime,
+  type SlackHandles,
+  type StoredRequest,
+  storedCaller,
+} from '../inbox.ts';
 import type { Registry } from '../registry.ts';
 import { carryOut, invalidIn } from './pipeline.ts';
 import {
@@ -26,15 +33,17 @@ import {
 import { follow, type RequestContext } from './run-command.ts';
 import { ackOf, invalidFields, lateMessage, lateView, type SubmissionAck } from './submission-view.ts';
 
-/** Slack waits 3 s for the ack of a form; after this the modal shows that the work continues. */
-const ACK_WITHIN_MS = 2_000;
+/** After this the modal shows that the work continues. */
+const SHOWN_WITHIN_MS = 2_000;
+/** Slack waits 3 s for the ack of a form. */
+const ACK_WITHIN_MS = 2_500;
 
 /**
  * Stores a submitted form as a request, and acknowledges it with its outcome if that comes in time. A second click on
  * the same form gets the outcome of the first; only a form that came back with errors can be sent again.
  */
 export async function acknowledgeForm(
-  inbox: Pick<Inbox, 'store'>,
+  inbox: Pick<Inbox, 'store' | 'refuse'>,
   workspace: Workspace,
   caller: Caller,
   state: ViewState,
@@ -49,32 +58,49 @@ export async function acknowledgeForm(
       outcome.resolve(true);
     },
   };
+  const { clock } = workspace;
+  const sentAt = clock.now();
+  const leftMs = (limitMs: number): number => Math.max(0, sentAt + limitMs - clock.now());
   let form: Awaited<ReturnType<typeof storeForm>>;
   try {
-    form = await storeForm(workspace, caller.requestId, state);
+    form = await inTime(clock, storeRequest(inbox, workspace, caller, state, open));
     if (form.submitted !== undefined) return open.answer(form.submitted);
-    const { triggerId, responseUrl } = caller;
-    const request: StoredRequest = {
-      kind: 'form',
-      caller: { ...storedCaller(caller), requestId: form.request },
-      form: form.id,
-    };
-    await inbox.store(workspace, request, { triggerId, responseUrl, acks: [open] });
   } catch (error) {
+    inbox.refuse(caller.requestId);
     return open.answer({
       kind: 'errors',
       errors: {},
       base: failureWords(explainNotStored(workspace, error)),
     });
   }
-  if (await withTimeout(workspace.clock, ACK_WITHIN_MS, outcome.promise)) return;
+  if (await withTimeout(clock, leftMs(SHOWN_WITHIN_MS), outcome.promise)) return;
   // Another replica may have carried it out.
-  const { submitted } = (await readForm(workspace, form.id)) ?? {};
+  const reading = readForm(workspace, form.id).catch(() => undefined);
+  const { submitted } = (await withTimeout(clock, leftMs(ACK_WITHIN_MS), reading)) ?? {};
   if (!open.isOpen) return;
   if (submitted !== undefined) return open.answer(submitted);
   open.isOpen = false;
   const text = ':hourglass_flowing_sand: One moment, this takes a little longer…';
   await ack({ response_action: 'update', view: notice(state.view.title.text, text) });
+}
+
+async function storeRequest(
+  inbox: Pick<Inbox, 'store'>,
+  workspace: Workspace,
+  caller: Caller,
+  state: ViewState,
+  ack: FormAck,
+): ReturnType<typeof storeForm> {
+  const form = await storeForm(workspace, caller.requestId, state);
+  if (form.submitted !== undefined) return form;
+  const { triggerId, responseUrl } = caller;
+  const request: StoredRequest = {
+    kind: 'form',
+    caller: { ...storedCaller(caller), requestId: form.request },
+    form: form.id,
+  };
+  await inbox.store(workspace, request, { triggerId, responseUrl, acks: [ack] });
+  return form;
 }
 
 /** A submitted form with what is needed to carry it out. */
@@ -185,7 +211,7 @@ function showWorking({ workspace, state }: Sent): () => Promise<void> {
   return showProgress(
     workspace,
     show,
-    MARKS_MS.filter((mark) => mark > ACK_WITHIN_MS),
+    MARKS_MS.filter((mark) => mark > SHOWN_WITHIN_MS),
   );
 }
 

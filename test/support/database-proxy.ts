@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Stands between Deckhand and its Postgres, and fails as networks and failovers do. */
+export interface DatabaseProxy {
+  /** The `STORE_URL` through it. */
+  url: string;
+  /** Neither open nor new connections carry anything any more, and none is closed. */
+  silence(): void;
+  /** New connections work again; those of the silence are dead for ever, as after a failover. */
+  recover(): void;
+  /** Delays all that is sent to the database, in milliseconds. */
+  slow(ms: number): void;
+  /** Resets all connections, and refuses new ones for so long. */
+  failOver(downMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openDatabaseProxy(target: string): Promise<DatabaseProxy> {
+  const { hostname, port } = new URL(target);
+  const clients = new Set<Socket>();
+  const dead = new Set<Socket>();
+  let mode: 'open' | 'silent' | 'refusing' = 'open';
+  let delayMs = 0;
+
+  const server = createServer((client) => {
+    if (mode === 'refusing') return void client.resetAndDestroy();
+    const backend = connect(Number(port), hostname);
+    clients.add(client);
+    if (mode === 'silent') dead.add(client);
+    const pass = (to: Socket, bytes: Buffer): void => {
+      if (!dead.has(client) && !to.destroyed) to.write(bytes);
+    };
+    client.on('data', (bytes) => {
+      if (delayMs === 0) pass(backend, bytes);
+      else void wait(delayMs).then(() => pass(backend, bytes));
+    });
+    backend.on('data', (bytes) => pass(client, bytes));
+    for (const [one, other] of [
+      [client, backend],
+      [backend, client],
+    ] as const) {
+      one.on('error', () => undefined);
+      one.on('close', () => {
+        if (one === client || !dead.has(client)) other.destroy();
+      });
+    }
+    client.on('close', () => clients.delete(client));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(target);
+  url.port = String((server.address() as AddressInfo).port);
+
+  return {
+    url: url.href,
+    silence() {
+      mode = 'silent';
+      for (const client of clients) dead.add(client);
+    },
+    recover() {
+      mode = 'open';
+    },
+    slow(ms) {
+      delayMs = ms;
+    },
+    async failOver(downMs) {
+      mode = 'refusing';
+      for (const client of clients) client.resetAndDestroy();
+      await wait(downMs);
+      mode = 'open';
+    },
+    async close() {
+      for (const client of clients) client.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
