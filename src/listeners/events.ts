@@ -8,7 +8,7 @@ import { failureWords } from '../views/blocks/failures.ts';
 import { NotServed } from '../workspace/installations.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
 import type { BackgroundWork } from './background-work.ts';
-import { isFirst } from './inbox.ts';
+import { SEEN_MS } from './inbox.ts';
 import { readEvent } from './payloads/payloads.ts';
 import { type EventBody, Id, MaybeId } from './payloads/schemas.ts';
 import { carryOut } from './pipeline/pipeline.ts';
@@ -32,7 +32,7 @@ export function beginLiveEvent({ workspaces, background }: LiveParts, raw: unkno
   background.begin(async () => {
     try {
       const workspace = await workspaces.admit(about);
-      if (await isFirst(workspace, body.event_id)) await showDetails(workspace, body);
+      if (await workspace.once(['event', body.event_id], SEEN_MS)) await showDetails(workspace, body);
     } catch (error) {
       // Its handle cannot be answered by a token that is not of that installation.
       if (!(error instanceof NotServed)) throw error;

@@ -136,7 +136,7 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
     run: (workspace) => runWaiting(workspace, requests),
   });
   return {
-    jobs: [requests, events, lifecycle, waiting, SEEN],
+    jobs: [requests, events, lifecycle, waiting],
     /** @throws StoreUnavailable where it was not stored */
     async store(workspace: Workspace, request: StoredRequest, known: SlackHandles): Promise<void> {
       const { requestId } = request.caller;
@@ -191,19 +191,6 @@ export async function inTime<T>(clock: Clock, work: Promise<T>): Promise<T> {
   );
   if (done === undefined) throw new StoreUnavailable(new Error('no answer in time'));
   return done.result;
-}
-
-/** Nothing is left to be done: its key says that it was seen. */
-const SEEN = defineJob({
-  queue: 'seen',
-  schema: z.object({}),
-  options: { concurrency: 4, attempts: 1, backoffMs: 1000, keyStaysMs: SEEN_MS },
-  run: async () => undefined,
-});
-
-/** True the first time, across replicas and restarts; for what is answered at once and not carried out as a job. */
-export function isFirst({ jobs }: Pick<Workspace, 'jobs'>, requestId: string): Promise<boolean> {
-  return jobs.send(SEEN, {}, { key: requestId });
 }
 
 /** True where it changes something, so that it is stored before its ack. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EventHandler, SlackEvent } from '../commands/command.ts';
 import { cleanCommandText } from '../commands/command-router.ts';
-import { isFirstToday } from '../commands/once-a-day.ts';
+import { DAY_MS } from '../core/clock.ts';
 import { escapeMarkup } from '../core/mrkdwn.ts';
 import type { Inbox, StoredRequest } from './inbox.ts';
 import { Id, MaybeId } from './payloads/schemas.ts';
@@ -13,8 +13,8 @@ export function mentionHandler(inbox: () => Pick<Inbox, 'store'>): EventHandler 
     if (mention === undefined) return;
     const { request, clientId } = mention;
     // A client that sends its message again gets another `ts` under the same id.
-    if (clientId !== undefined && !(await isFirstToday(workspace, request.caller, ['mention', clientId])))
-      return;
+    const { requestId } = request.caller;
+    if (clientId !== undefined && !(await workspace.once(['mention', clientId], DAY_MS, requestId))) return;
     await inbox().store(workspace, request, {});
   };
 }

@@ -27,6 +27,7 @@ import { createHostingCatalog } from './hosting-catalog.ts';
 import type { Installations } from './installations.ts';
 import type { LinkRequests, Requester } from './link-requests.ts';
 import { createNewBlocks, withFallbacks } from './new-blocks.ts';
+import { createOnce } from './once.ts';
 import { createProjects, lookOnce } from './projects.ts';
 import { createRoles } from './roles.ts';
 import { createSlackPeople } from './slack-people.ts';
@@ -150,6 +151,7 @@ function openWorkspace(parts: Parts, id: string) {
     },
     names: createServiceNames({ store, clock, onClaim: waiting.resume }),
     newBlocks,
+    ...createOnce({ store, clock }),
     projects,
     waiting,
     roles: createRoles({ store, people, clock, installer: () => installations.installer(id) }),

@@ -53,7 +53,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   },
   {
     name: 'an admin is asked about the beta any number of times',
-    file: 'src/commands/once-a-day.ts',
+    file: 'src/workspace/once.ts',
     from: '?.request === request',
     to: '!== null || request === ""',
     tests: ['test/commands/servers/beta.test.ts'],

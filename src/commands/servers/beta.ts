@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../core/clock.ts';
 import { outdated, type ServiceError, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
@@ -16,7 +17,6 @@ import {
   handOverOf,
 } from '../../views/servers/beta.ts';
 import { type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { isFirstToday } from '../once-a-day.ts';
 import { accountOf } from '../resolve-target.ts';
 
 export const beta = defineCommand({
@@ -44,8 +44,9 @@ export const beta = defineCommand({
         const about = handOverOf(blockId);
         if (about === undefined || picked === undefined) throw outdated('menu', 'beta');
         const { account, betaUrl } = about;
-        const isFirst = await isFirstToday(workspace, caller, [caller.user, picked, 'beta', account]);
-        if (!isFirst) throw new UserError(`You asked <@${picked}> about this today already.`);
+        const ask = ['beta', caller.user, picked, account];
+        if (!(await workspace.once(ask, DAY_MS, caller.requestId)))
+          throw new UserError(`You asked <@${picked}> about this today already.`);
         const asked = askedToEnrollMessage(account, betaUrl, caller.user, workspace.word);
         await workspace.slack.sendDirectMessage(picked, asked);
         const message = say(`:incoming_envelope: <@${picked}> was asked in a direct message.`);

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { EntityMetadata } from '@slack/types';
 import { z } from 'zod';
 import { withTimeout } from '../../core/clock.ts';
@@ -35,7 +34,6 @@ type LinkShared = z.infer<typeof LinkShared>;
 
 const MAX_A_MESSAGE = 3;
 const QUIET_MS = 30 * 60_000;
-const Claim = z.object({ ts: z.string() });
 
 /** A link to something in an account that is connected in this very workspace. */
 interface Known {
@@ -77,17 +75,15 @@ async function unfurlOnce(
   { channel, message_ts: ts }: LinkShared,
   known: Known,
 ): Promise<void> {
-  const claims = workspace.store.collection('unfurls', Claim);
-  const id = hash('sha256', JSON.stringify([channel, known.link]), 'base64url');
-  const isFirst = await claims.create(id, { ts }, workspace.clock.now() + QUIET_MS);
-  if (!isFirst && (await claims.get(id))?.ts !== ts) return skipped(workspace, 'shown here lately');
+  const unfurl = ['unfurl', channel, known.link];
+  if (!(await workspace.once(unfurl, QUIET_MS, ts))) return skipped(workspace, 'shown here lately');
   try {
     const found = await stateOf(workspace, known);
     if (found === undefined) return skipped(workspace, 'no such project');
     await showUnder(workspace, { channel, ts }, { url: known.url, ...found });
   } catch (error) {
     // Nothing is shown, so the next link may try.
-    await claims.delete(id);
+    await workspace.undoOnce(unfurl);
     explain(error, { channel, job: 'unfurl' });
   }
 }

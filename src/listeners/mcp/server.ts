@@ -12,7 +12,7 @@ import { failureWords } from '../../views/blocks/failures.ts';
 import { NotServed } from '../../workspace/installations.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
-import { isFirst } from '../inbox.ts';
+import { SEEN_MS } from '../inbox.ts';
 import { Id, MaybeId } from '../payloads/schemas.ts';
 import { carryOut } from '../pipeline/pipeline.ts';
 
@@ -119,7 +119,7 @@ async function runTool(
   if (workspace instanceof NotServed) return { refusal: workspace.message };
   const { user, team, channel } = identity;
   const caller: Caller = { user, team, channel, requestId: parts.requestId };
-  if (tool.isChange === true && !(await isFirst(workspace, caller.requestId)))
+  if (tool.isChange === true && !(await workspace.once(['tool', caller.requestId], SEEN_MS)))
     return { refusal: 'This request was carried out already.' };
   return carryOut<ToolAnswer>({
     kind: 'tool',

@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-import { z } from 'zod';
 import type { ActionContext, Command } from '../../commands/command.ts';
 import { Refusal } from '../../commands/permission.ts';
 import { createContext } from '../../commands/resolve-target.ts';
@@ -96,7 +94,6 @@ function actionContext({ workspace, caller, request, handles }: Interaction<'act
   };
 }
 
-const ClickClaim = z.object({ by: z.string(), at: z.number(), request: z.string().optional() });
 const CLAIM_MS = 30 * DAY_MS;
 
 /**
@@ -104,22 +101,19 @@ const CLAIM_MS = 30 * DAY_MS;
  * that failed, so that it may be tried again. A click that is repeated after a kill finds its own claim and goes on.
  */
 function clickClaim({ workspace, caller, request, handles }: Interaction<'action'>): Claim<Reply> {
-  const claims = workspace.store.collection('claims', ClickClaim);
   const { actionId, value } = request;
-  const { channel, messageTs, requestId, user } = caller;
-  const id = hash('sha256', JSON.stringify([channel, messageTs, actionId, value]), 'base64url');
+  const { channel, messageTs, requestId } = caller;
+  const click = ['click', channel, messageTs, actionId, value];
   const { message } = handles;
   return {
     async take() {
-      const at = workspace.clock.now();
-      const isFirst = await claims.create(id, { by: user, at, request: requestId }, at + CLAIM_MS);
-      if (!isFirst && (await claims.get(id))?.request !== requestId)
+      if (!(await workspace.once(click, CLAIM_MS, requestId)))
         throw new UserError('That button was used already.');
       if (message !== undefined) await redraw(workspace, caller, withoutElement(message, request));
       return undefined;
     },
     async release() {
-      await claims.delete(id);
+      await workspace.undoOnce(click);
       if (message !== undefined) await redraw(workspace, caller, message);
     },
   };
