@@ -1,5 +1,6 @@
 import process from 'node:process';
-import { FOLLOW_TEST, type FollowedTest } from '../src/scheduler/test-access/follow-test.ts';
+import { openRuns, type Run } from '../src/records/test-runs.ts';
+import { FOLLOW_TEST } from '../src/scheduler/test-access/follow-test.ts';
 import { ACCOUNT, environment, freshFolder, startDeckhand } from './support/deckhand.ts';
 import { cpuSeconds, type Program, residentBytes, startProgram } from './support/processes.ts';
 import { quantile } from './support/rounds.ts';
@@ -57,7 +58,11 @@ async function withRuns<T>(
   const env = { ...environment(world, store.storeUrl), POLL_INTERVAL_MS: String(INTERVAL_MS) };
   try {
     await seed(env, async (workspace) => {
-      for (let run = 0; run < size; run += 1) await FOLLOW_TEST.send(workspace, followed(run));
+      for (let number = 0; number < size; number += 1) {
+        const run = makeRun(number);
+        await openRuns(workspace.store).put(run.id, run);
+        await FOLLOW_TEST.begin(workspace, run.id, run.requestId);
+      }
     });
     const deckhand = await startDeckhand(env);
     try {
@@ -117,10 +122,11 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-function followed(run: number): FollowedTest {
+function makeRun(run: number): Run {
   const startedAt = Date.now();
   return {
     target: { account: ACCOUNT, project: { permalink: `shop-${run}`, name: `Shop ${run}` } },
+    id: `run ${run}`,
     requestId: `request ${run}`,
     askedBy: 'U0BEN',
     channel: `C0BENCH${run % CHANNELS}`,
@@ -129,6 +135,6 @@ function followed(run: number): FollowedTest {
     threads: true,
     layout: 'compact',
     run: `r${run}`,
-    posted: { progress: `${run}.000200` },
+    status: 'running',
   };
 }

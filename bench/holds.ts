@@ -3,7 +3,7 @@ import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { DAY_MS } from '../src/core/clock.ts';
 import { AuditEntry } from '../src/records/audit.ts';
-import type { Run } from '../src/records/test-runs.ts';
+import type { NewRun } from '../src/records/test-runs.ts';
 import type { Workspace } from '../src/workspace/workspace.ts';
 import {
   ACCOUNT,
@@ -86,7 +86,7 @@ async function fillHistory({ store, runs, clock }: Workspace): Promise<void> {
   for (let at = 0; at < RUNS; at += 1) await runs.claim(runAt(at, now - at * 1000), 0);
 }
 
-function runAt(at: number, startedAt: number): Run {
+function runAt(at: number, startedAt: number): NewRun {
   const name = `p${at}`;
   const target = { account: ACCOUNT, project: { permalink: name, identifier: name, name } };
   const ended = {
@@ -103,6 +103,8 @@ function runAt(at: number, startedAt: number): Run {
     rootTs: '1.1',
     askedBy: 'U0BEN',
     startedAt,
+    threads: true,
+    layout: 'compact',
     ...ended,
   };
 }

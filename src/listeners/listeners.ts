@@ -25,6 +25,7 @@ import {
 } from './inbox.ts';
 import { mentionHandler } from './mention.ts';
 import {
+  type EventUnder,
   type IncomingRequest,
   payloadSpan,
   readAction,
@@ -83,6 +84,8 @@ export function createListeners(parts: Dependencies) {
     },
   });
   const shared = { registry, workspaces, background, inbox };
+  const storeEvent = async ({ workspaceId, event }: EventUnder): Promise<void> =>
+    inbox.storeEvent(await workspaces.admit(workspaceId), event);
 
   const app = new App({
     receiver: parts.receiver,
@@ -118,14 +121,11 @@ export function createListeners(parts: Dependencies) {
   });
   app.event(ANY, async ({ body }) => {
     const known = beginLiveEvent(parts, body) ? undefined : readEvent(body, events);
-    if (known === undefined) return;
     // An event that is not stored is not acknowledged, so that Slack sends it again.
-    const { workspaceId, event } = known;
-    await ignoreIfUninstalled(
-      parts,
-      workspaces.admit(workspaceId).then((one) => inbox.storeEvent(one, event)),
-    );
+    if (known !== undefined) await ignoreIfUninstalled(parts, storeEvent(known));
   });
+  // Bolt acknowledges every other event itself.
+  app.event('function_executed', ({ ack }) => ack());
 
   /** Jobs that carry out what was stored before its ack. */
   const jobs: readonly JobDefinition<unknown>[] = [...inbox.jobs, steps.job];

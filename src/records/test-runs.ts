@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { DAY_MS } from '../core/clock.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
+import { Followed } from './followed.ts';
 import { GuardCheck, requestOf } from './guards.ts';
 
 /** What a test run is of. Two runs of the same target never go on at once. */
@@ -12,33 +13,31 @@ export const Target = z.object({
 });
 export type Target = z.infer<typeof Target>;
 
-/** The latest run of a target: where it is shown, and how it stands. */
-export const Run = z.object({
+/** A run: enough to go on with it from anywhere after a kill, and to show how it ended. */
+export const Run = Followed.extend({
+  /** Sorts by the time of its start. */
+  id: z.string(),
   target: Target,
-  /** The request that started it, so that a resumed request finds its own run. */
+  /** The request that started it, so that a request that is carried out again finds its own run. */
   requestId: z.string(),
-  /** Where it is shown; a workflow may want its outcome alone. */
-  channel: z.string().optional(),
-  rootTs: z.string().optional(),
-  /** The thread that its root message is a reply in, where a mention asked for it. */
-  threadTs: z.string().optional(),
-  /** The reply that showed its progress, kept at its end, so that it shows it again where it is followed again. */
-  progressTs: z.string().optional(),
-  /** Undefined for a workflow. */
-  askedBy: z.string().optional(),
-  /** When Deckhand began and ended to follow it. */
-  startedAt: z.number(),
+  /** The request that had it followed again. */
+  resumedRequest: z.string().optional(),
+  layout: z.enum(['full', 'compact']),
   endedAt: z.number().optional(),
-  /** The service's own times, milliseconds since the epoch, where it gives them. */
-  createdAt: z.number().optional(),
-  completedAt: z.number().optional(),
   /** `lost`: no longer followed. */
   status: z.enum(['running', 'completed', 'failed', 'stopped', 'lost']),
-  /** The service's word for how it stands, which may be any. */
+  /** The service's identifier, once it has started. */
+  run: z.string().optional(),
+  /** True if the service was asked to start it and did not say whether it did. */
+  mayRun: z.boolean().optional(),
+  /** The service's own times, milliseconds since the epoch, if it gives them. */
+  createdAt: z.number().optional(),
+  completedAt: z.number().optional(),
+  /** The service's word for its status while it goes on, which may be any. */
   serviceStatus: z.string().optional(),
   /** Absent in a run of one server, or without results. */
   repository: z.enum(['ok', 'error']).optional(),
-  /** Of the servers. */
+  /** Number of servers. */
   reachable: z.number().optional(),
   total: z.number().optional(),
   /** Results that could not be read. */
@@ -60,16 +59,27 @@ export const Run = z.object({
     .optional(),
   /** How long the last runs of the target took, in milliseconds, the newest at the end. */
   tookMs: z.array(z.number()).optional(),
+  /** True once the target has a newer run. */
+  isReplaced: z.boolean().optional(),
 });
 export type Run = z.infer<typeof Run>;
+export type NewRun = Omit<Run, 'id'>;
 
-const KEPT_MS = 30 * DAY_MS;
+/** By id. */
+export function openRuns(store: WorkspaceStore): Collection<Run> {
+  return store.collection('runs', Run);
+}
 
-const Start = z.object({ key: z.string() });
-
-function startId({ startedAt, target }: Pick<Run, 'startedAt' | 'target'>): string {
+function makeRunId({ startedAt, target }: Pick<Run, 'startedAt' | 'target'>): string {
   return `${String(startedAt).padStart(15, '0')} ${targetKey(target)}`;
 }
+
+/** Points to the latest run of a target. */
+const LatestRun = z.object({ run: z.string() });
+
+const KEPT_MS = 30 * DAY_MS;
+/** Time for the thread of a replaced run to be completed. */
+const REPLACED_KEPT_MS = DAY_MS;
 
 export interface Claim {
   mine: boolean;
@@ -84,16 +94,8 @@ export function targetKey(target: Target): string {
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 24);
 }
 
-/** What the target's record becomes when `run` wants it: a run that is in progress, and not stale, keeps it. */
-function claimed(current: Run | undefined, run: Run, staleBefore: number): Run {
-  if (current?.requestId === run.requestId) return current;
-  const running = current?.status === 'running' ? current : undefined;
-  const existing = running !== undefined && running.startedAt > staleBefore ? running : run;
-  return { ...existing, ...waitingFor(running, run), tookMs: current?.tookMs };
-}
-
 /** All that wait for the end of one of the two: steps, guards, and people whom nothing shows how the run goes. */
-function waitingFor(running: Run | undefined, wanted: Run): Pick<Run, 'steps' | 'guards' | 'requests'> {
+function waitingFor(running: Run | undefined, wanted: NewRun): Pick<Run, 'steps' | 'guards' | 'requests'> {
   const { requestId, askedBy, channel, threadTs } = wanted;
   const isUnseen = running !== undefined && running.channel === undefined && channel !== undefined;
   const asked = isUnseen ? [{ requestId, askedBy, channel, threadTs }] : undefined;
@@ -134,55 +136,69 @@ export function usualDuration({ tookMs = [] }: Pick<Run, 'tookMs'>): number | un
 
 /** @param onChange called whenever a run starts, is shown or ends */
 export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<void>) {
-  const stored: Collection<Run> = store.collection('runs', Run);
-  /** The target of each run, under an id that sorts by time. */
-  const starts: Collection<z.infer<typeof Start>> = store.collection('run-starts', Start);
+  const runs = openRuns(store);
+  const targets = store.collection('targets', LatestRun);
+
+  async function latestByKey(key: string): Promise<Run | undefined> {
+    const target = await targets.get(key);
+    return target && runs.get(target.run);
+  }
+
+  /** Stores a run in place of the target's latest one, unless that is running and not stale. */
+  async function storeRun(run: NewRun, staleBefore: number): Promise<Claim> {
+    const key = targetKey(run.target);
+    const current = await latestByKey(key);
+    if (current?.requestId === run.requestId) return { mine: true, isResumed: true, run: current };
+    const running = current?.status === 'running' ? current : undefined;
+    if (running !== undefined && running.startedAt > staleBefore) {
+      const joined = await runs.update(running.id, (one) => one && { ...one, ...waitingFor(one, run) });
+      return { mine: false, isResumed: false, run: joined ?? running };
+    }
+    const expiresAt = run.startedAt + KEPT_MS;
+    const made = { ...run, id: makeRunId(run), ...waitingFor(running, run), tookMs: current?.tookMs };
+    // First, so that a run is never without its target after a kill.
+    await targets.put(key, { run: made.id }, expiresAt);
+    await runs.put(made.id, made, expiresAt);
+    if (current !== undefined)
+      await runs.update(
+        current.id,
+        (one) => (one?.shownAt === undefined ? one && { ...one, isReplaced: true } : undefined),
+        run.startedAt + REPLACED_KEPT_MS,
+      );
+    return { mine: true, isResumed: false, run: made };
+  }
 
   return {
     /**
      * Claims the target for a new run, or returns the one that is running already; the steps of the new one then wait
      * for that.
      */
-    async claim(run: Run, staleBefore: number): Promise<Claim> {
-      const key = targetKey(run.target);
-      let isResumed = false;
-      let before: Run | undefined;
-      const claimNow = (current: Run | undefined): Run => {
-        isResumed = current?.requestId === run.requestId;
-        before = current;
-        return claimed(current, run, staleBefore);
-      };
-      const kept = await stored.update(key, claimNow, run.startedAt + KEPT_MS);
-      const existing = kept ?? run;
-      if (existing.requestId === run.requestId) {
-        await starts.put(startId(existing), { key }, run.startedAt + KEPT_MS);
-        if (before !== undefined && !isResumed) await starts.delete(startId(before));
-      }
-      await onChange();
-      return { mine: existing.requestId === run.requestId, isResumed, run: existing };
-    },
-    /** Changes the target's run; undefined where another run has replaced it since. */
-    async change(
-      { target, requestId }: Pick<Run, 'target' | 'requestId'>,
-      change: Partial<Run> | ((current: Run) => Partial<Run>),
-    ): Promise<Run | undefined> {
-      const changed = await stored.update(targetKey(target), (current) =>
-        current?.requestId === requestId
-          ? { ...current, ...(typeof change === 'function' ? change(current) : change) }
-          : current,
+    async claim(run: NewRun, staleBefore: number): Promise<Claim> {
+      const claim = await store.exclusive(`target ${targetKey(run.target)}`, () =>
+        storeRun(run, staleBefore),
       );
       await onChange();
-      return changed?.requestId === requestId ? changed : undefined;
+      return claim;
     },
-    /** By `targetKey`. */
-    get: (key: string) => stored.get(key),
+    /** Returns undefined if the run has expired. */
+    async change(
+      { id }: Pick<Run, 'id'>,
+      change: Partial<Run> | ((current: Run) => Partial<Run>),
+    ): Promise<Run | undefined> {
+      const changed = await runs.update(
+        id,
+        (current) => current && { ...current, ...(typeof change === 'function' ? change(current) : change) },
+      );
+      await onChange();
+      return changed;
+    },
+    latestByKey,
     /** The latest run of a target. */
-    latest: (target: Target) => stored.get(targetKey(target)),
-    /** The runs that began last, at most `limit`; the newest first. */
+    latest: (target: Target) => latestByKey(targetKey(target)),
+    /** The runs that began last, at most `limit` and one a target; the newest first. */
     async newest(limit: number): Promise<Run[]> {
-      const keys = new Set((await starts.latest(limit)).map(({ doc }) => doc.key));
-      const runs = await Promise.all([...keys].map((key) => stored.get(key)));
-      return runs.filter((run) => run !== undefined);
+      const newest = await runs.latest(limit);
+      return newest.map(({ doc }) => doc).filter(({ isReplaced }) => isReplaced !== true);
     },
   };
 }

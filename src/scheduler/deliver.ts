@@ -106,9 +106,9 @@ function deliveriesOf({ store }: Workspace): Collection<z.infer<typeof Sent>> {
   return store.collection('deliveries', Sent);
 }
 
-/** Whether it was sent, as far as Slack's answer was kept. */
-export async function isDelivered(workspace: Workspace, id: string): Promise<boolean> {
-  return (await deliveriesOf(workspace).get(id)) !== undefined;
+/** The `ts` of a post, empty if Slack did not say where it is. Undefined if it was not sent, or Slack's answer was lost. */
+export async function findDelivered(workspace: Workspace, id: string): Promise<string | undefined> {
+  return (await deliveriesOf(workspace).get(id))?.ts;
 }
 
 /** True if posting again would not help: the channel is gone, we are not in it, or may not post. */

@@ -1,30 +1,29 @@
 import { z } from 'zod';
-import { DAY_MS } from '../core/clock.ts';
 import { type ServiceErrorKind, UserError } from '../core/errors.ts';
 import { asClause } from '../core/mrkdwn.ts';
 import type { Job } from '../jobs/jobs.ts';
 import { AccountKeyUnreadable } from '../records/account-keys.ts';
 import { AccountFailure } from '../records/accounts.ts';
+import type { Followed } from '../records/followed.ts';
 import { isPlaceGone } from '../slack/failure.ts';
 import { retryThroughOutage } from '../slack/rate-limit.ts';
-import type { Collection } from '../store/store.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { failureWords } from '../views/blocks/failures.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { type FollowedState, FollowedThread, type FollowedViews } from './followed-thread.ts';
+import { FollowedThread, type FollowedViews } from './followed-thread.ts';
 import type { PollLoop } from './poll-loop.ts';
 
 /** Jobs of one queue at once: followed runs are mostly asleep. */
 export const FOLLOWED_AT_ONCE = 20_000;
 
 /** Something at the service that is followed in a root message and its thread. */
-export interface FollowedKind<State extends FollowedState, View extends { kind: string }>
+export interface FollowedKind<State extends Followed, View extends { kind: string }>
   extends FollowedViews<State, View | Stopped> {
-  /** Of its jobs, and the collection of its documents. */
+  /** Of its jobs. */
   queue: string;
-  schema: z.ZodType<State>;
-  /** The same however often it is sent to be followed. */
-  idOf(state: State): string;
+  /** Where it is stored. */
+  documents(store: WorkspaceStore): Collection<State>;
   /** What the log says of it. */
   fields(state: State): Record<string, unknown>;
   /** Follows to the end, and shows it. */
@@ -47,7 +46,7 @@ interface Stopped {
   reason: string;
 }
 
-export interface Following<State extends FollowedState, View extends { kind: string }> {
+export interface Following<State extends Followed, View extends { kind: string }> {
   workspace: Workspace;
   thread: FollowedThread<State, View | Stopped>;
   signal: AbortSignal;
@@ -59,11 +58,8 @@ export interface Following<State extends FollowedState, View extends { kind: str
 const Pointer = z.object({ id: z.string() });
 type Pointer = z.infer<typeof Pointer>;
 
-/** What has ended is remembered so long, so that what is sent again is not followed again. */
-const KEPT_MS = DAY_MS;
-
 /** Follows to an end that people see, whatever ends it; where the root message is gone, to a line in the log. */
-export class Follower<State extends FollowedState, View extends { kind: string }> {
+export class Follower<State extends Followed, View extends { kind: string }> {
   readonly job: JobDefinition<Pointer>;
   readonly #kind: FollowedKind<State, View>;
 
@@ -78,35 +74,30 @@ export class Follower<State extends FollowedState, View extends { kind: string }
     });
   }
 
-  /** Hands something to its follower; the same is followed once, also where it is sent again after its end. */
-  async send(workspace: Pick<Workspace, 'store' | 'jobs'>, state: State): Promise<void> {
-    const id = this.#kind.idOf(state);
-    await this.#documents(workspace).create(id, state);
-    await workspace.jobs.send(this.job, { id }, { key: id });
+  /**
+   * Has a stored document followed.
+   * @param key the same for a repeat of the request, so that it is followed once
+   */
+  async begin({ jobs }: Pick<Workspace, 'jobs'>, id: string, key: string): Promise<void> {
+    await jobs.send(this.job, { id }, { key });
   }
 
-  #documents({ store }: Pick<Workspace, 'store'>): Collection<State> {
-    return store.collection(this.#kind.queue, this.#kind.schema);
-  }
-
-  /** Undefined where it has ended. */
+  /** Returns undefined if nothing is left to do. */
   async #open(
     workspace: Workspace,
     { id }: Pointer,
     { signal, attempt = 1 }: Partial<Job<Pointer>> = {},
   ): Promise<Opened<State, View> | undefined> {
-    const documents = this.#documents(workspace);
+    const documents = this.#kind.documents(workspace.store);
     const state = await documents.get(id);
-    if (state === undefined || state.endedAt !== undefined) return undefined;
+    if (state === undefined || state.shownAt !== undefined) return undefined;
     const possibleDuplicate = attempt > 1;
-    const save = (next: State): Promise<void> => documents.put(id, next);
+    async function save(change: Partial<State>): Promise<void> {
+      await documents.update(id, (current) => current && { ...current, ...change });
+    }
     const options = { save, signal, possibleDuplicate };
     const thread = new FollowedThread<State, View | Stopped>(workspace, this.#kind, state, options);
-    async function end(): Promise<void> {
-      const endedAt = workspace.clock.now();
-      await documents.put(id, { ...thread.state, endedAt }, endedAt + KEPT_MS);
-    }
-    return { workspace, thread, possibleDuplicate, end };
+    return { workspace, thread, possibleDuplicate };
   }
 
   async #run(workspace: Workspace, job: Job<Pointer>): Promise<void> {
@@ -123,7 +114,7 @@ export class Follower<State extends FollowedState, View extends { kind: string }
     } finally {
       metrics.followed(-1);
     }
-    await opened.end();
+    await opened.thread.saveShown();
   }
 
   /** @throws what another attempt may change */
@@ -159,7 +150,7 @@ export class Follower<State extends FollowedState, View extends { kind: string }
     const opened = await this.#open(workspace, data);
     if (opened === undefined) return;
     await this.#stop(opened, error);
-    await opened.end();
+    await opened.thread.saveShown();
   }
 
   /** @returns the reason as people read it */
@@ -169,15 +160,12 @@ export class Follower<State extends FollowedState, View extends { kind: string }
   }
 }
 
-type Reporting<State extends FollowedState, View extends { kind: string }> = Pick<
+type Reporting<State extends Followed, View extends { kind: string }> = Pick<
   Following<State, View>,
   'workspace' | 'thread'
 >;
 
-interface Opened<State extends FollowedState, View extends { kind: string }>
-  extends Omit<Following<State, View>, 'signal'> {
-  end(): Promise<void>;
-}
+type Opened<State extends Followed, View extends { kind: string }> = Omit<Following<State, View>, 'signal'>;
 
 const MESSAGE_GONE = 'The message that showed it is gone, so Deckhand no longer follows it.';
 

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import type { Message, News } from '../core/message.ts';
+import type { Followed } from '../records/followed.ts';
 import {
   isMessageGone,
   isPlaceGone,
@@ -9,31 +9,9 @@ import {
 } from '../slack/failure.ts';
 import type { MessageRef } from '../slack/slack.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { post, sendReply } from './deliver.ts';
+import { deliver, findDelivered, sendReply } from './deliver.ts';
 
-/** For whom something is followed, where it is shown, and what its thread has: the part that all followed things have. */
-export const FollowedState = z.object({
-  /** Who asked, where a person did, and who had it followed again: then the service is asked with their key. */
-  askedBy: z.string().optional(),
-  resumedBy: z.string().optional(),
-  /** Both undefined where it is shown nowhere. */
-  channel: z.string().optional(),
-  rootTs: z.string().optional(),
-  /** The thread that the root message is a reply in, where it does not begin one. */
-  threadTs: z.string().optional(),
-  /** When Deckhand began to follow it, milliseconds since the epoch. */
-  startedAt: z.number(),
-  /** False where only the root message is edited. */
-  threads: z.boolean(),
-  /** The `ts` of each reply that the thread has, by its key. */
-  posted: z.record(z.string(), z.string()),
-  /** When it ended; kept for a day, so that what is sent again is not followed again. */
-  endedAt: z.number().optional(),
-});
-export type FollowedState = z.infer<typeof FollowedState>;
-
-/** @param now milliseconds since the epoch */
-type Draw<State, View> = (state: State, now: number, view: View) => Message;
+type Draw<State, View> = (workspace: Workspace, state: State, view: View) => Message;
 
 export interface FollowedViews<State, View> {
   /** Makes the root message. */
@@ -43,25 +21,27 @@ export interface FollowedViews<State, View> {
 }
 
 interface FollowedThreadOptions<State> {
-  save(state: State): Promise<void>;
+  save(change: Partial<State>): Promise<void>;
   signal?: AbortSignal | undefined;
   /** An attempt before this one may have posted something and not kept Slack's answer. */
   possibleDuplicate: boolean;
 }
 
 /** The key of the reply that is edited while it runs. */
-export const PROGRESS = 'progress';
+const PROGRESS = 'progress';
 /** How old the time may get that the root message shows, and its first reply, in milliseconds. */
 const REDRAW_MS = { root: 7_000, progress: 15_000 };
 /** The longest pause before room is looked for again that the end of the first reply waits for. */
 const MAX_ROOM_PAUSE_MS = 10_000;
 
 /** The root message and thread of something that is followed, with its state as it is kept. */
-export class FollowedThread<State extends FollowedState, View extends { kind: string }> {
+export class FollowedThread<State extends Followed, View extends { kind: string }> {
   readonly #workspace: Workspace;
   readonly #views: FollowedViews<State, View>;
   readonly #options: FollowedThreadOptions<State>;
   readonly #drawnAt: { root: number; progress: number };
+  /** The `ts` of what this attempt has posted, or found posted, by its key. */
+  readonly #posted = new Map<string, string>();
   #state: State;
   #possibleDuplicate: boolean;
 
@@ -84,7 +64,13 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
   }
 
   save(change: Partial<State>): Promise<void> {
-    return this.#change(change);
+    this.#state = { ...this.#state, ...change };
+    return this.#options.save(change);
+  }
+
+  /** Slack has all of it. */
+  saveShown(): Promise<void> {
+    return this.#change({ shownAt: this.#workspace.clock.now() });
   }
 
   /**
@@ -112,9 +98,10 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
 
   /** Ends the reply that showed the progress; it waits for room, since the root message has said how it ended. */
   async endProgress(view: View): Promise<void> {
+    const { clock, slack } = this.#workspace;
+    await this.#findPosted(PROGRESS);
     const ref = this.#refOf(PROGRESS);
     if (ref === undefined) return;
-    const { clock, slack } = this.#workspace;
     try {
       for (let pauseMs = 1_000; !(await slack.refresh(ref, this.#draw(PROGRESS, view))); pauseMs *= 2)
         await clock.sleep(Math.min(pauseMs, MAX_ROOM_PAUSE_MS), this.#options.signal);
@@ -122,7 +109,7 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
       if (!isRefusal(error)) throw error;
       this.#logRefused(error);
       // It must not stand alone with that something goes on; where the reply was deleted, it does not.
-      const isSaid = isMessageGone(error) || this.#state.posted[`outcome:${view.kind}`] !== undefined;
+      const isSaid = isMessageGone(error) || (await this.#findPosted(`outcome:${view.kind}`)) !== undefined;
       const end = { key: `${PROGRESS}:${view.kind}`, message: this.#draw(PROGRESS, view) };
       if (!isSaid) await this.post([end]);
     }
@@ -159,9 +146,10 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
 
   /** False where threads are off, or Slack refuses replies there: then they are off from now on. */
   async #reply(news: News): Promise<boolean> {
-    const { channel, rootTs, threadTs = rootTs, threads, posted } = this.#state;
+    const { channel, rootTs, threadTs = rootTs, threads } = this.#state;
     if (!threads || channel === undefined || !threadTs) return false;
-    if (posted[news.key] !== undefined) return true;
+    // News are handed over with each poll.
+    if (this.#posted.has(news.key)) return true;
     const send = (): Promise<MessageRef> => this.#post(news, channel, threadTs);
     const isTaken = await sendReply(this.#workspace, channel, send);
     if (!isTaken) await this.#change({ threads: false });
@@ -170,7 +158,7 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
 
   /** Says how it ended where the root message cannot. */
   async #sayElsewhere(end: News, channel: string): Promise<void> {
-    if (this.#state.posted[end.key] !== undefined) return;
+    if ((await this.#findPosted(end.key)) !== undefined) return;
     const { slack, log } = this.#workspace;
     const { askedBy, resumedBy: user = askedBy } = this.#state;
     const destinations = [
@@ -199,11 +187,18 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
   async #post({ key, message }: News, channel: string, threadTs?: string): Promise<MessageRef> {
     const possibleDuplicate = this.#possibleDuplicate;
     this.#possibleDuplicate = false;
-    const id = `${this.#state.rootTs} ${key}`;
+    const id = this.#deliveryId(key);
     const { signal } = this.#options;
     try {
-      const ref = await post(this.#workspace, { id, channel, threadTs, message, possibleDuplicate, signal });
-      await this.#change({ posted: { ...this.#state.posted, [key]: ref.ts } });
+      const ref = await deliver(this.#workspace, {
+        id,
+        channel,
+        threadTs,
+        message,
+        possibleDuplicate,
+        signal,
+      });
+      this.#posted.set(key, ref.ts);
       return ref;
     } catch (error) {
       if (isSlackFailure(error)) this.#possibleDuplicate = error.mayHavePosted;
@@ -211,9 +206,20 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
     }
   }
 
-  #change(change: Partial<FollowedState>): Promise<void> {
-    this.#state = { ...this.#state, ...change };
-    return this.#options.save(this.#state);
+  /** A part that all followed things have. */
+  #change(change: Partial<Followed>): Promise<void> {
+    return this.save(change as Partial<State>);
+  }
+
+  #deliveryId(key: string): string {
+    return `${this.#state.rootTs} ${key}`;
+  }
+
+  /** The `ts` of a reply, also of an earlier attempt. */
+  async #findPosted(key: string): Promise<string | undefined> {
+    const ts = this.#posted.get(key) ?? (await findDelivered(this.#workspace, this.#deliveryId(key)));
+    if (ts !== undefined) this.#posted.set(key, ts);
+    return ts;
   }
 
   /** @returns true where it was drawn */
@@ -234,12 +240,12 @@ export class FollowedThread<State extends FollowedState, View extends { kind: st
 
   #draw(one: 'root' | typeof PROGRESS, view: View): Message {
     const { draw, drawProgress = draw } = this.#views;
-    return (one === 'root' ? draw : drawProgress)(this.#state, this.#workspace.clock.now(), view);
+    return (one === 'root' ? draw : drawProgress)(this.#workspace, this.#state, view);
   }
 
   #refOf(one: 'root' | typeof PROGRESS): MessageRef | undefined {
-    const { channel, rootTs, posted } = this.#state;
-    const ts = one === 'root' ? rootTs : posted[PROGRESS];
+    const { channel, rootTs } = this.#state;
+    const ts = one === 'root' ? rootTs : this.#posted.get(PROGRESS);
     return channel === undefined || !ts ? undefined : { channel, ts };
   }
 

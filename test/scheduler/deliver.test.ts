@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deliver, isDelivered } from '../../src/scheduler/deliver.ts';
+import { deliver, findDelivered } from '../../src/scheduler/deliver.ts';
 import { SlackFailure } from '../../src/slack/failure.ts';
 import { postId } from '../../src/slack/web.ts';
 import { say } from '../../src/views/blocks/message.ts';
@@ -18,7 +18,7 @@ describe('a delivery', () => {
     /^deckhand_possible_duplicates_total\{what="post"\} (\d+)$/m.exec(
       await world.app.parts.metrics.text(),
     )?.[1];
-  const isKept = () => isDelivered(world.app.workspaces.open(TEAM), what.id);
+  const isKept = async () => (await findDelivered(world.app.workspaces.open(TEAM), what.id)) !== undefined;
 
   it('is posted once, however often it is asked for', async () => {
     const workspace = world.app.workspaces.open(TEAM);

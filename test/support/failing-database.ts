@@ -18,7 +18,8 @@ export function failingDatabase({ config }: Pick<TestWorld, 'config'>): FailingD
   }
   return {
     refuse(table, words) {
-      const when = words === undefined ? '' : `WHEN NEW.key LIKE '%${words}%'`;
+      const when =
+        words === undefined ? '' : `WHEN NEW.${table === 'keyv' ? 'key' : 'queue'} LIKE '%${words}%'`;
       execute(`CREATE TRIGGER refused BEFORE INSERT ON ${table} ${when}
         BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`);
     },

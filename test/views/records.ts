@@ -20,9 +20,12 @@ export const KEY: Account = {
 
 export const RUN: Run = {
   target: { account: 'acme', project: { permalink: 'storefront', name: 'Storefront' } },
+  id: 'run 1',
   requestId: 'r1',
   startedAt: 0,
   status: 'completed',
+  threads: true,
+  layout: 'compact',
 };
 
 export const DIGEST: Digest = {

@@ -6,7 +6,7 @@ import type { Change, Reply } from '../../core/reply.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
 import { Draft, Protocol, type Wanted } from '../../records/server-drafts.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
-import { FOLLOW_PROVISIONING, ServerTarget } from '../../scheduler/servers/provisioning.ts';
+import { followServer, ServerTarget } from '../../scheduler/servers/provisioning.ts';
 import { enrollInBeta, getProfile, type Profile } from '../../service/profile.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { resendable, withBanner } from '../../views/blocks/modal.ts';
@@ -117,14 +117,13 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
   const known = fromButton(CheckValue, value);
   const settings = await workspace.channels.get(channel);
   if (messageTs === undefined) return { kind: 'nothing' };
-  await FOLLOW_PROVISIONING.send(workspace, {
+  await followServer(workspace, {
     ...known,
     resumedBy: caller.user,
     channel,
     rootTs: messageTs,
     threadTs: caller.threadTs,
     threads: settings.threads ?? true,
-    posted: { ordered: '' },
     resumedRequest: caller.requestId,
   });
   const { account, project, server } = known.target;

@@ -94,7 +94,7 @@ async function runAgain(value: string | undefined, context: ActionContext): Prom
 async function pickServer(value: string | undefined, context: ActionContext): Promise<Reply> {
   const [, key, identifier = ''] = /^(\S+) (.+)$/.exec(value ?? '') ?? [];
   if (key === undefined) throw outdated('menu');
-  const known = await context.workspace.runs.get(key);
+  const known = await context.workspace.runs.latestByKey(key);
   if (known === undefined) throw new UserError('That test is too old to be run again.', 'test');
   const { account: name, project } = known.target;
   const account = await context.workspace.accounts.resolve(context.caller, name);

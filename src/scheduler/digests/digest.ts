@@ -11,7 +11,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import {
   type Delivery,
   deliver,
-  isDelivered,
+  findDelivered,
   isUndeliverable,
   sendReply,
   undeliverableReason,
@@ -35,7 +35,7 @@ const NOT_FOUND_ATTEMPTS = 3;
  * @param startedAt when this process started, milliseconds since the epoch
  */
 async function runDigest(workspace: Workspace, job: Job<Occurrence>, startedAt: number): Promise<void> {
-  const isPosted = await isDelivered(workspace, DIGESTS.nameOf(job.data));
+  const isPosted = (await findDelivered(workspace, DIGESTS.nameOf(job.data))) !== undefined;
   const digest = await DIGESTS.begin(workspace, job, isPosted);
   if (digest === undefined) return;
   const lateSince = lateSinceOf(job.data, workspace.clock.now(), startedAt);

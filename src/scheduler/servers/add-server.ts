@@ -13,7 +13,7 @@ import { provisioningMessage } from '../../views/servers/provisioning.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { post } from '../deliver.ts';
-import { FOLLOW_PROVISIONING, type ServerTarget } from './provisioning.ts';
+import { followServer, type ServerTarget } from './provisioning.ts';
 import {
   createOrders,
   findOrdered,
@@ -187,7 +187,7 @@ async function follow(
 ): Promise<void> {
   const { user, draft, orderedAt } = order;
   const settings = await workspace.channels.get(draft.channel);
-  await FOLLOW_PROVISIONING.send(workspace, {
+  await followServer(workspace, {
     target,
     askedBy: user,
     channel: messageRef.channel,
@@ -195,7 +195,6 @@ async function follow(
     ...(isInChannel(order, messageRef) ? { threadTs: order.answerTs } : {}),
     startedAt: orderedAt,
     threads: settings.threads ?? true,
-    posted: {},
   });
 }
 

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../core/clock.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Requester } from '../../records/account-keys.ts';
+import { Followed } from '../../records/followed.ts';
 import { Target } from '../../records/test-runs.ts';
 import { getServer, managedStatus, type Server } from '../../service/servers.ts';
+import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import {
   orderedNews,
   type ProvisioningState,
@@ -11,14 +14,13 @@ import {
 } from '../../views/servers/provisioning.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { Follower, type Following, pollsOf } from '../follow.ts';
-import { FollowedState } from '../followed-thread.ts';
 import { pollUntil } from '../poll-loop.ts';
 
 export const ServerTarget = Target.required({ server: true }).extend({ cost: z.string().optional() });
 export type ServerTarget = z.infer<typeof ServerTarget>;
 
 /** A managed server that is followed: enough to go on from anywhere after a kill. */
-export const FollowedServer = FollowedState.extend({
+export const FollowedServer = Followed.extend({
   target: ServerTarget,
   askedBy: z.string(),
   channel: z.string(),
@@ -92,13 +94,30 @@ function shownOf({ static_hosting: site, managed_vps: machine }: Server): string
   return JSON.stringify([site, machine]);
 }
 
-/** Follows a managed server until its state is final. A server is followed once in one message. */
+/** Follows a managed server until its state is final. */
 export const FOLLOW_PROVISIONING = new Follower<FollowedServer, ProvisioningState>({
   queue: 'follow-provisioning',
-  schema: FollowedServer,
-  idOf: ({ channel, rootTs, resumedRequest }) =>
-    [channel, rootTs, ...(resumedRequest === undefined ? [] : [resumedRequest])].join(' '),
-  draw: (followed, now, state) => provisioningMessage({ ...followed, now, state }),
+  documents: openFollowedServers,
+  draw: ({ clock }, followed, state) => provisioningMessage({ ...followed, now: clock.now(), state }),
   fields: logFields,
   follow,
 });
+
+/** By the message that shows it, and the request that had it followed again. */
+function openFollowedServers(store: WorkspaceStore): Collection<FollowedServer> {
+  return store.collection('followed-servers', FollowedServer);
+}
+
+/** Longer than a server is followed, and than a request is sent again. */
+const KEPT_MS = 7 * DAY_MS;
+
+/** Has a server followed in its message, once however often it is sent. */
+export async function followServer(
+  workspace: Pick<Workspace, 'store' | 'jobs' | 'clock'>,
+  server: FollowedServer,
+): Promise<void> {
+  const { channel, rootTs, resumedRequest = '' } = server;
+  const id = `${channel} ${rootTs} ${resumedRequest}`;
+  await openFollowedServers(workspace.store).create(id, server, workspace.clock.now() + KEPT_MS);
+  await FOLLOW_PROVISIONING.begin(workspace, id, id);
+}

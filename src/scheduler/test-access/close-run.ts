@@ -13,21 +13,12 @@ import {
 } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, isUndeliverable } from '../deliver.ts';
-import { PROGRESS } from '../followed-thread.ts';
 import { endSteps, type RunEnding, stepEnding } from '../workflows/end-steps.ts';
 
 /** Records how a run ended: its target is free again, and whoever waits for it is told. Safe to repeat. */
-export async function closeRun(
-  workspace: Workspace,
-  run: Pick<Run, 'target' | 'requestId'> & { posted?: Record<string, string> },
-  ending: RunEnding,
-): Promise<void> {
-  const { target, posted } = run;
-  const progressTs = posted?.[PROGRESS];
+export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding): Promise<void> {
   const endedAt = workspace.clock.now();
   const closed = await workspace.runs.change(run, (current) => ({
-    target,
-    ...(progressTs === undefined ? {} : { progressTs }),
     ...changeOf(ending),
     ...('run' in ending ? withDuration(current, timesOf(ending.run), endedAt) : {}),
     endedAt,
@@ -100,6 +91,6 @@ export function drawRoot({ clock, config }: Workspace, run: Run, state: TestStat
 }
 
 /** The project's page at the service. */
-export function projectUrlOf({ account, project }: Target, baseUrl: string): string {
+function projectUrlOf({ account, project }: Target, baseUrl: string): string {
   return `${accountUrl(account, baseUrl)}/projects/${encodeURIComponent(project.permalink)}`;
 }

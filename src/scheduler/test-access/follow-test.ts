@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
 import { countPossibleDuplicate } from '../../observability/metrics.ts';
 import { AccountFailure } from '../../records/accounts.ts';
-import { Target, targetKey } from '../../records/test-runs.ts';
+import { openRuns, type Run, usualDuration } from '../../records/test-runs.ts';
 import type { AccountClient } from '../../service/client.ts';
 import {
   getTestAccess,
@@ -11,39 +10,16 @@ import {
   startTestAccess,
   type TestRun,
 } from '../../service/projects.ts';
-import { type TestState, testRootMessage, timesOf } from '../../views/test-access/test-run.ts';
+import { type TestState, timesOf } from '../../views/test-access/test-run.ts';
 import { newsOf, progressMessage } from '../../views/test-access/test-thread.ts';
 import { Follower, type Following, pollsOf } from '../follow.ts';
-import { FollowedState } from '../followed-thread.ts';
 import { type PollLoop, pollUntil } from '../poll-loop.ts';
 import type { RunEnding } from '../workflows/end-steps.ts';
-import { closeRun } from './close-run.ts';
+import { closeRun, drawRoot } from './close-run.ts';
 
-/** A test run that is followed: enough to go on from anywhere after a kill. */
-export const FollowedTest = FollowedState.extend({
-  target: Target,
-  requestId: z.string(),
-  /** The request that had it followed again. */
-  resumedRequest: z.string().optional(),
-  layout: z.enum(['full', 'compact']),
-  /** The service was asked to start it, and did not say whether it did. */
-  mayRun: z.boolean().optional(),
-  /** The service's identifier, once the run is started. */
-  run: z.string().optional(),
-  /** The service's word while the run goes on, which may be any. */
-  serviceStatus: z.string().optional(),
-  /** When it was created at the service, milliseconds since the epoch. */
-  createdAt: z.number().optional(),
-  /** How long earlier runs of the target took, in milliseconds. */
-  usualMs: z.number().optional(),
-  /** The project's page at the service. */
-  projectUrl: z.string().optional(),
-});
-export type FollowedTest = z.infer<typeof FollowedTest>;
+type FollowingRun = Following<Run, TestState> & { polls: PollLoop; last: LastRead };
 
-type FollowingTest = Following<FollowedTest, TestState> & { polls: PollLoop; last: LastRead };
-
-async function follow(started: Following<FollowedTest, TestState>): Promise<void> {
+async function follow(started: Following<Run, TestState>): Promise<void> {
   const { workspace, thread } = started;
   const polls = pollsOf(started, (trouble) => thread.showRunning({ kind: 'running', trouble }, true));
   const following = { ...started, polls, last: {} };
@@ -67,7 +43,7 @@ async function follow(started: Following<FollowedTest, TestState>): Promise<void
 }
 
 /** It takes longer than Deckhand follows one. */
-async function giveUp(following: FollowingTest): Promise<void> {
+async function giveUp(following: FollowingRun): Promise<void> {
   const { workspace, thread } = following;
   const minutes = workspace.config.FOLLOW_TIMEOUT_MINUTES;
   const reason = `The test did not end within the ${minutes} minutes that Deckhand follows one.`;
@@ -81,7 +57,7 @@ async function giveUp(following: FollowingTest): Promise<void> {
  * Starts the run. Only a service too busy to have started it is asked again.
  * @returns the run itself where it has ended already, with all its results
  */
-async function start(following: FollowingTest): Promise<TestRun | undefined> {
+async function start(following: FollowingRun): Promise<TestRun | undefined> {
   const { workspace, thread, polls } = following;
   if (thread.state.run !== undefined) return undefined;
   // Starting it again costs nothing but time, so it is not asked for by hand.
@@ -97,7 +73,7 @@ async function start(following: FollowingTest): Promise<TestRun | undefined> {
   return undefined;
 }
 
-async function requestStart({ workspace, thread }: FollowingTest): Promise<TestRun> {
+async function requestStart({ workspace, thread }: FollowingRun): Promise<TestRun> {
   const { project, server } = thread.state.target;
   const part = server === undefined ? '' : `server ${code(server.identifier)} in `;
   const account = await workspace.accounts.resolve(askerOf(thread.state), thread.state.target.account);
@@ -114,7 +90,7 @@ async function requestStart({ workspace, thread }: FollowingTest): Promise<TestR
 }
 
 /** The run as it ended; undefined while it is running. */
-async function poll(following: FollowingTest, run: string, recovered: boolean): Promise<TestRun | undefined> {
+async function poll(following: FollowingRun, run: string, recovered: boolean): Promise<TestRun | undefined> {
   const { workspace, thread, signal, last } = following;
   const { target, layout } = thread.state;
   const { permalink } = target.project;
@@ -134,22 +110,21 @@ async function poll(following: FollowingTest, run: string, recovered: boolean): 
  * @returns true where the service says something else of the run than before
  */
 async function saveStanding(
-  { workspace, thread }: FollowingTest,
+  { workspace, thread }: FollowingRun,
   run: TestRun,
-  known: Pick<FollowedTest, 'run'> = {},
+  known: Pick<Run, 'run'> = {},
 ): Promise<boolean> {
   const { state } = thread;
   const serviceStatus = hasEnded(run) ? state.serviceStatus : run.status;
   const { createdAt = state.createdAt } = timesOf(run);
   const isNews = serviceStatus !== state.serviceStatus || createdAt !== state.createdAt;
   if (isNews || known.run !== undefined) await thread.save({ ...known, serviceStatus, createdAt });
-  if (!isNews) return false;
-  await workspace.runs.change(state, { serviceStatus, createdAt });
-  return true;
+  if (isNews) await workspace.home.refresh();
+  return isNews;
 }
 
 /** A server that was asked for where none could be listed is known by its identifier; its results have its name. */
-async function nameServer({ thread }: FollowingTest, { results }: TestRun): Promise<void> {
+async function nameServer({ thread }: FollowingRun, { results }: TestRun): Promise<void> {
   const { target } = thread.state;
   const { server } = target;
   const tested = results?.servers.find(({ identifier }) => identifier === server?.identifier);
@@ -158,28 +133,27 @@ async function nameServer({ thread }: FollowingTest, { results }: TestRun): Prom
 }
 
 /** With whose key the service is asked. */
-function askerOf({ askedBy, resumedBy: user = askedBy }: FollowedTest): { user: string | undefined } {
+function askerOf({ askedBy, resumedBy: user = askedBy }: Run): { user: string | undefined } {
   return { user };
 }
 
-async function close({ workspace, thread }: FollowingTest, ending: RunEnding): Promise<void> {
+async function close({ workspace, thread }: FollowingRun, ending: RunEnding): Promise<void> {
   await closeRun(workspace, thread.state, ending);
   const { status } = 'run' in ending ? ending.run : ending;
   workspace.log.info({ event: 'follow_ended', ...logFields(thread.state), status }, 'following a test ended');
 }
 
-function logFields({ target, run }: FollowedTest): Record<string, unknown> {
+function logFields({ target, run }: Run): Record<string, unknown> {
   return { account: target.account, project: target.project.permalink, run };
 }
 
 /** Follows a run from its start to its end. */
-export const FOLLOW_TEST = new Follower<FollowedTest, TestState>({
+export const FOLLOW_TEST = new Follower<Run, TestState>({
   queue: 'follow-test',
-  schema: FollowedTest,
-  idOf: ({ requestId, resumedRequest = requestId }) => resumedRequest,
-  draw: (followed, now, state) =>
-    testRootMessage({ ...followed, runKey: targetKey(followed.target), now, state }),
-  drawProgress: (followed, now, state) => progressMessage({ ...followed, now, state }),
+  documents: openRuns,
+  draw: drawRoot,
+  drawProgress: ({ clock }, run, state) =>
+    progressMessage({ ...run, usualMs: usualDuration(run), now: clock.now(), state }),
   fields: logFields,
   follow,
   onStop: closeRun,

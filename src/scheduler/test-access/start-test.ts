@@ -1,14 +1,13 @@
 import { UserError } from '../../core/errors.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { type GuardCheck, requestOf } from '../../records/guards.ts';
-import { type Run, type Target, usualDuration } from '../../records/test-runs.ts';
+import type { NewRun, Run, Target } from '../../records/test-runs.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { post } from '../deliver.ts';
-import { PROGRESS } from '../followed-thread.ts';
-import { closeRun, drawRoot, projectUrlOf } from './close-run.ts';
-import { FOLLOW_TEST, type FollowedTest } from './follow-test.ts';
+import { closeRun, drawRoot } from './close-run.ts';
+import { FOLLOW_TEST } from './follow-test.ts';
 
 /** Beyond the longest time that a run is followed; an older claim is abandoned. */
 const GRACE_MS = 5 * 60_000;
@@ -48,7 +47,8 @@ export async function beginTest(workspace: Workspace, request: TestRequest): Pro
   const longest = config.FOLLOW_TIMEOUT_MINUTES * 60_000 + GRACE_MS;
   const steps = step === undefined ? {} : { steps: [step] };
   const guards = guard === undefined ? {} : { guards: [guard] };
-  const wanted: Run = { ...asked, startedAt, status: 'running', ...steps, ...guards };
+  const shown = await readLayout(workspace, asked.channel);
+  const wanted: NewRun = { ...asked, ...shown, startedAt, status: 'running', ...steps, ...guards };
   const claim = await runs.claim(wanted, startedAt - longest);
   if (!claim.mine) return claim.run;
   if (claim.run.status === 'running') await postAndFollow(workspace, claim.run, claim.isResumed);
@@ -67,7 +67,7 @@ async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean)
       rootTs = root.ts;
       await workspace.runs.change(run, { rootTs });
     }
-    await sendToFollow(workspace, { ...run, rootTs }, {});
+    await FOLLOW_TEST.begin(workspace, run.id, requestId);
   } catch (error) {
     const { account, project } = target;
     // What is thrown is reported where it is caught; a root message that stands already says it itself.
@@ -82,21 +82,13 @@ async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean)
   }
 }
 
-/** @param known what the service and the thread have of it already */
-async function sendToFollow(
-  workspace: Pick<Workspace, 'channels' | 'jobs' | 'store' | 'config'>,
-  run: Run,
-  known: Pick<Partial<FollowedTest>, 'run' | 'posted' | 'resumedBy' | 'resumedRequest'>,
-): Promise<void> {
-  const { target, requestId, askedBy, channel, rootTs, threadTs, startedAt, serviceStatus, createdAt } = run;
-  const { threads = true, layout = 'compact' } = await workspace.channels.get(channel);
-  const state = { channel, rootTs, threadTs, startedAt, serviceStatus, createdAt, threads, layout };
-  const about = {
-    target,
-    usualMs: usualDuration(run),
-    projectUrl: projectUrlOf(target, workspace.config.SERVICE_BASE_URL),
-  };
-  await FOLLOW_TEST.send(workspace, { requestId, askedBy, posted: {}, ...about, ...state, ...known });
+/** How the channel wants runs to be shown. */
+async function readLayout(
+  { channels }: Pick<Workspace, 'channels'>,
+  channel: string | undefined,
+): Promise<Pick<Run, 'threads' | 'layout'>> {
+  const { threads = true, layout = 'compact' } = await channels.get(channel);
+  return { threads, layout };
 }
 
 async function pointTo(
@@ -125,8 +117,21 @@ export async function resumeTest(
   );
   if (known === undefined || !isShownHere)
     throw new UserError('That test is too old to be followed again.', 'test');
-  await workspace.runs.change(known, { status: 'running' });
-  const posted = known.progressTs === undefined ? {} : { [PROGRESS]: known.progressTs };
-  await sendToFollow(workspace, { ...known, target, channel }, { run, posted, resumedBy, resumedRequest });
+  const layout = await readLayout(workspace, channel);
+  await workspace.runs.change(known, (current) =>
+    current.resumedRequest === resumedRequest
+      ? {}
+      : {
+          ...layout,
+          status: 'running',
+          run,
+          channel,
+          resumedBy,
+          resumedRequest,
+          endedAt: undefined,
+          shownAt: undefined,
+        },
+  );
+  await FOLLOW_TEST.begin(workspace, known.id, resumedRequest);
   return { kind: 'nothing' };
 }

@@ -129,7 +129,7 @@ describe('the times of a run', () => {
 describe('a run whose root message stands, but that could not be handed to its follower', () => {
   test('is shown as stopped with a button to run it again, and leaves its target free', async ({ world }) => {
     const database = failingDatabase(world);
-    database.refuse('keyv', 'follow-test');
+    database.refuse('deckhand_jobs', 'follow-test');
     await runWith(world, {});
     await rootSays(world, 'Storefront: stopped');
     await rootSays(world, 'test:again');
