@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import process from 'node:process';
+import { parseEnv } from 'node:util';
 import { CONFIG_EXIT_CODE, parseConfig, readVersion } from './config.ts';
 import { carryOut, type Program, UsageError } from './program.ts';
 
@@ -66,21 +68,23 @@ export async function commandLine(args: readonly string[], env: NodeJS.ProcessEn
   const named = PROGRAMS.get(args[0]);
   const program = (await named?.()) ?? START;
   const { code, out, err } =
-    loadEnvironment() ?? (await carryOut(program, named === undefined ? args : args.slice(1), env));
+    loadEnvironment(env) ?? (await carryOut(program, named === undefined ? args : args.slice(1), env));
   if (out !== '') process.stdout.write(out);
   if (err !== '') process.stderr.write(err);
   process.exitCode = code;
 }
 
-/** Undefined unless the `.env` of the working folder cannot be read. */
-function loadEnvironment(): Awaited<ReturnType<typeof carryOut>> | undefined {
+/** Adds what `.env` in the working folder sets and the environment does not. @returns why it cannot be read */
+function loadEnvironment(env: NodeJS.ProcessEnv): Awaited<ReturnType<typeof carryOut>> | undefined {
   try {
-    process.loadEnvFile('.env');
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync('.env'));
+    for (const [name, value] of Object.entries(parseEnv(text))) env[name] ??= value;
     return undefined;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT') return undefined;
-    const err = `.env could not be read (${code}). Make it readable for this user, or remove it.\n`;
-    return { code: CONFIG_EXIT_CODE, out: '', err };
+    const why = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : code;
+    const next = 'Make it a text file in UTF-8 that this user can read, or remove it.';
+    return { code: CONFIG_EXIT_CODE, out: '', err: `.env could not be read (${why}). ${next}\n` };
   }
 }

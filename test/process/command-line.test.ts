@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { expect, it } from 'vitest';
@@ -61,12 +61,34 @@ it('--check-config lists every fault, also of a .env file, and no value', async 
   expect(err).not.toMatch(/canary|loud/);
 });
 
-it('a .env that cannot be read is one sentence', async () => {
+it.each([
+  ['a folder', 'EISDIR', (path: string) => mkdir(path)],
+  ['text in UTF-16', 'it is not UTF-8', (path: string) => writeFile(path, '\uFEFFPORT=0\n', 'utf16le')],
+  ['no text', 'it is not UTF-8', (path: string) => writeFile(path, Buffer.from([0x50, 0x3d, 0xe9, 0x0a]))],
+  ['a link to itself', 'ELOOP', (path: string) => symlink(path, path)],
+])('a .env that is %s is one sentence at start', async (_, why, make) => {
   const cwd = await temporaryFolder();
-  await mkdir(join(cwd, '.env'));
-  const { code, err } = await runDeckhand({ cwd });
-  expect(code).toBe(78);
-  expect(err).toMatch(/^\.env could not be read \(\w+\)\. Make it readable[^\n]+\n$/);
+  await make(join(cwd, '.env'));
+  const { code, out, err } = await runDeckhand({ cwd, env: MIN_ENV });
+  expect([code, out]).toEqual([78, '']);
+  expect(err).toBe(
+    `.env could not be read (${why}). Make it a text file in UTF-8 that this user can read, or remove it.\n`,
+  );
+});
+
+it('a .env with a byte order mark, CRLF, quotes or export is read as Node reads one, and the environment wins', async () => {
+  const cwd = await temporaryFolder();
+  const { SLACK_SIGNING_SECRET, SERVICE_BASE_URL, ...others } = MIN_ENV;
+  const lines = [
+    'PORT=canary',
+    `export SLACK_SIGNING_SECRET="${SLACK_SIGNING_SECRET}"`,
+    `SERVICE_BASE_URL='${SERVICE_BASE_URL}' # a remark`,
+  ];
+  await writeFile(join(cwd, '.env'), `\uFEFF${lines.join('\r\n')}\r\n`);
+  const args = ['--check-config'];
+  expect(await runDeckhand({ cwd, env: others, args })).toMatchObject({ code: 0, err: '' });
+  const { PORT: _, ...withoutPort } = others;
+  expect((await runDeckhand({ cwd, env: withoutPort, args })).err).toContain('PORT must be a whole number');
 });
 
 it.each(byLength(['apply'], ['backup', 'restore', 'migrate', 'rotate-keys', 'schema', 'export', 'apply']))(
