@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import process from 'node:process';
 import { parseEnv } from 'node:util';
 import { CONFIG_EXIT_CODE, parseConfig, readVersion } from './config.ts';
@@ -63,8 +64,13 @@ const PROGRAMS: ReadonlyMap<string | undefined, () => Promise<Program>> = new Ma
   ['rotate-keys', async () => (await import('./transfer/rotate-keys.ts')).ROTATE_KEYS],
 ]);
 
+/** Time for each address of a host, before the next is tried. */
+const ADDRESS_TIMEOUT_MS = 2_500;
+
 /** What is typed after `deckhand`; without a program, Deckhand runs. */
 export async function commandLine(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  // Node's own 250 ms are less than a round trip to a far host takes.
+  setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_TIMEOUT_MS);
   const named = PROGRAMS.get(args[0]);
   const program = (await named?.()) ?? START;
   const { code, out, err } =

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import type { Proxies } from './core/http.ts';
 import { parseJson } from './core/json.ts';
 import { findAddressFault, findBaseUrlFault, isLoopbackBaseUrl } from './service/addresses.ts';
 import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-keys.ts';
@@ -21,6 +22,12 @@ const botToken = text.refine((value) => !value.startsWith('xapp-'), {
   message: 'is an app-level token (xapp-); the bot token begins with xoxb-',
 });
 const appToken = text.startsWith('xapp-', 'must begin with xapp-');
+const proxyAddress = text.pipe(
+  z.url({
+    protocol: /^(https?|socks5?)$/,
+    error: 'must be an address such as http://proxy.example.com:3128',
+  }),
+);
 const positiveInteger = wholeNumber(1);
 const port = wholeNumber(0, 65_535);
 const HOOK_TYPES = 'must be a JSON object of strings';
@@ -75,8 +82,16 @@ const Environment = z.object({
   FOLLOW_TIMEOUT_MINUTES: z.coerce.number(ABOVE_0).positive(ABOVE_0).default(30),
   NOTICE_INTERVAL_MS: positiveInteger.optional(),
   MCP: z.enum(['on', 'off'], 'must be on or off').default('off'),
+  HTTPS_PROXY: proxyAddress.optional(),
+  HTTP_PROXY: proxyAddress.optional(),
+  NO_PROXY: text.optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
+
+/** Names that count before ours, as for other programs: the small ones of proxies. */
+const OTHER_NAMES = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].map(
+  (name) => [name, name.toLowerCase()] as const,
+);
 
 const TRACES = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_TRACES_EXPORTER'];
 
@@ -84,6 +99,7 @@ const TRACES = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOI
 export type Config = z.output<typeof Environment> & {
   /** Whether one of the variables is set by which OpenTelemetry's SDK would send them; it reads them itself. */
   hasTraces: boolean;
+  proxies: Proxies | undefined;
 };
 
 /** Every fault of the environment, each by the name of its variable. Never holds a value. */
@@ -107,6 +123,7 @@ function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
 /** @throws ConfigError naming every fault at once */
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+  for (const [name, other] of OTHER_NAMES) if (given[other] !== undefined) given[name] = given[other];
   const parsed = Environment.safeParse(given);
   const faults = parsed.success
     ? []
@@ -116,7 +133,16 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
       });
   faults.push(...contradictions(given));
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
-  return { ...parsed.data, hasTraces: TRACES.some((name) => given[name] !== undefined) };
+  const hasTraces = TRACES.some((name) => given[name] !== undefined);
+  return { ...parsed.data, hasTraces, proxies: readProxies(parsed.data) };
+}
+
+function readProxies({
+  HTTPS_PROXY: httpsProxy = '',
+  HTTP_PROXY: httpProxy = '',
+  NO_PROXY: noProxy = '',
+}: z.output<typeof Environment>): Proxies | undefined {
+  return httpsProxy === '' && httpProxy === '' ? undefined : { httpsProxy, httpProxy, noProxy };
 }
 
 /**

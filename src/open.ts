@@ -51,7 +51,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
   await checkKeys(config.ENCRYPTION_KEYS, store);
   const service = openService(common, serviceTimeoutMs);
-  const web = createWeb(config.SLACK_API_URL, clock, log);
+  const web = createWeb(config.SLACK_API_URL, clock, log, config.proxies);
   const tokenHealth = createTokenHealth(log, clock, metrics.tokenRefused);
   const stored = { ...common, store, engine, sealer, web, tokenHealth };
   const installations = openInstallations(stored);
@@ -92,6 +92,7 @@ function openService(
     clock,
     tracing,
     hookTypes: config.SERVICE_HOOK_TYPES,
+    proxies: config.proxies,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     observe: metrics.serviceCall,
     onSkipped: (rows) => log.warn({ event: 'rows_skipped', ...rows }, 'Rows of a list could not be read'),
@@ -99,7 +100,7 @@ function openService(
 }
 
 /** One token from the environment, or those of many installs. */
-function openInstallations(parts: Needs<'store' | 'sealer' | 'tokenHealth'>): Installations {
+function openInstallations(parts: Needs<'store' | 'sealer' | 'tokenHealth' | 'web'>): Installations {
   const { SLACK_CLIENT_ID: id, SLACK_CLIENT_SECRET: secret, ...config } = parts.config;
   if (id === undefined || secret === undefined)
     return singleInstallation(config.SLACK_BOT_TOKEN ?? '', parts);

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
+import type { LookupFunction } from 'node:net';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 
 export interface HttpRequest {
   origin: string;
@@ -18,6 +19,31 @@ export interface HttpAnswer {
   body: Buffer;
   /** True if the body was longer than allowed; `body` is empty then. */
   tooLarge: boolean;
+}
+
+/** The proxies for outgoing requests, as HTTPS_PROXY, HTTP_PROXY and NO_PROXY name them; empty for none. */
+export interface Proxies {
+  httpsProxy: string;
+  httpProxy: string;
+  noProxy: string;
+}
+
+/** Opens connections that go through the proxies, if there are any. @param connect of one connection */
+export function openConnections(
+  options: Agent.Options,
+  connect: { timeout: number; lookup?: LookupFunction },
+  proxies: Proxies | undefined,
+): Dispatcher {
+  if (proxies === undefined) return new Agent({ ...options, connect });
+  return new EnvHttpProxyAgent({
+    ...options,
+    ...proxies,
+    connect,
+    connectTimeout: connect.timeout,
+    proxyTls: { allowH2: false },
+    // A proxy that does not answer CONNECT would hold its connection for five minutes.
+    clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: connect.timeout }),
+  });
 }
 
 /**
@@ -58,10 +84,45 @@ const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
+/** What undici says of a proxy that opens no tunnel, with the proxy's status. */
+const PROXY_REFUSAL = /Proxy response \((\d+)\)|Proxy Authentication Required \((407)\)/;
+
 /** True where there was no connection, so that nothing of the request can have arrived. */
 export function wasNeverSent(error: unknown): boolean {
+  if (error instanceof Error && PROXY_REFUSAL.test(error.message)) return true;
   const { code, syscall }: Partial<NodeJS.ErrnoException> = error instanceof Error ? error : {};
   return syscall === undefined ? NOT_CONNECTED.has(code) : CONNECTING.has(syscall);
+}
+
+/** Reasons by the code of an error; the first that fits counts. */
+const REASONS: ReadonlyArray<[RegExp, string]> = [
+  [/^(?:ENOTFOUND|EAI_)/, 'its name was not found'],
+  [/^CERT_HAS_EXPIRED$/, 'its certificate has expired'],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'its certificate is for another name'],
+  [/CERT|^UNABLE_TO_/, 'its certificate is not trusted'],
+  [/^(?:ERR_SSL_|EPROTO)/, 'it does not speak TLS as expected'],
+  [/^ECONNREFUSED$/, 'the connection was refused'],
+  [/^(?:ETIMEDOUT|TimeoutError|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/, 'it timed out'],
+  [/^(?:EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'there is no route to it'],
+  [/^UND_ERR_(?:PRX|SOCKS5)/, 'the proxy opened no connection'],
+  [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'the connection was dropped'],
+];
+/** Deeper causes than libraries of ours nest. */
+const MAX_CAUSES = 6;
+
+/**
+ * Says why something was not reached, as a clause: "its name was not found". Looks through the error's causes, and
+ * returns undefined if none says why. The words hold nothing of an address.
+ */
+export function describeUnreached(error: unknown, depth = 0): string | undefined {
+  if (!(error instanceof Error) || depth > MAX_CAUSES) return undefined;
+  const [, tunnel, forward] = PROXY_REFUSAL.exec(error.message) ?? [];
+  const status = tunnel ?? forward;
+  if (status !== undefined) return `the proxy refused with ${status}`;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const reason = REASONS.find(([pattern]) => pattern.test(code))?.[1];
+  const [first] = error instanceof AggregateError ? error.errors : [];
+  return reason ?? describeUnreached(error.cause ?? first, depth + 1);
 }
 
 /** Whether a URL's host is this machine, where http is allowed. */

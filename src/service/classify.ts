@@ -1,5 +1,5 @@
 import { ServiceError, type ServiceErrorKind } from '../core/errors.ts';
-import { wasNeverSent } from '../core/http.ts';
+import { describeUnreached, wasNeverSent } from '../core/http.ts';
 import { isObject, parseObject } from '../core/json.ts';
 import { parseRetryAfter } from '../core/retry.ts';
 
@@ -84,10 +84,10 @@ export function classifyFailure(operation: string, error: unknown): ServiceError
   // An answer that breaks off is a dropped connection too.
   const isGarbage = name === 'HTTPParserError' && !message.includes('EOF');
   return new ServiceError(isGarbage ? 'unexpected' : 'unreachable', operation, {
-    detail: isGarbage ? 'the answer is not HTTP' : code,
+    detail: isGarbage ? 'the answer is not HTTP' : (describeUnreached(error) ?? code),
     certainlyNotDone: wasNeverSent(error),
     // A copy: the parser's errors carry the bytes that they failed on, which belong in no log.
-    cause: new Error(message || code),
+    cause: Object.assign(new Error(message || code), { code }),
   });
 }
 

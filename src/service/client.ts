@@ -1,6 +1,6 @@
 import { type Clock, HOUR_MS } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { HttpAnswer } from '../core/http.ts';
+import type { HttpAnswer, Proxies } from '../core/http.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
 import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';
@@ -54,6 +54,7 @@ export interface ServiceOptions {
   /** Most bytes of a JSON answer. */
   maxBytes?: number;
   maxPdfBytes?: number;
+  proxies?: Proxies | undefined;
   /** Most connections of one account to one origin. */
   connections?: number;
   /** From the neutral hook_type labels of API 4.8 to the values on the wire; identity where absent. */
@@ -80,7 +81,7 @@ export function createService(options: ServiceOptions) {
   const settings = { ...DEFAULTS, ...options };
   const baseUrl = new BaseUrl(options.baseUrl);
   const signup = options.signupUrl === undefined ? undefined : addressOf(options.signupUrl);
-  const agents = openAgents(settings.connections, settings.timeoutMs);
+  const agents = openAgents(settings);
   const endpoint = signup && openEndpoint(agents, settings, signup);
   const drift = new TtlCache<DriftReport>(options.clock, HOUR_MS);
   return {

@@ -1,9 +1,16 @@
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { Agent } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { type AnswerFault, ServiceError } from '../core/errors.ts';
-import { type HttpAnswer, type HttpRequest, isLocalName, sendRequest } from '../core/http.ts';
+import {
+  type HttpAnswer,
+  type HttpRequest,
+  isLocalName,
+  openConnections,
+  type Proxies,
+  sendRequest,
+} from '../core/http.ts';
 import { backoff } from '../core/retry.ts';
 import type { Address, Call } from './call.ts';
 import { classifyFailure } from './classify.ts';
@@ -17,15 +24,23 @@ const MAX_AGENTS = 1_000;
 /** An agent an account, so that one whose calls hang leaves the others their connections. */
 export type Agents = ReturnType<typeof openAgents>;
 
-/** @param connections at most so many for each account and origin; what exceeds them waits its turn */
-export function openAgents(connections: number, connectTimeoutMs: number) {
-  const common = openAgent(connections, connectTimeoutMs);
-  const agents = new Map<string, Agent>();
+/** How the connections of an account are opened. */
+interface AgentOptions {
+  /** At most so many for each account and origin; what exceeds them waits its turn. */
+  connections: number;
+  /** Of one connection, in milliseconds. */
+  timeoutMs: number;
+  proxies?: Proxies | undefined;
+}
+
+export function openAgents(options: AgentOptions) {
+  const common = openAgent(options);
+  const agents = new Map<string, Dispatcher>();
   return {
     /** @param authorization whose calls they are; undefined where they belong to no account */
-    of(authorization: string | undefined): Agent {
+    of(authorization: string | undefined): Dispatcher {
       if (authorization === undefined) return common;
-      const agent = agents.get(authorization) ?? openAgent(connections, connectTimeoutMs);
+      const agent = agents.get(authorization) ?? openAgent(options);
       agents.delete(authorization);
       const [oldest] = agents.size >= MAX_AGENTS ? agents : [];
       if (oldest !== undefined && agents.delete(oldest[0])) void oldest[1].close();
@@ -40,16 +55,10 @@ export function openAgents(connections: number, connectTimeoutMs: number) {
 }
 
 /** No redirects, no decoding. HTTP/1.1 only: with one request a connection, their number bounds the load. */
-function openAgent(connections: number, connectTimeoutMs: number): Agent {
-  return new Agent({
-    connections,
-    pipelining: 1,
-    allowH2: false,
-    // `sendRequest` has one time-out for everything; undici's coarse timers must not end it earlier.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: { timeout: connectTimeoutMs, lookup: lookUp },
-  });
+function openAgent({ connections, timeoutMs, proxies }: AgentOptions): Dispatcher {
+  // `sendRequest` has one time-out for everything; undici's coarse timers must not end it earlier.
+  const options = { connections, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+  return openConnections(options, { timeout: timeoutMs, lookup: lookUp }, proxies);
 }
 
 /**
@@ -57,7 +66,7 @@ function openAgent(connections: number, connectTimeoutMs: number): Agent {
  * @param timeoutMs from now to the last byte, with the wait for a connection
  */
 export async function send(
-  agent: Agent,
+  agent: Dispatcher,
   operation: string,
   request: HttpRequest,
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal | undefined },
@@ -67,7 +76,8 @@ export async function send(
     return await sendRequest(agent, request, signal ? AbortSignal.any([signal, timeout]) : timeout);
   } catch (error) {
     signal?.throwIfAborted();
-    if (timeout.aborted) throw new ServiceError('unreachable', operation, { detail: 'no answer in time' });
+    if (timeout.aborted)
+      throw new ServiceError('unreachable', operation, { detail: 'it timed out', cause: timeout.reason });
     throw classifyFailure(operation, error);
   }
 }

@@ -1,4 +1,5 @@
 import { type Clock, withTimeout } from '../core/clock.ts';
+import { describeUnreached } from '../core/http.ts';
 import { backoff } from '../core/retry.ts';
 import type { Logger } from '../observability/log.ts';
 import { failureNamed, isSlackFailure, SlackFailure } from './failure.ts';
@@ -43,10 +44,11 @@ export function createTokenHealth(
     },
     /** Slack has not answered since the start. */
     isUnreached: () => isUnreached,
-    unreached(): void {
+    /** @param reason why, as a clause */
+    unreached(reason: string): void {
       if (isUnreached) return;
       isUnreached = true;
-      log.warn({ event: 'slack_unreachable' }, 'Slack cannot be reached since the start; it is tried again');
+      log.warn({ event: 'slack_unreachable', reason }, 'Slack was not reached; it is tried again');
     },
     knownOwner: () => owner?.installation,
     /** The installation that the bot token is of. @throws SlackFailure until Slack has named it */
@@ -106,9 +108,9 @@ export async function checkBotToken(check: BotTokenCheck): Promise<void> {
       await health.untilSuspected();
       continue;
     }
-    const isAnswered = outcome !== 'unanswered';
+    const isAnswered = !('why' in outcome);
     if (isAnswered) health.refuse('SLACK_BOT_TOKEN', outcome.reason);
-    else health.unreached();
+    else health.unreached(outcome.why);
     const waitMs = backoff(FIRST_WAIT_MS, failures, Math.random(), { maxMs: MAX_WAIT_MS });
     await clock.sleep(isAnswered ? REFUSED_WAIT_MS : waitMs, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
@@ -116,7 +118,7 @@ export async function checkBotToken(check: BotTokenCheck): Promise<void> {
   }
 }
 
-type Outcome = 'accepted' | 'unanswered' | { reason: string };
+type Outcome = 'accepted' | { reason: string } | { why: string };
 
 async function tryToken({ web, token, health, signal }: BotTokenCheck): Promise<Outcome> {
   try {
@@ -125,9 +127,10 @@ async function tryToken({ web, token, health, signal }: BotTokenCheck): Promise<
     health.accept('SLACK_BOT_TOKEN');
     return 'accepted';
   } catch (error) {
-    if (signal.aborted) return 'unanswered';
+    if (signal.aborted) return { why: 'the process stops' };
     if (!isSlackFailure(error)) throw error;
-    return isAboutToken(error) ? { reason: error.reason } : 'unanswered';
+    const { reason } = error;
+    return isAboutToken(error) ? { reason } : { why: describeUnreached(error) ?? reason };
   }
 }
 

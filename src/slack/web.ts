@@ -1,8 +1,14 @@
 import { hash } from 'node:crypto';
 import { type FetchFunction, WebClient } from '@slack/web-api';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../core/clock.ts';
-import { isThisMachine, sendRequest } from '../core/http.ts';
+import {
+  describeUnreached,
+  isThisMachine,
+  openConnections,
+  type Proxies,
+  sendRequest,
+} from '../core/http.ts';
 import type { Message } from '../core/message.ts';
 import { disableAutolinks } from '../core/mrkdwn.ts';
 import { parseRetryAfter } from '../core/retry.ts';
@@ -23,8 +29,11 @@ const MIN_PAUSE_S = 1;
  * No headers are given to the client: it would write the first token into them and send it with every call. Retries and
  * rate limits are in `rate-limit.ts`, because they differ by who waits.
  */
-export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger) {
-  const agent = new Agent({ connections: 100, keepAliveTimeout: 30_000, allowH2: false });
+export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger, proxies?: Proxies) {
+  const options = { connections: 100, keepAliveTimeout: 30_000, allowH2: false };
+  const agent = openConnections(options, { timeout: TIMEOUT_MS }, proxies);
+  const fetch = fetchThrough(agent, clock);
+  let isClosed = false;
   const client = new WebClient(undefined, {
     slackApiUrl: apiUrl,
     allowAbsoluteUrls: false,
@@ -32,7 +41,7 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     logger: libraryLogger(log, 'slack_client'),
-    fetch: fetchThrough(agent, clock),
+    fetch,
   });
   return {
     /**
@@ -46,7 +55,7 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger
         return answer as AnswerOf<Method>;
       } catch (error) {
         // A call that comes after the end must not be repeated.
-        if (agent.closed || agent.destroyed) throw error;
+        if (isClosed) throw error;
         const failure = asSlackFailure(method, error, clock.now());
         if (isSlackFailure(failure)) throw failure;
         throw new SlackFailure(method, 'unreachable', 'request_failed', { cause: error });
@@ -54,15 +63,23 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger
     },
     /** For what Slack names by an address of its own. */
     agent,
+    /** For libraries of Slack's that have clients of their own. */
+    fetch,
+    /** For a WebSocket; undefined without a proxy, so that its library opens the connection itself. */
+    webSocketAgent: proxies && agent,
     /** Where the Web API is: scheme, host and port. */
     origin: new URL(apiUrl).origin,
-    close: () => agent.close(),
+    async close(): Promise<void> {
+      isClosed = true;
+      await agent.close();
+    },
   };
 }
 
 /** The client's way to Slack: an answer is read whole before it is an answer, and `Retry-After` is always in seconds. */
-function fetchThrough(agent: Agent, clock: Pick<Clock, 'now'>): FetchFunction {
-  return async (address, { headers = {}, body = null, signal = AbortSignal.timeout(TIMEOUT_MS) } = {}) => {
+function fetchThrough(agent: Dispatcher, clock: Pick<Clock, 'now'>) {
+  return async (...[address, init = {}]: Parameters<FetchFunction>): Promise<Response> => {
+    const { headers = {}, body = null, signal = AbortSignal.timeout(TIMEOUT_MS) } = init;
     if (body !== null && typeof body !== 'string') throw new TypeError('only forms without files are sent');
     const { origin, pathname: path } = new URL(address);
     const request = { origin, path, method: 'POST', headers, body, maxBytes: () => MAX_BYTES } as const;
@@ -134,7 +151,7 @@ export async function postToResponseUrl(
     log.warn({ event: 'response_url_failed', status }, 'a response_url did not take the answer');
     return false;
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    const reason = describeUnreached(error) ?? 'unknown';
     log.warn({ event: 'response_url_failed', reason }, 'a response_url was not reached');
     return false;
   }

@@ -8,10 +8,15 @@ import { createService } from '../service/client.ts';
  * @returns one line
  * @throws DataError with a line for each difference
  */
-export async function checkService({ SERVICE_BASE_URL, SERVICE_SIGNUP_URL }: Config): Promise<string> {
+export async function checkService({
+  SERVICE_BASE_URL,
+  SERVICE_SIGNUP_URL,
+  proxies,
+}: Config): Promise<string> {
   const service = createService({
     baseUrl: SERVICE_BASE_URL,
     signupUrl: SERVICE_SIGNUP_URL,
+    proxies,
     version: readVersion(),
     clock: systemClock,
   });

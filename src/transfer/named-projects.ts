@@ -26,6 +26,7 @@ export async function projectFaults(
   const sealer = createSealer(config.ENCRYPTION_KEYS, store).of(wanted.workspace);
   const service = createService({
     baseUrl: config.SERVICE_BASE_URL,
+    proxies: config.proxies,
     version: readVersion(),
     clock: systemClock,
   });

@@ -12,6 +12,7 @@ import type { Logger } from '../observability/log.ts';
 import { failureNamed, SlackFailure } from '../slack/failure.ts';
 import { SCOPE_NAMES } from '../slack/scopes.ts';
 import { libraryLogger } from '../slack/sdk.ts';
+import type { Web } from '../slack/web.ts';
 import type { Sealer } from '../store/sealer.ts';
 import type { Collection, Store } from '../store/store.ts';
 import { createInstallStates } from './install-states.ts';
@@ -51,6 +52,7 @@ interface InstallationsParts {
   sealer: Sealer;
   clock: Clock;
   log: Logger;
+  web: Pick<Web, 'fetch'>;
   /** Our client at Slack, and the addresses by which browsers and we reach it. */
   client: { id: string; secret: string; apiUrl: string; authorizeUrl: string };
   /** Where Slack sends browsers back to; left out where it is not known. */
@@ -200,12 +202,12 @@ export function readInstallation(installation: Installation) {
 }
 
 function createProvider(
-  { client, log }: InstallationsParts,
+  { client, log, web }: InstallationsParts,
   options: Pick<
     ConstructorParameters<typeof InstallProvider>[0],
     'installationStore' | 'stateStore' | 'stateCookieName' | 'stateVerification'
   >,
-  send: typeof fetch = fetch,
+  fetch = web.fetch,
 ): InstallProvider {
   return new InstallProvider({
     ...options,
@@ -219,7 +221,7 @@ function createProvider(
       retryConfig: { retries: 0 },
       rejectRateLimitedCalls: true,
       allowAbsoluteUrls: false,
-      fetch: (...request) => send(...request),
+      fetch,
     },
   });
 }
@@ -248,7 +250,7 @@ async function authorize(parts: InstallationsParts, { installationStore }: Docum
     parts,
     { installationStore, stateVerification: false },
     async (...request) => {
-      const response = await fetch(...request);
+      const response = await parts.web.fetch(...request);
       failure = failureOf(await response.clone().text(), response.status);
       return response;
     },

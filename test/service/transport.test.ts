@@ -101,7 +101,7 @@ test.each<[string, Reply]>([
   await using client = openAccount(wire.origin, { timeoutMs: 150 });
   const error = await failure(getProfile(client.account, onlyOnce));
   expect(error).toMatchObject({ kind: 'unreachable', certainlyNotDone: false });
-  expect(error.message).toBe('getProfile: unreachable: no answer in time');
+  expect(error.message).toBe('getProfile: unreachable: it timed out');
 });
 
 const LONG = JSON.stringify({ ...PROFILE, padding: 'x'.repeat(10_000) });

@@ -1,3 +1,4 @@
+import { describeUnreached } from '../../core/http.ts';
 import { code, count, mrkdwn } from '../../core/mrkdwn.ts';
 import { forInvoices, keyId } from '../../records/account-keys.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
@@ -45,7 +46,8 @@ async function check(what: string, context: CommandContext, work: () => Promise<
     const { workspace } = context;
     const explained = workspace.explain(error);
     workspace.log.warn({ event: 'doctor', reason: what, err: error }, 'a check failed');
-    return { what, health: 'broken', said: failureWords(explained) };
+    const why = describeUnreached(error);
+    return { what, health: 'broken', said: `${failureWords(explained)}${why ? ` The reason: ${why}.` : ''}` };
   }
 }
 

@@ -142,8 +142,9 @@ function answerFailure(
   { log, onRefused }: ListenOptions,
 ): void {
   if (error instanceof Refused) {
-    const { status, message: reason } = error;
-    log.warn({ event: 'request_refused', status, reason }, 'a request was refused');
+    const { status, message: reason, detail } = error;
+    const more = detail === undefined ? '' : `: ${detail}`;
+    log.warn({ event: 'request_refused', status, reason }, `A request was refused${more}`);
     onRefused?.(reason);
     // The body may not have been read, so the connection cannot be used again.
     response.writeHead(status, { connection: 'close' }).end();

@@ -12,11 +12,19 @@ const WINDOW_S = 300;
 /** Thrown for a request that is not taken: the listener answers with the status, and logs the reason. */
 export class Refused extends Error {
   readonly status: 400 | 401 | 413 | 503;
+  /** More for the log, as a sentence. */
+  readonly detail: string | undefined;
 
-  constructor(status: Refused['status'], reason: string) {
+  constructor(status: Refused['status'], reason: string, detail?: string) {
     super(reason);
     this.status = status;
+    this.detail = detail;
   }
+}
+
+function describeDifference(lateS: number): string {
+  const direction = lateS > 0 ? 'behind' : 'ahead of';
+  return `its time is ${Math.abs(lateS)} s ${direction} this clock; if that goes on, set the clock right`;
 }
 
 /** Reads the body of a request that anybody may have sent. @throws Refused */
@@ -78,7 +86,8 @@ export function createSignedBodyReader({ signingSecret, clock, readBody }: Signe
     const { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp } = request.headers;
     const at = Number(timestamp);
     if (!signature || Array.isArray(signature) || Number.isNaN(at)) throw new Refused(401, 'missing');
-    if (Math.abs(clock.now() / 1000 - at) > WINDOW_S) throw new Refused(401, 'stale');
+    const lateS = Math.round(clock.now() / 1000 - at);
+    if (Math.abs(lateS) > WINDOW_S) throw new Refused(401, 'stale', describeDifference(lateS));
     const body = await readBody(request);
     const headers = { 'x-slack-signature': signature, 'x-slack-request-timestamp': at };
     if (!isValidSlackRequest({ signingSecret, body, headers, nowMilliseconds: clock.now() }))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ServiceErrorKind } from '../../core/errors.ts';
+import { describeUnreached } from '../../core/http.ts';
 import { asClause } from '../../core/mrkdwn.ts';
 import { nextPollMs } from '../../core/retry.ts';
 import type { Job, JobType } from '../../jobs/jobs.ts';
@@ -114,7 +115,8 @@ async function pollAccount<Doc extends FeedChannel, Page>(
   } catch (error) {
     if (!(error instanceof AccountFailure) || signal.aborted) throw error;
     const { kind: failure, operation, status, retryAt } = error.cause;
-    const fields = { account: name, operation, kind: failure, status };
+    const reason = describeUnreached(error);
+    const fields = { account: name, operation, kind: failure, status, reason };
     workspace.log.warn({ event: 'look_failed', ...fields }, 'Poll of an account failed');
     const isNotFound = failure === 'record_not_found';
     const mayPass = isNotFound ? notFound + 1 < NOT_FOUND_POLLS : !REFUSALS.has(failure);

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createLog } from '../../../src/observability/log.ts';
+import { createWeb } from '../../../src/slack/web.ts';
 import { parseEncryptionKeys } from '../../../src/store/encryption-keys.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { createSealer } from '../../../src/store/sealer.ts';
@@ -43,6 +44,7 @@ async function openRotating() {
       sealer: createSealer(KEYS, store, clock),
       clock,
       log,
+      web: createWeb(apiUrl, clock, log),
       client,
       redirectUri,
     });
