@@ -106,8 +106,8 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'events are acknowledged before they are stored',
     file: 'src/listeners/receivers/process-payload.ts',
-    from: 'if (!(error instanceof TypeError)) throw error;',
-    to: 'if (!(error instanceof TypeError)) return acks[0];',
+    from: 'if (!(cause instanceof ZodError) && !(error instanceof TypeError)) throw cause;',
+    to: 'if (!(cause instanceof ZodError) && !(error instanceof TypeError)) return acks[0];',
     tests: [RECEIVER_TEST],
     only: 'could not be stored',
   },

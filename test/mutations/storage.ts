@@ -22,7 +22,7 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'an order that is carried out again has its server followed a second time',
     file: 'src/scheduler/follow.ts',
-    from: 'state === undefined || state.endedAt !== undefined',
+    from: 'state === undefined || state.shownAt !== undefined',
     to: 'state === undefined',
     tests: ['test/commands/servers/order.test.ts'],
     only: 'posts nothing twice',

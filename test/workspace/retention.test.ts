@@ -8,7 +8,7 @@ import { CHANNEL, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const DAY_MS = 86_400_000;
 /** How long each of them is kept, in days; docs/security.md says the same. */
-const KEPT = { audit: 400, runs: 30, claims: 30, forms: 1, deliveries: 7 };
+const KEPT = { audit: 400, runs: 30, forms: 1, deliveries: 7 };
 
 function inDatabase<T>({ folder }: TestWorld, work: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(join(folder, 'deckhand.sqlite'));
