@@ -222,5 +222,8 @@ export function noSharedKey(name: string): UserError {
 
 /** Foreign text is reduced to what a name may hold. */
 export function unknownAccount(named: string): UserError {
-  return new UserError(`No account named \`${named.replace(/[^a-z0-9-]/gi, '')}\` is connected.`, 'accounts');
+  return new UserError(
+    `No account named \`${named.replace(/[^a-z0-9-]/gi, '').slice(0, 60)}\` is connected.`,
+    'accounts',
+  );
 }

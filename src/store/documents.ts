@@ -250,6 +250,8 @@ class KeyvCollection<T> implements Collection<T> {
   /** Undefined where it has ended too. */
   async #read(id: string): Promise<Envelope | undefined> {
     const { database, clock } = this.#context;
+    // Ids that people type may be of any length. Nothing is stored under such a one.
+    if (!isId(`${this.#prefix}${id}`, id)) return undefined;
     const envelope = await mapDatabaseErrors(database.keyv.get(this.#keyOf(id)));
     return envelope && isAlive(envelope, clock) ? envelope : undefined;
   }
@@ -306,9 +308,12 @@ const MAX_KEY_BYTES = 1_000;
 
 function keyOf(workspace: string, collection: string, id: string): string {
   const key = `${part(workspace)}/${part(collection)}/${id}`;
-  if (id === '' || Buffer.byteLength(key) > MAX_KEY_BYTES)
-    throw new StoreError(`An id of ${collection} is empty or too long`);
+  if (!isId(key, id)) throw new StoreError(`An id of ${collection} is empty or too long`);
   return key;
+}
+
+function isId(key: string, id: string): boolean {
+  return id !== '' && Buffer.byteLength(key) <= MAX_KEY_BYTES;
 }
 
 /** A workspace or collection with a slash in its name would reach into another's range. */

@@ -12,6 +12,8 @@ const WAYS = [
   `key=${KEY.slice(0, 39)}`,
   `${KEY.slice(0, 20)} ${KEY.slice(20)}`,
   `"${KEY}-${KEY}"`,
+  // Longer than the keys of the store may be.
+  `é${KEY}`.repeat(50),
 ];
 const WORDS = ['', 'storefront ', '--account ', '--'];
 
@@ -23,7 +25,9 @@ function linesOf(command: number): Array<{ way: string; text: string }> {
   });
 }
 
-test('nothing that is typed after any command, or into any form, is in the log', async ({ world }) => {
+test('nothing that is typed after any command, or into any form, is in the log or a bug', async ({
+  world,
+}) => {
   const ann = world.as('admin');
   for (const [at, { name }] of world.app.commands.entries())
     for (const line of linesOf(at)) {
@@ -41,5 +45,6 @@ test('nothing that is typed after any command, or into any form, is in the log',
   await world.app.stop(5_000);
   const lines = world.logs.filter((line) => /Planted|Key?Pla|yPlant/.test(line));
   expect(lines).toEqual([]);
+  expect(world.logs.filter((line) => line.includes('"event":"bug"'))).toEqual([]);
   expect(world.logs.filter((line) => line.includes('"event":"refused"')).length).toBeGreaterThan(50);
 });
