@@ -8,10 +8,15 @@ import { GLOBAL, type Store } from '../store/store.ts';
 const VALID_MS = 10 * 60_000;
 /** How long a used state is remembered, so that a page that is loaded again says so. */
 const REMEMBERED_MS = HOUR_MS;
-/** So many used states are remembered at most; each has one place, where the later of two stays. */
+/** Used states that are remembered. Each has one place, where the later of two stays. */
 const MAX_USED = 10_000;
 
-const Used = z.object({ state: z.string() });
+const Used = z.object({
+  state: z.string(),
+  madeAt: z.number(),
+  /** When the newest state was made that lost this place. It and older ones of the place count no more. */
+  lostAt: z.number(),
+});
 
 export type InstallFault = 'unknown' | 'used' | 'expired';
 
@@ -42,24 +47,25 @@ export function createInstallStates(
     return isOurs ? Number(at) : undefined;
   }
 
-  const isUsed = async (state: string): Promise<boolean> =>
-    (await used.get(idOf(state)))?.state === digest(state);
-
-  /** False where it was claimed before. */
-  function claim(state: string): Promise<boolean> {
-    const id = idOf(state);
-    return store.exclusive(`install state ${id}`, async () => {
-      if (await isUsed(state)) return false;
-      await used.put(id, { state: digest(state) }, clock.now() + REMEMBERED_MS);
-      return true;
-    });
-  }
-
   async function faultOf(state: string): Promise<InstallFault | undefined> {
     const at = madeAt(state);
     if (at === undefined) return 'unknown';
-    if (await isUsed(state)) return 'used';
-    return clock.now() - at >= VALID_MS ? 'expired' : undefined;
+    const place = await used.get(idOf(state));
+    if (place?.state === digest(state)) return 'used';
+    return clock.now() - at >= VALID_MS || at <= (place?.lostAt ?? 0) ? 'expired' : undefined;
+  }
+
+  /** Marks a state as used, unless it does not count. */
+  function claim(state: string): Promise<InstallFault | undefined> {
+    const id = idOf(state);
+    return store.exclusive(`install state ${id}`, async () => {
+      const fault = await faultOf(state);
+      if (fault !== undefined) return fault;
+      const { madeAt: before = 0, lostAt = 0 } = (await used.get(id)) ?? {};
+      const place = { state: digest(state), madeAt: madeAt(state) ?? 0, lostAt: Math.max(before, lostAt) };
+      await used.put(id, place, clock.now() + REMEMBERED_MS);
+      return undefined;
+    });
   }
 
   return {
@@ -70,7 +76,7 @@ export function createInstallStates(
     },
     /** Takes a state, once, whatever comes of the install. */
     async verifyStateParam(_, state) {
-      const fault = (await faultOf(state)) ?? ((await claim(state)) ? undefined : 'used');
+      const fault = await claim(state);
       if (fault !== undefined) throw new InvalidStateError(`The state is ${fault}`);
       return options;
     },

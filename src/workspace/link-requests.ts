@@ -10,8 +10,9 @@ import type { Installations } from './installations.ts';
 const VALID_MS = 10 * 60_000;
 /** How long used and expired ones are remembered, so that the page can say which it was. */
 const REMEMBERED_MS = HOUR_MS;
-/** Of tickets and of states; the oldest go first. */
+/** Tickets, and states, at a time: in all, and of one person. */
 const MAX_KEPT = 10_000;
+const MAX_OF_PERSON = 5;
 
 /** The person who asked to be linked, with their name and their workspace's in Slack. */
 const Requester = z.object({
@@ -24,14 +25,14 @@ const Requester = z.object({
 });
 export type Requester = z.infer<typeof Requester>;
 
-const Ticket = Requester.extend({ at: z.number() });
+const Ticket = Requester.extend({ at: z.number(), isUsed: z.boolean().optional() });
+type Ticket = z.infer<typeof Ticket>;
 const Kept = Ticket.extend({
   /** Digest of the cookie that the browser was given. */
   browser: z.string(),
   ticket: z.string(),
   sealedVerifier: z.string().optional(),
 });
-const Used = z.object({ at: z.number() });
 
 export type StateFault = 'unknown' | 'expired' | 'used' | 'other browser';
 
@@ -59,13 +60,6 @@ export function createLinkRequests(parts: {
   const { store, sealer, clock } = parts;
   const tickets = store.of(GLOBAL).collection('link-tickets', Ticket);
   const states = store.of(GLOBAL).collection('link-states', Kept);
-  const used = store.of(GLOBAL).collection('link-used', Used);
-
-  /** False where it was claimed before. */
-  function claim(id: string): Promise<boolean> {
-    const at = clock.now();
-    return used.create(id, { at }, at + REMEMBERED_MS);
-  }
 
   const isOver = ({ at }: { at: number }): boolean => clock.now() - at >= VALID_MS;
 
@@ -84,7 +78,7 @@ export function createLinkRequests(parts: {
     async ask(requester: Requester): Promise<string> {
       const ticket = randomText();
       const at = clock.now();
-      await makeRoom(tickets);
+      await makeRoom(tickets, requester);
       await tickets.put(digest(ticket), { ...requester, at }, at + REMEMBERED_MS);
       return ticket;
     },
@@ -93,7 +87,7 @@ export function createLinkRequests(parts: {
       const id = digest(ticket);
       const found = await tickets.get(id);
       if (found === undefined) return 'unknown';
-      if ((await used.get(id)) !== undefined) return 'used';
+      if (found.isUsed) return 'used';
       return isOver(found) ? 'expired' : requesterOf(found);
     },
     question,
@@ -113,7 +107,7 @@ export function createLinkRequests(parts: {
         verifier && (await sealer.of(requester.workspace, isStill).seal(fieldOf(id), verifier));
       const bound = { at, browser: digest(departure.cookie.value), ticket: digest(ticket) };
       const doc = { ...requester, ...bound, ...defined({ sealedVerifier }) };
-      await makeRoom(states);
+      await makeRoom(states, requester);
       await states.put(id, doc, at + REMEMBERED_MS);
     },
     /** Takes a state, once, whatever the result. */
@@ -124,11 +118,11 @@ export function createLinkRequests(parts: {
       const id = digest(state);
       const found = await states.get(id);
       if (found === undefined) return 'unknown';
-      if (!(await claim(id))) return 'used';
+      if (!(await markAsUsed(states, id))) return 'used';
       if (isOver(found)) return 'expired';
       if (!isSame(digest(cookies[stateCookie(id)] ?? ''), found.browser)) return 'other browser';
       // The first valid return uses up the ticket.
-      if (!(await claim(found.ticket))) return 'used';
+      if (!(await markAsUsed(tickets, found.ticket))) return 'used';
       const { workspace, sealedVerifier: sealed } = found;
       const verifier = sealed && (await sealer.of(workspace).open(fieldOf(id), sealed));
       return { requester: requesterOf(found), verifier };
@@ -157,11 +151,34 @@ function requesterOf({ workspace, user, name, email, workspaceName }: Requester)
   return { workspace, user, name, ...defined({ email, workspaceName }) };
 }
 
-/** Deletes the oldest where one more would be too many. */
-async function makeRoom<T extends { at: number }>(rows: Collection<T>): Promise<void> {
-  const all = await rows.list();
-  const oldest = all.toSorted((one, other) => one.doc.at - other.doc.at);
-  for (const { id } of oldest.slice(0, Math.max(0, all.length - MAX_KEPT + 1))) await rows.delete(id);
+/** Returns false if it was used before, or is gone. */
+async function markAsUsed<T extends { isUsed?: boolean | undefined }>(
+  rows: Collection<T>,
+  id: string,
+): Promise<boolean> {
+  let isFirst = false;
+  await rows.update(id, (current) => {
+    isFirst = current !== undefined && current.isUsed !== true;
+    return current && { ...current, isUsed: true };
+  });
+  return isFirst;
+}
+
+/**
+ * Makes room for one more. A person keeps their newest few; if all together are too many, the workspace that has most of
+ * them loses its oldest, so that no workspace crowds out another.
+ */
+async function makeRoom<T extends Ticket>(
+  rows: Collection<T>,
+  { workspace, user }: Requester,
+): Promise<void> {
+  const all = (await rows.list()).toSorted((one, other) => other.doc.at - one.doc.at);
+  const own = all.filter(({ doc }) => doc.workspace === workspace && doc.user === user);
+  const surplus = own.slice(MAX_OF_PERSON - 1);
+  const excess = all.length - surplus.length - MAX_KEPT + 1;
+  const groups = [...Map.groupBy(all, ({ doc }) => doc.workspace).values()];
+  const [largest = []] = groups.toSorted((one, other) => other.length - one.length);
+  for (const { id } of [...surplus, ...(excess > 0 ? largest.slice(-excess) : [])]) await rows.delete(id);
 }
 
 /** A cookie for each state, so that two tabs do not disturb each other. */

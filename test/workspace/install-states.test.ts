@@ -53,6 +53,25 @@ test('another secret, another time or more parts make it unknown', async () => {
   for (const one of changed) await expect(ours.end(one), one).rejects.toThrow('unknown');
 });
 
+test('a used state never counts again, however many others are used after it', async () => {
+  const { store, states, begin, end } = await replica(await temporarySqlite());
+  onTestFinished(() => store.close());
+  const used: string[] = [];
+  for (let install = 0; install < 300; install += 1) {
+    await clock.advance(1);
+    used.push(await begin());
+    await end(used.at(-1) ?? '');
+  }
+  for (let install = 0; install < 3_000; install += 1) {
+    await clock.advance(1);
+    await end(await begin());
+  }
+  const again = await Promise.allSettled(used.map(end));
+  expect(again.filter(({ status }) => status === 'fulfilled')).toEqual([]);
+  // Some were forgotten, and are as those that took too long.
+  expect(new Set(await Promise.all(used.map(states.faultOf)))).toEqual(new Set(['used', 'expired']));
+});
+
 test('what came back is remembered in 10,000 places at most', async () => {
   const { store, begin, end } = await replica(await temporarySqlite());
   onTestFinished(() => store.close());
