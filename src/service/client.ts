@@ -132,7 +132,7 @@ function openEndpoint(
       const sendOnce = () => send(agents.of(authorization), call.operation, request, { timeoutMs, signal });
       const rules = { method: call.method, retries, budgetMs: timeoutMs, clock, random, signal };
       const tryOnce = (attempt: number) => {
-        const start = spanOf(call, address, attempt);
+        const start = spanOf(call, attempt);
         return settings.tracing.run(start, (span) => observed(call, sendOnce, attempt, settings, span));
       };
       // Returned and not awaited: thousands of polls are under way at once, and each step that waits takes memory.
@@ -141,18 +141,13 @@ function openEndpoint(
   };
 }
 
-/** By OpenTelemetry's conventions for HTTP, but without path and query, which hold names. */
-function spanOf({ operation, method }: Call<unknown>, { origin }: Address, attempt: number): SpanStart {
-  const attributes = () => {
-    const { hostname, port, protocol } = new URL(origin);
-    return {
-      'http.request.method': method,
-      'server.address': hostname,
-      'server.port': Number(port || (protocol === 'http:' ? 80 : 443)),
-      'deckhand.operation': operation,
-      'http.request.resend_count': attempt === 1 ? undefined : attempt - 1,
-    };
-  };
+/** Attributes by OpenTelemetry's conventions for HTTP, without any part of the address: host and path hold names. */
+function spanOf({ operation, method }: Call<unknown>, attempt: number): SpanStart {
+  const attributes = () => ({
+    'http.request.method': method,
+    'deckhand.operation': operation,
+    'http.request.resend_count': attempt === 1 ? undefined : attempt - 1,
+  });
   return { name: `${method} ${operation}`, kind: 'client', attributes };
 }
 

@@ -51,15 +51,13 @@ describe('traces of what people ask for', () => {
         'slash_command > command whoami > POST response_url',
       ]),
     );
-    expect(trace.find(({ name }) => name === 'GET getProfile')).toMatchObject({
-      kind: CLIENT,
-      attributes: {
-        'http.request.method': 'GET',
-        'http.response.status_code': 200,
-        'server.address': '127.0.0.1',
-        'server.port': Number(new URL(world.config.SERVICE_BASE_URL.replace('{account}', 'a')).port),
-        'deckhand.operation': 'getProfile',
-      },
+    const call = trace.find(({ name }) => name === 'GET getProfile');
+    expect(call?.kind).toBe(CLIENT);
+    // The address of the service would name the account.
+    expect(call?.attributes).toEqual({
+      'http.request.method': 'GET',
+      'http.response.status_code': 200,
+      'deckhand.operation': 'getProfile',
     });
     expect(trace.find(({ name }) => name === 'command whoami')?.attributes).toEqual({
       'deckhand.command': 'whoami',
