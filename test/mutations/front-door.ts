@@ -166,14 +166,14 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'a ticket links more than once',
     file: LINK,
-    from: "if (!(await claim(found.ticket))) return 'used';",
+    from: "if (!(await markAsUsed(tickets, found.ticket))) return 'used';",
     to: '',
     tests: [LINK_TEST],
   },
   {
     name: 'a state of a link counts more than once',
     file: LINK_INBOX,
-    from: "if (!(await claim(id))) return 'used';",
+    from: "if (!(await markAsUsed(states, id))) return 'used';",
     to: '',
     tests: [LINK_TEST],
   },
@@ -187,14 +187,14 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'a state of an install counts more than once',
     file: INSTALL_STATES,
-    from: '(await used.get(idOf(state)))?.state === digest(state);',
-    to: 'false;',
+    from: "if (place?.state === digest(state)) return 'used';",
+    to: '',
     tests: [INSTALL_TEST],
   },
   {
     name: 'a state of an install never runs out',
     file: INSTALL_STATES,
-    from: "return clock.now() - at >= VALID_MS ? 'expired' : undefined;",
+    from: "return clock.now() - at >= VALID_MS || at <= (place?.lostAt ?? 0) ? 'expired' : undefined;",
     to: 'return undefined;',
     tests: [INSTALL_TEST],
   },
@@ -230,8 +230,8 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'links to be linked pile up without end',
     file: 'src/workspace/link-requests.ts',
-    from: 'Math.max(0, all.length - MAX_KEPT + 1)',
-    to: 'Math.max(0, all.length - MAX_KEPT * 9)',
+    from: 'all.length - surplus.length - MAX_KEPT + 1',
+    to: 'all.length - surplus.length - MAX_KEPT * 9',
     tests: ['test/workspace/link-requests.test.ts'],
   },
   {
