@@ -25,7 +25,7 @@ import { createSocketReceiver } from './listeners/receivers/socket-receiver.ts';
 import { createRegistry } from './listeners/registry.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { DIGESTS, digestJob } from './scheduler/digests/digest.ts';
-import { QUIET_EPISODES } from './scheduler/episodes/episodes.ts';
+import { EPISODE_WORK } from './scheduler/episodes/episodes.ts';
 import { GUARD_CHECKS, GUARD_OUTCOMES, GUARD_RUNS, GUARDS } from './scheduler/guards/guard.ts';
 import { INVOICE_FEED, INVOICE_NOTICES } from './scheduler/invoices/notices.ts';
 import { OWNER_NOTICES } from './scheduler/schedules/notify-owner.ts';
@@ -89,7 +89,7 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     GUARD_OUTCOMES,
     reconcileJob(SCHEDULES),
     OWNER_NOTICES,
-    QUIET_EPISODES,
+    EPISODE_WORK,
     ...feedJobs(WATCH_FEED, WATCHES),
     ...feedJobs(INVOICE_FEED, INVOICE_NOTICES),
   ];

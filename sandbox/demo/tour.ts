@@ -131,7 +131,7 @@ async function outage({ service, ada, look, told, type }: Guide): Promise<void> 
   await type('watch storefront failures');
   await told('is watching');
   deploy(service, 'storefront', false);
-  const { ts } = await told('Storefront is failing');
+  const { ts } = await told('Storefront: deployments are failing');
   await look();
   await ada.click({ channel: DEPLOYS, ts }, { actionId: 'episode:claim' });
   await look();

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { DAY_MS } from '../core/clock.ts';
+import type { JobType } from '../jobs/jobs.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 /** What fails or works, and the channel that follows it: it has one episode at a time. */
@@ -12,6 +14,8 @@ export const Subject = z.object({
   project: z.string(),
   /** The project's, for people; it identifies nothing. */
   name: z.string(),
+  /** The project's, for a link. */
+  permalink: z.string().optional(),
   /** Whose direct messages the channel is; undefined for any other channel. */
   person: z.string().optional(),
 });
@@ -19,6 +23,7 @@ export type Subject = z.infer<typeof Subject>;
 
 /** A thing that failed. Foreign text. */
 export const FailedItem = z.object({ key: z.string(), title: z.string(), message: z.string().nullable() });
+export type FailedItem = z.infer<typeof FailedItem>;
 
 /** How something went once: a deployment, or a run of a guard. */
 export const Outcome = z.object({
@@ -27,10 +32,16 @@ export const Outcome = z.object({
   id: z.string(),
   /** When it happened, milliseconds since the epoch. */
   at: z.number(),
+  /** When what failed now failed first, if that is earlier than `at`. */
+  since: z.number().optional(),
   /** What people read of it; mrkdwn of our own making. */
   lines: z.array(z.string()),
-  /** What failed of several things. */
+  /** The same in a few words, for the headline; mrkdwn of our own making. */
+  words: z.string().optional(),
+  /** What failed of several things; the latest result of each counts. */
   items: z.array(FailedItem).optional(),
+  /** The keys of what was tested; everything if left out. */
+  tested: z.array(z.string()).optional(),
   /** True where it only changes the root message, without a reply. */
   isQuiet: z.boolean().optional(),
 });
@@ -40,7 +51,12 @@ export type Outcome = z.infer<typeof Outcome>;
 const News = z.object({ kind: Outcome.shape.kind, number: z.number(), lines: z.array(z.string()) });
 export type News = z.infer<typeof News>;
 
-const Ending = z.object({ kind: z.enum(['recovered', 'closed']), at: z.number() });
+const Ending = z.object({
+  kind: z.enum(['recovered', 'closed']),
+  at: z.number(),
+  /** The success that ended it, in a few words; mrkdwn of our own making. */
+  words: z.string().optional(),
+});
 
 /** One failure, from its beginning to its end, in one message. */
 export const Episode = z.object({
@@ -50,7 +66,7 @@ export const Episode = z.object({
   failures: z.number(),
   first: z.array(z.string()),
   latest: z.array(z.string()),
-  /** What failed the latest time. */
+  /** What fails of several things. */
   items: z.array(FailedItem).optional(),
   latestAt: z.number(),
   /** When the latest news were noted, milliseconds since the epoch. */
@@ -116,7 +132,8 @@ export function withOutcomes(
 
 function afterFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, now: number): Episode[] {
   const last = episodes.at(-1);
-  const { at, lines, items } = failure;
+  const { at, lines } = failure;
+  const items = last && mergeItems(last, failure);
   // One that is reported late belongs to the episode that has ended since.
   if (last === undefined || (last.ending !== undefined && at >= last.ending.at))
     return [...episodes.filter(isUnsaid), beginning(`${subjectKey(subject)} ${failure.id}`, failure, now)];
@@ -134,21 +151,33 @@ function afterFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, no
   });
 }
 
-function beginning(id: string, { at, lines, items }: Outcome, now: number): Episode {
-  const versions = { version: 1, failureVersion: 1, shownVersion: 0 };
-  const latest = { latest: lines, items, latestAt: at, newsAt: now };
-  return { id, since: at, failures: 1, first: lines, ...latest, ...versions, roots: 0, replies: [] };
+/** The latest result of each item, whichever run it is of. */
+function mergeItems({ items = [] }: Episode, { items: failed = [], tested }: Outcome): FailedItem[] {
+  const untested = tested === undefined ? [] : items.filter(({ key }) => !tested.includes(key));
+  return [...untested, ...failed];
 }
 
-/** Undefined where nothing fails, or a newer failure has decided already. */
+function beginning(id: string, { at, since = at, lines, items }: Outcome, now: number): Episode {
+  const versions = { version: 1, failureVersion: 1, shownVersion: 0 };
+  const latest = { latest: lines, items, latestAt: at, newsAt: now };
+  return { id, since, failures: 1, first: lines, ...latest, ...versions, roots: 0, replies: [] };
+}
+
+/** Undefined if nothing fails, or a newer failure has decided already. What still fails stays in the root message. */
 function afterSuccess({ episodes }: EpisodeRecord, success: Outcome, now: number): Episode[] | undefined {
   const last = episodes.at(-1);
-  const { at, lines, isQuiet } = success;
+  const { at, lines, words, isQuiet } = success;
   if (last === undefined || last.ending !== undefined || at < last.latestAt) return undefined;
+  const items = mergeItems(last, success);
+  if (items.length > 0)
+    return isDeepStrictEqual(items, last.items)
+      ? undefined
+      : withLast(episodes, { ...last, items, latestAt: at, newsAt: now, version: last.version + 1 });
   const reply: News = { kind: 'success', number: last.failures, lines };
   return withLast(episodes, {
     ...last,
-    ending: { kind: 'recovered', at },
+    items,
+    ending: { kind: 'recovered', at, words },
     newsAt: now,
     version: last.version + 1,
     replies: isQuiet ? last.replies : [...last.replies, reply],
@@ -168,4 +197,20 @@ export function isUnsaid({ version, shownVersion, replies }: Episode): boolean {
 export function failingNow({ episodes }: EpisodeRecord): Episode | undefined {
   const last = episodes.at(-1);
   return last?.ending === undefined ? last : undefined;
+}
+
+/** `outcome`: what to note of the episode's subject; without it the job looks whether there was no news for a week. */
+const EpisodeJob = z.object({ key: z.string(), outcome: Outcome.optional() });
+
+export const EPISODE_JOBS: JobType<z.infer<typeof EpisodeJob>> = { queue: 'episodes', schema: EpisodeJob };
+
+/** The keys of the open episodes about the reachability of a project, in any channel. */
+export async function findUnreachable(
+  store: WorkspaceStore,
+  { account, project }: Pick<Subject, 'account' | 'project'>,
+): Promise<string[]> {
+  const rows = await episodeRecords(store).list();
+  const isMeant = ({ subject }: EpisodeRecord): boolean =>
+    subject.kind === 'reachability' && subject.account === account && subject.project === project;
+  return rows.filter(({ doc }) => isMeant(doc) && failingNow(doc) !== undefined).map(({ id }) => id);
 }

@@ -22,6 +22,8 @@ export const GuardCheck = z.object({
   scheduledAt: z.number(),
   /** When it is due: it is the first of the occurrence, or tests again what was unreachable. */
   at: z.number(),
+  /** When the check before ended. */
+  since: z.number().optional(),
   /** What was unreachable in the check before: only what is again begins an episode. */
   unreachable: z.array(z.string()),
   /** Checks in a row for which the service had no such project. */
@@ -39,6 +41,8 @@ export const GuardResult = z.object({
   check: GuardCheck,
   /** The request that began the run. */
   requestId: z.string(),
+  /** When it ended, milliseconds since the epoch. */
+  at: z.number(),
   /** What is unreachable, by a key of its own; undefined where the outcome is not known. Foreign text. */
   unreachable: z.array(FailedItem).optional(),
   /** The outcome, or why it is not known; mrkdwn, half a sentence. */

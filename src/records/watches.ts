@@ -77,7 +77,9 @@ const KeptLine = z.object({
   /** The ids of the watches that ask for it. */
   for: z.array(z.string()),
   /** Set where it belongs to an episode. */
-  outcome: Outcome.omit({ lines: true }).extend({ project: z.string(), name: z.string() }).optional(),
+  outcome: Outcome.omit({ lines: true })
+    .extend({ project: z.string(), name: z.string(), permalink: z.string().optional() })
+    .optional(),
 });
 export type KeptLine = z.infer<typeof KeptLine>;
 

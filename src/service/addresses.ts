@@ -59,6 +59,11 @@ export function accountUrl(account: string, baseUrlTemplate: string): string {
   return `${origin}${path}`;
 }
 
+/** The project's page at the service. */
+export function projectUrl(account: string, permalink: string, baseUrlTemplate: string): string {
+  return `${accountUrl(account, baseUrlTemplate)}/projects/${encodeURIComponent(permalink)}`;
+}
+
 /** True for one DNS label without dots, so never a host; and without `xn--`, so never shown as other letters. */
 export function isAccountName(text: string): boolean {
   return SLUG.test(text) && !text.startsWith('xn--');

@@ -17,16 +17,21 @@ const AGAIN_MS = 2 * MINUTE_MS + 500;
 function rootsOf({ slack }: Site, n: number, words: RegExp) {
   return slack
     .messages(TEAM, CHANNEL)
-    .filter(({ text }) => text.startsWith(`Shop${n}x `) && words.test(text));
+    .filter(({ text }) => /^(Shop\d+x)[ :]/.exec(text)?.[1] === `Shop${n}x` && words.test(text));
 }
 
-const FAILING = /is failing|recovered after/;
+const FAILING = /unreachable since|unreachable, \d|recovered after/;
 const RECOVERED = /recovered after/;
 
 /** Whether it is stored that a guard tests again what was unreachable. */
 async function isCheckPlanned({ storeUrl }: Site, id: string): Promise<boolean> {
   const rows = (await storedRows(storeUrl)).split('\n');
   return rows.some((row) => row.includes('guard-checks') && row.includes(id));
+}
+
+async function hasRun({ storeUrl }: Site, id: string): Promise<boolean> {
+  const rows = (await storedRows(storeUrl)).split('\n');
+  return rows.some((row) => row.includes(id) && row.includes('"outcome":"reachable"'));
 }
 
 function setServer({ service }: Site, n: number, status: 'ok' | 'error'): void {
@@ -71,13 +76,15 @@ function guardRun(run: 'first' | 'confirming' | 'last'): Act {
         outcomes.set(current.n, await outcome(site));
         await say(site, `guard remove ${current.id}`, new RegExp(`removed the guard of .*Shop${current.n}x`));
       }
-      setServer(site, n, 'error');
       const card = await say(
         site,
         `guard add shop${n}x hourly UTC`,
         new RegExp(`set up the guard of .*Shop${n}x`),
       );
       current = { n, id: idIn(card) };
+      // It tests at once when it is set up.
+      await expect.poll(() => hasRun(site, current.id)).toBe(true);
+      setServer(site, n, 'error');
       await moveToRun(site, current.id);
       if (run === 'first') return;
       await expect.poll(() => isCheckPlanned(site, current.id)).toBe(true);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type EpisodeRecord, type Outcome, withOutcomes } from '../../src/records/episodes.ts';
-import { stateWords } from '../../src/views/episodes/episode.ts';
+import { describeEpisode } from '../../src/views/episodes/episode.ts';
 
 const NOON = Date.parse('2026-03-02T12:00:00Z');
 const SUBJECT = {
@@ -23,28 +23,55 @@ function recordAfter(words: string, record = NONE): EpisodeRecord {
 }
 
 const shown = (record: EpisodeRecord): string[] =>
-  record.episodes.map((episode) => stateWords(episode).replace(/<!date.*\|2026-03-02 ([\d:]+) UTC>/, '$1'));
+  record.episodes.map((episode) => {
+    const { title, more } = describeEpisode(record.subject, episode);
+    return `${title}${more}`.replace(/<!date.*\|2026-03-02 ([\d:]+) UTC>/, '$1');
+  });
 
 describe('the episodes of a project', () => {
   it.each<[string, string, string[]]>([
-    ['begin with a failure', '-2', ['is failing since 12:02']],
+    ['begin with a failure', '-2', ['Storefront: deployments are failing since 12:02']],
     ['do not begin with a success', '+2', []],
-    ['count each further failure', '-2 -4 -9', ['is failing, 3 failures since 12:02']],
-    ['end with a success', '-2 -4 -9 +40', ['recovered after 38 min (3 failures)']],
-    ['count a failure that is noted twice once', '-2 -2 -4 -2', ['is failing, 2 failures since 12:02']],
-    ['end once', '-2 +4 +9', ['recovered after 2 min (1 failure)']],
-    ['begin anew', '-2 +4 -9', ['recovered after 2 min (1 failure)', 'is failing since 12:09']],
-    ['take an earlier failure that comes late', '-4 -2', ['is failing, 2 failures since 12:02']],
-    ['do not end with a success that comes late', '-2 -9 +4', ['is failing, 2 failures since 12:02']],
-    ['count a failure that comes after their end', '-2 +9 -4', ['recovered after 7 min (2 failures)']],
+    [
+      'count each further failure',
+      '-2 -4 -9',
+      ['Storefront: deployments are failing, 3 failures since 12:02'],
+    ],
+    ['end with a success', '-2 -4 -9 +40', ['Storefront recovered after 38 min and 3 failures.']],
+    [
+      'count a failure that is noted twice once',
+      '-2 -2 -4 -2',
+      ['Storefront: deployments are failing, 2 failures since 12:02'],
+    ],
+    ['end once', '-2 +4 +9', ['Storefront recovered after 2 min and 1 failure.']],
+    [
+      'begin anew',
+      '-2 +4 -9',
+      ['Storefront recovered after 2 min and 1 failure.', 'Storefront: deployments are failing since 12:09'],
+    ],
+    [
+      'take an earlier failure that comes late',
+      '-4 -2',
+      ['Storefront: deployments are failing, 2 failures since 12:02'],
+    ],
+    [
+      'do not end with a success that comes late',
+      '-2 -9 +4',
+      ['Storefront: deployments are failing, 2 failures since 12:02'],
+    ],
+    [
+      'count a failure that comes after their end',
+      '-2 +9 -4',
+      ['Storefront recovered after 7 min and 2 failures.'],
+    ],
     [
       'are four of twelve failures',
       '-1 -2 -3 +4 -5 -6 -7 +8 -9 -10 -11 +12 -13 -14 -15 +16',
       [
-        'recovered after 3 min (3 failures)',
-        'recovered after 3 min (3 failures)',
-        'recovered after 3 min (3 failures)',
-        'recovered after 3 min (3 failures)',
+        'Storefront recovered after 3 min and 3 failures.',
+        'Storefront recovered after 3 min and 3 failures.',
+        'Storefront recovered after 3 min and 3 failures.',
+        'Storefront recovered after 3 min and 3 failures.',
       ],
     ],
   ])('%s', (_, words, expected) => {

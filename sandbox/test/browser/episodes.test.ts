@@ -40,7 +40,7 @@ describeInBrowser('what fails, as the people of a channel see it', () => {
     await root('is watching');
     const { page, messages, thread } = await visit(browser, world, 'member', CHANNEL, README_SIZE);
     deploy('storefront', false);
-    await messages.getByText('is failing since').waitFor();
+    await messages.getByText('deployments are failing since').waitFor();
     await takePictures(page, 'episode');
     await messages.getByRole('button', { name: 'I’m on it' }).click();
     await messages.getByText('is on it').waitFor();
@@ -60,8 +60,8 @@ describeInBrowser('what fails, as the people of a channel see it', () => {
   it('stands first on App Home, with who is on it', async () => {
     deploy('storefront', false);
     deploy('billing-api', false);
-    const { ts } = await root('Billing API is failing');
-    await root('Storefront is failing');
+    const { ts } = await root('Billing API: deployments are failing');
+    await root('Storefront: deployments are failing');
     await world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'episode:claim' });
     const { page } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
     await page.getByRole('button', { name: 'Deckhand Home' }).click();
@@ -87,7 +87,7 @@ describeInBrowser('what fails, as the people of a channel see it', () => {
     });
     const { page } = await visit(browser, world, 'member', first?.channel, README_SIZE);
     const dm = page.getByRole('region', { name: /^Messages/ });
-    await dm.getByText('is failing since').waitFor();
+    await dm.getByText('deployments are failing since').waitFor();
     await takePictures(page, 'watch-mine');
     await dm.getByRole('button', { name: 'Mute for today' }).last().click();
     await dm

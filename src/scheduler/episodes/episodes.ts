@@ -1,5 +1,6 @@
-import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
 import {
+  EPISODE_JOBS,
   type Episode,
   type EpisodeRecord,
   episodeRecords,
@@ -11,6 +12,7 @@ import {
   subjectKey,
   withOutcomes,
 } from '../../records/episodes.ts';
+import { projectUrl } from '../../service/addresses.ts';
 import { isMessageGone, isPlaceGone, isRefusal, undefinedOnSlackError } from '../../slack/failure.ts';
 import { episodeReply, episodeRoot } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
@@ -70,33 +72,42 @@ export async function changeOwner(
   return owner === undefined || owner === wanted ? { kind: 'done' } : { kind: 'lost', owner };
 }
 
-const KeyOf = z.object({ key: z.string() });
-
-/** Looks at an episode a week after its latest news: it is closed, and forgotten another week later. */
-export const QUIET_EPISODES = defineJob({
-  queue: 'quiet-episodes',
-  schema: KeyOf,
+/** Notes an outcome that a run had, or looks at an episode a week after its latest news. */
+export const EPISODE_WORK = defineJob({
+  ...EPISODE_JOBS,
   options: { concurrency: 20, attempts: 10, backoffMs: 60_000 },
-  async run(workspace, { data: { key }, signal, attempt }) {
-    const now = workspace.clock.now();
-    const kept = await episodeRecords(workspace.store).update(key, (record) => {
-      const last = record?.episodes.at(-1);
-      if (record === undefined || last === undefined || now < last.newsAt + QUIET_MS) return record;
-      if (last.ending !== undefined) return undefined;
-      // A failure that is reported late is newer than the latest that is known.
-      const ending = { kind: 'closed', at: last.newsAt } as const;
-      return changed(record, last.id, { ending, newsAt: now, version: last.version + 1 });
-    });
-    if (kept === undefined) return;
-    await lookAgain(workspace, key, kept);
-    const shown = showEpisodes(workspace, key, { signal, possibleDuplicate: attempt > 1 });
-    await undefinedOnSlackError(shown, 'gone', 'forbidden');
+  async run(workspace, { data: { key, outcome }, signal, attempt }) {
+    const sending = { signal, possibleDuplicate: attempt > 1 };
+    const work =
+      outcome === undefined ? closeQuiet(workspace, key, sending) : noteFor(workspace, key, outcome, sending);
+    await undefinedOnSlackError(work, 'gone', 'forbidden');
   },
 });
 
+async function noteFor(workspace: Workspace, key: string, outcome: Outcome, sending: Sending): Promise<void> {
+  const record = await episodeRecords(workspace.store).get(key);
+  if (record !== undefined) await noteOutcomes(workspace, record.subject, [outcome], sending);
+}
+
+/** A week after its latest news an episode is closed, and forgotten another week later. */
+async function closeQuiet(workspace: Workspace, key: string, sending: Sending): Promise<void> {
+  const now = workspace.clock.now();
+  const kept = await episodeRecords(workspace.store).update(key, (record) => {
+    const last = record?.episodes.at(-1);
+    if (record === undefined || last === undefined || now < last.newsAt + QUIET_MS) return record;
+    if (last.ending !== undefined) return undefined;
+    // A failure that is reported late is newer than the latest that is known.
+    const ending = { kind: 'closed', at: last.newsAt } as const;
+    return changed(record, last.id, { ending, newsAt: now, version: last.version + 1 });
+  });
+  if (kept === undefined) return;
+  await lookAgain(workspace, key, kept);
+  await showEpisodes(workspace, key, sending);
+}
+
 async function lookAgain({ jobs }: Workspace, key: string, { episodes }: EpisodeRecord): Promise<void> {
   const at = (episodes.at(-1)?.newsAt ?? 0) + QUIET_MS;
-  await jobs.send(QUIET_EPISODES, { key }, { key: `${key} ${at}`, at });
+  await jobs.send(EPISODE_JOBS, { key }, { key: `${key} ${at}`, at });
 }
 
 /** Says what Slack does not have yet, one after the other for each subject, in all replicas. */
@@ -128,13 +139,13 @@ async function sayNext(workspace: Workspace, unsaid: Unsaid, sending: Sending): 
 }
 
 async function postRoot(workspace: Workspace, unsaid: Unsaid, sending: Sending): Promise<void> {
-  const { key, record, episode } = unsaid;
+  const { record, episode } = unsaid;
   const { id, roots, version } = episode;
   const name = `episode ${id} root ${roots}`;
   const { ts } = await post(workspace, {
     id: name,
     channel: record.subject.channel,
-    message: episodeRoot(key, record.subject, episode),
+    message: drawRoot(workspace, unsaid),
     ...sending,
     possibleDuplicate: await isRepeat(workspace, unsaid, name),
   });
@@ -148,11 +159,16 @@ async function postRoot(workspace: Workspace, unsaid: Unsaid, sending: Sending):
   });
 }
 
+function drawRoot({ config }: Workspace, { key, record: { subject }, episode }: Unsaid): Message {
+  const { account, permalink } = subject;
+  const url = permalink === undefined ? undefined : projectUrl(account, permalink, config.SERVICE_BASE_URL);
+  return episodeRoot(key, subject, episode, url);
+}
+
 async function editRoot(workspace: Workspace, unsaid: Unsaid, ts: string, sending: Sending): Promise<void> {
-  const { key, record, episode } = unsaid;
-  const { subject } = record;
-  const { channel } = subject;
-  const message = episodeRoot(key, subject, episode);
+  const { record, episode } = unsaid;
+  const { channel } = record.subject;
+  const message = drawRoot(workspace, unsaid);
   try {
     await workspace.slack.update({ channel, ts }, message, sending.signal);
   } catch (error) {

@@ -27,6 +27,7 @@ export const GUARDS = new TimedKind<Guard>({
   schema: Guard,
   recordsOf: ({ guards }) => guards,
   nameOf: ({ project }) => project.name,
+  onAdded: (workspace, { id, requestId }) => runGuard(workspace, id, requestId),
   // The same each time.
   delayOf: (id) => hash('sha256', id, 'buffer').readUInt32BE() % SPREAD_MS,
 });
@@ -62,6 +63,13 @@ export const GUARD_OUTCOMES = defineJob({
   run: takeResult,
 });
 
+/** Tests at once. @param request names what asked for it, so that its repetition after a kill runs nothing more */
+export async function runGuard({ jobs, clock }: Workspace, id: string, request: string): Promise<void> {
+  const now = clock.now();
+  const check = { id, scheduledAt: now, at: now, unreachable: [], notFound: 0 };
+  await jobs.send(GUARD_CHECKS, check, { key: `${id} ${request}` });
+}
+
 /** The test is shown nowhere; its result comes as a job. A test of the project that goes on is waited for. */
 async function test(workspace: Workspace, { account, project }: Guard, check: GuardCheck): Promise<void> {
   await beginTest(workspace, { requestId: requestOf(check), target: { account, project }, guard: check });
@@ -74,7 +82,8 @@ async function takeResult(workspace: Workspace, job: Job<GuardResult>): Promise<
   if (unreachable === undefined) return takeFailure(workspace, job);
   const confirmed = await confirmedOf(workspace, guard, job.data, unreachable);
   if (confirmed === undefined) {
-    const next = { ...check, unreachable: unreachable.map(({ key }) => key), notFound: 0 };
+    const since = job.data.at;
+    const next = { ...check, since, unreachable: unreachable.map(({ key }) => key), notFound: 0 };
     return testAgain(workspace, next, workspace.clock.now() + AGAIN_MS);
   }
   try {
@@ -106,17 +115,19 @@ async function confirmedOf(
 
 function subjectOf({ channel, account, project, setUpBy }: Guard): Subject {
   const person = isDirect(channel) ? setUpBy : undefined;
-  return { kind: 'reachability', channel, account, project: project.permalink, name: project.name, person };
+  const { permalink, name } = project;
+  return { kind: 'reachability', channel, account, project: permalink, name, permalink, person };
 }
 
 function noteOutcome(
   workspace: Workspace,
   guard: Guard,
-  { data: { requestId: id, words }, signal, attempt }: Job<GuardResult>,
+  { data: { check, requestId: id, at, words }, signal, attempt }: Job<GuardResult>,
   items: Unreachable,
 ): Promise<void> {
   const kind = items.length === 0 ? 'success' : 'failure';
-  const outcome: Outcome = { kind, id, at: workspace.clock.now(), lines: [capitalised(words)], items };
+  const { since } = check;
+  const outcome: Outcome = { kind, id, at, since, lines: [capitalised(words)], words, items };
   return noteOutcomes(workspace, subjectOf(guard), [outcome], { signal, possibleDuplicate: attempt > 1 });
 }
 

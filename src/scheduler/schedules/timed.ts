@@ -37,6 +37,8 @@ interface TimedParts<R extends TimedSchedule> {
   nameOf?(record: R): string;
   schema: z.ZodType<R>;
   recordsOf(workspace: Workspace): TimedSchedules<R>;
+  /** Called once it is stored; safe to repeat. */
+  onAdded?(workspace: Workspace, record: R): Promise<void>;
   /** How long after its time an occurrence begins, in milliseconds. */
   delayOf?(id: string): number;
 }
@@ -128,6 +130,7 @@ export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
       const record = existing ?? this.#parts.schema.parse({ ...asked, id, setUpAt, state: ACTIVE });
       if (record.state.kind === 'active') await this.start(workspace, this.asSchedule(record));
       if (existing === undefined) await records.put(record);
+      if (record.state.kind === 'active') await this.#parts.onAdded?.(workspace, record);
       return this.asSchedule(record);
     });
   }

@@ -1,8 +1,9 @@
 import type { Message } from '../../core/message.ts';
-import { asClause } from '../../core/mrkdwn.ts';
+import { asClause, capitalised } from '../../core/mrkdwn.ts';
+import { EPISODE_JOBS, type FailedItem, findUnreachable, type Outcome } from '../../records/episodes.ts';
 import { GUARD_RESULTS, type GuardCheck, type GuardResult } from '../../records/guards.ts';
 import { type Run, type Target, targetKey, usualDuration, withDuration } from '../../records/test-runs.ts';
-import { accountUrl } from '../../service/addresses.ts';
+import { projectUrl } from '../../service/addresses.ts';
 import { isFailing, itemsOf } from '../../views/test-access/items.ts';
 import {
   outcomeOf,
@@ -25,13 +26,16 @@ export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding
   }));
   if (closed === undefined) return;
   const { steps = [], guards = [] } = closed;
+  if ('run' in ending) await noteInEpisodes(workspace, closed, ending.run, endedAt);
   if (steps.length > 0) await endSteps(workspace, steps, await stepEnding(workspace, closed, ending));
   for (const check of guards) {
     const key = `${check.id} ${check.at} ${run.requestId}`;
-    await workspace.jobs.send(GUARD_RESULTS, resultOf(closed, check, ending), { key });
+    await workspace.jobs.send(GUARD_RESULTS, resultOf(closed, check, ending, endedAt), { key });
   }
   await postToRequesters(workspace, closed, ending);
 }
+
+type EndedRun = Extract<RunEnding, { run: unknown }>['run'];
 
 function changeOf(ending: RunEnding): Partial<Run> {
   if ('status' in ending) return { status: ending.status };
@@ -39,26 +43,58 @@ function changeOf(ending: RunEnding): Partial<Run> {
   return { status, ...outcomeOf(ending.run), ...timesOf(ending.run) };
 }
 
-/** A guard's episode has no room for more. */
+/** Any test of a project tells what is reachable by now, so what a guard has told of it follows. */
+async function noteInEpisodes(
+  { jobs, store }: Workspace,
+  { target, requestId }: Run,
+  run: EndedRun,
+  at: number,
+): Promise<void> {
+  const { account, project, server } = target;
+  const items = itemsOf(target, run.results);
+  if (items.length === 0) return;
+  const outcome = outcomeOf(run);
+  const { words } = outcomeWords(outcome, target);
+  // After a whole run a server that is not listed any more is not waited for.
+  const isWhole = server === undefined && run.status === 'completed' && (outcome.unread ?? 0) === 0;
+  const noted: Outcome = {
+    kind: 'success',
+    id: `${requestId} seen`,
+    at,
+    lines: [capitalised(words)],
+    words,
+    items: failingIn(target, run),
+    tested: isWhole ? undefined : items.map(({ key }) => key),
+  };
+  for (const key of await findUnreachable(store, { account, project: project.permalink }))
+    await jobs.send(EPISODE_JOBS, { key, outcome: noted }, { key: `${key} ${requestId}` });
+}
+
+/** An episode has no room for more. */
 const MAX_UNREACHABLE = 20;
 
-function resultOf({ target, requestId }: Run, check: GuardCheck, ending: RunEnding): GuardResult {
-  if ('status' in ending) {
-    const { reason, failure } = ending;
-    return { check, requestId, words: failure?.reason ?? asClause(reason), failure: failure?.kind };
-  }
-  const { run } = ending;
-  const { words, isSuccess } = outcomeWords(outcomeOf(run), target);
-  const failing = itemsOf(target, run.results).filter(isFailing).slice(0, MAX_UNREACHABLE);
-  const unreachable = failing.map(({ key, title, message }) => ({
+function failingIn(target: Target, { results }: EndedRun): FailedItem[] {
+  const failing = itemsOf(target, results).filter(isFailing).slice(0, MAX_UNREACHABLE);
+  return failing.map(({ key, title, message }) => ({
     key: key.slice(0, 200),
     title: title.slice(0, 200),
     message: message?.slice(0, 300) ?? null,
   }));
-  if (unreachable.length > 0 || isSuccess) return { check, requestId, words, unreachable };
-  if (run.status !== 'failed') return { check, requestId, words };
+}
+
+function resultOf({ target, requestId }: Run, check: GuardCheck, ending: RunEnding, at: number): GuardResult {
+  const about = { check, requestId, at };
+  if ('status' in ending) {
+    const { reason, failure } = ending;
+    return { ...about, words: failure?.reason ?? asClause(reason), failure: failure?.kind };
+  }
+  const { run } = ending;
+  const { words, isSuccess } = outcomeWords(outcomeOf(run), target);
+  const unreachable = failingIn(target, run);
+  if (unreachable.length > 0 || isSuccess) return { ...about, words, unreachable };
+  if (run.status !== 'failed') return { ...about, words };
   // Without results it says nothing of the servers, and is worth as much attention.
-  return { check, requestId, words, unreachable: [{ key: 'test', title: 'Test', message: null }] };
+  return { ...about, words, unreachable: [{ key: 'test', title: 'Test', message: null }] };
 }
 
 /** Those who asked for it while it was shown nowhere read its outcome where they asked. */
@@ -85,12 +121,7 @@ export function drawRoot({ clock, config }: Workspace, run: Run, state: TestStat
     now: clock.now(),
     usualMs: usualDuration(run),
     state,
-    projectUrl: projectUrlOf(run.target, config.SERVICE_BASE_URL),
+    projectUrl: projectUrl(run.target.account, run.target.project.permalink, config.SERVICE_BASE_URL),
     runKey: targetKey(run.target),
   });
-}
-
-/** The project's page at the service. */
-function projectUrlOf({ account, project }: Target, baseUrl: string): string {
-  return `${accountUrl(account, baseUrl)}/projects/${encodeURIComponent(project.permalink)}`;
 }

@@ -159,7 +159,8 @@ function newsFor(
     const ids = unfiltered.filter((watch) => isFollowed(watch, event, context.mentions)).map(({ id }) => id);
     if (ids.length === 0) return [];
     wanted.add(event);
-    return [{ ...newsLine(event, mentionedIn(context)), for: ids }];
+    const { kind, line } = newsLine(event, mentionedIn(context));
+    return [{ kind, line, for: ids }];
   });
   return { lines, events: wanted };
 }
@@ -176,9 +177,10 @@ function outcomeLine(
     isQuiet: watches.every((watch) => muted.includes(watch)),
     project: projectKey(event),
     name: event.project?.name || event.project?.permalink || '',
+    permalink: event.project?.permalink || undefined,
   };
-  const line = newsLine(event, mentionedIn(context), []);
-  return { ...line, for: watches.map(({ id }) => id), outcome };
+  const { words, ...line } = newsLine(event, mentionedIn(context), []);
+  return { ...line, for: watches.map(({ id }) => id), outcome: { ...outcome, words } };
 }
 
 function idsIn(lines: readonly KeptLine[]): string[] {
@@ -198,12 +200,14 @@ function episodeBatches(
   const person = personOf(watched);
   return [...Map.groupBy(ofEpisodes, ({ project }) => project)].map(([project, some]) => {
     const name = some.at(-1)?.name || account;
-    const subject = { kind: 'deployments', channel, account, project, name, person } as const;
-    const outcomes = some.map(({ kind, id, at: time, isQuiet, line }) => ({
+    const permalink = some.at(-1)?.permalink;
+    const subject = { kind: 'deployments', channel, account, project, name, permalink, person } as const;
+    const outcomes = some.map(({ kind, id, at: time, isQuiet, words, line }) => ({
       kind,
       id,
       at: time,
       isQuiet,
+      words,
       lines: [line],
     }));
     return {

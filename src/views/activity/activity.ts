@@ -117,17 +117,25 @@ export function eventLine(
   who: (name: string) => string = (name) => mrkdwn(name, 30),
   where: readonly string[] = [projectName(event)],
 ): string {
-  const { end_ref: revision, servers } = event.properties;
+  const [revision, by] = revisionWords(event, who);
   const parts = [
     `${outcomeIcon(event.event)} ${when(event.created_at)}`,
     ...where,
     mrkdwn(event.event.replaceAll('_', ' '), 30),
   ];
-  if (revision !== null && revision !== '') parts.push(code(beginningOf(sanitize(revision), 7)));
-  const names = servers.map((server) => mrkdwn(server, 24));
+  if (revision) parts.push(revision);
+  const names = event.properties.servers.map((server) => mrkdwn(server, 24));
   if (names.length > 0) parts.push(`on ${firstOf(names, 3)}`);
-  if (event.user !== null && event.user !== '') parts.push(`by ${who(event.user)}`);
+  if (by) parts.push(by);
   return parts.join('  ');
+}
+
+/** "`4bcef3e`" and "by Grace Park"; each is empty if the event does not say. */
+export function revisionWords(
+  { properties: { end_ref: revision }, user }: ActivityEvent,
+  who: (name: string) => string,
+): [revision: string, by: string] {
+  return [revision ? code(beginningOf(sanitize(revision), 7)) : '', user ? `by ${who(user)}` : ''];
 }
 
 /** Mrkdwn. */

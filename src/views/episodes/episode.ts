@@ -1,10 +1,10 @@
 import type { Button } from '@slack/types';
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, dateTime, duration, linesWithin, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
+import { code, count, dateTime, duration, linesWithin, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
 import type { Episode, News, Subject } from '../../records/episodes.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { button, buttons, context, say, section } from '../blocks/message.ts';
+import { button, buttons, context, safeUrl, say, section } from '../blocks/message.ts';
 import { itemLines, planOf } from '../test-access/items.ts';
 
 type Ended = NonNullable<Episode['ending']>['kind'] | undefined;
@@ -14,27 +14,30 @@ const ICONS: Readonly<Record<NonNullable<Ended>, string>> = {
   closed: ':white_circle:',
 };
 
-const SUBJECTS: Readonly<Record<Subject['kind'], string>> = {
-  deployments: 'Deployments',
-  reachability: 'Reachability',
-};
-
-/** The one message of an episode. @param key the subject's */
-export function episodeRoot(key: string, subject: Subject, episode: Episode): Message {
+/** The one message of an episode. @param key the subject's @param projectUrl the project's page at the service */
+export function episodeRoot(key: string, subject: Subject, episode: Episode, projectUrl?: string): Message {
   const { name, account, kind } = subject;
-  const { owner, ending, first, latest } = episode;
-  const words = stateWords(episode);
+  const { owner, ending, first, latest, items = [] } = episode;
   const isOpen = ending === undefined;
   const icon = isOpen ? ':rotating_light:' : ICONS[ending.kind];
   const onIt = isOpen && owner !== undefined ? [`:raising_hand: <@${owner}> is on it`] : [];
-  const tasks = isOpen ? (episode.items ?? []).map((item) => ({ ...item, status: 'error' as const })) : [];
-  const details = first.join('\n') !== latest.join('\n') ? [...first, ...latest] : latest;
+  const isListed = isOpen && kind === 'reachability';
+  const tasks = isListed ? items.map((item) => ({ ...item, status: 'error' as const })) : [];
+  const failures = first.join('\n') === latest.join('\n') ? latest : [...first, ...latest];
+  const url = safeUrl(projectUrl);
+  const where = url === undefined ? code(account) : `<${url}|${mrkdwn(name, 80)} in ${mrkdwn(account)}>`;
+  const { title, more } = describeEpisode(subject, episode);
   const build = (failed: readonly KnownBlock[]): Message => ({
-    text: `${mrkdwn(name, 80)} ${words}`,
+    text: `${title}${more}`,
     blocks: [
-      section(linesWithin([`${icon} ${bold(name)} ${words}`, ...onIt, ...details], LIMITS.sectionText)),
+      section(
+        linesWithin(
+          [`${icon} *${title}*${more}`, ...onIt, ...(isListed ? [] : failures)],
+          LIMITS.sectionText,
+        ),
+      ),
       ...failed,
-      context(`${SUBJECTS[kind]} in ${code(account)}`),
+      context(where),
       ...(isOpen ? buttonsOf(key, subject, episode) : []),
     ],
   });
@@ -49,19 +52,43 @@ export function episodeReply({ kind, number, lines }: News): Message {
   return say(linesWithin([heading, ...lines], LIMITS.sectionText));
 }
 
-/** "is failing since 14:02", "is failing, 3 failures since 14:02", "recovered after 38 min (3 failures)"; mrkdwn. */
-export function stateWords({ failures, since, newsAt, ending }: Episode): string {
+/**
+ * "Storefront: web-3 is unreachable since 14:02", or "Storefront recovered after 38 min and 3 failures" with ": `4bcef3e`
+ * by Grace Park. @Cleo was on it."; mrkdwn, the title without asterisks.
+ */
+export function describeEpisode(subject: Subject, episode: Episode): { title: string; more: string } {
+  const { failures, since, newsAt, ending, owner } = episode;
+  const name = withoutStars(subject.name, 80);
   const amount = count(failures, 'failure');
-  switch (ending?.kind) {
-    case 'recovered':
-      return `recovered after ${roughly(ending.at - since)} (${amount})`;
-    case 'closed':
-      return `closed: no news for 7 days (${amount})`;
-    default: {
-      const from = newsAt - since > 12 * HOUR_MS ? dateTime(since) : timeOnly(since);
-      return failures === 1 ? `is failing since ${from}` : `is failing, ${amount} since ${from}`;
-    }
+  if (ending?.kind === 'closed') return { title: `${name} closed: no news for 7 days (${amount})`, more: '' };
+  if (ending !== undefined) {
+    const by = ending.words ? `: ${ending.words}.` : '.';
+    const wasOnIt = owner === undefined ? '' : ` <@${owner}> was on it.`;
+    const title = `${name} recovered after ${roughly(ending.at - since)} and ${amount}`;
+    return { title, more: `${by}${wasOnIt}` };
   }
+  const further = failures === 1 ? '' : `, ${amount}`;
+  const from = newsAt - since > 12 * HOUR_MS ? dateTime(since) : timeOnly(since);
+  return { title: `${name}: ${describeFailing(subject, episode)}${further} since ${from}`, more: '' };
+}
+
+const MAX_NAMED = 3;
+
+/** "deployments are failing", "web-1 and web-3 are unreachable" */
+function describeFailing({ kind }: Subject, { items = [] }: Episode): string {
+  if (kind === 'deployments') return 'deployments are failing';
+  if (items.some(({ key }) => key === 'test')) return 'the test is failing';
+  const names = items.map(({ key, title }) =>
+    key === 'repository' ? 'the repository' : withoutStars(title, 40),
+  );
+  const others = names.length - MAX_NAMED + 1;
+  const shown = names.length > MAX_NAMED ? [...names.slice(0, MAX_NAMED - 1), `${others} others`] : names;
+  return `${new Intl.ListFormat('en-GB').format(shown)} ${names.length === 1 ? 'is' : 'are'} unreachable`;
+}
+
+/** For a text that stands in bold. */
+function withoutStars(foreign: string, max: number): string {
+  return mrkdwn(foreign, max).replaceAll('*', '∗');
 }
 
 /** Under what a watch of one's own posts. */
@@ -74,10 +101,13 @@ function roughly(ms: number): string {
 }
 
 /** In a direct message nobody else could be on it. */
-function buttonsOf(key: string, { person, account }: Subject, { id, owner }: Episode): KnownBlock[] {
-  if (person !== undefined) return muteButtons(account);
+function buttonsOf(key: string, subject: Subject, { id, owner }: Episode): KnownBlock[] {
+  const { person, account, kind, name, permalink } = subject;
+  const target = { account, project: { permalink, name } };
+  const again = kind === 'reachability' && button('Test again', 'test:again', { value: { target } });
+  if (person !== undefined) return again ? buttons(again) : muteButtons(account);
   const click = (label: string, verb: string, style?: 'primary'): Button =>
     button(label, `episode:${verb}`, { value: { key, id, owner }, ...(style && { style }) });
-  if (owner === undefined) return buttons(click('I’m on it', 'claim', 'primary'));
-  return buttons(click('Hand back', 'release'), click('Take over', 'claim'));
+  if (owner === undefined) return buttons(click('I’m on it', 'claim', 'primary'), again);
+  return buttons(click('Hand back', 'release'), click('Take over', 'claim'), again);
 }

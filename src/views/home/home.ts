@@ -14,7 +14,7 @@ import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { skippedBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
-import { stateWords } from '../episodes/episode.ts';
+import { describeEpisode } from '../episodes/episode.ts';
 import { type ScheduleFace, scheduleButtons, whyPaused } from '../schedules/schedule.ts';
 import { runWords, targetWords } from '../test-access/test-run.ts';
 
@@ -139,7 +139,7 @@ function titled(title: string, lines: readonly string[]): KnownBlock[] {
 function failingLine({ subject, episode, link }: HomeFailure): string {
   const where = subject.person === undefined ? ` in <#${subject.channel}>` : '';
   const onIt = episode.owner === undefined ? '' : `, <@${episode.owner}> is on it`;
-  const line = `:rotating_light: ${bold(subject.name)} ${stateWords(episode)}${where}${onIt}`;
+  const line = `:rotating_light: *${describeEpisode(subject, episode).title}*${where}${onIt}`;
   return `${line}${linkWords(link)}`;
 }
 

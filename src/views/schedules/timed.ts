@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import { WEEKDAYS, type Weekday } from '../../core/schedule-choices.ts';
-import { parseCron } from '../../core/time/cron.ts';
+import { type Cron, parseCron } from '../../core/time/cron.ts';
+import { CronError } from '../../core/time/zone.ts';
 import type { Cadence, LastOccurrence, TimedNoun, TimedSchedule } from '../../records/timed-schedules.ts';
 import { zoneName } from '../blocks/days.ts';
 import { type Choice, searchInput, selectInput, textInput, timeInput } from '../blocks/inputs.ts';
@@ -53,7 +54,7 @@ function timesOf(cadence: Exclude<Cadence, { kind: 'hourly' }>): string {
 
 /** "every Monday and Thursday at 09:00", "every 15 minutes"; a line that says more than that is shown as it is. */
 function describeCron(line: string): string {
-  const { minutes, hours, weekdays } = parseCron(line);
+  const { minutes = [], hours = [], weekdays } = readCron(line) ?? {};
   const days = weekdays && describeDays(weekdays);
   const rhythm = days === 'every day' ? describeRhythm(minutes, hours) : undefined;
   if (rhythm !== undefined) return rhythm;
@@ -61,6 +62,16 @@ function describeCron(line: string): string {
   if (days === undefined || others.length > 0 || hours.length > MAX_TIMES) return `at ${code(line, 100)}`;
   const times = hours.map((hour) => [hour, minute].map((part) => `${part}`.padStart(2, '0')).join(':'));
   return `${days} at ${joined(times)}`;
+}
+
+/** Undefined for a line that cannot be read, which a list still has to show. */
+function readCron(line: string): Cron | undefined {
+  try {
+    return parseCron(line);
+  } catch (error) {
+    if (error instanceof CronError) return undefined;
+    throw error;
+  }
 }
 
 /** Undefined if the runs of a day are not equally far apart, to the first of the next day. */

@@ -3,7 +3,7 @@ import { code, count, dateTime, firstOf, mrkdwn, truncate } from '../../core/mrk
 import type { KeptLine } from '../../records/watches.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { eventLine } from '../activity/activity.ts';
+import { eventLine, revisionWords } from '../activity/activity.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, packed, skippedWords, UNREAD } from '../blocks/lists.ts';
 import { context, section } from '../blocks/message.ts';
@@ -75,18 +75,20 @@ export function newsCount({ lines, isTruncated }: Pick<WatchedNews, 'lines' | 'i
 
 /**
  * @param mentioned the Slack user who has claimed a name at the service
+ * @returns `words`: "`4bcef3e` by Grace Park"
  * @param where none in the message of a project's own episode
  */
 export function newsLine(
   event: ActivityEvent,
   mentioned: (name: string) => string | undefined,
   where?: readonly [],
-): NewsLine {
+): NewsLine & { words: string } {
   const who = (name: string): string => {
     const user = mentioned(name);
     return user === undefined ? mrkdwn(name, 30) : `<@${user}>`;
   };
-  return { kind: event.event, line: eventLine(event, dateTime, who, where) };
+  const words = revisionWords(event, who).filter(Boolean).join(' ');
+  return { kind: event.event, line: eventLine(event, dateTime, who, where), words };
 }
 
 /** "12 events in `acme`: 10 deploy completed, 2 deploy failed" */

@@ -48,7 +48,9 @@ describe('watch mine', () => {
     deploy(world, 'Lee', false, 'theirs1');
     deploy(world, 'kim', false, 'mine001');
     await world.slack.until(() => shown(world).includes('mine001'));
-    expect(dms(world).map(({ text }) => text)).toEqual([expect.stringContaining('Storefront is failing')]);
+    expect(dms(world).map(({ text }) => text)).toEqual([
+      expect.stringContaining('Storefront: deployments are failing'),
+    ]);
     expect(shown(world)).not.toContain('episode:claim');
     deploy(world, 'Lee', true);
     await world.slack.until(() => dms(world)[0]?.text.includes('Storefront recovered'));

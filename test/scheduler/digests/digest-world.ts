@@ -47,13 +47,22 @@ export async function openDigestWorld(
     await connectAccount(world.slack);
   }
   world.slack.invite(TEAM, CHANNEL, 'bot');
-  const { slack } = world;
+  const { slack, stop } = world;
   const messages = () => slack.messages(TEAM, CHANNEL);
   const posted = () => messages().filter(({ text }) => text.includes('Deployment digest'));
   const digests = () => world.app.workspaces.open(TEAM).digests.list();
 
   return Object.assign(world, {
     time,
+    /** A run that goes on is handed back after a while. */
+    async stop() {
+      let isStopped = false;
+      const stopped = stop().finally(() => {
+        isStopped = true;
+      });
+      for (; !isStopped; await turns(TURNS_A_STEP)) await time.advance(STEP_MS);
+      await stopped;
+    },
     posted,
     untilPosted: async (amount: number) => {
       await slack.until(() => posted().length >= amount, { what: `${amount} digests` });

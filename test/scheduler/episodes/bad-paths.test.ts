@@ -83,7 +83,7 @@ base(
     await Promise.all([noteAll('failure', 1_000), noteAll('failure', 31_000)]);
     await noteAll('success', 61_000);
     expect(texts(world).toSorted()).toEqual(
-      names.map((name) => `${name} recovered after 1 min (2 failures)`).toSorted(),
+      names.map((name) => `${name} recovered after 1 min and 2 failures.`).toSorted(),
     );
     const replies = roots(world).flatMap(({ ts }) => world.slack.thread(TEAM, CHANNEL, ts));
     expect(replies).toHaveLength(names.length * 2);

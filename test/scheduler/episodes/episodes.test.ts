@@ -39,14 +39,14 @@ describe('an episode', () => {
   }) => {
     await note(world, 'failure', 0);
     expect(roots(world)).toHaveLength(1);
-    expect(roots(world)[0]?.text).toContain('Storefront is failing');
+    expect(roots(world)[0]?.text).toContain('Storefront: deployments are failing since');
     expect(replies(world)).toEqual([]);
     await note(world, 'failure', 1);
     await note(world, 'failure', 2);
     expect(roots(world)[0]?.text).toContain('3 failures since');
     await note(world, 'success', 38);
     expect(roots(world)).toHaveLength(1);
-    expect(roots(world)[0]?.text).toBe('Storefront recovered after 38 min (3 failures)');
+    expect(roots(world)[0]?.text).toBe('Storefront recovered after 38 min and 3 failures.');
     expect(JSON.stringify(roots(world)[0]?.blocks), 'the first failure, which has no reply').toContain(
       'deploy 0',
     );
@@ -85,7 +85,7 @@ describe('an episode', () => {
     await world.as('member').openHome();
     const home = () => JSON.stringify(world.slack.home(TEAM, PEOPLE.member)?.content.blocks ?? []);
     await world.slack.until(() => home().includes(`<@${owner}> is on it`));
-    expect(home()).toContain('*Storefront* is failing since');
+    expect(home()).toContain('*Storefront: deployments are failing since');
     const [other, first] =
       owner === PEOPLE.admin ? (['member', 'admin'] as const) : (['admin', 'member'] as const);
     await click(other, 'claim');

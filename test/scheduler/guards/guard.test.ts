@@ -25,12 +25,23 @@ describe('a guard', () => {
   const workspace = () => world.app.workspaces.open(TEAM);
   const guards = () => workspace().guards.list();
   const messages = () => world.slack.messages(TEAM, CHANNEL);
-  const roots = () => messages().filter(({ text }) => /is failing|recovered/.test(text));
+  const roots = () =>
+    messages().filter(({ text }) => /unreachable since|unreachable, \d|recovered/.test(text));
   const dms = () => world.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text);
-  const started = () =>
+  /** The tests since the guards were set up. */
+  const started = () => allStarted().slice(atFirst);
+  const allStarted = () =>
     world.service.requests.all.filter(
       ({ method, path }) => method === 'POST' && path.endsWith('/test_access'),
     );
+  let atFirst = 0;
+
+  /** Sets one up, and waits for the run that begins at once. */
+  async function add(words: string): Promise<void> {
+    await world.say(`guard add ${words}`);
+    await pass(async () => (await guards()).every(({ last }) => last !== undefined), 'the first run');
+    atFirst = allStarted().length;
+  }
 
   /** Lets time pass in long steps between tests, and in short ones while one goes on. */
   async function pass(until: () => boolean | Promise<boolean>, what: string): Promise<void> {
@@ -62,20 +73,21 @@ describe('a guard', () => {
   }
 
   it('makes one message of an outage in 12 runs: it begins, is edited, and is over', async () => {
-    await world.say('guard add storefront hourly');
+    await add('storefront hourly');
     const before = messages().length;
     expect(await outcomesOf(0, 3)).toEqual(new Set(['reachable']));
     expect(messages()).toHaveLength(before);
     breakServer();
     expect(await untilRun(3)).toBe('unreachable');
-    expect(roots()[0]?.text).toContain('Storefront is failing since');
+    expect(roots()[0]?.text).toMatch(/^Storefront: web-2 is unreachable since /);
     const shown = JSON.stringify(roots()[0]?.blocks);
-    expect(shown).toContain('1 of 2 servers is unreachable');
     expect(shown).toContain('"title":"web-2","status":"error"');
     expect(shown).not.toContain('web-1');
     expect(shown).toContain('episode:claim');
+    expect(shown).toContain('"text":"Test again"');
+    expect(shown).toContain(`<http://127.0.0.1:`);
     expect(await outcomesOf(4, 6)).toEqual(new Set(['unreachable']));
-    expect(roots()[0]?.text).toContain('is failing, 3 failures');
+    expect(roots()[0]?.text).toContain('Storefront: web-2 is unreachable, 3 failures since');
     breakServer('web-2', 'ok');
     expect(await outcomesOf(6, 12)).toEqual(new Set(['reachable']));
     expect(roots()).toHaveLength(1);
@@ -85,8 +97,67 @@ describe('a guard', () => {
     expect(started()).toHaveLength(13);
   });
 
+  it('tests at once when it is set up, silent where all is reachable, and lists the result', async () => {
+    await world.say('guard add storefront daily 09:00 UTC');
+    const before = messages().length;
+    await pass(async () => (await guards())[0]?.last?.outcome === 'reachable', 'the first run');
+    expect(allStarted()).toHaveLength(1);
+    expect(messages()).toHaveLength(before);
+    expect(await ask(world, '/deckhand guard list', 'admin')).toContain('all 2 servers are reachable');
+  });
+
+  it('tells of what is unreachable when it is set up, since the first test', async () => {
+    breakServer();
+    const began = world.time.now();
+    await world.say('guard add storefront daily 09:00 UTC');
+    await pass(() => roots().length === 1, 'the message');
+    const since = Number(/<!date\^(\d+)/.exec(roots()[0]?.text ?? '')?.[1]) * 1_000;
+    expect(since - began).toBeLessThan(MINUTE);
+    expect(world.time.now() - began).toBeGreaterThanOrEqual(2 * MINUTE);
+  });
+
+  const test = async (words: string, until: () => boolean | Promise<boolean>) => {
+    await world.as('member').command(CHANNEL, `/deckhand test ${words}`);
+    await pass(until, `the end of test ${words}`);
+  };
+  const isOver = () => roots()[0]?.text.startsWith('Storefront recovered after') === true;
+
+  it.each<[string, string, string]>([
+    ['of the project', 'storefront', 'all 2 servers are reachable'],
+    ['of the server alone', 'storefront web-2', 'reachable'],
+  ])('is over at once after a person’s green test %s', async (_, words, said) => {
+    breakServer();
+    await world.say('guard add storefront daily 23:00 UTC');
+    await pass(() => roots().length === 1, 'the message');
+    breakServer('web-2', 'ok');
+    await test(words, isOver);
+    expect(roots()[0]?.text).toMatch(new RegExp(`and 1 failure: ${said}\\.$`));
+    expect(JSON.stringify(roots()[0]?.blocks)).not.toContain('Test again');
+    const thread = () => world.slack.thread(TEAM, CHANNEL, roots()[0]?.ts ?? '').map(({ text }) => text);
+    await pass(() => thread().length > 0, 'the reply');
+    expect(thread()).toEqual([expect.stringContaining('Recovered')]);
+  });
+
+  it('goes on where another server passed, and shows what a newer test found of each', async () => {
+    breakServer();
+    breakServer('web-1');
+    await world.say('guard add storefront daily 23:00 UTC');
+    await pass(() => roots().length === 1, 'the message');
+    expect(roots()[0]?.text).toContain('Storefront: web-1 and web-2 are unreachable since');
+    breakServer('web-1', 'ok');
+    await test('storefront web-1', () =>
+      roots()[0]?.text.includes('Storefront: web-2 is unreachable since') === true);
+    breakServer('web-2', 'ok');
+    breakServer('web-1');
+    await test('storefront', () =>
+      roots()[0]?.text.includes('Storefront: web-1 is unreachable since') === true);
+    await world.say('guard remove');
+    breakServer('web-1', 'ok');
+    await test('storefront', isOver);
+  });
+
   it('says nothing of two flickers of one run each', async () => {
-    await world.say('guard add storefront hourly');
+    await add('storefront hourly');
     const before = messages().length;
     for (const hour of [0, 1]) {
       breakServer();
@@ -102,8 +173,8 @@ describe('a guard', () => {
 
   it('runs each hour within five minutes of its time, over a change of the clocks too', async () => {
     await world.time.advance(Date.parse('2026-03-28T22:30:00Z') - world.time.now());
-    await world.say('guard add storefront hourly Europe/Lisbon');
-    await world.say('guard add billing-api hourly Europe/Lisbon');
+    await add('storefront hourly Europe/Lisbon');
+    await add('billing-api hourly Europe/Lisbon');
     const first = Date.parse('2026-03-28T23:00:00Z');
     const seen: number[] = [];
     for (let hour = 0; hour < 6; hour += 1) {
@@ -122,8 +193,8 @@ describe('a guard', () => {
 
   it('tests again two minutes later also where the clocks change in between', async () => {
     await world.time.advance(Date.parse('2026-03-29T00:30:00Z') - world.time.now());
+    await add('storefront cron:"59 * * * *" Europe/Lisbon');
     breakServer();
-    await world.say('guard add storefront cron:"59 * * * *" Europe/Lisbon');
     const due = Date.parse('2026-03-29T00:59:00Z');
     await world.time.advance(due - world.time.now());
     await pass(async () => (await guards())[0]?.last?.outcome === 'unreachable', 'the second test');
@@ -133,7 +204,7 @@ describe('a guard', () => {
   });
 
   it('takes the result of a test that goes on, and a test asked for meanwhile is posted when its own ends', async () => {
-    await world.say('guard add storefront hourly');
+    await add('storefront hourly');
     world.service.world.setRunOutcome({ ...STOREFRONT, durationMs: 20_000 });
     await world.time.advance(HOUR);
     await pass(() => started().length === 1, 'the guard’s test');
@@ -155,7 +226,7 @@ describe('a guard', () => {
   });
 
   it('tests by itself where the test that it waited for was given up', async () => {
-    await world.say('guard add storefront hourly');
+    await add('storefront hourly');
     world.service.world.setRunOutcome({ ...STOREFRONT, durationMs: 10 * MINUTE });
     await world.time.advance(HOUR);
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
@@ -172,7 +243,7 @@ describe('a guard', () => {
   });
 
   it('pauses where its project is gone, after three tests that did not find it', async () => {
-    await world.say('guard add storefront hourly');
+    await add('storefront hourly');
     world.service.faults.add({
       path: '/acme/projects/storefront/test_access',
       status: 404,
@@ -187,7 +258,7 @@ describe('a guard', () => {
   });
 
   it('pauses where the service refuses, and tells its owner once', async () => {
-    await world.say('guard add storefront hourly');
+    await add('storefront hourly');
     world.service.faults.add({
       path: '/acme/projects/*/test_access',
       status: 403,
@@ -203,7 +274,7 @@ describe('a guard', () => {
   });
 
   it('pauses with its account where the key was revoked', async () => {
-    await world.say('guard add storefront hourly');
+    await add('storefront hourly');
     world.service.world.revokeKey({ account: ACCOUNT, email: 'ann@example.com' });
     await world.time.advance(HOUR);
     await pass(() => dms().length === 1, 'the notice');
@@ -212,7 +283,7 @@ describe('a guard', () => {
   });
 
   it('goes on where the service does not answer for a while, and says so in its list', async () => {
-    await world.say('guard add storefront hourly');
+    await add('storefront hourly');
     world.service.faults.add({ method: 'POST', path: '/acme/projects/*/test_access', status: 500, times: 1 });
     expect(await untilRun(0)).toBe('failed');
     expect(await ask(world, '/deckhand guard list', 'admin')).toContain('failed: ');
@@ -220,7 +291,7 @@ describe('a guard', () => {
   });
 
   it('pauses where its channel is archived once there is something to say', async () => {
-    await world.say('guard add storefront hourly');
+    await add('storefront hourly');
     expect(await untilRun(0)).toBe('reachable');
     world.slack.archiveChannel(TEAM, CHANNEL);
     breakServer();
@@ -231,7 +302,7 @@ describe('a guard', () => {
   });
 
   it('says nothing where Deckhand was uninstalled between the two tests', async () => {
-    await world.say('guard add storefront hourly');
+    await add('storefront hourly');
     breakServer();
     await world.time.advance(HOUR);
     await pass(() => started().length === 1, 'the first test');

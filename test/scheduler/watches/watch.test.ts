@@ -61,7 +61,7 @@ describe('watch', () => {
     await looks(world);
     expect(news(world)).toHaveLength(2);
     expect(blocks(world)).not.toContain('before0');
-    expect(news(world)[1]?.text).toContain('Billing API is failing');
+    expect(news(world)[1]?.text).toContain('Billing API: deployments are failing since');
   });
 
   test('watch does not repeat the server that server add announced in its channel', async ({ world }) => {
@@ -151,7 +151,7 @@ describe('watch', () => {
       await looks(world);
       expect(news(world).map(({ text }) => text)).toEqual(
         Array.from({ length: 4 }, () =>
-          expect.stringMatching(/^Storefront recovered after .* \(3 failures\)$/),
+          expect.stringMatching(/^Storefront recovered after .* and 3 failures: `\w+` by Kim\.$/),
         ),
       );
       for (const { ts } of news(world)) expect(world.slack.thread(TEAM, CHANNEL, ts)).toHaveLength(3);
@@ -383,7 +383,7 @@ describe('watch', () => {
       world.slack.unarchiveChannel(TEAM, CHANNEL);
       world.slack.invite(TEAM, CHANNEL, 'bot');
       await say(world, `watch resume ${id}`);
-      await until(world, () => blocks(world).includes('Storefront* recovered'), 'its end');
+      await until(world, () => blocks(world).includes('Storefront recovered'), 'its end');
       expect(news(world).filter(({ text }) => text.includes('Storefront'))).toHaveLength(1);
     });
 

@@ -52,7 +52,9 @@ describe('App Home', () => {
       episode: { ...episode, owner: 'U0BEN' },
     }));
     const said = shown({ failing });
-    expect(said).toMatch(/\*Storefront\* is failing since .* in <#C0DEPLOY>, <@U0BEN> is on it/);
+    expect(said).toMatch(
+      /\*Storefront: deployments are failing since .*\* in <#C0DEPLOY>, <@U0BEN> is on it/,
+    );
     const order = ['Failing now', 'Test runs', 'Schedules', 'Accounts'].map((title) => said.indexOf(title));
     expect(order).toEqual(order.toSorted((one, other) => one - other));
     expect(shown({})).not.toContain('Failing now');
