@@ -35,6 +35,11 @@ export const Invoice = z.object({
 });
 export type Invoice = z.infer<typeof Invoice>;
 
+/** The calendar day that the document names, in whatever zone it is read: that of the timestamp's own offset. */
+export function documentDay(timestamp: string): string {
+  return timestamp.slice(0, 10);
+}
+
 const PDF_MAGIC = Buffer.from('%PDF-');
 
 /** The finalised invoices, most recent first. `forbidden` unless the key is a billing manager's. API 4.10. */

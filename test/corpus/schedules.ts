@@ -490,13 +490,8 @@ export const SCHEDULES: readonly Subject[] = [
         (at) => invoice(hand, at, { paid: at % 2 === 0 }),
         150,
       ),
-      ZONE,
     ],
-    'more than ten': (hand) => [
-      ACCOUNT,
-      Array.from({ length: 14 }, (_, at) => invoice(hand, 1000 + at)),
-      ZONE,
-    ],
+    'more than ten': (hand) => [ACCOUNT, Array.from({ length: 14 }, (_, at) => invoice(hand, 1000 + at))],
   }),
   subject(invoiceSentMessage, { sent: () => [ACCOUNT, 1001] }),
   subject(invoiceNotices, {

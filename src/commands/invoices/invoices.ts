@@ -15,7 +15,6 @@ import {
   invoicesMessage,
   invoiceTitle,
 } from '../../views/invoices/invoices.ts';
-import { zoneOf } from '../../workspace/slack-people.ts';
 import { type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';
@@ -55,14 +54,10 @@ export const invoices = defineCommand({
   ],
 });
 
-async function list(account: Account, { caller, workspace }: CommandContext): Promise<Reply> {
-  const { user } = caller;
+async function list(account: Account, { workspace }: CommandContext): Promise<Reply> {
   const skipped: SkippedRows[] = [];
-  const [all, zone] = await Promise.all([
-    workspace.accounts.use(account, (client) => listInvoices(client, { skipped })),
-    zoneOf(workspace, user),
-  ]);
-  return { kind: 'private', message: withSkipped(invoicesMessage(account.name, all, zone), skipped, all) };
+  const all = await workspace.accounts.use(account, (client) => listInvoices(client, { skipped }));
+  return { kind: 'private', message: withSkipped(invoicesMessage(account.name, all), skipped, all) };
 }
 
 async function sendOf(named: string | undefined, number: number, context: CommandContext): Promise<Reply> {

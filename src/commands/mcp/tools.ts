@@ -5,7 +5,7 @@ import { forInvoices } from '../../records/account-keys.ts';
 import type { Run } from '../../records/test-runs.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { ACTIVITY_RANGES, getActivity } from '../../service/activity.ts';
-import { listInvoices } from '../../service/invoices.ts';
+import { documentDay, listInvoices } from '../../service/invoices.ts';
 import type { CommandContext } from '../command.ts';
 import { accountOf, projectOf, targetOf } from '../resolve-target.ts';
 
@@ -140,7 +140,11 @@ const invoices = defineTool({
     const used = await accountOf(context, forInvoices(context.caller));
     const all = await context.workspace.accounts.use(used, (client) => listInvoices(client));
     // Without the address of the PDF, which only the account's key opens.
-    const rows = all.map(({ download_url: _, ...invoice }) => invoice);
+    const rows = all.map(({ download_url: _, created_at, paid_at, ...invoice }) => ({
+      ...invoice,
+      created_at: documentDay(created_at),
+      paid_at: paid_at && documentDay(paid_at),
+    }));
     return { data: { account: used.name, ...rowsOf('invoices', rows) } };
   },
 });

@@ -3,7 +3,6 @@ import type { Message } from '../../core/message.ts';
 import {
   code,
   count,
-  dateOnly,
   dateTime,
   firstOf,
   linesWithin,
@@ -13,8 +12,8 @@ import {
 } from '../../core/mrkdwn.ts';
 import type { BillingChannel } from '../../records/billing.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import type { Invoice } from '../../service/invoices.ts';
-import { dateName, dayOf } from '../blocks/days.ts';
+import { documentDay, type Invoice } from '../../service/invoices.ts';
+import { dateName } from '../blocks/days.ts';
 import { menu } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, table, UNREAD, withSkipped } from '../blocks/lists.ts';
@@ -26,15 +25,12 @@ const MAX_BUTTONS = 10;
 const RECENT = 3;
 const MAX_NAMED = 10;
 
-/**
- * The account's invoices as a table, the unpaid ones named first, with buttons for the PDFs that people want.
- * @param zone IANA zone of the reader, for the dates
- */
-export function invoicesMessage(account: string, invoices: readonly Invoice[], zone: string): Message {
+/** The account's invoices as a table, the unpaid ones named first, with buttons for the PDFs that people want. */
+export function invoicesMessage(account: string, invoices: readonly Invoice[]): Message {
   if (invoices.length === 0) return say(`The account ${code(account)} has no invoices yet.`);
   const unpaid = invoices.filter((invoice) => !invoice.paid);
   const state = unpaid.length === 0 ? 'all paid' : `${unpaid.length} unpaid`;
-  const rows = invoices.map((invoice) => rowOf(invoice, zone));
+  const rows = invoices.map(rowOf);
   return {
     text: `${count(invoices.length, 'invoice')} of ${code(account)}, ${state}`,
     blocks: [
@@ -77,20 +73,20 @@ const COLUMNS = [
   'Paid',
 ] as const;
 
-function rowOf(invoice: Invoice, zone: string): string[] {
+function rowOf(invoice: Invoice): string[] {
   return [
     String(invoice.number),
-    dateName(dayOf(zone, invoice.created_at)),
+    dateName(documentDay(invoice.created_at)),
     sanitize(invoice.kind.replaceAll('_', ' '), 40),
     money(invoice.total, invoice.currency),
     invoice.vat === null ? '' : money(invoice.vat, invoice.currency),
-    paidWords(invoice, zone),
+    paidWords(invoice),
   ];
 }
 
-function paidWords(invoice: Invoice, zone: string): string {
+function paidWords(invoice: Invoice): string {
   if (!invoice.paid) return '⚠️ unpaid';
-  return invoice.paid_at === null ? 'paid' : dateName(dayOf(zone, invoice.paid_at));
+  return invoice.paid_at === null ? 'paid' : dateName(documentDay(invoice.paid_at));
 }
 
 function unpaidNames(unpaid: readonly Invoice[]): string {
@@ -172,8 +168,8 @@ function detailsOf({ invoice }: InvoiceNews): string {
   const details = [
     kind && mrkdwn(kind.replaceAll('_', ' '), 40),
     vat !== null && `VAT ${money(vat, invoice.currency)}`,
-    `of ${dateOnly(created_at)}`,
-    paid_at !== null && `paid ${dateOnly(paid_at)}`,
+    `of ${dateName(documentDay(created_at))}`,
+    paid_at !== null && `paid ${dateName(documentDay(paid_at))}`,
   ];
   return `\n${details.filter(Boolean).join(', ')}`;
 }

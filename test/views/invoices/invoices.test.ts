@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Invoice } from '../../../src/service/invoices.ts';
-import { invoicesMessage, invoiceTitle } from '../../../src/views/invoices/invoices.ts';
+import { invoiceNotices, invoicesMessage, invoiceTitle } from '../../../src/views/invoices/invoices.ts';
 
 const PAID: Invoice = {
   number: 1001,
@@ -23,8 +23,8 @@ const UNPAID: Invoice = {
   total: '1200',
 };
 
-function rowsOf(invoices: Invoice[], zone = 'UTC'): string[][] {
-  const table = invoicesMessage('acme', invoices, zone).blocks.find(
+function rowsOf(invoices: Invoice[]): string[][] {
+  const table = invoicesMessage('acme', invoices).blocks.find(
     (block) => block.type === 'table' || block.type === 'data_table',
   );
   return (table?.rows ?? []).map((row) => row.map((cell) => (cell.type === 'raw_text' ? cell.text : '')));
@@ -39,25 +39,32 @@ describe('the invoices', () => {
     ]);
   });
 
-  it('are dated in the reader’s zone', () => {
-    expect(rowsOf([PAID], 'Asia/Tokyo')[1]?.slice(1)).toEqual([
-      'Nov 2, 2026',
-      'subscription',
-      '0049.50 EUR',
-      '8.2 EUR',
-      'Nov 3, 2026',
-    ]);
-  });
+  it.each(['2026-11-30T23:30:00Z', '2026-11-30T00:30:00+09:00', '2026-11-30T23:59:59-05:00', '2026-11-30'])(
+    'of %s are of that calendar day for every reader, in the table and in notices',
+    (day) => {
+      const invoice = { ...PAID, created_at: day, paid_at: day };
+      expect(rowsOf([invoice])[1]).toEqual([
+        '1001',
+        'Nov 30, 2026',
+        'subscription',
+        '0049.50 EUR',
+        '8.2 EUR',
+        'Nov 30, 2026',
+      ]);
+      const { root } = invoiceNotices('acme', [{ kind: 'paid', invoice }]);
+      expect(JSON.stringify(root)).toContain('of Nov 30, 2026, paid Nov 30, 2026');
+    },
+  );
 
   it('that are unpaid are named first', () => {
-    const message = invoicesMessage('acme', [UNPAID, PAID], 'UTC');
+    const message = invoicesMessage('acme', [UNPAID, PAID]);
     expect(message.text).toBe('2 invoices of `acme`, 1 unpaid');
     expect(JSON.stringify(message.blocks)).toContain('1 unpaid: `1002` (1200 JPY)');
   });
 
   it('have a button for each of the latest and each unpaid one', () => {
     const old = Array.from({ length: 8 }, (_, at) => ({ ...PAID, number: 900 - at }));
-    const shown = JSON.stringify(invoicesMessage('acme', [PAID, ...old, UNPAID], 'UTC').blocks);
+    const shown = JSON.stringify(invoicesMessage('acme', [PAID, ...old, UNPAID]).blocks);
     expect(shown.match(/PDF of \d+(?: \(unpaid\))?/g)).toEqual([
       'PDF of 1001',
       'PDF of 900',
@@ -69,15 +76,15 @@ describe('the invoices', () => {
   it('over a table’s size are counted', () => {
     const many = Array.from({ length: 130 }, (_, at) => ({ ...PAID, number: at }));
     expect(rowsOf(many)).toHaveLength(100);
-    expect(JSON.stringify(invoicesMessage('acme', many, 'UTC').blocks)).toContain('and 31 more');
+    expect(JSON.stringify(invoicesMessage('acme', many).blocks)).toContain('and 31 more');
   });
 
   it('are said to be none', () => {
-    expect(invoicesMessage('acme', [], 'UTC').text).toContain('no invoices yet');
+    expect(invoicesMessage('acme', []).text).toContain('no invoices yet');
   });
 
   it('never show the address of the PDF', () => {
-    expect(JSON.stringify(invoicesMessage('acme', [PAID, UNPAID], 'UTC'))).not.toContain('http');
+    expect(JSON.stringify(invoicesMessage('acme', [PAID, UNPAID]))).not.toContain('http');
   });
 
   it('have a title that tells the amount and whether it is paid', () => {
