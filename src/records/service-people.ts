@@ -12,7 +12,6 @@ import type { Collection, WorkspaceStore } from '../store/store.ts';
 const Link = z.object({
   /** The whole answer of the token endpoint. */
   sealedTokens: z.string(),
-  scope: z.string().optional(),
   /** The person's at the service, where it says so. */
   email: z.string().optional(),
   /** Milliseconds since the epoch. */
@@ -34,11 +33,11 @@ export function createUserLinks(parts: { store: WorkspaceStore; sealer: Workspac
 
   async function store(user: string, tokens: Tokens, email: string | undefined): Promise<Link> {
     const now = parts.clock.now();
-    const { scope, expires_in: seconds } = tokens;
+    const { expires_in: seconds } = tokens;
     const link: Link = {
       sealedTokens: await parts.sealer.seal(fieldOf(user), JSON.stringify(tokens)),
       linkedAt: now,
-      ...defined({ scope, email, expiresAt: seconds === undefined ? undefined : now + seconds * 1000 }),
+      ...defined({ email, expiresAt: seconds === undefined ? undefined : now + seconds * 1000 }),
     };
     await stored.put(user, link);
     return link;

@@ -25,7 +25,7 @@ const EventProperties = orElse(
 
 /** API 2.11 (docs/service-api.md). `event` may be any word: there is no complete list. */
 export const ActivityEvent = z.object({
-  event: Identifier,
+  event: Identifier.transform((word) => word.toLowerCase()),
   properties: EventProperties,
   project: orElse(z.object({ name: OptionalText, permalink: OptionalText, identifier: OptionalText }), null),
   user: NullableText,

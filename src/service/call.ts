@@ -194,14 +194,46 @@ export const Numeric = z.union([
 /** A number that is not essential. */
 export const NullableNumber = orElse(Numeric, null);
 
-/** The rows of a list, by itself or under a key; each is read by itself. */
-export function listUnder(key: string) {
-  return z.preprocess((value) => (isObject(value) ? listAt(value, key) : value), z.array(z.unknown()));
+/** Words of API 3.1, which services write in any letter case. Any other word is shown as it is. */
+const STATUS_WORDS: ReadonlySet<string> = new Set(
+  'ok error running completed failed provisioning active suspended disabled destroying'.split(' '),
+);
+
+export function readStatus(word: string): string {
+  const lower = word.trim().toLowerCase();
+  return STATUS_WORDS.has(lower) ? lower : word;
 }
 
-/** What stands under a key; null, as services write where there is nothing, is an empty list. */
+/** The rows of a list, by itself or under a key; each is read by itself. */
+export function listUnder(key: string) {
+  return rowsIn((value) => (isObject(value) ? listAt(value, key) : value));
+}
+
+/** @param findRows takes the rows out of an answer */
+export function rowsIn(findRows: (answer: unknown) => unknown) {
+  return z.preprocess(
+    (answer) => ({ rows: findRows(answer), total: countRows(answer) }),
+    z.object({ rows: z.array(z.unknown()), total: z.number() }),
+  );
+}
+
+/** Keys under which services put a list that has paging beside it. */
+const WRAPPERS = ['records', 'data', 'items'];
+
+/** The list under a key or a usual wrapper; null, as services write where there is nothing, is an empty list. */
 export function listAt(value: Record<string, unknown>, key: string): unknown {
-  return value[key] === null ? [] : value[key];
+  const wrapper = [key, ...WRAPPERS].find((name) => value[name] === null || Array.isArray(value[name]));
+  return wrapper === undefined ? value[key] : (value[wrapper] ?? []);
+}
+
+/** The number of rows that a paged answer says there are in all; 0 if it says nothing. */
+function countRows(answer: unknown): number {
+  if (!isObject(answer)) return 0;
+  const { total_count, total_records, pagination, meta } = answer;
+  // Beside the rows themselves, a plain `total` may be an amount.
+  const paging = [pagination, meta].filter(isObject);
+  const totals = paging.flatMap((page) => [page.total, page.total_count, page.total_records]);
+  return Math.max(0, ...[total_count, total_records, ...totals].map(Number).filter(Number.isInteger));
 }
 
 /** A record, by itself or under a key. */
@@ -217,15 +249,30 @@ export interface ListOptions extends CallOptions {
 /** The rows of a list that can be read. The answer is `unexpected` only where it is no list. */
 export async function requestRows<T>(
   endpoint: Endpoint,
-  list: z.ZodType<unknown[]>,
+  list: ReturnType<typeof rowsIn>,
   row: z.ZodType<T>,
   call: JsonCall,
-  options?: ListOptions,
+  options: ListOptions = {},
 ): Promise<T[]> {
-  const all = await requestJson(endpoint, list, call, options);
+  const { operation } = call;
+  const { rows, total } = await requestJson(endpoint, list, call, options);
+  if (total > rows.length)
+    reportSkipped(endpoint, options, operation, total - rows.length, 'the answer is one page of several');
   const parsed: ParsedRow<T>[] = [];
-  await inTurns(all, (one) => parsed.push(row.safeParse(one)));
-  return keepReadable(endpoint, parsed, call.operation, options);
+  await inTurns(rows, (one) => parsed.push(row.safeParse(one)));
+  return keepReadable(endpoint, parsed, operation, options);
+}
+
+function reportSkipped(
+  endpoint: Pick<Endpoint, 'reportSkipped'>,
+  { skipped }: ListOptions,
+  operation: string,
+  count: number,
+  reason: string,
+): void {
+  const rows = { operation, count, reference: newReference(), reason };
+  endpoint.reportSkipped(rows);
+  skipped?.push(rows);
 }
 
 /** Reads each row by itself: one that cannot be read costs itself alone, is logged, and is reported to the caller. */
@@ -246,14 +293,10 @@ function keepReadable<T>(
   endpoint: Pick<Endpoint, 'reportSkipped'>,
   parsed: readonly ParsedRow<T>[],
   operation: string,
-  { skipped: kept }: ListOptions = {},
+  options: ListOptions = {},
 ): T[] {
   const faults = parsed.flatMap(({ error }) => (error === undefined ? [] : [describeIssues(error)]));
   const [reason] = faults;
-  if (reason !== undefined) {
-    const skipped = { operation, count: faults.length, reference: newReference(), reason };
-    endpoint.reportSkipped(skipped);
-    kept?.push(skipped);
-  }
+  if (reason !== undefined) reportSkipped(endpoint, options, operation, faults.length, reason);
   return parsed.flatMap(({ success, data }) => (success ? [data] : []));
 }

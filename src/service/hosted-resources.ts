@@ -13,8 +13,10 @@ import {
   OptionalText,
   orElse,
   type Reader,
+  readStatus,
   requestJson,
   requestRows,
+  rowsIn,
   YesOrNo,
 } from './call.ts';
 import type { AccountClient } from './client.ts';
@@ -27,7 +29,7 @@ export const HostedResource = z.object({
   region: NullableText,
   size: NullableText,
   /** Usually one of API 3.1. */
-  status: NullableText.transform((status) => status || 'unknown'),
+  status: NullableText.transform((status) => readStatus(status || 'unknown')),
   ip_address: NullableText,
   /** In the account's currency. */
   monthly_cost: NullableNumber,
@@ -93,9 +95,8 @@ export function syncHostedResource(account: AccountClient, id: string): Promise<
 
 /** The regions that can be chosen now. API 4.5. */
 export async function listRegions(account: AccountClient, options?: ListOptions): Promise<Region[]> {
-  const schema = z.preprocess(regionsIn, z.array(z.unknown()));
   const call = { operation: 'listRegions', path: ['managed_hosting', 'regions'] };
-  const regions = await requestRows(account, schema, Region, call, options);
+  const regions = await requestRows(account, rowsIn(regionsIn), Region, call, options);
   return regions.filter((region) => region.available);
 }
 
@@ -109,5 +110,8 @@ export function listSizes(account: AccountClient, options?: ListOptions): Promis
 function regionsIn(value: unknown): unknown {
   if (!isObject(value)) return value;
   if (isObject(value.grouped_regions)) return Object.values(value.grouped_regions).flat();
-  return value.regions === undefined ? listAt(value, 'grouped_regions') : listAt(value, 'regions');
+  return listAt(
+    value,
+    value.regions === undefined && 'grouped_regions' in value ? 'grouped_regions' : 'regions',
+  );
 }

@@ -1,7 +1,7 @@
 import * as openid from 'openid-client';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
-import { sendRequest } from '../core/http.ts';
+import { type HttpAnswer, sendRequest } from '../core/http.ts';
 import { defined, isObject, parseJson, parseObject } from '../core/json.ts';
 import { findAddressFault } from './addresses.ts';
 
@@ -179,25 +179,38 @@ function fetchFor({ agent, version }: OauthOptions): openid.CustomFetch {
     const { status } = answer;
     if (answer.tooLarge) throw new OauthError('unexpected', 'the answer is too long');
     if (status >= 500) throw new OauthError('unreachable', `the answer has the status ${status}`);
-    const text = answer.body.toString('utf8');
-    const isToken = isPost && status >= 200 && status < 300;
-    const type = answer.headers['content-type'];
-    return new Response((isToken ? tolerant(text) : text) || null, {
-      status,
-      headers: type === undefined ? {} : { 'content-type': type },
-    });
+    return makeResponse(answer, isPost);
   };
 }
 
-/** API 5.3 does not show the fields of a token answer, so an absent or null field is no fault. */
-function tolerant(text: string): string {
-  // The library says what is wrong with an answer that is no JSON.
-  const answer = parseObject(text);
-  if (answer === undefined) return text;
-  // An id token was not requested, and is not used.
-  const { id_token: _, ...rest } = answer;
-  const given = Object.entries(rest).filter(([, value]) => value !== null);
-  return JSON.stringify({ token_type: 'Bearer', ...Object.fromEntries(given) });
+function makeResponse({ status, headers, body }: HttpAnswer, isPost: boolean): Response {
+  const text = body.toString('utf8');
+  if (isPost && status >= 200 && status < 300) return Response.json(readTokenAnswer(text));
+  const type = headers['content-type'];
+  return new Response(text || null, {
+    status,
+    headers: type === undefined ? {} : { 'content-type': String(type) },
+  });
+}
+
+const Unread = z.unknown().optional();
+
+/**
+ * The fields of a token answer that Deckhand needs. API 5.3 does not show them, and the library refuses an answer for a
+ * field of an unusual type, or a status beside 200, that nobody needs.
+ */
+const TokenAnswer = z.object({
+  access_token: Unread,
+  refresh_token: z.string().min(1).optional().catch(undefined),
+  expires_in: z.coerce.number().positive().optional().catch(undefined),
+  email_address: Unread,
+  email: Unread,
+  email_verified: Unread,
+});
+
+/** The library says what is wrong with an answer that is no JSON. */
+function readTokenAnswer(text: string): unknown {
+  return { token_type: 'Bearer', ...TokenAnswer.parse(parseObject(text) ?? {}) };
 }
 
 async function explaining<T>(work: () => Promise<T>): Promise<T> {

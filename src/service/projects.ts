@@ -12,6 +12,7 @@ import {
   OptionalText,
   type Reader,
   readRows,
+  readStatus,
   requestJson,
   requestRows,
   type SkippedRows,
@@ -46,7 +47,17 @@ export async function listProjects(account: AccountClient, options?: ListOptions
   return projects.toSorted((one, other) => Number(other.starred) - Number(one.starred));
 }
 
-const Outcome = z.object({ status: z.string(), message: NullableText });
+/** The usual words of services for `ok`. */
+const WENT_WELL: ReadonlySet<string> = new Set(
+  'ok okay success successful succeeded pass passed reachable connected'.split(' '),
+);
+
+const Outcome = z.object({
+  status: z
+    .string()
+    .transform((word) => (WENT_WELL.has(word.trim().toLowerCase()) ? 'ok' : readStatus(word))),
+  message: NullableText,
+});
 const ServerOutcome = Outcome.extend({
   name: OptionalText,
   identifier: Identifier.optional().catch(undefined),
@@ -59,7 +70,7 @@ const ServerOutcome = Outcome.extend({
 /** API 2.8 (docs/service-api.md). The results are read item by item. */
 const Answer = z.object({
   identifier: Identifier,
-  status: z.string().min(1),
+  status: z.string().min(1).transform(readStatus),
   created_at: NullableTimestamp,
   completed_at: NullableTimestamp,
   results: z.unknown().optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ServiceError } from '../core/errors.ts';
+import { defined } from '../core/json.ts';
 import {
   type CallOptions,
   Flag,
@@ -10,15 +11,17 @@ import {
   OptionalText,
   orElse,
   readRows,
+  readStatus,
   recordUnder,
   requestJson,
   requestRows,
   StatedText,
+  YesOrNo,
 } from './call.ts';
 import type { AccountClient } from './client.ts';
 
 /** Without it a managed server cannot be followed, but is still a server. */
-const Status = NullableText.transform((status) => status || 'unknown');
+const Status = NullableText.transform((status) => readStatus(status || 'unknown'));
 
 /** A yes or no, or the address that gets the e-mails. */
 const NotifyEmail = z
@@ -45,6 +48,22 @@ const ManagedVps = z.object({
   size: OptionalText,
 });
 
+/** What went wrong, as text or as a record that has it. */
+const Reason = z.union([
+  z.object({ message: NullableText }).transform(({ message }) => message),
+  NullableText,
+]);
+
+/** Fields by which records outside the API's outline say that a server is switched off, or was not reached. */
+const Trouble = {
+  disabled: Flag,
+  enabled: orElse(YesOrNo, true),
+  status: NullableText,
+  last_connection_error: Reason,
+  connection_error: Reason,
+  last_error: Reason,
+};
+
 /** Any server: the fields of API 2.9 (docs/service-api.md), and the block of API 2.5 where it is a managed one. */
 export const Server = z
   .object({
@@ -64,19 +83,26 @@ export const Server = z
     host_key: NullableText,
     static_hosting: orElse(StaticHosting, null),
     managed_vps: orElse(ManagedVps, null),
+    ...Trouble,
   })
-  .transform((server) => {
-    const { protocol_type, static_hosting, managed_vps } = server;
-    // It has the block of its own protocol (API 2.5): one of the other beside it, often empty, says nothing.
-    const isMachine = Boolean(managed_vps) && protocol_type === 'managed_vps';
-    const isSite = Boolean(static_hosting) && !isMachine;
-    return {
-      ...server,
-      name: server.name || server.identifier,
-      ...(isMachine ? { static_hosting: null } : {}),
-      ...(isSite ? { managed_vps: null } : {}),
-    };
-  });
+  .transform(
+    ({ disabled, enabled, status, last_connection_error, connection_error, last_error, ...server }) => {
+      const { protocol_type, static_hosting, managed_vps } = server;
+      // It has the block of its own protocol (API 2.5): one of the other beside it, often empty, says nothing.
+      const isMachine = Boolean(managed_vps) && protocol_type === 'managed_vps';
+      const isSite = Boolean(static_hosting) && !isMachine;
+      return {
+        ...server,
+        name: server.name || server.identifier,
+        ...(isMachine ? { static_hosting: null } : {}),
+        ...(isSite ? { managed_vps: null } : {}),
+        ...defined({
+          isDisabled: disabled || !enabled || status?.toLowerCase() === 'disabled' || undefined,
+          connectionError: last_connection_error || connection_error || last_error || undefined,
+        }),
+      };
+    },
+  );
 export type Server = z.infer<typeof Server>;
 
 /** The state of a managed server, usually one of API 3.1; undefined for any other server. */

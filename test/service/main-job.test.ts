@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { SkippedRows } from '../../src/service/call.ts';
 import { getProfile } from '../../src/service/profile.ts';
 import { getTestAccess, hasEnded, listProjects, startTestAccess } from '../../src/service/projects.ts';
 import { failure, openAccount, type Reply, startWire } from './wire.ts';
@@ -66,12 +67,33 @@ describe('projects', () => {
     ['one without permalinks', [{ name: 'Store', identifier: 'p-1' }], { permalink: 'p-1' }],
     ['one without a name', [{ permalink: 'store' }], { name: 'store' }],
     ['a list under its own key', { projects: [STORE] }, { name: 'Store' }],
+    [
+      'records with paging',
+      { records: [STORE], pagination: { current_page: 1, total: 1 } },
+      { name: 'Store' },
+    ],
+    ['data with paging', { data: [STORE], meta: { total_count: '1' }, links: {} }, { name: 'Store' }],
+    ['items', { items: [STORE], total: 40 }, { name: 'Store' }],
     ['odd dates', [{ ...STORE, last_deployed_at: 'yesterday' }], { last_deployed_at: undefined }],
     ['one never deployed', [{ ...STORE, last_deployed_at: null }], { last_deployed_at: null }],
   ])('%s is understood', async (_what, json, project) => {
     await using wire = await startWire({ 'GET /acme/projects.json': [{ json }] });
     await using client = openAccount(wire.origin);
     expect(await listProjects(client.account)).toMatchObject([project]);
+  });
+
+  test('one page of several says how many projects are missing', async () => {
+    const pages: Reply[] = [
+      { json: { records: [STORE], pagination: { total_records: 3 } } },
+      { json: { projects: [STORE], total_count: 3 } },
+    ];
+    await using wire = await startWire({ 'GET /acme/projects.json': pages });
+    await using client = openAccount(wire.origin);
+    for (const _ of pages) {
+      const skipped: SkippedRows[] = [];
+      expect(await listProjects(client.account, { skipped })).toHaveLength(1);
+      expect(skipped).toMatchObject([{ operation: 'listProjects', count: 2 }]);
+    }
   });
 
   test.each([{ json: { list: [] } }, { json: 'none' }, { json: null }])('%j is unexpected', async (reply) => {
@@ -118,6 +140,22 @@ describe('test access', () => {
       { repository: { status: 'ok', message: null }, servers: [ok, bad] },
     ],
     ['one server', { status: 'completed', completed_at: END, results: { servers: [ok] } }, { servers: [ok] }],
+    [
+      'completed, in other words for ok',
+      {
+        status: 'COMPLETED',
+        completed_at: END,
+        results: {
+          repository: { status: 'Success' },
+          servers: [
+            { ...ok, status: 'OK' },
+            { ...ok, status: 'passed' },
+            { ...bad, status: 'ERROR' },
+          ],
+        },
+      },
+      { repository: { status: 'ok', message: null }, servers: [ok, ok, bad] },
+    ],
     ['failed without results', { status: 'failed', completed_at: END }, undefined],
     ['failed with null', { status: 'failed', completed_at: END, results: null }, undefined],
     [
@@ -139,23 +177,29 @@ describe('test access', () => {
     expect(run).toMatchObject({ status: 'running', created_at: null, completed_at: null });
   });
 
-  test.each([
+  test.each<[string, string | null, boolean, string?]>([
     ['running', null, false],
     ['pending', null, false],
     ['resting', null, false],
     ['completed', null, true],
     ['failed', null, true],
+    ['COMPLETED', null, true, 'completed'],
+    ['Failed', null, true, 'failed'],
+    ['Queued', null, false],
     ['finished', END, true],
     ['running', END, true],
-  ])('a run that is “%s” with completed_at %s has ended: %s', async (status, completed_at, isOver) => {
-    const results = { servers: [ok, { ...bad, status: 'waiting' }] };
-    await using wire = await startWire({ [GET]: [{ json: { ...RUN, status, completed_at, results } }] });
-    await using client = openAccount(wire.origin);
-    const run = await getTestAccess(client.account, 'store', 'r-1');
-    expect(run.status).toBe(status);
-    expect(hasEnded(run)).toBe(isOver);
-    expect(run.results?.servers).toHaveLength(isOver ? 2 : 1);
-  });
+  ])(
+    'a run that is “%s” with completed_at %s has ended: %s',
+    async (status, completed_at, isOver, word = status) => {
+      const results = { servers: [ok, { ...bad, status: 'waiting' }] };
+      await using wire = await startWire({ [GET]: [{ json: { ...RUN, status, completed_at, results } }] });
+      await using client = openAccount(wire.origin);
+      const run = await getTestAccess(client.account, 'store', 'r-1');
+      expect(run.status).toBe(word);
+      expect(hasEnded(run)).toBe(isOver);
+      expect(run.results?.servers).toHaveLength(isOver ? 2 : 1);
+    },
+  );
 
   test.each([{ status: '' }, { status: null }, { identifier: '' }])(
     '%j is unexpected: a run is never called better than it is',

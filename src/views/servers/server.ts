@@ -66,9 +66,13 @@ export function shortRevision(revision: string | null): string {
 
 function reachFacts(server: Server): Fact[] {
   const host = hostWords(server);
-  if (host === undefined) return [];
+  const facts: Fact[] = [];
+  if (server.isDisabled) facts.push(['Disabled', ':no_entry_sign: nothing is deployed to it']);
+  if (server.connectionError !== undefined)
+    facts.push(['Last connection error', mrkdwn(server.connectionError, 300)]);
+  if (host === undefined) return facts;
   const login = server.username ? ` as ${code(server.username)}` : '';
-  return [['Host', `${host}${login}${server.use_ssh_keys ? ', with SSH keys' : ''}`]];
+  return [...facts, ['Host', `${host}${login}${server.use_ssh_keys ? ', with SSH keys' : ''}`]];
 }
 
 function deployFacts(server: Server): Fact[] {

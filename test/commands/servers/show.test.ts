@@ -52,6 +52,37 @@ describe('server show', () => {
     expect(said).toContain('*IP address*  none yet');
   });
 
+  test.for([
+    [{ disabled: true, last_connection_error: 'Connection <refused>' }, 'Connection &lt;refused&gt;'],
+    [{ enabled: '0', connection_error: { message: 'Host key changed', at: 'noon' } }, 'Host key changed'],
+    [{ status: 'Disabled', last_error: 'Timed out' }, 'Timed out'],
+  ] as const)(
+    'server show says that a server is disabled, and why it was not reached: %j',
+    async ([fields, words], { world }) => {
+      answerWith(world, { protocol_type: 'ssh', hostname: 'web-1.example.com', ...fields });
+      const said = await ask(world, '/deckhand server show web-1 storefront');
+      expect(said).toContain('*Disabled*');
+      expect(said).toContain(`*Last connection error*  ${words}`);
+    },
+  );
+
+  test.for([
+    {},
+    { disabled: false, enabled: true, last_connection_error: null },
+    { enabled: null, last_error: '' },
+  ])('server show says nothing of trouble that there is not: %j', async (fields, { world }) => {
+    answerWith(world, { protocol_type: 'ssh', hostname: 'web-1.example.com', ...fields });
+    const said = await ask(world, '/deckhand server show web-1 storefront');
+    expect(said).not.toMatch(/Disabled|Last connection error/);
+  });
+
+  test('server show knows a status in any letter case', async ({ world }) => {
+    answerWith(world, { managed_vps: { status: 'Active', region: 'fra1', size: 'small' } });
+    expect(await ask(world, '/deckhand server show web-1 storefront')).toContain(
+      '*active*: running and ready',
+    );
+  });
+
   test('server show shows an unknown status as it is, and nothing foreign comes alive', async ({ world }) => {
     answerWith(world, {
       name: '<!channel> *box*',

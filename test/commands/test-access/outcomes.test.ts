@@ -67,9 +67,14 @@ describe('a run that had ended when its start was answered', () => {
   const polls = ({ service }: TestWorld) =>
     service.requests.all.filter(({ path }) => path.endsWith('/test_access/run-1')).length;
 
-  test('is shown as it ended, and not asked for again', async ({ world }) => {
+  test.for([
+    ['completed', 'ok'],
+    ['COMPLETED', 'Passed'],
+    ['Completed', 'success'],
+  ] as const)('is shown as it ended (%s, %s), and not asked for again', async ([ending, word], { world }) => {
+    const results = { repository: { status: word }, servers: [] };
     const path = '/acme/projects/storefront/test_access';
-    world.service.faults.add({ path, status: 201, body: { ...answer, results } });
+    world.service.faults.add({ path, status: 201, body: { ...answer, status: ending, results } });
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await rootSays(world, 'the repository is reachable');
     expect(polls(world)).toBe(0);

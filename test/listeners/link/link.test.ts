@@ -266,18 +266,24 @@ describe('linking', () => {
     await expectNoLink(world);
   });
 
-  it.each([
+  it.each<[string, object, number?]>([
     ['only a token', { access_token: 'canary' }],
     [
       'nulls',
       { access_token: 'canary', token_type: 'bearer', expires_in: null, scope: null, refresh_token: null },
     ],
+    ['a list of scopes', { access_token: 'canary', scope: ['email_address'], refresh_token: '' }],
+    [
+      'odd types',
+      { access_token: 'canary', token_type: 7, refresh_token: [], expires_in: 'soon', scope: {} },
+    ],
     ['more than was asked for', { access_token: 'canary', id_token: 'x', extra: { a: 1 }, expires_in: '60' }],
-  ])('takes a token answer with %s', async (_, body) => {
+    ['the status 201', { access_token: 'canary' }, 201],
+  ])('takes a token answer with %s', async (_, body, status = 200) => {
     const away = await browser.go(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');
     const headers = { 'content-type': 'application/json' };
-    world.service.faults.add({ path: '/oauth/token', status: 200, body, headers });
+    world.service.faults.add({ path: '/oauth/token', status, body, headers });
     expect((await browser.open(callback)).status).toBe(200);
     expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeDefined();
   });
