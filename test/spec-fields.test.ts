@@ -387,6 +387,7 @@ describe('a field of the specification', () => {
     await world.slack.until(() => ann.openView()?.hash !== hash);
     await ann.submit('integration.add', {
       name: 'Edge',
+      flags: ['send_on_start'],
       'properties.zone_id': 'z',
       'properties.path_prefix': '/',
     });

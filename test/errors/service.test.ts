@@ -41,7 +41,12 @@ async function adding(world: TestWorld): Promise<string> {
   const { id = '', hash } = ann.openView() ?? {};
   await ann.click({ viewId: id }, { actionId: 'hook_type', selected: 'cdn_cache' });
   await world.slack.until(() => ann.openView()?.hash !== hash);
-  const values = { name: 'Cache', 'properties.zone_id': 'z1', 'properties.path_prefix': '/' };
+  const values = {
+    name: 'Cache',
+    flags: ['send_on_failure'],
+    'properties.zone_id': 'z1',
+    'properties.path_prefix': '/',
+  };
   const answer = await ann.submit('integration.add', values);
   return JSON.stringify(answer.errors ?? ann.openView()?.content.blocks);
 }

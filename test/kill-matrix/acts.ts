@@ -139,6 +139,7 @@ const integrationAdd: Act = {
     isOk(
       await ann(site).submit('integration.add', {
         name: `int${n}x`,
+        flags: ['send_on_failure'],
         'properties.url': `https://hooks.example.com/${n}`,
       }),
     ),

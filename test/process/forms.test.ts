@@ -105,7 +105,7 @@ describe.each(byLength(['sqlite'], ['sqlite', 'postgres']))(
       const name = { actionId: 'hook_type', blockId: 'hook_type', selected: 'http_req' };
       await ann().click({ viewId: view()?.id ?? '' }, name);
       await slack.until(() => JSON.stringify(view()?.content).includes('properties.url'));
-      const values = { name: 'x', 'properties.url': 'https://hooks.example.com' };
+      const values = { name: 'x', flags: ['send_on_failure'], 'properties.url': 'https://hooks.example.com' };
       const { body } = await ann().submit('integration.add', values);
       expect(body).toContain('One moment');
     }

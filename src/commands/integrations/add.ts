@@ -24,7 +24,7 @@ import {
 } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
 import { chosenProject, type FormProject, projectForForm } from '../resolve-target.ts';
-import { FORM, openForm, originOf, redrawActions, remember } from './form.ts';
+import { expectNotices, FORM, openForm, originOf, redrawActions, remember } from './form.ts';
 
 export const integrationAdd = defineCommand({
   name: 'integration add',
@@ -49,6 +49,7 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
   const { type, errors } = filled;
   if (type === undefined) throw new FormFault({ hook_type: 'Choose a type.', ...errors });
   if (Object.keys(errors).length > 0) throw new FormFault(errors);
+  await expectNotices(context, state, newIntegration(filled, type));
   const origin = originOf(state);
   const account = await workspace.accounts.resolve(caller, origin.account);
   const project = origin.project ?? (await chosenProject(context, account, state.values.project));

@@ -7,6 +7,7 @@ import type { Reply } from '../../core/reply.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import {
   findHookType,
+  INTEGRATION_FLAGS,
   type IntegrationChanges,
   type IntegrationFlag,
   type IntegrationResult,
@@ -34,7 +35,7 @@ import {
 } from '../command.ts';
 import { integrationPicker } from '../option-sources.ts';
 import { accountOf, chosenProject, type FormProject, projectForForm } from '../resolve-target.ts';
-import { drawn, FORM, type Known, openForm, originOf, remember } from './form.ts';
+import { drawn, expectNotices, FORM, type Known, openForm, originOf, remember } from './form.ts';
 
 const ButtonValue = z.object({ id: z.string() });
 const MAX_IDENTIFIER = 255;
@@ -155,6 +156,9 @@ async function saveChanges(
   if (Object.keys(errors).length > 0) throw new FormFault(errors);
   const changes = changesOf(filled, shown);
   if (Object.keys(changes).length === 0) throw new FormFault({}, 'Nothing was changed, so nothing was sent.');
+  const edited = { identifier, type: shown?.type ?? type?.label ?? '', shown, changes };
+  if (INTEGRATION_FLAGS.some((flag) => changes[flag] === false))
+    await expectNotices(context, state, assume(edited));
   const account = await workspace.accounts.resolve(caller, origin.account);
   const project = origin.project ?? (await chosenProject(context, account, state.values.project));
   const named = origin.identifier === undefined ? identifier : (shown?.id ?? identifier);
@@ -163,7 +167,6 @@ async function saveChanges(
     (client) => updateIntegration(client, project.permalink, identifier, changes),
     { what: `integration ${code(named)} in ${code(project.permalink)}`, list: 'integration edit' },
   );
-  const edited = { identifier, type: shown?.type ?? type?.label ?? '', shown, changes };
   const message = await outcomeOf(context, { account: account.name, project }, result, edited);
   return closeWith(message, { target: `${account.name}/${project.permalink}/${identifier}` });
 }

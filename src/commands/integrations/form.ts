@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../core/clock.ts';
 import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
@@ -13,7 +14,7 @@ import {
   shownName,
 } from '../../views/integrations/form.ts';
 import type { Action, CommandContext, ViewState } from '../command.ts';
-import { fromForm, redraw } from '../command.ts';
+import { FormFault, fromForm, redraw } from '../command.ts';
 import type { FormProject } from '../resolve-target.ts';
 
 /** What both forms of an integration have in common: their view, and what is remembered of what they save. */
@@ -71,6 +72,20 @@ export const redrawActions: readonly Action[] = ['hook_type', 'properties.hook_v
     drawn(context, state, { values: { ...state.values, [actionId]: value } }),
   ),
 }));
+
+/**
+ * Asks, once for each form, before it saves an integration that never notifies. What was typed stays in the form.
+ * @throws FormFault with the question
+ */
+export async function expectNotices(
+  { caller, workspace }: CommandContext,
+  { view }: ViewState,
+  flags: Readonly<Partial<Record<IntegrationFlag, boolean>>>,
+): Promise<void> {
+  if (INTEGRATION_FLAGS.some((flag) => flags[flag] === true)) return;
+  if (await workspace.once(['integration without notices', view.id], DAY_MS, caller.requestId))
+    throw new FormFault({ flags: 'Without a box it never notifies. Tick one, or send again to save it so.' });
+}
 
 /** What is known of an integration; `identifier` is absent where the service gave none. */
 export type Known = Record<IntegrationFlag, boolean> & {

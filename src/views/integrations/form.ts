@@ -188,21 +188,23 @@ export function shownName(name: string): string {
   return sanitize(name, 200);
 }
 
+const NEVER_NOTIFIES = ' It notifies of nothing, because no box is ticked.';
+
 export function addedMessage(
-  { id, name, hookType, project }: RememberedIntegration,
+  { id, name, hookType, project, flags }: RememberedIntegration,
   wireNames: Readonly<Record<string, string>>,
 ): Message {
   const type = mrkdwn(typeName(hookType, wireNames));
-  const said = `:white_check_mark: ${bold(name)}, ${type}, is set up in ${bold(project.name)}.`;
+  const said = `:white_check_mark: ${bold(name)}, ${type}, is set up in ${bold(project.name)}.${flags.length === 0 ? NEVER_NOTIFIES : ''}`;
   return say(said, ...editButton(id));
 }
 
 /** `changes`: what was sent; of the properties only the names are shown. */
 export function changedMessage(
-  { id, name, project }: RememberedIntegration,
+  { id, name, project, flags }: RememberedIntegration,
   changes: IntegrationChanges,
 ): Message {
-  const said = `:white_check_mark: ${bold(name)} in ${bold(project.name)}: changed ${changedWords(changes)}.`;
+  const said = `:white_check_mark: ${bold(name)} in ${bold(project.name)}: changed ${changedWords(changes)}.${flags.length === 0 ? NEVER_NOTIFIES : ''}`;
   return say(said, ...editButton(id));
 }
 

@@ -169,10 +169,24 @@ describe('integration add', () => {
     if (version !== undefined) await me.choose('properties.hook_version', version);
     for (const key of Object.keys(properties))
       expect(me.block(`properties.${key}`)).toMatchObject({ optional: true });
-    expect(await me.submit({ name: 'Bare' })).toMatchObject({ outcome: 'ok' });
+    expect(await me.submit({ name: 'Bare', flags: ['send_on_start'] })).toMatchObject({ outcome: 'ok' });
     const sent = version === undefined ? {} : { properties: { hook_version: version } };
-    const none = { send_on_start: false, send_on_completion: false, send_on_failure: false };
-    expect(me.sent('POST')).toEqual([{ integration: { hook_type: type, name: 'Bare', ...none, ...sent } }]);
+    const flags = { send_on_start: true, send_on_completion: false, send_on_failure: false };
+    expect(me.sent('POST')).toEqual([{ integration: { hook_type: type, name: 'Bare', ...flags, ...sent } }]);
+  });
+
+  it('asks before it sets up one that never notifies, with everything still filled in', async () => {
+    await me.open('integration add storefront');
+    await me.choose('hook_type', 'chat_d');
+    const values = { name: 'Quiet', 'properties.bot_token': 'CANARYquiet', 'properties.chat_id': '@ops' };
+    const asked = await me.actor.submit(undefined, values);
+    expect(asked.errors).toEqual({ flags: expect.stringContaining('never notifies') });
+    expect(me.sent('POST')).toEqual([]);
+    expect((await me.actor.submit()).errors).toBeUndefined();
+    expect(me.sent('POST')).toMatchObject([
+      { integration: { properties: { bot_token: expect.anything() } } },
+    ]);
+    await world.slack.until(() => me.told().some((text) => text.includes('It notifies of nothing')));
   });
 
   it('shows a property that the service demands under its field', async () => {

@@ -155,6 +155,17 @@ describe('integration edit', () => {
     expect(me.sent('PATCH')).toEqual([]);
   });
 
+  it('asks before it unticks the last box', async () => {
+    const { id } = await setUp('Quieter', 'http_req', { url: 'https://a.example.com' });
+    await me.open(`integration edit ${id}`);
+    const asked = await me.submit({ flags: [] });
+    expect(asked.errors).toEqual({ flags: expect.stringContaining('never notifies') });
+    expect(me.sent('PATCH')).toEqual([]);
+    await me.submit({ flags: [] });
+    expect(me.sent('PATCH')).toEqual([{ integration: { send_on_failure: false } }]);
+    await world.slack.until(() => me.told().some((text) => text.includes('It notifies of nothing')));
+  });
+
   it('offers what was set up here in a menu, found by what is typed', async () => {
     const { id } = await setUp('Needle', 'http_req', { url: 'https://a.example.com' });
     await me.open('integration edit');

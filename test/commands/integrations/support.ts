@@ -32,7 +32,12 @@ export function ann(world: TestWorld) {
       await actor.click({ viewId: id }, { actionId, selected });
       await slack.until(() => view().hash !== hash);
     },
-    submit: (values: FieldValues) => actor.submit(undefined, values),
+    /** A new one notifies of failures, unless the test says otherwise. */
+    submit: (values: FieldValues) =>
+      actor.submit(undefined, {
+        ...(view().content.callback_id === 'integration.add' ? { flags: ['send_on_failure'] } : {}),
+        ...values,
+      }),
     /** What only the admin was told, the latest last. */
     told: () => slack.ephemerals(TEAM, PEOPLE.admin).map((message) => message.text),
     /** The integrations of the project at the service, as it keeps them. */
