@@ -109,6 +109,7 @@ export function createStore(database: Database, { clock, onUnreadable }: Documen
       await deleteRange(database, rangeOf(`${part(workspace)}/`));
     },
     ping: async () => void (await mapDatabaseErrors(database.keyv.set(pingKey, { doc: {} }, HOUR_MS))),
+    sweep: () => mapDatabaseErrors(database.sweep()),
     close: database.close,
   };
 }

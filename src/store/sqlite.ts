@@ -13,6 +13,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { KeyvSqlite, type SqliteDriver } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
+import { isObject } from '../core/json.ts';
 import { createKeyedLock } from '../core/locks.ts';
 import { isLocked, retryIfLocked } from '../core/retry.ts';
 import { databaseFault, storeFault } from './database-fault.ts';
@@ -108,8 +109,10 @@ function createDatabase(adapter: KeyvSqlite, release: () => void): Database {
     exclusive: createKeyedLock(),
     sweep: async () => {
       await adapter.clearExpired();
-      // Until it is worked off, the log of the last writes holds what was deleted since.
-      await adapter.query('PRAGMA wal_checkpoint(TRUNCATE)');
+      // Until then the log holds what was deleted.
+      const [checkpoint] = await adapter.query('PRAGMA wal_checkpoint(TRUNCATE)');
+      if (isObject(checkpoint) && checkpoint.busy !== 0)
+        throw new Error('Another program reads the file, so its log was not emptied');
     },
     close: async () => {
       await adapter.disconnect();

@@ -17,6 +17,8 @@ export interface Store {
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** Deletes the workspace's data key, so that what is sealed stays shut, then every document in every collection. */
   erase(workspace: string): Promise<void>;
+  /** Removes what has expired, and the traces of what was deleted from an SQLite file's log. */
+  sweep(): Promise<void>;
   /** Resolves if the database can be written, which a full disk refuses; rejects otherwise. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -35,6 +35,7 @@ export function createUninstalls(parts: UninstallParts) {
     await parts.linkRequests.erase(workspace);
     parts.workspaces.forget(workspace);
     parts.sealer.forget(workspace);
+    await store.sweep();
   }
 
   return {
