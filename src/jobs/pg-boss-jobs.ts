@@ -3,7 +3,7 @@ import { type Clock as BossClock, type JobWithMetadata, PgBoss, type Queue } fro
 import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import type { ClaimedJob, JobsBackend, NewJob, QueueStats } from './jobs.ts';
+import type { ClaimedJob, JobsBackend, NewJob } from './jobs.ts';
 
 /**
  * A replica shows every 5 s that its jobs are alive. After 15 s without that they are open to others, which is
@@ -48,8 +48,17 @@ type Failed = z.infer<typeof Failed>;
 /** What pg-boss holds unique begins with this where the sender gave a key; otherwise it is made up. */
 const KEYED = 'key ';
 
-/** As many jobs of a queue are read to be counted; of more, pg-boss's own counts are given, which are seconds old. */
-const MAX_COUNTED = 1_000;
+/** pg-boss has counts that are seconds old, or all jobs with those that have ended. @param $1 milliseconds since the epoch */
+const COUNT = `WITH open AS (
+    SELECT name, state, (extract(epoch FROM start_after) * 1000)::float8 AS due FROM pgboss.job WHERE state < 'completed')
+  SELECT name AS queue, count(*) FILTER (WHERE state < 'active' AND due <= $1)::int AS waiting,
+    count(*) FILTER (WHERE state < 'active' AND due > $1)::int AS later, count(*) FILTER (WHERE state = 'active')::int AS running,
+    greatest(0, $1 - min(due) FILTER (WHERE state < 'active')) AS "oldestDueMs"
+  FROM open GROUP BY name`;
+const Counts = { waiting: z.number(), later: z.number(), running: z.number(), oldestDueMs: z.number() };
+const CountRows = z.array(z.object({ queue: z.string(), ...Counts }));
+const UNREADABLE = `SELECT name AS queue, id FROM pgboss.job WHERE state = 'cancelled' AND data @> $1`;
+const UnreadableRows = z.array(z.object({ queue: z.string(), id: z.string() }));
 
 export interface PgBossJobsOptions {
   url: string;
@@ -59,7 +68,7 @@ export interface PgBossJobsOptions {
   bossClock?: BossClock;
 }
 
-/** Jobs in Postgres, shared by any number of replicas; kept by pg-boss, through its public API alone. */
+/** Jobs in Postgres, shared by any number of replicas; kept by pg-boss, and changed through its public API alone. */
 export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptions): JobsBackend {
   const boss = createBoss(url, bossClock);
   boss.on('error', (err) => log?.warn({ event: 'pg_boss_error', err }, 'pg-boss met an error'));
@@ -94,19 +103,12 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
       if (isStaying) await boss.complete(job.queue, claimOf(job));
       else await boss.deleteJob(job.queue, claimOf(job));
     },
-    async release(job, delayMs) {
-      await boss.fail(job.queue, claimOf(job), { failures: job.failures } satisfies Failed);
-      // It may be fetched in between, and then it just does not wait.
-      if (delayMs > 0)
-        await boss.update(job.queue, undefined, { id: job.id, startAfter: inSeconds(delayMs) });
-    },
+    release: (job, delayMs) => releaseJob(boss, job, delayMs),
     keepUnreadable: async (job) => void (await boss.cancel(job.queue, claimOf(job))),
     async unreadable(workspace) {
-      const found = (await boss.getQueues()).map(async ({ name }) => {
-        const jobs = await boss.findJobs(name, { data: { workspace } });
-        return jobs.flatMap(({ id, state }) => (state === 'cancelled' ? { queue: name, id } : []));
-      });
-      return (await Promise.all(found)).flat();
+      await connect();
+      const { rows } = await boss.getDb().executeSql(UNREADABLE, [JSON.stringify({ workspace })]);
+      return UnreadableRows.parse(rows);
     },
     async *all() {
       await connect();
@@ -127,7 +129,8 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
     },
     async count() {
       await connect();
-      return countQueues(boss, clock.now());
+      const { rows } = await boss.getDb().executeSql(COUNT, [clock.now()]);
+      return Object.fromEntries(CountRows.parse(rows).map(({ queue, ...counts }) => [queue, counts]));
     },
     async ping() {
       await connect();
@@ -225,25 +228,23 @@ function claimOf({ id, attempt }: ClaimedJob): { id: string; retryCount: number 
   return { id, retryCount: attempt - 1 };
 }
 
-async function countQueues(boss: PgBoss, now: number): Promise<Record<string, QueueStats>> {
-  const counts = (await boss.getQueues()).map(async (queue) => {
-    const { name, readyCount: waiting, deferredCount: later, activeCount: running } = queue;
-    const isCounted = waiting + later + running <= MAX_COUNTED;
-    const estimate = { waiting, later, running, oldestDueMs: 0 };
-    return [name, isCounted ? await countJobs(boss, name, now) : estimate] as const;
-  });
-  return Object.fromEntries(await Promise.all(counts));
-}
-
-async function countJobs(boss: PgBoss, name: string, now: number): Promise<QueueStats> {
-  const jobs = await boss.findJobs(name);
-  const times = jobs
-    .filter(({ state }) => state === 'created' || state === 'retry')
-    .map(({ startAfter }) => startAfter.getTime());
-  const dueAt = times.filter((at) => at <= now);
-  const running = jobs.filter(({ state }) => state === 'active').length;
-  const later = times.length - dueAt.length;
-  return { waiting: dueAt.length, later, running, oldestDueMs: now - Math.min(now, ...dueAt) };
+/** Lets a job be claimed again after `delayMs`. */
+async function releaseJob(boss: PgBoss, job: ClaimedJob, delayMs: number): Promise<void> {
+  const { queue, id, failures } = job;
+  const failed: Failed = { failures };
+  if (delayMs <= 0) return void (await boss.fail(queue, claimOf(job), failed));
+  // In one transaction, or it could be fetched before it has to wait.
+  const transaction = await boss.getDb().beginTransaction?.();
+  if (transaction === undefined) throw new Error('pg-boss opened no transaction');
+  const { db, commit, rollback } = transaction;
+  try {
+    await boss.fail(queue, claimOf(job), failed, { db });
+    await boss.update(queue, undefined, { id, startAfter: inSeconds(delayMs), db });
+    await commit();
+  } catch (error) {
+    await rollback();
+    throw error;
+  }
 }
 
 function inSeconds(ms: number): string {

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import type { Engine } from '../../src/jobs/jobs.ts';
 import { createPgBossJobs, LEASE } from '../../src/jobs/pg-boss-jobs.ts';
 import { createJobs } from '../../src/jobs/runner.ts';
+import { openDatabaseProxy } from '../support/database-proxy.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { emptyDatabase, freshDatabase } from '../support/postgres.ts';
 import { collect, ONCE, Q, send, untilAborted } from './fixtures.ts';
@@ -69,6 +70,27 @@ test('the engine goes on after its connections were cut', async () => {
 
   await expect.poll(() => send(engine, 1, { key: 'k' }).catch(() => 'failed')).toBe(true);
   await handled.given(1);
+});
+
+test('counts for a scrape, and jobs that cannot be read, are looked for without loading those that have ended', async () => {
+  const proxy = await openDatabaseProxy(await freshDatabase());
+  const handled = collect();
+  const options = { ...ONCE, keyStaysMs: 3_600_000 };
+  const engine = await replica(proxy.url, (e) => e.work(Q, { run: handled.run, options }));
+  await send(engine, 1, { key: 'k' });
+  await handled.given(1);
+  await expect.poll(async () => (await engine.stats()).q?.running).toBe(0);
+  await sql(
+    proxy.url,
+    `INSERT INTO pgboss.job (name, data, state, completed_on, singleton_key)
+      SELECT name, data, state, completed_on, 'key T1 ' || n FROM pgboss.job, generate_series(1, 20000) n WHERE name = 'q'`,
+  );
+  const before = proxy.sentBytes;
+  expect((await engine.stats()).q).toEqual({ waiting: 0, later: 0, running: 0, oldestDueMs: 0 });
+  expect(await engine.unreadable('T1')).toEqual([]);
+  // Beside these, the engine looks for jobs.
+  expect(proxy.sentBytes - before).toBeLessThan(20_000);
+  onTestFinished(proxy.close);
 });
 
 test('running jobs are stopped when the database stays away for longer than others wait', async () => {

@@ -6,6 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 export interface DatabaseProxy {
   /** The `STORE_URL` through it. */
   url: string;
+  /** How much the database has sent. */
+  readonly sentBytes: number;
   /** Neither open nor new connections carry anything any more, and none is closed. */
   silence(): void;
   /** New connections work again; those of the silence are dead for ever, as after a failover. */
@@ -23,6 +25,7 @@ export async function openDatabaseProxy(target: string): Promise<DatabaseProxy> 
   const dead = new Set<Socket>();
   let mode: 'open' | 'silent' | 'refusing' = 'open';
   let delayMs = 0;
+  let sentBytes = 0;
 
   const server = createServer((client) => {
     if (mode === 'refusing') return void client.resetAndDestroy();
@@ -36,7 +39,10 @@ export async function openDatabaseProxy(target: string): Promise<DatabaseProxy> 
       if (delayMs === 0) pass(backend, bytes);
       else void wait(delayMs).then(() => pass(backend, bytes));
     });
-    backend.on('data', (bytes) => pass(client, bytes));
+    backend.on('data', (bytes) => {
+      sentBytes += bytes.length;
+      pass(client, bytes);
+    });
     for (const [one, other] of [
       [client, backend],
       [backend, client],
@@ -54,6 +60,9 @@ export async function openDatabaseProxy(target: string): Promise<DatabaseProxy> 
 
   return {
     url: url.href,
+    get sentBytes() {
+      return sentBytes;
+    },
     silence() {
       mode = 'silent';
       for (const client of clients) dead.add(client);
