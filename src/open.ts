@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type AppParts, createApp, type DeckhandApp } from './app.ts';
 import { type Config, oauthClientOf } from './config.ts';
 import { type Clock, systemClock } from './core/clock.ts';
-import type { Engine, JobOutcome, JobsBackend } from './jobs/jobs.ts';
+import type { Engine, EngineStats, JobOutcome, JobsBackend } from './jobs/jobs.ts';
 import { createJobs } from './jobs/runner.ts';
 import { createSqliteJobs } from './jobs/sqlite-jobs.ts';
 import type { Logger } from './observability/log.ts';
@@ -42,7 +42,7 @@ export interface Opened {
  */
 export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
   const { log, version, clock = systemClock, tracing = NO_TRACING, serviceTimeoutMs } = options;
-  const metrics: Metrics = createMetrics(version, () => backend.engine.stats(), clock);
+  const metrics: Metrics = createMetrics(version, countJobs, clock);
   const onUnreadable = reportUnreadable(log, metrics);
   const common = { config, version, clock, log, tracing, metrics, onUnreadable };
   const opening = { ...common, release: version, onJobEnd: metrics.job };
@@ -58,6 +58,12 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   const slack = openSlack({ ...stored, installations });
   const linkRequests = createLinkRequests({ ...stored, installations });
   const app = createApp({ ...stored, service, installations, slack, linkRequests });
+  /** A database that is full, or only read, still counts jobs, so that it is written too. */
+  async function countJobs(): Promise<EngineStats> {
+    const [stats] = await Promise.all([engine.stats(), store.ping()]);
+    return stats;
+  }
+
   async function close(): Promise<void> {
     await Promise.all([service.close(), web.close()]);
     await backend.close();

@@ -188,7 +188,7 @@ function createQueueGauges(
     'How long the oldest due job of a queue has waited.',
     'queue',
   );
-  const up = gauge('deckhand_engine_up', 'Whether the jobs could be counted for this scrape.');
+  const up = gauge('deckhand_engine_up', 'Whether the store could be read and written for this scrape.');
   return async () => {
     const counted = await countJobs().catch(() => undefined);
     oldest.reset();

@@ -30,9 +30,11 @@ describe('a disk that is full', () => {
       const answer = await fetch(`${origin}/readyz`);
       return `${answer.status} ${await answer.text()}`;
     };
+    const metrics = async () => (await fetch(`${origin}/metrics`)).text();
     await world.connect();
     disk?.fill();
     await expect.poll(readiness).toBe('200 ready, store: does not answer');
+    expect(await metrics()).toContain('deckhand_engine_up 0');
     expect(await ask(world, '/deckhand use storefront', 'admin')).toMatch(
       /cannot store anything at the moment, so nothing was done\. Try again in a minute\. Reference `\w+`/,
     );
