@@ -107,13 +107,12 @@ async function exclusionOf(
   }
 }
 
-/** Somebody whom Slack does not show to Deckhand at all is of elsewhere; any other failure lets no one in. */
+/** A failure of Slack lets no one in. */
 async function excludedOf({ roles }: { roles: Roles }, user: string): Promise<Excluded | undefined> {
   try {
     return await roles.excluded(user);
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
-    if (NOT_SHOWN.has(error.reason)) return 'stranger';
     // Trying again would not help.
     if (isSlackFailure(error, 'revoked', 'forbidden')) throw error;
     throw new UserError(UNKNOWN, undefined, { cause: error });
@@ -121,7 +120,6 @@ async function excludedOf({ roles }: { roles: Roles }, user: string): Promise<Ex
 }
 
 const UNKNOWN = 'Slack cannot say at the moment who you are, so nothing was done. Try again in a minute.';
-const NOT_SHOWN: ReadonlySet<string> = new Set(['user_not_found', 'user_not_visible']);
 
 /** More names help nobody. */
 const MAX_NAMED = 3;

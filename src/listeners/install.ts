@@ -186,6 +186,6 @@ export const WELCOME = defineJob({
     const { SLACK_COMMAND: word, SERVICE_SIGNUP_URL } = config;
     const canSignUp = SERVICE_SIGNUP_URL !== undefined;
     const state = { word, accounts: await accounts.list(), channel: {}, isAdmin: true, canSignUp };
-    await slack.sendDirectMessage(data.user, welcomeMessage(state));
+    await undefinedOnSlackError(slack.sendDirectMessage(data.user, welcomeMessage(state)), 'gone');
   },
 });

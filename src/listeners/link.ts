@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { OauthError, type ServiceOauth, type Tokens } from '../service/oauth.ts';
+import { undefinedOnSlackError } from '../slack/failure.ts';
 import { linkedMessage } from '../views/accounts/identity.ts';
 import { type LinkEnd, linkedPage, linkFailedPage, linkQuestionPage } from '../views/public/pages.ts';
 import { defineJob } from '../workspace/define-job.ts';
@@ -22,7 +23,8 @@ export const CONFIRM_LINK = defineJob({
   schema: Linked,
   options: { concurrency: 10, attempts: 3, backoffMs: 10_000 },
   async run({ slack, config }, { data }) {
-    await slack.sendDirectMessage(data.user, linkedMessage(config.SLACK_COMMAND, data.linkedAt, data.email));
+    const message = linkedMessage(config.SLACK_COMMAND, data.linkedAt, data.email);
+    await undefinedOnSlackError(slack.sendDirectMessage(data.user, message), 'gone');
   },
 });
 

@@ -98,6 +98,11 @@ export function createServiceNames({
   return {
     /** Oldest first. */
     list,
+    /** A name that a person claimed, in any account. */
+    async findName(user: string): Promise<string | undefined> {
+      const rows = await stored.list();
+      return rows.flatMap(({ doc }) => doc.claims).find((claim) => claim.user === user)?.name;
+    },
     async mentions(account: string): Promise<Mentions> {
       return new Map((await list(account)).map(({ name, user }) => [personKey(name), user]));
     },

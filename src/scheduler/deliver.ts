@@ -15,6 +15,7 @@ import { postId } from '../slack/web.ts';
 import type { Collection } from '../store/store.ts';
 import { explainPolicy } from '../views/blocks/slack-failures.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import { nameExcluded } from './mentions.ts';
 
 /** Something that is to be posted: a root, a reply, a digest, a notice, a direct message. */
 export interface Delivery {
@@ -65,7 +66,9 @@ function inTurn<T>(
  * `client_msg_id`, so that the repeat is Slack's to refuse, and is counted (`deckhand_possible_duplicates_total`).
  */
 async function sendOnce(workspace: Workspace, send: Send, what: Delivery): Promise<MessageRef> {
-  const { id, channel, threadTs, message, signal } = what;
+  const { id, channel, threadTs, isAwaited, signal } = what;
+  // Whoever waits for a post was let in just now.
+  const message = isAwaited === true ? what.message : await nameExcluded(workspace, what.message);
   const clientMsgId = postId(workspace.id, id);
   if (what.possibleDuplicate) countPossibleDuplicate(workspace, 'post', { channel, delivery: clientMsgId });
   try {

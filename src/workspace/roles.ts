@@ -130,9 +130,16 @@ async function namedAdmins(people: SlackPeople, { admin, groups, groupTeams }: G
   return [...admin, ...(await Promise.all(inGroups)).flat()];
 }
 
+/** More are not named, and not asked. */
+const MAX_NAMED_ADMINS = 10;
+
 async function activeOf(people: SlackPeople, users: readonly string[]): Promise<string[]> {
   const active: string[] = [];
-  for (const user of new Set(users)) if (await people.hasActive([user])) active.push(user);
+  for (const user of new Set(users)) {
+    if (active.length === MAX_NAMED_ADMINS) break;
+    const membership = await undefinedOnSlackError(people.membership(user), 'gone', 'rejected');
+    if (membership === 'member') active.push(user);
+  }
   return active;
 }
 

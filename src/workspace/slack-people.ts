@@ -1,5 +1,5 @@
 import type { UsersInfoResponse } from '@slack/web-api';
-import { type Clock, HOUR_MS, withTimeout } from '../core/clock.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, withTimeout } from '../core/clock.ts';
 import { parseZone } from '../core/time/zone.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
@@ -15,6 +15,9 @@ const MEMBERS_FRESH_MS = 30_000;
 const PERSON_FRESH_MS = 30_000;
 /** An organisation takes a workspace in about as often as a workspace is founded. */
 const HOME_FRESH_MS = HOUR_MS;
+
+/** Refusals name admins, and Slack lists a workspace's people about 20 pages a minute. */
+const ADMINS_FRESH_MS = 10 * MINUTE_MS;
 
 /** Slack's own advice for a page. */
 const LISTED_PEOPLE = 200;
@@ -47,6 +50,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
   const members = new TtlCache<string[]>(clock, MEMBERS_FRESH_MS);
   const people = new TtlCache<Person>(clock, PERSON_FRESH_MS);
   const home = new TtlCache<string | undefined>(clock, HOME_FRESH_MS);
+  const admins = new TtlCache<string[]>(clock, ADMINS_FRESH_MS);
 
   /** As Slack's latest answer names them; everybody who asks was looked up before. */
   let scopes: string[] | undefined;
@@ -94,22 +98,30 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
     return answer.users ?? [];
   }
 
+  async function membership(user: string): Promise<Membership> {
+    const person = await undefinedIfNotShown(userInfo(user));
+    if (person === undefined) return 'stranger';
+    if (person.is_stranger || !(await isOurs(person))) return 'stranger';
+    if (person.deleted || person.is_bot) return 'inactive';
+    return person.is_ultra_restricted ? 'guest' : 'member';
+  }
+
   return {
-    /** Changes count within half a minute. @throws SlackFailure where Slack cannot say who it is */
-    async membership(user: string): Promise<Membership> {
-      const person = await userInfo(user);
-      if (person.is_stranger || !(await isOurs(person))) return 'stranger';
-      if (person.deleted || person.is_bot) return 'inactive';
-      return person.is_ultra_restricted ? 'guest' : 'member';
-    },
+    /**
+     * Changes count within half a minute. Somebody whom Slack does not show is a stranger.
+     * @throws SlackFailure if Slack cannot say who it is
+     */
+    membership,
     async isAdmin(user: string): Promise<boolean> {
       return isSlackAdmin(await userInfo(user));
     },
     /**
      * Slack's own admins of the workspace who can act, of the first thousands that it lists; empty where there are none.
+     * The list is at most ten minutes old.
      * @param team whose admins, where Deckhand serves an organisation
+     * @throws SlackFailure
      */
-    admins: (team: string | undefined) => listAdmins(slack, ofTeam(team)),
+    admins: (team: string | undefined) => admins.get([team ?? ''], () => listAdmins(slack, ofTeam(team))),
     /** True if at least one of the users is a person with an active login. */
     async hasActive(users: readonly string[]): Promise<boolean> {
       for (const user of users) if (await isActive(user)) return true;
@@ -145,19 +157,39 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
 async function listAdmins(slack: WorkspaceSlack, team: { team_id?: string }): Promise<string[]> {
   let from: { cursor?: string } = {};
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const request = slack.call('users.list', { limit: LISTED_PEOPLE, ...team, ...from });
-    const answer = await undefinedOnSlackError(request);
-    const able = (answer?.members ?? []).filter(({ deleted, is_bot }) => !deleted && !is_bot);
+    const answer = await slack.call('users.list', { limit: LISTED_PEOPLE, ...team, ...from });
+    const able = (answer.members ?? []).filter(({ deleted, is_bot }) => !deleted && !is_bot);
     const admins = able.filter(isSlackAdmin).flatMap(({ id }) => id ?? []);
-    const cursor = answer?.response_metadata?.next_cursor;
+    const cursor = answer.response_metadata?.next_cursor;
     if (admins.length > 0 || !cursor) return admins;
     from = { cursor };
   }
   return [];
 }
 
+/** Reasons of Slack for not showing somebody: they are of elsewhere. */
+const NOT_SHOWN: ReadonlySet<string> = new Set(['user_not_found', 'user_not_visible']);
+
+async function undefinedIfNotShown<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isSlackFailure(error) && NOT_SHOWN.has(error.reason)) return undefined;
+    throw error;
+  }
+}
+
 function isSlackAdmin(person: Pick<Person, 'is_admin' | 'is_owner' | 'is_primary_owner'>): boolean {
   return Boolean(person.is_admin || person.is_owner || person.is_primary_owner);
+}
+
+/** The person's name in Slack; undefined if Slack does not give it. */
+export async function readRealName(
+  { slack }: { slack: WorkspaceSlack },
+  user: string,
+): Promise<string | undefined> {
+  const answer = await undefinedOnSlackError(slack.call('users.info', { user }));
+  return answer?.user?.real_name || answer?.user?.name;
 }
 
 /** The person's IANA zone in Slack; UTC where Slack gives none that is known here. */

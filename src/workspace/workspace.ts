@@ -22,6 +22,7 @@ import type { TokenHealth } from '../slack/token-health.ts';
 import type { Sealer } from '../store/sealer.ts';
 import { GLOBAL, type Store, type UnreadableDocument } from '../store/store.ts';
 import { type Explained, explain } from '../views/blocks/failures.ts';
+import { onlyToMembers } from './direct-messages.ts';
 import { createHome } from './home-refresh.ts';
 import { createHostingCatalog } from './hosting-catalog.ts';
 import type { Installations } from './installations.ts';
@@ -109,6 +110,7 @@ function openWorkspace(parts: Parts, id: string) {
     onUnreadable: (document) => parts.onUnreadable({ ...document, workspace: id }),
   });
   const people = createSlackPeople({ id, slack, clock, log });
+  const roles = createRoles({ store, people, clock, installer: () => installations.installer(id) });
   const projects = createProjects({ accounts, clock });
   const workspace = {
     /** `enterpriseId ?? teamId` of the installation. */
@@ -124,7 +126,7 @@ function openWorkspace(parts: Parts, id: string) {
     store,
     sealer,
     jobs,
-    slack,
+    slack: onlyToMembers(slack, roles),
     service,
     health: {
       /** Rejects where the store does not answer. */
@@ -154,7 +156,7 @@ function openWorkspace(parts: Parts, id: string) {
     ...createOnce({ store, clock }),
     projects,
     waiting,
-    roles: createRoles({ store, people, clock, installer: () => installations.installer(id) }),
+    roles,
     runs: createTestRuns(store, home.refresh),
     /** The same for the length of one request, in which projects are looked up once. */
     forRequest: (): Workspace => ({ ...workspace, projects: lookOnce(projects) }),

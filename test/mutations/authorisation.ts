@@ -304,9 +304,9 @@ export const AUTHORISATION: readonly Mutation[] = [
   },
   {
     name: 'somebody whom Slack does not show is a member',
-    file: 'src/commands/permission.ts',
-    from: "if (NOT_SHOWN.has(error.reason)) return 'stranger';",
-    to: 'if (NOT_SHOWN.has(error.reason)) return undefined;',
+    file: PEOPLE,
+    from: "if (person === undefined) return 'stranger';",
+    to: "if (person === undefined) return 'member';",
     tests: ['test/listeners/people.test.ts'],
     only: 'who it is',
   },

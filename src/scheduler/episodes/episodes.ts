@@ -18,6 +18,7 @@ import { episodeReply, episodeRoot } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type Delivery, post, sendReply } from '../deliver.ts';
+import { nameExcluded } from '../mentions.ts';
 
 type Sending = Pick<Delivery, 'signal' | 'possibleDuplicate'>;
 
@@ -118,6 +119,8 @@ async function showEpisodes(workspace: Workspace, key: string, sending: Sending 
       const record = await episodeRecords(workspace.store).get(key);
       const episode = record?.episodes.find(isUnsaid);
       if (record === undefined || episode === undefined) return;
+      const { person } = record.subject;
+      if (person !== undefined && (await workspace.roles.excluded(person)) !== undefined) return;
       await sayNext(workspace, { key, record, episode }, sending);
     }
   });
@@ -168,7 +171,7 @@ function drawRoot({ config }: Workspace, { key, record: { subject }, episode }: 
 async function editRoot(workspace: Workspace, unsaid: Unsaid, ts: string, sending: Sending): Promise<void> {
   const { record, episode } = unsaid;
   const { channel } = record.subject;
-  const message = drawRoot(workspace, unsaid);
+  const message = await nameExcluded(workspace, drawRoot(workspace, unsaid));
   try {
     await workspace.slack.update({ channel, ts }, message, sending.signal);
   } catch (error) {

@@ -64,6 +64,31 @@ export async function pauseAndNotify(
   if (pausing.length > 0) await workspace.home.refresh();
 }
 
+/**
+ * Pauses active schedules of direct messages whose person may no longer use Deckhand, without a word to them.
+ * @returns true if it paused something
+ */
+export async function pauseIfExcluded(
+  workspace: Workspace,
+  kind: ScheduleKind,
+  concerns: (schedule: Schedule) => boolean,
+): Promise<boolean> {
+  const concerned = (await kind.list(workspace)).filter(
+    (schedule) => schedule.state.kind === 'active' && concerns(schedule),
+  );
+  let isPaused = false;
+  for (const schedule of concerned) {
+    const { setUpBy, name: target } = schedule;
+    if ((await workspace.roles.excluded(setUpBy)) === undefined) continue;
+    const reason = `<@${setUpBy}> may not use Deckhand`;
+    const at = workspace.clock.now();
+    await pauseSchedule(workspace, kind, schedule, { kind: 'paused', cause: 'person', reason, at });
+    await workspace.audit.record({ who: 'Deckhand', what: `pause ${kind.command}`, target, result: 'done' });
+    isPaused = true;
+  }
+  return isPaused;
+}
+
 /** "Once this is fixed, resume it with `/deckhand digest resume d7k2`." */
 function resumeSentence({ word }: Pick<Workspace, 'word'>, paused: readonly Schedule[]): string {
   const commands = [...new Set(paused.map(({ resume }) => resume))].slice(0, 5);

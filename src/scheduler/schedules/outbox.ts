@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { isDirect } from '../../core/direct.ts';
 import type { Message } from '../../core/message.ts';
 import type { Job, JobType } from '../../jobs/jobs.ts';
 import { subjectKey } from '../../records/episodes.ts';
-import { type Batch, feedChannelId, type LastResult } from '../../records/schedules.ts';
+import { type Batch, feedChannelId, type LastResult, type Schedule } from '../../records/schedules.ts';
 import { isSlackFailure, isTooLong } from '../../slack/failure.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
@@ -10,7 +11,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { type Delivery, deliver, isUndeliverable, sendReply, undeliverableReason } from '../deliver.ts';
 import { noteOutcomes } from '../episodes/episodes.ts';
 import type { ScheduleKind } from './lifecycle.ts';
-import { pauseWhere } from './notify-owner.ts';
+import { pauseIfExcluded, pauseWhere } from './notify-owner.ts';
 
 /** What a channel is sent of one account, and what is still to be posted. */
 export interface FeedChannel {
@@ -71,6 +72,8 @@ async function postBatch<Doc extends FeedChannel>(
   const batch = doc?.pending.find((pending) => pending.id === batchId);
   if (doc === undefined || batch === undefined) return;
   if (!outbox.isActive(doc)) return;
+  const isMeant = (schedule: Schedule): boolean => feedChannelId(schedule) === id;
+  if (isDirect(doc.channel) && (await pauseIfExcluded(workspace, kind, isMeant))) return;
   try {
     const sending = { signal, possibleDuplicate: attempt > 1 };
     if (batch.root !== undefined)

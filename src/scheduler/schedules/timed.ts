@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isDirect } from '../../core/direct.ts';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { CATCH_UP_MS, type Job, type JobType } from '../../jobs/jobs.ts';
@@ -17,7 +18,7 @@ import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type Chain, continueChain, startChain } from './chain.ts';
 import { expectRoomForSchedule, type ScheduleKind } from './lifecycle.ts';
-import { notifyOwner, pauseWhere, type Reason } from './notify-owner.ts';
+import { notifyOwner, pauseIfExcluded, pauseWhere, type Reason } from './notify-owner.ts';
 import { isServed } from './reconcile-schedules.ts';
 
 /** The job of an occurrence: of which schedule, and when it was due, milliseconds since the epoch. */
@@ -183,6 +184,8 @@ export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
     if (!(await continueChain(workspace, this.#chainOf(record), link))) return undefined;
     const isSnoozed = (record.snoozedUntil ?? 0) > scheduledAt;
     const isMissed = workspace.clock.now() - scheduledAt >= CATCH_UP_MS;
+    if (isDirect(record.channel) && (await pauseIfExcluded(workspace, this, ({ id }) => id === data.id)))
+      return undefined;
     if (isBegun || !(isSnoozed || isMissed)) return record;
     await this.end(workspace, data, { outcome: isSnoozed ? 'snoozed' : 'missed' });
     return undefined;

@@ -102,6 +102,7 @@ const BY_WORD: ReadonlyMap<string, Sentences> = new Map(
       text: 'The person’s Slack account is deactivated.',
       next: 'Choose somebody else, or ask a workspace admin to activate it.',
     },
+    person_excluded: { text: 'That person may not use Deckhand.', next: 'Choose somebody else.' },
     restricted_action_non_threadable_channel: NO_THREADS,
     restricted_action_thread_locked: NO_THREADS,
     cannot_reply_to_message: NO_THREADS,

@@ -127,6 +127,31 @@ describe('"Ask for access" on a refusal', () => {
     await world.slack.until(asked, { what: 'the question to the owner' });
   });
 
+  test('lists the workspace’s people once, however many are refused', async ({ world }) => {
+    world.slack.changePerson(TEAM, PEOPLE.admin, { is_admin: false });
+    for (let at = 0; at < 450; at += 1) world.slack.addPerson(TEAM, { id: `U0P${at}` });
+    world.slack.addPerson(TEAM, { id: 'U0LATE', is_owner: true });
+    const refusals = () =>
+      world.slack
+        .ephemerals(TEAM, PEOPLE.member)
+        .filter(({ text }) => text.includes('<@U0LATE> can give you'));
+    await Promise.all(
+      Array.from({ length: 5 }, () => world.as('member').command(CHANNEL, '/deckhand use storefront')),
+    );
+    await world.slack.until(() => refusals().length === 5);
+    await ask(world, '/deckhand audit');
+    expect(world.slack.calls.filter(({ method }) => method === 'users.list')).toHaveLength(3);
+  });
+
+  test('asks nobody who may not use Deckhand any more', async ({ world }) => {
+    const holders = { operator: [], billing: [], setBy: PEOPLE.admin, setAt: 0 };
+    await world.app.workspaces.open(TEAM).roles.set({ ...holders, admin: [PEOPLE.billing, PEOPLE.admin] });
+    world.slack.changePerson(TEAM, PEOPLE.billing, { is_restricted: true, is_ultra_restricted: true });
+    await askFor(world, 'member', '/deckhand use storefront');
+    await told(world, 'admin', 'asks for the role');
+    expect(dms(world, 'billing')).toEqual([]);
+  });
+
   test('says so where there is no admin to be asked', async ({ world }) => {
     world.slack.changePerson(TEAM, PEOPLE.admin, { is_admin: false });
     await askFor(world, 'member', '/deckhand use storefront');

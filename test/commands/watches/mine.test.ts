@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -19,8 +20,11 @@ async function polls(world: TestWorld): Promise<void> {
 }
 
 describe('watch mine', () => {
-  test.override({ worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } }, connected: true });
+  let ahead = 0;
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
+  test.override({ worldOptions: { clock, env: { NOTICE_INTERVAL_MS: '40' } }, connected: true });
   test.beforeEach(async ({ world }) => {
+    ahead = 0;
     world.slack.invite(TEAM, CHANNEL, 'bot');
     // The names of events are offered.
     deploy(world, 'Kim', true);
@@ -77,6 +81,42 @@ describe('watch mine', () => {
     deploy(world, 'Kim', true, 'mine003');
     await polls(world);
     expect(dms(world)).toHaveLength(1);
+  });
+
+  test.for([
+    ['a deleted person', { deleted: true }],
+    ['a guest who is not allowed', { is_restricted: true, is_ultra_restricted: true }],
+    ['a person of another company', { team_id: 'T0FAR' }],
+  ] as const)('sends nothing to %s, and nobody mentions them', async ([_, change], { world }) => {
+    await claim(world);
+    await ask(world, '/deckhand watch mine all');
+    const channel = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL));
+    await world.as('admin').command(CHANNEL, '/deckhand watch storefront');
+    await world.slack.until(() => channel().includes('is watching'));
+    world.slack.changePerson(TEAM, PEOPLE.member, change);
+    // What was known of them before is 30 s old at most.
+    ahead += 31_000;
+    deploy(world, 'Kim', false, 'theirs1');
+    deploy(world, 'Kim', true, 'theirs2');
+    await world.slack.until(() => channel().includes('theirs1'));
+    expect(channel()).toContain('by Kim');
+    expect(channel()).not.toContain(`<@${PEOPLE.member}>`);
+    const { audit } = world.app.workspaces.open(TEAM);
+    await expect
+      .poll(async () => (await audit.latest(9)).map(({ entry }) => entry.what))
+      .toContain('pause watch');
+    expect(dms(world)).toEqual([]);
+
+    world.slack.changePerson(TEAM, PEOPLE.member, {
+      deleted: false,
+      is_ultra_restricted: false,
+      team_id: TEAM,
+    });
+    ahead += 31_000;
+    await ask(world, '/deckhand watch mine all');
+    deploy(world, 'Kim', true, 'mine003');
+    await world.slack.until(() => shown(world).includes('mine003'));
+    expect(shown(world)).not.toContain('theirs');
   });
 
   test('ends with unwatch mine, and is nobody else’s to end', async ({ world }) => {

@@ -132,10 +132,13 @@ describe('the schedules of an account', () => {
     expect(dms()).toHaveLength(1);
   });
 
-  it('are told of in their channel where the person has left', async () => {
+  it.each([
+    ['has left', { deleted: true }],
+    ['is of another company', { team_id: 'T0FAR' }],
+  ])('are told of in their channel where the person %s', async (_, change) => {
     await world.say('digest add daily 09:00 UTC');
     world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
-    world.slack.changePerson(TEAM, PEOPLE.admin, { deleted: true });
+    world.slack.changePerson(TEAM, PEOPLE.admin, change);
     await world.time.advance(HOUR);
     await world.slack.until(() =>
       world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('Deckhand paused the digest')),
