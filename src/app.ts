@@ -5,7 +5,6 @@ import { commandsFor, START } from './commands/registry.ts';
 import { unfurlLinks } from './commands/unfurls/unfurl.ts';
 import { STEPS } from './commands/workflows/steps.ts';
 import type { Config } from './config.ts';
-import { MINUTE_MS } from './core/clock.ts';
 import { createBackgroundWork } from './listeners/background-work.ts';
 import { healthRoutes, withoutMetrics } from './listeners/health-routes.ts';
 import { installRoutes, lifecycleHandlers, WELCOME } from './listeners/install.ts';
@@ -107,6 +106,7 @@ export function createApp(parts: AppParts) {
   const shared = { ...parts, workspaces, readBody, readSignedBody };
   const background = createBackgroundWork(log);
   const uninstalls = createUninstalls(shared);
+  const chores = listChores(parts, uninstalls);
   const events = { ...lifecycleHandlers({ ...shared, uninstalls }), ...EVENT_HANDLERS };
   const listeners = createListeners({ ...shared, background, registry, receiver, events, steps: STEPS });
   const { afterAcks } = background;
@@ -130,17 +130,14 @@ export function createApp(parts: AppParts) {
   return {
     parts,
     workspaces,
+    chores,
     /** What the configuration allows, in the order of the help. */
     commands: registry.commands,
     /** Starts jobs and the listener. @param onListening called before Slack is reached, which may take long */
     async start(onListening?: (listener: Listener) => void): Promise<Listener> {
       await engine.start();
-      listener = await listen(routes, {
-        host: config.HOST,
-        port: config.PORT,
-        log,
-        onRefused: metrics.refused,
-      });
+      const { HOST: host, PORT: port } = config;
+      listener = await listen(routes, { host, port, log, onRefused: metrics.refused });
       metricsListener = await listenForMetrics(parts, health);
       onListening?.(listener);
       // In the background: Deckhand starts without Slack. With Socket Mode, connecting tries the app token.
@@ -148,7 +145,7 @@ export function createApp(parts: AppParts) {
       const token = config.SLACK_BOT_TOKEN;
       if (token !== undefined)
         void checkBotToken({ token, web, health: tokenHealth, clock, signal: draining.signal });
-      void sweepUninstalled(parts, uninstalls, draining.signal);
+      void chores.uninstalls.run();
       void startSchedules(shared, SCHEDULES, draining.signal);
       await receiver.start();
       return listener;
@@ -176,6 +173,19 @@ export function createApp(parts: AppParts) {
   }
 }
 
+/** Work that each process repeats by itself, in cron lines. Never rejects. */
+function listChores({ store, log }: AppParts, uninstalls: Uninstalls) {
+  const sweep = (kind: string, work: () => Promise<void>) => ({
+    cron: '*/10 * * * *',
+    run: (): Promise<void> =>
+      work().catch((err: unknown) => log.warn({ event: 'sweep_failed', kind, err }, 'Sweep failed')),
+  });
+  return {
+    uninstalls: sweep('uninstalls', uninstalls.sweep),
+    expiredDocuments: sweep('expired documents', store.sweep),
+  };
+}
+
 /** How Slack reaches us: by signed requests to our listener, or over a connection that we open. */
 function openReceiver(parts: AppParts & { readBody: ReadBody; readSignedBody: ReadBody }): {
   receiver: Receiver;
@@ -195,22 +205,4 @@ async function listenForMetrics({ config, log }: AppParts, routes: Routes): Prom
   const listener = await listen(routes, { host, port, variable: 'METRICS_PORT', log });
   log.info({ event: 'metrics_listening', host, metricsPort: listener.port }, 'metrics and probes are served');
   return listener;
-}
-
-const SWEEP_INTERVAL_MS = 10 * MINUTE_MS;
-
-/** Takes what was written behind an uninstall. */
-async function sweepUninstalled(
-  { clock, log }: AppParts,
-  uninstalls: Uninstalls,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    await uninstalls
-      .sweep()
-      .catch((err: unknown) =>
-        log.warn({ event: 'sweep_failed', err }, 'what an uninstall left is swept later'),
-      );
-    await clock.sleep(SWEEP_INTERVAL_MS, signal).catch(() => undefined);
-  }
 }

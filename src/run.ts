@@ -1,6 +1,8 @@
 import { flushCompileCache } from 'node:module';
 import process from 'node:process';
+import { schedule, shutdown } from 'node-cron';
 import { CONFIG_EXIT_CODE, type Config, readVersion, TEMPORARY_EXIT_CODE } from './config.ts';
+import { MINUTE_MS } from './core/clock.ts';
 import { ListenError } from './listeners/receivers/http-server.ts';
 import { createLog, type Logger } from './observability/log.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
@@ -15,6 +17,9 @@ const CUT_MS = 24_000;
 /** Where there may be other replicas, proxies that ask for readiness each second lead everything to them after this. */
 const NOTICED_MS = 3_000;
 
+/** A process that is busy at the minute does the work a little later. */
+const CHORES = { missedExecutionTolerance: 5 * MINUTE_MS, suppressMissedWarning: true };
+
 /** Opens everything, and handles signals: Deckhand as a process. Ends the process where it cannot start. */
 export async function run(config: Config): Promise<void> {
   const log = createLog(config.LOG_LEVEL);
@@ -27,6 +32,7 @@ export async function run(config: Config): Promise<void> {
       endOnSignal(opened, config, tracing, log);
       logPort(log, config, port);
     });
+    for (const { cron, run } of Object.values(opened.app.chores)) schedule(cron, run, CHORES);
     flushCompileCache();
   } catch (error) {
     endUnstarted(error, config, log);
@@ -64,6 +70,7 @@ function endOnSignal({ app, close }: Opened, { STORE_URL }: Config, tracing: Tra
       log.warn({ event: 'drain_cut' }, 'unfinished work continues at the next start');
       process.exit(0);
     }, CUT_MS).unref();
+    void shutdown();
     await app.stop(DRAIN_MS, isPostgres(STORE_URL) ? NOTICED_MS : 0);
     await close();
     await tracing.close();

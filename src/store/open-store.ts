@@ -5,14 +5,13 @@ import { createStore, type Database, type DocumentsOptions } from './documents.t
 import { type Access, openSqlite } from './sqlite.ts';
 import { type Collection, GLOBAL, type Store, StoreError } from './store.ts';
 
-const SWEEP_INTERVAL_MS = 10 * 60_000;
 const SQLITE = 'sqlite://';
 
 export interface StoreOptions extends Omit<DocumentsOptions, 'clock'> {
   clock?: Clock;
   /** `alone` by default. */
   access?: Access;
-  /** Told of what fails behind the scenes and is tried again: lost connections, removing expired documents. */
+  /** Called for lost connections, which are opened again. */
   onError?: (error: Error) => void;
 }
 
@@ -30,17 +29,7 @@ export interface OpenStore extends Store {
 export async function openStore(url: string, options: StoreOptions = {}): Promise<OpenStore> {
   const { clock = systemClock, access = 'alone', onError = (error) => process.emitWarning(error) } = options;
   const { database, sqlite } = await connect(url, access, onError);
-  const sweep = (): void => void database.sweep().catch(onError);
-  const timer = access === 'read' ? undefined : setInterval(sweep, SWEEP_INTERVAL_MS).unref();
-  return {
-    ...createStore(database, { clock, onUnreadable: options.onUnreadable }),
-    sqlite,
-    database,
-    close: async () => {
-      clearInterval(timer);
-      await database.close();
-    },
-  };
+  return { ...createStore(database, { clock, onUnreadable: options.onUnreadable }), sqlite, database };
 }
 
 async function connect(

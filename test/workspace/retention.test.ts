@@ -1,22 +1,33 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
-import { openSqlite } from '../../src/store/sqlite.ts';
+import { z } from 'zod';
+import { openStore } from '../../src/store/open-store.ts';
+import { createMachineClock } from '../process/machine-clock.ts';
 import { enroll } from '../support/asking.ts';
+import { startDeckhand } from '../support/deckhand-process.ts';
 import { test } from '../support/fixtures.ts';
-import { CHANNEL, TEAM, type TestWorld } from '../support/test-world.ts';
+import { bundledFile } from '../support/program.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { CHANNEL, environment, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const DAY_MS = 86_400_000;
 /** How long each of them is kept, in days; docs/security.md says the same. */
-const KEPT = { audit: 400, runs: 30, forms: 1, deliveries: 7 };
+const KEPT = { audit: 400, runs: 30, once: 30, forms: 1, deliveries: 7 };
 
-function inDatabase<T>({ folder }: TestWorld, work: (database: DatabaseSync) => T): T {
+const OLD_NOTES = "SELECT key FROM keyv WHERE key LIKE '%/notes/old'";
+
+function inDatabase<T>({ folder }: Pick<TestWorld, 'folder'>, work: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(join(folder, 'deckhand.sqlite'));
   try {
     return work(database);
   } finally {
     database.close();
   }
+}
+
+function expireAll(database: DatabaseSync): void {
+  database.exec('UPDATE keyv SET expires = 1 WHERE expires IS NOT NULL');
 }
 
 function endsOf(world: TestWorld, collection: string): number[] {
@@ -53,11 +64,35 @@ test('what is kept for a time has an end, and is deleted after it', async ({ wor
   }
 
   await world.restart(async () => {
-    inDatabase(world, (database) => database.exec('UPDATE keyv SET expires = 1 WHERE expires IS NOT NULL'));
-    const { database: opened } = await openSqlite(join(world.folder, 'deckhand.sqlite'), 'alone');
-    await opened.sweep();
-    await opened.close();
+    inDatabase(world, expireAll);
+    const store = await openStore(world.config.STORE_URL);
+    await store.sweep();
+    await store.close();
     for (const collection of Object.keys(KEPT)) expect(endsOf(world, collection), collection).toEqual([]);
     expect(endsOf(world, 'digests')).toHaveLength(1);
   });
+});
+
+test('a process deletes by itself, every ten minutes, what has expired', async ({ world }) => {
+  const { slack, service, config } = world;
+  const folder = await temporaryFolder();
+  const clock = createMachineClock(join(folder, 'clock'));
+  const place = environment(slack, service, config.SLACK_BOT_TOKEN ?? '', folder);
+  const store = await openStore(place.STORE_URL ?? '');
+  await store
+    .of(TEAM)
+    .collection('notes', z.string())
+    .put('old', 'expired', Date.now() + DAY_MS);
+  await store.close();
+  inDatabase({ folder }, expireAll);
+  const tenMinutes = 600_000;
+  const entry = await bundledFile();
+  clock.set(tenMinutes - (Date.now() % tenMinutes) - 6_000);
+  const deckhand = await startDeckhand({ ...place, ...clock.env }, [], entry);
+  const left = () => inDatabase({ folder }, (database) => database.prepare(OLD_NOTES).all());
+  expect(left()).toHaveLength(1);
+  await expect.poll(left, { timeout: 20_000 }).toEqual([]);
+  deckhand.signal('SIGTERM');
+  expect(await deckhand.ended).toBe(0);
+  expect(deckhand.errors).toEqual([]);
 });

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openStore } from '../../../src/store/open-store.ts';
 import { createUninstalls } from '../../../src/workspace/uninstalls.ts';
 import { DATABASES } from '../../store/databases.ts';
 import { ask } from '../../support/asking.ts';
@@ -75,9 +74,7 @@ async function sweep(): Promise<void> {
   const { parts, workspaces } = world.app;
   const clock = { ...parts.clock, now: () => parts.clock.now() + 600_000 };
   await createUninstalls({ ...parts, workspaces, clock }).sweep();
-  const { database, close } = await openStore(world.config.STORE_URL, { access: 'beside' });
-  await database.sweep();
-  await close();
+  await parts.store.sweep();
 }
 
 describe('the events of an installation', () => {
