@@ -40,6 +40,7 @@ function namesIn(url: string): Record<string, string> {
 const PASSES = true;
 
 const SCHEMA_HINT = 'Have their owner run what deckhand schema prints.';
+const GRANT_HINT = 'Have its owner grant it. docs/operations.md lists the rights.';
 const TLS_HINT = 'Correct sslmode or sslrootcert in STORE_URL.';
 
 const LOCKED: Fault = [
@@ -79,7 +80,11 @@ const POSTGRES_FAULTS: ReadonlyArray<[is: RegExp, ...Fault]> = [
     'Postgres at {server} does not let this user in. Correct STORE_URL, or the rules in pg_hba.conf.',
   ],
   [/^3D000/, 'Postgres at {server} has no database {database}. Create it, or correct STORE_URL.'],
-  [/^42501/, `The user of STORE_URL lacks a right in {database} at {server}: {message}. ${SCHEMA_HINT}`],
+  [
+    /^42501.* (for schema public|for database|must be owner)/,
+    `The user of STORE_URL may not create tables in {database} at {server}: {message}. ${SCHEMA_HINT}`,
+  ],
+  [/^42501/, `The user of STORE_URL lacks a right in {database} at {server}: {message}. ${GRANT_HINT}`],
   [/^(42P01|3F000)/, `Something is missing in {database} at {server}: {message}. ${SCHEMA_HINT}`],
   [/^25006/, 'Postgres at {server} is a standby that can only be read. Give STORE_URL the primary.'],
   [/^53300/, 'Postgres at {server} has no free connections. Allow more of them.', PASSES],

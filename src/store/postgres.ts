@@ -69,10 +69,22 @@ async function isMissing(pool: pg.Pool): Promise<boolean> {
 
 /** Where they are missing: who owns them may be another role, which made them by `deckhand schema`. */
 async function makeTables(pool: pg.Pool): Promise<void> {
-  if (!(await isMissing(pool))) return;
+  if (!(await isMissing(pool))) return expectRights(pool);
   // One replica at a time, because concurrent ones fail each other. Statements that are sent together are one transaction,
   // and the lock ends with it.
   await pool.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK}); ${POSTGRES_SCHEMA}`);
+}
+
+const LACKING = `SELECT privilege || ' on ' || oid::regclass AS right
+  FROM pg_class CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
+  WHERE NOT has_table_privilege(oid, privilege) AND relkind IN ('r', 'p') AND (relnamespace = to_regnamespace('pgboss')
+    OR oid IN (to_regclass('public.keyv'), to_regclass('public.deckhand_leases'))) LIMIT 1`;
+
+/** @throws what Postgres itself would throw at the first use of a right that was not granted */
+async function expectRights(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ right: string }>(LACKING);
+  if (rows[0] !== undefined)
+    throw Object.assign(new Error(`${rows[0].right} is not granted`), { code: '42501' });
 }
 
 /**

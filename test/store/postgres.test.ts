@@ -7,12 +7,17 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
+import { getConstructionPlans } from 'pg-boss';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { systemClock } from '../../src/core/clock.ts';
+import { openBackend } from '../../src/open.ts';
+import { type StartFault, startFault } from '../../src/run.ts';
 import { storeFault } from '../../src/store/database-fault.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { POSTGRES_SCHEMA } from '../../src/store/postgres.ts';
 import type { Store } from '../../src/store/store.ts';
+import { SCHEMA } from '../../src/transfer/schema.ts';
 import { freePort } from '../support/free-port.ts';
 import { emptyDatabase, freshDatabase } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -157,7 +162,23 @@ test('a database that cannot be reached is told without its password', async () 
 });
 
 describe('a user who may create nothing', () => {
-  const RIGHTS = `GRANT SELECT, INSERT, UPDATE, DELETE ON public.keyv, public.deckhand_leases TO`;
+  const GRANTS = [
+    'GRANT SELECT, INSERT, UPDATE, DELETE ON public.keyv, public.deckhand_leases TO $USER;',
+    'GRANT USAGE ON SCHEMA pgboss TO $USER;',
+    'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA pgboss TO $USER;',
+  ];
+  const MADE = [POSTGRES_SCHEMA, getConstructionPlans(), ...GRANTS];
+
+  /** How a start on this database ends; undefined if it goes well. */
+  async function startAs(url: string): Promise<StartFault | undefined> {
+    try {
+      const { engine, close } = await openBackend(url, { clock: systemClock });
+      await engine.start().finally(() => engine.stop(0).then(close));
+      return undefined;
+    } catch (error) {
+      return startFault(error, url);
+    }
+  }
 
   /** The address of a database with these statements, for a user of its own. */
   async function asUser(...statements: string[]): Promise<{ url: string; user: string }> {
@@ -173,33 +194,59 @@ describe('a user who may create nothing', () => {
     return { url: own.href, user };
   }
 
-  test('needs none where the owner made the tables, and the documentation says which rights', async () => {
-    const { url } = await asUser(POSTGRES_SCHEMA, `${RIGHTS} $USER`);
-    const [store] = await replicas(url, 1);
-    const counters = store?.of('T1').collection('counters', Counter);
-    await counters?.put('n', { count: 1 });
-    await counters?.update('n', () => ({ count: 2 }));
-    expect(await counters?.list()).toEqual([{ id: 'n', doc: { count: 2 } }]);
-    await store?.erase('T1');
-    expect(await counters?.get('n')).toBeUndefined();
+  test('needs no other rights than the documentation lists, once its owner has run what deckhand schema prints', async () => {
+    const schema = (await SCHEMA.run({ words: [], options: {}, env: {} })) ?? '';
+    // After an upgrade it is run again.
+    const { url } = await asUser(schema, schema, ...GRANTS);
+    const { store, engine, close } = await openBackend(url, { clock: systemClock });
+    const counters = store.of('T1').collection('counters', Counter);
+    await counters.put('n', { count: 1 });
+    await counters.update('n', () => ({ count: 2 }));
+    expect(await counters.list()).toEqual([{ id: 'n', doc: { count: 2 } }]);
+    await store.erase('T1');
+    expect(await counters.get('n')).toBeUndefined();
+    await engine.start();
+    await engine.send('T1', { queue: 'q', schema: Counter }, { count: 1 });
+    expect((await engine.stats()).q?.waiting).toBe(1);
+    await engine.stop(0);
+    await close();
     const docs = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
-    expect(docs).toContain(RIGHTS);
+    for (const grant of GRANTS) expect(docs).toContain(grant.replace('$USER', 'deckhand'));
   });
 
   test.each([
+    ['the tables', [], 'may not create tables', 'permission denied for schema public. Have their owner run'],
+    ['the schema', ['DROP SCHEMA public'], 'schema "public" does not exist'],
     [
-      'the tables',
-      [],
-      /permission denied for schema public\. Have their owner run what deckhand schema prints\.$/,
+      'a right',
+      [
+        POSTGRES_SCHEMA,
+        'GRANT SELECT ON public.keyv TO $USER',
+        'GRANT ALL ON public.deckhand_leases TO $USER',
+      ],
+      'INSERT on keyv is not granted. Have its owner grant it',
     ],
-    ['a right', [POSTGRES_SCHEMA], /permission denied for table keyv\. /],
-    ['the schema', ['DROP SCHEMA public'], /schema "public" does not exist\. /],
-  ])('is told in one sentence that %s is missing', async (_, statements, sentence) => {
+    ['UPDATE', [...MADE, 'REVOKE UPDATE ON public.keyv FROM $USER'], 'UPDATE on keyv is not granted'],
+    [
+      'DELETE',
+      [...MADE, 'REVOKE DELETE ON public.deckhand_leases FROM $USER'],
+      'DELETE on deckhand_leases is not granted',
+    ],
+    [
+      'INSERT on jobs',
+      [...MADE, 'REVOKE INSERT ON pgboss.job_common FROM $USER'],
+      'INSERT on pgboss.job_common is not granted',
+    ],
+    [
+      'the use of a schema',
+      [...MADE, 'REVOKE USAGE ON SCHEMA pgboss FROM $USER'],
+      'permission denied for schema pgboss. Have its owner grant it',
+    ],
+  ])('is told in one sentence what is missing: %s', async (_, statements, ...words) => {
     const { url } = await asUser(...statements);
-    await expect(openStore(url)).rejects.toMatchObject({
-      message: expect.stringMatching(sentence),
-      isTemporary: false,
-    });
+    const fault = await startAs(url);
+    expect(fault).toMatchObject({ exitCode: 78 });
+    for (const each of words) expect(fault?.sentence).toContain(each);
   });
 });
 
