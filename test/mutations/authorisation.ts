@@ -69,7 +69,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   {
     name: 'an "Undo" of another kind is carried out',
     file: 'src/scheduler/schedules/lifecycle.ts',
-    from: '(removal.kind ?? kind.command) !== kind.command',
+    from: 'removal.kind !== kind.command',
     to: 'kind.command === ""',
     tests: ['test/security/small.test.ts'],
     only: 'X18',

@@ -86,7 +86,7 @@ const Removal = z.object({
   removed: z.array(z.unknown()),
   channel: z.string().optional(),
   /** The command of their kind; a button may name a removal of another one. */
-  kind: z.string().optional(),
+  kind: z.string(),
   /** The request that brought them back, which may be repeated after a kill. */
   undoneBy: z.string().optional(),
 });
@@ -126,7 +126,7 @@ export async function undoRemoval<R>(
   const restored = await workspace.store.exclusive(SCHEDULES_LOCK, async () => {
     const removal = await removals(workspace).get(removedBy);
     const isOpen = (removal?.undoneBy ?? undoneBy) === undoneBy;
-    if (removal === undefined || !isOpen || (removal.kind ?? kind.command) !== kind.command) return undefined;
+    if (removal === undefined || !isOpen || removal.kind !== kind.command) return undefined;
     const { removed, channel } = removal;
     if (channel !== undefined) await expectAllowed({ channel });
     // A repetition after a kill has been let in before.
