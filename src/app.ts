@@ -11,10 +11,10 @@ import { installRoutes, lifecycleHandlers, WELCOME } from './listeners/install.t
 import { CONFIRM_LINK, linkRoutes } from './listeners/link.ts';
 import { createListeners } from './listeners/listeners.ts';
 import { mcpRoutes } from './listeners/mcp/routes.ts';
-import { publicRoutes } from './listeners/pages.ts';
+import { publicRoutes, readBasePath } from './listeners/pages.ts';
 import { LIFECYCLE_EVENTS } from './listeners/payloads/payloads.ts';
 import { createHttpReceiver } from './listeners/receivers/http-receiver.ts';
-import { type Listener, listen, type Routes } from './listeners/receivers/http-server.ts';
+import { type Listener, listen, type Routes, withBasePath } from './listeners/receivers/http-server.ts';
 import {
   createBodyReader,
   createSignedBodyReader,
@@ -118,13 +118,11 @@ export function createApp(parts: AppParts) {
   let stopping: Promise<void> | undefined;
 
   const health = healthRoutes(parts, () => draining.signal.aborted);
+  const pages = { ...publicRoutes(shared), ...installRoutes(shared), ...linkRoutes(shared) };
   const routes: Routes = {
-    ...slackRoutes,
+    ...withBasePath({ ...slackRoutes, ...mcpRoutes(shared), ...pages }, readBasePath(config.PUBLIC_URL)),
+    // A proxy keeps these from the world by their exact paths.
     ...(config.METRICS_PORT === undefined ? health : withoutMetrics(health)),
-    ...mcpRoutes(shared),
-    ...publicRoutes(shared),
-    ...installRoutes(shared),
-    ...linkRoutes(shared),
   };
 
   return {

@@ -72,7 +72,7 @@ const COOKIE = 'deckhand-install';
 
 /** What installing needs of the process. */
 interface InstallParts extends Pick<Parts, 'clock' | 'installations' | 'log'> {
-  config: Pick<Settings, 'SLACK_COMMAND' | 'SUPPORT_URL'>;
+  config: Pick<Settings, 'SLACK_COMMAND' | 'SUPPORT_URL' | 'PUBLIC_URL'>;
   workspaces: Workspaces;
 }
 

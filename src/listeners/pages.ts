@@ -1,19 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isThisMachine } from '../core/http.ts';
+import type { Settings } from '../core/settings.ts';
 import { frontPage, type Page, pageOf, privacyPage } from '../views/public/pages.ts';
 import type { Parts } from '../workspace/workspace.ts';
 import { type Routes, sendText, withHead } from './receivers/http-server.ts';
 
-/** Every page has the operator's way to help, where there is one. */
+/** Every page has the operator's way to help, if there is one. Links to our own pages keep the path of the public address. */
 export function sendPage(
   response: ServerResponse,
   status: number,
   page: Page,
-  { SUPPORT_URL: help }: { SUPPORT_URL?: string | undefined },
+  { SUPPORT_URL: help, PUBLIC_URL }: Pick<Settings, 'SUPPORT_URL' | 'PUBLIC_URL'>,
 ): void {
-  const links = help === undefined ? [] : [{ label: 'Get help', url: help }];
-  const whole = { ...page, links: [...(page.links ?? []), ...links] };
-  sendText(response, status, pageOf(whole), 'text/html');
+  const basePath = readBasePath(PUBLIC_URL);
+  const own = (page.links ?? []).map(({ label, url }) => ({
+    label,
+    url: url.startsWith('/') ? `${basePath}${url}` : url,
+  }));
+  const links = help === undefined ? own : [...own, { label: 'Get help', url: help }];
+  sendText(response, status, pageOf({ ...page, links }), 'text/html');
+}
+
+/** The path of the public address, without a slash at its end. */
+export function readBasePath(publicUrl: string | undefined): string {
+  return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 }
 
 /** Browsers take such a cookie from this very host over https alone, with the path `/`. */

@@ -18,6 +18,16 @@ export function withHead(routes: Routes): Routes {
   return { ...routes, ...Object.fromEntries(heads) };
 }
 
+/** Answers under the path of the public address as well, which a proxy may pass on or not, and with a slash at the end. */
+export function withBasePath(routes: Routes, basePath: string): Routes {
+  const all = Object.entries(routes).flatMap(([route, handler]) => {
+    const [method, path = ''] = route.split(' ');
+    const paths = [path, `${basePath}${path}`].map((each) => each.replace(/\/$/, ''));
+    return paths.flatMap((each) => [each || '/', `${each}/`].map((name) => [`${method} ${name}`, handler]));
+  });
+  return Object.fromEntries(all);
+}
+
 const STYLE_DIGEST = hash('sha256', PAGE_STYLE, 'base64');
 
 /** Every page and answer: nothing is cached, framed, guessed at or loaded from elsewhere. */
