@@ -1,8 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { DAY_MS } from '../core/clock.ts';
 import { isThisMachine } from '../core/http.ts';
 import type { Settings } from '../core/settings.ts';
-import { frontPage, type Page, pageOf, privacyPage } from '../views/public/pages.ts';
+import { KEPT_MS as AUDIT_MS, MAX_AUDIT_ROWS } from '../records/audit.ts';
+import { QUIET_MS } from '../records/episodes.ts';
+import { KEPT_MS as RUNS_MS } from '../records/test-runs.ts';
+import { KEPT_MS as DELIVERIES_MS } from '../scheduler/deliver.ts';
+import { KEPT_MS as SERVERS_MS } from '../scheduler/servers/provisioning.ts';
+import { KEPT_MS as ORDERS_MS } from '../scheduler/servers/server-order.ts';
+import { frontPage, type Page, pageOf, privacyPage, type Retention } from '../views/public/pages.ts';
 import type { Parts } from '../workspace/workspace.ts';
+import { CLAIM_MS } from './pipeline/run-interaction.ts';
 import { type Routes, sendText, withHead } from './receivers/http-server.ts';
 
 /** Every page has the operator's way to help, if there is one. Links to our own pages keep the path of the public address. */
@@ -52,6 +60,20 @@ export function isPublic(url: URL): boolean {
   return url.protocol === 'https:' || !isThisMachine(url.hostname);
 }
 
+function readRetention(): Retention {
+  const inDays = (ms: number): number => ms / DAY_MS;
+  return {
+    audit: inDays(AUDIT_MS),
+    auditRows: MAX_AUDIT_ROWS,
+    runs: inDays(RUNS_MS),
+    episodes: inDays(QUIET_MS),
+    orders: inDays(ORDERS_MS),
+    clicks: inDays(CLAIM_MS),
+    servers: inDays(SERVERS_MS),
+    deliveries: inDays(DELIVERIES_MS),
+  };
+}
+
 /** What a stranger sees: what Deckhand is, and what it stores. */
 export function publicRoutes({ config, installations }: Pick<Parts, 'config' | 'installations'>): Routes {
   const installPath = installations.byOauth === undefined ? undefined : '/slack/install';
@@ -59,5 +81,5 @@ export function publicRoutes({ config, installations }: Pick<Parts, 'config' | '
   const show = (page: Page): Routes[string] => {
     return (_, response) => sendPage(response, 200, page, config);
   };
-  return withHead({ 'GET /': show(front), 'GET /privacy': show(privacyPage()) });
+  return withHead({ 'GET /': show(front), 'GET /privacy': show(privacyPage(readRetention())) });
 }

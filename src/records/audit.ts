@@ -15,7 +15,7 @@ export const AuditEntry = z.object({
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-const KEPT_MS = 400 * DAY_MS;
+export const KEPT_MS = 400 * DAY_MS;
 /** Rows of a workspace. */
 export const MAX_AUDIT_ROWS = 50_000;
 /** Older rows are deleted once in so many entries. */

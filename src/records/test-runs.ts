@@ -77,7 +77,7 @@ function makeRunId({ startedAt, target }: Pick<Run, 'startedAt' | 'target'>): st
 /** Points to the latest run of a target. */
 const LatestRun = z.object({ run: z.string() });
 
-const KEPT_MS = 30 * DAY_MS;
+export const KEPT_MS = 30 * DAY_MS;
 /** Time for the thread of a replaced run to be completed. */
 const REPLACED_KEPT_MS = DAY_MS;
 

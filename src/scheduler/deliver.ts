@@ -101,7 +101,7 @@ export async function sendReply(
 }
 
 /** Longer than any occurrence is still posted. */
-const KEPT_MS = 7 * DAY_MS;
+export const KEPT_MS = 7 * DAY_MS;
 
 const Sent = z.object({ ts: z.string() });
 

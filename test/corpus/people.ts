@@ -599,7 +599,20 @@ export const PEOPLE: readonly Subject[] = [
     'by OAuth': () => [WORD, '/slack/install'],
     'one workspace': () => [WORD, undefined],
   }),
-  subject(privacyPage, { asked: () => [] }),
+  subject(privacyPage, {
+    asked: () => [
+      {
+        audit: 400,
+        auditRows: 50_000,
+        runs: 30,
+        episodes: 7,
+        orders: 30,
+        clicks: 30,
+        servers: 7,
+        deliveries: 7,
+      },
+    ],
+  }),
   subject(installPage, {
     asked: () => ['https://slack.com/oauth/v2/authorize', 'https://slack.com/oauth/v2/authorize?groups'],
   }),

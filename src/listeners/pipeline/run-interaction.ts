@@ -94,7 +94,7 @@ function actionContext({ workspace, caller, request, handles }: Interaction<'act
   };
 }
 
-const CLAIM_MS = 30 * DAY_MS;
+export const CLAIM_MS = 30 * DAY_MS;
 
 /**
  * The same click on the same message counts once. The button goes away while it is carried out, and comes back where

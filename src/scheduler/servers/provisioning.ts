@@ -109,7 +109,7 @@ function openFollowedServers(store: WorkspaceStore): Collection<FollowedServer> 
 }
 
 /** Longer than a server is followed, and than a request is sent again. */
-const KEPT_MS = 7 * DAY_MS;
+export const KEPT_MS = 7 * DAY_MS;
 
 /** Has a server followed in its message, once however often it is sent. */
 export async function followServer(

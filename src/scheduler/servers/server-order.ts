@@ -49,7 +49,7 @@ export const ServerOrder = z.object({
 export type ServerOrder = z.infer<typeof ServerOrder>;
 
 /** A form that was cut off by a kill is carried out again, and must find its order until then. */
-const KEPT_MS = 30 * DAY_MS;
+export const KEPT_MS = 30 * DAY_MS;
 
 /** The orders by their id. */
 export function createOrders({ store }: Pick<Workspace, 'store'>) {

@@ -25,8 +25,22 @@ export function frontPage(word: string, installPath: string | undefined): Page {
   };
 }
 
+/** How long what is stored stays, in days. */
+export interface Retention {
+  audit: number;
+  /** Of a workspace. */
+  auditRows: number;
+  runs: number;
+  /** After the end of an episode, and without news before it. */
+  episodes: number;
+  orders: number;
+  clicks: number;
+  servers: number;
+  deliveries: number;
+}
+
 /** The short form of docs/security.md, which has the whole table. */
-export function privacyPage(): Page {
+export function privacyPage(days: Retention): Page {
   return {
     title: 'Privacy',
     text: 'What Deckhand stores about you and your workspace, and for how long.',
@@ -37,16 +51,21 @@ export function privacyPage(): Page {
           'The workspace’s installation: its name, who installed Deckhand, and its tokens, which are encrypted.',
           'Each connected account of the deployment service: its name, e-mail address and API key. The key is encrypted; disconnecting the account deletes it.',
           'Your link to your own user at the service, if you made one. Its tokens are encrypted; unlinking deletes them.',
-          'Ids of channels, people and groups with their roles and settings, and the schedules that you set up.',
+          'The name at the service that you claimed, until you give it up.',
+          'Ids of channels, people and groups with their roles and settings.',
+          'The schedules that you set up, with their projects and servers and with what they last told of: names, revisions, results. Integrations that you set up: their name, type and identifier.',
         ],
       },
       {
         title: 'Stored for a limited time',
         items: [
-          'Who did what in Deckhand, and with what result: 400 days, the newest 50,000 entries at most.',
-          'The latest test runs, and which buttons were used: 30 days.',
-          'Which digests and notices were delivered: 7 days.',
-          'Everything else, such as a command that waits for an account: 24 hours at most.',
+          `Who did what in Deckhand, and with what result: ${days.audit} days, the newest ${days.auditRows.toLocaleString('en')} entries at most.`,
+          `Test runs, with their projects, servers and results: ${days.runs} days.`,
+          `What fails in a project that a channel follows, with revisions, servers, who deployed and who is on it: until ${days.episodes} days after it ended. Without news it ends by itself after ${days.episodes} days.`,
+          `Who ordered which server: ${days.orders} days. New servers whose set-up is shown: ${days.servers} days.`,
+          `Which buttons were used, and which kinds of message your Slack does not take: ${days.clicks} days.`,
+          `Which digests and notices were delivered: ${days.deliveries} days.`,
+          'Everything else, such as a form that was sent or a command that waits for an account: 24 hours at most.',
         ],
       },
       {
@@ -54,7 +73,7 @@ export function privacyPage(): Page {
         items: [
           'Messages in your channels: Deckhand has no permission to read them.',
           'Passwords, and keys outside the encrypted store.',
-          'What the deployment service answers, beyond the names that are needed to show it.',
+          'What else the deployment service answers.',
         ],
       },
       {
@@ -65,7 +84,7 @@ export function privacyPage(): Page {
         ],
       },
     ],
-    next: 'Uninstalling the app deletes everything of the workspace from the database at once.',
+    next: 'Uninstalling the app deletes everything of the workspace from the database at once; only a mark that it was taken out can stay.',
     links: [{ label: 'About Deckhand', url: '/' }],
   };
 }
