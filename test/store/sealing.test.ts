@@ -13,6 +13,7 @@ import {
   type Field,
   rotateKeys,
   type WorkspaceSealer,
+  wrappedKeys,
 } from '../../src/store/sealer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { byLength } from '../support/length.ts';
@@ -63,6 +64,19 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
       expect(inspect(refused)).not.toContain(other.slice(4));
     }
     await checkKeys(keysOf(NEW, OLD), store);
+  });
+
+  test('opens nothing with the data key of another workspace, moved to where its own was', async () => {
+    const store = await open(await fresh());
+    const [one, other] = ['T1', 'T2'].map((workspace) => createSealer(keysOf(OLD), store).of(workspace));
+    await other?.seal(FIELD, 'of another');
+    await one?.seal(FIELD, 'secret');
+    const keys = wrappedKeys(store);
+    const moved = await keys.get('T2');
+    await keys.update('T1', () => moved);
+    // Whoever can change rows, but has no key, could otherwise choose what this workspace seals with.
+    const sealed = createSealer(keysOf(OLD), store).of('T1').seal(FIELD, 'new secret');
+    await expect(sealed).rejects.toThrow('another key under the id old');
   });
 
   test('takes a key for another where it opens no data key of its id', async () => {

@@ -445,6 +445,26 @@ test('programs that read leave a run alone that a Deckhand follows', async () =>
   expect(JSON.stringify(world.slack.messages(TEAM, CHANNEL))).not.toMatch(/stopped|restarted/i);
 });
 
+test('a watch of one’s own deployments is neither printed nor removed', async () => {
+  const { world, url } = await openConnected();
+  world.service.world.addDeployment({
+    account: ACCOUNT,
+    project: 'storefront',
+    succeeded: true,
+    user: 'Kim',
+  });
+  await ask(world, '/deckhand me Kim');
+  expect(await ask(world, '/deckhand watch mine')).toContain('of your own deployments');
+  const text = await exported(url);
+  expect(text).not.toContain(PEOPLE.member);
+  expect(parse(text).watches).toEqual({});
+  await world.restart(async () => {
+    expect((await apply(world.config, text)).out).toBe('Nothing to change.\n');
+    await forgetRelease(url);
+  });
+  expect(await ask(world, '/deckhand unwatch mine')).not.toContain('no watch');
+});
+
 test('the file may have every setting of a channel', () => {
   const all = {
     account: 'a',

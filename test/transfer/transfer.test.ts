@@ -194,6 +194,15 @@ test('a backup is taken while a Deckhand runs on the store', async () => {
   expectSentence(await migrate(url, await temporarySqlite()), 75, 'in use by another Deckhand');
 });
 
+test('nothing is moved into a store that has a job alone', async () => {
+  const [from, to] = [await temporarySqlite(), await temporarySqlite()];
+  await furnish(from);
+  const { engine, close } = await openBackend(to, { clock: systemClock });
+  await send(engine, 1, { at: Date.now() + 3_600_000 });
+  await close();
+  expectSentence(await migrate(from, to), 78, 'is not empty');
+});
+
 test('a Postgres store is not moved while a Deckhand runs on it', async () => {
   const url = await freshDatabase();
   const running = await openBackend(url, { clock: systemClock });
