@@ -65,6 +65,18 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
     return (await undefinedOnSlackError(asked)) ?? false;
   }
 
+  /** Slack's own admins who can act; the installer counts as one. */
+  async function slackAdmins(team: string | undefined): Promise<string[]> {
+    const installedBy = await activeOf(people, [(await installer()) ?? []].flat());
+    return [...new Set([...installedBy, ...(await people.admins(team))])];
+  }
+
+  async function haveWayIn(owners: readonly string[], grants: Grants | undefined): Promise<boolean> {
+    if (grants === undefined) return true;
+    for (const owner of owners) if (await isIn(owner, grants, 'admin')) return true;
+    return isOrphaned(grants);
+  }
+
   async function excluded(user: string): Promise<Excluded | undefined> {
     const membership = await people.membership(user);
     if (membership === 'member') return undefined;
@@ -99,8 +111,16 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
       const grants = await stored.get(GRANTS_ID);
       const named = grants === undefined ? [] : await activeOf(people, await namedAdmins(people, grants));
       if (named.length > 0) return named;
-      const installedBy = await activeOf(people, [(await installer()) ?? []].flat());
-      return [...new Set([...installedBy, ...(await people.admins(team))])];
+      return slackAdmins(team);
+    },
+    /**
+     * True if a change would leave none of the workspace's own admins and owners among the admins.
+     * @param by who makes it, and counts as theirs if Slack lists none
+     */
+    async takesLastWayIn(after: Grants, by: string, team: string | undefined): Promise<boolean> {
+      const listed = (await undefinedOnSlackError(slackAdmins(team))) ?? [];
+      const owners = listed.length === 0 ? [by] : listed;
+      return (await haveWayIn(owners, await stored.get(GRANTS_ID))) && !(await haveWayIn(owners, after));
     },
     /** Adds one holder; without grants so far, Slack's own admins stay admins. */
     async give(user: string, role: GivenRole, by: string): Promise<void> {

@@ -1,14 +1,17 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { withTimeout } from '../../core/clock.ts';
 import type { ModalView } from '../../core/message.ts';
 import { GIVEN_ROLES } from '../../core/roles.ts';
 import { isAlwaysAllowed } from '../../records/channels.ts';
 import { accountsChanged } from '../../records/schedules.ts';
+import { undefinedOnSlackError } from '../../slack/failure.ts';
 import {
   COMMANDS_FIELD,
   changedWords,
   GUESTS_FIELD,
   groupsField,
+  lastWayInModal,
   ROLES_MODAL,
   rolesMessage,
   rolesModal,
@@ -28,8 +31,14 @@ import {
 import { accessActions } from './access.ts';
 
 const Initial = z.object({ roles: z.string(), commands: z.string() });
-/** `initial`: digests of the form's first state. */
-const Origin = z.object({ channel: z.string().optional(), initial: Initial });
+/** `initial`: digests of the form's first state; `confirmed`: of the roles that the person was asked about. */
+const Origin = z.object({
+  channel: z.string().optional(),
+  initial: Initial,
+  confirmed: z.string().optional(),
+});
+/** Slack shows no form later than 3 s after the command. */
+const ADMINS_TIMEOUT_MS = 1_000;
 const Chosen = z.array(z.string()).default([]);
 const Fields = z.object({ admin: Chosen, operator: Chosen, billing: Chosen });
 const NO_HOLDERS: Holders = { admin: [], operator: [], billing: [] };
@@ -65,15 +74,18 @@ async function rolesForm(
   restrictable: readonly string[],
 ): Promise<ModalView> {
   const { user } = caller;
-  const [grants, all, isUnread, settings] = await Promise.all([
-    workspace.roles.grants(),
+  const { roles, clock } = workspace;
+  const listed = undefinedOnSlackError(roles.admins(caller.team));
+  const [grants, admins = [], all, isUnread, settings] = await Promise.all([
+    roles.grants(),
+    withTimeout(clock, ADMINS_TIMEOUT_MS, listed),
     workspace.roles.userGroups(caller.team),
     workspace.roles.lacksGroups(),
     workspace.channels.get(channel),
   ]);
   return rolesModal({
     initial: { roles: digestOf(grants), commands: digestOfCommands(settings.commands) },
-    users: grants ?? { ...NO_HOLDERS, admin: [user] },
+    users: { ...(grants ?? NO_HOLDERS), admin: shownAdmins(grants, admins, user) },
     groups: isUnread ? 'unread' : all && { held: grants?.groups ?? NO_HOLDERS, all },
     areGuestsAllowed: grants?.guests === true,
     channel:
@@ -81,6 +93,13 @@ async function rolesForm(
         ? undefined
         : { id: channel, commands: settings.commands ?? [], all: restrictable },
   });
+}
+
+/** The admins there are: those who are named, else Slack's own; whoever opens the form is one of them. */
+function shownAdmins(grants: Grants | undefined, admins: readonly string[], user: string): string[] {
+  const { admin = [], groups = NO_HOLDERS } = grants ?? {};
+  if (groups.admin.length > 0) return admin;
+  return [...new Set([user, ...(admin.length === 0 ? admins : admin)])];
 }
 
 /** What a form showed is no longer what stands. */
@@ -138,7 +157,11 @@ async function saveRoles(
   if (!isKept) throw new FormFault({ admin: 'Name at least one person who can act.' });
   const guests = guestsOf(state, before);
   const grants: Grants = { ...users, groups, groupTeams, guests, setBy: user, setAt: workspace.clock.now() };
-  const { channel, initial } = fromForm(Origin, state.metadata);
+  const origin = fromForm(Origin, state.metadata);
+  const { channel, initial } = origin;
+  const confirmed = digestOf(grants);
+  if (origin.confirmed !== confirmed && (await workspace.roles.takesLastWayIn(grants, user, caller.team)))
+    return { kind: 'view', view: lastWayInModal(state.view, { ...origin, confirmed }) };
   const allowed = channel === undefined ? undefined : commandsOf(state, restrictable);
   const expectCommands = (commands: readonly string[] | undefined): void =>
     expectUnchanged(digestOfCommands(commands), initial.commands, digestOfCommands(allowed));

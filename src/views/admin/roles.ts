@@ -4,7 +4,7 @@ import { bold, code } from '../../core/mrkdwn.ts';
 import { GIVEN_ROLES, type GivenRole } from '../../core/roles.ts';
 import { checkboxesInput, input, multiSelectInput } from '../blocks/inputs.ts';
 import { button, buttons, say, section } from '../blocks/message.ts';
-import { modal } from '../blocks/modal.ts';
+import { modal, resendable, withBanner } from '../blocks/modal.ts';
 
 export const ROLES_MODAL = 'roles';
 
@@ -28,7 +28,7 @@ export const GROUPS_UNREAD =
 const FIELDS: Record<GivenRole, { label: string; hint: string }> = {
   admin: {
     label: 'Admins',
-    hint: 'Can do everything: connect accounts, set roles, read the audit log. At least one person.',
+    hint: 'Can do everything. At least one person: until somebody is named, Slack’s own admins and owners are admins.',
   },
   operator: {
     label: 'Operators',
@@ -64,6 +64,13 @@ export const GUESTS_FIELD = 'guests';
 export function changedWords(setBy: string | undefined): string {
   const who = setBy ? `<@${setBy}>` : 'Somebody';
   return `${who} changed this while the form was open, so nothing was saved. Below is how it stands now.`;
+}
+
+/** The same form with a question: saving it again is the answer. @param metadata of the form from now on */
+export function lastWayInModal(view: ModalView, metadata: unknown): ModalView {
+  const words =
+    'None of the admins and owners of this Slack workspace would be an admin of Deckhand any more, so they could not change this back. Nothing was saved yet. Save again if you mean it, or add one of them.';
+  return withBanner({ ...resendable(view), private_metadata: JSON.stringify(metadata) }, words);
 }
 
 /** All roles, briefly; the ids are Slack's own, so they show as names. */

@@ -60,8 +60,31 @@ describe('roles', () => {
     expect(await ask(world, '/deckhand invoices', 'billing')).toContain('Only billing people see invoices');
   });
 
-  test('roles take what Slack’s admins could do, once they are set', async ({ world }) => {
-    await set(world, { admin: [PEOPLE.member], operator: [], billing: [] });
+  test('roles open with the admins there are, and ask before none of the workspace’s own is left', async ({
+    world,
+  }) => {
+    const shown = () => JSON.stringify(world.as('admin').openView()?.content.blocks);
+    world.slack.addPerson(TEAM, { id: 'U0OWNER', is_owner: true });
+    // A role that was given before anybody was named admin.
+    await world.app.workspaces.open(TEAM).roles.give(PEOPLE.billing, 'operator', PEOPLE.admin);
+    await open(world);
+    expect(shown()).toContain(JSON.stringify([PEOPLE.admin, 'U0OWNER']));
+    const values = { admin: [PEOPLE.member], operator: [], billing: [] };
+    await world.as('admin').submit('roles', values);
+    expect(shown()).toContain('None of the admins and owners of this Slack workspace');
+    expect(await ask(world, '/deckhand audit', 'admin')).toContain('Who did what');
+
+    await world.as('admin').submit('roles', { ...values, admin: [PEOPLE.member, 'U0OWNER'] });
+    await expect.poll(() => ask(world, '/deckhand audit', 'admin')).toContain('Only admins');
+    await open(world, 'member');
+  });
+
+  test('roles take what Slack’s admins could do, once that was confirmed', async ({ world }) => {
+    await open(world);
+    await world.as('admin').submit('roles', { admin: [PEOPLE.member], operator: [], billing: [] });
+    await answerTo(world, 'admin', () =>
+      world.as('admin').submit('roles', { admin: [PEOPLE.member], operator: [], billing: [] }),
+    );
     expect(await ask(world, '/deckhand roles', 'admin')).toContain(`<@${PEOPLE.member}> can give you access`);
     await open(world, 'member');
   });
@@ -93,7 +116,8 @@ describe('roles', () => {
   });
 
   test('roles come back to Slack’s admins when everybody who was named has left', async ({ world }) => {
-    await set(world, { admin: [PEOPLE.member], operator: [], billing: [] });
+    const holders = { operator: [], billing: [], setBy: PEOPLE.admin, setAt: 0 };
+    await world.app.workspaces.open(TEAM).roles.set({ ...holders, admin: [PEOPLE.member] });
     world.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
     await open(world);
   });
