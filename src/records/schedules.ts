@@ -37,7 +37,7 @@ export interface Schedule<R = unknown> {
   id: string;
   /** What people call it: its id, or the account of invoice notices. */
   name: string;
-  /** Mrkdwn, e.g. "the digest `d7k2` in <#C1>". */
+  /** Its name and what it does; mrkdwn, e.g. "the guard of *Storefront* in `acme`, every hour". */
   what: string;
   channel: string;
   setUpBy: string;

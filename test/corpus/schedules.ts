@@ -22,9 +22,11 @@ import {
   notifyStateMessage,
 } from '../../src/views/invoices/invoices.ts';
 import {
+  pausedLine,
   pausedMessage,
   removedCard,
   restoredCard,
+  resumedLine,
   SCHEDULE_FACES,
   type ScheduleChange,
   type ShownSchedule,
@@ -312,6 +314,11 @@ function episode(change: Partial<Episode> = {}, person?: string) {
   };
 }
 
+function pausedSchedule(prefix: 'digest' | 'watch') {
+  const what = `the ${prefix} of *Storefront* in \`acme\``;
+  return { prefix, id: 'd7k2', what, channel: 'C0DEPLOY' };
+}
+
 export const SCHEDULES: readonly Subject[] = [
   subject(scheduleCard, Object.assign({}, ...DONE.map(cards))),
   subject(removedCard, {
@@ -353,20 +360,31 @@ export const SCHEDULES: readonly Subject[] = [
       ALL,
     ],
   }),
+  subject(pausedLine, {
+    several: (hand) => [
+      [pausedSchedule('digest'), pausedSchedule('watch'), pausedSchedule('watch')],
+      hand.safe('the key of `acme` was revoked or rotated'),
+      'They resume by themselves once it is connected again.',
+    ],
+  }),
+  subject(resumedLine, {
+    one: (hand) => [[pausedSchedule('digest')], hand.safe('the account `acme` works again')],
+  }),
   subject(pausedMessage, {
     one: (hand) => [
       {
         reason: hand.safe('the channel is archived'),
-        what: ['the digest `d7k2` in <#C0DEPLOY>'],
-        next: 'Resume it with `/deckhand digest resume d7k2`.',
+        paused: [pausedSchedule('digest')],
+        next: 'Once this is fixed, press “Resume”.',
       },
     ],
     several: (hand) => [
       {
         reason: hand.safe('the key of `acme` was revoked or rotated'),
-        what: hand.list(
-          ['the digest `d7k2` in <#C0DEPLOY>', 'the watch `w7k2` in <#C0DEPLOY>'],
-          (at) => `the watch \`w${at}\` in <#C0DEPLOY>`,
+        paused: hand.list(
+          [pausedSchedule('digest'), pausedSchedule('watch')],
+          () => pausedSchedule('watch'),
+          12,
         ),
         next: 'Connect it again.',
       },

@@ -10,6 +10,7 @@ import {
   resumeSchedule,
   undoRemoval,
 } from '../../scheduler/schedules/lifecycle.ts';
+import { withoutElement } from '../../views/blocks/message.ts';
 import {
   LIST_SCOPES,
   type ListScope,
@@ -46,7 +47,12 @@ import {
 const Args = z.object({ named: z.string().optional() });
 
 /** A button's schedule, and the list it stands in, if it does. */
-export const ScheduleButton = z.object({ id: z.string(), list: z.enum(LIST_SCOPES).optional() });
+export const ScheduleButton = z.object({
+  id: z.string(),
+  list: z.enum(LIST_SCOPES).optional(),
+  /** True on the notice to the person whose schedules Deckhand paused. */
+  isNotice: z.boolean().optional(),
+});
 const ShareButton = z.object({ scope: z.enum(LIST_SCOPES) });
 const UndoButton = z.object({ removal: z.string(), list: z.enum(LIST_SCOPES).optional() });
 
@@ -142,7 +148,7 @@ function actionOf<R>(feature: ScheduleFeature<R>, operation: Operation<R>): Acti
     durable: true,
     change: audited,
     async run(value, context) {
-      const { id, list } = fromButton(ScheduleButton, value);
+      const { id, list, isNotice } = fromButton(ScheduleButton, value);
       const schedule = await resolveSchedule(feature, context, id);
       const changed = await carryOut(feature, operation, context, schedule);
       await recordChange(context, audited, changed);
@@ -154,6 +160,10 @@ function actionOf<R>(feature: ScheduleFeature<R>, operation: Operation<R>): Acti
       const removed = done === 'removed' ? card : undefined;
       if (list !== undefined)
         return { kind: 'replace', message: await listOf(feature, context, list, { removed, isShared }) };
+      if (isNotice && context.message !== undefined) {
+        const { text, blocks } = withoutElement(context.message, { value });
+        return { kind: 'replace', message: { text, blocks: [...blocks, ...card.blocks.slice(0, 1)] } };
+      }
       const { record } = changed;
       const made = { done, user: context.caller.user, note: note?.(record, done, context) };
       const redrawn = context.message && redraw?.(context.message, record, made, context);

@@ -5,7 +5,7 @@ import { Digest } from '../../records/digests.ts';
 import { accountsChanged } from '../../records/schedules.ts';
 import { nextOf } from '../../records/timed-schedules.ts';
 import type { MessageRef } from '../../slack/slack.ts';
-import { type DigestFrame, digestMessage, threadMessages } from '../../views/digests/digest.ts';
+import { type DigestFrame, digestMessage, digestWords, threadMessages } from '../../views/digests/digest.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import {
@@ -23,6 +23,7 @@ export const DIGESTS = new TimedKind<Digest>({
   noun: 'digest',
   schema: Digest,
   recordsOf: ({ digests }) => digests,
+  words: digestWords,
 });
 
 /** How long a service that gives no answer is asked again before the digest says so. */

@@ -11,6 +11,7 @@ import {
   subjectKey,
 } from '../../records/episodes.ts';
 import { GUARD_RESULTS, Guard, GuardCheck, type GuardResult, requestOf } from '../../records/guards.ts';
+import { guardWords } from '../../views/guards/guard.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { isUndeliverable, undeliverableReason } from '../deliver.ts';
@@ -27,6 +28,7 @@ export const GUARDS = new TimedKind<Guard>({
   schema: Guard,
   recordsOf: ({ guards }) => guards,
   nameOf: ({ project }) => project.name,
+  words: guardWords,
   onAdded: (workspace, { id, requestId }) => runGuard(workspace, id, requestId),
   // The same each time.
   delayOf: (id) => hash('sha256', id, 'buffer').readUInt32BE() % SPREAD_MS,

@@ -105,7 +105,7 @@ export const INVOICE_NOTICES: ScheduleKind<BillingChannel> = {
 function asSchedule(doc: BillingChannel): Schedule<BillingChannel> {
   const { channel, account, setBy: setUpBy, state } = doc;
   const id = feedChannelId(doc);
-  const what = `the invoice notices of ${code(account)} in <#${channel}>`;
+  const what = `the invoice notices of ${code(account)}`;
   const resume = `invoices notify here --account ${account}`;
   return { id, name: account, what, channel, setUpBy, account, state, resume, record: doc };
 }

@@ -1,8 +1,15 @@
 import { z } from 'zod';
+import { isDirect } from '../../core/direct.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { type Paused, type Schedule, StoredMessage } from '../../records/schedules.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
-import { pausedMessage } from '../../views/schedules/schedule.ts';
+import {
+  facePrefix,
+  type PausedSchedule,
+  pausedLine,
+  pausedMessage,
+  resumedLine,
+} from '../../views/schedules/schedule.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver } from '../deliver.ts';
@@ -18,10 +25,10 @@ export interface Pausing {
 }
 
 interface PauseNotice {
-  /** Names what paused the schedules, so that each owner is notified once. */
+  /** Names what paused the schedules, so that each owner and channel is notified once. */
   causeId: string;
-  /** What each owner can do, a sentence. */
-  next(theirs: readonly Schedule[]): string;
+  /** What people can do, a sentence; by default they resume them once it is fixed. */
+  next?(paused: readonly Schedule[]): string;
 }
 
 /** Pauses the active schedules of a kind that a reason concerns. */
@@ -34,29 +41,34 @@ export async function pauseWhere(
     (schedule) => schedule.state.kind === 'active' && concerns(schedule),
   );
   const pausing = concerned.map((schedule) => ({ kind, schedule, why }));
-  await pauseAndNotify(workspace, pausing, {
-    causeId,
-    next: (theirs) => resumeSentence(workspace, theirs),
-  });
+  await pauseAndNotify(workspace, pausing, { causeId });
 }
 
 /**
- * Pauses active schedules for one reason, and notifies each person who set some up. The notices are stored first: what is
- * paused by the time this is repeated after a kill has its own already.
+ * Pauses active schedules for one reason. Each person who set some up is notified, and each channel with one line: silence
+ * must not look as if all were well. The notices are stored first: what is paused by the time this is repeated after a kill
+ * has its own already.
  */
 export async function pauseAndNotify(
   workspace: Workspace,
   pausing: readonly Pausing[],
   { causeId, next }: PauseNotice,
 ): Promise<void> {
+  const schedulesOf = (some: readonly Pausing[]): Schedule[] => some.map(({ schedule }) => schedule);
   for (const [user, theirs] of Map.groupBy(pausing, ({ schedule }) => schedule.setUpBy)) {
-    const [first] = theirs;
-    if (first === undefined) continue;
-    const schedules = theirs.map(({ schedule }) => schedule);
-    const what = schedules.map((schedule) => schedule.what);
-    const message = pausedMessage({ reason: first.why.reason, what, next: next(schedules) });
-    const { channel } = first.schedule;
-    await notifyOwner(workspace, { id: `${causeId} ${user}`, user, message, channel });
+    const schedules = schedulesOf(theirs);
+    const reason = theirs[0]?.why.reason ?? '';
+    const after = next?.(schedules) ?? 'Once this is fixed, press “Resume”.';
+    const message = pausedMessage({ reason, paused: theirs.map(shown), next: after });
+    await notifyOwner(workspace, { id: `${causeId} ${user}`, user, message });
+  }
+  for (const [channel, there] of Map.groupBy(pausing, ({ schedule }) => schedule.channel)) {
+    // Its person has the notice above.
+    if (isDirect(channel)) continue;
+    const reason = there[0]?.why.reason ?? '';
+    const after = next?.(schedulesOf(there)) ?? resumeSentence(workspace, schedulesOf(there));
+    const message = pausedLine(there.map(shown), reason, after);
+    await notifyOwner(workspace, { id: `${causeId} ${channel}`, channel, message });
   }
   const at = workspace.clock.now();
   for (const { kind, schedule, why } of pausing)
@@ -89,7 +101,24 @@ export async function pauseIfExcluded(
   return isPaused;
 }
 
-/** "Once this is fixed, resume it with `/deckhand digest resume d7k2`." */
+/** Tells each channel, in one line, what goes on there again. @param reason half a sentence */
+export async function notifyResumed(
+  workspace: Workspace,
+  resuming: readonly Pausing[],
+  { causeId, reason }: { causeId: string; reason: string },
+): Promise<void> {
+  for (const [channel, there] of Map.groupBy(resuming, ({ schedule }) => schedule.channel)) {
+    const message = resumedLine(there.map(shown), reason);
+    await notifyOwner(workspace, { id: `${causeId} ${channel}`, channel, message });
+  }
+}
+
+function shown({ kind, schedule }: Pausing): PausedSchedule {
+  const { id, what, channel } = schedule;
+  return { prefix: facePrefix(kind.command), id, what, channel };
+}
+
+/** "Once this is fixed, resume it with `/deckhand guard resume storefront`." */
 function resumeSentence({ word }: Pick<Workspace, 'word'>, paused: readonly Schedule[]): string {
   const commands = [...new Set(paused.map(({ resume }) => resume))].slice(0, 5);
   const typed = commands.map((command) => code(`${word} ${command}`, 120));
@@ -99,14 +128,15 @@ function resumeSentence({ word }: Pick<Workspace, 'word'>, paused: readonly Sche
 const OwnerNotice = z.object({
   /** The same for each repetition, so that it is sent once. */
   id: z.string(),
-  user: z.string(),
+  /** Whom it is for; undefined for a channel. */
+  user: z.string().optional(),
   message: StoredMessage,
-  /** Where it is posted when the person has left. */
-  channel: z.string(),
+  /** Where it is posted if there is no person, or they have left. */
+  channel: z.string().optional(),
 });
 type OwnerNotice = z.infer<typeof OwnerNotice>;
 
-/** Writes to the person who set something up, once, by direct message, or in its channel where they have left. */
+/** Writes to a person once, by direct message, or else to a channel. */
 export async function notifyOwner({ jobs }: Pick<Workspace, 'jobs'>, notice: OwnerNotice): Promise<void> {
   await jobs.send(OWNER_NOTICES, notice, { key: notice.id });
 }
@@ -117,11 +147,16 @@ export const OWNER_NOTICES = defineJob({
   // A week of attempts: where a policy refuses every message, the owner is notified once one is let through again.
   options: { concurrency: 20, attempts: 170, backoffMs: 60_000 },
   async run(workspace, { data: { id, user, channel, message }, signal }) {
+    const here = (): Promise<unknown> =>
+      deliver(workspace, { id: `${id} here`, channel: channel ?? '', message, signal });
+    // Its channel may be why they are paused.
+    if (user === undefined) return void (await undefinedOnSlackError(here(), 'gone', 'forbidden'));
     const direct = workspace.slack
       .openDirect(user)
       .then((dm) => deliver(workspace, { id, channel: dm, message, signal }));
+    if (channel === undefined) return void (await undefinedOnSlackError(direct, 'gone'));
     const sent = await undefinedOnSlackError(direct, 'gone', 'forbidden', 'rejected');
-    if (sent === undefined) await deliver(workspace, { id: `${id} here`, channel, message, signal });
+    if (sent === undefined) await here();
   },
   async onDeadLetter({ log }, { user, channel }, err) {
     log.warn(

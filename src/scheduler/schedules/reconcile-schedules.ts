@@ -8,7 +8,7 @@ import { DATA_KEYS, GLOBAL, type Store } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../../workspace/workspace.ts';
 import { resumeSchedule, type ScheduleKind } from './lifecycle.ts';
-import { type Pausing, pauseAndNotify, type Reason } from './notify-owner.ts';
+import { notifyResumed, type Pausing, pauseAndNotify, type Reason } from './notify-owner.ts';
 
 /**
  * Pauses every schedule whose accounts have stopped working, or whose command is switched off in its channel, with one
@@ -22,37 +22,56 @@ async function reconcileSchedules(
   const causeId = `settling ${at}`;
   // One after the other, so that an older list of accounts never decides after a newer one.
   await workspace.store.exclusive('settle', async () => {
-    const pausing = (await Promise.all(kinds.map((kind) => reconcileKind(workspace, kind)))).flat();
+    const { pausing, resuming } = await findChanges(workspace, kinds);
     const { account: unserved = [], channel: switchedOff = [] } = Object.groupBy(
       pausing,
       ({ why }) => why.cause,
     );
     const accounts = await workspace.accounts.list();
     const next = (theirs: readonly Schedule[]): string => nextStep(workspace, theirs, accounts);
-    await pauseAndNotify(workspace, unserved, { causeId, next });
+    for (const [reason, some] of Map.groupBy(unserved, ({ why }) => why.reason))
+      await pauseAndNotify(workspace, some, { causeId: `${causeId} ${reason}`, next });
     for (const [channel, there] of Map.groupBy(switchedOff, ({ schedule }) => schedule.channel))
       await pauseAndNotify(workspace, there, {
         causeId: `${causeId} ${channel}`,
         next: (theirs) =>
           `${resumes(theirs)} once an admin allows ${theirs.length > 1 ? 'them' : 'it'} there with ${code(`${workspace.word} roles`)}.`,
       });
+    for (const [reason, some] of Map.groupBy(resuming, ({ why }) => why.reason))
+      await notifyResumed(workspace, some, { causeId: `${causeId} ${reason}`, reason });
+    for (const { kind, schedule, why } of resuming)
+      await resumeSchedule(workspace, kind, schedule, { cause: why.cause });
   });
 }
 
-/** Resumes those that may post again. @returns those that are to be paused */
-async function reconcileKind(workspace: Workspace, kind: ScheduleKind): Promise<Pausing[]> {
-  const accounts = await workspace.accounts.list(kind.requester);
-  const pausing: Pausing[] = [];
-  for (const schedule of await kind.list(workspace)) {
-    const { state } = schedule;
-    const why = await whyNot(workspace, kind, schedule, accounts);
-    if (state.kind === 'active' && why !== undefined) pausing.push({ kind, schedule, why });
-    if (state.kind === 'active' || why !== undefined) continue;
-    const { cause } = state;
-    if (cause === 'account' || cause === 'channel')
-      await resumeSchedule(workspace, kind, schedule, { cause });
+/** Why a schedule that Deckhand paused for `cause` goes on. */
+function whyResumed(cause: Reason['cause'], schedule: Schedule, accounts: readonly Account[]): Reason {
+  if (cause === 'channel') return { cause, reason: 'an admin allows that here again' };
+  const name = schedule.account ?? accounts.find(({ state }) => state === 'ok')?.name;
+  return { cause, reason: `the account ${code(name)} works again` };
+}
+
+interface Changes {
+  pausing: Pausing[];
+  /** Paused for an account or a channel, and nothing keeps them from going on. */
+  resuming: Pausing[];
+}
+
+async function findChanges(workspace: Workspace, kinds: readonly ScheduleKind[]): Promise<Changes> {
+  const changes: Changes = { pausing: [], resuming: [] };
+  for (const kind of kinds) {
+    const accounts = await workspace.accounts.list(kind.requester);
+    for (const schedule of await kind.list(workspace)) {
+      const { state } = schedule;
+      const why = await whyNot(workspace, kind, schedule, accounts);
+      if (state.kind === 'active' && why !== undefined) changes.pausing.push({ kind, schedule, why });
+      if (state.kind === 'active' || why !== undefined) continue;
+      const { cause } = state;
+      if (cause === 'account' || cause === 'channel')
+        changes.resuming.push({ kind, schedule, why: whyResumed(cause, schedule, accounts) });
+    }
   }
-  return pausing;
+  return changes;
 }
 
 /** Why a schedule may not post; undefined where it may. */

@@ -36,6 +36,8 @@ interface TimedParts<R extends TimedSchedule> {
   noun: TimedNoun;
   /** What people call it; its id if left out. */
   nameOf?(record: R): string;
+  /** What it is and when; mrkdwn. */
+  words(record: R): string;
   schema: z.ZodType<R>;
   recordsOf(workspace: Workspace): TimedSchedules<R>;
   /** Called once it is stored; safe to repeat. */
@@ -155,10 +157,10 @@ export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
 
   asSchedule(record: R): Schedule<R> {
     const { id, channel, setUpBy, account, state } = record;
-    const { noun, nameOf } = this.#parts;
+    const { noun, nameOf, words } = this.#parts;
     const name = nameOf?.(record) ?? id;
-    const what = `the ${noun} ${code(name)} in <#${channel}>`;
-    return { id, name, what, channel, setUpBy, account, state, resume: `${noun} resume ${id}`, record };
+    const what = `the ${noun} of ${words(record)}`;
+    return { id, name, what, channel, setUpBy, account, state, resume: `${noun} resume`, record };
   }
 
   /** Names an occurrence, the same for each attempt. */

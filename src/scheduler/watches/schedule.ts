@@ -1,4 +1,3 @@
-import { code } from '../../core/mrkdwn.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import { ACTIVE, feedChannelId, type Schedule } from '../../records/schedules.ts';
 import {
@@ -8,6 +7,7 @@ import {
   WatchedChannel,
   watchedChannels,
 } from '../../records/watches.ts';
+import { watchWords } from '../../views/watches/watch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { ScheduleKind } from '../schedules/lifecycle.ts';
 import { postPending } from '../schedules/outbox.ts';
@@ -75,10 +75,8 @@ export function asSchedule(record: PlacedWatch): Schedule<PlacedWatch> {
   const { channel, account } = record;
   const { id, setUpBy, state, person } = record.watch;
   const isOwn = person !== undefined;
-  const what = isOwn
-    ? `the watch of your own deployments in ${code(account)}`
-    : `the watch ${code(id)} in <#${channel}>`;
-  const resume = isOwn ? `watch mine --account ${account}` : `watch resume ${id}`;
+  const what = `the watch of ${watchWords(record)}`;
+  const resume = isOwn ? `watch mine --account ${account}` : 'watch resume';
   return { id, name: id, what, channel, setUpBy, account, state, resume, record };
 }
 

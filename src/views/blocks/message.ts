@@ -123,11 +123,11 @@ export function safeUrl(url: string | null | undefined): string | undefined {
 /** The message without the button or menu that has this action and value. */
 export function withoutElement(
   message: Message,
-  used: { actionId: string; value?: string | undefined },
+  used: { actionId?: string; value?: string | undefined },
 ): Message {
   const isUsed = (element: object): boolean =>
     'action_id' in element &&
-    element.action_id === used.actionId &&
+    (used.actionId === undefined || element.action_id === used.actionId) &&
     (!('value' in element) || element.value === used.value);
   const blocks = message.blocks.flatMap((block): KnownBlock[] => {
     if (block.type === 'section' && block.accessory !== undefined && isUsed(block.accessory)) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { isDirect } from '../../core/direct.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { capitalised, code, count, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
+import { capitalised, code, count, dateTime, linesWithin, truncate, unmarked } from '../../core/mrkdwn.ts';
 import type { LastResult, Paused, ScheduleState } from '../../records/schedules.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, buttons, context, headed, say, section } from '../blocks/message.ts';
@@ -169,22 +170,87 @@ function actionId({ prefix }: ScheduleFace, verb: string, id: string): string {
   return prefix === 'watch' ? `watch:${verb}#${id}` : `${prefix}:${verb}`;
 }
 
-/** Sent once to the person who set up what is paused now. All mrkdwn of our own making. */
-export function pausedMessage(paused: {
-  /** Half a sentence: "the channel is archived". */
+export interface PausedSchedule {
+  prefix: ScheduleFace['prefix'];
+  id: string;
+  /** Mrkdwn of our own making: "the guard of *Storefront* in `acme`, every hour". */
+  what: string;
+  channel: string;
+}
+
+/** The kind of a schedule, by the command that sets it up. */
+export function facePrefix(command: string): ScheduleFace['prefix'] {
+  const prefixes = Object.keys(SCHEDULE_FACES) as ScheduleFace['prefix'][];
+  return prefixes.find((prefix) => command.startsWith(prefix)) ?? 'digest';
+}
+
+/** More are resumed by command. */
+const MAX_RESUMED = 5;
+
+/**
+ * Sent once to the person who set up what is paused now.
+ * @param paused.reason half a sentence: "the channel is archived" @param paused.next what to do, a sentence
+ */
+export function pausedMessage({
+  reason,
+  paused,
+  next,
+}: {
   reason: string;
-  /** E.g. "the digest `d7k2` in <#C1>". */
-  what: readonly string[];
-  /** What to do, a sentence. */
+  paused: readonly PausedSchedule[];
   next: string;
 }): Message {
-  const { reason, what, next } = paused;
-  const isOne = what.length === 1;
-  const listed = what.map((one) => `• ${one}`);
-  const lines = isOne ? '' : `\n${linesWithin(listed, LIMITS.sectionText - 600)}`;
-  const named = isOne ? what[0] : 'what you set up';
+  const place = ({ what, channel }: PausedSchedule): string =>
+    isDirect(channel) ? what : `${what}, in <#${channel}>`;
+  const [only] = paused;
+  const isOne = paused.length === 1 && only !== undefined;
+  const lines = isOne
+    ? ''
+    : `\n${linesWithin(
+        paused.map((one) => `• ${place(one)}`),
+        LIMITS.sectionText - 600,
+      )}`;
+  const named = isOne ? place(only) : 'what you set up';
   const said = `:double_vertical_bar: Deckhand paused ${named}, because ${reason}. ${next}${lines}`;
-  return say(truncate(said, LIMITS.sectionText));
+  // What somebody watches for themselves is resumed by its own command.
+  const resumed = paused.filter(({ channel }) => !isDirect(channel)).slice(0, MAX_RESUMED);
+  const resume = resumed.map(({ prefix, id, what }, at) => {
+    const label = isOne ? 'Resume' : truncate(`Resume ${unmarked(what)}`, LIMITS.buttonText);
+    return button(label, `${prefix}:resume#${at}`, { value: { id, isNotice: true } });
+  });
+  return say(truncate(said, LIMITS.sectionText), ...buttons(...resume));
+}
+
+/** The line for a channel; all mrkdwn of our own making. */
+export function pausedLine(paused: readonly PausedSchedule[], reason: string, next: string): Message {
+  return say(
+    truncate(
+      `:double_vertical_bar: Deckhand paused ${countKinds(paused)}, because ${reason}. ${next}`,
+      LIMITS.sectionText,
+    ),
+  );
+}
+
+export function resumedLine(resumed: readonly PausedSchedule[], reason: string): Message {
+  const verb = resumed.length === 1 && resumed[0]?.prefix !== 'invoices' ? 'goes' : 'go';
+  return say(
+    truncate(
+      `:arrow_forward: ${capitalised(countKinds(resumed))} ${verb} on: ${reason}.`,
+      LIMITS.sectionText,
+    ),
+  );
+}
+
+/** "the guard of *Storefront* in `acme`, every hour", or "3 watches, 2 guards and 1 digest" */
+function countKinds(schedules: readonly PausedSchedule[]): string {
+  const [only] = schedules;
+  if (only !== undefined && schedules.length === 1) return only.what;
+  const kinds = [...Map.groupBy(schedules, ({ prefix }) => prefix)].map(([prefix, { length }]) =>
+    prefix === 'invoices'
+      ? SCHEDULE_FACES.invoices.noun
+      : count(length, SCHEDULE_FACES[prefix].noun, SCHEDULE_FACES[prefix].plural),
+  );
+  return new Intl.ListFormat('en-GB').format(kinds);
 }
 
 /** How much a list shows; its buttons carry it, so that they draw the same list anew. */

@@ -166,10 +166,9 @@ describe('a digest', () => {
     await world.slack.until(() => dms().length > 0);
     await world.time.advance(3 * DAY);
     expect(dms()).toHaveLength(1);
-    expect(dms()[0]).toContain(
-      `Deckhand paused the digest \`${id}\` in <#${CHANNEL}>, because the channel is archived`,
-    );
-    expect(dms()[0]).toContain(`/deckhand digest resume ${id}`);
+    expect(dms()[0]).toContain(`UTC, in <#${CHANNEL}>, because the channel is archived`);
+    expect(dms()[0]).toContain('press “Resume”');
+    expect(dms()[0]).not.toContain(id);
     world.slack.unarchiveChannel(TEAM, CHANNEL);
     world.slack.invite(TEAM, CHANNEL, 'bot');
     expect(await world.say(`digest resume ${id}`)).toContain('resumed the digest');
@@ -209,7 +208,7 @@ describe('a digest', () => {
     expect(fault.hits()).toBe(3);
     expect(dms()[0]).toContain('did not find the activity of the account `acme`');
     expect(dms()[0]).toContain('The feed is being moved');
-    expect(dms()[0]).toContain('/deckhand digest resume');
+    expect(dms()[0]).toContain('press “Resume”');
     expect(world.posted()).toHaveLength(1);
   });
 
@@ -270,7 +269,7 @@ describe('a digest', () => {
     await world.passUntil(() => dms().length > 0);
     expect(dms()).toEqual([
       expect.stringMatching(
-        /could not carry out the digest `\w+` in <#C0DEPLOYS> because of an unexpected error\. It runs again at its next time/,
+        /could not carry out the digest of every connected account.* because of an unexpected error\. It runs again at its next time/,
       ),
     ]);
 

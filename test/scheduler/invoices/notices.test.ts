@@ -141,7 +141,7 @@ describe('invoice notices', () => {
     setBilling(world, false);
     await until(world, () => dms(world).length > 0, 'the message');
     expect(dms(world)[0]).toContain('the service refused the invoices');
-    expect(dms(world)[0]).toContain('/deckhand invoices notify here --account acme');
+    expect(dms(world)[0]).toContain('press “Resume”');
     world.service.world.addInvoice({ account: ACCOUNT, number: 2001 });
     setBilling(world, true);
     await begin(world, BILLING, 'invoices notify here --account acme');
@@ -160,7 +160,7 @@ describe('invoice notices', () => {
       'the message and the notice',
     );
     expect(dms(world)[0]).toContain(
-      `the invoice notices of \`acme\` in <#${CHANNEL}>, because the channel is archived`,
+      `the invoice notices of \`acme\`, in <#${CHANNEL}>, because the channel is archived`,
     );
     world.service.world.addInvoice({ account: ACCOUNT, number: 2002 });
     await until(world, () => shown(world).includes('`2002`'), 'the next notice');

@@ -52,8 +52,9 @@ describe('the schedules of an account', () => {
     expect(dms()).toHaveLength(1);
     expect(dms()[0]).toContain('the key of the account `acme` was revoked or rotated');
     expect(dms()[0]).toContain('/deckhand connect acme');
+    expect(dms()[0]).toContain('the digest of every connected account');
     for (const { id } of await world.app.workspaces.open(TEAM).digests.list())
-      expect(dms()[0]).toContain(`\`${id}\``);
+      expect(dms()[0]).not.toContain(`\`${id}\``);
     expect(world.posted()).toEqual([]);
 
     const { users } = world.service.world.state.accounts.get(ACCOUNT) ?? { users: [] };
@@ -63,6 +64,62 @@ describe('the schedules of an account', () => {
     await world.time.advance(DAY);
     await world.untilPosted(3);
     expect(dms()).toHaveLength(1);
+  });
+
+  it('are told of in their channel in one line when they pause, and in one when they go on', async () => {
+    for (const line of [
+      'watch storefront',
+      'watch all failures',
+      'watch billing-api',
+      'digest add daily 09:00 UTC',
+    ])
+      await world.say(line);
+    for (const line of ['guard add storefront hourly', 'guard add billing-api hourly']) await world.say(line);
+    const said = () => world.slack.messages(TEAM, CHANNEL).slice(before);
+    const before = world.slack.messages(TEAM, CHANNEL).length;
+    world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
+    await world.passUntil(() => said().length > 0 && dms().length > 0);
+    await untilStates('paused');
+    await world.time.advance(HOUR);
+    expect(said().map(({ text }) => text)).toEqual([
+      ':double_vertical_bar: Deckhand paused 1 digest, 2 guards and 3 watches, because the key of the account `acme` was revoked or rotated. They resume by themselves once an admin connects the account again with `/deckhand connect acme`.',
+    ]);
+    const { users } = world.service.world.state.accounts.get(ACCOUNT) ?? { users: [] };
+    for (const user of users) user.apiKey = 'HouseKey00HouseKey00HouseKey00HouseKey00';
+    await connectAccount(world.slack);
+    await untilStates('active');
+    await world.passUntil(() => said().length > 1);
+    expect(said().at(-1)?.text).toBe(
+      ':arrow_forward: 1 digest, 2 guards and 3 watches go on: the account `acme` works again.',
+    );
+  });
+
+  it('that the service refuses are resumed by the button of the notice, which tells their channel', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    const refusal = world.service.faults.add({
+      path: '/acme/activity',
+      status: 403,
+      body: { error_code: 'api_access_restricted' },
+    });
+    await world.time.advance(HOUR);
+    await world.passUntil(() => dms().length > 0);
+    expect(dms()[0]).toMatch(
+      /paused the digest of every connected account.* Once this is fixed, press “Resume”\.$/,
+    );
+    const channel = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
+    await world.slack.until(() => channel().at(-1)?.includes('Deckhand paused the digest of') === true);
+    expect(channel().at(-1)).toContain('resume it with `/deckhand digest resume`.');
+    refusal.remove();
+    const [notice] = world.slack.dms(TEAM, PEOPLE.admin);
+    const place = { channel: notice?.channel ?? '', ts: notice?.ts ?? '' };
+    await world.as('admin').click(place, { actionId: 'digest:resume#0' });
+    await untilStates('active');
+    await world.slack.until(
+      () => channel().at(-1)?.includes(`<@${PEOPLE.admin}> resumed the digest`) === true,
+    );
+    await world.slack.until(
+      () => !JSON.stringify(world.slack.dms(TEAM, PEOPLE.admin)[0]?.blocks).includes('digest:resume'),
+    );
   });
 
   it('X5: pause where their command is switched off in their channel, say so, and go on once it is allowed', async () => {

@@ -357,7 +357,7 @@ describe('watch', () => {
       deploy(world, 'failed1', { succeeded: false });
       await until(world, () => dms(world).length > 0, 'the message');
       expect(dms(world)[0]).toContain('the channel is archived');
-      expect(dms(world)[0]).toContain(`/deckhand watch resume ${id}`);
+      expect(dms(world)[0]).toContain('press “Resume”');
       world.slack.unarchiveChannel(TEAM, CHANNEL);
       world.slack.invite(TEAM, CHANNEL, 'bot');
       await say(world, `watch resume ${id}`);
