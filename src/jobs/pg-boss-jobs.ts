@@ -149,6 +149,8 @@ function createBoss(url: string, clock?: BossClock | undefined): PgBoss {
     connectionTimeoutMillis: TIMEOUT_MS,
     ...POOL,
     schedule: false,
+    // A span of each look for jobs would bury ours, and its errors may hold a row.
+    openTelemetry: { enabled: false },
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
     maintenanceIntervalSeconds: DELETE_SECONDS,
