@@ -71,7 +71,7 @@ export function createInstallStates(
   return {
     faultOf,
     async generateStateParam() {
-      const text = `${clock.now()}.${randomBytes(24).toString('base64url')}`;
+      const text = `${clock.now()}.${randomBytes(32).toString('base64url')}`;
       return `${text}.${sign(text)}`;
     },
     /** Takes a state, once, whatever comes of the install. */

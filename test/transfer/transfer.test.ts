@@ -115,28 +115,31 @@ test.each(PAIRS)(
   },
 );
 
-test('a backup that was restored goes on where the store was, and nobody else may read either file', async () => {
-  const from = await temporarySqlite();
-  const folder = join(await temporaryFolder(), 'new');
-  const [file, target] = [join(folder, 'backup'), join(folder, 'deeper', 'deckhand.sqlite')];
-  await furnish(from);
-  const usual = process.umask(0);
-  onTestFinished(() => void process.umask(usual));
+test.each([0, 0o777])(
+  'a backup that was restored goes on where the store was, and its owner alone may read either file with the umask %i',
+  async (umask) => {
+    const from = await temporarySqlite();
+    const folder = join(await temporaryFolder(), 'new');
+    const [file, target] = [join(folder, 'backup'), join(folder, 'deeper', 'deckhand.sqlite')];
+    await furnish(from);
+    const usual = process.umask(umask);
+    onTestFinished(() => void process.umask(usual));
 
-  expect(await run('backup', [file], { STORE_URL: from })).toMatchObject({ code: 0, err: '' });
-  expect(await readFile(file, 'latin1')).not.toContain('the key');
-  const restored = await run('restore', [file], { STORE_URL: `sqlite://${target}` });
+    expect(await run('backup', [file], { STORE_URL: from })).toMatchObject({ code: 0, err: '' });
+    expect(await readFile(file, 'latin1')).not.toContain('the key');
+    const restored = await run('restore', [file], { STORE_URL: `sqlite://${target}` });
 
-  expect(restored).toMatchObject({ code: 0, err: '' });
-  expect(restored.out).toContain('3 jobs; sealed values opened there: 1.');
-  for (const path of [file, target]) {
-    expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect((await stat(dirname(path))).mode & 0o777).toBe(0o700);
-  }
-  expect((await readdir(folder)).sort()).toEqual(['backup', 'deeper']);
-  expect(await readdir(dirname(target))).toEqual(['deckhand.sqlite']);
-  await expectFurnished(`sqlite://${target}`);
-});
+    expect(restored).toMatchObject({ code: 0, err: '' });
+    expect(restored.out).toContain('3 jobs; sealed values opened there: 1.');
+    for (const path of [file, target]) {
+      expect((await stat(path)).mode & 0o777).toBe(0o600);
+      expect((await stat(dirname(path))).mode & 0o777).toBe(0o700);
+    }
+    expect((await readdir(folder)).sort()).toEqual(['backup', 'deeper']);
+    expect(await readdir(dirname(target))).toEqual(['deckhand.sqlite']);
+    await expectFurnished(`sqlite://${target}`);
+  },
+);
 
 test.each(['-wal', '-journal'])('a copied file is restored with what its %s holds', async (ending) => {
   const url = await temporarySqlite();
