@@ -60,7 +60,7 @@ export async function refusalOf(rules: Rules, wanted: Wanted): Promise<Refusal |
     const here = channel === channels[0] ? 'this channel' : `<#${channel}>`;
     const roles = code(`${rules.word} roles`);
     return new Refusal(
-      `${code(command)} is switched off in ${here}. Use another channel, or ask ${await whoCan(rules)} to allow it there with ${roles}.`,
+      `${code(command)} is switched off in ${here}. Use another channel, or ask ${await nameAdmins(rules)} to allow it there with ${roles}.`,
     );
   }
   return undefined;
@@ -75,7 +75,7 @@ const ROLE_NEEDED: Readonly<Record<Role, string>> = {
 
 /** For what a command does for some people only. */
 export async function lacking(rules: Pick<Rules, 'roles'>, role: Role, command: string): Promise<Refusal> {
-  const who = (await whoCan(rules)).replace(/^an /, 'An ');
+  const who = (await nameAdmins(rules)).replace(/^an /, 'An ');
   const groups = (await rules.roles.lacksGroups()) ? ` ${GROUPS_UNREAD}` : '';
   return new Refusal(`${ROLE_NEEDED[role]}${groups} ${who} can give you access.`, { role, command });
 }
@@ -101,7 +101,7 @@ async function exclusionOf(
     case 'guest': {
       const roles = code(`${rules.word} roles`);
       return new Refusal(
-        `Single-channel guests cannot use Deckhand. Ask ${await whoCan(rules)} to allow guests with ${roles}.`,
+        `Single-channel guests cannot use Deckhand. Ask ${await nameAdmins(rules)} to allow guests with ${roles}.`,
       );
     }
   }
@@ -125,7 +125,7 @@ const UNKNOWN = 'Slack cannot say at the moment who you are, so nothing was done
 const MAX_NAMED = 3;
 
 /** Those who give roles, by name: named admins, else Slack's own. */
-async function whoCan({ roles }: Pick<Rules, 'roles'>): Promise<string> {
+export async function nameAdmins({ roles }: Pick<Rules, 'roles'>): Promise<string> {
   const admins = (await undefinedOnSlackError(roles.admins(undefined))) ?? [];
   const names = admins.slice(0, MAX_NAMED).map((admin) => `<@${admin}>`);
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names) || 'an admin';

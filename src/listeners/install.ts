@@ -185,7 +185,14 @@ export const WELCOME = defineJob({
   async run({ config, accounts, slack }, { data }) {
     const { SLACK_COMMAND: word, SERVICE_SIGNUP_URL } = config;
     const canSignUp = SERVICE_SIGNUP_URL !== undefined;
-    const state = { word, accounts: await accounts.list(), channel: {}, isAdmin: true, canSignUp };
+    const state = {
+      word,
+      accounts: await accounts.list(),
+      channel: {},
+      isAdmin: true,
+      isOperator: true,
+      canSignUp,
+    };
     await undefinedOnSlackError(slack.sendDirectMessage(data.user, welcomeMessage(state)), 'gone');
   },
 });

@@ -88,10 +88,10 @@ async function question(visit: Visit): Promise<LinkEnd | undefined> {
   const page = new URL(addressOf(PUBLIC_URL, START_PATH));
   const { cookie, token } = linkRequests.question(ticket);
   const form = { action: page.pathname, fields: { ticket, token } };
-  const { name, email, workspace, workspaceName = workspace } = requester;
+  const { name, email, lacksScope = false, workspace, workspaceName = workspace } = requester;
   response.setHeader('set-cookie', cookieLine(cookie, page));
   allowForm(response, target);
-  const asked = { name, email, workspace: workspaceName };
+  const asked = { name, email, lacksScope, workspace: workspaceName };
   sendPage(response, 200, linkQuestionPage(asked, form, SLACK_COMMAND), config);
   return undefined;
 }

@@ -21,6 +21,8 @@ const Requester = z.object({
   name: z.string(),
   /** Of the person in Slack, where Slack shows it. */
   email: z.string().optional(),
+  /** Slack does not give Deckhand e-mail addresses. */
+  lacksScope: z.boolean().optional(),
   workspaceName: z.string().optional(),
 });
 export type Requester = z.infer<typeof Requester>;
@@ -147,8 +149,8 @@ function depart(): Departure {
   return { state, cookie: { name: stateCookie(digest(state)), value: randomText() } };
 }
 
-function requesterOf({ workspace, user, name, email, workspaceName }: Requester): Requester {
-  return { workspace, user, name, ...defined({ email, workspaceName }) };
+function requesterOf({ workspace, user, name, email, lacksScope, workspaceName }: Requester): Requester {
+  return { workspace, user, name, ...defined({ email, lacksScope, workspaceName }) };
 }
 
 /** Returns false if it was used before, or is gone. */

@@ -205,11 +205,20 @@ const start =
   (change = {}) =>
   (hand: Hand) =>
     [
-      { word: WORD, accounts: [accountKey(hand)], channel: {}, isAdmin: true, canSignUp: true, ...change },
+      {
+        word: WORD,
+        accounts: [accountKey(hand)],
+        channel: {},
+        isAdmin: true,
+        isOperator: true,
+        canSignUp: true,
+        ...change,
+      },
     ] as Parameters<typeof startMessage>;
 
 const SIGNED_UP = (hand: Hand) => ({
   account: ACCOUNT,
+  isNamed: false,
   displayName: hand.text('Acme'),
   url: 'https://acme.example.com',
   email: hand.text('ada@acme.example'),
@@ -379,7 +388,7 @@ export const PEOPLE: readonly Subject[] = [
     unverified: (hand) => [SIGNED_UP(hand)],
     verified: (hand) => [{ ...SIGNED_UP(hand), isVerified: true, deployKey: undefined }],
   }),
-  subject(verifiedMessage, { 'with a deploy key': (hand) => [ACCOUNT, SIGNED_UP(hand).deployKey, WORD] }),
+  subject(verifiedMessage, { 'with a deploy key': (hand) => [{ ...SIGNED_UP(hand), isNamed: true }] }),
   subject(neverVerifiedMessage, { 'after a week': () => [ACCOUNT] }),
   subject(verifiedButRefusedMessage, {
     refused: (hand) => [ACCOUNT, hand.safe('The plan has no API access.')],

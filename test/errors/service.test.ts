@@ -74,7 +74,7 @@ const ROWS: readonly Row[] = [
   ['403 api_access_restricted, with where to upgrade', failing({ status: 403, body: restricted }), whoami, 'has no API access', '"url":"https://example.com/plan"'],
   ['403 api_access_restricted, a new key', failing({ status: 403, body: restricted }), connecting(), '{"account":"The plan of the account acme has no API access.', 'change the plan'],
   ['403 admin_required', failing({ status: 403, body: adminOnly }), whoami, 'An administrator of the account must do this.', '"url":"https://example.com/beta"'],
-  ['403 admin_required for the beta', failing({ status: 403, body: adminOnly }, 'beta/enrollments'), (world) => enroll(world), 'Only an administrator of the account `acme`', '"type":"users_select"'],
+  ['403 admin_required for the beta', (world) => { world.service.world.updateAccount({ account: ACCOUNT, betaFeatures: false }); failing({ status: 403, body: adminOnly }, 'beta/enrollments')(world); }, (world) => enroll(world), 'Only an administrator of the account `acme`', '"type":"users_select"'],
   ['403 email_verification_required', failing({ status: 403, body: unverified }), whoami, 'must be verified first', 'Follow the link in the verification e-mail'],
   ['403 email_verification_required, a new key', failing({ status: 403, body: unverified }), connecting(), 'must be verified first', 'Follow the link'],
   ['403, no permission', failing({ status: 403, body: {} }), whoami, 'lacks the permission', 'Ask an administrator of the account'],

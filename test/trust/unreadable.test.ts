@@ -101,7 +101,7 @@ test('a stored key that does not open is said as such, and goes away by connecti
 
   const said = await ask(world, '/deckhand projects');
   expect(said).toContain('The stored key of the account `acme` cannot be read.');
-  expect(said).toContain('Connect again with `/deckhand connect acme`');
+  expect(said).toContain('An admin can connect it again with `/deckhand connect acme`');
   expect(await ask(world, '/deckhand doctor')).toMatch(/Account `acme`\*[^\n]*cannot be read/);
   const metrics = await (await fetch(`${world.origin}/metrics`)).text();
   expect(metrics).toMatch(/^deckhand_unreadable_total{kind="document",of="accounts"} 1$/m);

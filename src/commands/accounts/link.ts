@@ -36,11 +36,12 @@ export const link = defineCommand({
       undefinedOnSlackError(slack.call('auth.test', {})),
     ]);
     const { real_name, name, profile } = person?.user ?? {};
+    const scopes = team?.response_metadata?.scopes;
     const ticket = await workspace.links.ask({
       user,
       name: real_name || name || user,
       workspaceName: team?.team || workspace.id,
-      ...defined({ email: profile?.email }),
+      ...defined({ email: profile?.email, lacksScope: scopes && !scopes.includes('users:read.email') }),
     });
     const url = startAddress(PUBLIC_URL, ticket);
     return { kind: 'private', message: linkMessage(url, existing, workspace.clock.now(), workspace.word) };

@@ -28,6 +28,7 @@ import {
   type Submitted,
   type ViewState,
 } from '../command.ts';
+import { accountOf } from '../resolve-target.ts';
 
 /** Tells the service where an account came from (API 2.1, docs/service-api.md). */
 const ATTRIBUTION = { signup_source: 'deckhand-slack', client: 'deckhand' };
@@ -89,11 +90,8 @@ async function submitSignup(state: ViewState, context: CommandContext): Promise<
 }
 
 /** Connects the new account with the key it came with; the service shows the key only this once. */
-async function keepAccount(
-  { workspace, caller }: CommandContext,
-  made: Signup,
-  email: string,
-): Promise<Submitted> {
+async function keepAccount(context: CommandContext, made: Signup, email: string): Promise<Submitted> {
+  const { workspace, caller } = context;
   const { user } = caller;
   const { word, config } = workspace;
   const { SERVICE_BASE_URL } = config;
@@ -114,6 +112,7 @@ async function keepAccount(
   }
   const message = signedUpMessage({
     account: name,
+    isNamed: (await accountOf(context)).name !== name,
     url: accountUrl(name, SERVICE_BASE_URL),
     displayName,
     email,

@@ -84,9 +84,13 @@ export const start = defineCommand({
     const accounts = await workspace.accounts.list(caller);
     const channel = await workspace.channels.get(caller.channel);
     const isAdmin = await workspace.roles.holds(caller.user, 'admin');
+    const isOperator = await workspace.roles.holds(caller.user, 'operator');
     const { word, config } = workspace;
     const canSignUp = config.SERVICE_SIGNUP_URL !== undefined;
-    return { kind: 'private', message: startMessage({ word, accounts, channel, isAdmin, canSignUp }) };
+    return {
+      kind: 'private',
+      message: startMessage({ word, accounts, channel, isAdmin, isOperator, canSignUp }),
+    };
   },
   actions: [
     // Stands on refusals of every command, in every channel.

@@ -5,7 +5,7 @@ import { accountUrl } from '../../service/addresses.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import { say } from '../../views/blocks/message.ts';
-import { deployMessage, projectsMessage } from '../../views/projects/projects.ts';
+import { chooseProjectMessage, deployMessage, projectsMessage } from '../../views/projects/projects.ts';
 import { findProject, ProjectNeeded } from '../../workspace/projects.ts';
 import { defineCommand, menuAction } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
@@ -39,6 +39,8 @@ export const projects = defineCommand({
   actions: [menuAction('projects:choose', (project) => ({ project, isAnswer: true }))],
 });
 
+const UNBOUND = 'This channel is bound to no project. Which project do you mean?';
+
 export const use = defineCommand({
   name: 'use',
   summary: 'Binds this channel to a project, so that commands need not name it',
@@ -63,12 +65,15 @@ export const use = defineCommand({
       };
     }
     const bound = await workspace.channels.get(channel);
-    if (named === undefined && context.project === undefined && bound.project !== undefined) {
+    const isQuestion = named === undefined && context.project === undefined;
+    if (isQuestion && bound.project !== undefined) {
       const where = `${bold(bound.project.name)}${bound.account === undefined ? '' : ` in ${code(bound.account)}`}`;
       return { kind: 'private', message: say(`This channel is bound to ${where}.`) };
     }
     const account = await accountOf(context);
     const projects = await workspace.projects.look(account);
+    if (isQuestion)
+      return { kind: 'private', message: chooseProjectMessage(projects, 'use', caller.answerTs, UNBOUND) };
     const project = await findProject(projects, named ?? context.project);
     if (project === undefined) throw new ProjectNeeded(projects);
     const { permalink, name } = project;

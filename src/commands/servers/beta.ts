@@ -68,8 +68,13 @@ export const betaEnroll = defineCommand({
   needsAccount: true,
   args: z.object({ protocol: z.string().optional() }),
   async run({ protocol }, context) {
-    const { name } = await accountOf(context);
-    return { kind: 'private', message: enrollQuestion(name, protocol) };
+    const { workspace } = context;
+    const account = await accountOf(context);
+    const { account: profile } = await workspace.accounts.use(account, (client) => getProfile(client));
+    const message = profile.beta_features
+      ? enrolledMessage(account.name, 'already', workspace.word)
+      : enrollQuestion(account.name, protocol);
+    return { kind: 'private', message };
   },
   actions: [
     {

@@ -1,8 +1,11 @@
 import type { CommandContext } from '../../commands/command.ts';
+import { nameAdmins } from '../../commands/permission.ts';
 import { InstallationEnded } from '../../core/errors.ts';
 import type { Message, ModalView } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { Caller, Reply } from '../../core/reply.ts';
 import { newReference } from '../../observability/failures.ts';
+import { AccountFailure } from '../../records/accounts.ts';
 import { isPlaceGone, isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';
 import { StoreUnavailable } from '../../store/store.ts';
@@ -112,7 +115,7 @@ export async function respondFailure(
   retry?: { text: string; isDurable: boolean },
 ): Promise<void> {
   if (caller.isStored && error instanceof StoreUnavailable) throw error;
-  const explained = explain(error, fields);
+  const explained = { ...explain(error, fields), ...(await explainReconnect(workspace, caller, error)) };
   try {
     const offered = retry && { ...retry, thread: caller.answerTs };
     await respondPrivately(workspace, caller, failureMessage(explained, offered));
@@ -120,6 +123,23 @@ export async function respondFailure(
     // Slack itself does not accept the answer: the log is all that is left.
     workspace.log.warn({ event: 'answer_failed', err: second, ...fields }, 'a person could not be answered');
   }
+}
+
+/** The next step where the service refuses the shared key, which only admins replace. */
+async function explainReconnect(
+  workspace: Workspace,
+  { user }: Caller,
+  error: unknown,
+): Promise<Pick<Explained, 'next'> | undefined> {
+  if (!(error instanceof AccountFailure) || error.cause.kind !== 'unauthorized') return undefined;
+  const { name, purpose, state } = error.account;
+  if (purpose !== 'shared' || state === 'unverified') return undefined;
+  const isAdmin = await workspace.roles.holds(user, 'admin').catch(() => true);
+  const connect = code(`${workspace.word} connect ${name}`);
+  const next = isAdmin
+    ? `Connect again with ${connect}`
+    : `Ask ${await nameAdmins(workspace)} to run ${connect}`;
+  return { next: `${next}.` };
 }
 
 /** What cannot be stored is not carried out either, since a kill would lose it. */

@@ -71,7 +71,12 @@ async function watchVerification(workspace: Workspace, job: Job<Watched>): Promi
     if (clock.now() - watched.since >= WATCHED_MS) return notify(workspace, job, neverVerifiedMessage(name));
     return planPoll(workspace, { ...watched, looks: watched.looks + 1 }, retryAt);
   }
-  await notify(workspace, job, verifiedMessage(name, watched.deployKey, word));
+  const isNamed = (await accounts.defaultName({ user: watched.user })) !== name;
+  await notify(
+    workspace,
+    job,
+    verifiedMessage({ account: name, deployKey: watched.deployKey, isNamed, word }),
+  );
 }
 
 /** Pauses of 30 s, doubled each time up to 15 min, and never before the service asked for. */

@@ -79,6 +79,8 @@ export interface SignedUp {
   deployKey: DeployKey | undefined;
   /** The pages that authorise repository providers, by provider. */
   oauthUrls: Record<string, string>;
+  /** Other commands mean another account, so this one has to be named. */
+  isNamed: boolean;
   word: string;
 }
 
@@ -92,11 +94,11 @@ const MAX_PROVIDERS = 10;
 
 /** Only for the person who signed up. API 2.2 and 5.1 (docs/service-api.md). */
 export function signedUpMessage(view: SignedUp): Message {
-  const { account, displayName, url, keyTail, email, isVerified, word } = view;
+  const { account, displayName, url, keyTail, email, isVerified } = view;
   const said = `:tada: The account ${bold(displayName)} (${code(account)}) is created at <${url}> and connected, with the key ${code(maskedKey(keyTail))}.`;
   const next = isVerified
-    ? `Next: ${code(`${word} projects`)}.`
-    : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. I’ll send you a direct message once the account works.`;
+    ? `Next: ${projectsOf(view)}.`
+    : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. I’ll send you a direct message once the account works. Then ${projectsOf(view)} lists its projects.`;
   return {
     text: `${said} ${next}`,
     blocks: [
@@ -112,9 +114,15 @@ export function signedUpMessage(view: SignedUp): Message {
   };
 }
 
+/** The command that lists the account's projects. */
+function projectsOf({ word, account, isNamed }: Pick<SignedUp, 'word' | 'account' | 'isNamed'>): string {
+  return code(`${word} projects${isNamed ? ` --account ${account}` : ''}`, 120);
+}
+
 /** The key works from now on; the deploy key is shown again, because private messages do not last. */
-export function verifiedMessage(account: string, deployKey: DeployKey | undefined, word: string): Message {
-  const said = `:white_check_mark: The e-mail address of ${code(account)} is verified. The key works and deployments are unblocked. Next: ${code(`${word} projects`)}.`;
+export function verifiedMessage(view: Pick<SignedUp, 'account' | 'isNamed' | 'deployKey' | 'word'>): Message {
+  const { account, deployKey } = view;
+  const said = `:white_check_mark: The e-mail address of ${code(account)} is verified. The key works and deployments are unblocked. Next: ${projectsOf(view)}.`;
   return say(said, ...deployKeyBlocks(deployKey));
 }
 

@@ -90,7 +90,7 @@ export function explain(error: unknown, at: FailureContext): Explained {
     case 'account_key_unreadable':
       return {
         text: `The stored key of the account ${code(error.account)} cannot be read.`,
-        next: `Connect again with ${code(`${at.word} connect ${error.account}`)}.`,
+        next: `An admin can connect it again with ${code(`${at.word} connect ${error.account}`)}.`,
       };
     case 'document_unreadable':
       return {

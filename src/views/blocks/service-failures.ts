@@ -53,7 +53,7 @@ function explainBrokenKey({ account, key, word }: KeyCase): Sentences {
     default:
       return {
         text: `The key of the account ${code(account)} was revoked or rotated, so the connection is broken.`,
-        next: `${again}.`,
+        next: `An admin can connect it again with ${code(`${word} connect ${account}`)}.`,
       };
   }
 }

@@ -30,7 +30,7 @@ const PHRASES: ReadonlyArray<[phrase: string, ...commands: string[]]> = [
   ['creates a managed server', 'server add'],
   ['shows what happened, with figures and a chart', 'activity'],
   ['posts a summary on a schedule', 'digest'],
-  ['posts deployments as they happen', 'watch', 'unwatch'],
+  ['posts deployments as they happen', 'watch', 'watch mine', 'unwatch'],
   ['tests on a schedule, silent while all works', 'guard'],
   ['for accounts of the service', 'connect', 'disconnect', 'accounts', 'signup'],
   ['says who you are at the service', 'whoami', 'me', 'link', 'unlink'],

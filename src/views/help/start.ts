@@ -10,6 +10,7 @@ export interface StartView {
   accounts: readonly Account[];
   channel: Channel;
   isAdmin: boolean;
+  isOperator: boolean;
   /** Whether the service's sign-up is configured. */
   canSignUp: boolean;
 }
@@ -24,7 +25,7 @@ export function startMessage(view: StartView): Message {
 type Step = readonly [said: string, ...next: ReadonlyArray<Button | false>];
 
 function nextStep(view: StartView): Step {
-  const { word, accounts, channel } = view;
+  const { word, accounts, channel, isOperator } = view;
   const unverified = accounts.length === 1 && accounts[0]?.state === 'unverified' ? accounts[0] : undefined;
   const broken = accounts.find((account) => account.state === 'broken');
   if (accounts.length === 0) return connectStep(view);
@@ -38,8 +39,11 @@ function nextStep(view: StartView): Step {
       `This channel is about ${bold(channel.project.name)}. Test that its repository and servers can be reached with ${code(`${word} test`)}.`,
       testButton('Test access'),
     ];
+  const any = code(`${word} test <project>`);
   return [
-    `You are connected. Bind this channel to a project with ${code(`${word} use <project>`)}, or test any with ${code(`${word} test <project>`)}.`,
+    isOperator
+      ? `You are connected. Bind this channel to a project with ${code(`${word} use <project>`)}, or test any with ${any}.`
+      : `You are connected. Test a project with ${any}.`,
     button('Show the projects', 'start:run#projects', { value: { text: 'projects' } }),
     testButton('Test a project'),
   ];

@@ -52,8 +52,12 @@ function deployedWords({ last_deployed_at: at }: Project): string {
 }
 
 /** Asks which project is meant; the choice runs `text` again with it. A long list becomes a menu with search. @param thread where a mention is answered */
-export function chooseProjectMessage(projects: readonly Project[], text: string, thread?: string): Message {
-  const said = 'Which project do you mean?';
+export function chooseProjectMessage(
+  projects: readonly Project[],
+  text: string,
+  thread?: string,
+  said = 'Which project do you mean?',
+): Message {
   const choices = projects
     .filter((project) => project.permalink.length <= LIMITS.optionValue)
     .map((project) => ({ value: project.permalink, text: project.name }));

@@ -247,14 +247,14 @@ export function linkFailedPage(end: LinkEnd, word: string): Page & { status: num
 
 /** Asks before anything begins: a person who was sent another's link reads whose it is. */
 export function linkQuestionPage(
-  asked: { name: string; email: string | undefined; workspace: string },
+  asked: { name: string; email: string | undefined; lacksScope?: boolean; workspace: string },
   form: { action: string; fields: Readonly<Record<string, string>> },
   word: string,
 ): Page {
-  const email =
-    asked.email === undefined
-      ? ' (the e-mail address is missing, because Slack has not given Deckhand the scope users:read.email)'
-      : ` (${sanitize(asked.email, 200)})`;
+  const why = asked.lacksScope
+    ? 'the e-mail address is missing, because Slack has not given Deckhand the scope users:read.email'
+    : 'Slack shows no e-mail address of this user';
+  const email = ` (${asked.email === undefined ? why : sanitize(asked.email, 200)})`;
   return {
     title: 'Link your user?',
     text: `The Slack user “${sanitize(asked.name, 80)}”${email} of the workspace “${sanitize(asked.workspace, 80)}” asked to be linked to a user at the deployment service. If you continue, the service asks you to sign in, and Deckhand then knows that Slack user by your name and address there. A link lends no API key and gives no permission.`,

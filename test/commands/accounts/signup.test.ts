@@ -88,6 +88,13 @@ describe('signing up', () => {
     await privately(world, 'No projects');
   });
 
+  it('names the new account where another one is the default', async () => {
+    await world.connect();
+    await openForm(world);
+    await world.as('admin').submit('signup', FORM);
+    expect(await privately(world, 'Northwind')).toContain('/deckhand projects --account northwind');
+  });
+
   it('gives up after a week, and says so once', async () => {
     await openForm(world);
     await world.as('admin').submit('signup', FORM);

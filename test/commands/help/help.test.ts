@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import type { KnownBlock } from '../../../src/core/message.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
-import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const LONGEST = 20;
 
@@ -290,12 +290,35 @@ describe('what is left out', () => {
     expect(shown).toContain('Storefront');
   });
 
-  test('use without a project offers a menu, whose choice binds the channel', async ({ world }) => {
-    expect(await ask(world, '/deckhand use', 'admin')).toContain('Which project do you mean?');
+  test('use without a project says that none is bound, and offers a menu, whose choice binds the channel', async ({
+    world,
+  }) => {
+    const said = await ask(world, '/deckhand use', 'admin');
+    expect(said).toContain('This channel is bound to no project. Which project do you mean?');
     await click(world, 'admin', { actionId: 'projects:choose', selected: 'storefront' });
     await world.slack.until(() =>
       world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('bound this channel')),
     );
+  });
+
+  test('a member is told of what members can do alone', async ({ world }) => {
+    await world.app.workspaces.open(TEAM).roles.set({
+      admin: [PEOPLE.admin],
+      operator: [],
+      billing: [],
+      setBy: PEOPLE.admin,
+      setAt: 0,
+    });
+    expect(await ask(world, '/deckhand help')).toContain('`watch mine`');
+    const start = await ask(world, '/deckhand');
+    expect(start).toContain('Test a project with');
+    expect(start).not.toContain('/deckhand use');
+    expect(await ask(world, '/deckhand', 'admin')).toContain('/deckhand use');
+    world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
+    const refused = await ask(world, '/deckhand projects');
+    expect(refused).toContain(`Ask <@${PEOPLE.admin}> to run \`/deckhand connect acme\``);
+    expect(refused).not.toContain('Connect again');
+    expect(await ask(world, '/deckhand projects', 'admin')).toContain('Connect again with');
   });
 
   test('build without an identifier says where one is found', async ({ world }) => {

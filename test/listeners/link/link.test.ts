@@ -69,6 +69,15 @@ describe('linking', () => {
     expect(await ask(world, '/deckhand unlink')).toContain('You are not linked');
   });
 
+  it('says why it shows no e-mail address, and blames no scope that is granted', async () => {
+    // Deckhand knows by now that the person is of this workspace.
+    await ask(world, '/deckhand help');
+    world.slack.fault({ method: 'users.info', error: 'user_not_found' });
+    const page = await browser.open(await linkButton(world));
+    expect(page.text).toContain('Slack shows no e-mail address of this user');
+    expect(page.text).not.toContain('users:read.email');
+  });
+
   it('asks before it begins: a page names the person and the workspace, and goes on by its own form only', async () => {
     const start = await linkButton(world);
     const page = await browser.open(start);
