@@ -116,6 +116,8 @@ function united<T>(
 }
 
 const MAX_REMEMBERED = 5;
+/** One or two runs do not say what is usual. */
+const MIN_REMEMBERED = 3;
 
 /** Remembers how long a run took, by the service's times or else by ours; once, also where it ends again after a kill. */
 export function withDuration(
@@ -131,6 +133,7 @@ export function withDuration(
 
 /** The middle one of the last durations; undefined before there are any. */
 export function usualDuration({ tookMs = [] }: Pick<Run, 'tookMs'>): number | undefined {
+  if (tookMs.length < MIN_REMEMBERED) return undefined;
   return [...tookMs].sort((a, b) => a - b)[Math.floor(tookMs.length / 2)];
 }
 
@@ -201,4 +204,20 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
       return newest.map(({ doc }) => doc).filter(({ isReplaced }) => isReplaced !== true);
     },
   };
+}
+
+/** Without the ended runs of a server that a newer run of its whole project has tested too: its result is the latest. */
+export function withoutSuperseded(runs: readonly Run[]): Run[] {
+  const isNewer = (one: Run, other: Run): boolean => (one.endedAt ?? 0) > (other.endedAt ?? 0);
+  const wholes = runs.filter(({ target, status }) => target.server === undefined && status === 'completed');
+  return runs.filter(
+    (run) =>
+      run.target.server === undefined ||
+      run.status === 'running' ||
+      !wholes.some((whole) => isProjectOf(whole.target, run.target) && isNewer(whole, run)),
+  );
+}
+
+function isProjectOf(whole: Target, part: Target): boolean {
+  return targetKey(whole) === targetKey({ ...part, server: undefined });
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { dateTime, truncate } from '../../core/mrkdwn.ts';
@@ -61,6 +62,7 @@ const DIGEST_FEATURE: TimedFeature<Digest> = {
   modal: digestModal,
   defaults: { cadence: 'weekdays', time: '09:00', range: DEFAULT_RANGE },
   valuesOf: ({ range, skipQuiet }) => ({ range, skip_quiet: skipQuiet ? ['skip_quiet'] : [] }),
+  isSame: (record, choices) => isDeepStrictEqual(coverageOf(record), coverageOf(choices)),
   choicesOf,
   redraw(message, digest, { done, user }, { workspace }) {
     const isAsleep = digest.state.kind === 'paused' || digest.snoozedUntil !== undefined;
@@ -68,6 +70,10 @@ const DIGEST_FEATURE: TimedFeature<Digest> = {
     return withFooterChange(message, frame, { said: `${done} by <@${user}>`, isAsleep });
   },
 };
+
+function coverageOf({ cadence, zone, range, skipQuiet, account, project }: Choices<Digest>) {
+  return { cadence, zone, range, skipQuiet, account, project: project?.permalink };
+}
 
 export const digestCommands: readonly Command[] = [
   ...timedCommands(DIGEST_FEATURE, {

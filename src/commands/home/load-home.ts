@@ -2,7 +2,7 @@ import { mayRead } from '../../core/direct.ts';
 import { AccountKeyUnreadable } from '../../records/account-keys.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { episodeRecords, failingNow } from '../../records/episodes.ts';
-import type { Run } from '../../records/test-runs.ts';
+import { type Run, withoutSuperseded } from '../../records/test-runs.ts';
 import { nextOf } from '../../records/timed-schedules.ts';
 import { DIGESTS } from '../../scheduler/digests/digest.ts';
 import { GUARDS } from '../../scheduler/guards/guard.ts';
@@ -105,7 +105,7 @@ const MAX_READ = 100;
 
 /** The latest first, those that go on before those that ended. */
 async function loadRuns(workspace: Workspace, user: string): Promise<HomeRun[]> {
-  const all = (await workspace.runs.newest(MAX_READ))
+  const all = withoutSuperseded(await workspace.runs.newest(MAX_READ))
     .filter(({ channel, askedBy }) => mayRead(user, { channel, person: askedBy }))
     .toSorted((one, other) => timeOf(other) - timeOf(one));
   const running = all.filter(({ status }) => status === 'running').slice(0, MAX_RUNNING);

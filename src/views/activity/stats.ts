@@ -63,7 +63,11 @@ function tilesOf(stats: ActivityStats): Array<[label: string, value: string]> {
   return [
     ['Deployments', `${amount}  ${figure(stats.total_deployments_delta, (by) => change(by, ''))}`],
     ['Success rate', `${rate}  ${figure(stats.success_rate_delta, (by) => change(by, ' points'))}`],
-    ['Average duration', figure(stats.avg_duration, (time) => mrkdwn(time, 60))],
+    // The service gives "0s" then.
+    [
+      'Average duration',
+      figure(stats.total_deployments === 0 ? null : stats.avg_duration, (time) => mrkdwn(time, 60)),
+    ],
     ['Active servers now', figure(stats.active_servers, rounded)],
   ];
 }

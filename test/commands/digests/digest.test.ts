@@ -67,17 +67,25 @@ describe('digest', () => {
       await stored.put({ ...digest, id: `d${n}`, requestId: `r${n}`, channel: channelOf(n) });
   }
 
+  it('add of the same digest says that it is there already', async () => {
+    await world.say('digest add daily 09:00 UTC today');
+    const said = await ask(world, '/deckhand digest add daily 9am utc today', 'admin');
+    expect(said).toContain('This channel has it already: the digest of every connected account');
+    await world.say('digest add daily 09:00 UTC today --skip-quiet');
+    expect(await digests()).toHaveLength(2);
+  });
+
   it('add is refused in a channel with 50 schedules', async () => {
     await world.say('digest add daily 09:00 UTC');
     await fill(50, () => CHANNEL);
-    const said = await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin');
+    const said = await ask(world, '/deckhand digest add daily 10:00 UTC', 'admin');
     expect(said).toContain('This channel has 50 schedules, and 50 is the most.');
   });
 
   it('add is refused in a workspace with 500 schedules, and so is a watch', async () => {
     await world.say('digest add daily 09:00 UTC');
     await fill(500, (n) => `C${n % 20}`);
-    for (const line of ['digest add daily 09:00 UTC', 'watch all'])
+    for (const line of ['digest add daily 10:00 UTC', 'watch all'])
       expect(await ask(world, `/deckhand ${line}`, 'admin')).toContain(
         'This workspace has 500 schedules, and 500 is the most.',
       );

@@ -55,6 +55,22 @@ describe('App Home', () => {
     },
   );
 
+  whenConnected(
+    'App Home drops the test of a server once a newer one of everything has ended',
+    async ({ world }) => {
+      world.slack.invite(TEAM, CHANNEL, 'bot');
+      const server = { account: ACCOUNT, project: 'storefront', server: 'web-1' };
+      world.service.world.setOutcome({ ...server, status: 'error', message: 'Connection refused' });
+      await world.as('member').openHome();
+      await world.as('member').command(CHANNEL, '/deckhand test storefront web-1');
+      await shows(world, '*web-1* in *Storefront* of `acme`: :warning: unreachable');
+      world.service.world.setOutcome({ ...server, status: 'ok' });
+      await world.as('member').command(CHANNEL, '/deckhand test storefront');
+      await shows(world, 'all 2 servers are reachable');
+      expect(shown(world)).not.toContain('unreachable');
+    },
+  );
+
   whenConnected('App Home shows the week’s deployments as a chart', async ({ world }) => {
     failOnce(world);
     await world.as('member').openHome();

@@ -67,7 +67,10 @@ describe('the thread of a test run', () => {
   });
 
   test('both say how long the project’s runs usually take, also after a restart', async ({ world }) => {
-    await runShown(world, 34_000, 1);
+    for (const ms of [34_000, 33_000, 35_000]) {
+      await runShown(world, ms, 1);
+      expect(thread(world)[0]).not.toContain('usually');
+    }
     await world.restart(async () => undefined);
     const seen = await runShown(world, 36_000, 1);
     expect(thread(world)[0]).toMatch(/took 36 s, usually 34 s/);

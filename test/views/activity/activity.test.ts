@@ -126,6 +126,7 @@ describe('the figures', () => {
     ['all', { success_rate: 100 }, '100 %'],
     ['a duration', {}, '*Average duration*\n1m 12s'],
     ['no duration', { avg_duration: null }, '*Average duration*\n—'],
+    ['no deployments', { total_deployments: 0, avg_duration: '0s' }, '*Average duration*\n—'],
   ])('%s', (_what, change, expected) => {
     const [tiles] = statsBlocks({ ...STATS, ...change }, 'today');
     const shown = tiles?.type === 'section' ? tiles.fields?.map(({ text }) => text) : [];
