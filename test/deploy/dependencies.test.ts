@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readText } from '../support/deployment-files.ts';
 
+const root = join(import.meta.dirname, '..', '..');
 const ALLOWED = [
   'MIT',
   'ISC',
@@ -21,7 +22,8 @@ const READ_FROM_FILE: Record<string, string> = { 'png-js': 'MIT' };
 
 const Names = z.record(z.string(), z.string());
 const Project = z.looseObject({ dependencies: Names.default({}), devDependencies: Names });
-const Lock = z.looseObject({ packages: z.record(z.string(), z.unknown()) });
+const Locked = z.looseObject({ dev: z.boolean().optional() });
+const Lock = z.looseObject({ packages: z.record(z.string(), Locked) });
 const Package = z.looseObject({ name: z.string(), license: z.string().optional() });
 
 const names = ['package.json', 'sandbox/package.json'].flatMap((path) => {
@@ -78,13 +80,21 @@ describe('docs/dependencies.md', () => {
 describe('the installed packages', () => {
   const { packages } = Lock.parse(JSON.parse(readText('package-lock.json')));
   const installed = Object.keys(packages).filter(
-    (folder) => folder !== '' && existsSync(join(import.meta.dirname, '../..', folder, 'package.json')),
+    (folder) => folder !== '' && existsSync(join(root, folder, 'package.json')),
   );
 
   it('are all under licences that are allowed', () => {
     expect(installed.length).toBeGreaterThan(names.length);
     const others = installed.map((folder) => `${folder}: ${licenceOf(folder)}`);
     expect(others.filter((line) => !isAllowed(line.replace(/^.*: /, '')))).toEqual([]);
+  });
+
+  it('hold no native code in production', () => {
+    const production = installed.filter((folder) => packages[folder]?.dev !== true);
+    const native = production.flatMap((folder) =>
+      globSync(['*.gyp', '*.node', '{build,lib,prebuilds}/**/*.node'], { cwd: join(root, folder) }),
+    );
+    expect(native).toEqual([]);
   });
 
   it.each([
