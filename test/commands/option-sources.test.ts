@@ -40,6 +40,21 @@ describe('menus in place of identifiers', () => {
     expect(world.slack.messages(TEAM, CHANNEL)[0]?.text).toContain('Shop 12');
   });
 
+  it('shows all projects, a page at a time', async () => {
+    await enter({ projects: MANY });
+    expect(await ask(world, '/deckhand projects')).toContain('1 to 20 of');
+    const seen = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.blocks);
+    await world.as('member').click(latest('member'), { actionId: 'projects:page#1' });
+    await world.slack.until(() => seen().includes('21 to 40 of'), { what: 'the second page' });
+    expect(seen()).toContain('Previous');
+    const last = Math.ceil(MANY.length / 20);
+    for (let page = 2; page < last; page += 1) {
+      await world.as('member').click(latest('member'), { actionId: `projects:page#${page}` });
+      await world.slack.until(() => seen().includes(`${page * 20 + 1} to`), { what: `page ${page}` });
+    }
+    expect(seen()).not.toContain('Next');
+  });
+
   it('asks the service once while a person types', async () => {
     await enter({ projects: MANY });
     await ask(world, '/deckhand test');

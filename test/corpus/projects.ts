@@ -156,12 +156,25 @@ export const PROJECTS: readonly Subject[] = [
   subject(openTestMessage, { asked: () => [] }),
   subject(projectsMessage, {
     all: (hand) => [
-      ACCOUNT,
       hand.list([project(hand), project(hand, 1), project(hand, 2)], (at) => project(hand, at)),
-      { filter: undefined, word: WORD },
+      { account: ACCOUNT, page: 0 },
+      WORD,
     ],
-    'by a word': (hand) => [ACCOUNT, [project(hand)], { filter: hand.text('store'), word: WORD }],
-    'none fits': (hand) => [ACCOUNT, [], { filter: hand.text('nonsense'), word: WORD }],
+    'by a word': (hand) => [
+      [project(hand)],
+      { account: ACCOUNT, filter: hand.text('store').slice(0, 200), page: 0 },
+      WORD,
+    ],
+    'the second page': (hand) => [
+      Array.from({ length: 41 }, (_, at) => project(hand, at)),
+      { account: ACCOUNT, page: 1 },
+      WORD,
+    ],
+    'none fits': (hand) => [
+      [],
+      { account: ACCOUNT, filter: hand.text('nonsense').slice(0, 200), page: 0 },
+      WORD,
+    ],
   }),
   subject(chooseProjectMessage, {
     several: (hand) => [hand.list([project(hand), project(hand, 1)], (at) => project(hand, at)), 'test'],

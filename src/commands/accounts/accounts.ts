@@ -14,7 +14,8 @@ export const accounts = defineCommand({
   async run(_, { workspace }) {
     const keys = await workspace.accounts.keys();
     const defaultName = await workspace.accounts.defaultName();
-    return { kind: 'private', message: accountsMessage(keys, defaultName, workspace.word) };
+    const parts = accountsMessage(keys, defaultName, workspace.word);
+    return { kind: 'several', replies: parts.map((message) => ({ kind: 'private', message })) };
   },
 });
 

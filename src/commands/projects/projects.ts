@@ -1,13 +1,20 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
+import type { Account } from '../../records/accounts.ts';
 import { accountUrl } from '../../service/addresses.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import { say } from '../../views/blocks/message.ts';
-import { chooseProjectMessage, deployMessage, projectsMessage } from '../../views/projects/projects.ts';
+import {
+  chooseProjectMessage,
+  deployMessage,
+  ProjectsPage,
+  projectsMessage,
+} from '../../views/projects/projects.ts';
 import { findProject, ProjectNeeded } from '../../workspace/projects.ts';
-import { defineCommand, menuAction } from '../command.ts';
+import { type CommandContext, defineCommand, fromButton, menuAction } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
 import { accountOf } from '../resolve-target.ts';
 
@@ -20,24 +27,37 @@ export const projects = defineCommand({
   needsAccount: true,
   rest: true,
   args: z.object({ filter: z.string().optional() }),
-  async run({ filter }, context) {
-    const account = await accountOf(context);
-    const { word } = context.workspace;
-    const skipped: SkippedRows[] = [];
-    const all = await context.workspace.projects.look(account, { skipped });
-    const wanted = filter?.toLowerCase() ?? '';
-    const matches = all.filter(({ name, permalink }) =>
-      `${name} ${permalink}`.toLowerCase().includes(wanted),
-    );
-    return {
-      kind: 'private',
-      message: withSkipped(projectsMessage(account.name, matches, { filter, word }), skipped, all),
-    };
-  },
+  run: async ({ filter }, context) => ({
+    kind: 'private',
+    message: await readPage(context, await accountOf(context), { filter, page: 0 }),
+  }),
   // The menu in a message, where there are more projects than a plain one can hold.
   optionSources: [{ ...projectPicker, actionId: 'projects:choose' }],
-  actions: [menuAction('projects:choose', (project) => ({ project, isAnswer: true }))],
+  actions: [
+    menuAction('projects:choose', (project) => ({ project, isAnswer: true })),
+    {
+      actionId: 'projects:page',
+      async run(value, context) {
+        const { account: name, ...page } = fromButton(ProjectsPage, value);
+        const account = await context.workspace.accounts.resolve(context.caller, name);
+        return { kind: 'replace', message: await readPage(context, account, page) };
+      },
+    },
+  ],
 });
+
+async function readPage(
+  { workspace }: CommandContext,
+  account: Account,
+  { filter, page }: Omit<ProjectsPage, 'account'>,
+): Promise<Message> {
+  const skipped: SkippedRows[] = [];
+  const all = await workspace.projects.look(account, { skipped });
+  const wanted = filter?.toLowerCase() ?? '';
+  const matches = all.filter(({ name, permalink }) => `${name} ${permalink}`.toLowerCase().includes(wanted));
+  const at = { account: account.name, filter: filter?.slice(0, 200), page };
+  return withSkipped(projectsMessage(matches, at, workspace.word), skipped, all);
+}
 
 const UNBOUND = 'This channel is bound to no project. Which project do you mean?';
 

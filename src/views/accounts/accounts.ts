@@ -1,9 +1,10 @@
 import type { Message } from '../../core/message.ts';
-import { bold, code, dateTime, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import { menu } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { button, buttons, context, headed, say, section } from '../blocks/message.ts';
+import { inPages, inParts } from '../blocks/lists.ts';
+import { button, buttons, context, say } from '../blocks/message.ts';
 
 const HEALTH = {
   ok: ':white_check_mark: works',
@@ -21,19 +22,20 @@ export function accountsMessage(
   keys: readonly Account[],
   defaultName: string | undefined,
   word: string,
-): Message {
-  if (keys.length === 0) return say(`No account is connected. An admin can run ${code(`${word} connect`)}.`);
+): Message[] {
+  if (keys.length === 0)
+    return [say(`No account is connected. An admin can run ${code(`${word} connect`)}.`)];
   const names = [...new Set(keys.map(({ name }) => name))];
-  const lines = names.map((name) => {
+  const lines = names.flatMap((name) => {
     const isDefault = name === defaultName ? '  _default_' : '';
     const own = ORDER.flatMap((purpose) =>
       keys.filter((key) => key.name === name && key.purpose === purpose),
     );
-    return [`${bold(name)}${isDefault}`, ...own.map(keyLine)].join('\n');
+    return [`${bold(name)}${isDefault}`, ...own.map(keyLine)];
   });
-  return headed(
+  return inParts(
     'Connected accounts',
-    section(linesWithin(lines, LIMITS.sectionText)),
+    lines,
     context(
       `Add ${code('--account <name>')} to a command to use an account other than the default. ${code(`${word} connect <account>`)} connects a key of your own.`,
     ),
@@ -67,10 +69,14 @@ export function chooseKeyMessage(account: string, keys: readonly ShownKey[]): Me
     value: id,
     text: `${PURPOSE_NAMES[purpose]} ${maskedKey(keyTail)} of ${email}`,
   }));
-  const keyMenu = menu({ actionId: 'disconnect:choose', placeholder: 'Choose a key', choices });
-  const left = keys.length - LIMITS.options;
-  const more = left > 0 ? [context(`and ${left} more`)] : [];
-  return say(`Which key of ${bold(account)} do you want to disconnect?`, ...keyMenu, ...more);
+  const menus = inPages(choices, { most: LIMITS.options }).flatMap((page, at) =>
+    menu({
+      actionId: at === 0 ? 'disconnect:choose' : `disconnect:choose#${at}`,
+      placeholder: 'Choose a key',
+      choices: page,
+    }),
+  );
+  return say(`Which key of ${bold(account)} do you want to disconnect?`, ...menus);
 }
 
 /** A menu shows no mentions, so a person is known by the e-mail address beside it. */

@@ -3,7 +3,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, linesWithin, sanitize } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { LIMITS } from './limits.ts';
-import { context, say, section } from './message.ts';
+import { context, headed, say, section } from './message.ts';
 
 /** Slack refuses messages whose blocks hold much over 13,000 characters: three sections, or a table, leave room for more. */
 const MAX_SECTIONS = 3;
@@ -50,6 +50,21 @@ export function listBlocks(lines: readonly string[], noun?: string): KnownBlock[
   const rest = pages.splice(MAX_SECTIONS - 1).flat();
   const last = rest.length === 0 ? [] : [linesWithin(rest, LIMITS.sectionText, noun)];
   return [...pages.map((page) => page.join('\n')), ...last].map((text) => section(text));
+}
+
+/**
+ * A list in as many messages as hold all its lines.
+ * @param notes stand under the last
+ */
+export function inParts(title: string, lines: readonly string[], ...notes: KnownBlock[]): Message[] {
+  const parts = inPages(packed(lines), { most: MAX_SECTIONS });
+  return parts.map((texts, at) =>
+    headed(
+      at === 0 ? title : `${title}, part ${at + 1}`,
+      ...texts.map((text) => section(text)),
+      ...(at === parts.length - 1 ? notes : []),
+    ),
+  );
 }
 
 /** By its title; to the left where nothing else is said. */

@@ -1,33 +1,49 @@
 import type { Button } from '@slack/types';
+import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, dateTime, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { Project } from '../../service/projects.ts';
 import { menu, searchInput } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, buttons, context, header, linkButton, say, section } from '../blocks/message.ts';
 
-/** A message holds 50 blocks; the other projects are lines of one. */
-const MAX_BUTTONS = 20;
+/** A message holds 50 blocks. */
+const ON_PAGE = 20;
+
+/** One page of the projects, as its buttons carry it. */
+export const ProjectsPage = z.object({
+  account: z.string(),
+  filter: z.string().max(200).optional(),
+  /** From 0. */
+  page: z.int().min(0).max(10_000),
+});
+export type ProjectsPage = z.infer<typeof ProjectsPage>;
 
 /** The account's projects, starred ones first. */
-export function projectsMessage(
-  account: string,
-  projects: readonly Project[],
-  { filter, word }: { filter: string | undefined; word: string },
-): Message {
+export function projectsMessage(projects: readonly Project[], at: ProjectsPage, word: string): Message {
+  const { account, filter, page } = at;
   const what = filter === undefined ? 'in' : `matching “${mrkdwn(filter, 60)}” in`;
   const next = filter === undefined ? '' : ` ${code(`${word} projects`)} lists them all.`;
   const title = `${count(projects.length, 'project')} ${what} ${code(account)}`;
   if (projects.length === 0) return say(`No projects ${what} ${code(account)}.${next}`);
-  const others = projects.slice(MAX_BUTTONS).map(projectLine);
+  const first = page * ON_PAGE;
+  const shown = projects.slice(first, first + ON_PAGE);
+  const turn = (label: string, to: number): Button =>
+    button(label, `projects:page#${to}`, { value: { ...at, page: to } });
+  const which = projects.length > ON_PAGE ? `${first + 1} to ${first + shown.length} of ` : '';
   return {
     text: title,
     blocks: [
       header(`Projects of ${sanitize(account, 60)}`),
-      ...projects.slice(0, MAX_BUTTONS).map((project, at) => projectRow(account, project, at)),
-      ...(others.length === 0 ? [] : [section(linesWithin(others, LIMITS.sectionText, 'more'))]),
-      context(`${count(projects.length, 'project')}. Narrow the list with a word after ${code('projects')}.`),
+      ...shown.map((project, at) => projectRow(account, project, at)),
+      ...buttons(
+        page > 0 && turn('Previous', page - 1),
+        first + ON_PAGE < projects.length && turn('Next', page + 1),
+      ),
+      context(
+        `${which}${count(projects.length, 'project')}. Narrow the list with a word after ${code('projects')}.`,
+      ),
     ],
   };
 }

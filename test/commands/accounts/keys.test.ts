@@ -99,6 +99,18 @@ describe('the keys of an account', () => {
     expect(await latest(world)).toMatchObject({ who: PEOPLE.member, what: 'connect', result: 'refused' });
   });
 
+  test('of very many accounts are all listed, in parts', async ({ world }) => {
+    const names = Array.from({ length: 60 }, (_, at) => `account-${at}`);
+    for (const name of names) {
+      const key = { name, email: `people@${name}.example`, apiKey: BEN.apiKey, connectedBy: PEOPLE.admin };
+      await workspaceOf(world).accounts.connect({ ...key, state: 'ok' });
+    }
+    await ask(world, '/deckhand accounts');
+    const listed = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.member));
+    await world.slack.until(() => names.every((name) => listed().includes(`*${name}*`)), { what: 'all' });
+    expect(listed()).not.toMatch(/and \d+ more/);
+  });
+
   test('an account that is not connected yet gets its shared key without a question', async ({ world }) => {
     await openForm(world, 'admin', 'connect globex');
     expect(blocksOf(world, 'admin').some(({ block_id: id }) => id === 'purpose')).toBe(false);

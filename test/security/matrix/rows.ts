@@ -16,6 +16,7 @@ export const ROWS: Readonly<Record<string, Role>> = {
   'shortcut test_from_message': 'member',
   'command projects': 'member',
   'action projects:choose': 'member',
+  'action projects:page': 'member',
   'menu projects:choose': 'member',
   'command server show': 'member',
   'action server': 'member',
