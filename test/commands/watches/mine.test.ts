@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import { listWatches } from '../../../src/records/watches.ts';
 import { ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -42,6 +43,12 @@ describe('watch mine', () => {
     await world.slack.until(() => seen().some(({ text }) => text.includes('of your own deployments')));
     deploy(world, 'Kim', false, 'mine001');
     await world.slack.until(() => shown(world).includes('mine001'));
+  });
+
+  test('asks a person for their name also where somebody else has claimed one', async ({ world }) => {
+    await claim(world);
+    expect(await ask(world, '/deckhand watch mine', 'admin')).toContain('Tell me your name');
+    expect(await listWatches(world.app.workspaces.open(TEAM).store)).toEqual([]);
   });
 
   test('sends one message an episode of one’s own, also where another person ends it, and no channel sees it', async ({

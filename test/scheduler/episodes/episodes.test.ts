@@ -96,4 +96,21 @@ describe('an episode', () => {
     await click(other, 'release');
     await world.slack.until(() => !shown().includes('is on it'));
   });
+
+  test.for([
+    { kind: 'deployments', command: 'watch', other: 'guard' },
+    { kind: 'reachability', command: 'guard', other: 'watch' },
+  ] as const)('of $kind is nobody’s to claim where $command is switched off', async (row, { world }) => {
+    const workspace = world.app.workspaces.open(TEAM);
+    const failure = { kind: 'failure', id: 'f1', at: Date.now(), lines: ['failed'] } as const;
+    const items = [{ key: 'server:1', title: 'web-1', message: null }];
+    await noteOutcomes(workspace, { ...SUBJECT, kind: row.kind }, [{ ...failure, items }]);
+    const claim = () => world.as('member').click(root(world), { actionId: 'episode:claim' });
+    await workspace.channels.change(CHANNEL, () => ({ commands: [row.other] }));
+    expect(await answerTo(world, 'member', claim)).toContain(`\`${row.command}\``);
+    expect(JSON.stringify(roots(world))).not.toContain('is on it');
+    await workspace.channels.change(CHANNEL, () => ({ commands: [row.command] }));
+    await claim();
+    await world.slack.until(() => JSON.stringify(roots(world)).includes(`<@${PEOPLE.member}> is on it`));
+  });
 });
