@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { rolldown } from 'rolldown';
@@ -16,6 +17,10 @@ const NEVER_USED = [
   'cloudflare:sockets',
 ];
 
+/** As OpenTelemetry's SDK would require it: its CommonJS form. */
+const GRPC_EXPORTER = '@opentelemetry/otlp-grpc-exporter-base';
+const grpcExporterPath = createRequire(import.meta.resolve('@opentelemetry/sdk-node')).resolve(GRPC_EXPORTER);
+
 /** Bundles Deckhand into `dist/` for production: `npm run build`. */
 const folder = resolve(root, process.argv[2] ?? 'dist');
 await rm(folder, { recursive: true, force: true });
@@ -24,6 +29,8 @@ const bundle = await rolldown({
   input: { main: 'src/main.ts' },
   platform: 'node',
   external: NEVER_USED,
+  // Its module form finds gRPC only at run time, in a node_modules that the tarball does not have.
+  resolve: { alias: { [GRPC_EXPORTER]: grpcExporterPath } },
   onLog: (level, log, next) => (log.code === 'EVAL' ? undefined : next(level, log)),
 });
 const { output } = await bundle.write({

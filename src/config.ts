@@ -10,6 +10,8 @@ export const CONFIG_EXIT_CODE = 78;
 /** And with this one where the same start may succeed later (EX_TEMPFAIL). */
 export const TEMPORARY_EXIT_CODE = 75;
 
+const OTLP_PROTOCOLS = 'must be grpc, http/protobuf or http/json';
+
 const text = z.string().trim().min(1);
 const webAddress = text.pipe(z.url({ protocol: /^https?$/, error: 'is not an http(s) address' }));
 const supportAddress = text.pipe(
@@ -28,6 +30,8 @@ const proxyAddress = text.pipe(
     error: 'must be an address such as http://proxy.example.com:3128',
   }),
 );
+/** OpenTelemetry's SDK takes any other word for the default, without a word. */
+const otlpProtocol = z.enum(['grpc', 'http/protobuf', 'http/json'], OTLP_PROTOCOLS);
 const positiveInteger = wholeNumber(1);
 const port = wholeNumber(0, 65_535);
 const HOOK_TYPES = 'must be a JSON object of strings';
@@ -85,6 +89,14 @@ const Environment = z.object({
   HTTPS_PROXY: proxyAddress.optional(),
   HTTP_PROXY: proxyAddress.optional(),
   NO_PROXY: text.optional(),
+  OTEL_TRACES_EXPORTER: text
+    .regex(
+      /^(otlp|zipkin|console|none)(\s*,\s*(otlp|zipkin|console))*$/,
+      'must be otlp, zipkin, console or none',
+    )
+    .optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol.optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 

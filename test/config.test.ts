@@ -48,6 +48,35 @@ describe('the configuration', () => {
     expect(faults.join()).not.toContain('shown-nowhere');
   });
 
+  it('takes the proxies of other programs, small letters first, and names no password of a wrong one', () => {
+    const proxy = 'http://u:p@proxy.example.com:3128';
+    expect(parseConfig({ ...good, HTTPS_PROXY: 'http://other', https_proxy: proxy }).proxies).toEqual({
+      httpsProxy: proxy,
+      httpProxy: '',
+      noProxy: '',
+    });
+    expect(parseConfig({ ...good, NO_PROXY: 'x' }).proxies).toBeUndefined();
+    const faults = faultsOf({
+      ...good,
+      HTTPS_PROXY: 'u:s3cret@proxy:3128',
+      http_proxy: 'ftp://u:s3cret@proxy',
+    });
+    expect(faults).toEqual([
+      'HTTPS_PROXY must be an address such as http://proxy.example.com:3128',
+      'HTTP_PROXY must be an address such as http://proxy.example.com:3128',
+    ]);
+  });
+
+  it.each([
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http'],
+    ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'GRPC'],
+    ['OTEL_TRACES_EXPORTER', 'jaeger'],
+    ['OTEL_TRACES_EXPORTER', 'otlp,jaeger'],
+  ])('refuses %s=%s, which OpenTelemetry would ignore', (name, value) => {
+    expect(faultsOf({ ...good, [name]: value })).toEqual([expect.stringMatching(`^${name} must be `)]);
+    expect(faultsOf({ ...good, OTEL_TRACES_EXPORTER: 'otlp, console' })).toEqual([]);
+  });
+
   it('says what a number, a switch or a level may be', () => {
     const wrong = {
       PORT: '70000',

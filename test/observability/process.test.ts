@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulatedService } from '../../sandbox/service/server.ts';
@@ -65,6 +68,25 @@ describe('Deckhand as a process', () => {
     for (const words of ['command help', 'slash_command', 'deckhand-of-the-harbour', 'harbour'])
       expect(sent).toContain(words);
     expectOneRefusal(log);
+  });
+
+  it('sends over gRPC', async () => {
+    const paths: unknown[] = [];
+    const collector = createServer().on('stream', (stream, { ':path': path }) => {
+      paths.push(path);
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+      stream.end(Buffer.alloc(5));
+    });
+    await once(collector.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void collector.close());
+    const { port } = collector.address() as AddressInfo;
+    const { log } = await answerOnce({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    });
+    expect(log.join()).not.toContain('traces_not_sent');
+    expect(paths).toContain('/opentelemetry.proto.collector.trace.v1.TraceService/Export');
   });
 
   it.runIf(byLength(false, true))('sends to the address of traces alone where there is one', async () => {
