@@ -116,6 +116,18 @@ export const SlackManifest = z
       )
       .optional(),
     settings,
+    mcp_servers: z
+      .record(
+        z.string(),
+        z.strictObject({
+          url: httpsAddress(500),
+          headers: z.record(z.string().min(1), z.string()).optional(),
+          auth_provider_key: z.string().max(255).optional(),
+          auth_type: z.enum(['dynamic_client_registration', 'no_auth', 'manual_auth', 'slack_identity_auth']),
+        }),
+      )
+      .refine((servers) => Object.keys(servers).length <= 20, 'has more than 20 servers')
+      .optional(),
   })
   .superRefine((manifest, ctx) => {
     const { features: shown, settings: set, functions = {} } = manifest;

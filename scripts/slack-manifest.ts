@@ -7,6 +7,7 @@ export const USAGE = `npm run --silent manifest -- <https address> [options]
   --socket-mode             for Socket Mode; without --oauth no address is needed
   --oauth                   for many workspaces, which install Deckhand at <address>/slack/install
   --unfurl-domain <domain>  the domain of your accounts, whose links show their state; up to five times
+  --mcp                     with MCP=on: the tools for Slack's assistant, at <address>/mcp
   --command </word>         the slash word; set SLACK_COMMAND to the same
   --slack-cli               for \`slack run\`: Socket Mode, as JSON, of what Slack's published schema (1.0.0) knows`;
 
@@ -28,6 +29,7 @@ interface Wanted {
   unfurlDomains: readonly string[];
   command: string | undefined;
   isForSlackCli: boolean;
+  hasMcp: boolean;
 }
 
 /**
@@ -54,10 +56,11 @@ function readWishes(words: readonly string[]): Wanted {
   const isForSlackCli = values['slack-cli'] ?? false;
   const isSocketMode = isForSlackCli || (values['socket-mode'] ?? false);
   const isOauth = values.oauth ?? false;
+  const hasMcp = values.mcp ?? false;
   const [address, ...others] = positionals;
   const faults = [
     ...(others.length > 0 ? [`One address is enough: ${others.join(' ')} is too much.`] : []),
-    ...addressFaults(address, !isSocketMode || isOauth),
+    ...addressFaults(address, !isSocketMode || isOauth || hasMcp),
     ...(values['unfurl-domain'] ?? [])
       .filter((domain) => !isDomain(domain))
       .map((domain) => `${domain} is not a domain such as example.com.`),
@@ -72,6 +75,7 @@ function readWishes(words: readonly string[]): Wanted {
     unfurlDomains: values['unfurl-domain'] ?? [],
     command: values.command,
     isForSlackCli,
+    hasMcp,
   };
 }
 
@@ -83,6 +87,7 @@ function parseWords(words: readonly string[]) {
       options: {
         'socket-mode': { type: 'boolean' },
         oauth: { type: 'boolean' },
+        mcp: { type: 'boolean' },
         'unfurl-domain': { type: 'string', multiple: true },
         command: { type: 'string' },
         'slack-cli': { type: 'boolean' },
@@ -129,6 +134,11 @@ function applyWishes(document: Document, wanted: Wanted): void {
   if (wanted.isOauth)
     document.setIn(redirects, document.createNode([`${wanted.address}/slack/oauth_redirect`]));
   else document.deleteIn(redirects);
+  if (wanted.hasMcp) {
+    const url = `${wanted.address}/mcp`;
+    document.set('mcp_servers', document.createNode({ deckhand: { url, auth_type: 'slack_identity_auth' } }));
+    document.addIn(['oauth_config', 'scopes', 'bot'], 'mcp:connect');
+  }
   // Newer than the schema.
   if (wanted.isForSlackCli) document.deleteIn(['features', 'rich_previews']);
 }

@@ -105,6 +105,12 @@ const OTHER_NAMES = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].map(
   (name) => [name, name.toLowerCase()] as const,
 );
 
+/** Tokens that `slack run` gives to its start hook; ours count before them. */
+const CLI_NAMES = [
+  ['SLACK_APP_TOKEN', 'SLACK_CLI_XAPP'],
+  ['SLACK_BOT_TOKEN', 'SLACK_CLI_XOXB'],
+] as const;
+
 const TRACES = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_TRACES_EXPORTER'];
 
 /** The one parsed configuration; the variables' names are kept, because operators know them by these. */
@@ -136,6 +142,7 @@ function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
 export function parseConfig(env: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
   for (const [name, other] of OTHER_NAMES) if (given[other] !== undefined) given[name] = given[other];
+  for (const [name, other] of CLI_NAMES) given[name] ??= given[other];
   const parsed = Environment.safeParse(given);
   const faults = parsed.success
     ? []

@@ -48,6 +48,18 @@ describe('the configuration', () => {
     expect(faults.join()).not.toContain('shown-nowhere');
   });
 
+  it('takes the tokens of `slack run`, after those of its own names', () => {
+    const { SLACK_SIGNING_SECRET: _, SLACK_BOT_TOKEN: __, ...rest } = good;
+    const cli = { SLACK_CLI_XAPP: 'xapp-cli', SLACK_CLI_XOXB: 'xoxb-cli' };
+    expect(parseConfig({ ...rest, ...cli })).toMatchObject({
+      SLACK_APP_TOKEN: 'xapp-cli',
+      SLACK_BOT_TOKEN: 'xoxb-cli',
+    });
+    const own = { SLACK_APP_TOKEN: 'xapp-own', SLACK_BOT_TOKEN: 'xoxb-own' };
+    expect(parseConfig({ ...rest, ...cli, ...own })).toMatchObject(own);
+    expect(parseConfig({ ...rest, ...cli, SLACK_APP_TOKEN: '' }).SLACK_APP_TOKEN).toBe('xapp-cli');
+  });
+
   it('takes the proxies of other programs, small letters first, and names no password of a wrong one', () => {
     const proxy = 'http://u:p@proxy.example.com:3128';
     expect(parseConfig({ ...good, HTTPS_PROXY: 'http://other', https_proxy: proxy }).proxies).toEqual({

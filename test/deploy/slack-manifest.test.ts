@@ -1,10 +1,18 @@
-import { execSync } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { execSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import process from 'node:process';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
+import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { ManifestError, manifestFor } from '../../scripts/slack-manifest.ts';
 import { SlackManifest } from '../../scripts/slack-manifest-schema.ts';
 import { readText } from '../support/deployment-files.ts';
+import { startSlack } from '../support/start-slack.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { environment, furnish } from '../support/test-world.ts';
 
+const ROOT = join(import.meta.dirname, '..', '..');
 const template = readText('manifest.yml');
 const ADDRESS = 'https://bot.example.org';
 
@@ -64,7 +72,21 @@ describe('the printed manifest', () => {
     expect(features.unfurl_domains).toEqual(['one.example', 'two.example']);
   });
 
+  it('has the server of the assistant’s tools and its scope, as operations.md asks for them', () => {
+    const { mcp_servers: servers, oauth_config: oauth } = print(ADDRESS, '--mcp');
+    expect(servers).toEqual({ deckhand: { url: `${ADDRESS}/mcp`, auth_type: 'slack_identity_auth' } });
+    expect(oauth.scopes.bot).toContain('mcp:connect');
+    expect(print(ADDRESS)).not.toHaveProperty('mcp_servers');
+    const by = (url: string, amount = 1) =>
+      `${template}mcp_servers:\n${Array.from({ length: amount }, (_, at) => `  s${at}: {url: ${url}, auth_type: no_auth}\n`).join('')}`;
+    expect(faultsOf([ADDRESS], by(`${ADDRESS}/mcp`, 20))).toBe('');
+    expect(faultsOf([ADDRESS], by(`${ADDRESS}/mcp`, 21))).toContain('more than 20');
+    expect(faultsOf([ADDRESS], by('http://bot.example.org/mcp'))).toContain('mcp_servers.s0.url');
+    expect(faultsOf([ADDRESS], by(`${ADDRESS}/${'m'.repeat(500)}`))).toContain('mcp_servers.s0.url');
+  });
+
   it.each([
+    ['no address for the assistant', ['--socket-mode', '--mcp'], 'is missing'],
     ['no address', [], 'The public address of Deckhand is missing'],
     ['no address for many workspaces', ['--socket-mode', '--oauth'], 'is missing'],
     ['an address that Slack refuses', ['http://bot.example.org'], 'is not an https address'],
@@ -145,5 +167,33 @@ describe('the hooks of the Slack CLI', () => {
     expect(features.slash_commands[0]).not.toHaveProperty('url');
     // The published schema does not know it.
     expect(features).not.toHaveProperty('rich_previews');
+  });
+
+  it('start Deckhand with the two tokens of the CLI, and end it within its five seconds', async () => {
+    const slack = await startSlack({ app: { socketMode: true } });
+    onTestFinished(() => slack.stop());
+    const { botToken } = furnish(slack);
+    const service = await startSimulatedService();
+    onTestFinished(() => service.stop());
+    const {
+      SLACK_API_URL,
+      ENCRYPTION_KEYS,
+      STORE_URL,
+      NODE_COMPILE_CACHE = '',
+    } = environment(slack, service, botToken, await temporaryFolder());
+    const tokens = { SLACK_CLI_XAPP: slack.appToken, SLACK_CLI_XOXB: botToken };
+    const settings = { SLACK_API_URL, ENCRYPTION_KEYS, STORE_URL, NODE_COMPILE_CACHE, HOST: '127.0.0.1' };
+    // As the CLI does: split at spaces, joined again, by a shell; the signal goes to the shell alone.
+    const script = (hooks.start ?? '').split(/\s+/).join(' ');
+    const env = { PATH: process.env.PATH ?? '', ...settings, ...tokens };
+    const shell = spawn('sh', ['-c', script], { env, stdio: 'ignore', cwd: ROOT });
+    onTestFinished(() => void shell.kill('SIGKILL'));
+    const ended = once(shell, 'exit');
+    await slack.until(() => slack.connections().length === 1);
+    const from = performance.now();
+    shell.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+    expect(performance.now() - from).toBeLessThan(5_000);
+    await slack.until(() => slack.connections().length === 0);
   });
 });
