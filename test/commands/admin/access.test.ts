@@ -127,6 +127,40 @@ describe('"Ask for access" on a refusal', () => {
     await world.slack.until(asked, { what: 'the question to the owner' });
   });
 
+  test('asks three admins at most, once a day, and nobody for a role that is held by now', async ({
+    world,
+  }) => {
+    const { roles } = world.app.workspaces.open(TEAM);
+    const many = ['U0A1', 'U0A2', 'U0A3', 'U0A4'];
+    for (const id of many) world.slack.addPerson(TEAM, { id });
+    await roles.set({ admin: many, operator: [], billing: [], setBy: PEOPLE.admin, setAt: 0 });
+    const asked = () =>
+      many
+        .flatMap((id) => world.slack.dms(TEAM, id))
+        .filter(({ text }) => text.includes('asks for the role'));
+    const answered = (words: string) =>
+      world.slack.until(() => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.member)).includes(words));
+    await askFor(world, 'member', '/deckhand use storefront');
+    await answered('Asked <@U0A1>, <@U0A2>, <@U0A3> for the role');
+    await askFor(world, 'member', '/deckhand guard list');
+    await answered('already today');
+    expect(await ask(world, '/deckhand audit')).toContain('Ask for access');
+    const refusal = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1);
+    await roles.give(PEOPLE.member, 'admin', 'U0A1');
+    await world.as('member').click({ channel: CHANNEL, ts: refusal?.ts ?? '' }, { actionId: 'access:ask' });
+    await answered('You hold the role *admin* now');
+    expect(asked()).toHaveLength(3);
+  });
+
+  test('leaves the admin who names the first one an admin', async ({ world }) => {
+    await askFor(world, 'member', '/deckhand audit');
+    await told(world, 'admin', 'asks for the role *admin*');
+    await answer(world, 0, 'access:allow');
+    await told(world, 'member', 'gave you the role *admin*');
+    const { roles } = world.app.workspaces.open(TEAM);
+    expect((await roles.grants())?.admin).toEqual([PEOPLE.admin, PEOPLE.member]);
+  });
+
   test('lists the workspace’s people once, however many are refused', async ({ world }) => {
     world.slack.changePerson(TEAM, PEOPLE.admin, { is_admin: false });
     for (let at = 0; at < 450; at += 1) world.slack.addPerson(TEAM, { id: `U0P${at}` });

@@ -10,7 +10,7 @@ describe('audit', () => {
   let world: TestWorld;
   let clock: ManualClock;
   beforeEach(async () => {
-    clock = createManualClock(Date.now());
+    clock = createManualClock(Date.now() + 60_000);
     world = await openTestWorld({ clock, connected: true });
   });
   afterEach(() => world.stop());
