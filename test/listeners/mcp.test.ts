@@ -103,9 +103,15 @@ describe('the MCP endpoint', () => {
   test('tests access, and has the outcome afterwards', async ({ world }) => {
     const client = await assistant(world);
     const asked = { project: 'storefront' };
+    const { slack, runs } = world.app.workspaces.open(TEAM);
+    const direct = await slack.openDirect(PEOPLE.admin);
+    await world.as('admin').command(direct, '/deckhand test storefront');
+    await expect.poll(async () => (await runs.newest(1))[0]?.status).toBe('completed');
+    // Somebody else's direct message is theirs.
     expect((await call(client, 'latest_run', asked)).text).toContain('never tested');
     expect((await call(client, 'test_access', asked)).text).toContain('started');
-    await world.logged('"event":"follow_ended"');
+    await expect.poll(async () => (await runs.newest(1))[0]?.channel).toBeUndefined();
+    await expect.poll(async () => (await runs.newest(1))[0]?.status).toBe('completed');
     expect((await call(client, 'latest_run', asked)).text).toContain('\\"servers_reachable\\":2');
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
     const lines = await world.app.workspaces.open(TEAM).audit.latest(10);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mayRead } from '../../core/direct.ts';
 import type { Audited } from '../../core/reply.ts';
 import type { Role } from '../../core/roles.ts';
 import { forInvoices } from '../../records/account-keys.ts';
@@ -91,7 +92,8 @@ const latestRun = defineTool({
   async run(asked, context) {
     const target = await targetAsked(asked, context);
     const run = await context.workspace.runs.latest(target);
-    return { data: run === undefined ? { state: 'never tested with Deckhand' } : factsOf(run) };
+    const isShown = run !== undefined && mayRead(context.caller.user, { ...run, person: run.askedBy });
+    return { data: !isShown ? { state: 'never tested with Deckhand' } : factsOf(run) };
   },
 });
 

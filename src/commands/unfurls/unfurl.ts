@@ -1,6 +1,7 @@
 import type { EntityMetadata } from '@slack/types';
 import { z } from 'zod';
 import { withTimeout } from '../../core/clock.ts';
+import { isDirect } from '../../core/direct.ts';
 import { UserError } from '../../core/errors.ts';
 import type { KnownBlock } from '../../core/message.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
@@ -199,7 +200,8 @@ async function linkedProject(
   const all = await projects.list(account);
   const project = all.find(({ permalink, identifier }) => [permalink, identifier].includes(named));
   if (project === undefined) return undefined;
-  const latest = await runs.latest({ account: account.name, project });
+  const run = await runs.latest({ account: account.name, project });
+  const latest = isDirect(run?.channel) ? undefined : run;
   const url = `${accountUrl(account.name, config.SERVICE_BASE_URL)}/projects/${encodeURIComponent(project.permalink)}`;
   return { account: account.name, url, project, latest };
 }

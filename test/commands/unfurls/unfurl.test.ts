@@ -54,8 +54,17 @@ const eventOf = (ts: string) =>
     world.slack.deliveries.findLast(({ payload }) => JSON.stringify(payload).includes(ts))?.payload,
   );
 
+/** The admin tests a project where nobody else reads it. */
+async function testInDirectMessage(): Promise<void> {
+  const { slack, runs } = world.app.workspaces.open(TEAM);
+  const channel = await slack.openDirect(PEOPLE.admin);
+  await world.as('admin').command(channel, '/deckhand test storefront');
+  await expect.poll(async () => (await runs.newest(1))[0]?.status).toBe('completed');
+}
+
 describe('a pasted link', () => {
   it('to a project shows its name, when it was deployed, and its latest test', async () => {
+    await testInDirectMessage();
     const before = await unfurled((await paste(`look: ${address('storefront')}/deployments`)).ts);
     expect(before).toContain('*Storefront*');
     expect(before).toContain('Not tested with Deckhand yet');
