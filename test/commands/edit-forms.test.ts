@@ -1,0 +1,95 @@
+import { describe, expect } from 'vitest';
+import { watchedChannels } from '../../src/records/watches.ts';
+import { test } from '../support/fixtures.ts';
+import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+
+/** The command that sets one up in the channel, and a change of it in its form. */
+const KINDS = {
+  digest: { add: 'digest add daily 09:00 UTC', change: { time: '10:00' } },
+  guard: { add: 'guard add storefront daily 09:00 UTC', change: { time: '10:00' } },
+  watch: { add: 'watch storefront failures', change: { mode: 'all' } },
+} as const;
+type Kind = keyof typeof KINDS;
+
+/** Everything that is set up, as it is stored. */
+async function stored(world: TestWorld): Promise<string> {
+  const { digests, guards, store } = world.app.workspaces.open(TEAM);
+  const watched = (await watchedChannels(store).list()).flatMap(({ doc }) => doc.watches);
+  const choices = [await digests.list(), await guards.list()]
+    .flat()
+    .map(({ id, cadence }) => ({ id, cadence }));
+  return JSON.stringify([choices, watched.map(({ id, mode }) => ({ id, mode }))]);
+}
+
+/** What may happen between the opening of a form and its sending, and what the person then reads. */
+const MEANWHILE: Record<string, [words: string, act: (world: TestWorld, kind: Kind) => Promise<unknown>]> = {
+  'the channel does not allow it any more': [
+    'switched off',
+    ({ app }) =>
+      app.workspaces.open(TEAM).channels.change(CHANNEL, (current) => ({ ...current, commands: ['test'] })),
+  ],
+  'the person’s role was taken away': [
+    'Only operators can do this',
+    ({ app }) => app.workspaces.open(TEAM).roles.set({ ...NO_HOLDERS, admin: [PEOPLE.admin] }),
+  ],
+  'the schedule was removed': [
+    'There is no',
+    async (world, kind) => {
+      const words = kind === 'watch' ? 'unwatch' : `${kind} remove`;
+      await world.as('admin').command(CHANNEL, `/deckhand ${words}`);
+      await expect.poll(() => stored(world)).toBe('[[],[]]');
+    },
+  ],
+};
+const NO_HOLDERS = { operator: [], billing: [], setBy: PEOPLE.admin, setAt: 0 };
+
+const CASES = Object.keys(KINDS).flatMap((kind) =>
+  Object.keys(MEANWHILE).map((what) => [kind as Kind, what] as const),
+);
+
+describe('the form that edits a schedule', () => {
+  test.override({ connected: true });
+
+  test.for(CASES)('of a %s changes nothing where %s', async ([kind, what], { world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    const [words, act] = MEANWHILE[what] ?? ['', async () => undefined];
+    const { add, change } = KINDS[kind];
+    const holders = { ...NO_HOLDERS, admin: [PEOPLE.admin], operator: [PEOPLE.member] };
+    await world.app.workspaces.open(TEAM).roles.set(holders);
+    await world.as('member').command(CHANNEL, `/deckhand ${add}`);
+    await world.slack.until(() => JSON.stringify(world.slack.messages(TEAM, CHANNEL)).includes('Edit'));
+    // From elsewhere, so that the schedule's own channel decides.
+    const id = /"id":"(\w+)"/.exec(await stored(world))?.[1];
+    await world.as('member').command('C0BILLING', `/deckhand ${kind} edit ${id}`);
+    const view = () => world.as('member').openView();
+    await world.slack.until(() => view()?.content.callback_id === `${kind}.edit`);
+    await act(world, kind);
+    const before = await stored(world);
+
+    const answer = await world.as('member').submit(`${kind}.edit`, change);
+    const read = () => `${answer.body} ${JSON.stringify(view()?.content.blocks)}`;
+    await world.slack.until(() => read().includes(words), { what: words });
+    expect(await stored(world)).toBe(before);
+  });
+
+  test.for(Object.keys(KINDS) as Kind[])(
+    'of a %s is kept where its channel was archived',
+    async (kind, { world }) => {
+      world.slack.invite(TEAM, CHANNEL, 'bot');
+      const { add, change } = KINDS[kind];
+      await world.as('admin').command(CHANNEL, `/deckhand ${add}`);
+      await world.slack.until(() => JSON.stringify(world.slack.messages(TEAM, CHANNEL)).includes('Edit'));
+      await world.as('admin').command(CHANNEL, `/deckhand ${kind} edit`);
+      await world.slack.until(() => world.as('admin').openView()?.content.callback_id === `${kind}.edit`);
+      const before = await stored(world);
+      world.slack.archiveChannel(TEAM, CHANNEL);
+      await world.as('admin').submit(`${kind}.edit`, change);
+      await expect.poll(() => stored(world)).not.toBe(before);
+      await world.slack.until(
+        () =>
+          world.as('admin').openView() === undefined ||
+          JSON.stringify(world.as('admin').openView()).includes('archived'),
+      );
+    },
+  );
+});
