@@ -23,7 +23,7 @@ const STATED: Readonly<Record<string, RegExp>> = {
   targets: /Test runs[^:]*: (\d+) days/,
 };
 /** What this test has stored. */
-const KEPT = ['audit', 'deliveries', 'forms', 'once', 'runs'];
+const KEPT = ['audit', 'deliveries', 'forms', 'runs'];
 
 const OLD_NOTES = "SELECT key FROM keyv WHERE key LIKE '%/notes/old'";
 
