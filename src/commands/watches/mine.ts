@@ -60,7 +60,7 @@ export const watchMine = defineCommand({
     const watched = { channel, account, mode, user, requestId, person: user };
     const { schedule } = await setUpWatch(workspace, watched);
     const text = `:eyes: I’ll send you ${MODE_WORDS[mode]} of your own deployments in ${code(account.name)} by direct message.`;
-    return { kind: 'private', message: say(text), audit: { target: schedule.id } };
+    return { kind: 'private', message: say(text), audit: { target: schedule.account } };
   },
   actions: [muteAction],
 });
@@ -77,7 +77,7 @@ export const unwatchMine = defineCommand({
     if (own.length === 0) throw noneYet();
     await removeSchedules(workspace, WATCHES, own, caller.requestId);
     const message = say('I won’t write to you about your own deployments any more.');
-    return { kind: 'private', message, audit: own.map(({ id }) => ({ target: id })) };
+    return { kind: 'private', message, audit: own.map(({ account: target }) => ({ target })) };
   },
 });
 
