@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -35,6 +36,10 @@ function print(line = ''): void {
 
 async function run(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-demo-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  let end = (): void => process.exit(0);
+  // Ctrl+C reaches this process twice: from the terminal, and from npm's script. Neither ends it half-way.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end());
   const port = await freePort(Number(values['deckhand-port']));
   const publicUrl = `http://127.0.0.1:${port}`;
   const client = demoOauthClient([`${publicUrl}/service/oauth/callback`]);
@@ -90,11 +95,12 @@ async function run(): Promise<void> {
     ending.abort();
     await product.stop();
     await Promise.all([slack.stop(), service.stop()]);
-    await rm(folder, { recursive: true, force: true });
     process.exit(0);
   }
-  process.once('SIGINT', () => void stop());
-  process.once('SIGTERM', () => void stop());
+  end = () => {
+    end = () => undefined;
+    void stop();
+  };
 }
 
 /** Begins once somebody looks, and ends on its own; the demo goes on. */
