@@ -48,13 +48,22 @@ export function createFrontDoor({ world, faults, requests, stopped, dispatch }: 
     const visit = await readVisit(incoming, world.origin, raw.socket.remoteAddress ?? 'unknown');
     if (visit.address.path.startsWith('/_control/')) return dispatch(visit);
     world.clock.tick();
-    const entry = requests.arrived(describe(visit, world.clock.now()));
-    const response = await answer(visit, faults.take(incoming.method, fullPath(visit.address)));
+    const path = pathByPermalink(world, visit.address);
+    const entry = requests.arrived({ ...describe(visit, world.clock.now()), path });
+    const response = await answer(visit, faults.take(incoming.method, fullPath({ ...visit.address, path })));
     requests.done(entry, response?.status);
     if (response !== undefined) return response;
     outgoing.destroy();
     return RESPONSE_ALREADY_SENT;
   };
+}
+
+/** Faults and records name a project by its permalink, also if the request has its identifier. */
+function pathByPermalink(world: World, { account = '', path }: Address): string {
+  const [, reference = ''] = /^\/projects\/([^/]+)/.exec(path) ?? [];
+  const projects = world.accounts.get(account)?.projects ?? [];
+  const project = projects.find(({ identifier }) => identifier === reference);
+  return project === undefined ? path : path.replace(reference, project.permalink);
 }
 
 function fullPath({ account, path }: Address): string {

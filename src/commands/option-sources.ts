@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { indexNames } from '../core/names.ts';
+import { ProjectRef, projectId } from '../core/project-ref.ts';
 import { cityOf, isZone, parseZone, spellZone, zoneNames, zonesMeantBy } from '../core/time/zone.ts';
 import { forInvoices, type Requester } from '../records/account-keys.ts';
 import type { Account } from '../records/accounts.ts';
@@ -165,9 +166,7 @@ function asTyped(typed: string): Choice[] {
 
 const MenuTarget = z.object({
   account: z.string().optional(),
-  project: z
-    .union([z.string(), z.object({ permalink: z.string() }).transform(({ permalink }) => permalink)])
-    .optional(),
+  project: z.union([z.string(), ProjectRef.transform(projectId)]).optional(),
 });
 
 /** The account and project that the menu is about: from its form, or from the command that its message asks about. */
@@ -184,5 +183,6 @@ function accountHere(context: OptionContext, requester?: Requester): Promise<Acc
 
 async function projectHere(context: OptionContext): Promise<string | undefined> {
   const { caller, workspace } = context;
-  return targetOf(context).project ?? (await workspace.channels.get(caller.channel)).project?.permalink;
+  const { project: bound } = await workspace.channels.get(caller.channel);
+  return targetOf(context).project ?? (bound && projectId(bound));
 }

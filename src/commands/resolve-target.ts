@@ -1,17 +1,25 @@
 import { withTimeout } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
-import { code, sanitize } from '../core/mrkdwn.ts';
+import { code } from '../core/mrkdwn.ts';
 import { indexNames, isNamed, pickNamed } from '../core/names.ts';
+import { isSameProject, type ProjectRef, projectId, toProjectRef } from '../core/project-ref.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Requester } from '../records/account-keys.ts';
 import { type Account, AccountFailure } from '../records/accounts.ts';
-import { type Channel, projectOfChannel } from '../records/channels.ts';
+import { projectOfChannel } from '../records/channels.ts';
 import type { Target } from '../records/test-runs.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { Project } from '../service/projects.ts';
 import { getServer, listServers } from '../service/servers.ts';
 import { skippedWords } from '../views/blocks/lists.ts';
-import { findProject, ProjectNeeded, projectsWith, ServerNeeded } from '../workspace/projects.ts';
+import {
+  findCurrentProject,
+  findProject,
+  noLongerListed,
+  ProjectNeeded,
+  projectsWith,
+  ServerNeeded,
+} from '../workspace/projects.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { CommandContext } from './command.ts';
 
@@ -38,26 +46,43 @@ export async function projectOf(
   context: CommandContext,
   named: string | undefined,
   requester?: Requester,
-): Promise<{ account: Account; project: Project }> {
+): Promise<{ account: Account; project: ProjectRef }> {
   const { account: typed, caller } = context;
   const account = await accountOf(context, requester);
   const channel = await context.workspace.channels.get(caller.channel);
-  const wanted = named ?? context.project ?? projectOfChannel(channel, account.name)?.permalink;
+  const wanted = named ?? context.project;
+  const bound = wanted === undefined ? await boundProject(context, account) : undefined;
+  if (bound !== undefined) return { account, project: bound };
   const projects = await projectsWith(context.workspace.projects, account, wanted);
   const project = await findProject(projects, wanted);
   const isOther = typed === undefined && (channel.account ?? account.name) !== account.name;
   const isGuess = wanted === undefined && isOther;
   if (project === undefined || isGuess) throw new ProjectNeeded(projects);
-  return { account, project };
+  return { account, project: toProjectRef(project) };
 }
 
-/** The project that the channel is bound to with `use`, where it is one of the account's. */
+/**
+ * The project of the account that the channel is bound to with `use`, by its present name.
+ * @throws UserError if it is no longer listed
+ */
 export async function boundProject(
   { caller, workspace }: CommandContext,
   account: Account,
-): Promise<{ permalink: string; name: string } | undefined> {
-  const channel = await workspace.channels.get(caller.channel);
-  return projectOfChannel(channel, account.name);
+): Promise<ProjectRef | undefined> {
+  const bound = projectOfChannel(await workspace.channels.get(caller.channel), account.name);
+  if (bound === undefined) return undefined;
+  return currentProject({ workspace }, account, bound);
+}
+
+/** The project of a record by its present name. @throws UserError if it is no longer listed */
+export async function currentProject(
+  { workspace }: Pick<CommandContext, 'workspace'>,
+  account: Account,
+  stored: ProjectRef,
+): Promise<ProjectRef> {
+  const current = await findCurrentProject(workspace.projects, account, stored);
+  if (current === undefined) throw noLongerListed(account.name, stored);
+  return current;
 }
 
 /** True for the word that means all projects, in a channel that is bound to one. */
@@ -80,16 +105,16 @@ export function channelOf(context: CommandContext): string {
 export async function serverOf(
   { workspace, server: picked }: CommandContext,
   account: Account,
-  project: string,
+  project: ProjectRef,
   typed: string | undefined,
 ): Promise<{ identifier: string; name: string }> {
-  const here = { account: account.name, project };
+  const here = { account: account.name, project: project.permalink };
   const named = picked ?? typed;
   if (named === undefined) throw new ServerNeeded('Which server do you mean?', here);
   // Not from the cache, because a server may have been added a moment ago.
   const skipped: SkippedRows[] = [];
   const servers = await workspace.accounts.use(account, (client) =>
-    listServers(client, project, { skipped }),
+    listServers(client, projectId(project), { skipped }),
   );
   if (servers === undefined) return { identifier: named, name: named };
   const fitting = (await indexNames(servers)).find(named);
@@ -100,7 +125,7 @@ export async function serverOf(
   const known = servers.slice(0, 10).map((server) => code(server.name, 40));
   const missing = skipped.length === 0 ? '' : ` ${skippedWords(skipped)}`;
   throw new ServerNeeded(
-    `There is no server ${code(named)} in ${code(project)}. It has ${known.join(', ') || 'none'}.${missing}`,
+    `There is no server ${code(named)} in ${code(project.permalink)}. It has ${known.join(', ') || 'none'}.${missing}`,
     here,
   );
 }
@@ -109,12 +134,12 @@ export async function serverOf(
 export async function targetOf(
   context: CommandContext,
   account: Account,
-  { permalink, name }: Target['project'],
+  project: ProjectRef,
   typed: string | undefined,
 ): Promise<Target> {
-  const target = { account: account.name, project: { permalink, name } };
+  const target = { account: account.name, project };
   if (typed === undefined) return target;
-  return { ...target, server: await serverOf(context, account, permalink, typed) };
+  return { ...target, server: await serverOf(context, account, project, typed) };
 }
 
 type Said = Pick<CommandContext, 'account' | 'text' | 'project' | 'server'>;
@@ -141,8 +166,18 @@ export function createContext(
 /** Slack's handle for opening a form expires after 3 s; what is not known in time is asked for in the form. */
 const LOOKUP_TIMEOUT_MS = 800;
 
-/** A project as a form's metadata carries it. */
-export type FormProject = NonNullable<Channel['project']>;
+/** The project of a record by its present name; the stored one if the service does not answer in time. */
+export async function presentInForm(
+  { accounts, clock, projects }: Workspace,
+  named: string | undefined,
+  stored: ProjectRef | undefined,
+): Promise<ProjectRef | undefined> {
+  const account = named === undefined ? undefined : await accounts.get(named);
+  if (account === undefined || stored === undefined) return stored;
+  return (
+    (await withTimeout(clock, LOOKUP_TIMEOUT_MS, findCurrentProject(projects, account, stored))) ?? stored
+  );
+}
 
 /**
  * The account and project for a form that must open at once. No project: the form asks for it, because there are
@@ -152,7 +187,7 @@ export type FormProject = NonNullable<Channel['project']>;
 export async function projectForForm(
   context: CommandContext,
   named: string | undefined,
-): Promise<{ account: Account; project: FormProject | undefined }> {
+): Promise<{ account: Account; project: ProjectRef | undefined }> {
   const { caller, workspace } = context;
   const account = await accountOf(context);
   const found = await withTimeout(workspace.clock, LOOKUP_TIMEOUT_MS, projectUnlessSeveral(context, named));
@@ -164,10 +199,10 @@ export async function projectForForm(
 async function projectUnlessSeveral(
   context: CommandContext,
   named: string | undefined,
-): Promise<FormProject | null> {
+): Promise<ProjectRef | null> {
   try {
     const { project } = await projectOf(context, named);
-    return asFormProject(project);
+    return project;
   } catch (error) {
     if (error instanceof ProjectNeeded) return null;
     throw error;
@@ -182,16 +217,11 @@ export async function chosenProject(
   { workspace }: CommandContext,
   account: Account,
   chosen: string | string[] | undefined,
-): Promise<FormProject> {
+): Promise<ProjectRef> {
   const projects = await workspace.projects.list(account);
   const project = typeof chosen === 'string' ? await findProject(projects, chosen) : undefined;
   if (project === undefined) throw new UserError('Choose the project.');
-  return asFormProject(project);
-}
-
-/** Foreign names may be long; a form carries a few thousand characters in all. */
-function asFormProject({ permalink, name }: FormProject): FormProject {
-  return { permalink, name: sanitize(name, 100) };
+  return toProjectRef(project);
 }
 
 /**
@@ -210,8 +240,12 @@ export async function splitName(
   const projects = await projectsWith(context.workspace.projects, account, whole);
   if ((await indexNames(projects)).find(whole).length > 0) return { named: whole, server: undefined };
   if (server !== undefined) return { named, server };
-  const permalink = context.project ?? (await boundProject(context, account))?.permalink;
-  const within = projects.filter((project) => permalink === undefined || project.permalink === permalink);
+  const bound = context.project === undefined ? await boundProject(context, account) : undefined;
+  const isMeant = (project: Project): boolean =>
+    bound === undefined
+      ? [undefined, project.permalink].includes(context.project)
+      : isSameProject(project, bound);
+  const within = projects.filter(isMeant);
   const having = await projectsWithServer(context, account, within, named);
   if (having.length > 1) throw new ProjectNeeded(having);
   return having[0] === undefined ? { named, server } : { named: having[0].permalink, server: named };
@@ -228,7 +262,7 @@ async function projectsWithServer(
 ): Promise<Project[]> {
   if (projects.length > MAX_SEARCHED) return [];
   const lists = await Promise.all(
-    projects.map(({ permalink }) => workspace.hosting.servers(account, permalink)),
+    projects.map((project) => workspace.hosting.servers(account, projectId(project))),
   );
   const [only, ...others] = projects;
   if (only !== undefined && others.length === 0 && lists[0] === undefined)
@@ -240,11 +274,11 @@ async function projectsWithServer(
 async function isServer(
   { accounts }: Pick<Workspace, 'accounts'>,
   account: Account,
-  { permalink }: Project,
+  project: Project,
   identifier: string,
 ): Promise<boolean> {
   try {
-    await accounts.use(account, (client) => getServer(client, permalink, identifier));
+    await accounts.use(account, (client) => getServer(client, projectId(project), identifier));
     return true;
   } catch (error) {
     if (error instanceof AccountFailure && NOT_THERE.has(error.cause.kind)) return false;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ProjectRef } from '../core/project-ref.ts';
 import { ZoneName } from '../core/time/zone.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
@@ -6,7 +7,7 @@ import type { Collection, WorkspaceStore } from '../store/store.ts';
 export const Channel = z.object({
   account: z.string().optional(),
   /** The project of commands that name none: its permalink, and its name for people. */
-  project: z.object({ permalink: z.string(), name: z.string() }).optional(),
+  project: ProjectRef.optional(),
   /** False where the channel wants no thread replies; then only the root message is edited. */
   threads: z.boolean().optional(),
   /** `full`: a reply for each item of a test run; `compact`, the default: one for all that is reachable. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ProjectRef } from '../core/project-ref.ts';
 import type { JobType } from '../jobs/jobs.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 import { FailedItem } from './episodes.ts';
@@ -7,7 +8,7 @@ import { createTimedSchedules, lastOccurrence, TimedSchedule } from './timed-sch
 /** A project whose reachability is tested on a schedule; its channel hears of it only when something changes. */
 export const Guard = TimedSchedule.extend({
   account: z.string(),
-  project: z.object({ permalink: z.string(), name: z.string() }),
+  project: ProjectRef,
   last: lastOccurrence(['reachable', 'unreachable']).optional(),
 });
 export type Guard = z.infer<typeof Guard>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { NameIndex, pickNamed } from '../core/names.ts';
+import { ProjectRef, projectId } from '../core/project-ref.ts';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
 import { type Collection, freeId, type WorkspaceStore } from '../store/store.ts';
 
@@ -13,7 +14,7 @@ export const RememberedIntegration = z.object({
   hookType: z.string(),
   name: z.string(),
   account: z.string(),
-  project: z.object({ permalink: z.string(), name: z.string() }),
+  project: ProjectRef,
   flags: z.array(z.enum(INTEGRATION_FLAGS)),
   savedBy: z.string(),
   savedAt: z.number(),
@@ -60,6 +61,6 @@ export function createIntegrations(store: WorkspaceStore) {
 
 /** What one integration has alone: its identifier, or without one its type and name in its project. */
 function keyOf({ account, identifier, project, hookType, name }: NewIntegration): string {
-  const own = identifier === undefined ? [project.permalink, hookType, name] : [identifier];
+  const own = identifier === undefined ? [projectId(project), hookType, name] : [identifier];
   return JSON.stringify([account, ...own]);
 }

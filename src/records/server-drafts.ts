@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ProjectRef } from '../core/project-ref.ts';
 
 export const Protocol = z.enum(['static_hosting', 'managed_vps']);
 export type Protocol = z.infer<typeof Protocol>;
@@ -26,7 +27,7 @@ export const Draft = z.object({
   thread: z.string().optional(),
   account: z.string(),
   /** Absent: the form asks for it. */
-  project: z.object({ permalink: z.string(), name: z.string() }).optional(),
+  project: ProjectRef.optional(),
   /** The protocol whose fields are shown. */
   protocol: Protocol,
   /** Set once the form is filled in, for the confirmation. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { DAY_MS } from '../core/clock.ts';
+import { ProjectRef, projectId } from '../core/project-ref.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { Followed } from './followed.ts';
 import { GuardCheck, requestOf } from './guards.ts';
@@ -8,7 +9,7 @@ import { GuardCheck, requestOf } from './guards.ts';
 /** What a test run is of. Two runs of the same target never go on at once. */
 export const Target = z.object({
   account: z.string(),
-  project: z.object({ permalink: z.string(), name: z.string() }),
+  project: ProjectRef,
   server: z.object({ identifier: z.string(), name: z.string() }).optional(),
 });
 export type Target = z.infer<typeof Target>;
@@ -90,7 +91,7 @@ export interface Claim {
 
 /** A short name of the target, the same for the same account, project and server. */
 export function targetKey(target: Target): string {
-  const parts = [target.account, target.project.permalink, target.server?.identifier ?? ''];
+  const parts = [target.account, projectId(target.project), target.server?.identifier ?? ''];
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 24);
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ProjectRef } from '../core/project-ref.ts';
 import { WEEKDAYS } from '../core/schedule-choices.ts';
 import { nextOccurrence } from '../core/time/cron.ts';
 import { ZoneName } from '../core/time/zone.ts';
@@ -30,7 +31,7 @@ export const TimedSchedule = z.object({
   zone: ZoneName,
   /** Undefined: every connected account. */
   account: z.string().optional(),
-  project: z.object({ permalink: z.string(), name: z.string() }).optional(),
+  project: ProjectRef.optional(),
   setUpBy: z.string(),
   setUpAt: z.number(),
   state: ScheduleState,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ProjectRef } from '../core/project-ref.ts';
 import { WATCH_MODES } from '../core/schedule-choices.ts';
 import { addDays, dayAt, instantAt, ZoneName } from '../core/time/zone.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
@@ -20,9 +21,6 @@ export const WorkingHours = z.object({
 });
 export type WorkingHours = z.infer<typeof WorkingHours>;
 
-const WatchedProject = z.object({ permalink: z.string(), identifier: z.string(), name: z.string() });
-export type WatchedProject = z.infer<typeof WatchedProject>;
-
 /** Events name servers in their own words, so either may be met. */
 const WatchedServer = z.object({ identifier: z.string(), name: z.string() });
 export type WatchedServer = z.infer<typeof WatchedServer>;
@@ -33,7 +31,7 @@ export const Watch = z.object({
   /** The request that set it up, so that its repetition after a kill finds it. */
   requestId: z.string(),
   /** Undefined: all projects of the account. */
-  project: WatchedProject.optional(),
+  project: ProjectRef.optional(),
   /** Undefined: all servers. */
   server: WatchedServer.optional(),
   mode: z.enum(WATCH_MODES),

@@ -36,7 +36,8 @@ export const Project = z
       context.addIssue('neither permalink nor identifier');
       return z.NEVER;
     }
-    return { name: name || key, permalink: key, identifier: identifier ?? key, last_deployed_at, starred };
+    const stable = identifier === undefined ? {} : { identifier };
+    return { name: name || key, permalink: key, ...stable, last_deployed_at, starred };
   });
 export type Project = z.infer<typeof Project>;
 

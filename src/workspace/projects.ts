@@ -1,10 +1,11 @@
 import { distance } from 'fastest-levenshtein';
 import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
-import { code, firstOf } from '../core/mrkdwn.ts';
+import { bold, code, firstOf } from '../core/mrkdwn.ts';
 import { indexNames, pickNamed, spellName } from '../core/names.ts';
+import { isSameProject, type ProjectRef, toProjectRef } from '../core/project-ref.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
-import type { Account, Accounts } from '../records/accounts.ts';
+import { type Account, AccountFailure, type Accounts } from '../records/accounts.ts';
 import type { ListOptions } from '../service/call.ts';
 import { listProjects, type Project } from '../service/projects.ts';
 
@@ -39,6 +40,24 @@ export function lookOnce(projects: Projects): Projects {
       return found;
     },
   };
+}
+
+/**
+ * The project of a record as the service lists it now; undefined if it is no longer listed. The record itself while the
+ * service does not answer.
+ */
+export async function findCurrentProject(
+  projects: Projects,
+  account: Account,
+  stored: ProjectRef,
+): Promise<ProjectRef | undefined> {
+  try {
+    const match = (await projects.look(account)).find((project) => isSameProject(project, stored));
+    return match && toProjectRef(match);
+  } catch (error) {
+    if (error instanceof AccountFailure) return stored;
+    throw error;
+  }
 }
 
 /**
@@ -97,6 +116,11 @@ function suggestNearest(projects: readonly Project[], named: string): string {
 /** The start of a name is as near as one typing mistake. */
 function countMistakes(typed: string, permalink: string): number {
   return typed.length > 2 && permalink.startsWith(typed) ? 1 : distance(typed, permalink);
+}
+
+/** A record's project is not listed any more: it was removed, or renamed by a service that gives no identifiers. */
+export function noLongerListed(account: string, { name }: ProjectRef): UserError {
+  return new UserError(`${bold(name)} is no longer listed in ${code(account)}.`, 'projects');
 }
 
 /** No project was named or implied: the person gets a menu, and the command runs again with the choice. */

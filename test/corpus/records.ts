@@ -76,7 +76,7 @@ export function testRun(hand: Hand, failing: readonly string[], change: Partial<
 }
 
 export function event(hand: Hand, at = 0, kind = 'deploy_completed'): ActivityEvent {
-  const { name, permalink, identifier } = project(hand);
+  const { name, permalink, identifier = '' } = project(hand);
   return {
     event: hand.name === 'usual' ? kind : at % 3 === 0 ? 'deploy_failed' : hand.text(kind),
     properties: {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { toProjectRef } from '../../core/project-ref.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { Account } from '../../records/accounts.ts';
 import { deliver } from '../../scheduler/deliver.ts';
@@ -69,7 +70,7 @@ async function askOf(
     askedProject(context, account, asked.project),
   ]);
   const { stats, range = DEFAULT_RANGE } = asked;
-  const filter = project && { permalink: project.permalink, name: project.name.slice(0, 100) };
+  const filter = project && toProjectRef(project);
   return { account: account.name, range, stats, zone, page: 0, ...(filter ? { project: filter } : {}) };
 }
 

@@ -14,7 +14,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { zonePicker } from '../option-sources.ts';
-import { accountOf, chosenProject } from '../resolve-target.ts';
+import { accountOf, chosenProject, presentInForm } from '../resolve-target.ts';
 
 const Origin = z.object({ channel: z.string(), account: z.string().optional() });
 
@@ -36,7 +36,9 @@ export const settings = defineCommand({
     const current = await workspace.channels.get(caller.channel);
     const isConnected = (await workspace.accounts.list(caller)).length > 0;
     const account = isConnected ? (await accountOf(context)).name : undefined;
-    return { kind: 'modal', view: settingsModal({ channel: caller.channel, account }, current) };
+    const project = await presentInForm(workspace, current.account ?? account, current.project);
+    const shown = { ...current, ...(project && { project }) };
+    return { kind: 'modal', view: settingsModal({ channel: caller.channel, account }, shown) };
   },
   submissions: [{ callbackId: SETTINGS, submit: submitSettings }],
   optionSources: [zonePicker],

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { dateTime, truncate } from '../../core/mrkdwn.ts';
+import { dateTime } from '../../core/mrkdwn.ts';
+import { toProjectRef } from '../../core/project-ref.ts';
 import type { Reply } from '../../core/reply.ts';
 import { daysLater } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
@@ -193,12 +194,13 @@ async function choicesOf(
   if (!isOfOne) return choices;
   const project = await findProject(await workspace.projects.look(account), wanted);
   if (project === undefined) throw new UserError('Name the project.', 'projects');
-  return { ...choices, project: { permalink: project.permalink, name: truncate(project.name, 100) } };
+  return { ...choices, project: toProjectRef(project) };
 }
 
 async function preview(context: CommandContext, named: string | undefined): Promise<Reply> {
   const { workspace } = context;
-  const { record: digest } = await resolveSchedule(DIGEST_FEATURE, context, named);
+  const { record } = await resolveSchedule(DIGEST_FEATURE, context, named);
+  const digest = await DIGESTS.refresh(workspace, record);
   const reports = await gatherReports(workspace, digest);
   if (reports.length === 0)
     throw new UserError('The account of this digest is not connected any more.', 'accounts');

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { dateTime, truncate } from '../../core/mrkdwn.ts';
+import { dateTime } from '../../core/mrkdwn.ts';
 import { isNamed } from '../../core/names.ts';
+import { isSameProject } from '../../core/project-ref.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Guard } from '../../records/guards.ts';
 import { nextOf } from '../../records/timed-schedules.ts';
@@ -40,13 +41,12 @@ const GUARD_FEATURE: TimedFeature<Guard> = {
   defaults: { cadence: 'hourly', time: '09:00' },
   valuesOf: () => ({}),
   isSame: ({ account, project }, choices) =>
-    account === choices.account && project.permalink === choices.project.permalink,
+    account === choices.account && isSameProject(project, choices.project),
   async choicesOf(context, { cadence, zone, account: named, project: wanted }) {
     const { workspace, caller } = context;
     const bound = await workspace.channels.get(caller.channel);
     const account = await workspace.accounts.resolve(SCHEDULES, named, bound.account);
-    const { permalink, name } = await underField('project', () => chosenProject(context, account, wanted));
-    const project = { permalink, name: truncate(name, 100) };
+    const project = await underField('project', () => chosenProject(context, account, wanted));
     return { cadence, zone, account: account.name, project };
   },
 };

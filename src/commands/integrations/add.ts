@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defined } from '../../core/json.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { type ProjectRef, projectId } from '../../core/project-ref.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import {
   createIntegration,
@@ -23,7 +24,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
-import { chosenProject, type FormProject, projectForForm } from '../resolve-target.ts';
+import { chosenProject, projectForForm } from '../resolve-target.ts';
 import { expectNotices, FORM, openForm, originOf, redrawActions, remember } from './form.ts';
 
 export const integrationAdd = defineCommand({
@@ -57,7 +58,7 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
   try {
     const result = await workspace.accounts.use(
       account,
-      (client) => createIntegration(client, project.permalink, newIntegration(filled, type)),
+      (client) => createIntegration(client, projectId(project), newIntegration(filled, type)),
       { what: `project ${code(project.permalink)}`, list: 'projects' },
     );
     const message = await outcomeOf(context, target, newIntegration(filled, type), result);
@@ -92,7 +93,7 @@ const OFF = { send_on_start: false, send_on_completion: false, send_on_failure: 
 
 async function outcomeOf(
   context: CommandContext,
-  target: { account: string; project: FormProject },
+  target: { account: string; project: ProjectRef },
   sent: NewIntegration,
   result: IntegrationResult,
 ): Promise<Message> {

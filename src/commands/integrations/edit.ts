@@ -3,6 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { type ProjectRef, projectId } from '../../core/project-ref.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import {
@@ -34,7 +35,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { integrationPicker } from '../option-sources.ts';
-import { accountOf, chosenProject, type FormProject, projectForForm } from '../resolve-target.ts';
+import { accountOf, chosenProject, projectForForm } from '../resolve-target.ts';
 import { drawn, expectNotices, FORM, type Known, openForm, originOf, remember } from './form.ts';
 
 const ButtonValue = z.object({ id: z.string() });
@@ -164,7 +165,7 @@ async function saveChanges(
   const named = origin.identifier === undefined ? identifier : (shown?.id ?? identifier);
   const result = await workspace.accounts.use(
     account,
-    (client) => updateIntegration(client, project.permalink, identifier, changes),
+    (client) => updateIntegration(client, projectId(project), identifier, changes),
     { what: `integration ${code(named)} in ${code(project.permalink)}`, list: 'integration edit' },
   );
   const message = await outcomeOf(context, { account: account.name, project }, result, edited);
@@ -180,7 +181,7 @@ interface Edited {
 
 async function outcomeOf(
   context: CommandContext,
-  target: { account: string; project: FormProject },
+  target: { account: string; project: ProjectRef },
   result: IntegrationResult,
   edited: Edited,
 ): Promise<Message> {

@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../core/clock.ts';
 import type { ModalView } from '../../core/message.ts';
+import type { ProjectRef } from '../../core/project-ref.ts';
 import type { Reply } from '../../core/reply.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import { findHookType, INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
@@ -15,7 +16,6 @@ import {
 } from '../../views/integrations/form.ts';
 import type { Action, CommandContext, ViewState } from '../command.ts';
 import { FormFault, fromForm, redraw } from '../command.ts';
-import type { FormProject } from '../resolve-target.ts';
 
 /** What both forms of an integration have in common: their view, and what is remembered of what they save. */
 
@@ -101,7 +101,7 @@ export type Known = Record<IntegrationFlag, boolean> & {
 export function remember(
   { caller, workspace }: CommandContext,
   { identifier, hook_type: hookType, name, ...flags }: Known,
-  target: { account: string; project: FormProject },
+  target: { account: string; project: ProjectRef },
   id?: string,
 ): Promise<RememberedIntegration> {
   const integration = {

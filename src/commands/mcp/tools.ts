@@ -93,7 +93,7 @@ const latestRun = defineTool({
     const target = await targetAsked(asked, context);
     const run = await context.workspace.runs.latest(target);
     const isShown = run !== undefined && mayRead(context.caller.user, { ...run, person: run.askedBy });
-    return { data: !isShown ? { state: 'never tested with Deckhand' } : factsOf(run) };
+    return { data: isShown ? factsOf({ ...run, target }) : { state: 'never tested with Deckhand' } };
   },
 });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
+import { toProjectRef } from '../../core/project-ref.ts';
 import type { Account } from '../../records/accounts.ts';
 import { accountUrl } from '../../service/addresses.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -100,7 +101,7 @@ export const use = defineCommand({
     await workspace.channels.change(channel, (current) => ({
       ...current,
       account: account.name,
-      project: { permalink, name },
+      project: toProjectRef(project),
     }));
     const target = `${account.name}/${permalink}`;
     const said = `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) of ${code(account.name)}.`;

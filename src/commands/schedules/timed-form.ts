@@ -38,6 +38,7 @@ import {
   underField,
   type ViewState,
 } from '../command.ts';
+import { presentInForm } from '../resolve-target.ts';
 import { faultOf, readTime } from './cadence-words.ts';
 import {
   announce,
@@ -115,7 +116,7 @@ export async function openTimedForm<R extends TimedSchedule>(
   const account = [named?.toLowerCase(), bound.account].find(
     (name) => name !== undefined && names.includes(name),
   );
-  const project = projectOfChannel(bound, account)?.permalink;
+  const project = (await presentInForm(workspace, account, projectOfChannel(bound, account)))?.permalink;
   const values = { ...feature.defaults, zone: zone ?? bound.zone ?? 'UTC', account, project, ...chosen };
   const origin = { channel, account, accounts: names.length > 1 ? names : [] };
   return { kind: 'modal', view: await drawn(feature, workspace, origin, values) };
@@ -138,7 +139,7 @@ async function formOf<R extends TimedSchedule>(
   { record }: Schedule<R>,
   from: OpenedFrom | undefined,
 ): Promise<ModalView> {
-  const { id, cadence, zone, account, project, channel } = record;
+  const { id, cadence, zone, account, project, channel } = await feature.kind.refresh(workspace, record);
   const connected = (await workspace.accounts.list()).map(({ name }) => name);
   const names = [...new Set([...connected, ...(account === undefined ? [] : [account])])];
   const values = {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { projectId } from '../../core/project-ref.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { getBuildConfiguration, getServer } from '../../service/servers.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
@@ -19,16 +20,15 @@ export const serverShow = defineCommand({
   args: z.object({ server: z.string().optional(), project: z.string().optional() }),
   async run({ server: named, project: inProject }, context) {
     const { account, project, server: typed } = await placeOf(context, named, inProject);
-    const { permalink, name } = project;
-    const { identifier } = await serverOf(context, account, permalink, typed);
+    const { identifier } = await serverOf(context, account, project, typed);
     const server = await context.workspace.accounts.use(
       account,
-      (client) => getServer(client, permalink, identifier),
-      { what: `server ${code(typed ?? identifier)} in ${code(permalink)}`, list: 'projects' },
+      (client) => getServer(client, projectId(project), identifier),
+      { what: `server ${code(typed ?? identifier)} in ${code(project.permalink)}`, list: 'projects' },
     );
     const target = {
       account: account.name,
-      project: { permalink, name: name.slice(0, 200) },
+      project,
       server: { identifier: server.identifier, name: server.name.slice(0, 200) },
     };
     return { kind: 'private', message: serverMessage(server, target) };
@@ -70,7 +70,7 @@ export const build = defineCommand({
     const skipped: SkippedRows[] = [];
     const configuration = await context.workspace.accounts.use(
       account,
-      (client) => getBuildConfiguration(client, project.permalink, id, { skipped }),
+      (client) => getBuildConfiguration(client, projectId(project), id, { skipped }),
       { what: `build configuration ${code(id)} in ${code(project.permalink)}`, list: 'projects' },
     );
     const message = buildMessage(account.name, project, configuration);

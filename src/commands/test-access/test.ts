@@ -27,7 +27,16 @@ import {
   underField,
   type ViewState,
 } from '../command.ts';
-import { accountOf, channelOf, chosenProject, projectOf, splitName, targetOf } from '../resolve-target.ts';
+import {
+  accountOf,
+  channelOf,
+  chosenProject,
+  currentProject,
+  presentInForm,
+  projectOf,
+  splitName,
+  targetOf,
+} from '../resolve-target.ts';
 
 const ButtonValue = z.object({ target: Target });
 const CheckValue = ButtonValue.extend({ run: z.string() });
@@ -86,8 +95,11 @@ export const test = defineCommand({
   ],
 });
 
+/** The project may have been renamed since the button was drawn. */
 async function runAgain(value: string | undefined, context: ActionContext): Promise<Reply> {
-  return start(context, fromButton(ButtonValue, value).target);
+  const { target } = fromButton(ButtonValue, value);
+  const account = await context.workspace.accounts.resolve(context.caller, target.account);
+  return start(context, { ...target, project: await currentProject(context, account, target.project) });
 }
 
 /** The menu's value names the run's record and the server. */
@@ -96,8 +108,9 @@ async function pickServer(value: string | undefined, context: ActionContext): Pr
   if (key === undefined) throw outdated('menu');
   const known = await context.workspace.runs.latestByKey(key);
   if (known === undefined) throw new UserError('That test is too old to be run again.', 'test');
-  const { account: name, project } = known.target;
+  const { account: name, project: tested } = known.target;
   const account = await context.workspace.accounts.resolve(context.caller, name);
+  const project = await currentProject(context, account, tested);
   return start(context, await targetOf(context, account, project, identifier));
 }
 
@@ -129,7 +142,8 @@ async function openTestForm(context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
   const account = await accountOf(context);
   if (caller.triggerId === undefined) return { kind: 'private', message: openTestMessage() };
-  const project = projectOfChannel(await workspace.channels.get(caller.channel), account.name);
+  const bound = projectOfChannel(await workspace.channels.get(caller.channel), account.name);
+  const project = await presentInForm(workspace, account.name, bound);
   const origin = { account: account.name, project, channel: caller.channel };
   return { kind: 'modal', view: await drawn(context, origin) };
 }

@@ -169,7 +169,7 @@ export async function detailsOf(context: CommandContext, address: string): Promi
     latestEvents(context, account),
   ]);
   if (found === undefined) throw unknownProject();
-  return projectDetails(found, events && eventsOf(events, found.project.permalink));
+  return projectDetails(found, events && eventsOf(events, found.project));
 }
 
 function unknownProject(): UserError {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { isNamed } from '../../core/names.ts';
+import { isSameOrNone, toProjectRef } from '../../core/project-ref.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
-import type { PlacedWatch, Watch, WatchedProject, WatchedServer } from '../../records/watches.ts';
+import type { PlacedWatch, Watch, WatchedServer } from '../../records/watches.ts';
 import { withPolling } from '../../scheduler/schedules/polling.ts';
 import { WATCH_FEED } from '../../scheduler/watches/feed.ts';
 import { CHANNEL_WATCHES } from '../../scheduler/watches/schedule.ts';
@@ -30,7 +31,7 @@ import {
   underField,
   type ViewState,
 } from '../command.ts';
-import { accountOf, channelOf, projectOf, serverOf } from '../resolve-target.ts';
+import { accountOf, channelOf, presentInForm, projectOf, serverOf } from '../resolve-target.ts';
 import {
   announce,
   announceNew,
@@ -114,19 +115,14 @@ async function targetOf(
     return { account, project: undefined, server: named === undefined ? undefined : watchedServer(named) };
   }
   const { account, project } = await projectOf(context, words.project, SCHEDULES);
-  const server = named === undefined ? undefined : await serverOf(context, account, project.permalink, named);
-  return { account, project: watchedProject(project), server: server && watchedServer(server) };
+  const server = named === undefined ? undefined : await serverOf(context, account, project, named);
+  return { account, project, server: server && watchedServer(server) };
 }
 
 /** What is kept of a server; by name alone where it is one of any project. */
 function watchedServer(server: WatchedServer | string): WatchedServer {
   const { identifier, name } = typeof server === 'string' ? { identifier: server, name: server } : server;
   return { identifier: identifier.slice(0, 200), name: name.slice(0, 200) };
-}
-
-/** What is kept of a project; foreign names may be long. */
-function watchedProject({ permalink, identifier, name }: WatchedProject): WatchedProject {
-  return { permalink, identifier, name: name.slice(0, 200) };
 }
 
 const Typed = z.string().trim().optional();
@@ -138,9 +134,10 @@ const Fields = z.object({
 });
 
 const watchEdit = defineCommand({
-  ...editCommand(WATCH_FEATURE, async (_, { id, record: { account, watch } }, from) =>
-    watchModal({ id, account, from }, watch),
-  ),
+  ...editCommand(WATCH_FEATURE, async ({ workspace }, { id, record: { account, watch } }, from) => {
+    const project = await presentInForm(workspace, account, watch.project);
+    return watchModal({ id, account, from }, { ...watch, project });
+  }),
   submissions: [{ callbackId: WATCH_EDIT, submit }],
 });
 
@@ -168,13 +165,13 @@ async function choicesOf(
   const account = await workspace.accounts.resolve(SCHEDULES, named);
   const found = wanted && (await findProject(await workspace.projects.look(account), wanted));
   if (wanted && !found) throw new FormFault({ project: 'The account has no such project.' });
-  const project = found ? watchedProject(found) : undefined;
+  const project = found ? toProjectRef(found) : undefined;
   // One that stands unchanged is not looked for again: it may be gone from the service.
-  const isSame = project?.permalink === before.project?.permalink && typed === before.server?.name;
+  const isSame = isSameOrNone(project, before.project) && typed === before.server?.name;
   const server = async (): Promise<Watch['server']> => {
     if (isSame || !typed) return isSame ? before.server : undefined;
     if (project === undefined) return watchedServer(typed);
-    const look = () => serverOf(context, account, project.permalink, typed);
+    const look = () => serverOf(context, account, project, typed);
     return watchedServer(await underField('server', look, 'The project has no such server.'));
   };
   const times = hours ? await underField('hours', () => readHours(hours)) : undefined;

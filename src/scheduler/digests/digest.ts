@@ -43,7 +43,11 @@ async function runDigest(workspace: Workspace, job: Job<Occurrence>, startedAt: 
   const run: OccurrenceRun = { workspace, digest, job, lateSince };
   const reports = await gatherReports(workspace, digest, job.signal);
   if (!isPosted) {
-    if (reports.every(({ kind }) => kind === 'failed') && (await isRefused(run, reports))) return;
+    if (
+      reports.every(({ kind, isGone }) => kind === 'failed' && isGone !== true) &&
+      (await isRefused(run, reports))
+    )
+      return;
     if (digest.skipQuiet && isQuiet(reports, digest))
       return DIGESTS.end(workspace, job.data, { outcome: 'quiet' });
   }

@@ -1,4 +1,6 @@
 import { MAY_PASS } from '../../core/errors.ts';
+import { bold } from '../../core/mrkdwn.ts';
+import type { ProjectRef } from '../../core/project-ref.ts';
 import { AccountKeyUnreadable } from '../../records/account-keys.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
 import type { Digest } from '../../records/digests.ts';
@@ -9,10 +11,15 @@ import { totalOf } from '../../views/activity/chart.ts';
 import { unlistedFailures } from '../../views/activity/stats.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import type { AccountReport } from '../../views/digests/digest.ts';
+import { findCurrentProject } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** The report of an account, and the failure where there is none. */
-export type Gathered = AccountReport & { error?: AccountFailure };
+export type Gathered = AccountReport & {
+  error?: AccountFailure;
+  /** The account answered, and does not list the project of the digest any more. */
+  isGone?: boolean;
+};
 
 /** Asks each account that the digest covers; one that fails does not stop the others. API 4.9 (docs/service-api.md). */
 export async function gatherReports(
@@ -38,7 +45,11 @@ async function reportOf(
     const whole = await workspace.accounts.use(account, (client) =>
       getActivity(client, { range, stats: true }, { signal, skipped }),
     );
-    const events = project === undefined ? whole.events : eventsOf(whole.events, project.permalink);
+    const events = project === undefined ? whole.events : eventsOf(whole.events, project);
+    if (project !== undefined && events.length === 0) {
+      const current = await findCurrentProject(workspace.projects, account, project);
+      if (current === undefined) return gone(account, project);
+    }
     const data = chartOf({ account: account.name, range, zone, project }, whole, now);
     const activity = { ...whole, events };
     const unlisted = unlistedFailures(whole);
@@ -53,6 +64,10 @@ async function reportOf(
     workspace.log.warn({ event: 'digest_account_failed', ...fields }, 'Account of a digest did not answer');
     return { ...failed, error };
   }
+}
+
+function gone({ name: account }: Account, { name }: ProjectRef): Gathered {
+  return { kind: 'failed', account, said: `${bold(name)} is no longer listed.`, isGone: true };
 }
 
 /** It may be over in a minute. A feed that is not found says nothing about the account. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { isDirect } from '../../core/direct.ts';
 import { capitalised } from '../../core/mrkdwn.ts';
+import { projectId } from '../../core/project-ref.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import {
   episodeRecords,
@@ -118,7 +119,7 @@ async function confirmedOf(
 function subjectOf({ channel, account, project, setUpBy }: Guard): Subject {
   const person = isDirect(channel) ? setUpBy : undefined;
   const { permalink, name } = project;
-  return { kind: 'reachability', channel, account, project: permalink, name, permalink, person };
+  return { kind: 'reachability', channel, account, project: projectId(project), name, permalink, person };
 }
 
 function noteOutcome(

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isDirect } from '../../core/direct.ts';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { isSameOrNone } from '../../core/project-ref.ts';
 import { CATCH_UP_MS, type Job, type JobType } from '../../jobs/jobs.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import { ACTIVE, SCHEDULES_LOCK, type Schedule, type ScheduleState } from '../../records/schedules.ts';
@@ -15,6 +17,7 @@ import {
 import { freeId } from '../../store/store.ts';
 import { say } from '../../views/blocks/message.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
+import { findCurrentProject } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type Chain, continueChain, startChain } from './chain.ts';
 import { expectRoomForSchedule, type ScheduleKind } from './lifecycle.ts';
@@ -188,9 +191,22 @@ export class TimedKind<R extends TimedSchedule> implements ScheduleKind<R> {
     const isMissed = workspace.clock.now() - scheduledAt >= CATCH_UP_MS;
     if (isDirect(record.channel) && (await pauseIfExcluded(workspace, this, ({ id }) => id === data.id)))
       return undefined;
-    if (isBegun || !(isSnoozed || isMissed)) return record;
+    if (isBegun || !(isSnoozed || isMissed)) return this.refresh(workspace, record);
     await this.end(workspace, data, { outcome: isSnoozed ? 'snoozed' : 'missed' });
     return undefined;
+  }
+
+  /** The record with the present name of its project, which may have been renamed at the service. */
+  async refresh(workspace: Workspace, record: R): Promise<R> {
+    const { id, project } = record;
+    const account = record.account === undefined ? undefined : await workspace.accounts.get(record.account);
+    if (project === undefined || account === undefined) return record;
+    const current = await findCurrentProject(workspace.projects, account, project);
+    if (current === undefined || isDeepStrictEqual(current, project)) return record;
+    const changed = await this.records(workspace).change(id, (stored) =>
+      isSameOrNone(stored.project, current) ? { ...stored, project: current } : stored,
+    );
+    return changed ?? record;
   }
 
   /** Records how an occurrence ended, for the list. */

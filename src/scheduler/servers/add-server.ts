@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { projectId } from '../../core/project-ref.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { countPossibleDuplicate } from '../../observability/metrics.ts';
 import { AccountFailure } from '../../records/accounts.ts';
@@ -103,7 +104,7 @@ async function create(
     const { permalink } = draft.project;
     const { identifier, name } = await workspace.accounts.use(
       account,
-      (client) => createServer(client, permalink, draft.wanted),
+      (client) => createServer(client, projectId(draft.project), draft.wanted),
       { what: `project ${code(permalink)}`, list: 'projects' },
     );
     await record(workspace, order, 'done');

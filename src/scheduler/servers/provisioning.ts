@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DAY_MS } from '../../core/clock.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { projectId } from '../../core/project-ref.ts';
 import type { Requester } from '../../records/account-keys.ts';
 import { Followed } from '../../records/followed.ts';
 import { Target } from '../../records/test-runs.ts';
@@ -80,7 +81,7 @@ async function readServer(
   const what = `server ${code(server.identifier)} in ${code(project.permalink)}`;
   return accounts.use(
     account,
-    (client) => getServer(client, project.permalink, server.identifier, { signal, retries: 0 }),
+    (client) => getServer(client, projectId(project), server.identifier, { signal, retries: 0 }),
     { what, list: 'projects' },
   );
 }

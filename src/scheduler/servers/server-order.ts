@@ -4,6 +4,7 @@ import { DAY_MS } from '../../core/clock.ts';
 import { type ServiceError, UserError } from '../../core/errors.ts';
 import type { Message, ModalView } from '../../core/message.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
+import { projectId } from '../../core/project-ref.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { Draft, Wanted } from '../../records/server-drafts.ts';
 import { listServers, type Server } from '../../service/servers.ts';
@@ -98,7 +99,9 @@ export async function listNamesakes(
   const { account: name, project, wanted } = draft;
   try {
     const account = await workspace.accounts.resolve({ user }, name);
-    const servers = await workspace.accounts.use(account, (client) => listServers(client, project.permalink));
+    const servers = await workspace.accounts.use(account, (client) =>
+      listServers(client, projectId(project)),
+    );
     return servers?.filter((server) => server.name === wanted.name);
   } catch (error) {
     // What keeps the list back is met again, and explained, where it matters.

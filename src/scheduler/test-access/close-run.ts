@@ -1,5 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import { asClause, capitalised } from '../../core/mrkdwn.ts';
+import { projectId } from '../../core/project-ref.ts';
 import { EPISODE_JOBS, type FailedItem, findUnreachable, type Outcome } from '../../records/episodes.ts';
 import { GUARD_RESULTS, type GuardCheck, type GuardResult } from '../../records/guards.ts';
 import { type Run, type Target, targetKey, usualDuration, withDuration } from '../../records/test-runs.ts';
@@ -66,7 +67,7 @@ async function noteInEpisodes(
     items: failingIn(target, run),
     tested: isWhole ? undefined : items.map(({ key }) => key),
   };
-  for (const key of await findUnreachable(store, { account, project: project.permalink }))
+  for (const key of await findUnreachable(store, { account, project: projectId(project) }))
     await jobs.send(EPISODE_JOBS, { key, outcome: noted }, { key: `${key} ${requestId}` });
 }
 

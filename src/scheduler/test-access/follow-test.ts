@@ -1,4 +1,5 @@
 import { code } from '../../core/mrkdwn.ts';
+import { projectId } from '../../core/project-ref.ts';
 import { countPossibleDuplicate } from '../../observability/metrics.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { openRuns, type Run, usualDuration } from '../../records/test-runs.ts';
@@ -78,7 +79,7 @@ async function requestStart({ workspace, thread }: FollowingRun): Promise<TestRu
   const part = server === undefined ? '' : `server ${code(server.identifier)} in `;
   const account = await workspace.accounts.resolve(askerOf(thread.state), thread.state.target.account);
   // Not ended by the job's signal: a request cut off in the middle may have started a run unseen.
-  const ask = (client: AccountClient) => startTestAccess(client, project.permalink, server?.identifier);
+  const ask = (client: AccountClient) => startTestAccess(client, projectId(project), server?.identifier);
   const what = `${part}project ${code(project.permalink)}`;
   try {
     return await workspace.accounts.use(account, ask, { what, list: 'projects' });
@@ -93,10 +94,11 @@ async function requestStart({ workspace, thread }: FollowingRun): Promise<TestRu
 async function poll(following: FollowingRun, run: string, recovered: boolean): Promise<TestRun | undefined> {
   const { workspace, thread, signal, last } = following;
   const { target, layout } = thread.state;
-  const { permalink } = target.project;
+  const { project } = target;
   const account = await workspace.accounts.resolveForPoll(askerOf(thread.state), target.account);
-  const ask = (client: AccountClient) => getTestAccess(client, permalink, run, { signal, retries: 0 }, last);
-  const what = `such test run in project ${code(permalink)}`;
+  const ask = (client: AccountClient) =>
+    getTestAccess(client, projectId(project), run, { signal, retries: 0 }, last);
+  const what = `such test run in project ${code(project.permalink)}`;
   const seen = await workspace.accounts.use(account, ask, { what, list: 'projects' });
   if (hasEnded(seen)) return seen;
   const isNews = await saveStanding(following, seen);

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { isDirect } from '../../core/direct.ts';
 import { count } from '../../core/mrkdwn.ts';
+import { isSameProject, toProjectRef } from '../../core/project-ref.ts';
 import type { Account } from '../../records/accounts.ts';
 import { subjectKey } from '../../records/episodes.ts';
 import { afterUnread, type Batch } from '../../records/schedules.ts';
@@ -106,6 +107,7 @@ export function afterPage(channel: WatchedChannel, page: FeedPage, context: Page
   const isReported = isNews && open.length > 0;
   const next = {
     ...channel,
+    watches: withPresentNames(channel.watches, fresh),
     cursor,
     failing,
     kept: left,
@@ -124,6 +126,20 @@ export function afterPage(channel: WatchedChannel, page: FeedPage, context: Page
     ...newsBatch(channel, context.batch, said, context),
   ];
   return batches.length === 0 ? next : { ...next, pending: [...channel.pending, ...batches] };
+}
+
+/** The watches, with the names that the newest events have for their projects. */
+function withPresentNames(watches: readonly Watch[], fresh: readonly ActivityEvent[]): Watch[] {
+  return watches.map((watch) => {
+    const { project } = watch;
+    const newest = fresh.findLast(
+      (event) => project !== undefined && event.project?.name && isSameProject(event.project, project),
+    )?.project;
+    if (project === undefined || !newest) return watch;
+    const { identifier = newest.identifier } = project;
+    const permalink = newest.permalink || project.permalink;
+    return { ...watch, project: toProjectRef({ identifier, permalink, name: newest.name }) };
+  });
 }
 
 function watchesAt({ watches }: WatchedChannel, now: number): Record<'open' | 'closed' | 'muted', Watch[]> {

@@ -1,5 +1,6 @@
+import { isSameProject } from '../../core/project-ref.ts';
 import { type Mentions, personKey } from '../../records/service-people.ts';
-import type { Failing, Watch, WatchedProject, WatchedServer } from '../../records/watches.ts';
+import type { Failing, Watch, WatchedServer } from '../../records/watches.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import { isFailure, outcomeOf } from '../../views/activity/chart.ts';
 import { projectKey } from './feed-cursor.ts';
@@ -123,16 +124,9 @@ export function isPlaced(
   { project, server }: Pick<Watch, 'project' | 'server'>,
   event: ActivityEvent,
 ): boolean {
-  if (project !== undefined && !isOf(project, event)) return false;
+  if (project !== undefined && (event.project === null || !isSameProject(project, event.project)))
+    return false;
   return server === undefined || isOn(server, event);
-}
-
-/** A project that the service lists without an identifier has its permalink in that place; events may have both. */
-function isOf({ identifier, permalink }: WatchedProject, { project }: ActivityEvent): boolean {
-  if (project === null) return false;
-  if (project.identifier === identifier) return true;
-  const isNamedOnly = identifier === permalink || project.identifier === '';
-  return isNamedOnly && project.permalink === permalink;
 }
 
 function isOn(server: WatchedServer, { properties }: ActivityEvent): boolean {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isSameOrNone } from '../../core/project-ref.ts';
 import type { Account } from '../../records/accounts.ts';
 import { ACTIVE, feedChannelId, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
 import { listWatches, type PlacedWatch, type Watch, watchedChannels } from '../../records/watches.ts';
@@ -97,7 +98,7 @@ type WatchSubject = Pick<Watch, 'project' | 'server' | 'person'>;
 
 export function isSameSubject(one: WatchSubject, other: WatchSubject): boolean {
   const isSameServer = one.server?.identifier.toLowerCase() === other.server?.identifier.toLowerCase();
-  return one.project?.permalink === other.project?.permalink && isSameServer && one.person === other.person;
+  return isSameOrNone(one.project, other.project) && isSameServer && one.person === other.person;
 }
 
 function kindOf(existing: Watch | undefined, { mode, hours }: AskedWatch): SetUp['kind'] {

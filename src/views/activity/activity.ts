@@ -2,6 +2,7 @@ import type { Button } from '@slack/types';
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { beginningOf, bold, code, count, firstOf, mrkdwn, sanitize, timeOnly } from '../../core/mrkdwn.ts';
+import { isSameProject, type ProjectKey, ProjectRef } from '../../core/project-ref.ts';
 import { ACTIVITY_RANGES, type Activity, type ActivityEvent } from '../../service/activity.ts';
 import { dayName, dayOf } from '../blocks/days.ts';
 import { packed } from '../blocks/lists.ts';
@@ -14,7 +15,7 @@ export const ActivityAsk = z.object({
   account: z.string(),
   range: z.enum(ACTIVITY_RANGES),
   stats: z.boolean(),
-  project: z.object({ permalink: z.string(), name: z.string() }).optional(),
+  project: ProjectRef.optional(),
   /** From 0. */
   page: z.int().nonnegative(),
   /** IANA zone in which days begin. */
@@ -36,7 +37,7 @@ export function activityMessage(
   audience: ActivityAudience,
   chart?: KnownBlock,
 ): Message {
-  const events = eventsOf(activity.events, query.project?.permalink);
+  const events = eventsOf(activity.events, query.project);
   const pages = Math.max(1, Math.ceil(events.length / PAGE));
   const page = Math.min(query.page, pages - 1);
   const shown = events.slice(page * PAGE, (page + 1) * PAGE);
@@ -62,10 +63,10 @@ export function subjectWords(account: string, project: { name: string } | undefi
   return project === undefined ? code(account) : `${bold(project.name)} in ${code(account)}`;
 }
 
-/** Those of a project, by its permalink or identifier; all if left out. */
-export function eventsOf(events: readonly ActivityEvent[], project?: string): readonly ActivityEvent[] {
+/** The events of a project; all if left out. */
+export function eventsOf(events: readonly ActivityEvent[], project?: ProjectKey): readonly ActivityEvent[] {
   if (project === undefined) return events;
-  return events.filter(({ project: of }) => of?.permalink === project || of?.identifier === project);
+  return events.filter((event) => event.project !== null && isSameProject(event.project, project));
 }
 
 /** What a chart of the same shows. @param now milliseconds since the epoch */
@@ -75,7 +76,7 @@ export function chartOf(
   now: number,
 ): DeploymentsData {
   const { range, zone, project } = query;
-  const events = eventsOf(activity.events, project?.permalink);
+  const events = eventsOf(activity.events, project);
   const scope = { zone, isTruncated: isTruncated(activity) };
   const bars = deploymentBars(events, { ...scope, range, now });
   return { ...scope, bars };
@@ -90,7 +91,7 @@ function figuresOf(query: ActivityAsk, activity: Activity, chart?: KnownBlock): 
   const unlisted = unlistedFailures(activity);
   const drawn = chart ? [chart] : [];
   if (query.project !== undefined) {
-    const events = eventsOf(activity.events, query.project.permalink);
+    const events = eventsOf(activity.events, query.project);
     return [section(outcomeWords(events)), ...drawn, context(accountWords(activity, unlisted))];
   }
   const failures = unlisted ? [section(`:x: *${unlisted}*`)] : [];

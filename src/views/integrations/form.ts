@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { bold, capitalised, code, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import { ProjectRef } from '../../core/project-ref.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import {
   findHookType,
@@ -30,7 +31,7 @@ export const IntegrationOrigin = z.object({
   thread: z.string().optional(),
   account: z.string(),
   /** Absent: the form asks for it. */
-  project: z.object({ permalink: z.string(), name: z.string() }).optional(),
+  project: ProjectRef.optional(),
   /** The edited integration; absent in a form that asks for it, or that adds one. A remembered one may have none yet. */
   identifier: z.string().optional(),
   /** The edited integration when the form was opened, where Deckhand remembers it. */

@@ -2,6 +2,7 @@ import type { Button } from '@slack/types';
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import { toProjectRef } from '../../core/project-ref.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { Project } from '../../service/projects.ts';
 import { menu, searchInput } from '../blocks/inputs.ts';
@@ -50,8 +51,7 @@ export function projectsMessage(projects: readonly Project[], at: ProjectsPage, 
 
 /** A button with more data than Slack carries is left out. */
 function projectRow(account: string, project: Project, at: number): KnownBlock {
-  const { permalink, name } = project;
-  const test = testButton({ account, project: { permalink, name } }, at);
+  const test = testButton({ account, project: toProjectRef(project) }, at);
   const fits = (test.value ?? '').length <= LIMITS.buttonValue;
   return section(projectLine(project), fits && test);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { ProjectRef } from '../../core/project-ref.ts';
 import { type Choice, conversationInput, searchInput, selectInput } from '../blocks/inputs.ts';
 import { button, buttons, context, say } from '../blocks/message.ts';
 import { modal } from '../blocks/modal.ts';
@@ -12,7 +13,7 @@ export const TEST_TITLE = 'Run test access';
 export const TestOrigin = z.object({
   account: z.string(),
   /** The menu offers its servers. */
-  project: z.object({ permalink: z.string(), name: z.string() }).optional(),
+  project: ProjectRef.optional(),
   channel: z.string().optional(),
 });
 export type TestOrigin = z.infer<typeof TestOrigin>;

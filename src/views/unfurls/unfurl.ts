@@ -1,6 +1,7 @@
 import type { EntityActionButton, EntityCustomField, EntityMetadata } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
 import { bold, capitalised, code, dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import { projectId, toProjectRef } from '../../core/project-ref.ts';
 import type { Run } from '../../records/test-runs.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { Project } from '../../service/projects.ts';
@@ -14,7 +15,7 @@ import { endedWords, runWords, timesOfRun } from '../test-access/test-run.ts';
 /** The preview under a link to a project. */
 export function projectUnfurl(
   account: string,
-  project: Pick<Project, 'name' | 'permalink' | 'last_deployed_at'>,
+  project: Pick<Project, 'name' | 'permalink' | 'identifier' | 'last_deployed_at'>,
   latest: Run | undefined,
 ): KnownBlock[] {
   const at = project.last_deployed_at;
@@ -23,7 +24,7 @@ export function projectUnfurl(
   return [
     section([bold(project.name), deployed, tested].filter(Boolean).join('\n')),
     context(`Project ${code(project.permalink)}`, `account ${code(account)}`),
-    ...buttons(testButton({ account, project: { permalink: project.permalink, name: project.name } })),
+    ...buttons(testButton({ account, project: toProjectRef(project) })),
   ];
 }
 
@@ -83,7 +84,7 @@ function entityOf(
   return {
     entity_type: ENTITY_TYPE,
     url,
-    external_ref: { id: `${account}/${project.identifier}`, type: 'project' },
+    external_ref: { id: `${account}/${projectId(project)}`, type: 'project' },
     entity_payload: {
       attributes: {
         title: { text: sanitize(project.name) },
@@ -148,7 +149,7 @@ function moment(key: string, label: string, at: number): EntityCustomField {
 }
 
 /** Left out where it would carry more than Slack takes. */
-function testAction(account: string, { permalink, name }: ShownProject['project']): EntityActionButton[] {
-  const { action_id = '', value = '' } = testButton({ account, project: { permalink, name } });
+function testAction(account: string, project: ShownProject['project']): EntityActionButton[] {
+  const { action_id = '', value = '' } = testButton({ account, project: toProjectRef(project) });
   return value.length > MAX_VALUE ? [] : [{ text: 'Test access', action_id, value }];
 }

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { beginningOf } from './mrkdwn.ts';
+
+/** A project as records, buttons and forms hold it. */
+export const ProjectRef = z.object({
+  /** Stays when the project is renamed. Undefined if the service gave none; then the permalink identifies the project. */
+  identifier: z.string().optional(),
+  permalink: z.string(),
+  /** For people, as the service gave it last. */
+  name: z.string(),
+});
+export type ProjectRef = z.infer<typeof ProjectRef>;
+
+/** What identifies a project, in a record or in an event. */
+export type ProjectKey = Pick<ProjectRef, 'identifier' | 'permalink'>;
+
+/** Names the project in a path of the service (API 1 in docs/service-api.md) and in keys of records. */
+export function projectId({ identifier, permalink }: ProjectKey): string {
+  return identifier || permalink;
+}
+
+/** By identifier if both have one: another project may have taken the permalink. */
+export function isSameProject(one: ProjectKey, other: ProjectKey): boolean {
+  if (one.identifier && other.identifier) return one.identifier === other.identifier;
+  return one.permalink === other.permalink;
+}
+
+/** True if both are the same project, or neither is one. */
+export function isSameOrNone(one: ProjectKey | undefined, other: ProjectKey | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : isSameProject(one, other);
+}
+
+/** Foreign names may be long, and buttons and forms hold few characters. */
+const MAX_NAME = 100;
+
+export function toProjectRef({ identifier, permalink, name }: ProjectRef): ProjectRef {
+  return { ...(identifier ? { identifier } : {}), permalink, name: beginningOf(name, MAX_NAME) };
+}
