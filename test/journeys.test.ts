@@ -9,10 +9,10 @@ import { type Journey, measureJourney } from './support/journey.ts';
 import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './support/test-world.ts';
 
 const MAX_FILES = {
-  'test storefront': 69,
-  'integration add': 69,
-  'invoice notice': 44,
-  digest: 55,
+  'test storefront': 73,
+  'integration add': 71,
+  'invoice notice': 47,
+  digest: 57,
 } as const;
 const MAX_STATEMENTS = 50;
 
