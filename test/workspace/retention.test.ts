@@ -23,7 +23,7 @@ const STATED: Readonly<Record<string, RegExp>> = {
   targets: /Test runs[^:]*: (\d+) days/,
 };
 /** What this test has stored. */
-const KEPT = ['audit', 'deliveries', 'forms', 'runs'];
+const KEPT = ['audit', 'deliveries', 'forms', 'once', 'runs'];
 
 const OLD_NOTES = "SELECT key FROM keyv WHERE key LIKE '%/notes/old'";
 
@@ -71,6 +71,10 @@ test('what is kept for a time has the end that the privacy page states, and is d
     what: 'the run to end',
   });
   await slack.until(() => texts().some((text) => text.includes('the digest')), { what: 'the digest' });
+  const root = slack.messages(TEAM, CHANNEL).find(({ text }) => text.includes('reachable'));
+  await world.as('admin').click({ channel: CHANNEL, ts: root?.ts ?? '' }, { actionId: 'test:again' });
+  const ended = () => texts().filter((text) => text.includes('all 2 servers are reachable'));
+  await slack.until(() => ended().length === 2, { what: 'the second run to end' });
   await enroll(world);
 
   const page = await (await fetch(`${world.origin}/privacy`)).text();

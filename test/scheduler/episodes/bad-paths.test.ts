@@ -129,6 +129,10 @@ base(
     await note(world, 'failure', clock.now());
     expect(texts(world)).toHaveLength(2);
     await note(world, 'success', clock.now());
-    await pass(7, async () => (await recordsOf(world)).length === 0);
+    await clock.advance(7 * DAY_MS - 60_000);
+    expect(await recordsOf(world)).toHaveLength(1);
+    await pass(0, async () => (await recordsOf(world)).length === 0);
+    const privacy = await (await fetch(`${world.origin}/privacy`)).text();
+    expect(privacy).toContain('who is on it: until 7 days after it ended');
   },
 );
