@@ -106,7 +106,7 @@ describe('T7: a hint of the service about a schedule', () => {
     await say(world, 'watch all');
     await world.slack.until(() => channelText(world).includes('is watching'));
     refuse(world, 'activity', 403, REFUSED);
-    await world.slack.until(() => dmText(world).includes('/deckhand watch resume'), { what: 'the pause' });
+    await world.slack.until(() => dmText(world).includes('Deckhand paused'), { what: 'the pause' });
     expect(dmText(world)).toContain(SHOWN);
   });
 });

@@ -63,7 +63,7 @@ describe('projects', () => {
   });
 
   test.each<[string, unknown, unknown]>([
-    ['an older answer without identifiers', [{ name: 'Store', permalink: 'store' }], { identifier: 'store' }],
+    ['an older answer without identifiers', [{ name: 'Store', permalink: 'store' }], { permalink: 'store' }],
     ['one without permalinks', [{ name: 'Store', identifier: 'p-1' }], { permalink: 'p-1' }],
     ['one without a name', [{ permalink: 'store' }], { name: 'store' }],
     ['a list under its own key', { projects: [STORE] }, { name: 'Store' }],

@@ -37,7 +37,7 @@ describe('settings', () => {
     await world.slack.until(() => me.told().at(-1)?.includes('settings') === true);
     expect(await stored()).toEqual({
       account: 'acme',
-      project: { permalink: 'billing-api', name: 'Billing API' },
+      project: { identifier: expect.any(String), permalink: 'billing-api', name: 'Billing API' },
       threads: false,
       layout: 'full',
       zone: 'Europe/Lisbon',

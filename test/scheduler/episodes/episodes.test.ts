@@ -102,7 +102,7 @@ describe('an episode', () => {
     { kind: 'reachability', command: 'guard', other: 'watch' },
   ] as const)('of $kind is nobody’s to claim where $command is switched off', async (row, { world }) => {
     const workspace = world.app.workspaces.open(TEAM);
-    const failure = { kind: 'failure', id: 'f1', at: Date.now(), lines: ['failed'] } as const;
+    const failure = { kind: 'failure' as const, id: 'f1', at: Date.now(), lines: ['failed'] };
     const items = [{ key: 'server:1', title: 'web-1', message: null }];
     await noteOutcomes(workspace, { ...SUBJECT, kind: row.kind }, [{ ...failure, items }]);
     const claim = () => world.as('member').click(root(world), { actionId: 'episode:claim' });
