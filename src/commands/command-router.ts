@@ -19,21 +19,21 @@ const MAX_NAME = 3;
 
 /** The command with the longest name that the words begin with; undefined where there is none. */
 export function routeCommand(commands: readonly Command[], text: string): Matched | undefined {
-  const { byName, switches } = namesOf(commands);
-  const { words, flags } = splitWords(text, switches);
+  const { byName, switches, options } = namesOf(commands);
+  const { words, flags, unknown } = splitWords(text, switches, options);
   const lower = words.slice(0, MAX_NAME).map(spellName);
   for (let length = MAX_NAME; length > 0; length -= 1) {
     const typed = lower.slice(0, length).join(' ');
     const alone = words.length === length ? ALONE.get(typed) : undefined;
     const rest = words.slice(length);
     const command = byName.get(typed) ?? byName.get(alone ?? '');
-    if (command !== undefined) return { command, rest: { words: rest, flags }, isSynonym: false };
+    if (command !== undefined) return { command, rest: { words: rest, flags, unknown }, isSynonym: false };
     const meant = SYNONYMS.get(typed);
     if (meant === undefined) continue;
     const other = byName.get(meant) ?? commands.find(({ name }) => meant.startsWith(`${name} `));
     if (other === undefined) continue;
     const implied = meant.split(' ').slice(other.name.split(' ').length);
-    return { command: other, rest: { words: [...implied, ...rest], flags }, isSynonym: true };
+    return { command: other, rest: { words: [...implied, ...rest], flags, unknown }, isSynonym: true };
   }
   return undefined;
 }
@@ -49,7 +49,9 @@ function namesOf(commands: readonly Command[]) {
 
 function namesIn(commands: readonly Command[]) {
   const byName = new Map(commands.map((command) => [command.name, command]));
-  return { byName, switches: commands.flatMap((command) => command.switches ?? []) };
+  const switches = commands.flatMap((command) => command.switches ?? []);
+  const named = commands.flatMap(({ flags = [], positionals }) => [...flags, ...positionals]);
+  return { byName, switches, options: new Set(['account', ...switches, ...named]) };
 }
 
 /** True where carrying it out changes something, so that it is stored before it is acknowledged. */
@@ -111,7 +113,8 @@ export function parseArguments(command: Command, rest: Words): unknown {
   const positionals = command.positionals.filter((name) => flags[name] === undefined);
   const options = [...own, ...switches, ...command.positionals].filter((name) => name !== 'account');
   const known = [...options, ...(takesAccount ? ['account'] : [])];
-  const strange = Object.keys(rest.flags).find((flag) => !known.includes(flag));
+  const [unread] = takesNames(command) ? [] : (rest.unknown ?? []);
+  const strange = Object.keys(rest.flags).find((flag) => !known.includes(flag)) ?? unread;
   if (strange !== undefined)
     throw new UserError(
       `There is no option ${code(`--${strange}`, 40)} for this command.`,
@@ -130,6 +133,13 @@ export function parseArguments(command: Command, rest: Words): unknown {
   throw new UserError(faultOf(parsed.error, Object.fromEntries(named)), usageLine(command));
 }
 
+/** A name may look like an option, e.g. `--beta`. */
+function takesNames({ positionals }: Command): boolean {
+  return positionals.some((name) => NAMES_OF_THINGS.has(name));
+}
+
+const NAMES_OF_THINGS: ReadonlySet<string> = new Set(['name', 'project', 'server']);
+
 function faultOf(error: z.ZodError, typed: Readonly<Record<string, string | undefined>>): string {
   const issue = error.issues[0];
   const name = String(issue?.path[0] ?? '');
@@ -145,12 +155,15 @@ function faultOf(error: z.ZodError, typed: Readonly<Record<string, string | unde
 export interface Words {
   words: string[];
   flags: Record<string, string | true>;
+  /** Options that no command has; they are among the words too. */
+  unknown?: string[] | undefined;
 }
 
 // What is copied out of other applications brings marks along that turn what follows, or hide.
 const MARKS = /(?:(?!\s)\p{Cc}|[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f])+/gu;
 
-const DASHES = /(^|\s)[\u2012-\u2015\u2212](?=[a-z])/gi;
+const DASHES =
+  /(^|\s)(?:[\u2010-\u2015\u2212\ufe58\ufe63\uff0d-]{2}|[\u2010-\u2015\u2212\ufe58\ufe63\uff0d])(?=[a-z])/gi;
 
 const SPACES = /[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+/g;
 
@@ -192,36 +205,43 @@ function bareWords(text: string): string {
   return bare === text ? bare : bareWords(bare);
 }
 
-/** Splits cleaned text at spaces, keeps quoted parts whole, and takes `--flag value` and `--flag=value` out. */
-export function splitWords(text: string, switches: readonly string[] = []): Words {
+/**
+ * Splits cleaned text at spaces, keeps quoted parts whole, and takes `--flag value` and `--flag=value` out.
+ * @param options those that there are; any other is a word
+ */
+export function splitWords(
+  text: string,
+  switches: readonly string[] = [],
+  options?: ReadonlySet<string>,
+): Words {
   const tokens = tokensOf(cleanCommandText(text));
   const words: string[] = [];
   const flags: Record<string, string | true> = {};
+  const unknown: string[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at] ?? '';
     const flag = /^--([a-z][a-z-]*)(?:=(.*))?$/i.exec(token);
-    if (flag?.[1] === undefined) {
-      words.push(token);
+    const name = flag?.[1]?.toLowerCase();
+    if (flag === null || name === undefined || options?.has(name) === false) {
+      words.push(unquote(token));
+      if (name !== undefined) unknown.push(name);
       continue;
     }
-    const name = flag[1].toLowerCase();
     const next = tokens[at + 1];
     if (flag[2] !== undefined) flags[name] = unquote(flag[2]);
     else if (switches.includes(name) || next === undefined || next.startsWith('--')) flags[name] = true;
     else {
-      flags[name] = next;
+      flags[name] = unquote(next);
       at += 1;
     }
   }
-  return { words, flags };
+  return unknown.length === 0 ? { words, flags } : { words, flags, unknown };
 }
 
 /** A single quote only opens at a word's start and closes at a word's end; elsewhere it is an apostrophe. */
 function tokensOf(text: string): string[] {
   const tokens = text.match(/'[^']+'(?=\s|$)|(?:[^\s"]*"[^"]*"[^\s"]*)+|[^\s]+/g) ?? [];
-  return tokens
-    .map((token) => (token.startsWith('--') ? token : unquote(token)))
-    .filter((token) => token !== '');
+  return tokens.filter((token) => unquote(token) !== '');
 }
 
 function unquote(token: string): string {

@@ -7,7 +7,9 @@ import type { Caller } from '../core/reply.ts';
 import type { Requester } from '../records/account-keys.ts';
 import { type Account, AccountFailure } from '../records/accounts.ts';
 import { projectOfChannel } from '../records/channels.ts';
+import { listKnownServers, mergeServers, type ServerRef } from '../records/known-servers.ts';
 import type { Target } from '../records/test-runs.ts';
+import type { Addressed } from '../service/addresses.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { Project } from '../service/projects.ts';
 import { getServer, listServers } from '../service/servers.ts';
@@ -22,6 +24,8 @@ import {
 } from '../workspace/projects.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { CommandContext } from './command.ts';
+import { UnclearWords } from './command-router.ts';
+import { readProjectAddress } from './pasted-addresses.ts';
 
 /**
  * The account that the words, the channel or the workspace mean, with the key of the person who asks.
@@ -50,6 +54,8 @@ export async function projectOf(
   const { account: typed, caller } = context;
   const account = await accountOf(context, requester);
   const channel = await context.workspace.channels.get(caller.channel);
+  const link = named === undefined ? undefined : linkTo(context, named);
+  if (link !== undefined) return projectOf({ ...context, account: link.account }, link.project, requester);
   const wanted = named ?? context.project;
   const bound = wanted === undefined ? await boundProject(context, account) : undefined;
   if (bound !== undefined) return { account, project: bound };
@@ -85,6 +91,13 @@ export async function currentProject(
   return current;
 }
 
+/** The project of a pasted address. @throws UserError if it is of another account than the one that is named */
+function linkTo({ account, workspace }: CommandContext, typed: string): Addressed | undefined {
+  const link = readProjectAddress(typed, workspace.config.SERVICE_BASE_URL);
+  if (link === undefined || account === undefined || account.toLowerCase() === link.account) return link;
+  throw new UserError(`That is an address of the account ${code(link.account)}, not of ${code(account)}.`);
+}
+
 /** True for the word that means all projects, in a channel that is bound to one. */
 export function isEverything(named: string): boolean {
   return named.toLowerCase() === 'all';
@@ -116,18 +129,32 @@ export async function serverOf(
   const servers = await workspace.accounts.use(account, (client) =>
     listServers(client, projectId(project), { skipped }),
   );
-  if (servers === undefined) return { identifier: named, name: named };
-  const fitting = (await indexNames(servers)).find(named);
+  const known = servers ?? (await knownServers(workspace, account.name, project));
+  const fitting = (await indexNames<ServerRef>(known)).find(named);
   const match = pickNamed(fitting, named);
   if (match !== undefined) return { identifier: match.identifier, name: match.name };
+  if (servers === undefined && fitting.length === 0) return { identifier: named, name: named };
   if (fitting.length > 1)
     throw new ServerNeeded(`Several servers are named ${code(named)}. Which do you mean?`, here);
-  const known = servers.slice(0, 10).map((server) => code(server.name, 40));
+  const names = known.slice(0, 10).map((server) => code(server.name, 40));
   const missing = skipped.length === 0 ? '' : ` ${skippedWords(skipped)}`;
   throw new ServerNeeded(
-    `There is no server ${code(named)} in ${code(project.permalink)}. It has ${known.join(', ') || 'none'}.${missing}`,
+    `There is no server ${code(named)} in ${code(project.permalink)}. It has ${names.join(', ') || 'none'}.${missing}`,
     here,
   );
+}
+
+/** The servers that Deckhand has shown of a project, for a service that lists none. */
+async function knownServers(
+  workspace: Pick<Workspace, 'store' | 'runs'>,
+  account: string,
+  project: ProjectRef,
+): Promise<ServerRef[]> {
+  const [shown, run] = await Promise.all([
+    listKnownServers(workspace, account, project),
+    workspace.runs.latest({ account, project }),
+  ]);
+  return mergeServers(shown, run?.servers ?? []);
 }
 
 /** What a test is of. @param typed its server, where it is of one alone @throws ServerNeeded */
@@ -214,60 +241,103 @@ async function projectUnlessSeveral(
  * @throws UserError where it fits none, AccountFailure
  */
 export async function chosenProject(
-  { workspace }: CommandContext,
+  context: CommandContext,
   account: Account,
   chosen: string | string[] | undefined,
 ): Promise<ProjectRef> {
-  const projects = await workspace.projects.list(account);
-  const project = typeof chosen === 'string' ? await findProject(projects, chosen) : undefined;
+  const typed = typeof chosen === 'string' ? chosen : '';
+  const wanted = linkTo({ ...context, account: account.name }, typed)?.project ?? typed;
+  const projects = await projectsWith(context.workspace.projects, account, wanted);
+  const project = wanted === '' ? undefined : await findProject(projects, wanted);
   if (project === undefined) throw new UserError('Choose the project.');
   return toProjectRef(project);
 }
 
+/** Which of the names of a project and its server comes first in the words of a command. */
+type Order = 'project first' | 'server first';
+
 /**
- * A name of two words may be typed without quotes: as a project's name it goes before a server's. A single word that
- * names no project names a server of the channel's project, or of the only project that has such a server.
- * @throws ProjectNeeded where several have
+ * Names of several words may be typed without quotes: the longest name of a project counts, and the other words are the
+ * server's. Words that name no project name a server of the channel's project, or of the only project that has it.
+ * @throws ProjectNeeded if several have it, UnclearWords for more than two words that name nothing
  */
-export async function splitName(
+export async function splitNames(
   context: CommandContext,
-  named: string | undefined,
-  server: string | undefined,
+  words: readonly string[],
+  order: Order,
 ): Promise<{ named: string | undefined; server: string | undefined }> {
-  if (named === undefined) return { named, server };
+  const [first, ...others] = words;
+  if (first === undefined) return { named: undefined, server: undefined };
   const account = await accountOf(context);
-  const whole = server === undefined ? named : `${named} ${server}`;
-  const projects = await projectsWith(context.workspace.projects, account, whole);
-  if ((await indexNames(projects)).find(whole).length > 0) return { named: whole, server: undefined };
-  if (server !== undefined) return { named, server };
-  const bound = context.project === undefined ? await boundProject(context, account) : undefined;
-  const isMeant = (project: Project): boolean =>
-    bound === undefined
-      ? [undefined, project.permalink].includes(context.project)
-      : isSameProject(project, bound);
-  const within = projects.filter(isMeant);
-  const having = await projectsWithServer(context, account, within, named);
-  if (having.length > 1) throw new ProjectNeeded(having);
-  return having[0] === undefined ? { named, server } : { named: having[0].permalink, server: named };
+  const { projects } = context.workspace;
+  const split =
+    (await splitAtProject(await projects.list(account), words, order)) ??
+    (await splitAtProject(await projects.look(account), words, order));
+  if (split !== undefined) return split;
+  const server = words.join(' ');
+  const [having, ...more] = await projectsWithServer(context, account, server);
+  if (having !== undefined && more.length > 0) throw new ProjectNeeded([having, ...more]);
+  if (having !== undefined) return { named: having.permalink, server };
+  if (others[1] !== undefined)
+    throw new UnclearWords(`${code(others[1], 40)} is one word too many.`, USAGE[order]);
+  const rest = others.join(' ') || undefined;
+  return order === 'project first' ? { named: first, server: rest } : { named: rest, server: first };
+}
+
+const USAGE = {
+  'project first': 'test [project] [server]',
+  'server first': 'server show [server] [project]',
+} satisfies Record<Order, string>;
+
+/** More words than a name has. */
+const MAX_WORDS = 12;
+
+async function splitAtProject(
+  projects: readonly Project[],
+  words: readonly string[],
+  order: Order,
+): Promise<{ named: string; server: string | undefined } | undefined> {
+  const index = await indexNames(projects);
+  const lengths = Array.from({ length: Math.min(words.length, MAX_WORDS) }, (_, at) => at + 1).reverse();
+  const beginnings = lengths.map((length) => [words.slice(0, length), words.slice(length)]);
+  const ends = lengths
+    .filter((length) => length < words.length)
+    .map((length) => [words.slice(-length), words.slice(0, -length)]);
+  const splits = order === 'project first' ? beginnings : [...ends, ...beginnings];
+  for (const [project = [], server = []] of splits) {
+    const named = project.join(' ');
+    if (index.find(named).length > 0) return { named, server: server.join(' ') || undefined };
+  }
+  return undefined;
 }
 
 /** As many projects as are asked for their servers. */
 const MAX_SEARCHED = 20;
 
 async function projectsWithServer(
-  { workspace }: CommandContext,
+  context: CommandContext,
   account: Account,
-  projects: readonly Project[],
   named: string,
 ): Promise<Project[]> {
+  const { workspace } = context;
+  const bound = context.project === undefined ? await boundProject(context, account) : undefined;
+  const isMeant = (project: Project): boolean =>
+    bound === undefined
+      ? [undefined, project.permalink].includes(context.project)
+      : isSameProject(project, bound);
+  const projects = (await workspace.projects.list(account)).filter(isMeant);
   if (projects.length > MAX_SEARCHED) return [];
   const lists = await Promise.all(
     projects.map((project) => workspace.hosting.servers(account, projectId(project))),
   );
+  const known = await Promise.all(
+    projects.map((project, at) => lists[at] ?? knownServers(workspace, account.name, project)),
+  );
+  const having = projects.filter((_, at) => known[at]?.some((server) => isNamed(server, named)));
   const [only, ...others] = projects;
-  if (only !== undefined && others.length === 0 && lists[0] === undefined)
-    return (await isServer(workspace, account, only, named)) ? [only] : [];
-  return projects.filter((_, at) => lists[at]?.some((server) => isNamed(server, named)));
+  const isUnlisted = only !== undefined && others.length === 0 && lists[0] === undefined;
+  if (having.length > 0 || !isUnlisted) return having;
+  return (await isServer(workspace, account, only, named)) ? [only] : [];
 }
 
 /** Where the service lists no servers, what was typed may be the identifier of one. */

@@ -5,12 +5,13 @@ import { ProjectRef, projectId } from '../core/project-ref.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { Followed } from './followed.ts';
 import { GuardCheck, requestOf } from './guards.ts';
+import { ServerRef } from './known-servers.ts';
 
 /** What a test run is of. Two runs of the same target never go on at once. */
 export const Target = z.object({
   account: z.string(),
   project: ProjectRef,
-  server: z.object({ identifier: z.string(), name: z.string() }).optional(),
+  server: ServerRef.optional(),
 });
 export type Target = z.infer<typeof Target>;
 
@@ -41,6 +42,8 @@ export const Run = Followed.extend({
   /** Number of servers. */
   reachable: z.number().optional(),
   total: z.number().optional(),
+  /** The servers of the latest results; kept until another run of the target has results. */
+  servers: z.array(ServerRef).optional(),
   /** Results that could not be read. */
   unread: z.number().optional(),
   /** The executions of workflow steps that wait for its end. */
@@ -159,7 +162,13 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
       return { mine: false, isResumed: false, run: joined ?? running };
     }
     const expiresAt = run.startedAt + KEPT_MS;
-    const made = { ...run, id: makeRunId(run), ...waitingFor(running, run), tookMs: current?.tookMs };
+    const made = {
+      ...run,
+      id: makeRunId(run),
+      ...waitingFor(running, run),
+      tookMs: current?.tookMs,
+      servers: current?.servers,
+    };
     // First, so that a run is never without its target after a kill.
     await targets.put(key, { run: made.id }, expiresAt);
     await runs.put(made.id, made, expiresAt);

@@ -34,6 +34,7 @@ export const integrationAdd = defineCommand({
   examples: ['integration add', 'integration add storefront'],
   role: 'operator',
   needsAccount: true,
+  rest: true,
   args: z.object({ project: z.string().optional() }),
   async run({ project: named }, context) {
     const { account, project } = await projectForForm(context, named);

@@ -48,6 +48,7 @@ export const integrationEdit = defineCommand({
   examples: ['integration edit', 'integration edit k3m9x'],
   role: 'operator',
   needsAccount: true,
+  rest: true,
   args: z.object({ id: z.string().optional(), project: z.string().optional() }),
   run: ({ id, project }, context) => openEdit(context, id, project),
   actions: [

@@ -45,6 +45,7 @@ export const serverAdd = defineCommand({
   role: 'operator',
   needsAccount: true,
   isPosted: true,
+  rest: true,
   args: z.object({ project: z.string().optional() }),
   async run({ project: named }, context) {
     const channel = channelOf(context);

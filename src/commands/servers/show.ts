@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
+import { rememberServers } from '../../records/known-servers.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { getBuildConfiguration, getServer } from '../../service/servers.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import { buildMessage, serverMessage } from '../../views/servers/server.ts';
 import { type CommandContext, defineCommand, menuAction } from '../command.ts';
 import { serverPicker } from '../option-sources.ts';
-import { projectOf, serverOf, splitName } from '../resolve-target.ts';
+import { projectOf, serverOf, splitNames } from '../resolve-target.ts';
 
 export const serverShow = defineCommand({
   name: 'server show',
@@ -17,6 +18,7 @@ export const serverShow = defineCommand({
   examples: ['server show', 'server show web-1', 'server show web-1 storefront'],
   role: 'member',
   needsAccount: true,
+  rest: true,
   args: z.object({ server: z.string().optional(), project: z.string().optional() }),
   async run({ server: named, project: inProject }, context) {
     const { account, project, server: typed } = await placeOf(context, named, inProject);
@@ -37,20 +39,11 @@ export const serverShow = defineCommand({
   actions: [menuAction('server', (server) => ({ server, isAnswer: true }))],
 });
 
-/** Server and project, also in the order of `test`: the second word counts as the server where only the first is a project. */
+/** Server and project, also in the order of `test`. */
 async function placeOf(context: CommandContext, server: string | undefined, inProject: string | undefined) {
-  // A server alone is enough where one project has it.
-  const found = inProject === undefined ? await splitName(context, server, undefined) : undefined;
-  const named = found?.server === undefined ? inProject : found.named;
-  try {
-    return { ...(await projectOf(context, named)), server };
-  } catch (error) {
-    if (!(error instanceof UserError) || server === undefined || inProject === undefined) throw error;
-    const swapped = await projectOf(context, server).catch((other: unknown) => {
-      throw other instanceof UserError ? error : other;
-    });
-    return { ...swapped, server: inProject };
-  }
+  const words = [server, ...(inProject?.split(' ') ?? [])].filter((word) => word !== undefined);
+  const split = await splitNames(context, words, 'server first');
+  return { ...(await projectOf(context, split.named)), server: split.server };
 }
 
 /** The service lists no build configurations, so no menu can offer them. */
@@ -63,6 +56,7 @@ export const build = defineCommand({
   examples: ['build 5f8a2c31 storefront'],
   role: 'member',
   needsAccount: true,
+  rest: true,
   args: z.object({ id: z.string().optional(), project: z.string().optional() }),
   async run({ id, project: named }, context) {
     if (id === undefined) throw new UserError(WHERE_IDENTIFIERS_ARE, 'build <id> [project]');
@@ -73,6 +67,7 @@ export const build = defineCommand({
       (client) => getBuildConfiguration(client, projectId(project), id, { skipped }),
       { what: `build configuration ${code(id)} in ${code(project.permalink)}`, list: 'projects' },
     );
+    await rememberServers(context.workspace, account.name, project, configuration.servers);
     const message = buildMessage(account.name, project, configuration);
     return { kind: 'private', message: withSkipped(message, skipped) };
   },

@@ -34,7 +34,7 @@ import {
   currentProject,
   presentInForm,
   projectOf,
-  splitName,
+  splitNames,
   targetOf,
 } from '../resolve-target.ts';
 
@@ -50,9 +50,11 @@ export const test = defineCommand({
   needsAccount: true,
   isPosted: true,
   durable: true,
+  rest: true,
   args: z.object({ project: z.string().optional(), server: z.string().optional() }),
   async run({ project: typed, server: rest }, context) {
-    const { named, server } = await splitName(context, typed, rest);
+    const words = typed === undefined ? [] : [typed, ...(rest?.split(' ') ?? [])];
+    const { named, server } = await splitNames(context, words, 'project first');
     const { account, project } = await projectOf(context, named);
     return start(context, await targetOf(context, account, project, server));
   },

@@ -9,6 +9,7 @@ import {
   unknownCommand,
 } from '../../commands/command-router.ts';
 import { likelyCommands } from '../../commands/likely-commands.ts';
+import { namePastedAddresses } from '../../commands/pasted-addresses.ts';
 import { runnable } from '../../commands/permission.ts';
 import { createContext } from '../../commands/resolve-target.ts';
 import { withTimeout } from '../../core/clock.ts';
@@ -97,11 +98,13 @@ function runMatched(
   typed: Typed,
 ): Promise<Reply> {
   if (matched === undefined) throw unknownCommand(registry.commands, typed.text);
-  const { command, rest } = matched;
+  const text = namePastedAddresses(typed.text, matched.command, workspace.config.SERVICE_BASE_URL);
+  const isPasted = text !== typed.text;
+  const { command, rest } = (isPasted ? routeCommand(registry.commands, text) : undefined) ?? matched;
   const { account } = rest.flags;
   const args = parseArguments(command, rest);
   if (account === true) throw new UserError('`--account` needs a name.', 'accounts');
-  return command.run(args, createContext(workspace, caller, { account, ...typed }));
+  return command.run(args, createContext(workspace, caller, { account, ...typed, text }));
 }
 
 /** The account or project that was typed, where it looks like a name: anything else may be a secret. */

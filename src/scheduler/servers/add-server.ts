@@ -5,6 +5,7 @@ import { projectId } from '../../core/project-ref.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { countPossibleDuplicate } from '../../observability/metrics.ts';
 import { AccountFailure } from '../../records/accounts.ts';
+import { rememberServers } from '../../records/known-servers.ts';
 import { announcedServer, setAnnounced } from '../../records/watches.ts';
 import { createServer } from '../../service/servers.ts';
 import { isRefusal } from '../../slack/failure.ts';
@@ -108,6 +109,7 @@ async function create(
       { what: `project ${code(permalink)}`, list: 'projects' },
     );
     await record(workspace, order, 'done');
+    await rememberServers(workspace, draft.account, draft.project, [{ identifier, name }]);
     return { identifier, name };
   } catch (error) {
     if (!(error instanceof AccountFailure) && !(error instanceof UserError)) throw error;

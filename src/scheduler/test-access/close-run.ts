@@ -3,6 +3,7 @@ import { asClause, capitalised } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { EPISODE_JOBS, type FailedItem, findUnreachable, type Outcome } from '../../records/episodes.ts';
 import { GUARD_RESULTS, type GuardCheck, type GuardResult } from '../../records/guards.ts';
+import { mergeServers } from '../../records/known-servers.ts';
 import { type Run, type Target, targetKey, usualDuration, withDuration } from '../../records/test-runs.ts';
 import { projectUrl } from '../../service/addresses.ts';
 import { isFailing, itemsOf } from '../../views/test-access/items.ts';
@@ -41,7 +42,9 @@ type EndedRun = Extract<RunEnding, { run: unknown }>['run'];
 function changeOf(ending: RunEnding): Partial<Run> {
   if ('status' in ending) return { status: ending.status };
   const status = ending.run.status === 'failed' ? 'failed' : 'completed';
-  return { status, ...outcomeOf(ending.run), ...timesOf(ending.run) };
+  const servers = mergeServers([], ending.run.results?.servers ?? []);
+  const named = servers.length === 0 ? {} : { servers };
+  return { status, ...outcomeOf(ending.run), ...timesOf(ending.run), ...named };
 }
 
 /** Any test of a project tells what is reachable by now, so what a guard has told of it follows. */

@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { type Clock, DAY_MS } from '../core/clock.ts';
+import { type ProjectRef, projectId } from '../core/project-ref.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
+
+/** A server, as far as records, buttons and forms need it. */
+export const ServerRef = z.object({ identifier: z.string(), name: z.string() });
+export type ServerRef = z.infer<typeof ServerRef>;
+
+const KnownServers = z.object({ servers: z.array(ServerRef) });
+
+/** A project has fewer; the oldest make room. */
+const MAX_SERVERS = 200;
+const MAX_NAME = 200;
+const KEPT_MS = 400 * DAY_MS;
+
+type Parts = { store: WorkspaceStore; clock: Clock };
+
+function knownServers({ store }: Pick<Parts, 'store'>): Collection<z.infer<typeof KnownServers>> {
+  return store.collection('known-servers', KnownServers);
+}
+
+/** Servers that Deckhand created or showed, for services that do not list the servers of a project. */
+export async function listKnownServers(
+  parts: Pick<Parts, 'store'>,
+  account: string,
+  project: ProjectRef,
+): Promise<ServerRef[]> {
+  return (await knownServers(parts).get(idFor(account, project)))?.servers ?? [];
+}
+
+/** The newest names count. */
+export async function rememberServers(
+  parts: Parts,
+  account: string,
+  project: ProjectRef,
+  servers: readonly ServerRef[],
+): Promise<void> {
+  if (servers.length === 0) return;
+  await knownServers(parts).update(
+    idFor(account, project),
+    (current) => ({ servers: mergeServers(current?.servers ?? [], servers) }),
+    parts.clock.now() + KEPT_MS,
+  );
+}
+
+/** Each server once, by its latest name; the latest at the end. */
+export function mergeServers(older: readonly ServerRef[], newer: readonly ServerRef[]): ServerRef[] {
+  const all = new Map<string, ServerRef>();
+  for (const { identifier, name } of [...older, ...newer]) {
+    all.delete(identifier);
+    all.set(identifier, { identifier, name: name.slice(0, MAX_NAME) });
+  }
+  return [...all.values()].slice(-MAX_SERVERS);
+}
+
+function idFor(account: string, project: ProjectRef): string {
+  return hash('sha256', JSON.stringify([account, projectId(project)]), 'base64url').slice(0, 24);
+}

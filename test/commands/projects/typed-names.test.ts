@@ -1,0 +1,84 @@
+import { describe, expect } from 'vitest';
+import { ask } from '../../support/asking.ts';
+import { test } from '../../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+const server = (name: string) => ({ name });
+const PROJECTS = [
+  { name: 'Joe\'s "best" shop', permalink: 'joes', servers: [server('web one'), server('web-2')] },
+  { name: '--account-like', permalink: 'odd', servers: [server('db')] },
+  { name: 'Billing', permalink: 'billing', servers: [server('api')] },
+];
+
+const posted = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
+
+function address(world: TestWorld, path: string): string {
+  return `${world.config.SERVICE_BASE_URL.replace('{account}', ACCOUNT)}/projects/${path}`;
+}
+
+describe('a project and server as they are typed', () => {
+  test.override({ connected: true, worldOptions: { projects: PROJECTS } });
+
+  test.for([
+    ['Joe’s “best” shop', 'best'],
+    ["Joe's best shop", 'best'],
+    ["Joe's best shop web one", 'web one in'],
+    ['“Joe’s best shop” web-2', 'web-2 in'],
+    ['--account-like', 'account-like'],
+    ['"--account-like"', 'account-like'],
+    ['Billing —account acme', 'Billing'],
+    ['Billing -–account=acme', 'Billing'],
+    ['billing api', 'api in Billing'],
+    ['web one', 'web one in'],
+  ] as const)('`test %s` tests it', async ([words, name], { world }) => {
+    await world.as('member').command(CHANNEL, `/deckhand test ${words}`);
+    await world.slack.until(() => posted(world).some((text) => text.includes(name)), { what: name });
+  });
+
+  test('a pasted address names the project everywhere, and its server', async ({ world }) => {
+    const link = address(world, 'billing');
+    await world.as('admin').command(CHANNEL, `/deckhand use <${link}>`);
+    await world.slack.until(() => posted(world).some((text) => text.includes('*Billing* (`billing`)')));
+    expect(await ask(world, `/deckhand activity <${link}|Billing> 7d`)).toContain('*Billing* in `acme`');
+    const [api] = world.service.world.state.accounts.get(ACCOUNT)?.projects[2]?.servers ?? [];
+    const shown = await ask(
+      world,
+      `/deckhand server show ${address(world, `billing/servers/${api?.identifier}`)}`,
+    );
+    expect(shown).toContain('*api*');
+  });
+
+  test('an address that is of no project at the service is refused by name', async ({ world }) => {
+    const elsewhere = 'https://shop.elsewhere.example/projects/billing';
+    const said = await ask(world, `/deckhand test <${elsewhere}>`);
+    expect(said).toContain('is not the address of a project at this service');
+    const other = `${world.config.SERVICE_BASE_URL.replace('{account}', 'other')}/projects/billing`;
+    expect(await ask(world, `/deckhand test ${other}`)).toContain('`other`');
+    expect(await ask(world, `/deckhand test ${other} --account acme`)).toContain(
+      'the words name another one',
+    );
+  });
+});
+
+describe('where the service lists no servers', () => {
+  test.override({ connected: true, worldOptions: { projects: PROJECTS } });
+
+  test('the servers that a test has just shown can be typed by name', async ({ world }) => {
+    world.service.faults.add({ method: 'GET', path: `/${ACCOUNT}/projects/*/servers`, status: 404 });
+    await world.as('member').command(CHANNEL, '/deckhand test joes');
+    await world.slack.until(() => posted(world).some((text) => text.includes('all 2 servers are reachable')));
+    await world.as('member').command(CHANNEL, '/deckhand test joes web one');
+    await world.slack.until(() => posted(world).some((text) => text.includes('web one in')));
+    expect(await ask(world, '/deckhand server show web-2 joes')).toContain('*web-2*');
+    expect(await ask(world, '/deckhand server show web-3 joes')).toContain('web-3');
+  });
+
+  test('the servers of a build that was shown can be typed by name', async ({ world }) => {
+    const [, , billing] = world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
+    const servers = billing?.servers.map(({ identifier }) => identifier) ?? [];
+    billing?.buildConfigurations.push({ identifier: 'b-1', packages: {}, isDefault: true, servers } as never);
+    world.service.faults.add({ method: 'GET', path: `/${ACCOUNT}/projects/*/servers`, status: 403 });
+    await ask(world, '/deckhand build b-1 billing');
+    expect(await ask(world, '/deckhand server show api billing')).toContain('*api*');
+  });
+});
