@@ -160,12 +160,12 @@ export interface Words {
 }
 
 // What is copied out of other applications brings marks along that turn what follows, or hide.
-const MARKS = /(?:(?!\s)\p{Cc}|[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f])+/gu;
+const MARKS = /(?:(?!\s)\p{Cc}|[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f])+/gu;
 
 const DASHES =
   /(^|\s)(?:[\u2010-\u2015\u2212\ufe58\ufe63\uff0d-]{2}|[\u2010-\u2015\u2212\ufe58\ufe63\uff0d])(?=[a-z])/gi;
 
-const SPACES = /[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+/g;
+const SPACES = /\s+/g;
 
 // Where a command is quoted or mentioned, its slash word comes along.
 const SLASH_WORDS = /^(?:\/[\w-]+(?: |$))+/;

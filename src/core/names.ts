@@ -9,7 +9,7 @@ import { inTurns } from './turns.ts';
 const MAX_COMPARED = 200;
 
 const PLAIN = /^[ -~]*$/;
-const SPACES = /[\s\u200b]+/g;
+const SPACES = /\s+/g;
 export const DOUBLE_QUOTES = /[\u201c-\u201f\u00ab\u00bb\u2033\uff02]/g;
 export const APOSTROPHES = /[\u2018-\u201b\u2032\u2039\u203a\u00b4\u02bc\uff07]/g;
 export const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
@@ -60,7 +60,7 @@ const MAY_HAVE_EMOJI = /[\p{Extended_Pictographic}\p{Regional_Indicator}:]|\u20e
 /** Emoji themselves, or the names that Slack puts in their place; several in a row count as one. */
 const EMOJI =
   /(?:(?:[\p{Extended_Pictographic}\p{Regional_Indicator}]|[0-9#*]\ufe0f?\u20e3|:[a-z0-9_+-]+:)(?:[\p{Emoji_Modifier}\u{e0020}-\u{e007f}\s]|\ufe0e|\ufe0f|\u200d)*)+/gu;
-const SIGNS = /[^\p{L}\p{M}\p{N}\s\u200b\u263a]+|\ufe0e|\ufe0f/gu;
+const SIGNS = /[^\p{L}\p{M}\p{N}\s\u263a]+|\ufe0e|\ufe0f/gu;
 
 /**
  * The key by which names are compared: their letters and digits, and that there is an emoji. A name of signs alone is
@@ -100,9 +100,12 @@ export class NameIndex<T extends Named> {
     }
   }
 
-  /** The items that a word names; if some are spelled as the word is, those alone. */
+  /** The items that a word names; if some are spelled as the word is, those alone. Composers make `:)` an emoji. */
   find(word: string): T[] {
-    const fitting = this.#bySpelling.get(spellName(word)) ?? this.#byKey.get(nameKey(word));
+    const key = nameKey(word);
+    const plainKey = key.replaceAll(EMOJI_SIGN, ' ').replace(SPACES, ' ').trim();
+    const fitting =
+      this.#bySpelling.get(spellName(word)) ?? this.#byKey.get(key) ?? this.#byKey.get(plainKey);
     return [...(fitting ?? [])];
   }
 

@@ -42,6 +42,9 @@ it.each([
   ['ΟΔΟΣ', 'οδος'],
   ['--account-like', '—account-like'],
   ['???', '???'],
+  ['Ann\u200bShop', 'AnnShop'],
+  ['Ann\u200bShop', 'Ann\u200bShop'],
+  ['Shop :)', 'Shop :slightly_smiling_face:'],
 ])('%j is found by %j', async (name, typed) => {
   const projects = [
     { name, permalink: 'p-one', identifier: 'id-1', ...REST },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
+import { indexNames } from '../../core/names.ts';
 import { toProjectRef } from '../../core/project-ref.ts';
 import type { Account } from '../../records/accounts.ts';
 import { accountUrl } from '../../service/addresses.ts';
@@ -17,7 +18,7 @@ import {
 import { findProject, ProjectNeeded } from '../../workspace/projects.ts';
 import { type CommandContext, defineCommand, fromButton, menuAction } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
-import { accountOf } from '../resolve-target.ts';
+import { accountOf, boundProject } from '../resolve-target.ts';
 
 export const projects = defineCommand({
   name: 'projects',
@@ -54,8 +55,9 @@ async function readPage(
 ): Promise<Message> {
   const skipped: SkippedRows[] = [];
   const all = await workspace.projects.look(account, { skipped });
-  const wanted = filter?.toLowerCase() ?? '';
-  const matches = all.filter(({ name, permalink }) => `${name} ${permalink}`.toLowerCase().includes(wanted));
+  const found = filter === undefined ? all : (await indexNames(all)).search(filter);
+  const fitting = new Set(found);
+  const matches = all.filter((project) => fitting.has(project));
   const at = { account: account.name, filter: filter?.slice(0, 200), page };
   return withSkipped(projectsMessage(matches, at, workspace.word), skipped, all);
 }
@@ -85,13 +87,13 @@ export const use = defineCommand({
         audit: { target: 'none' },
       };
     }
-    const bound = await workspace.channels.get(channel);
     const isQuestion = named === undefined && context.project === undefined;
-    if (isQuestion && bound.project !== undefined) {
-      const where = `${bold(bound.project.name)}${bound.account === undefined ? '' : ` in ${code(bound.account)}`}`;
+    const account = await accountOf(context);
+    const current = isQuestion ? await boundProject(context, account) : undefined;
+    if (current !== undefined) {
+      const where = `${bold(current.name)} in ${code(account.name)}`;
       return { kind: 'private', message: say(`This channel is bound to ${where}.`) };
     }
-    const account = await accountOf(context);
     const projects = await workspace.projects.look(account);
     if (isQuestion)
       return { kind: 'private', message: chooseProjectMessage(projects, 'use', caller.answerTs, UNBOUND) };

@@ -1,3 +1,4 @@
+import { isNamed } from '../../core/names.ts';
 import { isSameProject } from '../../core/project-ref.ts';
 import { type Mentions, personKey } from '../../records/service-people.ts';
 import type { Failing, Watch, WatchedServer } from '../../records/watches.ts';
@@ -66,7 +67,7 @@ function afterFailure(
   watches: readonly Watch[],
 ): FailingServer[] {
   const isWatched = (name: string): boolean =>
-    watches.some(({ server }) => server === undefined || isServer(server, name));
+    watches.some(({ server }) => server === undefined || isNamed(server, name));
   const names = serversOf(event).filter((name) => name === '' || isWatched(name));
   const at = timeOf(event);
   const latest = (name: string): number => servers.find(({ server }) => server === name)?.at ?? at;
@@ -130,9 +131,5 @@ export function isPlaced(
 }
 
 function isOn(server: WatchedServer, { properties }: ActivityEvent): boolean {
-  return properties.servers.some((name) => isServer(server, name));
-}
-
-function isServer({ identifier, name }: WatchedServer, named: string): boolean {
-  return [identifier.toLowerCase(), name.toLowerCase()].includes(named.toLowerCase());
+  return properties.servers.some((name) => isNamed(server, name));
 }

@@ -40,6 +40,7 @@ describe('after a project got another permalink and name', () => {
     rename(world);
     failedDeployment(world, 'web-shop');
     const activity = await ask(world, '/deckhand activity');
+    expect(await ask(world, '/deckhand use', 'admin')).toContain('bound to *Web shop* in `acme`');
     expect(activity).toContain('*Web shop* in `acme`: 1 event');
     await world.as('member').command(CHANNEL, '/deckhand test');
     await untilTested(world, 'Web shop');
@@ -83,6 +84,16 @@ describe('after a project got another permalink and name', () => {
       expect(answer).toContain('*Storefront* is no longer listed in `acme`');
     },
   );
+});
+
+describe('a project with a typographic apostrophe in its name', () => {
+  const projects = [{ name: 'Joe’s Shop', permalink: 'shop' }];
+  test.override({ worldOptions: { projects } });
+
+  test('is listed for a filter that has a straight one', async ({ world }) => {
+    await world.connect();
+    expect(await ask(world, "/deckhand projects joe's")).toContain('1 project');
+  });
 });
 
 describe('where the service gives no identifiers', () => {

@@ -140,18 +140,21 @@ describe('a watched channel', () => {
     expect(pending.at(-1)?.what).toBe(amount === 1 ? '1 event' : `${amount} events`);
   });
 
-  it('ends a failure that a watch of one server follows by a success there', () => {
-    const server = { identifier: 's1', name: 'web-1' };
-    const first = fromPage(
-      { ...newChannel('C1', 'acme'), watches: [{ ...watch('failures'), server }] },
-      page(),
-      NOW,
-    );
-    const { pending } = afterPage(first, page('-a@web-1,web-2', '+a@web-1'), CONTEXT);
-    expect(pending.map(({ episode }) => episode?.outcomes.map(({ kind }) => kind))).toEqual([
-      ['failure', 'success'],
-    ]);
-  });
+  it.each(['web-1', 'WEB\u20131'])(
+    'ends a failure that a watch of the server %s follows by a success there',
+    (name) => {
+      const server = { identifier: 's1', name };
+      const first = fromPage(
+        { ...newChannel('C1', 'acme'), watches: [{ ...watch('failures'), server }] },
+        page(),
+        NOW,
+      );
+      const { pending } = afterPage(first, page('-a@web-1,web-2', '+a@web-1'), CONTEXT);
+      expect(pending.map(({ episode }) => episode?.outcomes.map(({ kind }) => kind))).toEqual([
+        ['failure', 'success'],
+      ]);
+    },
+  );
 
   it('posts one’s own failures alone to a person, and what ends them whoever did it', () => {
     const mentions = new Map([['kim', 'U1']]);
