@@ -3,6 +3,7 @@ import { ask, enroll } from './support/asking.ts';
 import { changeField } from './support/changed-field.ts';
 import { BRISK, failing, mend } from './support/faults.ts';
 import {
+  ACCOUNT,
   API_KEY,
   CHANNEL,
   EMAIL,
@@ -328,6 +329,7 @@ describe('a field of the specification', () => {
   });
 
   it('2.4 enrolled: beta_features decides where the two contradict each other', async () => {
+    world.service.world.updateAccount({ account: ACCOUNT, betaFeatures: false });
     answering('beta/enrollments', { enrolled: false, beta_features: true }, 'POST')(world);
     expect(await enroll(world)).not.toContain('still off');
     await mend(world);

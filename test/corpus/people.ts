@@ -42,6 +42,7 @@ import {
   askedAlreadyMessage,
   askerLeftMessage,
   heldAlreadyMessage,
+  lastWayInModal,
   noAdminMessage,
   requestOverMessage,
   rolesMessage,
@@ -415,6 +416,9 @@ export const PEOPLE: readonly Subject[] = [
   subject(accessAnswerMessage, {
     allowed: (hand) => [request(hand), ADA, true, WORD],
     denied: (hand) => [request(hand), ADA, false, WORD],
+  }),
+  subject(lastWayInModal, {
+    asked: () => [connectModal({ channel: CHANNEL }, undefined), { channel: CHANNEL }],
   }),
   subject(rolesModal, {
     'in a channel, with groups': (hand) => [

@@ -254,7 +254,7 @@ describe('a watch that meets a policy', () => {
       const where = { account: ACCOUNT, project: 'storefront' };
       world.service.world.addDeployment({ ...where, succeeded: false, endedAt, user: 'Kim' });
       const dms = () => world.slack.dms(TEAM, PEOPLE.admin);
-      await world.slack.until(() => shown(dms()).includes('/deckhand watch resume'));
+      await world.slack.until(() => shown(dms()).includes('watch:resume'));
       expect(shown(dms())).toContain(`because ${words}.`);
       expect(dms()).toHaveLength(1);
     },
@@ -288,7 +288,7 @@ describe('a policy that refuses every message', () => {
     refusal();
     await passUntil(() => dms().length > 0);
     expect(shown(dms())).toContain('the Slack organisation of this workspace restricts Deckhand');
-    expect(shown(dms())).toContain('/deckhand watch resume');
+    expect(shown(dms())).toContain('watch:resume');
     expect(time.now() - from).toBeLessThan(2 * 3_600_000);
     await passUntil(() => time.now() - from > 4 * 3_600_000);
     expect(dms()).toHaveLength(1);

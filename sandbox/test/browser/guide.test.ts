@@ -95,7 +95,7 @@ describeInBrowser('what a guard found', () => {
     const broken = { account: 'acme', project: 'storefront', server: 'web-2', status: 'error' } as const;
     world.service.world.setOutcome({ ...broken, message: 'Connection refused' });
     const isFound = () =>
-      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('deployments are failing'));
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('is unreachable since'));
     while (!isFound()) {
       const runs = await world.app.workspaces.open(TEAM).runs.newest(100);
       await time.advance(runs.some(({ status }) => status === 'running') ? 500 : 10_000);
