@@ -4,6 +4,7 @@ import { ProjectRef, projectId } from '../core/project-ref.ts';
 import { cityOf, isZone, parseZone, spellZone, zoneNames, zonesMeantBy } from '../core/time/zone.ts';
 import { forInvoices, type Requester } from '../records/account-keys.ts';
 import type { Account } from '../records/accounts.ts';
+import { readAddress } from '../service/addresses.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
 import { zoneOf } from '../workspace/slack-people.ts';
 import { fromForm, type OptionContext, type OptionSource } from './command.ts';
@@ -25,8 +26,11 @@ export const projectPicker: OptionSource = {
   role: 'member',
   fallback: asTyped,
   async options(typed, context) {
-    const projects = await context.workspace.projects.list(await accountHere(context));
-    const fitting = (await indexNames(projects)).search(typed);
+    const account = await accountHere(context);
+    const projects = await context.workspace.projects.list(account);
+    const link = readAddress(typed.trim(), context.workspace.config.SERVICE_BASE_URL);
+    if (link !== undefined && link.account !== account.name) return asTyped(typed);
+    const fitting = (await indexNames(projects)).search(link?.project ?? typed);
     return offered(fitting, ({ permalink, name }) => ({
       value: permalink,
       text: name,

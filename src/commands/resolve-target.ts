@@ -1,7 +1,7 @@
 import { withTimeout } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
-import { indexNames, isNamed, pickNamed } from '../core/names.ts';
+import { indexNames, isNamed, pickNamed, spellName, unwrapSlackText } from '../core/names.ts';
 import { isSameProject, type ProjectRef, projectId, toProjectRef } from '../core/project-ref.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Requester } from '../records/account-keys.ts';
@@ -9,7 +9,7 @@ import { type Account, AccountFailure } from '../records/accounts.ts';
 import { projectOfChannel } from '../records/channels.ts';
 import { listKnownServers, mergeServers, type ServerRef } from '../records/known-servers.ts';
 import type { Target } from '../records/test-runs.ts';
-import type { Addressed } from '../service/addresses.ts';
+import { type Addressed, parseAccountName } from '../service/addresses.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { Project } from '../service/projects.ts';
 import { getServer, listServers } from '../service/servers.ts';
@@ -151,7 +151,7 @@ async function knownServers(
   project: ProjectRef,
 ): Promise<ServerRef[]> {
   const [shown, run] = await Promise.all([
-    listKnownServers(workspace, account, project),
+    listKnownServers(workspace.store, account, project),
     workspace.runs.latest({ account, project }),
   ]);
   return mergeServers(shown, run?.servers ?? []);
@@ -169,6 +169,12 @@ export async function targetOf(
   return { ...target, server: await serverOf(context, account, project, typed) };
 }
 
+/** An account by its name or its address, however it was typed. */
+export function readAccountName({ config }: Pick<Workspace, 'config'>, typed: string): string {
+  const name = spellName(unwrapSlackText(typed));
+  return parseAccountName(name, config.SERVICE_BASE_URL) ?? name;
+}
+
 type Said = Pick<CommandContext, 'account' | 'text' | 'project' | 'server'>;
 
 /** The context that a handler is given; `said` is what the person typed or chose. */
@@ -181,9 +187,9 @@ export function createContext(
   return {
     workspace,
     caller,
-    account: undefined,
     text: '',
     ...said,
+    account: said.account === undefined ? undefined : readAccountName(workspace, said.account),
     explain(error, { newAccount, ...fields } = {}) {
       return workspace.report(error, { user: user || undefined, channel, ...fields }, newAccount);
     },

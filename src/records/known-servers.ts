@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { type Clock, DAY_MS } from '../core/clock.ts';
 import { type ProjectRef, projectId } from '../core/project-ref.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
@@ -13,36 +12,31 @@ const KnownServers = z.object({ servers: z.array(ServerRef) });
 /** A project has fewer; the oldest make room. */
 const MAX_SERVERS = 200;
 const MAX_NAME = 200;
-const KEPT_MS = 400 * DAY_MS;
 
-type Parts = { store: WorkspaceStore; clock: Clock };
-
-function knownServers({ store }: Pick<Parts, 'store'>): Collection<z.infer<typeof KnownServers>> {
+function knownServers(store: WorkspaceStore): Collection<z.infer<typeof KnownServers>> {
   return store.collection('known-servers', KnownServers);
 }
 
 /** Servers that Deckhand created or showed, for services that do not list the servers of a project. */
 export async function listKnownServers(
-  parts: Pick<Parts, 'store'>,
+  store: WorkspaceStore,
   account: string,
   project: ProjectRef,
 ): Promise<ServerRef[]> {
-  return (await knownServers(parts).get(idFor(account, project)))?.servers ?? [];
+  return (await knownServers(store).get(idFor(account, project)))?.servers ?? [];
 }
 
 /** The newest names count. */
 export async function rememberServers(
-  parts: Parts,
+  store: WorkspaceStore,
   account: string,
   project: ProjectRef,
   servers: readonly ServerRef[],
 ): Promise<void> {
   if (servers.length === 0) return;
-  await knownServers(parts).update(
-    idFor(account, project),
-    (current) => ({ servers: mergeServers(current?.servers ?? [], servers) }),
-    parts.clock.now() + KEPT_MS,
-  );
+  await knownServers(store).update(idFor(account, project), (current) => ({
+    servers: mergeServers(current?.servers ?? [], servers),
+  }));
 }
 
 /** Each server once, by its latest name; the latest at the end. */

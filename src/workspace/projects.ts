@@ -100,6 +100,22 @@ export async function findProject(
   throw new UserError(`There is no project ${code(named)}.${suggestNearest(projects, named)}`, 'projects');
 }
 
+/** Other projects that a name fits as well as the one that it was taken for. */
+export async function describeNamesakes(
+  projects: readonly Project[],
+  named: string | undefined,
+  taken: ProjectRef,
+): Promise<string> {
+  const fitting = named === undefined ? [] : (await indexNames(projects)).find(named);
+  const others = fitting.filter((project) => !isSameProject(project, taken));
+  if (others.length === 0) return '';
+  const keys = firstOf(
+    others.map(({ permalink }) => code(permalink)),
+    MAX_SHOWN,
+  );
+  return `${code(named)} is the permalink of ${bold(taken.name)} and the name of ${keys} too.`;
+}
+
 /** A permalink is compared as far as this when nothing fits. */
 const MAX_MISSPELT = 40;
 

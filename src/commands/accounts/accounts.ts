@@ -5,6 +5,7 @@ import { noSharedKey, unknownAccount } from '../../records/accounts.ts';
 import { accountsMessage } from '../../views/accounts/accounts.ts';
 import { say } from '../../views/blocks/message.ts';
 import { defineCommand } from '../command.ts';
+import { readAccountName } from '../resolve-target.ts';
 
 export const accounts = defineCommand({
   name: 'accounts',
@@ -28,8 +29,9 @@ export const accountsDefault = defineCommand({
   needsAccount: true,
   takesAccount: false,
   durable: true,
-  args: z.object({ account: z.string().toLowerCase() }),
-  async run({ account }, { workspace }) {
+  args: z.object({ account: z.string() }),
+  async run({ account: typed }, { workspace }) {
+    const account = readAccountName(workspace, typed);
     const { accounts, home, word } = workspace;
     const keys = (await accounts.keys()).filter(({ name }) => name === account);
     if (keys.length === 0) throw unknownAccount(account);

@@ -9,6 +9,7 @@ import { say } from '../../views/blocks/message.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type ActionContext, defineCommand, fromButton } from '../command.ts';
 import { lacking } from '../permission.ts';
+import { readAccountName } from '../resolve-target.ts';
 
 const ButtonValue = z.object({ id: z.string() });
 
@@ -20,8 +21,9 @@ export const disconnect = defineCommand({
   role: 'member',
   needsAccount: true,
   takesAccount: false,
-  args: z.object({ account: z.string().toLowerCase() }),
-  async run({ account }, { caller, workspace }) {
+  args: z.object({ account: z.string() }),
+  async run({ account: typed }, { caller, workspace }) {
+    const account = readAccountName(workspace, typed);
     const keys = (await workspace.accounts.keys()).filter(({ name }) => name === account);
     if (keys.length === 0) throw unknownAccount(account);
     const theirs = await removableBy(workspace, caller, keys);

@@ -15,7 +15,7 @@ import {
   ProjectsPage,
   projectsMessage,
 } from '../../views/projects/projects.ts';
-import { findProject, ProjectNeeded } from '../../workspace/projects.ts';
+import { describeNamesakes, findProject, ProjectNeeded } from '../../workspace/projects.ts';
 import { type CommandContext, defineCommand, fromButton, menuAction } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
 import { accountOf, boundProject } from '../resolve-target.ts';
@@ -106,7 +106,8 @@ export const use = defineCommand({
       project: toProjectRef(project),
     }));
     const target = `${account.name}/${permalink}`;
-    const said = `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) of ${code(account.name)}.`;
+    const said =
+      `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) of ${code(account.name)}. ${await describeNamesakes(projects, named, project)}`.trim();
     return { kind: 'channel', isDone: true, message: say(said), audit: { target } };
   },
 });

@@ -67,7 +67,7 @@ export const build = defineCommand({
       (client) => getBuildConfiguration(client, projectId(project), id, { skipped }),
       { what: `build configuration ${code(id)} in ${code(project.permalink)}`, list: 'projects' },
     );
-    await rememberServers(context.workspace, account.name, project, configuration.servers);
+    await rememberServers(context.workspace.store, account.name, project, configuration.servers);
     const message = buildMessage(account.name, project, configuration);
     return { kind: 'private', message: withSkipped(message, skipped) };
   },

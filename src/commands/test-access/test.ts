@@ -10,9 +10,11 @@ import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts
 import { readAddress } from '../../service/addresses.ts';
 import type { Project } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
+import { say } from '../../views/blocks/message.ts';
 import { noticeOf } from '../../views/blocks/modal.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
+import { describeNamesakes } from '../../workspace/projects.ts';
 import {
   type ActionContext,
   type CommandContext,
@@ -56,7 +58,16 @@ export const test = defineCommand({
     const words = typed === undefined ? [] : [typed, ...(rest?.split(' ') ?? [])];
     const { named, server } = await splitNames(context, words, 'project first');
     const { account, project } = await projectOf(context, named);
-    return start(context, await targetOf(context, account, project, server));
+    const reply = await start(context, await targetOf(context, account, project, server));
+    const projects = named === undefined ? [] : await context.workspace.projects.list(account);
+    const twins = await describeNamesakes(projects, named, project);
+    if (twins === '') return reply;
+    const { audit } = reply;
+    return {
+      kind: 'several',
+      replies: [reply, { kind: 'private', message: say(twins) }],
+      ...(audit && { audit }),
+    };
   },
   actions: [
     // Stands on lists and previews, which stay: a second click points to the run that the first one began.

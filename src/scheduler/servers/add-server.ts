@@ -109,7 +109,7 @@ async function create(
       { what: `project ${code(permalink)}`, list: 'projects' },
     );
     await record(workspace, order, 'done');
-    await rememberServers(workspace, draft.account, draft.project, [{ identifier, name }]);
+    await rememberServers(workspace.store, draft.account, draft.project, [{ identifier, name }]);
     return { identifier, name };
   } catch (error) {
     if (!(error instanceof AccountFailure) && !(error instanceof UserError)) throw error;

@@ -53,7 +53,7 @@ export function privacyPage(days: Retention): Page {
           'Your link to your own user at the service, if you made one. Its tokens are encrypted; unlinking deletes them.',
           'The name at the service that you claimed, until you give it up.',
           'Ids of channels, people and groups with their roles and settings.',
-          'The schedules that you set up, with their projects and servers and with what they last told of: names, revisions, results. Integrations that you set up: their name, type and identifier.',
+          'The schedules that you set up, with their projects and servers and with what they last told of: names, revisions, results. Integrations that you set up: their name, type and identifier. Names of servers that were created or shown here.',
         ],
       },
       {

@@ -60,6 +60,22 @@ describe('a project and server as they are typed', () => {
   });
 });
 
+describe('a permalink that is the name of another project too', () => {
+  const twins = [
+    { name: 'Shop', permalink: 'storefront', servers: [server('web-1')] },
+    { name: 'Storefront', permalink: 'shop-2', servers: [server('web-1')] },
+  ];
+  test.override({ connected: true, worldOptions: { projects: twins } });
+
+  test('means the project of the permalink, and the other one is named', async ({ world }) => {
+    await world.as('admin').command(CHANNEL, '/deckhand use storefront');
+    await world.slack.until(() => posted(world).some((text) => text.includes('*Shop* (`storefront`)')));
+    expect(posted(world).join()).toContain('the name of `shop-2` too');
+    expect(await ask(world, '/deckhand test storefront')).toContain('the name of `shop-2` too');
+    await world.slack.until(() => posted(world).some((text) => text.includes('reachable')));
+  });
+});
+
 describe('where the service lists no servers', () => {
   test.override({ connected: true, worldOptions: { projects: PROJECTS } });
 
