@@ -125,7 +125,9 @@ function scoreOf({ name, summary }: Command, words: readonly string[]): number {
 function isLike(word: string, wanted: string): boolean {
   if (word === wanted) return true;
   if (word.length <= SHORTEST_WORD || wanted.length <= SHORTEST_WORD) return false;
-  return word.startsWith(wanted) || wanted.startsWith(word) || distance(word, wanted) <= 1;
+  if (word.startsWith(wanted) || wanted.startsWith(word)) return true;
+  // "last" is not "list".
+  return wanted.length > SHORTEST_WORD + 1 && distance(word, wanted) <= 1;
 }
 
 function comparable(word: string): string {

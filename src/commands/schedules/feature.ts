@@ -86,7 +86,7 @@ async function listVisible<R>(
 
 /** Lists this channel's, or all of a kind. */
 export async function listOf<R>(
-  { kind, list }: ScheduleFeature<R>,
+  { face, kind, list }: ScheduleFeature<R>,
   { caller, workspace }: CommandContext,
   scope: ListScope,
   { removed, isShared, isMeant = () => true }: ListOptions<R> = {},
@@ -98,7 +98,8 @@ export async function listOf<R>(
   const records = listed.map(({ record }) => record);
   const elsewhere = all.length - listed.length;
   const bad = await workspace.store.unreadable([kind.collection]);
-  const known = { scope, elsewhere, unreadable: bad.length, word: workspace.word };
+  const canChange = isShared === true || (await workspace.roles.holds(caller.user, face.role));
+  const known = { scope, elsewhere, unreadable: bad.length, word: workspace.word, canChange };
   return list(records, { ...known, removed, ...defined({ isShared }) }, workspace);
 }
 

@@ -77,7 +77,7 @@ export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
     name: commands.list,
     summary: `Lists this channel’s ${face.plural}: ${face.listed}`,
     usage: '[here|all]',
-    role,
+    role: role === 'operator' ? 'member' : role,
     args: z.object({ scope: z.string().toLowerCase().pipe(z.enum(LIST_SCOPES)).default('here') }),
     run: async ({ scope }, context) => ({ kind: 'private', message: await listOf(feature, context, scope) }),
     actions: [shareAction(feature)],
@@ -92,9 +92,10 @@ export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
 
 /** What one person sees, for the whole channel. */
 function shareAction<R>(feature: ScheduleFeature<R>): Action {
-  const { prefix } = feature.face;
+  const { prefix, role } = feature.face;
   return {
     actionId: `${prefix}:share`,
+    role,
     once: true,
     durable: true,
     async run(value, context) {

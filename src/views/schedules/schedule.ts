@@ -31,19 +31,19 @@ export const SCHEDULE_FACES = {
     ...faceOf('digest', 'digests', 'It will not be posted any more.'),
     icon: ':calendar:',
     extras: { edit: 'Edit', preview: 'Preview' },
-    listed: 'when they come next, how the last went, who set them up',
+    listed: 'their next time and latest result, and who set them up',
   },
   guard: {
     ...faceOf('guard', 'guards', 'The project will not be tested by itself any more.'),
     icon: ':shield:',
-    listed: 'when they run next, and how the last run ended',
+    listed: 'their next run and latest result',
   },
   watch: {
     ...faceOf('watch', 'watches', ''),
     icon: ':eyes:',
     commands: { add: 'watch all failures', list: 'watch list', remove: 'unwatch' },
     remove: { verb: 'stop', label: 'Stop', confirm: 'Its events will not be posted here any more.' },
-    listed: 'who set them up, when, and what came of them',
+    listed: 'their latest events, and who set them up',
   },
   invoices: {
     prefix: 'invoices',
@@ -278,6 +278,8 @@ export interface ScheduleListing {
   removed?: Message | undefined;
   /** True where the channel sees it; else it can be shared. */
   isShared?: boolean;
+  /** False for a person who may read the list and change nothing. */
+  canChange?: boolean;
 }
 
 export interface ListedSchedule {
@@ -295,10 +297,11 @@ const MAX_ROWS = 12_000;
 export function scheduleList(
   face: ScheduleFace,
   listed: readonly ListedSchedule[],
-  { scope, elsewhere, unreadable = 0, word, removed, isShared = false }: ScheduleListing,
+  { scope, elsewhere, unreadable = 0, word, removed, isShared = false, canChange = true }: ScheduleListing,
 ): Message {
   const add = code(`${word} ${face.commands.add}`);
-  const share = !isShared && button('Share to channel', `${face.prefix}:share`, { value: { scope } });
+  const share =
+    !isShared && canChange && button('Share to channel', `${face.prefix}:share`, { value: { scope } });
   const all = code(`${word} ${face.commands.list} all`);
   const others = elsewhere === 0 ? '' : ` ${count(elsewhere, 'other')} elsewhere: ${all}.`;
   const bad =
@@ -307,7 +310,7 @@ export function scheduleList(
   const undo = removed?.blocks ?? [];
   if (listed.length === 0) {
     const where = scope === 'here' ? 'This channel' : 'This workspace';
-    const none = `${where} has no ${face.noun} yet. Set one up with ${add}.${others}`;
+    const none = `${where} has no ${face.noun} yet. ${canChange ? 'Set' : 'Operators set'} one up with ${add}.${others}`;
     return say(none, ...(bad ? [context(bad)] : []), ...undo);
   }
   const title = `${count(listed.length, face.noun, face.plural)} of this ${scope === 'all' ? 'workspace' : 'channel'}`;
@@ -315,7 +318,7 @@ export function scheduleList(
     .slice(0, MOST)
     .map(({ lines, ...one }): KnownBlock[] => [
       section(truncate(lines.join('\n'), LIMITS.sectionText)),
-      ...scheduleButtons({ face, ...one }, scope),
+      ...(canChange ? scheduleButtons({ face, ...one }, scope) : []),
     ]);
   let length = 0;
   const shown = rows.filter((row) => {
@@ -324,8 +327,10 @@ export function scheduleList(
   });
   const left = listed.length - shown.length;
   const more = left > 0 && `${left} more are listed in their own channels.`;
-  const notes = context(more, bad, `${add} adds one.${others}`);
-  return headed(title, ...shown.flat(), notes, ...undo, ...buttons(share));
+  const next = `${canChange ? `${add} adds one.` : ''}${others}`.trim();
+  const notes = [more, bad, next].filter((note) => typeof note === 'string' && note !== '');
+  const noted = notes.length === 0 ? [] : [context(...notes)];
+  return headed(title, ...shown.flat(), ...noted, ...undo, ...buttons(share));
 }
 
 /** "Paused by <@U1> today at 09:00." or "Paused today at 09:00: the channel is archived." */

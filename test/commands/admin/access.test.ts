@@ -142,7 +142,7 @@ describe('"Ask for access" on a refusal', () => {
       world.slack.until(() => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.member)).includes(words));
     await askFor(world, 'member', '/deckhand use storefront');
     await answered('Asked <@U0A1>, <@U0A2>, <@U0A3> for the role');
-    await askFor(world, 'member', '/deckhand guard list');
+    await askFor(world, 'member', '/deckhand guard add');
     await answered('already today');
     expect(await ask(world, '/deckhand audit')).toContain('Ask for access');
     const refusal = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1);

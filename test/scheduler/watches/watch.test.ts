@@ -234,6 +234,27 @@ describe('watch', () => {
   });
 
   describe('what is set up', () => {
+    test.for([
+      ['watch', 'watch storefront failures'],
+      ['digest', 'digest add daily 09:00 UTC'],
+      ['guard', 'guard add storefront hourly UTC'],
+    ] as const)('a %s is listed for members without its buttons', async ([kind, line], { world }) => {
+      expect(await ask(world, `/deckhand ${kind} list`)).toContain(
+        `has no ${kind} yet. Operators set one up`,
+      );
+      await say(world, line);
+      await until(world, () => texts(world).length > 0, 'the card');
+      deploy(world, 'mine001');
+      await ask(world, '/deckhand me Kim', 'billing');
+      await ask(world, '/deckhand watch mine', 'billing');
+      for (const scope of ['here', 'all']) {
+        const list = await ask(world, `/deckhand ${kind} list ${scope}`);
+        expect(list).toContain(`1 ${kind} of this`);
+        expect(list).not.toMatch(/"button"|your own deployments|adds one/);
+        expect(await ask(world, `/deckhand ${kind} list ${scope}`, 'admin')).toContain(`${kind}:pause`);
+      }
+    });
+
     test('watch what is set up is listed with who, when and what came of it, and paused, resumed and stopped by buttons', async ({
       world,
     }) => {
