@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import { UserError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
-import { APOSTROPHES, DOUBLE_QUOTES, spellName, unwrapSlackText } from '../core/names.ts';
+import { APOSTROPHES, DASHES as DASH, DOUBLE_QUOTES, spellName, unwrapSlackText } from '../core/names.ts';
 import { usageLine } from '../views/help/help.ts';
 import type { Command } from './command.ts';
 
@@ -205,6 +205,13 @@ function bareWords(text: string): string {
   return bare === text ? bare : bareWords(bare);
 }
 
+/** A word as an option, with any dashes in it; undefined for another word. */
+function readFlag(token: string): { name: string; value: string | undefined; isLong: boolean } | undefined {
+  const plain = token.replace(/^[^"=]*/, (start) => start.replace(DASH, '-'));
+  const [, dashes, name, value] = /^(--?)([a-z][a-z-]*)(?:=(.*))?$/i.exec(plain) ?? [];
+  return name === undefined ? undefined : { name: name.toLowerCase(), value, isLong: dashes === '--' };
+}
+
 /**
  * Splits cleaned text at spaces, keeps quoted parts whole, and takes `--flag value` and `--flag=value` out.
  * @param options those that there are; any other is a word
@@ -218,17 +225,19 @@ export function splitWords(
   const words: string[] = [];
   const flags: Record<string, string | true> = {};
   const unknown: string[] = [];
+  const isOption = ({ name, isLong }: { name: string; isLong: boolean }): boolean =>
+    options?.has(name) ?? (isLong || switches.includes(name));
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at] ?? '';
-    const flag = /^--([a-z][a-z-]*)(?:=(.*))?$/i.exec(token);
-    const name = flag?.[1]?.toLowerCase();
-    if (flag === null || name === undefined || options?.has(name) === false) {
+    const flag = readFlag(token);
+    if (flag === undefined || !isOption(flag)) {
       words.push(unquote(token));
-      if (name !== undefined) unknown.push(name);
+      if (flag?.isLong) unknown.push(flag.name);
       continue;
     }
+    const { name, value } = flag;
     const next = tokens[at + 1];
-    if (flag[2] !== undefined) flags[name] = unquote(flag[2]);
+    if (value !== undefined) flags[name] = unquote(value);
     else if (switches.includes(name) || next === undefined || next.startsWith('--')) flags[name] = true;
     else {
       flags[name] = unquote(next);

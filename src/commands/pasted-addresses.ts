@@ -3,7 +3,7 @@ import { code } from '../core/mrkdwn.ts';
 import { type Addressed, readAddress } from '../service/addresses.ts';
 import type { Command } from './command.ts';
 
-const ADDRESS = /^(--[a-z-]+=)?["']?(https?:\/\/[^\s"']+)["']?$/i;
+const ADDRESS = /^(--[a-z-]+=)?["']?((?:https?:\/\/|[\w.-]+(?::\d+)?\/)[^\s"']+)["']?$/i;
 
 /**
  * A command line in which each pasted address of a project or server is replaced by their names, with `--account` for the
@@ -27,18 +27,21 @@ export function namePastedAddresses(line: string, command: Command, baseUrl: str
   const typed = /(?:^| )--account[ =](\S+)/i.exec(line)?.[1]?.toLowerCase();
   if (other !== undefined || (typed !== undefined && typed !== account))
     throw new UserError(`The address is of the account ${code(account)}, and the words name another one.`);
-  return [...named, ...(typed === undefined ? ['--account', account] : [])].join(' ');
+  const isNew = typed === undefined && command.takesAccount === true;
+  return [...named, ...(isNew ? ['--account', account] : [])].join(' ');
 }
 
 /**
- * The project, and perhaps the server, of a pasted address; undefined for any other text.
+ * The project, and perhaps the server, of a pasted address; undefined for any other text. Slack makes `http` of an address
+ * that was typed without its scheme.
  * @throws UserError for the address of a project that is not at this service
  */
 export function readProjectAddress(text: string, baseUrl: string): Addressed | undefined {
-  const address = /^https?:\/\/\S+$/i.test(text.trim()) ? text.trim() : undefined;
-  if (address === undefined) return undefined;
-  const link = readAddress(address, baseUrl);
-  if (link === undefined && /\/projects\/[^/]/.test(address))
+  const [, scheme = '', rest = ''] = /^(https?:\/\/)?(\S+)$/i.exec(text.trim()) ?? [];
+  if (!/\/projects\/[^/]/.test(rest)) return undefined;
+  const address = scheme + rest;
+  const link = readAddress(`${baseUrl.replace(/:.*/, '')}://${rest}`, baseUrl);
+  if (link === undefined && scheme !== '')
     throw new UserError(`${code(address, 100)} is not the address of a project at this service.`, 'projects');
   return link;
 }

@@ -164,7 +164,7 @@ function inlineAsMrkdwn(element: unknown): string {
   if (user !== undefined) return `<@${user}>`;
   if (channel !== undefined) return `<#${channel}>`;
   if (group !== undefined) return `<!subteam^${group}>`;
-  const shown = text ?? url;
-  if (shown === undefined) return name === undefined ? '' : `:${name}:`;
-  return data.style?.code === true ? `\`${escapeMarkup(shown)}\`` : escapeMarkup(shown);
+  if (url !== undefined) return `<${escapeMarkup(url)}${text === undefined ? '' : `|${escapeMarkup(text)}`}>`;
+  if (text === undefined) return name === undefined ? '' : `:${name}:`;
+  return data.style?.code === true ? `\`${escapeMarkup(text)}\`` : escapeMarkup(text);
 }

@@ -309,6 +309,18 @@ describe('a mention', () => {
     await answered(world, 'Storefront');
   });
 
+  test('takes the address of a composed link, and not its label', async ({ world }) => {
+    const url = `${world.service.baseUrl.replace('{account}', 'acme')}/projects/storefront`;
+    const elements = [
+      { type: 'user', user_id: 'U0BOT' },
+      { type: 'text', text: ' activity ' },
+      { type: 'link', url, text: 'our shop' },
+    ];
+    const blocks = [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
+    await sendJson(world, mentionEvent({ blocks }));
+    await answered(world, '*Storefront* in `acme`');
+  });
+
   test.for([
     ['an app', { bot_id: 'B0OTHER' }],
     ['an application without a person', { user: undefined, subtype: 'bot_message' }],

@@ -40,6 +40,15 @@ describe('a project and server as they are typed', () => {
     await world.as('admin').command(CHANNEL, `/deckhand use <${link}>`);
     await world.slack.until(() => posted(world).some((text) => text.includes('*Billing* (`billing`)')));
     expect(await ask(world, `/deckhand activity <${link}|Billing> 7d`)).toContain('*Billing* in `acme`');
+    expect(await ask(world, `/deckhand activity ${link.replace('http://', '')}`)).toContain(
+      '*Billing* in `acme`',
+    );
+    await world.as('admin').command(CHANNEL, `/deckhand watch <${link}>`);
+    await world.slack.until(() => posted(world).some((text) => text.includes('is watching *Billing*')));
+    await world.as('admin').command(CHANNEL, `/deckhand unwatch <${link}>`);
+    await world.slack.until(() =>
+      posted(world).some((text) => text.includes('removed the watch of *Billing*')),
+    );
     const [api] = world.service.world.state.accounts.get(ACCOUNT)?.projects[2]?.servers ?? [];
     const shown = await ask(
       world,
