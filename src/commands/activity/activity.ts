@@ -16,7 +16,7 @@ import {
 } from '../../views/activity/activity.ts';
 import { withCharts } from '../../views/activity/chart.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
-import { findProject } from '../../workspace/projects.ts';
+import { findProject, projectsWith } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { type ActionContext, type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { accountOf, boundProject, isEverything } from '../resolve-target.ts';
@@ -78,7 +78,15 @@ async function askOf(
 async function askedProject(context: CommandContext, account: Account, named: string | undefined) {
   if (named === undefined) return boundProject(context, account);
   if (isEverything(named)) return undefined;
-  return findProject(await context.workspace.projects.list(account), named);
+  try {
+    return await findProject(await projectsWith(context.workspace.projects, account, named), named);
+  } catch (error) {
+    const span = named.split(' ').find((word) => OTHER_SPAN.test(word.toLowerCase()));
+    // A project may be called so; otherwise a range was meant.
+    if (error instanceof UserError && span !== undefined)
+      throw wrongRange(`There is no range ${code(span, 40)}.`);
+    throw error;
+  }
 }
 
 async function showTo(audience: ActivityAudience, query: ActivityAsk, context: CommandContext) {

@@ -69,6 +69,20 @@ describe('a project and server as they are typed', () => {
   });
 });
 
+describe('a span of time beside a project', () => {
+  const projects = [
+    { name: '3D printing', permalink: 'printing' },
+    { name: 'Docs', permalink: 'docs-site' },
+  ];
+  test.override({ connected: true, worldOptions: { projects } });
+
+  test('is refused as a range, unless it is a part of a name', async ({ world }) => {
+    expect(await ask(world, '/deckhand activity 3d docs-site')).toContain('There is no range `3d`');
+    expect(await ask(world, '/deckhand activity docs-site 2w')).toContain('There is no range `2w`');
+    expect(await ask(world, '/deckhand activity 3d printing')).toContain('*3D printing* in `acme`');
+  });
+});
+
 describe('a permalink that is the name of another project too', () => {
   const twins = [
     { name: 'Shop', permalink: 'storefront', servers: [server('web-1')] },
