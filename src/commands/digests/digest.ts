@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { dateTime } from '../../core/mrkdwn.ts';
-import { toProjectRef } from '../../core/project-ref.ts';
 import type { Reply } from '../../core/reply.ts';
 import { daysLater } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
@@ -16,11 +15,10 @@ import type { Choices } from '../../scheduler/schedules/timed.ts';
 import { digestMessage, digestModal, digestWords, withFooterChange } from '../../views/digests/digest.ts';
 import { SCHEDULE_FACES, type ScheduleChange } from '../../views/schedules/schedule.ts';
 import { timedList } from '../../views/schedules/timed.ts';
-import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { readActivityWords } from '../activity/activity.ts';
 import { type Command, type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { channelOf, isEverything } from '../resolve-target.ts';
+import { channelOf, chosenProject, isEverything, presentInForm } from '../resolve-target.ts';
 import { readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
 import { type Operation, resolveSchedule } from '../schedules/feature.ts';
 import { ScheduleButton } from '../schedules/lifecycle.ts';
@@ -106,12 +104,13 @@ export const digestCommands: readonly Command[] = [
       const { caller, workspace } = context;
       const bound = await workspace.channels.get(channel);
       const account = context.account ?? bound.account;
+      const project = await presentInForm(workspace, account, projectOfChannel(bound, account));
       return addTimed(DIGEST_FEATURE, context, channel, {
         cadence: words.cadence,
         zone: words.zone ?? (await zoneOf(workspace, caller.user)),
         range: words.range,
         account,
-        project: args.project ?? words.project ?? projectOfChannel(bound, account)?.permalink,
+        project: args.project ?? words.project ?? project?.permalink,
         skip_quiet: args['skip-quiet'] === true ? ['skip_quiet'] : [],
       });
     },
@@ -181,9 +180,10 @@ function noteOf(
 }
 
 async function choicesOf(
-  { workspace }: CommandContext,
+  context: CommandContext,
   { account: named, project: wanted, cadence, zone, range = DEFAULT_RANGE, skip_quiet: quiet = [] }: Filled,
 ): Promise<Choices<Digest>> {
+  const { workspace } = context;
   const isOfOne = wanted !== undefined && !isEverything(wanted);
   const account = await workspace.accounts.resolve(SCHEDULES, named);
   const kept = named === undefined && !isOfOne ? {} : { account: account.name };
@@ -192,9 +192,7 @@ async function choicesOf(
   const skipQuiet = quiet.includes('skip_quiet');
   const choices = { cadence, zone, range, skipQuiet, ...kept };
   if (!isOfOne) return choices;
-  const project = await findProject(await workspace.projects.look(account), wanted);
-  if (project === undefined) throw new UserError('Name the project.', 'projects');
-  return { ...choices, project: toProjectRef(project) };
+  return { ...choices, project: await chosenProject(context, account, wanted) };
 }
 
 async function preview(context: CommandContext, named: string | undefined): Promise<Reply> {

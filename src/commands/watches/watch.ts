@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isNamed } from '../../core/names.ts';
-import { isSameOrNone, toProjectRef } from '../../core/project-ref.ts';
+import { isSameOrNone } from '../../core/project-ref.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
@@ -18,7 +18,6 @@ import {
   watchModal,
   watchWords,
 } from '../../views/watches/watch.ts';
-import { findProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import {
   type Command,
@@ -31,7 +30,14 @@ import {
   underField,
   type ViewState,
 } from '../command.ts';
-import { accountOf, channelOf, presentInForm, projectOf, serverOf } from '../resolve-target.ts';
+import {
+  accountOf,
+  channelOf,
+  chosenProject,
+  presentInForm,
+  projectOf,
+  serverOf,
+} from '../resolve-target.ts';
 import {
   announce,
   announceNew,
@@ -163,9 +169,9 @@ async function choicesOf(
 ): Promise<WatchChoices> {
   const { caller, workspace } = context;
   const account = await workspace.accounts.resolve(SCHEDULES, named);
-  const found = wanted && (await findProject(await workspace.projects.look(account), wanted));
-  if (wanted && !found) throw new FormFault({ project: 'The account has no such project.' });
-  const project = found ? toProjectRef(found) : undefined;
+  const project = wanted
+    ? await underField('project', () => chosenProject(context, account, wanted))
+    : undefined;
   // One that stands unchanged is not looked for again: it may be gone from the service.
   const isSame = isSameOrNone(project, before.project) && typed === before.server?.name;
   const server = async (): Promise<Watch['server']> => {

@@ -44,6 +44,8 @@ describe('after a project got another permalink and name', () => {
     expect(activity).toContain('*Web shop* in `acme`: 1 event');
     await world.as('member').command(CHANNEL, '/deckhand test');
     await untilTested(world, 'Web shop');
+    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
+    await world.slack.until(() => channelTexts(world).some((text) => text.includes('*Web shop* in')));
   });
 
   test('"Run again" tests it under the new name, and no project that took its permalink', async ({
