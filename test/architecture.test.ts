@@ -202,7 +202,7 @@ const REPLACED: Readonly<Record<string, string>> = {
   createTurns: 'concurrency',
   FairGate: 'concurrency',
   whenFree: 'retryIfLocked',
-  untilEnded: 'ignoreIfUninstalled',
+  untilEnded: 'endWithInstallation',
   unlessSlackFails: 'undefinedOnSlackError',
   byQuarter: 'cachePerQuarterHour',
   numbersIn: 'zonedParts',

@@ -1,7 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { InstallationEnded } from '../core/errors.ts';
 import type { Logger } from '../observability/log.ts';
-import type { Workspace } from '../workspace/workspace.ts';
 
 /** Work that continues after its ack. Bolt's `stop()` does not wait for it; ours does. */
 export type BackgroundWork = ReturnType<typeof createBackgroundWork>;
@@ -44,17 +42,4 @@ export function createBackgroundWork(log: Logger) {
       while (running.size > 0) await Promise.all(running);
     },
   };
-}
-
-/** What a workspace had under way ends with its installation, and is not tried again. */
-export async function ignoreIfUninstalled(
-  { log }: Pick<Workspace, 'log'>,
-  work: Promise<void> | undefined,
-): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (!(error instanceof InstallationEnded)) throw error;
-    log.info({ event: 'installation_ended' }, 'work of an installation that has ended was dropped');
-  }
 }

@@ -9,10 +9,10 @@ import type { Slack } from '../slack/slack.ts';
 import { GLOBAL } from '../store/store.ts';
 import { failureMessage } from '../views/blocks/failures.ts';
 import { notice } from '../views/blocks/modal.ts';
-import type { JobDefinition } from '../workspace/define-job.ts';
+import { endWithInstallation, type JobDefinition } from '../workspace/define-job.ts';
 import { NotServed } from '../workspace/installations.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
-import { type BackgroundWork, ignoreIfUninstalled } from './background-work.ts';
+import type { BackgroundWork } from './background-work.ts';
 import { beginLiveEvent, LIVE_EVENTS } from './events.ts';
 import {
   callerOf,
@@ -122,7 +122,7 @@ export function createListeners(parts: Dependencies) {
   app.event(ANY, async ({ body }) => {
     const known = beginLiveEvent(parts, body) ? undefined : readEvent(body, events);
     // An event that is not stored is not acknowledged, so that Slack sends it again.
-    if (known !== undefined) await ignoreIfUninstalled(parts, storeEvent(known));
+    if (known !== undefined) await endWithInstallation(parts, storeEvent(known));
   });
   // Bolt acknowledges every other event itself.
   app.event('function_executed', ({ ack }) => ack());

@@ -55,8 +55,8 @@ export function workWith<Data>(
   });
 }
 
-/** What a workspace had under way ends with its installation, and is not tried again. */
-async function endWithInstallation(
+/** Drops work of a workspace whose installation has ended, so that it is not tried again. */
+export async function endWithInstallation(
   { log }: Pick<Workspace, 'log'>,
   work: Promise<void> | undefined,
 ): Promise<void> {
@@ -64,6 +64,6 @@ async function endWithInstallation(
     await work;
   } catch (error) {
     if (!(error instanceof InstallationEnded)) throw error;
-    log.info({ event: 'installation_ended' }, 'work of an installation that has ended was dropped');
+    log.info({ event: 'installation_ended' }, 'Work of an ended installation dropped');
   }
 }
