@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withTimeout } from '../../core/clock.ts';
 import { isNamed } from '../../core/names.ts';
 import { isSameOrNone } from '../../core/project-ref.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
@@ -18,7 +19,9 @@ import {
   watchModal,
   watchWords,
 } from '../../views/watches/watch.ts';
+import { findCurrentProject } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import {
   type Command,
   type CommandContext,
@@ -57,10 +60,32 @@ const WATCH_FEATURE: ScheduleFeature<PlacedWatch> = {
   face: SCHEDULE_FACES.watch,
   words: watchWords,
   matches: ({ watch: { project } }, wanted) => project !== undefined && isNamed(project, wanted),
-  async list(watches, listing, { store }) {
-    return watchListMessage(await withPolling(store, WATCH_FEED.interval, watches), listing);
+  async list(watches, listing, workspace) {
+    const present = await Promise.all(watches.map((placed) => withPresentProject(workspace, placed)));
+    return watchListMessage(await withPolling(workspace.store, WATCH_FEED.interval, present), listing);
   },
 };
+
+/** A list does not wait longer for the service. */
+const LOOKUP_TIMEOUT_MS = 800;
+
+/** The watch with the present name of its project, as far as the service says it in time. */
+async function withPresentProject(
+  { accounts, clock, projects }: Workspace,
+  placed: PlacedWatch,
+): Promise<PlacedWatch & { isGone?: boolean }> {
+  const { watch } = placed;
+  const account = await accounts.get(placed.account);
+  if (watch.project === undefined || account === undefined) return placed;
+  const looking = findCurrentProject(projects, account, watch.project);
+  const project = await withTimeout(
+    clock,
+    LOOKUP_TIMEOUT_MS,
+    looking.then((current) => current ?? 'gone'),
+  );
+  if (project === 'gone') return { ...placed, isGone: true };
+  return project === undefined ? placed : { ...placed, watch: { ...watch, project } };
+}
 
 const watch = defineCommand({
   name: 'watch',

@@ -34,15 +34,17 @@ export function watchWords({ watch, account }: PlacedWatch): string {
   return `${where}: ${MODE_WORDS[mode]}${on}${when}`;
 }
 
-export type ListedWatch = PlacedWatch & ShownPolling;
+/** `isGone`: the account does not list its project any more. */
+export type ListedWatch = PlacedWatch & ShownPolling & { isGone?: boolean };
 
 /** Who set up what, when, and what came of it. */
 export function watchListMessage(watches: readonly ListedWatch[], listing: ScheduleListing): Message {
   const rows = watches.map((listed) => {
-    const { channel, watch, kept = 0, ...polling } = listed;
+    const { channel, watch, kept = 0, isGone, ...polling } = listed;
     const { id, setUpAt, setUpBy, last, state } = watch;
     const lines = [
       `${code(id)}  ${watchWords(listed)}${listing.scope === 'all' ? `, in <#${channel}>` : ''}`,
+      ...(isGone && watch.project ? [`:warning: ${bold(watch.project.name, 60)} is no longer listed.`] : []),
       polledLines(state, polling, last).join(' '),
       `Set up by <@${setUpBy}> ${dateTime(setUpAt)}.`,
       ...(kept === 0 ? [] : [`${count(kept, 'event')} kept until working hours.`]),

@@ -101,7 +101,7 @@ describe('a project with a typographic apostrophe in its name', () => {
 describe('where the service gives no identifiers', () => {
   test.override({ connected: true });
 
-  test('a digest of a project whose name is gone says so', async ({ world }) => {
+  test('the digest and the watch of a project whose name is gone say so', async ({ world }) => {
     const listed = { path: `/${ACCOUNT}/projects`, status: 200 };
     const before = world.service.faults.add({
       ...listed,
@@ -109,9 +109,12 @@ describe('where the service gives no identifiers', () => {
     });
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC --project storefront');
     await world.slack.until(() => channelTexts(world).some((text) => text.includes('digest')));
+    await world.as('admin').command(CHANNEL, '/deckhand watch storefront failures');
+    await world.slack.until(() => channelTexts(world).some((text) => text.includes(': failures')));
     before.remove();
     world.service.faults.add({ ...listed, body: [{ name: 'Web shop', permalink: 'web-shop' }] });
     const preview = await ask(world, '/deckhand digest preview', 'admin');
     expect(preview).toContain('*Storefront* is no longer listed');
+    expect(await ask(world, '/deckhand watch list')).toContain('*Storefront* is no longer listed');
   });
 });
