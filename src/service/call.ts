@@ -220,10 +220,17 @@ export function rowsIn(findRows: (answer: unknown) => unknown) {
 /** Keys under which services put a list that has paging beside it. */
 const WRAPPERS = ['records', 'data', 'items'];
 
-/** The list under a key or a usual wrapper; null, as services write where there is nothing, is an empty list. */
+/**
+ * The list under a key or a usual wrapper, or under both; null, as services write where there is nothing, is an empty list.
+ */
 export function listAt(value: Record<string, unknown>, key: string): unknown {
+  const inner = [key, ...WRAPPERS].map((name) => value[name]).find(isObject);
+  return findList(value, key) ?? (inner && findList(inner, key)) ?? value[key];
+}
+
+function findList(value: Record<string, unknown>, key: string): unknown {
   const wrapper = [key, ...WRAPPERS].find((name) => value[name] === null || Array.isArray(value[name]));
-  return wrapper === undefined ? value[key] : (value[wrapper] ?? []);
+  return wrapper === undefined ? undefined : (value[wrapper] ?? []);
 }
 
 /** The number of rows that a paged answer says there are in all; 0 if it says nothing. */

@@ -10,15 +10,22 @@ const ProfileFields = z.object({
   email_address: OptionalText,
   account: z.preprocess(
     (account) => (isObject(account) ? account : {}),
-    z.object({
-      name: OptionalText,
-      permalink: OptionalText,
-      beta_features: Flag,
-      static_hosting_eligible: Flag,
-      managed_vps_eligible: Flag,
-      suspended: Flag,
-      trialling: Flag,
-    }),
+    z
+      .object({
+        name: OptionalText,
+        permalink: OptionalText,
+        beta_features: Flag,
+        static_hosting_eligible: orElse(YesOrNo, undefined),
+        managed_vps_eligible: orElse(YesOrNo, undefined),
+        suspended: Flag,
+        trialling: Flag,
+      })
+      // The API says that these two mirror the first.
+      .transform(({ static_hosting_eligible: site, managed_vps_eligible: machine, ...account }) => ({
+        ...account,
+        static_hosting_eligible: site ?? account.beta_features,
+        managed_vps_eligible: machine ?? account.beta_features,
+      })),
   ),
 });
 /** An answer that has none of the fields is none. */

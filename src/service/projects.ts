@@ -6,6 +6,7 @@ import {
   Identifier,
   jsonOf,
   type ListOptions,
+  listAt,
   listUnder,
   NullableText,
   NullableTimestamp,
@@ -124,7 +125,8 @@ function readRun(
 /** The items of a list, or one item by itself. */
 function itemsIn(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
-  return Array.isArray(value) ? value : [value];
+  const list = isObject(value) ? listAt(value, 'servers') : value;
+  return Array.isArray(list) ? list : [value];
 }
 
 /**

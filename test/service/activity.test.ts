@@ -40,6 +40,7 @@ test('statistics come with the events', async () => {
 
 test.each<[string, unknown, unknown]>([
   ['a service that tells none', [EVENT], undefined],
+  ['events with paging beside them', { events: { data: [EVENT], meta: { total: 1 } } }, undefined],
   ['no statistics object', { events: [EVENT] }, undefined],
   ['statistics of another kind', { events: [EVENT], stats: 'many' }, undefined],
   [

@@ -23,11 +23,11 @@ describe('beta', () => {
           name: 'Acme',
           permalink: ACCOUNT,
           beta_features: true,
-          static_hosting_eligible: true,
           managed_vps_eligible: false,
         },
       },
     });
+    // The flag that is missing mirrors that of the beta.
     const said = await ask(world, '/deckhand beta');
     expect(said).toContain('beta is *on* for *Acme*');
     expect(said).toContain('*Static hosting*  :white_check_mark: eligible');
