@@ -28,6 +28,17 @@ const MEANWHILE: Record<string, [words: string, act: (world: TestWorld, kind: Ki
     ({ app }) =>
       app.workspaces.open(TEAM).channels.change(CHANNEL, (current) => ({ ...current, commands: ['test'] })),
   ],
+  'it names another channel, which allows it': [
+    'switched off',
+    async ({ app, as }) => {
+      await app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ commands: ['test'] }));
+      const content = as('member').openView()?.content;
+      const metadata = JSON.parse(String(content?.private_metadata));
+      Object.assign(content ?? {}, {
+        private_metadata: JSON.stringify({ ...metadata, channel: 'C0BILLING' }),
+      });
+    },
+  ],
   'the person’s role was taken away': [
     'Only operators can do this',
     ({ app }) => app.workspaces.open(TEAM).roles.set({ ...NO_HOLDERS, admin: [PEOPLE.admin] }),

@@ -202,6 +202,26 @@ describe('roles', () => {
     expect(await set(world, { admin: [PEOPLE.admin], commands: [] })).toContain('every command');
     expect(await ask(world, '/deckhand activity')).not.toContain('switched off');
   });
+
+  test('roles never shut a channel with the name of a command that there is not', async ({ world }) => {
+    for (const [sent, allowed] of [
+      [['shutdown', 'help'], 'every command'],
+      [['shutdown', 'activity'], '`activity`'],
+    ] as const) {
+      await open(world);
+      const view = world.as('admin').openView();
+      const options = sent.map((value) => ({ text: { type: 'plain_text', text: value }, value }));
+      // Slack’s own clients send what the form offers; others may not.
+      for (const block of view?.content.blocks ?? [])
+        if (block.block_id === 'commands') Object.assign(block.element ?? {}, { options });
+      const said = await answerTo(world, 'admin', () =>
+        world.as('admin').submit('roles', { admin: [PEOPLE.admin], commands: [...sent] }),
+      );
+      expect(said).toContain(`In this channel: ${allowed}`);
+      expect(said).not.toContain('shutdown');
+      expect(await ask(world, '/deckhand activity')).not.toContain('switched off');
+    }
+  });
 });
 
 describe('user groups', () => {
