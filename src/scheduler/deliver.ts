@@ -79,6 +79,26 @@ async function sendOnce(workspace: Workspace, send: Send, what: Delivery): Promi
   }
 }
 
+/** Oldest first, each with a name of its own in the thread. */
+type Replies = Iterable<readonly [name: string | number, message: Message]>;
+
+/**
+ * Posts replies, each once, until Slack allows none there. Posts none if threads are off in the channel, or the root is gone.
+ * @throws SlackFailure
+ */
+export async function postReplies(
+  workspace: Workspace,
+  { id, ...thread }: Omit<Delivery, 'message'>,
+  replies: Replies,
+): Promise<void> {
+  const { channel, threadTs } = thread;
+  if (!threadTs || (await workspace.channels.get(channel)).threads === false) return;
+  for (const [name, message] of replies) {
+    const reply = { ...thread, id: `${id} ${name}`, message };
+    if (!(await sendReply(workspace, channel, () => deliver(workspace, reply)))) return;
+  }
+}
+
 /**
  * Sends a reply.
  * @returns false where Slack allows none there: threads are off in the channel from then on

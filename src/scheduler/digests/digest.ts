@@ -1,21 +1,12 @@
-import type { Message } from '../../core/message.ts';
 import { asClause } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { Digest } from '../../records/digests.ts';
 import { accountsChanged } from '../../records/schedules.ts';
 import { nextOf } from '../../records/timed-schedules.ts';
-import type { MessageRef } from '../../slack/slack.ts';
 import { type DigestFrame, digestMessage, digestWords, threadMessages } from '../../views/digests/digest.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import {
-  type Delivery,
-  deliver,
-  findDelivered,
-  isUndeliverable,
-  sendReply,
-  undeliverableReason,
-} from '../deliver.ts';
+import { deliver, findDelivered, isUndeliverable, postReplies, undeliverableReason } from '../deliver.ts';
 import { type Occurrence, TimedKind } from '../schedules/timed.ts';
 import { type Gathered, gatherReports, isPassing, isQuiet } from './reports.ts';
 
@@ -131,28 +122,11 @@ async function postDigest(run: OccurrenceRun, reports: readonly Gathered[]): Pro
   const { channel } = digest;
   const id = DIGESTS.nameOf(job.data);
   const sending = { signal, possibleDuplicate: job.attempt > 1 };
-  const root = await deliver(workspace, { id, channel, message, ...sending });
-  if (root.ts !== '') await postThread(run, root, reports);
+  const { ts } = await deliver(workspace, { id, channel, message, ...sending });
+  const thread = { id: `${id} reply`, channel, threadTs: ts, ...sending };
+  await postReplies(workspace, thread, threadMessages(reports, digest).entries());
 }
 
 export function frameOf({ clock }: Workspace, digest: Digest, lateSince?: number): DigestFrame {
   return { digest, lateSince, next: nextOf(digest, clock.now()) };
-}
-
-async function postThread(
-  { workspace, digest, job }: OccurrenceRun,
-  root: MessageRef,
-  reports: readonly Gathered[],
-): Promise<void> {
-  const { channel } = digest;
-  const { threads = true } = await workspace.channels.get(channel);
-  if (!threads) return;
-  const reply = (name: string, message: Message): Promise<boolean> => {
-    const id = `${DIGESTS.nameOf(job.data)} ${name}`;
-    const sending = { signal: job.signal, possibleDuplicate: job.attempt > 1 };
-    const what: Delivery = { id, channel, threadTs: root.ts, message, ...sending };
-    return sendReply(workspace, channel, () => deliver(workspace, what));
-  };
-  for (const [at, message] of threadMessages(reports, digest).entries())
-    if (!(await reply(`reply ${at}`, message))) return;
 }
