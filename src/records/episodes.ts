@@ -74,22 +74,14 @@ export const Episode = z.object({
   /** Who is on it. */
   owner: z.string().optional(),
   ending: Ending.optional(),
-  /** Of what the root message says, with the latest failure's, and with the one that Slack has. */
-  version: z.number(),
-  failureVersion: z.number(),
-  shownVersion: z.number(),
-  /** Undefined before it was posted, and where it was deleted. */
-  rootTs: z.string().optional(),
-  /** How many root messages there were. */
-  roots: z.number(),
-  /** The post that was begun last: where it is begun again, Slack may have it. */
-  attempted: z.string().optional(),
-  /** Not posted yet, oldest first. */
+  /** Replies to post, oldest first. */
   replies: z.array(News),
+  /** The message in Slack, kept for `scheduler/deliver.ts`; undefined before its post. */
+  shown: z.object({ ts: z.string(), cause: z.string(), hash: z.string() }).optional(),
 });
 export type Episode = z.infer<typeof Episode>;
 
-/** The latest episode of a subject, after those that Slack does not show as they ended yet. */
+/** The latest episode of a subject, after those whose end Slack may not show yet. */
 export const EpisodeRecord = z.object({
   subject: Subject,
   /** The ids of the latest outcomes that counted. */
@@ -136,7 +128,7 @@ function afterFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, no
   const items = last && mergeItems(last, failure);
   // One that is reported late belongs to the episode that has ended since.
   if (last === undefined || (last.ending !== undefined && at >= last.ending.at))
-    return [...episodes.filter(isUnsaid), beginning(`${subjectKey(subject)} ${failure.id}`, failure, now)];
+    return [...episodes, beginning(`${subjectKey(subject)} ${failure.id}`, failure, now)];
   const failures = last.failures + 1;
   const isLatest = at >= last.latestAt;
   return withLast(episodes, {
@@ -145,8 +137,6 @@ function afterFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, no
     failures,
     ...(isLatest ? { latest: lines, items, latestAt: at } : {}),
     newsAt: now,
-    version: last.version + 1,
-    failureVersion: last.version + 1,
     replies: [...last.replies, { kind: 'failure', number: failures, lines }],
   });
 }
@@ -158,9 +148,8 @@ function mergeItems({ items = [] }: Episode, { items: failed = [], tested }: Out
 }
 
 function beginning(id: string, { at, since = at, lines, items }: Outcome, now: number): Episode {
-  const versions = { version: 1, failureVersion: 1, shownVersion: 0 };
   const latest = { latest: lines, items, latestAt: at, newsAt: now };
-  return { id, since, failures: 1, first: lines, ...latest, ...versions, roots: 0, replies: [] };
+  return { id, since, failures: 1, first: lines, ...latest, replies: [] };
 }
 
 /** Undefined if nothing fails, or a newer failure has decided already. What still fails stays in the root message. */
@@ -172,14 +161,13 @@ function afterSuccess({ episodes }: EpisodeRecord, success: Outcome, now: number
   if (items.length > 0)
     return isDeepStrictEqual(items, last.items)
       ? undefined
-      : withLast(episodes, { ...last, items, latestAt: at, newsAt: now, version: last.version + 1 });
+      : withLast(episodes, { ...last, items, latestAt: at, newsAt: now });
   const reply: News = { kind: 'success', number: last.failures, lines };
   return withLast(episodes, {
     ...last,
     items,
     ending: { kind: 'recovered', at, words },
     newsAt: now,
-    version: last.version + 1,
     replies: isQuiet ? last.replies : [...last.replies, reply],
   });
 }
@@ -188,9 +176,15 @@ function withLast(episodes: readonly Episode[], last: Episode): Episode[] {
   return [...episodes.slice(0, -1), last];
 }
 
-/** True where Slack does not have all of it. */
-export function isUnsaid({ version, shownVersion, replies }: Episode): boolean {
-  return version !== shownVersion || replies.length > 0;
+/** The record without what Slack has: replies, and episodes before the latest. @param shown the record as Slack has it */
+export function withoutShown(record: EpisodeRecord, shown: EpisodeRecord): EpisodeRecord {
+  const over = new Set(shown.episodes.slice(0, -1).map(({ id }) => id));
+  const posted = shown.episodes.flatMap(({ replies }) => replies);
+  const isNew = (reply: News): boolean => !posted.some((one) => isDeepStrictEqual(one, reply));
+  const episodes = record.episodes
+    .filter(({ id }) => !over.has(id))
+    .map((episode) => ({ ...episode, replies: episode.replies.filter(isNew) }));
+  return { ...record, episodes };
 }
 
 /** What fails now. */
@@ -201,8 +195,9 @@ export function failingNow({ episodes }: EpisodeRecord): Episode | undefined {
 
 /** `outcome`: what to note of the episode's subject; without it the job looks whether there was no news for a week. */
 const EpisodeJob = z.object({ key: z.string(), outcome: Outcome.optional() });
+export type EpisodeJob = z.infer<typeof EpisodeJob>;
 
-export const EPISODE_JOBS: JobType<z.infer<typeof EpisodeJob>> = { queue: 'episodes', schema: EpisodeJob };
+export const EPISODE_JOBS: JobType<EpisodeJob> = { queue: 'episodes', schema: EpisodeJob };
 
 /** The keys of the open episodes about the reachability of a project, in any channel. */
 export async function findUnreachable(

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { DAY_MS } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
@@ -5,6 +6,9 @@ import { asClause } from '../core/mrkdwn.ts';
 import { countPossibleDuplicate } from '../observability/metrics.ts';
 import {
   isAlreadyPosted,
+  isMessageGone,
+  isPlaceGone,
+  isRefusal,
   isSlackFailure,
   isThreadRefused,
   isTokenRefused,
@@ -24,8 +28,8 @@ export interface Delivery {
   channel: string;
   threadTs?: string | undefined;
   message: Message;
-  /** An earlier attempt may have sent it and not kept Slack's answer. */
-  possibleDuplicate?: boolean;
+  /** An earlier attempt may have sent it and not kept Slack's answer; unknown if several jobs may send it. */
+  possibleDuplicate?: boolean | 'unknown';
   /** A person waits for it, so it goes before what runs by itself. */
   isAwaited?: boolean;
   signal?: AbortSignal | undefined;
@@ -48,7 +52,7 @@ export function deliver(workspace: Workspace, what: Delivery): Promise<MessageRe
   });
 }
 
-/** As `deliver`, for what keeps where its messages are itself. */
+/** Like `deliver`, for callers that store the message `ts` themselves. */
 export function post(workspace: Workspace, what: Delivery): Promise<MessageRef> {
   return inTurn(workspace, what, (send) => sendOnce(workspace, send, what));
 }
@@ -66,17 +70,24 @@ function inTurn<T>(
  * `client_msg_id`, so that the repeat is Slack's to refuse, and is counted (`deckhand_possible_duplicates_total`).
  */
 async function sendOnce(workspace: Workspace, send: Send, what: Delivery): Promise<MessageRef> {
-  const { id, channel, threadTs, isAwaited, signal } = what;
+  const { id, channel, threadTs, isAwaited, signal, possibleDuplicate } = what;
   // Whoever waits for a post was let in just now.
   const message = isAwaited === true ? what.message : await nameExcluded(workspace, what.message);
   const clientMsgId = postId(workspace.id, id);
-  if (what.possibleDuplicate) countPossibleDuplicate(workspace, 'post', { channel, delivery: clientMsgId });
+  const isRepeat = possibleDuplicate === 'unknown' ? await wasBegun(workspace, id) : possibleDuplicate;
+  if (isRepeat) countPossibleDuplicate(workspace, 'post', { channel, delivery: clientMsgId });
   try {
     return await send({ channel, threadTs, message, clientMsgId }, signal);
   } catch (error) {
     if (isAlreadyPosted(error)) return { channel, ts: '' };
     throw error;
   }
+}
+
+/** True if a post was begun before. Stores that it is begun now. */
+async function wasBegun(workspace: Workspace, id: string): Promise<boolean> {
+  const expiresAt = workspace.clock.now() + KEPT_MS;
+  return !(await deliveriesOf(workspace).create(`begun ${id}`, { ts: '' }, expiresAt));
 }
 
 /** Oldest first, each with a name of its own in the thread. */
@@ -118,6 +129,66 @@ export async function sendReply(
     await channels.turnThreadsOff(channel);
     return false;
   }
+}
+
+/** A root message with its thread, as people should see it. */
+export interface Thread extends Omit<Delivery, 'message'> {
+  root: Message;
+  /** Why the root is worth a post: one that somebody deleted is posted again only for another cause. */
+  cause: string;
+  replies: Replies;
+  /** What Slack has of the root; undefined before its post. */
+  shown: ShownRoot | undefined;
+  save(shown: ShownRoot): Promise<void>;
+}
+
+/** `ts` is empty if the root was deleted, or Slack did not say where it is. */
+interface ShownRoot {
+  ts: string;
+  cause: string;
+  /** Of the message. */
+  hash: string;
+}
+
+/**
+ * Brings Slack to what a thread is now: posts or edits its root, and posts each reply once. Safe to repeat, but not by two jobs
+ * at once.
+ * @throws SlackFailure
+ */
+export async function showThread(workspace: Workspace, thread: Thread): Promise<void> {
+  const { id, channel, replies, shown, save, ...sending } = thread;
+  const root = await showRoot(workspace, thread);
+  await postReplies(workspace, { ...sending, id, channel, threadTs: root.ts }, replies);
+  // Last, so that an edit that Slack refused is tried again until the replies tell the same.
+  if (root !== shown) await save(root);
+}
+
+async function showRoot(workspace: Workspace, thread: Thread): Promise<ShownRoot> {
+  const { id, root: message, cause, shown, save } = thread;
+  const version = hash('sha256', JSON.stringify(message), 'base64url');
+  if (shown?.hash === version) return shown;
+  const root = { ts: shown?.ts ?? '', cause, hash: version };
+  if (root.ts !== '' && (await editRoot(workspace, thread, root.ts))) return root;
+  if (shown?.cause === cause) return { ...root, ts: '' };
+  // The same name until its `ts` is saved, whatever it says by then.
+  const name = shown === undefined ? id : `${id} after ${shown.cause}`;
+  const { ts } = await post(workspace, { ...thread, id: name, message });
+  await save({ ...root, ts });
+  return { ...root, ts };
+}
+
+/** False if somebody deleted the root. An edit that Slack refuses for good is left out. */
+async function editRoot(workspace: Workspace, thread: Thread, ts: string): Promise<boolean> {
+  const { channel, root, signal } = thread;
+  try {
+    await workspace.slack.update({ channel, ts }, await nameExcluded(workspace, root), signal);
+  } catch (error) {
+    if (isMessageGone(error)) return false;
+    if (isPlaceGone(error) || !isRefusal(error)) throw error;
+    const fields = { event: 'message_refused', channel, reason: error.reason };
+    workspace.log.warn(fields, 'Slack refused an edit');
+  }
+  return true;
 }
 
 /** Longer than any occurrence is still posted. */

@@ -295,10 +295,6 @@ const FAILING = {
   failures: 1,
   latestAt: NOW,
   newsAt: NOW,
-  version: 1,
-  failureVersion: 1,
-  shownVersion: 0,
-  roots: 1,
   replies: [],
 } as const;
 

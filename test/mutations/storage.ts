@@ -199,8 +199,8 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'a repeated delivery is not counted',
     file: DELIVER,
-    from: 'if (what.possibleDuplicate)',
-    to: 'if (what.possibleDuplicate && clientMsgId === id)',
+    from: 'if (isRepeat)',
+    to: 'if (isRepeat && clientMsgId === id)',
     tests: [DELIVER_TEST],
   },
   {

@@ -86,7 +86,7 @@ async function failingFor(workspace: Workspace, user: string): Promise<HomeFailu
   const latest = failing.toSorted((one, other) => other.episode.since - one.episode.since);
   return Promise.all(
     latest.slice(0, MAX_FAILING).map(async (one) => {
-      const link = await linkTo(workspace, one.subject.channel, one.episode.rootTs);
+      const link = await linkTo(workspace, one.subject.channel, one.episode.shown?.ts);
       return { ...one, link };
     }),
   );
@@ -97,7 +97,7 @@ function linkTo(
   channel: string | undefined,
   ts: string | undefined,
 ): Promise<string | undefined> | undefined {
-  return channel === undefined || ts === undefined ? undefined : home.permalink({ channel, ts });
+  return channel === undefined || !ts ? undefined : home.permalink({ channel, ts });
 }
 
 /** Among so many of the newest runs are those that go on, and enough that the person may see. */

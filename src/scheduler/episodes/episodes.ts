@@ -1,26 +1,23 @@
-import type { Message } from '../../core/message.ts';
 import {
   EPISODE_JOBS,
   type Episode,
+  type EpisodeJob,
   type EpisodeRecord,
   episodeRecords,
   failingNow,
-  isUnsaid,
   type Outcome,
   QUIET_MS,
   type Subject,
   subjectKey,
   withOutcomes,
+  withoutShown,
 } from '../../records/episodes.ts';
 import { projectUrl } from '../../service/addresses.ts';
-import { isMessageGone, isPlaceGone, isRefusal, undefinedOnSlackError } from '../../slack/failure.ts';
+import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { episodeReply, episodeRoot } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type Delivery, post, sendReply } from '../deliver.ts';
-import { nameExcluded } from '../mentions.ts';
-
-type Sending = Pick<Delivery, 'signal' | 'possibleDuplicate'>;
+import { showThread, type Thread } from '../deliver.ts';
 
 /**
  * Notes how something went, oldest first, and says in the channel what changed by it. What is noted is stored before it is
@@ -31,7 +28,7 @@ export async function noteOutcomes(
   workspace: Workspace,
   subject: Subject,
   outcomes: readonly Outcome[],
-  sending: Sending = {},
+  { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
   const key = subjectKey(subject);
   const now = workspace.clock.now();
@@ -43,7 +40,7 @@ export async function noteOutcomes(
   });
   if (noted === undefined) return;
   await lookAgain(workspace, key, noted);
-  if (noted.episodes.some(isUnsaid)) await showEpisodes(workspace, key, sending);
+  await showEpisodes(workspace, key, signal);
 }
 
 /** What a click made of who is on it; `lost`: another click won. */
@@ -64,7 +61,7 @@ export async function changeOwner(
     if (current === undefined || episode?.id !== id || episode.owner === wanted) return current;
     const isFree =
       episode.owner === undefined || episode.owner === user || (isOnIt && episode.owner === seen);
-    return isFree ? changed(current, id, { owner: wanted, version: episode.version + 1 }) : current;
+    return isFree ? changed(current, id, { owner: wanted }) : current;
   });
   const episode = record && failingNow(record);
   if (record === undefined || episode?.id !== id) return { kind: 'over' };
@@ -77,21 +74,22 @@ export async function changeOwner(
 export const EPISODE_WORK = defineJob({
   ...EPISODE_JOBS,
   options: { concurrency: 20, attempts: 10, backoffMs: 60_000 },
-  async run(workspace, { data: { key, outcome }, signal, attempt }) {
-    const sending = { signal, possibleDuplicate: attempt > 1 };
-    const work =
-      outcome === undefined ? closeQuiet(workspace, key, sending) : noteFor(workspace, key, outcome, sending);
-    await undefinedOnSlackError(work, 'gone', 'forbidden');
-  },
+  run: (workspace, { data, signal }) =>
+    undefinedOnSlackError(noteOrClose(workspace, data, signal), 'gone', 'forbidden'),
 });
 
-async function noteFor(workspace: Workspace, key: string, outcome: Outcome, sending: Sending): Promise<void> {
+async function noteOrClose(
+  workspace: Workspace,
+  { key, outcome }: EpisodeJob,
+  signal: AbortSignal,
+): Promise<void> {
+  if (outcome === undefined) return closeQuiet(workspace, key, signal);
   const record = await episodeRecords(workspace.store).get(key);
-  if (record !== undefined) await noteOutcomes(workspace, record.subject, [outcome], sending);
+  if (record !== undefined) await noteOutcomes(workspace, record.subject, [outcome], { signal });
 }
 
 /** A week after its latest news an episode is closed, and forgotten another week later. */
-async function closeQuiet(workspace: Workspace, key: string, sending: Sending): Promise<void> {
+async function closeQuiet(workspace: Workspace, key: string, signal: AbortSignal): Promise<void> {
   const now = workspace.clock.now();
   const kept = await episodeRecords(workspace.store).update(key, (record) => {
     const last = record?.episodes.at(-1);
@@ -99,11 +97,11 @@ async function closeQuiet(workspace: Workspace, key: string, sending: Sending): 
     if (last.ending !== undefined) return undefined;
     // A failure that is reported late is newer than the latest that is known.
     const ending = { kind: 'closed', at: last.newsAt } as const;
-    return changed(record, last.id, { ending, newsAt: now, version: last.version + 1 });
+    return changed(record, last.id, { ending, newsAt: now });
   });
   if (kept === undefined) return;
   await lookAgain(workspace, key, kept);
-  await showEpisodes(workspace, key, sending);
+  await showEpisodes(workspace, key, signal);
 }
 
 async function lookAgain({ jobs }: Workspace, key: string, { episodes }: EpisodeRecord): Promise<void> {
@@ -111,109 +109,44 @@ async function lookAgain({ jobs }: Workspace, key: string, { episodes }: Episode
   await jobs.send(EPISODE_JOBS, { key }, { key: `${key} ${at}`, at });
 }
 
-/** Says what Slack does not have yet, one after the other for each subject, in all replicas. */
-async function showEpisodes(workspace: Workspace, key: string, sending: Sending = {}): Promise<void> {
+/** Shows what Slack does not have yet, one after the other for each subject, in all replicas. */
+async function showEpisodes(workspace: Workspace, key: string, signal?: AbortSignal): Promise<void> {
+  const records = episodeRecords(workspace.store);
   await workspace.home.refresh();
   await workspace.store.exclusive(`episode ${key}`, async () => {
-    for (;;) {
-      const record = await episodeRecords(workspace.store).get(key);
-      const episode = record?.episodes.find(isUnsaid);
-      if (record === undefined || episode === undefined) return;
-      const { person } = record.subject;
-      if (person !== undefined && (await workspace.roles.excluded(person)) !== undefined) return;
-      await sayNext(workspace, { key, record, episode }, sending);
-    }
+    const record = await records.get(key);
+    if (record === undefined) return;
+    const { person } = record.subject;
+    if (person !== undefined && (await workspace.roles.excluded(person)) !== undefined) return;
+    for (const episode of record.episodes)
+      await showThread(workspace, { ...threadFor(workspace, key, record, episode), signal });
+    const isMore = ({ replies }: Episode, at: number): boolean => at > 0 || replies.length > 0;
+    if (record.episodes.some(isMore))
+      await records.update(key, (current) => current && withoutShown(current, record));
   });
 }
 
-interface Unsaid {
-  key: string;
-  record: EpisodeRecord;
-  episode: Episode;
-}
-
-async function sayNext(workspace: Workspace, unsaid: Unsaid, sending: Sending): Promise<void> {
-  const { rootTs, version, shownVersion, failureVersion } = unsaid.episode;
-  if (version === shownVersion) return sayReply(workspace, unsaid, sending);
-  if (rootTs !== undefined) return editRoot(workspace, unsaid, rootTs, sending);
-  if (shownVersion < failureVersion) return postRoot(workspace, unsaid, sending);
-  // Somebody deleted the root message: only another failure is worth a new one.
-  await keep(workspace, unsaid, { shownVersion: version, replies: [] });
-}
-
-async function postRoot(workspace: Workspace, unsaid: Unsaid, sending: Sending): Promise<void> {
-  const { record, episode } = unsaid;
-  const { id, roots, version } = episode;
-  const name = `episode ${id} root ${roots}`;
-  const { ts } = await post(workspace, {
-    id: name,
-    channel: record.subject.channel,
-    message: drawRoot(workspace, unsaid),
-    ...sending,
-    possibleDuplicate: await isRepeat(workspace, unsaid, name),
-  });
-  await keep(workspace, unsaid, {
-    // Slack had it already, and it was deleted since.
-    rootTs: ts === '' ? undefined : ts,
-    roots: roots + 1,
-    shownVersion: version,
-    // The thread of one that was deleted has what came before.
-    ...(roots > 0 ? { replies: [] } : {}),
-  });
-}
-
-function drawRoot({ config }: Workspace, { key, record: { subject }, episode }: Unsaid): Message {
-  const { account, permalink } = subject;
+function threadFor(
+  { config, store }: Workspace,
+  key: string,
+  { subject }: EpisodeRecord,
+  episode: Episode,
+): Thread {
+  const { id, failures, shown } = episode;
+  const { channel, account, permalink } = subject;
   const url = permalink === undefined ? undefined : projectUrl(account, permalink, config.SERVICE_BASE_URL);
-  return episodeRoot(key, subject, episode, url);
-}
-
-async function editRoot(workspace: Workspace, unsaid: Unsaid, ts: string, sending: Sending): Promise<void> {
-  const { record, episode } = unsaid;
-  const { channel } = record.subject;
-  const message = await nameExcluded(workspace, drawRoot(workspace, unsaid));
-  try {
-    await workspace.slack.update({ channel, ts }, message, sending.signal);
-  } catch (error) {
-    if (isMessageGone(error)) return keep(workspace, unsaid, { rootTs: undefined });
-    if (isPlaceGone(error) || !isRefusal(error)) throw error;
-    const { reason } = error;
-    workspace.log.warn({ event: 'message_refused', channel, reason }, 'Slack refused an edit of an episode');
-    // The thread has it then. An archived channel takes neither, and the edit is tried again once it is back.
-    if (episode.replies.length > 0) return sayReply(workspace, unsaid, sending);
-  }
-  await keep(workspace, unsaid, { shownVersion: episode.version });
-}
-
-async function sayReply(workspace: Workspace, unsaid: Unsaid, sending: Sending): Promise<void> {
-  const { record, episode } = unsaid;
-  const { channel } = record.subject;
-  const [reply] = episode.replies;
-  const { threads } = await workspace.channels.get(channel);
-  if (reply !== undefined && episode.rootTs !== undefined && threads !== false) {
-    const id = `episode ${episode.id} ${reply.kind} ${reply.number}`;
-    const message = episodeReply(reply);
-    const possibleDuplicate = await isRepeat(workspace, unsaid, id);
-    const what = { id, channel, threadTs: episode.rootTs, message, ...sending, possibleDuplicate };
-    await sendReply(workspace, channel, () => post(workspace, what));
-  }
-  await episodeRecords(workspace.store).update(unsaid.key, (current) => {
-    const { replies = [] } = current?.episodes.find(({ id }) => id === episode.id) ?? {};
-    // Where another replica, which a crash of the database let in beside this one, has said it too, the next one is left.
-    const left = replies.filter(({ kind, number }) => kind !== reply?.kind || number !== reply.number);
-    return changed(current, episode.id, { replies: left });
-  });
-}
-
-/** Whether a post was begun before, perhaps by another job; that it begins now is stored first. */
-async function isRepeat(workspace: Workspace, unsaid: Unsaid, name: string): Promise<boolean> {
-  if (unsaid.episode.attempted === name) return true;
-  await keep(workspace, unsaid, { attempted: name });
-  return false;
-}
-
-async function keep({ store }: Workspace, { key, episode }: Unsaid, change: Partial<Episode>): Promise<void> {
-  await episodeRecords(store).update(key, (current) => changed(current, episode.id, change));
+  return {
+    id: `episode ${id}`,
+    channel,
+    root: episodeRoot(key, subject, episode, url),
+    cause: `failure ${failures}`,
+    replies: episode.replies.map((news) => [`${news.kind} ${news.number}`, episodeReply(news)]),
+    possibleDuplicate: 'unknown',
+    shown,
+    async save(now) {
+      await episodeRecords(store).update(key, (current) => changed(current, id, { shown: now }));
+    },
+  };
 }
 
 function changed<R extends EpisodeRecord | undefined>(record: R, id: string, change: Partial<Episode>): R {

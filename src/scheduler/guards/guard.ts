@@ -125,13 +125,13 @@ function subjectOf({ channel, account, project, setUpBy }: Guard): Subject {
 function noteOutcome(
   workspace: Workspace,
   guard: Guard,
-  { data: { check, requestId: id, at, words }, signal, attempt }: Job<GuardResult>,
+  { data: { check, requestId: id, at, words }, signal }: Job<GuardResult>,
   items: Unreachable,
 ): Promise<void> {
   const kind = items.length === 0 ? 'success' : 'failure';
   const { since } = check;
   const outcome: Outcome = { kind, id, at, since, lines: [capitalised(words)], words, items };
-  return noteOutcomes(workspace, subjectOf(guard), [outcome], { signal, possibleDuplicate: attempt > 1 });
+  return noteOutcomes(workspace, subjectOf(guard), [outcome], { signal });
 }
 
 /** There is no outcome: the service refused or failed, or the test was given up. */

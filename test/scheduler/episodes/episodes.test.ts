@@ -69,6 +69,28 @@ describe('an episode', () => {
     expect(roots(world)).toEqual([]);
   });
 
+  test('has in its thread what Slack does not let its message say, until an edit goes through', async ({
+    world,
+  }) => {
+    await note(world, 'failure', 0);
+    world.slack.fault({ method: 'chat.update', error: 'edit_window_closed', times: 1 });
+    await note(world, 'failure', 1);
+    expect(roots(world)[0]?.text).not.toContain('failures');
+    expect(replies(world)).toEqual([expect.stringContaining('deploy 1')]);
+    await note(world, 'success', 2);
+    expect(roots(world).map(({ text }) => text)).toEqual([
+      'Storefront recovered after 2 min and 2 failures.',
+    ]);
+    expect(replies(world)).toHaveLength(2);
+  });
+
+  test('has no replies where the channel wants none, and is edited', async ({ world }) => {
+    await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ threads: false }));
+    for (const minute of [0, 1]) await note(world, 'failure', minute);
+    expect(roots(world)[0]?.text).toContain('2 failures since');
+    expect(replies(world)).toEqual([]);
+  });
+
   test('is claimed by one of two people at once, handed back and taken over', async ({ world }) => {
     await note(world, 'failure', 0);
     const shown = () => JSON.stringify(roots(world).map(({ blocks }) => blocks));
