@@ -84,6 +84,21 @@ describe('the form that edits a schedule', () => {
   });
 
   test.for(Object.keys(KINDS) as Kind[])(
+    'of a %s says that nothing was changed, and posts nothing',
+    async (kind, { world }) => {
+      world.slack.invite(TEAM, CHANNEL, 'bot');
+      await world.as('admin').command(CHANNEL, `/deckhand ${KINDS[kind].add}`);
+      await world.slack.until(() => JSON.stringify(world.slack.messages(TEAM, CHANNEL)).includes('Edit'));
+      await world.as('admin').command(CHANNEL, `/deckhand ${kind} edit`);
+      await world.slack.until(() => world.as('admin').openView()?.content.callback_id === `${kind}.edit`);
+      await world.as('admin').submit(`${kind}.edit`);
+      const shown = () => JSON.stringify(world.as('admin').openView()?.content.blocks);
+      await world.slack.until(() => shown().includes('Nothing was changed, so nothing was saved.'));
+      expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(1);
+    },
+  );
+
+  test.for(Object.keys(KINDS) as Kind[])(
     'of a %s is kept where its channel was archived',
     async (kind, { world }) => {
       world.slack.invite(TEAM, CHANNEL, 'bot');

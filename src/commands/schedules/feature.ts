@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { closest, distance } from 'fastest-levenshtein';
 import { isDirect, mayRead } from '../../core/direct.ts';
 import { UserError } from '../../core/errors.ts';
@@ -20,7 +21,7 @@ import {
   scheduleCard,
 } from '../../views/schedules/schedule.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { ActionContext, CommandContext } from '../command.ts';
+import { type ActionContext, type CommandContext, FormFault } from '../command.ts';
 import { refusalOf } from '../permission.ts';
 
 /** What people may do with a kind of schedule, and what they read of it. */
@@ -278,6 +279,15 @@ async function redrawn<R>(
   const message = list === undefined ? card : await listOf(feature, there, list, { isShared: true });
   const updated = workspace.slack.update({ channel, ts }, message).then(() => true);
   return (await undefinedOnSlackError(updated)) ?? false;
+}
+
+/**
+ * @param choices those of the form that edits it
+ * @throws FormFault if they are what the schedule has already
+ */
+export function expectChange(existing: object, choices: object): void {
+  if (isDeepStrictEqual({ ...existing, ...choices }, { ...choices, ...existing }))
+    throw new FormFault({}, 'Nothing was changed, so nothing was saved.');
 }
 
 export function recordChange(

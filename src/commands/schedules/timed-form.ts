@@ -46,6 +46,7 @@ import {
   cardOf,
   described,
   expectAllowedThere,
+  expectChange,
   recordChange,
   resolveSchedule,
   type ScheduleFeature,
@@ -182,6 +183,7 @@ function timedEditCommand<R extends TimedSchedule>(feature: TimedFeature<R>): Co
     await expectAllowedThere(feature, context, schedule, edit.name);
     const account = accounts.length === 0 ? schedule.account : filled.account;
     const choices = await feature.choicesOf(context, { ...filled, account });
+    expectChange(schedule.record, { account: undefined, project: undefined, ...choices });
     const edited = await feature.kind.edit(context.workspace, schedule.id, choices);
     if (edited === undefined) throw removedSince(feature, schedule);
     await showEdited(feature, context, edited, from);

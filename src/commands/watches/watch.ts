@@ -46,6 +46,7 @@ import {
   announceNew,
   cardOf,
   expectAllowedThere,
+  expectChange,
   recordChange,
   resolveSchedule,
   type ScheduleFeature,
@@ -177,6 +178,7 @@ async function submit(state: ViewState, context: CommandContext): Promise<Submit
   const schedule = await resolveSchedule(WATCH_FEATURE, context, id);
   await expectAllowedThere(WATCH_FEATURE, context, schedule, watchEdit.name);
   const choices = await choicesOf(context, schedule.record, readFields(Fields, state));
+  expectChange(schedule.record.watch, choices);
   const edited = await editWatch(context.workspace, schedule, choices);
   if (edited === 'taken')
     throw new FormFault({ project: 'Another watch of this channel has this project and server.' });
