@@ -21,8 +21,8 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode, pro
   const isOpen = ending === undefined;
   const icon = isOpen ? ':rotating_light:' : ICONS[ending.kind];
   const onIt = isOpen && owner !== undefined ? [`:raising_hand: <@${owner}> is on it`] : [];
-  const isListed = isOpen && kind === 'reachability';
-  const tasks = isListed ? items.map((item) => ({ ...item, status: 'error' as const })) : [];
+  const isReachability = kind === 'reachability';
+  const tasks = isOpen && isReachability ? items.map((item) => ({ ...item, status: 'error' as const })) : [];
   const failures = first.join('\n') === latest.join('\n') ? latest : [...first, ...latest];
   const url = safeUrl(projectUrl);
   const where = url === undefined ? code(account) : `<${url}|${mrkdwn(name, 80)} in ${mrkdwn(account)}>`;
@@ -32,7 +32,7 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode, pro
     blocks: [
       section(
         linesWithin(
-          [`${icon} *${title}*${more}`, ...onIt, ...(isListed ? [] : failures)],
+          [`${icon} *${title}*${more}`, ...onIt, ...(isReachability ? [] : failures)],
           LIMITS.sectionText,
         ),
       ),
@@ -102,8 +102,9 @@ function roughly(ms: number): string {
 
 /** In a direct message nobody else could be on it. */
 function buttonsOf(key: string, subject: Subject, { id, owner }: Episode): KnownBlock[] {
-  const { person, account, kind, name, permalink } = subject;
-  const target = { account, project: { permalink, name } };
+  const { person, account, kind, name, project, permalink = project } = subject;
+  const stable = project === permalink ? {} : { identifier: project };
+  const target = { account, project: { ...stable, permalink, name } };
   const again = kind === 'reachability' && button('Test again', 'test:again', { value: { target } });
   if (person !== undefined) return again ? buttons(again) : muteButtons(account);
   const click = (label: string, verb: string, style?: 'primary'): Button =>

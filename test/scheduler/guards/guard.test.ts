@@ -93,8 +93,26 @@ describe('a guard', () => {
     expect(roots()).toHaveLength(1);
     expect(messages()).toHaveLength(before + 1);
     expect(roots()[0]?.text).toContain('Storefront recovered after');
+    expect(JSON.stringify(roots()[0]?.blocks)).not.toMatch(/(?:is|are) unreachable/);
     // One more each for the confirmation of the first failure alone.
     expect(started()).toHaveLength(13);
+  });
+
+  it('tests the same project again from its message after a rename, and none that took its permalink', async () => {
+    await add('storefront hourly');
+    breakServer();
+    await untilRun(0);
+    const [renamed, other] = world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
+    Object.assign(renamed ?? {}, { permalink: 'web-shop', name: 'Web shop' });
+    Object.assign(other ?? {}, { permalink: 'storefront', name: 'Another' });
+    const root = roots()[0]?.ts ?? '';
+    await world.as('member').click({ channel: CHANNEL, ts: root }, { actionId: 'test:again' });
+    await pass(() => messages().some(({ text }) => text.startsWith('Web shop: ')), 'its test');
+    expect(
+      messages()
+        .map(({ text }) => text)
+        .join(),
+    ).not.toContain('Another');
   });
 
   it('tests at once when it is set up, silent where all is reachable, and lists the result', async () => {
