@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Config, readVersion } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { MAY_PASS, ServiceError } from '../core/errors.ts';
+import { isSameProject } from '../core/project-ref.ts';
 import { TemporaryError } from '../program.ts';
 import { keyField } from '../records/account-keys.ts';
 import type { Account } from '../records/accounts.ts';
 import type { SkippedRows } from '../service/call.ts';
 import { createService, type Service } from '../service/client.ts';
-import { listProjects } from '../service/projects.ts';
+import { listProjects, type Project } from '../service/projects.ts';
 import { createSealer, SealError, type WorkspaceSealer } from '../store/sealer.ts';
 import type { Store } from '../store/store.ts';
 import type { Configuration } from './configuration.ts';
@@ -30,17 +31,19 @@ export async function projectFaults(
     version: readVersion(),
     clock: systemClock,
   });
-  const read = new Map<string, Promise<Set<string> | undefined>>();
+  const read = new Map<string, Promise<Project[] | undefined>>();
   try {
     const faults: Fault[] = [];
-    for (const { path, account, permalink } of namedIn(wanted, today)) {
+    for (const { path, account, project } of namedIn(wanted, today)) {
       const meant = keys.filter(({ name }) => account === undefined || account === name);
       for (const key of meant)
-        if (!read.has(key.name)) read.set(key.name, permalinksOf(service, key, sealer));
+        if (!read.has(key.name)) read.set(key.name, listReadable(service, key, sealer));
       const known = await Promise.all(meant.map(({ name }) => read.get(name)));
-      const isMissing = known.length > 0 && known.every((permalinks) => permalinks?.has(permalink) === false);
+      const isMissing =
+        known.length > 0 &&
+        known.every((listed) => listed?.some((one) => isSameProject(one, project)) === false);
       const where = account ?? 'any account';
-      faults.push([path, isMissing && `There is no project ${permalink} in ${where}.`]);
+      faults.push([path, isMissing && `There is no project ${project.permalink} in ${where}.`]);
     }
     return faults;
   } finally {
@@ -56,17 +59,17 @@ function namedIn(wanted: Configuration, today: Configuration) {
       const before = today[section]?.[id];
       const isSame = before?.account === account && isDeepStrictEqual(before?.project, project);
       if (project === undefined || isSame) return [];
-      return [{ path: [section, id, 'project', 'permalink'], account, permalink: project.permalink }];
+      return [{ path: [section, id, 'project', 'permalink'], account, project }];
     }),
   );
 }
 
 /** Undefined where the key does not work, for then all that belongs to the account waits for one that does. */
-async function permalinksOf(
+async function listReadable(
   service: Service,
   key: Account,
   sealer: WorkspaceSealer,
-): Promise<Set<string> | undefined> {
+): Promise<Project[] | undefined> {
   const { name: account, email } = key;
   const skipped: SkippedRows[] = [];
   try {
@@ -76,7 +79,7 @@ async function permalinksOf(
       apiKey: await sealer.open(keyField(key), key.sealedKey),
     });
     const projects = await listProjects(client, { skipped });
-    return skipped.length > 0 ? undefined : new Set(projects.map(({ permalink }) => permalink));
+    return skipped.length > 0 ? undefined : projects;
   } catch (error) {
     if (error instanceof SealError) return undefined;
     if (!(error instanceof ServiceError)) throw error;

@@ -375,6 +375,17 @@ describe('a project that the account does not have', () => {
     '',
   ].join('\n');
 
+  test('is known by its identifier, also if its permalink was another when the file was written', async () => {
+    const { world } = await openConnected();
+    const identifier = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.identifier;
+    const renamed = WRITTEN.replace(
+      'permalink: storefront',
+      `permalink: storefrnt, identifier: ${identifier}`,
+    );
+    const { code, err } = await apply(world.config, renamed, '--dry-run');
+    expect([code, err]).toEqual([0, '']);
+  });
+
   test('is refused with its line, also in a dry run, and nothing is changed', async () => {
     const { world, url } = await openConnected();
     await world.restart(async () => {
