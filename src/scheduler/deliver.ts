@@ -91,23 +91,25 @@ async function wasBegun(workspace: Workspace, id: string): Promise<boolean> {
 }
 
 /** Oldest first, each with a name of its own in the thread. */
-type Replies = Iterable<readonly [name: string | number, message: Message]>;
+type Replies = ReadonlyArray<readonly [name: string | number, message: Message]>;
 
 /**
- * Posts replies, each once, until Slack allows none there. Posts none if threads are off in the channel, or the root is gone.
+ * Posts replies, each once, until Slack allows none there.
+ * @returns false if threads are off in the channel, Slack allows none, or the root is gone
  * @throws SlackFailure
  */
 export async function postReplies(
   workspace: Workspace,
   { id, ...thread }: Omit<Delivery, 'message'>,
   replies: Replies,
-): Promise<void> {
+): Promise<boolean> {
   const { channel, threadTs } = thread;
-  if (!threadTs || (await workspace.channels.get(channel)).threads === false) return;
+  if (!threadTs || (await workspace.channels.get(channel)).threads === false) return false;
   for (const [name, message] of replies) {
     const reply = { ...thread, id: `${id} ${name}`, message };
-    if (!(await sendReply(workspace, channel, () => deliver(workspace, reply)))) return;
+    if (!(await sendReply(workspace, channel, () => deliver(workspace, reply)))) return false;
   }
+  return true;
 }
 
 /**
@@ -156,37 +158,43 @@ interface ShownRoot {
  * @throws SlackFailure
  */
 export async function showThread(workspace: Workspace, thread: Thread): Promise<void> {
-  const { id, channel, replies, shown, save, ...sending } = thread;
-  const root = await showRoot(workspace, thread);
-  await postReplies(workspace, { ...sending, id, channel, threadTs: root.ts }, replies);
-  // Last, so that an edit that Slack refused is tried again until the replies tell the same.
-  if (root !== shown) await save(root);
+  const threadTs = await showRoot(workspace, thread);
+  await postReplies(workspace, { ...thread, threadTs }, thread.replies);
 }
 
-async function showRoot(workspace: Workspace, thread: Thread): Promise<ShownRoot> {
+/** Returns the root's `ts`, empty if it was deleted. */
+async function showRoot(workspace: Workspace, thread: Thread): Promise<string> {
   const { id, root: message, cause, shown, save } = thread;
   const version = hash('sha256', JSON.stringify(message), 'base64url');
-  if (shown?.hash === version) return shown;
+  if (shown?.hash === version) return shown.ts;
   const root = { ts: shown?.ts ?? '', cause, hash: version };
-  if (root.ts !== '' && (await editRoot(workspace, thread, root.ts))) return root;
-  if (shown?.cause === cause) return { ...root, ts: '' };
-  // The same name until its `ts` is saved, whatever it says by then.
-  const name = shown === undefined ? id : `${id} after ${shown.cause}`;
-  const { ts } = await post(workspace, { ...thread, id: name, message });
-  await save({ ...root, ts });
-  return { ...root, ts };
+  if (root.ts !== '' && !(await editRoot(workspace, thread, root))) root.ts = '';
+  if (root.ts === '' && shown?.cause !== cause) {
+    // The same name until its `ts` is saved, whatever it says by then.
+    const name = shown === undefined ? id : `${id} after ${shown.cause}`;
+    root.ts = (await post(workspace, { ...thread, id: name, message })).ts;
+  }
+  await save(root);
+  return root.ts;
 }
 
-/** False if somebody deleted the root. An edit that Slack refuses for good is left out. */
-async function editRoot(workspace: Workspace, thread: Thread, ts: string): Promise<boolean> {
-  const { channel, root, signal } = thread;
+/** False if somebody deleted the root. An edit that Slack refuses is told in the thread, else as a new message. */
+async function editRoot(
+  workspace: Workspace,
+  thread: Thread,
+  { ts, hash: version }: ShownRoot,
+): Promise<boolean> {
+  const { id, channel, root: message, replies, signal } = thread;
   try {
-    await workspace.slack.update({ channel, ts }, await nameExcluded(workspace, root), signal);
+    await workspace.slack.update({ channel, ts }, await nameExcluded(workspace, message), signal);
   } catch (error) {
     if (isMessageGone(error)) return false;
     if (isPlaceGone(error) || !isRefusal(error)) throw error;
     const fields = { event: 'message_refused', channel, reason: error.reason };
     workspace.log.warn(fields, 'Slack refused an edit');
+    const news = replies.length > 0 ? replies : ([[version, message]] as const);
+    if (!(await postReplies(workspace, { ...thread, threadTs: ts }, news)))
+      await deliver(workspace, { ...thread, id: `${id} ${version}`, message });
   }
   return true;
 }

@@ -124,7 +124,7 @@ async function postDigest(run: OccurrenceRun, reports: readonly Gathered[]): Pro
   const sending = { signal, possibleDuplicate: job.attempt > 1 };
   const { ts } = await deliver(workspace, { id, channel, message, ...sending });
   const thread = { id: `${id} reply`, channel, threadTs: ts, ...sending };
-  await postReplies(workspace, thread, threadMessages(reports, digest).entries());
+  await postReplies(workspace, thread, [...threadMessages(reports, digest).entries()]);
 }
 
 export function frameOf({ clock }: Workspace, digest: Digest, lateSince?: number): DigestFrame {

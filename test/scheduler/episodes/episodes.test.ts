@@ -12,10 +12,16 @@ const SUBJECT = {
   name: 'Storefront',
 } as const;
 
-async function note(world: TestWorld, kind: 'failure' | 'success', minute: number): Promise<void> {
+async function note(
+  world: TestWorld,
+  kind: 'failure' | 'success',
+  minute: number,
+  isQuiet?: boolean,
+): Promise<void> {
   const workspace = world.app.workspaces.open(TEAM);
   const at = Date.now() + minute * 60_000;
-  await noteOutcomes(workspace, SUBJECT, [{ kind, id: `${minute}`, at, lines: [`deploy ${minute}`] }]);
+  const outcome = { kind, id: `${minute}`, at, lines: [`deploy ${minute}`], isQuiet };
+  await noteOutcomes(workspace, SUBJECT, [outcome]);
 }
 
 const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
@@ -82,6 +88,24 @@ describe('an episode', () => {
       'Storefront recovered after 2 min and 2 failures.',
     ]);
     expect(replies(world)).toHaveLength(2);
+  });
+
+  test.for([
+    { error: 'edit_window_closed', isQuiet: true, threads: true },
+    { error: 'cant_update_message', isQuiet: false, threads: false },
+    { error: 'a_word_never_seen', isQuiet: true, threads: false },
+    { error: 'edit_window_closed', isQuiet: false, threads: true, reply: 'restricted_action_thread_locked' },
+  ])('whose message Slack does not let us edit is seen to end once with %j', async (row, { world }) => {
+    await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ threads: row.threads }));
+    await note(world, 'failure', 0);
+    const { ts } = root(world);
+    world.slack.fault({ method: 'chat.update', error: row.error });
+    if (row.reply !== undefined)
+      world.slack.fault({ method: 'chat.postMessage', error: row.reply, times: 1 });
+    await note(world, 'success', 2, row.isQuiet);
+    await note(world, 'success', 3, row.isQuiet);
+    const all = [...roots(world), ...world.slack.thread(TEAM, CHANNEL, ts)].map(({ text }) => text);
+    expect(all.filter((text) => text.includes('Storefront recovered after 2 min'))).toHaveLength(1);
   });
 
   test('has no replies where the channel wants none, and is edited', async ({ world }) => {
