@@ -59,6 +59,8 @@ export interface Activity {
   events: readonly ActivityEvent[];
   /** How many more the service listed that could not be read. */
   unread?: number;
+  /** How many more it listed that tell of a deployment once more. */
+  repeated?: number;
   /** Undefined where they were not requested or not given. */
   stats: ActivityStats | undefined;
 }
@@ -66,19 +68,59 @@ export interface Activity {
 /** `ActivityEvent`, which reads a hundred rows in a third of the time; made when it is first used, for it takes some milliseconds. */
 let compiledEvent: typeof ActivityEvent | undefined;
 
-/** The events of a range, by default the last seven days, and its statistics if wanted. API 4.9. */
+/**
+ * The events of a range, by default the last seven days, each deployment once, and its statistics if wanted. API 4.9.
+ * @param keepTwins for a reader that compares pages
+ */
 export async function getActivity(
   account: AccountClient,
-  { range, stats }: { range?: ActivityRange | undefined; stats?: boolean | undefined } = {},
+  {
+    range,
+    stats,
+    keepTwins = false,
+  }: { range?: ActivityRange | undefined; stats?: boolean | undefined; keepTwins?: boolean } = {},
   options?: ListOptions,
 ): Promise<Activity> {
   const query = { ...(range === undefined ? {} : { range }), ...(stats ? { include: 'stats' } : {}) };
   const operation = 'getActivity';
   const answer = await requestJson(account, Answer, { operation, path: ['activity'], query }, options);
   compiledEvent ??= z.compile(ActivityEvent);
-  const events = readRows(account, compiledEvent, answer.events, operation, options);
-  const unread = answer.events.length - events.length;
-  return { events, ...(unread === 0 ? {} : { unread }), stats: answer.stats };
+  const readable = readRows(account, compiledEvent, answer.events, operation, options);
+  const twins = keepTwins ? new Set() : findTwins(readable);
+  const events = readable.filter((event) => !twins.has(event));
+  const unread = answer.events.length - readable.length;
+  return {
+    events,
+    ...(unread === 0 ? {} : { unread }),
+    ...(twins.size === 0 ? {} : { repeated: twins.size }),
+    stats: answer.stats,
+  };
+}
+
+/** The service may report one deployment twice, moments apart. */
+const TWIN_MS = 10_000;
+const ENDED = /^deploy_completed$|_failed$/;
+
+/** The events of a page that tell of a deployment which another one tells already. @param page the latest first */
+export function findTwins(page: readonly ActivityEvent[]): Set<ActivityEvent> {
+  const latest = new Map<string, number>();
+  const ordered = page.toReversed().toSorted((one, other) => timeOf(one) - timeOf(other));
+  return new Set(
+    ordered.filter((event) => {
+      if (!ENDED.test(event.event)) return false;
+      const { project, user, properties } = event;
+      const servers = new Set(properties.servers.map((name) => name.toLowerCase()));
+      const id = project?.identifier || project?.permalink || project?.name;
+      const deployment = JSON.stringify([event.event, id, properties.end_ref, [...servers].toSorted(), user]);
+      const before = latest.get(deployment);
+      latest.set(deployment, timeOf(event));
+      return before !== undefined && timeOf(event) - before <= TWIN_MS;
+    }),
+  );
+}
+
+function timeOf({ created_at }: ActivityEvent): number {
+  return Date.parse(created_at);
 }
 
 /** The names in a list, or one name by itself. */

@@ -29,6 +29,14 @@ test('the feed without statistics is a list', async () => {
   expect(await getActivity(client.account, { range: 'today' })).toEqual({ events: [], stats: undefined });
 });
 
+test('a deployment that the service reports twice is one event, and the feed is as long as it was', async () => {
+  const twin = { ...EVENT, created_at: '2026-01-05T12:00:03Z' };
+  const other = { ...twin, user: 'Lee' };
+  await using wire = await startWire({ 'GET /acme/activity': [{ json: [other, twin, EVENT] }] });
+  await using client = openAccount(wire.origin);
+  expect(await getActivity(client.account)).toMatchObject({ events: [other, EVENT], repeated: 1 });
+});
+
 const WITH_STATS = 'GET /acme/activity?range=last_30_days&include=stats';
 const asked = { range: 'last_30_days', stats: true } as const;
 

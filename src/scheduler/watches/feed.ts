@@ -16,14 +16,14 @@ import {
   type WatchedChannel,
   watchedChannels,
 } from '../../records/watches.ts';
-import { type Activity, type ActivityEvent, getActivity } from '../../service/activity.ts';
+import { type Activity, type ActivityEvent, findTwins, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { isFailure } from '../../views/activity/chart.ts';
 import { newsCount, newsLine, type WatchedNews, watchMessages } from '../../views/watches/news.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Feed, PageContext } from '../schedules/polling.ts';
 import { advance, cursorAfter, markOf, projectKey } from './feed-cursor.ts';
-import { type FoundOutcome, findTwins, followOutcomes, isFollowed, isPlaced } from './news.ts';
+import { type FoundOutcome, followOutcomes, isFollowed, isPlaced } from './news.ts';
 
 const INTERVAL_MS = 60_000;
 /** API 4.9 (docs/service-api.md): seven days, so that neither a midnight elsewhere nor a pause of ours hides an event. */
@@ -49,7 +49,11 @@ export const WATCH_FEED: Feed<WatchedChannel, FeedPage> = {
   async fetch(client, signal) {
     const skipped: SkippedRows[] = [];
     const poll = signal === undefined ? {} : { signal, retries: 0 };
-    const { events, unread } = await getActivity(client, { range: RANGE }, { skipped, ...poll });
+    const { events, unread } = await getActivity(
+      client,
+      { range: RANGE, keepTwins: true },
+      { skipped, ...poll },
+    );
     return { events, skipped, ...(unread === undefined ? {} : { unread }) };
   },
   after: afterPage,

@@ -6,9 +6,6 @@ import type { ActivityEvent } from '../../service/activity.ts';
 import { isFailure, outcomeOf } from '../../views/activity/chart.ts';
 import { projectKey } from './feed-cursor.ts';
 
-/** The service may report one deployment twice, moments apart. */
-const TWIN_MS = 10_000;
-
 /** An event that belongs to an episode, and the watches that follow it. */
 export interface FoundOutcome {
   event: ActivityEvent;
@@ -86,24 +83,6 @@ function afterSuccess(servers: readonly FailingServer[], event: ActivityEvent): 
 function serversOf({ properties: { servers } }: ActivityEvent): string[] {
   const names = [...new Set(servers.map((name) => name.toLowerCase().slice(0, 200)))].slice(0, 100);
   return names.length === 0 ? [''] : names;
-}
-
-/** The events of a page that tell of a deployment which another one tells already. @param page the latest first */
-export function findTwins(page: readonly ActivityEvent[]): Set<ActivityEvent> {
-  const latest = new Map<string, number>();
-  const ordered = page.toReversed().toSorted((one, other) => timeOf(one) - timeOf(other));
-  return new Set(
-    ordered.filter((event) => {
-      const outcome = isFailure(event.event) ? 'failed' : outcomeOf(event.event);
-      if (outcome !== 'failed' && outcome !== 'succeeded') return false;
-      const { end_ref } = event.properties;
-      const servers = serversOf(event).toSorted();
-      const deployment = JSON.stringify([outcome, projectKey(event), end_ref, servers, event.user]);
-      const before = latest.get(deployment);
-      latest.set(deployment, timeOf(event));
-      return before !== undefined && timeOf(event) - before <= TWIN_MS;
-    }),
-  );
 }
 
 function timeOf({ created_at }: ActivityEvent): number {

@@ -83,8 +83,8 @@ export function chartOf(
 }
 
 /** True where the service cut the feed, so that its beginning is missing. */
-export function isTruncated({ events, unread = 0 }: Activity): boolean {
-  return events.length + unread >= MAX_EVENTS;
+export function isTruncated({ events, unread = 0, repeated = 0 }: Activity): boolean {
+  return events.length + unread + repeated >= MAX_EVENTS;
 }
 
 function figuresOf(query: ActivityAsk, activity: Activity, chart?: KnownBlock): KnownBlock[] {

@@ -53,6 +53,21 @@ describe('activity', () => {
     expect(shown).not.toContain('*Deployments*');
   });
 
+  test('activity counts a deployment once that the service reports twice', async ({ world }) => {
+    const deployment = { account: ACCOUNT, project: 'storefront', succeeded: false, endRef: 'twin001' };
+    const before = await ask(world, '/deckhand activity storefront stats');
+    const amount = Number(/(\d+) failed/.exec(before)?.[1] ?? 0);
+    for (const secondsAgo of [65, 62])
+      world.service.world.addDeployment({
+        ...deployment,
+        endedAt: Date.now() - secondsAgo * 1_000,
+        user: 'Kim',
+      });
+    const after = await ask(world, '/deckhand activity storefront stats');
+    expect(after).toContain(`${amount + 1} failed`);
+    expect(after.split('twin001')).toHaveLength(2);
+  });
+
   test('activity names the nearest project where there is none of that name', async ({ world }) => {
     expect(await ask(world, '/deckhand activity storefrnt')).toContain('Did you mean `storefront`?');
   });
