@@ -230,6 +230,8 @@ describe('what a person types', () => {
 
   test.each([
     ['BST', '`Europe/London` or `Asia/Dhaka`'],
+    ['wat', '`Africa/Lagos` or `Africa/Algiers`'],
+    ['PHT', '`Asia/Manila` or `Asia/Singapore`'],
     ['ist', '`Asia/Kolkata`, `Europe/Dublin` or `Asia/Jerusalem`'],
     ['EST', '`America/New_York`'],
     ['PST8PDT', '`America/Los_Angeles`'],
