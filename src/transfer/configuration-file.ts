@@ -102,7 +102,7 @@ function findBroken(document: Document.Parsed): Broken[] {
   const broken: Broken[] = [];
   visit(document, (_, node, path) => {
     if (path.length > 2 * MAX_DEPTH) return visit.SKIP;
-    const { range } = node as { range?: number[] };
+    const range = isNode(node) ? node.range : undefined;
     if (path.length === 2 * MAX_DEPTH) broken.push([range?.[0], TOO_DEEP]);
     if (isMap(node)) broken.push(...findBadNames(node.items));
     if (isAlias(node) || (isNode(node) && (node.anchor ?? node.tag) !== undefined))
@@ -142,7 +142,9 @@ function unknownIn(given: unknown, shape: FieldShape, path: Path = []): Path[] {
   if (properties === undefined && additionalProperties === undefined) return [];
   return Object.keys(given).flatMap((key) => {
     const isKnown = properties !== undefined && Object.hasOwn(properties, key);
-    const field = isKnown ? properties[key] : additionalProperties;
+    // The schema's check of records passes over this name.
+    const others = key === '__proto__' ? undefined : additionalProperties;
+    const field = isKnown ? properties[key] : others;
     return typeof field === 'object' ? unknownIn(given[key], field, [...path, key]) : [[...path, key]];
   });
 }
