@@ -248,8 +248,8 @@ test.each([
   ['a prototype', 'digests:', '__proto__: { digests: {} }\ndigests:', '__proto__: There is no such field.'],
   [
     'a prototype for a name',
-    'channels:',
-    'channels: { __proto__: {} } #',
+    'C0DEPLOYS:',
+    '__proto__: {}\n  C0DEPLOYS:',
     '__proto__: There is no such field.',
   ],
   ['a name that is a list', 'digests:', '? [1]\n: 2\ndigests:', 'A name has to be a word.'],
