@@ -1,6 +1,7 @@
 import type { EntityMetadata, HomeView } from '@slack/types';
 import type { KnownBlock, Message, ModalView, News } from '../../src/core/message.ts';
 import { mrkdwn } from '../../src/core/mrkdwn.ts';
+import { splitAnswer } from '../../src/views/blocks/lists.ts';
 import type { Page } from '../../src/views/public/pages.ts';
 
 /** Who writes the foreign texts of a sample: a usual service, one that says nothing, one that never ends, and the worst. */
@@ -99,6 +100,15 @@ export function subject<A extends unknown[]>(
         ),
       ),
   };
+}
+
+/** The same for an answer to one person, which is sent in parts if it is long. */
+export function answer<A extends unknown[]>(
+  build: (...given: A) => Message,
+  situations: Readonly<Record<string, (hand: Hand) => { [K in keyof A]: A[K] }>>,
+): Subject {
+  const split = (...given: A): Message[] => splitAnswer(build(...given));
+  return subject(Object.defineProperty(split, 'name', { value: build.name }), situations);
 }
 
 function shownIn(made: Made): Shown[] {

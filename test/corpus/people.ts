@@ -75,7 +75,7 @@ import {
   linkQuestionPage,
   privacyPage,
 } from '../../src/views/public/pages.ts';
-import { type Hand, type Subject, subject } from './hand.ts';
+import { answer, type Hand, type Subject, subject } from './hand.ts';
 import { ACCOUNT, ADA, accountKey, BEN, CHANNEL, NOW, place, profile, skipped, WORD } from './records.ts';
 
 const HOUR = 3_600_000;
@@ -261,7 +261,7 @@ function auditEntries(hand: Hand): AuditEntry[] {
 }
 
 export const PEOPLE: readonly Subject[] = [
-  subject(accountsMessage, { all: (hand) => [keys(hand), ACCOUNT, WORD] }),
+  answer(accountsMessage, { all: (hand) => [keys(hand), ACCOUNT, WORD] }),
   subject(chooseKeyMessage, {
     several: (hand) => [
       ACCOUNT,
@@ -277,7 +277,7 @@ export const PEOPLE: readonly Subject[] = [
     'one of my own': (hand) => [{ ...accountKey(hand, { purpose: 'mine' }), id: KEY_ID }, true],
     'the last one': (hand) => [{ ...accountKey(hand, { purpose: 'mine' }), id: KEY_ID }, false],
   }),
-  subject(claimsMessage, {
+  answer(claimsMessage, {
     unclaimed: (hand) => [
       [],
       {
@@ -462,10 +462,10 @@ export const PEOPLE: readonly Subject[] = [
     unbound: () => [{}],
   }),
   subject(auditMessage, {
-    'first page': (hand) => [auditEntries(hand), { size: 20, page: 0 }, true],
-    'second page': (hand) => [auditEntries(hand).slice(0, 1), { size: 20, page: 1, upTo: 'x' }, false],
+    'first page': (hand) => [auditEntries(hand), { size: 20, offset: 0 }, true],
+    'second page': (hand) => [auditEntries(hand).slice(0, 1), { size: 20, offset: 20, upTo: 'x' }, false],
   }),
-  subject(doctorMessage, {
+  answer(doctorMessage, {
     'all well': () => [[{ what: 'Slack', health: 'well' as const, said: 'The token works.' }]],
     'with problems': (hand) => [
       hand.list(

@@ -38,7 +38,7 @@ import { type Listed, timedList, timedModal, timeInputs } from '../../src/views/
 import { newsLine, watchMessages } from '../../src/views/watches/news.ts';
 import { watchListMessage, watchModal, watchWords } from '../../src/views/watches/watch.ts';
 import { DIGEST, NOTICES, WATCH } from '../views/records.ts';
-import { type Hand, type Subject, subject } from './hand.ts';
+import { answer, type Hand, type Subject, subject } from './hand.ts';
 import { chartData, run } from './projects.ts';
 import {
   ACCOUNT,
@@ -496,7 +496,7 @@ export const SCHEDULES: readonly Subject[] = [
       { account: ACCOUNT, lines: [], isTruncated: false, skipped: skipped(hand), word: WORD },
     ],
   }),
-  subject(invoicesMessage, {
+  answer(invoicesMessage, {
     some: (hand) => [
       ACCOUNT,
       hand.list(

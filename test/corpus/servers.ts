@@ -44,7 +44,7 @@ import {
 } from '../../src/views/servers/provisioning.ts';
 import { buildMessage, serverMessage } from '../../src/views/servers/server.ts';
 import { INTEGRATION } from '../views/records.ts';
-import { type Hand, type Subject, subject } from './hand.ts';
+import { answer, type Hand, type Subject, subject } from './hand.ts';
 import {
   ACCOUNT,
   ADA,
@@ -136,7 +136,7 @@ export const SERVERS: readonly Subject[] = [
     'a site': (hand) => [site(hand), serverTarget(hand)],
     'a machine': (hand) => [machine(hand), serverTarget(hand)],
   }),
-  subject(buildMessage, {
+  answer(buildMessage, {
     'with servers': (hand) => [
       ACCOUNT,
       place(hand),
@@ -226,7 +226,7 @@ export const SERVERS: readonly Subject[] = [
     'in the channel': (hand) => [hand.text('web-9'), true],
     'by direct message': (hand) => [hand.text('web-9'), false],
   }),
-  subject(hostingMessage, {
+  answer(hostingMessage, {
     all: (hand) => [
       ACCOUNT,
       hand.list([resource(hand), resource(hand, 1), resource(hand, 2)], (at) => resource(hand, at)),
@@ -253,8 +253,8 @@ export const SERVERS: readonly Subject[] = [
       },
     ],
   }),
-  subject(regionsMessage, { all: (hand) => [ACCOUNT, offer(hand).regions] }),
-  subject(sizesMessage, { all: (hand) => [ACCOUNT, offer(hand).sizes] }),
+  answer(regionsMessage, { all: (hand) => [ACCOUNT, offer(hand).regions] }),
+  answer(sizesMessage, { all: (hand) => [ACCOUNT, offer(hand).sizes] }),
   subject(betaMessage, {
     'off, for an admin': (hand) => [ACCOUNT, profile(hand), true, WORD],
     'off, for a member': (hand) => [ACCOUNT, profile(hand), false, WORD],

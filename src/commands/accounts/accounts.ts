@@ -15,8 +15,7 @@ export const accounts = defineCommand({
   async run(_, { workspace }) {
     const keys = await workspace.accounts.keys();
     const defaultName = await workspace.accounts.defaultName();
-    const parts = accountsMessage(keys, defaultName, workspace.word);
-    return { kind: 'several', replies: parts.map((message) => ({ kind: 'private', message })) };
+    return { kind: 'private', message: accountsMessage(keys, defaultName, workspace.word) };
   },
 });
 

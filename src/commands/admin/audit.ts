@@ -20,7 +20,10 @@ export const audit = defineCommand({
       .transform(Number)
       .refine((n) => Number.isInteger(n) && n >= 1 && n <= MAX_ON_PAGE, SIZE),
   }),
-  run: async ({ n }, context) => ({ kind: 'private', message: await pageOf({ size: n, page: 0 }, context) }),
+  run: async ({ n }, context) => ({
+    kind: 'private',
+    message: await pageOf({ size: n, offset: 0 }, context),
+  }),
   actions: [
     {
       actionId: 'audit:page',
@@ -33,8 +36,8 @@ export const audit = defineCommand({
 });
 
 async function pageOf(page: AuditPage, { workspace }: CommandContext): Promise<Message> {
-  const { upTo, size } = page;
-  const from = { offset: page.page * size, ...defined({ upTo }) };
+  const { upTo, size, offset } = page;
+  const from = { offset, ...defined({ upTo }) };
   const read = await workspace.audit.latest(size + 1, from);
   const entries = read.slice(0, size).map(({ entry }) => entry);
   return auditMessage(entries, { ...page, upTo: upTo ?? read[0]?.id }, read.length > size);

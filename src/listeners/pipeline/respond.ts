@@ -10,6 +10,7 @@ import { isPlaceGone, isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
+import { splitAnswer } from '../../views/blocks/lists.ts';
 import { context, workingMessage, workingWords } from '../../views/blocks/message.ts';
 import { notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -36,6 +37,14 @@ export async function say(context: CommandContext, reply: Spoken): Promise<void>
 
 /** By the response address where there is one, else as an ephemeral message, else by direct message. */
 export async function respondPrivately(
+  workspace: Pick<Workspace, 'slack'>,
+  caller: Caller,
+  message: Message,
+): Promise<void> {
+  for (const part of splitAnswer(message)) await respondPart(workspace, caller, part);
+}
+
+async function respondPart(
   { slack }: Pick<Workspace, 'slack'>,
   caller: Caller,
   message: Message,

@@ -3,8 +3,8 @@ import { bold, code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import { menu } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { inPages, inParts } from '../blocks/lists.ts';
-import { button, buttons, context, say } from '../blocks/message.ts';
+import { inPages, listBlocks } from '../blocks/lists.ts';
+import { button, buttons, context, headed, say } from '../blocks/message.ts';
 
 const HEALTH = {
   ok: ':white_check_mark: works',
@@ -22,9 +22,8 @@ export function accountsMessage(
   keys: readonly Account[],
   defaultName: string | undefined,
   word: string,
-): Message[] {
-  if (keys.length === 0)
-    return [say(`No account is connected. An admin can run ${code(`${word} connect`)}.`)];
+): Message {
+  if (keys.length === 0) return say(`No account is connected. An admin can run ${code(`${word} connect`)}.`);
   const names = [...new Set(keys.map(({ name }) => name))];
   const lines = names.flatMap((name) => {
     const isDefault = name === defaultName ? '  _default_' : '';
@@ -33,9 +32,9 @@ export function accountsMessage(
     );
     return [`${bold(name)}${isDefault}`, ...own.map(keyLine)];
   });
-  return inParts(
+  return headed(
     'Connected accounts',
-    lines,
+    ...listBlocks(lines),
     context(
       `Add ${code('--account <name>')} to a command to use an account other than the default. ${code(`${word} connect <account>`)} connects a key of your own.`,
     ),

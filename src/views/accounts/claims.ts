@@ -5,8 +5,6 @@ import { menu } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, buttons, context, say, section } from '../blocks/message.ts';
 
-const MOST = 40;
-
 /** The person who asks, the account, the slash word, and the names that the account's events hold. */
 interface ClaimReader {
   account: string;
@@ -59,17 +57,12 @@ function nameMenu(account: string, names: readonly string[]): KnownBlock[] {
 
 function claimRows(account: string, claims: readonly Claim[]): KnownBlock[] {
   if (claims.length === 0) return [];
-  const rows = claims.slice(-MOST).map((claim) => {
+  const rows = claims.map((claim) => {
     const { name, user, at } = claim;
     return section(
       truncate(`${bold(name, 100)} is <@${user}>, since ${dateOnly(at)}`, LIMITS.sectionText),
       button('Release', `me:release#${user}`, { value: { account, user, at } }),
     );
   });
-  const left = claims.length - rows.length;
-  const more = left === 0 ? '' : `, the newest ${MOST} listed`;
-  return [
-    ...rows,
-    context(`${count(claims.length, 'claimed name')} at ${code(account)}${more}. Admins see them all.`),
-  ];
+  return [...rows, context(`${count(claims.length, 'claimed name')} at ${code(account)}.`)];
 }

@@ -1,7 +1,7 @@
 import type { Button } from '@slack/types';
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { beginningOf, bold, code, count, firstOf, mrkdwn, sanitize, timeOnly } from '../../core/mrkdwn.ts';
+import { beginningOf, bold, code, count, mrkdwn, sanitize, timeOnly } from '../../core/mrkdwn.ts';
 import { isSameProject, type ProjectKey, ProjectRef } from '../../core/project-ref.ts';
 import { ACTIVITY_RANGES, type Activity, type ActivityEvent } from '../../service/activity.ts';
 import { dayName, dayOf } from '../blocks/days.ts';
@@ -107,6 +107,9 @@ export function feedBlocks(events: readonly ActivityEvent[], zone: string): Know
   });
 }
 
+/** More are counted. */
+const MAX_SERVERS = 10;
+
 /**
  * One line an event: how it ended, when, where, what, which revision, on which servers, by whom.
  * @param who mrkdwn for a person's name at the service
@@ -125,8 +128,9 @@ export function eventLine(
     mrkdwn(event.event.replaceAll('_', ' '), 30),
   ];
   if (revision) parts.push(revision);
-  const names = event.properties.servers.map((server) => mrkdwn(server, 24));
-  if (names.length > 0) parts.push(`on ${firstOf(names, 3)}`);
+  const { servers } = event.properties;
+  if (servers.length > MAX_SERVERS) parts.push(`on ${servers.length} servers`);
+  else if (servers.length > 0) parts.push(`on ${servers.map((server) => mrkdwn(server, 24)).join(', ')}`);
   if (by) parts.push(by);
   return parts.join('  ');
 }

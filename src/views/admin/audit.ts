@@ -3,17 +3,19 @@ import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
 import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { AuditEntry } from '../../records/audit.ts';
-import { listBlocks } from '../blocks/lists.ts';
+import { inPages, listBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, headed, say } from '../blocks/message.ts';
 
 export const MAX_ON_PAGE = 50;
+/** Characters of a page. */
+const ROOM = 9_000;
 
 /** One page of the log, as its buttons carry it. */
 export const AuditPage = z.object({
   /** Entries on a page. */
   size: z.int().min(1).max(MAX_ON_PAGE),
-  /** From 0, the newest. */
-  page: z.int().min(0).max(10_000),
+  /** Number of newer entries, from `upTo` on. */
+  offset: z.int().min(0).max(100_000),
   /** The newest entry of the first page, so that later entries do not shift the pages. */
   upTo: z.string().max(100).optional(),
 });
@@ -22,14 +24,23 @@ export type AuditPage = z.infer<typeof AuditPage>;
 const SIGNS = { done: ':white_check_mark:', refused: ':no_entry:', failed: ':x:' } as const;
 
 export function auditMessage(entries: readonly AuditEntry[], at: AuditPage, hasMore: boolean): Message {
-  if (entries.length === 0 && at.page === 0) return say('The audit log is empty.');
-  const turn = (label: string, page: number): Button =>
-    button(label, `audit:page#${page}`, { value: { ...at, page } });
+  const { size, offset } = at;
+  if (entries.length === 0 && offset === 0) return say('The audit log is empty.');
+  const turn = (label: string, to: number): Button =>
+    button(label, `audit:page#${to}`, { value: { ...at, offset: to } });
+  // A page of very long entries ends earlier, and the next begins there.
+  const [lines = [], ...rest] = inPages(entries.map(lineOf), { room: ROOM }, ({ length }) => length + 1);
+  const end = offset + lines.length;
   return headed(
     'Who did what',
-    ...listBlocks(entries.map(lineOf)),
-    ...buttons(at.page > 0 && turn('Newer', at.page - 1), hasMore && turn('Older', at.page + 1)),
-    context(`Page ${at.page + 1}. Kept for 400 days.`),
+    ...listBlocks(lines),
+    ...buttons(
+      offset > 0 && turn('Newer', Math.max(0, offset - size)),
+      (hasMore || rest.length > 0) && turn('Older', end),
+    ),
+    context(
+      `${lines.length === 0 ? 'No older entries' : `Entries ${offset + 1} to ${end}`}. Kept for 400 days.`,
+    ),
   );
 }
 

@@ -26,5 +26,5 @@ export function doctorMessage(findings: readonly Finding[]): Message {
   const title =
     faults > 0 ? `${count(faults, 'problem')} found` : isAllWell ? 'Everything works' : 'Nothing is broken';
   const lines = findings.map(({ what, health, said }) => `${MARKS[health]} *${what}*  ${said}`);
-  return headed(title, ...listBlocks(lines, 'more'));
+  return headed(title, ...listBlocks(lines));
 }

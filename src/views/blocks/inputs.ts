@@ -4,6 +4,7 @@ import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { sanitize, truncate } from '../../core/mrkdwn.ts';
 import { LIMITS } from './limits.ts';
+import { inPages } from './lists.ts';
 import { plainText, say } from './message.ts';
 
 interface FieldSpec {
@@ -77,9 +78,27 @@ export function selectInput(
   spec: ChoiceSpec,
   type: 'static_select' | 'radio_buttons' = 'static_select',
 ): InputBlock {
-  const options = optionsOf(spec.choices);
-  const initial_option = options.find(({ value }) => value === spec.initial);
-  return input(field, label, spec, { type, options, ...defined({ initial_option }) });
+  const initial = spec.choices.find(({ value }) => value === spec.initial);
+  const initial_option = initial && optionOf(initial);
+  const chosen = defined({ initial_option });
+  return type === 'static_select'
+    ? input(field, label, spec, { type, ...menuOptions(spec.choices), ...chosen })
+    : input(field, label, spec, { type, options: optionsOf(spec.choices), ...chosen });
+}
+
+/** Slack takes 100 options, or 100 groups of them. */
+function menuOptions(choices: readonly Choice[]) {
+  if (choices.length <= LIMITS.options) return { options: optionsOf(choices) };
+  const groups = inPages(choices, { most: LIMITS.options }).slice(0, LIMITS.options);
+  return {
+    option_groups: groups.map((group, at) => {
+      const first = at * LIMITS.options;
+      return {
+        label: plainText(`${first + 1} to ${first + group.length}`, LIMITS.optionText),
+        options: optionsOf(group),
+      };
+    }),
+  };
 }
 
 /** A menu of the conversations that the person is in; Slack chooses the one they are in now, where there is one. */

@@ -1,12 +1,12 @@
 import type { DataTableBlock, TableBlock } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, linesWithin, sanitize } from '../../core/mrkdwn.ts';
+import { code, sanitize } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { LIMITS } from './limits.ts';
-import { context, headed, say, section } from './message.ts';
+import { context, say, section } from './message.ts';
 
-/** Slack refuses messages whose blocks hold much over 13,000 characters: three sections, or a table, leave room for more. */
-const MAX_SECTIONS = 3;
+/** Slack refuses messages whose blocks hold much over 13,000 characters: a table leaves room for more. */
+const MAX_BLOCKS_TEXT = 12_000;
 const MAX_TABLE_TEXT = 8_000;
 const MAX_CELL = 120;
 /** A table with more rows has pages of so many. */
@@ -44,35 +44,46 @@ export function packed(lines: readonly string[], room: number = LIMITS.sectionTe
   return pages.map((page) => page.join('\n'));
 }
 
-/** Lines of safe mrkdwn in as few sections as hold them, with "and N more" where these are not enough. */
-export function listBlocks(lines: readonly string[], noun?: string): KnownBlock[] {
-  const pages = inPages(lines, { room: LIMITS.sectionText }, ({ length }) => length + 1);
-  const rest = pages.splice(MAX_SECTIONS - 1).flat();
-  const last = rest.length === 0 ? [] : [linesWithin(rest, LIMITS.sectionText, noun)];
-  return [...pages.map((page) => page.join('\n')), ...last].map((text) => section(text));
+/** Lines of safe mrkdwn in as few sections as hold them. */
+export function listBlocks(lines: readonly string[]): KnownBlock[] {
+  return packed(lines).map((text) => section(text));
 }
 
-/**
- * A list in as many messages as hold all its lines.
- * @param notes stand under the last
- */
-export function inParts(title: string, lines: readonly string[], ...notes: KnownBlock[]): Message[] {
-  const parts = inPages(packed(lines), { most: MAX_SECTIONS });
-  return parts.map((texts, at) =>
-    headed(
-      at === 0 ? title : `${title}, part ${at + 1}`,
-      ...texts.map((text) => section(text)),
-      ...(at === parts.length - 1 ? notes : []),
-    ),
-  );
+/** A long answer in as many messages as Slack takes: nothing of it is left out. */
+export function splitAnswer(message: Message): Message[] {
+  const { text, blocks } = message;
+  const parts: KnownBlock[][] = [];
+  let left = 0;
+  for (const block of blocks) {
+    const length = isTable(block) ? MAX_TABLE_TEXT : JSON.stringify(block).length;
+    const part = parts.at(-1);
+    const isFull = length > left || part?.length === LIMITS.blocksInMessage;
+    if (part === undefined || isFull || (isTable(block) && part.some(isTable))) {
+      parts.push([block]);
+      left = MAX_BLOCKS_TEXT - length;
+    } else {
+      part.push(block);
+      left -= length;
+    }
+  }
+  if (parts.length <= 1) return [message];
+  return parts.map((part, at) => ({
+    text: at === 0 ? text : `${text}, part ${at + 1}`,
+    blocks: part,
+  }));
+}
+
+/** A message holds one. */
+function isTable({ type }: KnownBlock): boolean {
+  return type === 'table' || type === 'data_table';
 }
 
 /** By its title; to the left where nothing else is said. */
 type Column = string | { title: string; align?: 'right' };
 
 /**
- * A table of foreign text with a cell for each column, as many rows as Slack takes and "and N more" under it. A long one
- * can be sorted and has pages. A message holds one.
+ * A table of foreign text with a cell for each column, or several if Slack takes not all rows in one. A long one can be
+ * sorted and has pages. A message holds one: `splitAnswer` and the thread of a test give each its own.
  * @param caption what the rows are; may be foreign
  */
 export function table(
@@ -80,28 +91,27 @@ export function table(
   columns: readonly Column[],
   rows: ReadonlyArray<readonly string[]>,
 ): KnownBlock[] {
-  const shown: string[][] = [];
-  let used = 0;
-  for (const row of rows.slice(0, LIMITS.tableRows - 1)) {
-    const cells = row.map((cell) => sanitize(cell, MAX_CELL));
-    used += cells.join('').length;
-    if (used > MAX_TABLE_TEXT) break;
-    shown.push(cells);
-  }
+  const cells = rows.map((row) => row.map((cell) => sanitize(cell, MAX_CELL)));
+  const pages = inPages(
+    cells,
+    { most: LIMITS.tableRows - 1, room: MAX_TABLE_TEXT },
+    (row) => row.join('').length,
+  );
+  return pages.map((page) => tableBlock(caption, columns, page));
+}
+
+function tableBlock(
+  caption: string,
+  columns: readonly Column[],
+  shown: readonly string[][],
+): TableBlock | DataTableBlock {
   const heads = columns.map((column) => (typeof column === 'string' ? { title: column } : column));
-  const cells = [heads.map(({ title }) => title), ...shown].map((row) =>
+  const rows = [heads.map(({ title }) => title), ...shown].map((row) =>
     row.map((text) => ({ type: 'raw_text' as const, text })),
   );
-  const block: TableBlock | DataTableBlock =
-    rows.length > PAGE
-      ? { type: 'data_table', caption: sanitize(caption, MAX_CELL), page_size: PAGE, rows: cells }
-      : {
-          type: 'table',
-          column_settings: heads.map(({ align }) => ({ align: align ?? 'left' })),
-          rows: cells,
-        };
-  const left = rows.length - shown.length;
-  return left === 0 ? [block] : [block, context(`_and ${left} more_`)];
+  if (shown.length > PAGE)
+    return { type: 'data_table', caption: sanitize(caption, MAX_CELL), page_size: PAGE, rows };
+  return { type: 'table', column_settings: heads.map(({ align }) => ({ align: align ?? 'left' })), rows };
 }
 
 /** What was posted, where that is all. */

@@ -83,7 +83,9 @@ function holding(element: InputBlock['element'], value: string | string[]): Inpu
       return { ...element, initial_value: String(value) };
     case 'static_select':
     case 'radio_buttons': {
-      const option = element.options?.find((candidate) => candidate.value === value);
+      const groups = element.type === 'static_select' ? element.option_groups : undefined;
+      const options = groups?.flatMap((group) => group.options) ?? element.options;
+      const option = options?.find((candidate) => candidate.value === value);
       return option === undefined ? element : { ...element, initial_option: option as PlainTextOption };
     }
     case 'timepicker':

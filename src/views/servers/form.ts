@@ -139,7 +139,6 @@ function choicesOf<T extends { slug: string }>(items: readonly T[], textOf: (ite
   const bySlug = new Map(items.map((item) => [item.slug, item]));
   return [...bySlug]
     .filter(([slug]) => slug !== '' && slug.length <= LIMITS.optionValue)
-    .slice(0, LIMITS.options)
     .map(([slug, item]) => ({ value: slug, text: textOf(item), description: slug }));
 }
 

@@ -1,9 +1,9 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, dateTime, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { HostedResource, Region, Size } from '../../service/hosted-resources.ts';
 import { menu } from '../blocks/inputs.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { table } from '../blocks/lists.ts';
+import { listBlocks, table } from '../blocks/lists.ts';
 import { button, buttons, context, headed, header, say, section } from '../blocks/message.ts';
 import { money, monthly } from '../blocks/money.ts';
 import { type Fact, factLines, statusIcon, statusWords } from './server.ts';
@@ -114,7 +114,7 @@ function factsOf({ resource, currency }: ResourceView): Fact[] {
 export function regionsMessage(account: string, regions: readonly Region[]): Message {
   if (regions.length === 0) return say(`The account ${code(account)} can choose no region right now.`);
   const lines = regions.map(({ slug, name }) => `${bold(name)}  ${code(slug)}`);
-  return headed('Regions for managed servers', section(linesWithin(lines, LIMITS.sectionText)));
+  return headed('Regions for managed servers', ...listBlocks(lines));
 }
 
 export function sizesMessage(account: string, sizes: readonly Size[]): Message {

@@ -1,10 +1,9 @@
 import type { Button } from '@slack/types';
 import type { Message } from '../../core/message.ts';
-import { beginningOf, bold, code, count, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import { beginningOf, bold, code, count, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { Project } from '../../service/projects.ts';
 import type { BuildConfiguration, Server } from '../../service/servers.ts';
-import { LIMITS } from '../blocks/limits.ts';
 import { listBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, linkButton, section } from '../blocks/message.ts';
 
@@ -137,12 +136,9 @@ export function buildMessage(
     text: `${kind} of ${mrkdwn(project.name)}: ${count(versions.length, 'package')}, ${count(servers.length, 'server')}`,
     blocks: [
       header(`${kind} of ${sanitize(project.name, 80)}`),
-      section(
-        linesWithin(versions, LIMITS.sectionText, 'more languages and tools') ||
-          'No languages or tools are set.',
-      ),
+      ...listBlocks(versions.length === 0 ? ['No languages or tools are set.'] : versions),
       section(servers.length === 0 ? '*No servers* use it.' : `*${count(servers.length, 'server')}*`),
-      ...listBlocks(servers.map(serverLine), 'more servers'),
+      ...listBlocks(servers.map(serverLine)),
       context(
         `Identifier ${code(configuration.identifier)}`,
         `project ${code(project.permalink)}`,

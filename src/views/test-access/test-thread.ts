@@ -10,7 +10,7 @@ import { outcomeOf, outcomeWords, passed, statusWord, type TestView } from './te
 
 /** So many failing items have a reply of their own with a button; the others are listed, with their reasons. */
 const MAX_FAILING = 50;
-/** More results than these are in a table, as far as it has rows. */
+/** More results than these are in a table. */
 const MAX_WITHOUT_TABLE = 10;
 /** Of a section, without the words before the first item. */
 const ROOM = LIMITS.sectionText - 60;
@@ -30,8 +30,8 @@ export function newsOf(
   const failing = items.filter(isFailing);
   const own = failing.slice(0, MAX_FAILING).map(news);
   if (!hasEnded(run)) return own;
-  const isTable = items.length > MAX_WITHOUT_TABLE && items.length < LIMITS.tableRows;
-  return [...(isTable ? [tableNews(items)] : []), ...own, ...listedNews(failing.slice(MAX_FAILING))];
+  const all = items.length > MAX_WITHOUT_TABLE ? tableNews(items) : [];
+  return [...all, ...own, ...listedNews(failing.slice(MAX_FAILING))];
 }
 
 /** The first reply: how long the run takes, and how long one usually takes; at the end how it ended and how long it took. */
@@ -84,12 +84,15 @@ function newsOfItem(target: Target, item: Item): News {
 }
 
 /** All results, with pages and to be sorted. */
-function tableNews(items: readonly Item[]): News {
+function tableNews(items: readonly Item[]): News[] {
   const rows = items.map(({ title, status, message }) =>
     status === 'ok' ? [title, 'reachable', ''] : [title, 'unreachable', message ?? ''],
   );
-  const said = `All ${items.length} results`;
-  return { key: 'reachable', message: say(said, ...table('Results', ['Tested', 'Result', 'Reason'], rows)) };
+  const tables = table('Results', ['Tested', 'Result', 'Reason'], rows);
+  return tables.map((block, at) => {
+    const part = at === 0 ? '' : `, part ${at + 1}`;
+    return { key: `reachable${at}`, message: say(`All ${items.length} results${part}`, block) };
+  });
 }
 
 /** Failing items without a reply of their own: nothing of them is left out. */

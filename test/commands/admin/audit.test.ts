@@ -70,6 +70,22 @@ describe('audit', () => {
     await world.slack.until(() => shown().includes('change 7'));
   });
 
+  it('leaves out none of a page’s entries if they are very long', async () => {
+    const { audit } = world.app.workspaces.open(TEAM);
+    for (let n = 1; n <= 50; n += 1) {
+      await clock.advance(1);
+      await audit.record({ who: PEOPLE.admin, what: `change ${n}`, target: '&'.repeat(120), result: 'done' });
+    }
+    const seen = new Set(changesIn(await ask(world, '/deckhand audit 50', 'admin')));
+    while (seen.size < 50) {
+      const before = shown();
+      expect(before).not.toContain(' more');
+      await turn('Older');
+      await world.slack.until(() => shown() !== before);
+      for (const change of changesIn(shown())) seen.add(change);
+    }
+  });
+
   it('keeps entries for 400 days', async () => {
     const { audit } = world.app.workspaces.open(TEAM);
     await audit.record({ who: PEOPLE.admin, what: 'x', result: 'done' });

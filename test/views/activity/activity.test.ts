@@ -41,7 +41,12 @@ describe('an event', () => {
     [
       'many servers',
       { properties: { end_ref: null, servers: ['a', 'b', 'c', 'd', 'e'] } },
-      'on a, b, c, and 2 more',
+      'on a, b, c, d, e',
+    ],
+    [
+      'very many servers',
+      { properties: { end_ref: null, servers: Array.from({ length: 40 }, (_, at) => `web-${at}`) } },
+      'on 40 servers',
     ],
     ['markup', { user: '<!channel>' }, 'by &lt;!channel&gt;'],
   ])('%s', (_what, change, expected) => {

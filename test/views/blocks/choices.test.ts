@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
-import { menu, menuTarget } from '../../../src/views/blocks/inputs.ts';
+import { menu, menuTarget, selectInput } from '../../../src/views/blocks/inputs.ts';
+import { modal, refill } from '../../../src/views/blocks/modal.ts';
 import { chooseProjectMessage } from '../../../src/views/projects/projects.ts';
+import { expectAccepted } from '../../support/accepted.ts';
 import { hostileText } from '../../support/hostile.ts';
 
 const key = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 });
@@ -35,6 +37,16 @@ describe('menus in messages', () => {
     expect(checkMessageBlocks(blocks)).toEqual([]);
     expect(menuTarget(blocks[1]?.block_id ?? '')).toEqual({ run: 'test --account acme' });
     expect(JSON.stringify(blocks)).toContain(amount > 100 ? 'external_select' : 'static_select');
+  });
+
+  it('in a form hold more than a hundred choices, and keep the one that was chosen', () => {
+    const choices = Array.from({ length: 250 }, (_, at) => ({ value: `size-${at}`, text: `Size ${at}` }));
+    const form = modal('server.add', 'Add', { submit: 'Add' }, [selectInput('size', 'Size', { choices })]);
+    expectAccepted(form);
+    const text = JSON.stringify(form);
+    for (const { value } of choices) expect(text).toContain(`"${value}"`);
+    const [block] = refill(form, { size: 'size-249' }, []).blocks;
+    expect(block).toMatchObject({ element: { initial_option: { value: 'size-249' } } });
   });
 
   it('ask for words where no permalink fits into a menu', () => {

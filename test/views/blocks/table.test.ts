@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { listBlocks, table } from '../../../src/views/blocks/lists.ts';
+import { listBlocks, splitAnswer, table } from '../../../src/views/blocks/lists.ts';
+import { headed, section } from '../../../src/views/blocks/message.ts';
 
 describe('long lists', () => {
   it('shows every row of a short table and nothing more', () => {
@@ -17,22 +18,26 @@ describe('long lists', () => {
     ]);
   });
 
-  it('cuts a table with as many more as are left', () => {
-    const blocks = table(
+  const textOf = (value: unknown): string => JSON.stringify(value);
+
+  it('leaves out nothing, and a message holds one table', () => {
+    const names = Array.from({ length: 250 }, (_, at) => `row ${at}.`);
+    const tables = table(
       'Names',
-      [{ title: 'Name' }],
-      Array.from({ length: 250 }, (_, at) => [`row ${at}`]),
+      ['Name'],
+      names.map((name) => [name]),
     );
-    expect(JSON.stringify(blocks)).toContain('row 98');
-    expect(JSON.stringify(blocks[1])).toContain('and 151 more');
+    const parts = splitAnswer(headed('All names', ...tables, section('The end.')));
+    expect(parts).toHaveLength(3);
+    for (const part of parts) expect(textOf(part).match(/data_table/g)).toHaveLength(1);
+    for (const name of [...names, 'The end.']) expect(textOf(parts)).toContain(name);
   });
 
-  it('keeps every line of a list that fits, and counts those that do not', () => {
-    const lines = Array.from({ length: 400 }, (_, at) => `line ${at} ${'x'.repeat(40)}`);
-    const text = JSON.stringify(listBlocks(lines));
-    const shown = text.match(/line \d+/g)?.length ?? 0;
-    expect(text).toContain(`and ${400 - shown} more`);
-    expect(listBlocks(lines.slice(0, 100))).toHaveLength(2);
-    expect(JSON.stringify(listBlocks(lines.slice(0, 100)))).not.toContain('more');
+  it('keeps every line, in as many messages as Slack takes', () => {
+    const lines = Array.from({ length: 400 }, (_, at) => `line ${at} ${'x'.repeat(400)}`);
+    const parts = splitAnswer(headed('Lines', ...listBlocks(lines)));
+    expect(textOf(parts).match(/line \d+/g)).toHaveLength(400);
+    for (const part of parts) expect(textOf(part.blocks).length).toBeLessThan(13_000);
+    expect(listBlocks(['one', 'two'])).toHaveLength(1);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Invoice } from '../../../src/service/invoices.ts';
+import { splitAnswer } from '../../../src/views/blocks/lists.ts';
 import { invoiceNotices, invoicesMessage, invoiceTitle } from '../../../src/views/invoices/invoices.ts';
 
 const PAID: Invoice = {
@@ -73,10 +74,12 @@ describe('the invoices', () => {
     ]);
   });
 
-  it('over a table’s size are counted', () => {
-    const many = Array.from({ length: 130 }, (_, at) => ({ ...PAID, number: at }));
-    expect(rowsOf(many)).toHaveLength(100);
-    expect(JSON.stringify(invoicesMessage('acme', many).blocks)).toContain('and 31 more');
+  it('over a table’s size have several messages', () => {
+    const many = Array.from({ length: 230 }, (_, at) => ({ ...PAID, number: 5_000 + at }));
+    const parts = splitAnswer(invoicesMessage('acme', many)).map((part) => JSON.stringify(part));
+    expect(parts).toHaveLength(3);
+    for (const part of parts) expect(part.match(/data_table/g)).toHaveLength(1);
+    for (const { number } of many) expect(parts.join()).toContain(`"${number}"`);
   });
 
   it('are said to be none', () => {

@@ -14,9 +14,10 @@ it('the thread of a run of 1,000 servers names each that fails in few replies, f
   const target = { account: 'acme', project: { permalink: 'storefront', name: 'Storefront' } };
   const run = { status: 'completed', completed_at: null, results: { servers } };
   const news = newsOf(target, run, 'compact');
-  expect(news.length).toBeLessThan(60);
+  expect(news.length).toBeLessThan(70);
   const all = JSON.stringify(news.map(({ message }) => message.blocks));
-  for (const { name, status } of servers) if (status === 'error') expect(all).toContain(`*${name}*`);
+  for (const { name, status } of servers)
+    expect(all).toContain(status === 'error' ? `*${name}*` : `"${name}"`);
   expect(all).toContain('refused 990');
   expect(all.split('Test this server again')).toHaveLength(51);
 });
