@@ -31,7 +31,8 @@ async function isCheckPlanned({ storeUrl }: Site, id: string): Promise<boolean> 
 
 async function hasRun({ storeUrl }: Site, id: string): Promise<boolean> {
   const rows = (await storedRows(storeUrl)).split('\n');
-  return rows.some((row) => row.includes(id) && row.includes('"outcome":"reachable"'));
+  // Both databases quote the JSON of a row, each in its own way.
+  return rows.some((row) => row.includes(id) && /outcome\W+reachable/.test(row));
 }
 
 function setServer({ service }: Site, n: number, status: 'ok' | 'error'): void {
