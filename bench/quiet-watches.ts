@@ -1,6 +1,6 @@
 import process from 'node:process';
-import { watchedChannels } from '../src/records/watches.ts';
-import { fromPage, newChannel, WATCH_FEED } from '../src/scheduler/watches/feed.ts';
+import type { Watch } from '../src/records/schedules.ts';
+import { ACTIVITY, fromPage, newFeed } from '../src/scheduler/watches/feed.ts';
 import type { ActivityEvent } from '../src/service/activity.ts';
 import { ACCOUNT, environment, freshFolder } from './support/deckhand.ts';
 import { startProgram } from './support/processes.ts';
@@ -19,16 +19,25 @@ export async function quietWatches(): Promise<void> {
   const world = await startProgram('bench/peers/world.ts');
   const rows: string[][] = [];
   try {
-    await seed(environment(world, store.storeUrl), async ({ store: documents, clock }) => {
-      const channels = watchedChannels(documents);
+    await seed(environment(world, store.storeUrl), async ({ feeds, schedules, clock }) => {
       const now = clock.now();
       const page = { events: Array.from({ length: EVENTS }, (_, at) => event(now - at * 60_000)) };
       for (let at = 0; at < A_WORKSPACE; at += 1) {
+        const place = { channel: `C${at}`, account: ACCOUNT };
         const id = `w${at}`;
         const state = { kind: 'active' } as const;
-        const watch = { id, requestId: id, mode: 'failures', setUpBy: 'U0ANN', setUpAt: now, state } as const;
-        const channel = { ...newChannel(`C${at}`, ACCOUNT), watches: [watch] };
-        await channels.put(`C${at} ${ACCOUNT}`, fromPage(channel, page, now));
+        const watch: Watch = {
+          kind: 'watch',
+          ...place,
+          id,
+          requestId: id,
+          mode: 'failures',
+          setUpBy: 'U0ANN',
+          setUpAt: now,
+          state,
+        };
+        await schedules.put(watch);
+        await feeds.update('watch', place, () => fromPage(newFeed(place, now), page, now));
       }
       for (const size of SIZES) rows.push(await measure(size));
 
@@ -45,9 +54,11 @@ export async function quietWatches(): Promise<void> {
       async function quietPoll(): Promise<void> {
         const answer = structuredClone(page);
         const context = { now, batch: 'b1', word: '/deckhand', mentions: new Map<string, string>() };
-        for (const { doc } of await channels.list())
-          if (JSON.stringify(WATCH_FEED.after(doc, answer, context)) !== JSON.stringify(doc))
-            throw new Error('it was quiet');
+        const followers = Map.groupBy(await schedules.list('watch'), ({ channel }) => channel);
+        for (const feed of await feeds.list('watch')) {
+          const after = ACTIVITY.after(feed, followers.get(feed.channel) ?? [], answer, context);
+          if (JSON.stringify(after) !== JSON.stringify(feed)) throw new Error('it was quiet');
+        }
       }
     });
   } finally {

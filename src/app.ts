@@ -23,19 +23,18 @@ import {
 import { createSocketReceiver } from './listeners/receivers/socket-receiver.ts';
 import { createRegistry } from './listeners/registry.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
-import { DIGESTS, digestJob } from './scheduler/digests/digest.ts';
+import { digestJob } from './scheduler/digests/digest.ts';
 import { EPISODE_WORK } from './scheduler/episodes/episodes.ts';
-import { GUARD_CHECKS, GUARD_OUTCOMES, GUARD_RUNS, GUARDS } from './scheduler/guards/guard.ts';
-import { INVOICE_FEED, INVOICE_NOTICES } from './scheduler/invoices/notices.ts';
+import { GUARD_CHECKS, GUARD_OUTCOMES, GUARD_RUNS } from './scheduler/guards/guard.ts';
+import { INVOICES } from './scheduler/invoices/notices.ts';
 import { OWNER_NOTICES } from './scheduler/schedules/notify-owner.ts';
-import { feedJobs } from './scheduler/schedules/polling.ts';
-import { reconcileJob, startSchedules } from './scheduler/schedules/reconcile-schedules.ts';
+import { defineSourceJobs } from './scheduler/schedules/polling.ts';
+import { RECONCILE, startSchedules } from './scheduler/schedules/reconcile-schedules.ts';
 import { ADD_SERVER } from './scheduler/servers/add-server.ts';
 import { FOLLOW_PROVISIONING } from './scheduler/servers/provisioning.ts';
 import { FOLLOW_SYNC } from './scheduler/servers/sync.ts';
 import { FOLLOW_TEST } from './scheduler/test-access/follow-test.ts';
-import { WATCH_FEED } from './scheduler/watches/feed.ts';
-import { WATCHES } from './scheduler/watches/schedule.ts';
+import { ACTIVITY } from './scheduler/watches/feed.ts';
 import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import { checkBotToken } from './slack/token-health.ts';
 import type { Web } from './slack/web.ts';
@@ -67,9 +66,6 @@ export const EVENT_TYPES: readonly string[] = [
   'function_executed',
 ];
 
-/** Every kind of schedule that pauses with its account. */
-const SCHEDULES = [DIGESTS, GUARDS, WATCHES, INVOICE_NOTICES];
-
 /** What is done in the background. @param startedAt milliseconds since the epoch */
 function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
   return [
@@ -86,11 +82,11 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     GUARD_RUNS,
     GUARD_CHECKS,
     GUARD_OUTCOMES,
-    reconcileJob(SCHEDULES),
+    RECONCILE,
     OWNER_NOTICES,
     EPISODE_WORK,
-    ...feedJobs(WATCH_FEED, WATCHES),
-    ...feedJobs(INVOICE_FEED, INVOICE_NOTICES),
+    ...defineSourceJobs(ACTIVITY),
+    ...defineSourceJobs(INVOICES),
   ];
 }
 
@@ -144,7 +140,7 @@ export function createApp(parts: AppParts) {
       if (token !== undefined)
         void checkBotToken({ token, web, health: tokenHealth, clock, signal: draining.signal });
       void chores.uninstalls.run();
-      void startSchedules(shared, SCHEDULES, draining.signal);
+      void startSchedules(shared, draining.signal);
       await receiver.start();
       return listener;
     },

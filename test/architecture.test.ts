@@ -93,7 +93,8 @@ const NEIGHBOURS: Readonly<Record<string, Readonly<Record<string, readonly strin
     digests: ['schedules'],
     guards: ['episodes', 'schedules', 'test-access'],
     invoices: ['schedules'],
-    schedules: ['episodes'],
+    // The table of kinds.
+    schedules: ['episodes', 'guards', 'invoices', 'watches'],
     // A workflow's step ends with the run that it started.
     'test-access': ['workflows'],
     watches: ['schedules'],
@@ -106,6 +107,7 @@ const NEIGHBOURS: Readonly<Record<string, Readonly<Record<string, readonly strin
     home: ['accounts', 'activity', 'episodes', 'schedules', 'test-access'],
     integrations: ['projects'],
     invoices: ['schedules'],
+    schedules: ['activity'],
     servers: ['projects'],
     unfurls: ['activity', 'projects', 'servers', 'test-access'],
     watches: ['activity', 'episodes', 'schedules'],

@@ -1,21 +1,6 @@
 import { z } from 'zod';
-import { ProjectRef } from '../core/project-ref.ts';
 import type { JobType } from '../jobs/jobs.ts';
-import type { WorkspaceStore } from '../store/store.ts';
 import { FailedItem } from './episodes.ts';
-import { createTimedSchedules, lastOccurrence, TimedSchedule } from './timed-schedules.ts';
-
-/** A project whose reachability is tested on a schedule; its channel hears of it only when something changes. */
-export const Guard = TimedSchedule.extend({
-  account: z.string(),
-  project: ProjectRef,
-  last: lastOccurrence(['reachable', 'unreachable']).optional(),
-});
-export type Guard = z.infer<typeof Guard>;
-
-export function createGuards(store: WorkspaceStore) {
-  return createTimedSchedules(store.collection('guards', Guard));
-}
 
 /** A test for a guard's occurrence; times are milliseconds since the epoch. */
 export const GuardCheck = z.object({

@@ -1,9 +1,13 @@
 import { z } from 'zod';
-import { type Clock, DAY_MS } from '../core/clock.ts';
-import type { Message } from '../core/message.ts';
+import type { Clock } from '../core/clock.ts';
+import { isSameOrNone, ProjectRef } from '../core/project-ref.ts';
+import { WATCH_MODES } from '../core/schedule-choices.ts';
+import { ZoneName } from '../core/time/zone.ts';
 import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
-import type { SkippedRows } from '../service/call.ts';
-import { Outcome, Subject } from './episodes.ts';
+import { ACTIVITY_RANGES } from '../service/activity.ts';
+import type { WorkspaceStore } from '../store/store.ts';
+import { Cadence, nextTimes } from './cadence.ts';
+import { WorkingHours } from './working-hours.ts';
 
 /**
  * Why a schedule posts nothing.
@@ -32,26 +36,196 @@ export type ScheduleState = z.infer<typeof ScheduleState>;
 
 export const ACTIVE = { kind: 'active' } as const satisfies ScheduleState;
 
-/** What digests, watches and invoice notices have in common, beside the record of their kind. */
-export interface Schedule<R = unknown> {
-  id: string;
-  /** What people call it: its id, or the account of invoice notices. */
-  name: string;
-  /** Its name and what it does; mrkdwn, e.g. "the guard of *Storefront* in `acme`, every hour". */
-  what: string;
+/** Fields of every schedule. Times are milliseconds since the epoch. */
+const Common = z.object({
+  /** Short, for people: `d7k2`. Unique among the schedules of its kind. */
+  id: z.string(),
+  /** The request that set it up, so that its repetition after a kill finds it. */
+  requestId: z.string(),
+  channel: z.string(),
+  setUpBy: z.string(),
+  setUpAt: z.number(),
+  state: ScheduleState,
+  /** When it was resumed or edited last; earlier occurrences do not count. */
+  activeSince: z.number().optional(),
+});
+
+/** How the latest occurrence ended. `missed`: Deckhand was down for too long, and nothing was done. */
+const LastOccurrence = z.object({
+  scheduledAt: z.number(),
+  at: z.number(),
+  outcome: z.enum(['posted', 'late', 'quiet', 'reachable', 'unreachable', 'snoozed', 'failed', 'missed']),
+  /** Mrkdwn of our own making. */
+  reason: z.string().optional(),
+});
+export type LastOccurrence = z.infer<typeof LastOccurrence>;
+
+/** Fields of digests and guards, which run by the clock. */
+const Timed = Common.extend({
+  cadence: Cadence,
+  zone: ZoneName,
+  snoozedUntil: z.number().optional(),
+  last: LastOccurrence.optional(),
+});
+
+/** A summary of the activity that is posted in a channel. */
+export const Digest = Timed.extend({
+  kind: z.literal('digest'),
+  /** Undefined: every connected account. */
+  account: z.string().optional(),
+  project: ProjectRef.optional(),
+  range: z.enum(ACTIVITY_RANGES),
+  /** Posts nothing without deployments. */
+  skipQuiet: z.boolean(),
+  /** The occurrence that no account has answered yet: since when they are asked, and how often in a row it was not found. */
+  noAnswer: z.object({ scheduledAt: z.number(), since: z.number(), notFound: z.number() }).optional(),
+});
+export type Digest = z.infer<typeof Digest>;
+
+/** Tests whether a project is reachable; its channel hears of it only when something changes. */
+export const Guard = Timed.extend({ kind: z.literal('guard'), account: z.string(), project: ProjectRef });
+export type Guard = z.infer<typeof Guard>;
+
+export type TimedSchedule = Digest | Guard;
+
+/** The latest that was posted, or why not; mrkdwn of our own making. */
+export const LastResult = z.object({ at: z.number(), said: z.string() });
+export type LastResult = z.infer<typeof LastResult>;
+
+/** Fields of watches and invoice notices, which follow a feed. */
+const Following = Common.extend({ account: z.string(), last: LastResult.optional() });
+
+/** Events name servers in their own words, which may be either. */
+const WatchedServer = z.object({ identifier: z.string(), name: z.string() });
+export type WatchedServer = z.infer<typeof WatchedServer>;
+
+/** Posts the events of an account in a channel. */
+export const Watch = Following.extend({
+  kind: z.literal('watch'),
+  /** Undefined: all projects of the account. */
+  project: ProjectRef.optional(),
+  /** Undefined: all servers. */
+  server: WatchedServer.optional(),
+  mode: z.enum(WATCH_MODES),
+  /** The Slack user whose own deployments alone it posts, by direct message. Undefined: everybody's, in a channel. */
+  person: z.string().optional(),
+  /** Until then it posts nothing. */
+  mutedUntil: z.number().optional(),
+  /** Events outside of them are kept. Undefined: it posts at any time. */
+  hours: WorkingHours.optional(),
+});
+export type Watch = z.infer<typeof Watch>;
+
+/** Posts new, paid and overdue invoices of an account in a channel. Its id is its `feedPlace`. */
+export const InvoiceNotices = Following.extend({ kind: z.literal('invoices') });
+export type InvoiceNotices = z.infer<typeof InvoiceNotices>;
+
+export const Schedule = z.discriminatedUnion('kind', [Digest, Guard, Watch, InvoiceNotices]);
+export type Schedule = z.infer<typeof Schedule>;
+export type ScheduleKind = Schedule['kind'];
+
+interface ScheduleByKind {
+  digest: Digest;
+  guard: Guard;
+  watch: Watch;
+  invoices: InvoiceNotices;
+}
+/** In the order of lists and messages. */
+const KINDS: readonly ScheduleKind[] = ['digest', 'guard', 'watch', 'invoices'];
+
+export type ScheduleOf<K extends ScheduleKind> = ScheduleByKind[K];
+
+/** A channel and an account: an account's news may go to several channels, and a channel may get those of several accounts. */
+export interface FeedPlace {
   channel: string;
-  setUpBy: string;
-  /** Undefined where it covers every connected account. */
-  account: string | undefined;
-  state: ScheduleState;
-  /** The command that resumes it, without the slash word. */
-  resume: string;
-  record: R;
+  account: string;
 }
 
-/** A channel may be sent news of several accounts, and an account's news go to several channels. */
-export function feedChannelId({ channel, account }: Pick<Schedule, 'channel' | 'account'>): string {
+export function feedPlace({ channel, account }: FeedPlace): string {
   return `${channel} ${account}`;
+}
+
+type ScheduleKey<K extends ScheduleKind> = { kind: K; id: string };
+
+/** Names the document of a schedule, so that ids are unique only within a kind. */
+function documentId({ kind, id }: ScheduleKey<ScheduleKind>): string {
+  return `${kind} ${id}`;
+}
+
+function isOfKind<K extends ScheduleKind>(schedule: Schedule, kind: K): schedule is ScheduleOf<K> {
+  return schedule.kind === kind;
+}
+
+export function createSchedules(store: WorkspaceStore) {
+  const stored = store.collection('schedules', Schedule);
+
+  async function all(): Promise<Schedule[]> {
+    const schedules = (await stored.list()).map(({ doc }) => doc);
+    return schedules.toSorted(
+      (one, other) => KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind) || one.setUpAt - other.setUpAt,
+    );
+  }
+
+  return {
+    async get<K extends ScheduleKind>(kind: K, id: string): Promise<ScheduleOf<K> | undefined> {
+      const schedule = await stored.get(documentId({ kind, id }));
+      return schedule !== undefined && isOfKind(schedule, kind) ? schedule : undefined;
+    },
+    /** All schedules, by kind, oldest first. */
+    all,
+    /** All schedules of a kind, oldest first. */
+    async list<K extends ScheduleKind>(kind: K): Promise<ScheduleOf<K>[]> {
+      return (await all()).filter((schedule) => isOfKind(schedule, kind));
+    },
+    /** Number of schedules of a kind that cannot be read. */
+    async countUnreadable(kind: ScheduleKind): Promise<number> {
+      const unreadable = await store.unreadable(['schedules']);
+      return unreadable.filter(({ id }) => id.startsWith(`${kind} `)).length;
+    },
+    put: (schedule: Schedule) => stored.put(documentId(schedule), schedule),
+    /** Returns undefined if the schedule was removed. */
+    async change<K extends ScheduleKind>(
+      key: ScheduleKey<K>,
+      change: (current: ScheduleOf<K>) => ScheduleOf<K>,
+    ): Promise<ScheduleOf<K> | undefined> {
+      const changed = await stored.update(documentId(key), (current) =>
+        current !== undefined && isOfKind(current, key.kind) ? change(current) : undefined,
+      );
+      return changed !== undefined && isOfKind(changed, key.kind) ? changed : undefined;
+    },
+    /** Returns false if the schedule was removed before. */
+    remove: (key: ScheduleKey<ScheduleKind>) => stored.delete(documentId(key)),
+  };
+}
+
+/** Next time of a digest or guard; undefined while it is paused. */
+export function nextOf(
+  { state, cadence, zone, snoozedUntil = 0 }: TimedSchedule,
+  now: number,
+): number | undefined {
+  if (state.kind !== 'active') return undefined;
+  // An occurrence at the very end of the snooze is carried out.
+  return nextTimes(cadence, zone, Math.max(now, snoozedUntil - 1), 1)[0];
+}
+
+/** True if the schedule posts nothing for now: paused or snoozed. */
+export function isAsleep(schedule: Schedule): boolean {
+  return (
+    schedule.state.kind === 'paused' || (schedule.kind === 'digest' && schedule.snoozedUntil !== undefined)
+  );
+}
+
+/** True for a watch of somebody's own deployments, which concerns nobody else. */
+export function isPersonal(schedule: Schedule): boolean {
+  return schedule.kind === 'watch' && schedule.person !== undefined;
+}
+
+type WatchSubject = Pick<Watch, 'project' | 'server' | 'person'>;
+
+/** True if two watches of a channel and account follow the same; a channel has one of them. */
+export function isSameSubject(one: WatchSubject, other: WatchSubject): boolean {
+  const isSameServer = one.server?.identifier.toLowerCase() === other.server?.identifier.toLowerCase();
+  return isSameOrNone(one.project, other.project) && isSameServer && one.person === other.person;
 }
 
 /** Changes of a workspace's schedules run one after the other, across replicas, under this key. */
@@ -71,55 +245,4 @@ export const RECONCILE_SCHEDULES: JobType<z.infer<typeof AccountsChanged>> = {
  */
 export async function accountsChanged({ jobs, clock }: { jobs: WorkspaceJobs; clock: Clock }): Promise<void> {
   await jobs.send(RECONCILE_SCHEDULES, { at: clock.now() });
-}
-
-export const StoredMessage = z.custom<Message>(
-  (value) => typeof value === 'object' && value !== null && 'text' in value && 'blocks' in value,
-);
-
-/** News of a channel, as it will be posted. It is stored together with the cursor that found it. */
-export const Batch = z.object({
-  /** The same for each attempt, so that it is posted once. */
-  id: z.string(),
-  /** When it was found, milliseconds since the epoch. */
-  at: z.number(),
-  /** Undefined where all of it belongs to an episode. */
-  root: StoredMessage.optional(),
-  /** For the thread of the root message. */
-  replies: z.array(StoredMessage),
-  /** What went wrong or right, oldest first, for the episode of its subject. */
-  episode: z.object({ subject: Subject, outcomes: z.array(Outcome) }).optional(),
-  /** What it is, for lists: "3 events". */
-  what: z.string(),
-  /** The ids of the watches that ask for it. */
-  for: z.array(z.string()),
-});
-export type Batch = z.infer<typeof Batch>;
-
-/**
- * How many entries of a list could not be read when the channel was last told. It is told again when there are more; a
- * lower number counts after a day, because odd entries come and go.
- */
-export const ReportedUnread = z.object({ count: z.number(), at: z.number() });
-export type ReportedUnread = z.infer<typeof ReportedUnread>;
-
-/** The latest that was posted, or why not; mrkdwn of our own making. */
-export const LastResult = z.object({ at: z.number(), said: z.string() });
-export type LastResult = z.infer<typeof LastResult>;
-
-/**
- * Whether a channel is to be told of the entries that could not be read, and what it was told then. Pure.
- * @param now milliseconds since the epoch
- */
-export function afterUnread(
-  reported: ReportedUnread | undefined,
-  skipped: readonly SkippedRows[],
-  now: number,
-): { unread?: ReportedUnread; isNews: boolean } {
-  const count = skipped.reduce((sum, rows) => sum + rows.count, 0);
-  const known = reported?.count ?? 0;
-  if (count > known) return { unread: { count, at: now }, isNews: true };
-  if (reported === undefined) return { isNews: false };
-  const isOld = count < known && now - reported.at > DAY_MS;
-  return { unread: isOld ? { count, at: now } : reported, isNews: false };
 }

@@ -1,15 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { billingChannels } from '../records/billing.ts';
-import { ACTIVE } from '../records/schedules.ts';
-import type { TimedSchedule } from '../records/timed-schedules.ts';
-import { DIGESTS } from '../scheduler/digests/digest.ts';
-import { GUARDS } from '../scheduler/guards/guard.ts';
-import { addNotices, INVOICE_NOTICES } from '../scheduler/invoices/notices.ts';
-import { pauseSchedule, removeSchedules, type ScheduleKind } from '../scheduler/schedules/lifecycle.ts';
+import type { ScheduleKind } from '../records/schedules.ts';
+import { addNotices } from '../scheduler/invoices/notices.ts';
+import { pauseSchedule, removeSchedules } from '../scheduler/schedules/lifecycle.ts';
 import { whyNot } from '../scheduler/schedules/reconcile-schedules.ts';
-import type { Choices, TimedKind } from '../scheduler/schedules/timed.ts';
-import { changeWatch, WATCHES } from '../scheduler/watches/schedule.ts';
-import { addWatch } from '../scheduler/watches/watch-service.ts';
+import { addTimed, editTimed } from '../scheduler/schedules/start.ts';
+import { SCHEDULE_TYPES } from '../scheduler/schedules/types.ts';
+import { addWatch } from '../scheduler/watches/watches.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Configuration } from './configuration.ts';
 
@@ -20,85 +16,88 @@ export interface Step {
   run(workspace: Workspace): Promise<void>;
 }
 
-type Entry<Key extends 'channels' | 'watches' | 'notices'> = NonNullable<Configuration[Key]>[string];
-
-type Placed = Pick<TimedSchedule, 'channel' | 'setUpBy'>;
+type Entry<Key extends Exclude<keyof Configuration, 'workspace'>> = NonNullable<Configuration[Key]>;
 
 /** How an entry of the file is made so, by what the commands use too. */
 interface Section<E = unknown> {
   noun: string;
-  /** Of what is a schedule. */
+  /** Set for schedules. */
   kind?: ScheduleKind;
   add(workspace: Workspace, id: string, entry: E): Promise<unknown>;
   change(workspace: Workspace, id: string, entry: E): Promise<unknown>;
 }
 
-const ROLES: Section<NonNullable<Configuration['roles']>> = {
+const ROLES: Section<Entry<'roles'>> = {
   noun: 'roles of',
   add: ({ roles, clock }, _, entry) => roles.set({ ...entry, setBy: '', setAt: clock.now() }),
   change: (workspace, id, entry) => ROLES.add(workspace, id, entry),
 };
 
-const CHANNELS: Section<Entry<'channels'> | undefined> = {
+const CHANNELS: Section<Entry<'channels'>[string] | undefined> = {
   noun: 'settings of',
   add: ({ channels }, id, entry = {}) => channels.change(id, () => entry),
   change: (workspace, id, entry) => CHANNELS.add(workspace, id, entry),
 };
 
-/** Digests and guards. */
-function timed<R extends TimedSchedule>(noun: string, kind: TimedKind<R>): Section<Choices<R> & Placed> {
-  return {
-    noun,
-    kind,
-    add: (workspace, id, entry) => kind.add(workspace, { ...entry, id, requestId: `apply ${id}` }),
-    change: (workspace, id, entry) => kind.edit(workspace, id, entry),
-  };
-}
+const DIGESTS: Section<Entry<'digests'>[string]> = {
+  noun: 'digest',
+  kind: 'digest',
+  add: (workspace, id, entry) =>
+    addTimed(workspace, { ...entry, kind: 'digest', id, requestId: `apply ${id}` }),
+  change: (workspace, id, entry) => editTimed(workspace, id, { ...entry, kind: 'digest' }),
+};
 
-const WATCH_SECTION: Section<Entry<'watches'>> = {
+const GUARDS: Section<Entry<'guards'>[string]> = {
+  noun: 'guard',
+  kind: 'guard',
+  add: (workspace, id, entry) =>
+    addTimed(workspace, { ...entry, kind: 'guard', id, requestId: `apply ${id}` }),
+  change: (workspace, id, entry) => editTimed(workspace, id, { ...entry, kind: 'guard' }),
+};
+
+const WATCHES: Section<Entry<'watches'>[string]> = {
   noun: 'watch',
-  kind: WATCHES,
-  add(workspace, id, { channel, account, ...choices }) {
-    const made = { id, requestId: `apply ${id}`, setUpAt: workspace.clock.now(), state: ACTIVE };
-    const watch = { ...choices, ...made };
-    return addWatch(workspace, { channel, account, watch });
-  },
+  kind: 'watch',
+  add: (workspace, id, entry) => addWatch(workspace, { ...entry, id, requestId: `apply ${id}` }),
   async change(workspace, id, entry) {
     const { channel, account, setUpBy, mode, project, server, hours } = entry;
-    const choices = { setUpBy, mode, project, server, hours };
-    const there = { id, channel, account };
-    if (await changeWatch(workspace, there, (watch) => ({ ...watch, ...choices }))) return;
-    await remove(workspace, WATCH_SECTION, id);
-    await WATCH_SECTION.add(workspace, id, entry);
+    const before = await workspace.schedules.get('watch', id);
+    if (before?.channel === channel && before.account === account) {
+      const choices = { setUpBy, mode, project, server, hours };
+      await workspace.schedules.change(before, (watch) => ({ ...watch, ...choices }));
+      return;
+    }
+    await remove(workspace, WATCHES, id);
+    await WATCHES.add(workspace, id, entry);
   },
 };
 
-const NOTICES: Section<Entry<'notices'>> = {
+const NOTICES: Section<Entry<'notices'>[string]> = {
   noun: 'invoice notices',
-  kind: INVOICE_NOTICES,
-  add: (workspace, id, entry) => addNotices(workspace, { ...entry, requestId: `apply ${id}` }),
-  change: ({ store }, id, { setBy }) =>
-    billingChannels(store).update(id, (current) => current && { ...current, setBy }),
+  kind: 'invoices',
+  add: (workspace, id, { setBy: setUpBy, ...place }) =>
+    addNotices(workspace, { ...place, setUpBy, requestId: `apply ${id}` }),
+  change: ({ schedules }, id, { setBy: setUpBy }) =>
+    schedules.change({ kind: 'invoices', id }, (current) => ({ ...current, setUpBy })),
 };
 
-async function scheduleOf(workspace: Workspace, { kind }: Section, id: string) {
-  return (await kind?.list(workspace))?.find((schedule) => schedule.id === id);
-}
-
 async function remove(workspace: Workspace, section: Section, id: string): Promise<unknown> {
-  const schedule = await scheduleOf(workspace, section, id);
   if (section.kind === undefined) return section.change(workspace, id, undefined);
-  return schedule && removeSchedules(workspace, section.kind, [schedule], `apply ${id}`);
+  const schedule = await workspace.schedules.get(section.kind, id);
+  return schedule && removeSchedules(workspace, [schedule], `apply ${id}`);
 }
 
 /** Without a word to its owner: it resumes by itself as soon as its account is connected. */
-async function pauseUnlessServed(workspace: Workspace, section: Section, id: string): Promise<void> {
-  const schedule = await scheduleOf(workspace, section, id);
-  if (section.kind === undefined || schedule === undefined) return;
-  const { kind } = section;
-  const why = await whyNot(workspace, kind, schedule, await workspace.accounts.list(kind.requester));
+async function pauseUnlessServed(workspace: Workspace, { kind }: Section, id: string): Promise<void> {
+  const schedule = kind && (await workspace.schedules.get(kind, id));
+  if (kind === undefined || schedule === undefined) return;
+  const why = await whyNot(
+    workspace,
+    schedule,
+    await workspace.accounts.list(SCHEDULE_TYPES[kind].requester),
+  );
   const at = workspace.clock.now();
-  if (why !== undefined) await pauseSchedule(workspace, kind, schedule, { kind: 'paused', ...why, at });
+  if (why !== undefined) await pauseSchedule(workspace, schedule, { kind: 'paused', ...why, at });
 }
 
 /** What has to change for the workspace to be as the file says; what is removed makes room first. */
@@ -107,9 +106,9 @@ export function stepsOf(wanted: Configuration, today: Configuration): Step[] {
   return [
     ...sectionSteps(ROLES, rolesOf(wanted), rolesOf(today)),
     ...sectionSteps(CHANNELS, wanted.channels, today.channels),
-    ...sectionSteps(timed('digest', DIGESTS), wanted.digests, today.digests),
-    ...sectionSteps(timed('guard', GUARDS), wanted.guards, today.guards),
-    ...sectionSteps(WATCH_SECTION, wanted.watches, today.watches),
+    ...sectionSteps(DIGESTS, wanted.digests, today.digests),
+    ...sectionSteps(GUARDS, wanted.guards, today.guards),
+    ...sectionSteps(WATCHES, wanted.watches, today.watches),
     ...sectionSteps(NOTICES, wanted.notices, today.notices),
   ].toSorted((one, other) => Number(other.isRemoval) - Number(one.isRemoval));
 }

@@ -1,9 +1,7 @@
 import { allCommands } from '../commands/registry.ts';
 import { faultOf } from '../commands/schedules/cadence-words.ts';
-import { feedChannelId } from '../records/schedules.ts';
-import type { TimedNoun, TimedSchedule } from '../records/timed-schedules.ts';
+import { feedPlace, isSameSubject, type TimedSchedule } from '../records/schedules.ts';
 import { MAX_IN_CHANNEL, MAX_IN_WORKSPACE } from '../scheduler/schedules/lifecycle.ts';
-import { isSameSubject } from '../scheduler/watches/watch-service.ts';
 import { isAccountName } from '../service/addresses.ts';
 import type { Configuration } from './configuration.ts';
 
@@ -30,7 +28,7 @@ export function faultsOf(wanted: Configuration, today: Configuration, connected:
     ...cadenceFaults('guard', guards),
     ...twinFaults(watches),
     ...Object.entries(notices).map(([id, entry]): Fault => {
-      const right = feedChannelId(entry);
+      const right = feedPlace(entry);
       return [['notices', id], id !== right && `Its name has to be ${right}.`];
     }),
     // Where no account is connected yet, schedules wait for theirs.
@@ -42,7 +40,7 @@ export function faultsOf(wanted: Configuration, today: Configuration, connected:
   ];
 }
 
-function cadenceFaults(noun: TimedNoun, section: Readonly<Record<string, Timed>>): Fault[] {
+function cadenceFaults(noun: TimedSchedule['kind'], section: Readonly<Record<string, Timed>>): Fault[] {
   return Object.entries(section).map(([id, { cadence, zone }]) => [
     [`${noun}s`, id, 'cadence'],
     faultOf(noun, cadence, zone, 0),

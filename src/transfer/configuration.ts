@@ -1,10 +1,13 @@
 import { z } from 'zod';
-import { billingChannels } from '../records/billing.ts';
 import { Channel } from '../records/channels.ts';
-import { createDigests, Digest } from '../records/digests.ts';
-import { createGuards, Guard } from '../records/guards.ts';
-import { feedChannelId } from '../records/schedules.ts';
-import { listWatches, Watch } from '../records/watches.ts';
+import {
+  createSchedules,
+  Digest,
+  Guard,
+  isPersonal,
+  type ScheduleKind,
+  Watch,
+} from '../records/schedules.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 import { GRANTS_ID, Grants } from '../workspace/roles.ts';
 
@@ -29,7 +32,7 @@ export const Configuration = z.object({
   digests: z.record(ShortId, DigestEntry).optional(),
   guards: z.record(ShortId, GuardEntry).optional(),
   watches: z.record(ShortId, WatchEntry).optional(),
-  /** By `feedChannelId`. */
+  /** By `feedPlace`. */
   notices: z.record(z.string(), NoticesEntry).optional(),
 });
 export type Configuration = z.infer<typeof Configuration>;
@@ -37,20 +40,20 @@ export type Configuration = z.infer<typeof Configuration>;
 /** What stands in the store. */
 export async function readConfiguration(store: WorkspaceStore, workspace: string): Promise<Configuration> {
   const channels = await store.collection('channels', Channel).list();
-  const digests = await createDigests(store).list();
-  const guards = await createGuards(store).list();
-  // Those of one's own deployments are nobody else's matter.
-  const watches = (await listWatches(store)).filter(({ watch }) => watch.person === undefined);
-  const notices = await billingChannels(store).list();
+  const schedules = await createSchedules(store).all();
+  // Watches of one's own deployments are nobody else's matter.
+  const pick = (kind: ScheduleKind): Array<[string, unknown]> =>
+    schedules.filter((one) => one.kind === kind && !isPersonal(one)).map((one) => [one.id, one]);
+  const notices = schedules.filter(({ kind }) => kind === 'invoices');
   const isSet = ({ doc }: { doc: Channel }): boolean => Object.keys(doc).length > 0;
   return Configuration.parse({
     workspace,
     roles: await store.collection('roles', Grants).get(GRANTS_ID),
     channels: inOrder(channels.filter(isSet).map(({ id, doc }) => [id, doc])),
-    digests: inOrder(digests.map((digest) => [digest.id, digest])),
-    guards: inOrder(guards.map((guard) => [guard.id, guard])),
-    watches: inOrder(watches.map(({ watch, ...placed }) => [watch.id, { ...placed, ...watch }])),
-    notices: inOrder(notices.map(({ doc }) => [feedChannelId(doc), doc])),
+    digests: inOrder(pick('digest')),
+    guards: inOrder(pick('guard')),
+    watches: inOrder(pick('watch')),
+    notices: inOrder(notices.map((one) => [one.id, { ...one, setBy: one.setUpBy }])),
   });
 }
 

@@ -9,10 +9,9 @@ import type { Tracing } from '../observability/tracing.ts';
 import { createAccounts } from '../records/accounts.ts';
 import { createAudit } from '../records/audit.ts';
 import { createChannels } from '../records/channels.ts';
-import { createDigests } from '../records/digests.ts';
-import { createGuards } from '../records/guards.ts';
+import { createFeeds } from '../records/feeds.ts';
 import { createIntegrations } from '../records/integrations.ts';
-import { accountsChanged } from '../records/schedules.ts';
+import { accountsChanged, createSchedules } from '../records/schedules.ts';
 import { createServiceNames, createUserLinks } from '../records/service-people.ts';
 import { createTestRuns } from '../records/test-runs.ts';
 import { createWaitingCommands } from '../records/waiting-commands.ts';
@@ -141,8 +140,7 @@ function openWorkspace(parts: Parts, id: string) {
     channels: createChannels(store),
     home,
     audit: createAudit({ store, clock, log, onRecord: home.refresh }),
-    digests: createDigests(store),
-    guards: createGuards(store),
+    feeds: createFeeds(store),
     hosting: createHostingCatalog({ accounts, clock }),
     integrations: createIntegrations(store),
     links: {
@@ -157,6 +155,7 @@ function openWorkspace(parts: Parts, id: string) {
     projects,
     waiting,
     roles,
+    schedules: createSchedules(store),
     runs: createTestRuns(store, home.refresh),
     /** The same for the length of one request, in which projects are looked up once. */
     forRequest: (): Workspace => ({ ...workspace, projects: lookOnce(projects) }),

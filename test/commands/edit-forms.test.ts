@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest';
-import { watchedChannels } from '../../src/records/watches.ts';
 import { test } from '../support/fixtures.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
@@ -13,12 +12,13 @@ type Kind = keyof typeof KINDS;
 
 /** Everything that is set up, as it is stored. */
 async function stored(world: TestWorld): Promise<string> {
-  const { digests, guards, store } = world.app.workspaces.open(TEAM);
-  const watched = (await watchedChannels(store).list()).flatMap(({ doc }) => doc.watches);
-  const choices = [await digests.list(), await guards.list()]
-    .flat()
-    .map(({ id, cadence }) => ({ id, cadence }));
-  return JSON.stringify([choices, watched.map(({ id, mode }) => ({ id, mode }))]);
+  const all = await world.app.workspaces.open(TEAM).schedules.all();
+  return JSON.stringify(
+    all.map((one) => ({
+      id: one.id,
+      choice: one.kind === 'watch' ? one.mode : 'cadence' in one && one.cadence,
+    })),
+  );
 }
 
 /** What may happen between the opening of a form and its sending, and what the person then reads. */
@@ -48,7 +48,7 @@ const MEANWHILE: Record<string, [words: string, act: (world: TestWorld, kind: Ki
     async (world, kind) => {
       const words = kind === 'watch' ? 'unwatch' : `${kind} remove`;
       await world.as('admin').command(CHANNEL, `/deckhand ${words}`);
-      await expect.poll(() => stored(world)).toBe('[[],[]]');
+      await expect.poll(() => stored(world)).toBe('[]');
     },
   ],
 };

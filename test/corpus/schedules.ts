@@ -1,24 +1,26 @@
-import type { Digest } from '../../src/records/digests.ts';
 import type { Episode, Subject as EpisodeSubject } from '../../src/records/episodes.ts';
-import type { Guard } from '../../src/records/guards.ts';
-import { ACTIVE } from '../../src/records/schedules.ts';
-import type { PlacedWatch } from '../../src/records/watches.ts';
+import {
+  ACTIVE,
+  type Digest,
+  type Guard,
+  type Schedule,
+  type TimedSchedule,
+  type Watch,
+} from '../../src/records/schedules.ts';
 import { chartBlock } from '../../src/views/activity/chart.ts';
 import {
   type AccountReport,
   digestMessage,
   digestModal,
-  digestWords,
   threadMessages,
 } from '../../src/views/digests/digest.ts';
 import { episodeReply, episodeRoot, muteButtons } from '../../src/views/episodes/episode.ts';
-import { guardModal, guardWords } from '../../src/views/guards/guard.ts';
+import { guardModal } from '../../src/views/guards/guard.ts';
 import { type HomeData, homeView, refusedHomeView } from '../../src/views/home/home.ts';
 import {
   invoiceNotices,
   invoiceSentMessage,
   invoicesMessage,
-  noticeWords,
   notifyStateMessage,
 } from '../../src/views/invoices/invoices.ts';
 import {
@@ -34,9 +36,10 @@ import {
   scheduleCard,
   scheduleList,
 } from '../../src/views/schedules/schedule.ts';
-import { type Listed, timedList, timedModal, timeInputs } from '../../src/views/schedules/timed.ts';
+import { timedLines, timedModal, timeInputs } from '../../src/views/schedules/timed.ts';
+import { scheduleWords } from '../../src/views/schedules/words.ts';
 import { newsLine, watchMessages } from '../../src/views/watches/news.ts';
-import { watchListMessage, watchModal, watchWords } from '../../src/views/watches/watch.ts';
+import { watchLines, watchModal } from '../../src/views/watches/watch.ts';
 import { DIGEST, NOTICES, WATCH } from '../views/records.ts';
 import { answer, type Hand, type Subject, subject } from './hand.ts';
 import { chartData, run } from './projects.ts';
@@ -117,13 +120,10 @@ function reports(hand: Hand): AccountReport[] {
   );
 }
 
-function watch(hand: Hand, change: Partial<PlacedWatch['watch']> = {}): PlacedWatch {
+function watch(hand: Hand, change: Partial<Watch> = {}): Watch {
   const project = { ...place(hand), identifier: 'p-0' };
-  return {
-    channel: CHANNEL,
-    account: ACCOUNT,
-    watch: { ...WATCH, mode: 'failures', project, setUpBy: ADA, setUpAt: NOW - DAY, ...change },
-  };
+  const placed = { ...WATCH, channel: CHANNEL, account: ACCOUNT };
+  return { ...placed, mode: 'failures', project, setUpBy: ADA, setUpAt: NOW - DAY, ...change };
 }
 
 const HOURS = { from: '09:00', to: '18:00', zone: ZONE };
@@ -140,6 +140,7 @@ function guard(hand: Hand, change: Partial<Guard> = {}): Guard {
   } = digest();
   return {
     ...timed,
+    kind: 'guard',
     id: 'g7k2',
     account: ACCOUNT,
     project: place(hand),
@@ -148,50 +149,55 @@ function guard(hand: Hand, change: Partial<Guard> = {}): Guard {
   };
 }
 
-function listedGuards(hand: Hand): Listed<Guard>[] {
-  const last = {
-    scheduledAt: NOW,
-    at: NOW,
-    outcome: 'unreachable',
-    reason: hand.safe('1 of 7 servers'),
-  } as const;
+function rowOf(schedule: TimedSchedule, scope: 'here' | 'all') {
+  const nextAt = schedule.state.kind === 'active' ? NOW + DAY : undefined;
+  const isAsleep = schedule.state.kind === 'paused' || schedule.snoozedUntil !== undefined;
+  return { id: schedule.id, isAsleep, lines: timedLines(schedule, { scope, now: NOW, nextAt }) };
+}
+
+function listedGuards(hand: Hand) {
+  const reason = hand.safe('1 of 7 servers');
+  const last = { scheduledAt: NOW, at: NOW, outcome: 'unreachable', reason } as const;
+  const all = [guard(hand), guard(hand, { last, state: paused(hand) })];
+  return hand
+    .list(all, (at) => all[at % 2] ?? all[0], 60)
+    .flatMap((one) => (one === undefined ? [] : [rowOf(one, 'all')]));
+}
+
+function listedWatches(hand: Hand, scope: 'here' | 'all') {
+  const row = (one: Watch, polling: { lookedAt?: number; failures: number }, kept = 0) => ({
+    id: one.id,
+    isAsleep: one.state.kind === 'paused',
+    lines: watchLines(one, { scope, polling, kept, isGone: kept > 0 }),
+  });
+  const last = { at: NOW, said: hand.safe('2 events') };
   const all = [
-    { ...guard(hand), next: NOW + DAY },
-    { ...guard(hand, { last, state: paused(hand) }), next: undefined },
+    row(watch(hand, { last }), { lookedAt: NOW, failures: 0 }),
+    row(watch(hand, { state: paused(hand, BEN), hours: HOURS }), { failures: 3 }, 4),
   ];
   return hand.list(all, (at) => all[at % 2] ?? all[0], 60).filter((one) => one !== undefined);
 }
 
-function listedWatches(hand: Hand) {
-  const all = [
-    { ...watch(hand, { last: { at: NOW, said: hand.safe('2 events') } }), lookedAt: NOW, failures: 0 },
-    { ...watch(hand, { state: paused(hand, BEN), hours: HOURS }), failures: 3, kept: 4 },
+function listedDigests(hand: Hand, scope: 'here' | 'all') {
+  const reason = hand.safe('the service did not answer');
+  const last = { scheduledAt: NOW, at: NOW, outcome: 'failed', reason } as const;
+  const all: Digest[] = [
+    digest({ last: { ...last, outcome: 'posted', reason: undefined } }),
+    { ...projectDigest(hand), state: paused(hand), last },
+    digest({ snoozedUntil: NOW + 7 * DAY, skipQuiet: true }),
   ];
-  return hand.list(all, (at) => all[at % 2] ?? all[0], 60).filter((one) => one !== undefined);
-}
-
-function listedDigests(hand: Hand) {
-  const last = {
-    scheduledAt: NOW,
-    at: NOW,
-    outcome: 'failed',
-    reason: hand.safe('the service did not answer'),
-  } as const;
-  const all = [
-    { ...digest(), next: NOW + DAY, last: { ...last, outcome: 'posted', reason: undefined } as const },
-    { ...projectDigest(hand), state: paused(hand), next: undefined, last },
-    { ...digest({ snoozedUntil: NOW + 7 * DAY, skipQuiet: true }), next: NOW + 9 * DAY },
-  ];
-  return hand.list(all, (at) => all[at % 3] ?? all[0], 60).filter((one) => one !== undefined);
+  return hand
+    .list(all, (at) => all[at % 3] ?? all[0], 60)
+    .flatMap((one) => (one === undefined ? [] : [rowOf(one, scope)]));
 }
 
 function shown(hand: Hand, kind: keyof typeof SCHEDULE_FACES): ShownSchedule {
   const id = { digest: 'd7k2', guard: 'g7k2', watch: 'w7k2', invoices: 'i7k2' }[kind];
   const words = {
-    digest: digestWords(projectDigest(hand)),
-    guard: guardWords(guard(hand)),
-    watch: watchWords(watch(hand)),
-    invoices: noticeWords(ACCOUNT),
+    digest: scheduleWords(projectDigest(hand)),
+    guard: scheduleWords(guard(hand)),
+    watch: scheduleWords(watch(hand)),
+    invoices: scheduleWords(NOTICES),
   }[kind];
   return { face: SCHEDULE_FACES[kind], id, words, isAsleep: false };
 }
@@ -243,7 +249,7 @@ function home(hand: Hand, change: Partial<HomeData> = {}): [HomeData] {
             id: 'd7k2',
             channel: CHANNEL,
             state: ACTIVE,
-            what: digestWords(projectDigest(hand)),
+            what: scheduleWords(projectDigest(hand)),
             next: NOW + DAY,
           },
           {
@@ -251,7 +257,7 @@ function home(hand: Hand, change: Partial<HomeData> = {}): [HomeData] {
             id: 'w7k2',
             channel: CHANNEL,
             state: paused(hand),
-            what: watchWords(watch(hand)),
+            what: scheduleWords(watch(hand)),
           },
           {
             face: SCHEDULE_FACES.invoices,
@@ -266,7 +272,7 @@ function home(hand: Hand, change: Partial<HomeData> = {}): [HomeData] {
           id: `w${at}`,
           channel: CHANNEL,
           state: paused(hand),
-          what: watchWords(watch(hand)),
+          what: scheduleWords(watch(hand)),
         }),
         60,
       ),
@@ -277,14 +283,17 @@ function home(hand: Hand, change: Partial<HomeData> = {}): [HomeData] {
 }
 
 function notices(hand: Hand) {
-  const one = { ...NOTICES, setBy: ADA, setAt: NOW - DAY, lookedAt: NOW, failures: 0 };
-  const other = {
-    ...one,
-    account: 'harbour',
-    state: paused(hand),
-    last: { at: NOW, said: hand.safe('2 invoice notices') },
-  };
-  return hand.list([one, other], (at) => ({ ...other, account: `account-${at}` }), 30);
+  const polling = { lookedAt: NOW, failures: 0 };
+  const one = { ...NOTICES, account: ACCOUNT, setUpBy: ADA, setUpAt: NOW - DAY };
+  const other = { ...one, state: paused(hand), last: { at: NOW, said: hand.safe('2 invoice notices') } };
+  return hand.list(
+    [
+      { notices: one, polling },
+      { notices: { ...other, account: 'harbour' }, polling },
+    ],
+    (at) => ({ notices: { ...other, account: `account-${at}` }, polling }),
+    30,
+  );
 }
 
 const FILLED = { cadence: 'weekly:mon', time: '09:00', zone: ZONE, range: 'last_7_days' };
@@ -310,9 +319,8 @@ function episode(change: Partial<Episode> = {}, person?: string) {
   };
 }
 
-function pausedSchedule(prefix: 'digest' | 'watch') {
-  const what = `the ${prefix} of *Storefront* in \`acme\``;
-  return { prefix, id: 'd7k2', what, channel: 'C0DEPLOY' };
+function pausedSchedule(kind: 'digest' | 'watch'): Schedule {
+  return kind === 'digest' ? digest() : { ...WATCH, channel: CHANNEL };
 }
 
 export const SCHEDULES: readonly Subject[] = [
@@ -343,6 +351,11 @@ export const SCHEDULES: readonly Subject[] = [
   }),
   subject(scheduleList, {
     'none here': () => [SCHEDULE_FACES.digest, [], { ...HERE, unreadable: 1 }],
+    'digests here': (hand) => [SCHEDULE_FACES.digest, listedDigests(hand, 'here'), HERE],
+    'digests everywhere': (hand) => [SCHEDULE_FACES.digest, listedDigests(hand, 'all'), ALL],
+    guards: (hand) => [SCHEDULE_FACES.guard, listedGuards(hand), ALL],
+    'watches here': (hand) => [SCHEDULE_FACES.watch, listedWatches(hand, 'here'), HERE],
+    'watches everywhere': (hand) => [SCHEDULE_FACES.watch, listedWatches(hand, 'all'), ALL],
     some: (hand) => [
       SCHEDULE_FACES.watch,
       hand.list(
@@ -399,21 +412,6 @@ export const SCHEDULES: readonly Subject[] = [
     'of an account': (hand) => [[reported(hand)], digest()],
     'of a project': (hand) => [[reported(hand)], projectDigest(hand)],
   }),
-  subject(timedList, {
-    'digests here': (hand) => [
-      SCHEDULE_FACES.digest,
-      listedDigests(hand),
-      HERE,
-      (one) => digestWords(one as Digest),
-    ],
-    'digests everywhere': (hand) => [
-      SCHEDULE_FACES.digest,
-      listedDigests(hand),
-      ALL,
-      (one) => digestWords(one as Digest),
-    ],
-    guards: (hand) => [SCHEDULE_FACES.guard, listedGuards(hand), ALL, (one) => guardWords(one as Guard)],
-  }),
   subject(guardModal, {
     new: (hand) => [
       {
@@ -456,15 +454,10 @@ export const SCHEDULES: readonly Subject[] = [
       },
     ],
   }),
-  subject(watchListMessage, {
-    here: (hand) => [listedWatches(hand), HERE],
-    all: (hand) => [listedWatches(hand), ALL],
-  }),
   subject(watchModal, {
     'of a project': (hand) => [
       { id: 'w7k2', account: ACCOUNT },
-      watch(hand, { hours: HOURS, server: { identifier: 's', name: hand.text('web-1').slice(0, 200) } })
-        .watch,
+      watch(hand, { hours: HOURS, server: { identifier: 's', name: hand.text('web-1').slice(0, 200) } }),
     ],
     'of all projects': () => [{ id: 'w7k2', account: ACCOUNT }, { ...WATCH }],
   }),

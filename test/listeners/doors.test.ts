@@ -54,7 +54,7 @@ describe('a channel that allows some commands only', () => {
     for (const line of ['digest add daily 9:00 UTC', 'watch all'])
       await ann.command(CHANNEL, `/deckhand ${line}`);
     await slack.until(() => roots(world).length === 2, { what: 'the schedules' });
-    const [digest] = await world.app.workspaces.open(TEAM).digests.list();
+    const [digest] = await world.app.workspaces.open(TEAM).schedules.list('digest');
     const watch = /watch:pause#(\w+)/.exec(JSON.stringify(roots(world)))?.[1];
     await allow(world, ['projects']);
 
@@ -94,7 +94,7 @@ describe('a channel that allows some commands only', () => {
     await click('digest:remove');
     await slack.until(() => JSON.stringify(slack.messages(TEAM, 'C0BILLING')).includes('digest:undo'));
     await allow(world, ['projects']);
-    const digests = () => world.app.workspaces.open(TEAM).digests.list();
+    const digests = () => world.app.workspaces.open(TEAM).schedules.list('digest');
 
     expect(await answerTo(world, 'admin', () => click('digest:undo'))).toContain(
       `\`digest remove\` is switched off in <#${CHANNEL}>`,

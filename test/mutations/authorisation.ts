@@ -60,7 +60,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   },
   {
     name: 'an old "Undo" works after a second removal',
-    file: 'src/scheduler/schedules/lifecycle.ts',
+    file: 'src/scheduler/schedules/start.ts',
     from: '(removal?.undoneBy ?? undoneBy) === undoneBy',
     to: '(removal?.undoneBy ?? undoneBy) !== ""',
     tests: ['test/security/small.test.ts'],
@@ -68,9 +68,9 @@ export const AUTHORISATION: readonly Mutation[] = [
   },
   {
     name: 'an "Undo" of another kind is carried out',
-    file: 'src/scheduler/schedules/lifecycle.ts',
-    from: 'removal.kind !== kind.command',
-    to: 'kind.command === ""',
+    file: 'src/scheduler/schedules/start.ts',
+    from: '|| removed.some((one) => one.kind !== kind)',
+    to: '',
     tests: ['test/security/small.test.ts'],
     only: 'X18',
   },
@@ -101,7 +101,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   {
     name: 'a schedule is changed although its own channel does not allow it',
     file: 'src/commands/schedules/lifecycle.ts',
-    from: `await expectAllowedThere(feature, context, schedule, command);
+    from: `await expectAllowedThere(context, schedule, command);
   const changed`,
     to: 'const changed',
     tests: ['test/listeners/doors.test.ts'],
@@ -109,7 +109,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   },
   {
     name: 'a removed schedule comes back although its own channel does not allow it',
-    file: 'src/scheduler/schedules/lifecycle.ts',
+    file: 'src/scheduler/schedules/start.ts',
     from: 'if (channel !== undefined) await expectAllowed({ channel });',
     to: '',
     tests: ['test/listeners/doors.test.ts'],

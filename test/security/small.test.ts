@@ -5,7 +5,7 @@ import { sendPayload } from '../support/signed.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const bugs = ({ logs }: TestWorld) => logs.filter((line) => line.includes('"event":"bug"'));
-const digests = (world: TestWorld) => world.app.workspaces.open(TEAM).digests.list();
+const digests = (world: TestWorld) => world.app.workspaces.open(TEAM).schedules.list('digest');
 let serial = 0;
 
 /** A click as Slack signs it, whatever message it claims to come from. */
@@ -80,7 +80,7 @@ describe('a digest whose zone Node does not know', () => {
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 9:00 Europe/Lisbon');
     await world.slack.until(async () => (await digests(world)).length === 2);
     const [first] = await digests(world);
-    const { digests: stored } = world.app.workspaces.open(TEAM);
+    const { schedules: stored } = world.app.workspaces.open(TEAM);
     if (first !== undefined) await stored.put({ ...first, zone: 'Mars/Olympus' });
     const said = await ask(world, '/deckhand digest list', 'admin');
     expect(said).toContain('1 digest cannot be read');

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
-import type { Digest } from '../../src/records/digests.ts';
+import type { Digest } from '../../src/records/schedules.ts';
 import { ask } from '../support/asking.ts';
 import { test as base } from '../support/fixtures.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
@@ -15,30 +15,26 @@ test('bad records in every collection keep neither Deckhand from starting nor th
   await world.restart(async () => {
     const db = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
     const rows = db.prepare('SELECT key FROM keyv').all() as Array<{ key: string }>;
-    const collections = new Set([
-      ...rows.map(({ key }) => key.split('/')[1] ?? ''),
-      'digests',
-      'watched-channels',
-      'billing-channels',
-    ]);
+    const collections = new Set([...rows.map(({ key }) => key.split('/')[1] ?? ''), 'schedules', 'feeds']);
     const plant = db.prepare("INSERT INTO keyv (key, value, namespace) VALUES (?, ?, '')");
     for (const collection of collections)
       for (const [n, value] of [
         'no JSON',
         '{"value":{"doc":{"state":"from the future","connectedBy":"U0ANN"}}}',
       ].entries())
-        plant.run(`${TEAM}/${collection}/bad${n}`, value);
+        for (const kind of collection === 'schedules' ? ['digest ', 'watch ', 'invoices '] : [''])
+          plant.run(`${TEAM}/${collection}/${kind}bad${n}`, value);
     plant.run('-/data-keys/T0GONE', '{"value":{"doc":{"wrappedBy":7}}}');
     db.close();
   });
 
   expect(await ask(world, '/deckhand whoami')).toContain('acme');
   expect(await ask(world, '/deckhand digest list all', 'admin')).toContain('2 digests cannot be read');
-  await world.logged('"kind":"digests"');
+  await world.logged('"kind":"schedules"');
   expect(await ask(world, '/deckhand watch list', 'admin')).toContain('2 watches cannot be read');
   const said = await ask(world, '/deckhand doctor');
   expect(said).toContain('Record `bad1` of `accounts`');
-  expect(said).toContain('Record `bad1` of `digests`');
+  expect(said).toContain('Record `digest bad1` of `schedules`');
   expect(said).toContain('*Account `acme`*  the key works');
   await world.logged('"event":"record_unreadable"');
   const metrics = await (await fetch(`${world.origin}/metrics`)).text();
@@ -49,12 +45,12 @@ test('bad records in every collection keep neither Deckhand from starting nor th
 test('jobs that cannot be read, and a digest in an unknown zone, are listed by `doctor` and stop no others', async ({
   world,
 }) => {
-  const { digests } = world.app.workspaces.open(TEAM);
+  const { schedules } = world.app.workspaces.open(TEAM);
   for (const [id, time] of [
     ['dbad', '10:00'],
     ['dgood', '09:00'],
   ] as const)
-    await digests.put({ ...DIGEST, id, requestId: id, cadence: { kind: 'daily', time } });
+    await schedules.put({ ...DIGEST, id, requestId: id, cadence: { kind: 'daily', time } });
   await world.restart(async () => {
     const db = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
     const job = db.prepare(
@@ -63,19 +59,20 @@ test('jobs that cannot be read, and a digest in an unknown zone, are listed by `
     job.run(TEAM, JSON.stringify({ workspace: TEAM, askedBy: PEOPLE.billing }));
     job.run(TEAM, 'no JSON');
     db.exec(`UPDATE keyv SET value = replace(value, '"UTC"', '"Mars/Base"')
-      WHERE key LIKE '%/digests/%' AND value LIKE '%"10:00"%'`);
+      WHERE key LIKE '%/schedules/%' AND value LIKE '%"10:00"%'`);
     db.close();
   });
 
   const said = await ask(world, '/deckhand doctor');
   expect(said).toContain('*2 jobs of `follow-test`*  cannot be read');
   await world.as('admin').command(CHANNEL, '/deckhand digest list');
-  await world.logged('"kind":"digests"');
-  expect(await ask(world, '/deckhand doctor')).toContain('Record `dbad` of `digests`');
+  await world.logged('"kind":"schedules"');
+  expect(await ask(world, '/deckhand doctor')).toContain('Record `digest dbad` of `schedules`');
   expect(world.logs.filter((line) => line.includes('job_unreadable'))).toHaveLength(2);
 });
 
 const DIGEST: Omit<Digest, 'id' | 'requestId' | 'cadence'> = {
+  kind: 'digest',
   channel: CHANNEL,
   zone: 'UTC',
   range: 'today',

@@ -1,9 +1,7 @@
 import type { Account } from '../../src/records/accounts.ts';
-import type { BillingChannel } from '../../src/records/billing.ts';
-import type { Digest } from '../../src/records/digests.ts';
 import type { RememberedIntegration } from '../../src/records/integrations.ts';
+import type { Digest, InvoiceNotices, Watch } from '../../src/records/schedules.ts';
 import type { Run } from '../../src/records/test-runs.ts';
-import type { Watch } from '../../src/records/watches.ts';
 
 /** A record of each kind that views show; tests give what they are about. Times are 0. */
 
@@ -29,6 +27,7 @@ export const RUN: Run = {
 };
 
 export const DIGEST: Digest = {
+  kind: 'digest',
   id: 'd7k2',
   requestId: 'r1',
   channel: 'C1',
@@ -42,7 +41,10 @@ export const DIGEST: Digest = {
 };
 
 export const WATCH: Watch = {
+  kind: 'watch',
   id: 'w7k2',
+  channel: 'C1',
+  account: 'acme',
   requestId: 'r1',
   mode: 'all',
   setUpBy: 'U1',
@@ -50,15 +52,15 @@ export const WATCH: Watch = {
   state: { kind: 'active' },
 };
 
-export const NOTICES: BillingChannel = {
+export const NOTICES: InvoiceNotices = {
+  kind: 'invoices',
+  id: 'C1 acme',
   channel: 'C1',
   account: 'acme',
   requestId: 'r1',
-  setBy: 'U1',
-  setAt: 0,
+  setUpBy: 'U1',
+  setUpAt: 0,
   state: { kind: 'active' },
-  known: { settled: [], unpaid: [] },
-  pending: [],
 };
 
 export const INTEGRATION: RememberedIntegration = {

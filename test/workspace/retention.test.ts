@@ -94,7 +94,7 @@ test('what is kept for a time has the end that the privacy page states, and is d
     await store.sweep();
     await store.close();
     for (const collection of KEPT) expect(endsOf(world, collection), collection).toEqual([]);
-    expect(endsOf(world, 'digests')).toHaveLength(1);
+    expect(endsOf(world, 'schedules')).toHaveLength(1);
   });
 });
 

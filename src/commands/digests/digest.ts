@@ -1,32 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { dateTime } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { daysLater } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import { projectOfChannel } from '../../records/channels.ts';
-import type { Digest } from '../../records/digests.ts';
-import { nextOf } from '../../records/timed-schedules.ts';
-import { DIGESTS, frameOf } from '../../scheduler/digests/digest.ts';
+import type { Digest } from '../../records/schedules.ts';
+import { frameOf } from '../../scheduler/digests/digest.ts';
 import { gatherReports } from '../../scheduler/digests/reports.ts';
-import { isServed } from '../../scheduler/schedules/reconcile-schedules.ts';
-import type { Choices } from '../../scheduler/schedules/timed.ts';
-import { digestMessage, digestModal, digestWords, withFooterChange } from '../../views/digests/digest.ts';
-import { SCHEDULE_FACES, type ScheduleChange } from '../../views/schedules/schedule.ts';
-import { timedList } from '../../views/schedules/timed.ts';
+import { isServed } from '../../scheduler/schedules/lifecycle.ts';
+import type { DigestChoices } from '../../scheduler/schedules/start.ts';
+import { refreshProject } from '../../scheduler/schedules/timed.ts';
+import { digestMessage, digestModal } from '../../views/digests/digest.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { readActivityWords } from '../activity/activity.ts';
 import { type Command, type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { channelOf, chosenProject, isEverything, presentInForm } from '../resolve-target.ts';
 import { readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
-import { type Operation, resolveSchedule } from '../schedules/feature.ts';
-import { ScheduleButton } from '../schedules/lifecycle.ts';
+import { resolveSchedule } from '../schedules/feature.ts';
+import { type Operation, ScheduleButton } from '../schedules/lifecycle.ts';
 import {
-  addTimed,
   type Filled,
-  listed,
   openTimedForm,
+  setUpTimed,
   type TimedFeature,
   timedCommands,
 } from '../schedules/timed-form.ts';
@@ -35,42 +31,30 @@ import {
 const DEFAULT_RANGE = 'last_7_days';
 const SNOOZED_DAYS = 7;
 
-const SNOOZING: Operation<Digest> = {
+const SNOOZING: Operation = {
   verb: 'snooze',
   command: 'digest pause',
   audited: 'digest snooze',
   done: 'snoozed',
-  async change({ workspace: { clock, digests } }, schedule) {
-    const snoozedUntil = daysLater(schedule.record.zone, clock.now(), SNOOZED_DAYS);
-    const changed = await digests.change(schedule.id, (current) => ({ ...current, snoozedUntil }));
-    return changed && DIGESTS.asSchedule(changed);
-  },
+  change: ({ workspace: { clock, schedules } }, { id }) =>
+    schedules.change({ kind: 'digest', id }, (digest) => ({
+      ...digest,
+      snoozedUntil: daysLater(digest.zone, clock.now(), SNOOZED_DAYS),
+    })),
 };
 
-/** Digests, as people meet them. */
-const DIGEST_FEATURE: TimedFeature<Digest> = {
-  kind: DIGESTS,
-  noun: 'digest',
-  face: SCHEDULE_FACES.digest,
-  words: digestWords,
-  note: noteOf,
-  snoozing: SNOOZING,
-  isSnoozed: ({ snoozedUntil }) => snoozedUntil !== undefined,
-  list: async (digests, listing, { clock }) =>
-    timedList(SCHEDULE_FACES.digest, listed(digests, clock), listing, digestWords),
+const DIGEST_FEATURE = {
+  kind: 'digest',
   modal: digestModal,
+  snoozing: SNOOZING,
   defaults: { cadence: 'weekdays', time: '09:00', range: DEFAULT_RANGE },
-  valuesOf: ({ range, skipQuiet }) => ({ range, skip_quiet: skipQuiet ? ['skip_quiet'] : [] }),
-  isSame: (record, choices) => isDeepStrictEqual(coverageOf(record), coverageOf(choices)),
-  choicesOf,
-  redraw(message, digest, { done, user }, { workspace }) {
-    const isAsleep = digest.state.kind === 'paused' || digest.snoozedUntil !== undefined;
-    const frame = { digest, next: nextOf(digest, workspace.clock.now()) };
-    return withFooterChange(message, frame, { said: `${done} by <@${user}>`, isAsleep });
-  },
-};
+  readValues: ({ range, skipQuiet }: Digest) => ({ range, skip_quiet: skipQuiet ? ['skip_quiet'] : [] }),
+  choose,
+  isSame: (digest: Digest, choices: DigestChoices) =>
+    isDeepStrictEqual(coverageOf(digest), coverageOf(choices)),
+} as const satisfies TimedFeature;
 
-function coverageOf({ cadence, zone, range, skipQuiet, account, project }: Choices<Digest>) {
+function coverageOf({ cadence, zone, range, skipQuiet, account, project }: DigestChoices) {
   return { cadence, zone, range, skipQuiet, account, project: project?.permalink };
 }
 
@@ -105,7 +89,7 @@ export const digestCommands: readonly Command[] = [
       const bound = await workspace.channels.get(channel);
       const account = context.account ?? bound.account;
       const project = await presentInForm(workspace, account, projectOfChannel(bound, account));
-      return addTimed(DIGEST_FEATURE, context, channel, {
+      return setUpTimed(DIGEST_FEATURE, context, channel, {
         cadence: words.cadence,
         zone: words.zone ?? (await zoneOf(workspace, caller.user)),
         range: words.range,
@@ -159,30 +143,10 @@ function isRange(words: readonly string[]): boolean {
   }
 }
 
-function noteOf(
-  digest: Digest,
-  done: ScheduleChange['done'],
-  { workspace: { clock } }: CommandContext,
-): string | undefined {
-  const { snoozedUntil } = digest;
-  switch (done) {
-    case 'snoozed':
-      return snoozedUntil === undefined ? undefined : `It is back after ${dateTime(snoozedUntil)}.`;
-    case 'removed':
-    case 'paused':
-    case 'restored':
-      return undefined;
-    default: {
-      const next = nextOf({ ...digest, snoozedUntil: 0 }, clock.now());
-      return next === undefined ? undefined : `The next one is ${dateTime(next)}.`;
-    }
-  }
-}
-
-async function choicesOf(
+async function choose(
   context: CommandContext,
   { account: named, project: wanted, cadence, zone, range = DEFAULT_RANGE, skip_quiet: quiet = [] }: Filled,
-): Promise<Choices<Digest>> {
+): Promise<DigestChoices> {
   const { workspace } = context;
   const isOfOne = wanted !== undefined && !isEverything(wanted);
   const account = await workspace.accounts.resolve(SCHEDULES, named);
@@ -190,15 +154,15 @@ async function choicesOf(
   if (!isServed({ account: kept.account }, await workspace.accounts.list()))
     throw new UserError('This digest has no working account.', `connect ${account.name}`);
   const skipQuiet = quiet.includes('skip_quiet');
-  const choices = { cadence, zone, range, skipQuiet, ...kept };
+  const choices = { kind: 'digest', cadence, zone, range, skipQuiet, ...kept } as const;
   if (!isOfOne) return choices;
   return { ...choices, project: await chosenProject(context, account, wanted) };
 }
 
 async function preview(context: CommandContext, named: string | undefined): Promise<Reply> {
   const { workspace } = context;
-  const { record } = await resolveSchedule(DIGEST_FEATURE, context, named);
-  const digest = await DIGESTS.refresh(workspace, record);
+  const stored = await resolveSchedule('digest', context, named);
+  const digest = await refreshProject(workspace, stored);
   const reports = await gatherReports(workspace, digest);
   if (reports.length === 0)
     throw new UserError('The account of this digest is not connected any more.', 'accounts');

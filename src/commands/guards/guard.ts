@@ -1,55 +1,35 @@
 import { z } from 'zod';
-import { dateTime } from '../../core/mrkdwn.ts';
-import { isNamed } from '../../core/names.ts';
 import { isSameProject } from '../../core/project-ref.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
-import type { Guard } from '../../records/guards.ts';
-import { nextOf } from '../../records/timed-schedules.ts';
-import { GUARDS } from '../../scheduler/guards/guard.ts';
-import { guardModal, guardWords } from '../../views/guards/guard.ts';
-import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
-import { timedList } from '../../views/schedules/timed.ts';
+import type { Guard } from '../../records/schedules.ts';
+import type { GuardChoices } from '../../scheduler/schedules/start.ts';
+import { guardModal } from '../../views/guards/guard.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { type Command, underField } from '../command.ts';
+import { type Command, type CommandContext, underField } from '../command.ts';
 import { channelOf, chosenProject, projectForForm, projectOf } from '../resolve-target.ts';
 import { cadenceIndex, readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
 import {
-  addTimed,
-  listed,
+  type Filled,
   openTimedForm,
+  setUpTimed,
   type TimedFeature,
   timedCommands,
 } from '../schedules/timed-form.ts';
 
-/** Guards, as people meet them. */
-const GUARD_FEATURE: TimedFeature<Guard> = {
-  kind: GUARDS,
-  noun: 'guard',
-  face: SCHEDULE_FACES.guard,
-  words: guardWords,
-  note(guard, done, { workspace: { clock } }) {
-    if (done === 'removed') return undefined;
-    const next = nextOf(guard, clock.now());
-    return next === undefined
-      ? undefined
-      : `It is silent while all is reachable. The next run is ${dateTime(next)}.`;
-  },
-  matches: ({ project }, wanted) => isNamed(project, wanted),
-  list: async (guards, listing, { clock }) =>
-    timedList(SCHEDULE_FACES.guard, listed(guards, clock), listing, guardWords),
+const GUARD_FEATURE = {
+  kind: 'guard',
   modal: guardModal,
   defaults: { cadence: 'hourly', time: '09:00' },
-  valuesOf: () => ({}),
-  isSame: ({ account, project }, choices) =>
+  isSame: ({ account, project }: Guard, choices: GuardChoices) =>
     account === choices.account && isSameProject(project, choices.project),
-  async choicesOf(context, { cadence, zone, account: named, project: wanted }) {
+  async choose(context: CommandContext, { cadence, zone, account: named, project: wanted }: Filled) {
     const { workspace, caller } = context;
     const bound = await workspace.channels.get(caller.channel);
     const account = await workspace.accounts.resolve(SCHEDULES, named, bound.account);
     const project = await underField('project', () => chosenProject(context, account, wanted));
-    return { cadence, zone, account: account.name, project };
+    return { kind: 'guard', cadence, zone, account: account.name, project } as const;
   },
-};
+} as const satisfies TimedFeature;
 
 export const guardCommands: readonly Command[] = timedCommands(GUARD_FEATURE, {
   name: 'guard add',
@@ -79,7 +59,7 @@ export const guardCommands: readonly Command[] = timedCommands(GUARD_FEATURE, {
     }
     const { cadence, zone } = readCadenceWords(times, 'guard');
     const { account, project } = await projectOf(context, named, SCHEDULES);
-    return addTimed(GUARD_FEATURE, context, channel, {
+    return setUpTimed(GUARD_FEATURE, context, channel, {
       cadence,
       zone: zone ?? (await zoneOf(context.workspace, context.caller.user)),
       account: account.name,

@@ -2,17 +2,10 @@ import { mayRead } from '../../core/direct.ts';
 import { AccountKeyUnreadable } from '../../records/account-keys.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { episodeRecords, failingNow } from '../../records/episodes.ts';
+import { nextOf } from '../../records/schedules.ts';
 import { type Run, withoutSuperseded } from '../../records/test-runs.ts';
-import { nextOf } from '../../records/timed-schedules.ts';
-import { DIGESTS } from '../../scheduler/digests/digest.ts';
-import { GUARDS } from '../../scheduler/guards/guard.ts';
-import { INVOICE_NOTICES } from '../../scheduler/invoices/notices.ts';
-import type { ScheduleKind } from '../../scheduler/schedules/lifecycle.ts';
-import { WATCHES } from '../../scheduler/watches/schedule.ts';
 import { chartOf } from '../../views/activity/activity.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { digestWords } from '../../views/digests/digest.ts';
-import { guardWords } from '../../views/guards/guard.ts';
 import {
   type AccountFigures,
   HOME_RANGE,
@@ -25,34 +18,21 @@ import {
   MAX_FIGURES,
   MAX_RUNNING,
 } from '../../views/home/home.ts';
-import { noticeWords } from '../../views/invoices/invoices.ts';
-import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/schedule.ts';
-import { watchWords } from '../../views/watches/watch.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
+import { scheduleWords } from '../../views/schedules/words.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { rolesHeld } from '../permission.ts';
 
-/** Reads the schedules of one kind, as App Home shows them. */
-function listing<R>(
-  face: ScheduleFace,
-  kind: ScheduleKind<R>,
-  words: (record: R) => string,
-  nextAfter?: (record: R, now: number) => number | undefined,
-): (workspace: Workspace, user: string) => Promise<HomeSchedule[]> {
-  return async (workspace, user) =>
-    (await kind.list(workspace))
-      .filter(({ channel, setUpBy }) => mayRead(user, { channel, person: setUpBy }))
-      .map(({ id, channel, state, record }) => {
-        const next = nextAfter?.(record, workspace.clock.now());
-        return { face, id, channel, state, what: words(record), next };
-      });
+/** The schedules that a person may read. */
+async function loadSchedules({ clock, schedules }: Workspace, user: string): Promise<HomeSchedule[]> {
+  return (await schedules.all())
+    .filter(({ channel, setUpBy }) => mayRead(user, { channel, person: setUpBy }))
+    .map((schedule) => {
+      const { id, kind, channel, state } = schedule;
+      const next = 'cadence' in schedule ? nextOf(schedule, clock.now()) : undefined;
+      return { face: SCHEDULE_FACES[kind], id, channel, state, what: scheduleWords(schedule), next };
+    });
 }
-
-const LISTINGS = [
-  listing(SCHEDULE_FACES.digest, DIGESTS, digestWords, nextOf),
-  listing(SCHEDULE_FACES.guard, GUARDS, guardWords, nextOf),
-  listing(SCHEDULE_FACES.watch, WATCHES, watchWords),
-  listing(SCHEDULE_FACES.invoices, INVOICE_NOTICES, ({ account }) => noticeWords(account)),
-] as const;
 
 /** What App Home shows to a person, from our own records alone. */
 export async function loadHome(workspace: Workspace, user: string): Promise<Omit<HomeData, 'figures'>> {
@@ -61,7 +41,7 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     workspace.accounts.defaultName({ user }),
     failingFor(workspace, user),
     loadRuns(workspace, user),
-    Promise.all(LISTINGS.map((list) => list(workspace, user))),
+    loadSchedules(workspace, user),
     rolesHeld(workspace, user),
   ]);
   return {
@@ -72,7 +52,7 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     defaultAccount,
     failing,
     runs,
-    schedules: schedules.flat().filter(({ face }) => face.role !== 'billing' || roles.includes('billing')),
+    schedules: schedules.filter(({ face }) => face.role !== 'billing' || roles.includes('billing')),
     roles,
   };
 }

@@ -4,7 +4,7 @@ import { code } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { forInvoices } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
-import { isBillingChannel } from '../../records/billing.ts';
+import { feedPlace } from '../../records/schedules.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { downloadInvoice, type Invoice, listInvoices } from '../../service/invoices.ts';
 import { menuTarget } from '../../views/blocks/inputs.ts';
@@ -70,7 +70,9 @@ async function send(account: Account, number: number, context: CommandContext): 
   const { caller, workspace } = context;
   const { user, channel: here } = caller;
   const { invoice, bytes } = await fetchPdf(account, number, context);
-  const isForAll = await isBillingChannel(workspace.store, here, account.name);
+  // A person with the billing role has let everybody in such a channel see the account's invoices.
+  const place = here && feedPlace({ channel: here, account: account.name });
+  const isForAll = place !== undefined && (await workspace.schedules.get('invoices', place)) !== undefined;
   const channel = isForAll && here !== undefined ? here : await workspace.slack.openDirect(user);
   await workspace.slack.upload({
     filename: `${account.name}-invoice-${number}.pdf`,

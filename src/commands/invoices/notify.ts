@@ -1,37 +1,15 @@
 import { z } from 'zod';
 import type { Reply } from '../../core/reply.ts';
 import { INVOICE_SCHEDULES } from '../../records/account-keys.ts';
-import type { BillingChannel } from '../../records/billing.ts';
-import { ACTIVE, type Schedule } from '../../records/schedules.ts';
-import { addNotices, INVOICE_FEED, INVOICE_NOTICES, knownFrom } from '../../scheduler/invoices/notices.ts';
-import { resumeSchedule } from '../../scheduler/schedules/lifecycle.ts';
-import { withPolling } from '../../scheduler/schedules/polling.ts';
-import { noticeWords, notifyStateMessage } from '../../views/invoices/invoices.ts';
-import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
+import { ACTIVE, type InvoiceNotices, type Schedule } from '../../records/schedules.ts';
+import { addNotices, INVOICES, knownFrom, prepareNotices } from '../../scheduler/invoices/notices.ts';
+import { resumeSchedule } from '../../scheduler/schedules/start.ts';
 import { type CommandContext, defineCommand } from '../command.ts';
 import { accountOf, channelOf } from '../resolve-target.ts';
-import {
-  announce,
-  announceNew,
-  cardOf,
-  listOf,
-  recordChange,
-  type ScheduleFeature,
-} from '../schedules/feature.ts';
+import { announce, announceNew, changeCard, listSchedules, recordChange } from '../schedules/feature.ts';
 import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
 
-/** Invoice notices, as people meet them: a channel has one schedule an account. */
-const NOTICES_FEATURE: ScheduleFeature<BillingChannel> = {
-  kind: INVOICE_NOTICES,
-  face: SCHEDULE_FACES.invoices,
-  command: 'invoices notify',
-  words: ({ account }) => noticeWords(account),
-  async list(channels, { word }, { store }) {
-    return notifyStateMessage(await withPolling(store, INVOICE_FEED.interval, channels), word);
-  },
-};
-
-const { pause, resume, remove } = scheduleCommands(NOTICES_FEATURE);
+const { pause, resume, remove } = scheduleCommands('invoices');
 
 export const invoicesNotify = defineCommand({
   name: 'invoices notify',
@@ -52,11 +30,11 @@ export const invoicesNotify = defineCommand({
   async run({ what }, context) {
     if (what === 'here' || what === 'on') return begin(context);
     const isMeant = await meantHere(context);
-    return what === undefined ? showState(context, isMeant) : removeHere(NOTICES_FEATURE, context, isMeant);
+    return what === undefined ? showState(context, isMeant) : removeHere('invoices', context, isMeant);
   },
 });
 
-type IsMeant = (schedule: Schedule<BillingChannel>) => boolean;
+type IsMeant = (schedule: Schedule) => boolean;
 
 /**
  * Those of the account after `--account`, else all. Notices may stand longer than their account is connected.
@@ -66,7 +44,7 @@ async function meantHere(context: CommandContext): Promise<IsMeant> {
   const { caller, workspace } = context;
   const named = context.account?.toLowerCase();
   const isMeant: IsMeant = ({ account }) => named === undefined || account === named;
-  const all = await INVOICE_NOTICES.list(workspace);
+  const all = await workspace.schedules.list('invoices');
   const isKnown = all.some((one) => one.channel === caller.channel && isMeant(one));
   if (named !== undefined && !isKnown) await accountOf(context);
   return isMeant;
@@ -75,31 +53,31 @@ async function meantHere(context: CommandContext): Promise<IsMeant> {
 /** The service is asked now, so that a refusal is answered and only what happens from now on is posted. */
 async function begin(context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
-  const { requestId, user: setBy } = caller;
+  const { requestId, user: setUpBy } = caller;
   const channel = channelOf(context);
   // With the key that the notices will be read with.
   const account = await accountOf(context, INVOICE_SCHEDULES);
-  const all = await INVOICE_NOTICES.list(workspace);
+  const all = await workspace.schedules.list('invoices');
   const existing = all.find((one) => one.channel === channel && one.account === account.name);
   if (existing?.state.kind === 'paused') return resumeHere(context, existing);
-  if (existing !== undefined && existing.record.requestId !== requestId) return showState(context);
-  const { invoices } = await workspace.accounts.use(account, (client) => INVOICE_FEED.fetch(client));
+  if (existing !== undefined && existing.requestId !== requestId) return showState(context);
+  const { invoices } = await workspace.accounts.use(account, (client) => INVOICES.fetch(client));
   const known = knownFrom(invoices, workspace.clock.now());
-  const schedule = await addNotices(workspace, { channel, account: account.name, requestId, setBy, known });
-  return announceNew(NOTICES_FEATURE, context, schedule, 'invoices notify');
+  const requested = { channel, account: account.name, requestId, setUpBy, known };
+  return announceNew(context, await addNotices(workspace, requested), 'invoices notify');
 }
 
-async function resumeHere(context: CommandContext, schedule: Schedule<BillingChannel>): Promise<Reply> {
+async function resumeHere(context: CommandContext, schedule: InvoiceNotices): Promise<Reply> {
   const { workspace } = context;
-  const prepared = await INVOICE_NOTICES.prepareResume(workspace, schedule);
+  const prepared = await prepareNotices(workspace, schedule);
   // Posted first: what cannot be posted here is not resumed.
   const resumed = { ...schedule, state: ACTIVE };
-  const reply = await announce(context, schedule, cardOf(NOTICES_FEATURE, resumed, 'resumed', context));
-  await resumeSchedule(workspace, INVOICE_NOTICES, schedule, { prepared });
+  const reply = await announce(context, schedule, changeCard(resumed, 'resumed', context));
+  await resumeSchedule(workspace, schedule, { prepared });
   await recordChange(context, 'invoices notify', schedule);
   return reply;
 }
 
 async function showState(context: CommandContext, isMeant?: IsMeant): Promise<Reply> {
-  return { kind: 'private', message: await listOf(NOTICES_FEATURE, context, 'here', { isMeant }) };
+  return { kind: 'private', message: await listSchedules('invoices', context, 'here', { isMeant }) };
 }

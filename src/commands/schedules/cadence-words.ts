@@ -5,8 +5,9 @@ import { spellName } from '../../core/names.ts';
 import { WEEKDAYS } from '../../core/schedule-choices.ts';
 import { parseCron } from '../../core/time/cron.ts';
 import { CronError, isZone, parseZone } from '../../core/time/zone.ts';
-import { type Cadence, cronOf, nextTimes, type TimedNoun } from '../../records/timed-schedules.ts';
-import { DAY_NAMES } from '../../views/schedules/timed.ts';
+import { type Cadence, cronOf, nextTimes } from '../../records/cadence.ts';
+import type { TimedSchedule } from '../../records/schedules.ts';
+import { DAY_NAMES } from '../../views/schedules/words.ts';
 import { SYNONYMS, splitWords } from '../command-router.ts';
 
 const CADENCES = [
@@ -32,7 +33,7 @@ export interface CadenceWords {
  */
 export function readCadenceWords(
   words: readonly string[],
-  noun: TimedNoun,
+  noun: TimedSchedule['kind'],
   endsZone: (words: readonly string[]) => boolean = () => false,
 ): CadenceWords {
   try {
@@ -138,7 +139,12 @@ function readZone(words: readonly string[]): Omit<CadenceWords, 'cadence'> {
 }
 
 /** What is wrong with five fields, or that no date from then on fits them. */
-export function faultOf(noun: TimedNoun, cadence: Cadence, zone: string, from: number): string | undefined {
+export function faultOf(
+  noun: TimedSchedule['kind'],
+  cadence: Cadence,
+  zone: string,
+  from: number,
+): string | undefined {
   try {
     nextTimes(cadence, zone, from, 1);
     if (noun === 'guard' && parseCron(cronOf(cadence)).minutes.length > 1)

@@ -2,14 +2,17 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { ModalView } from '../../core/message.ts';
 import type { Reply } from '../../core/reply.ts';
-import type { Schedule } from '../../records/schedules.ts';
-import { deliver } from '../../scheduler/deliver.ts';
 import {
-  pauseSchedule,
-  removeSchedules,
-  resumeSchedule,
-  undoRemoval,
-} from '../../scheduler/schedules/lifecycle.ts';
+  isAsleep,
+  isPersonal,
+  type Schedule,
+  type ScheduleKind,
+  type ScheduleOf,
+} from '../../records/schedules.ts';
+import { deliver } from '../../scheduler/deliver.ts';
+import { pauseSchedule, removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
+import { resumeSchedule, undoRemoval } from '../../scheduler/schedules/start.ts';
+import { SCHEDULE_TYPES } from '../../scheduler/schedules/types.ts';
 import { withoutElement } from '../../views/blocks/message.ts';
 import {
   LIST_SCOPES,
@@ -17,6 +20,9 @@ import {
   nameOf,
   type OpenedFrom,
   restoredCard,
+  SCHEDULE_FACES,
+  type ScheduleChange,
+  type ScheduleFace,
   whyPaused,
 } from '../../views/schedules/schedule.ts';
 import {
@@ -32,17 +38,29 @@ import { channelOf } from '../resolve-target.ts';
 import {
   announce,
   announceResumed,
-  cardOf,
-  described,
+  changeCard,
+  describe,
   expectAllowedThere,
-  isAsleep,
-  listOf,
-  type Operation,
+  listSchedules,
   recordChange,
-  removedCardOf,
+  redrawPosted,
+  removalCard,
   resolveSchedule,
-  type ScheduleFeature,
 } from './feature.ts';
+
+/** A change that words and buttons make to a schedule. */
+export interface Operation {
+  verb: string;
+  /** The name of the command that it belongs to. */
+  command: string;
+  /** Its name in the audit log; left out, the command. */
+  audited?: string;
+  done: ScheduleChange['done'];
+  /** Chooses the schedule if none is named. */
+  fits?(schedule: Schedule): boolean;
+  /** @returns the schedule as it is then; undefined if it was removed meanwhile */
+  change(context: CommandContext, schedule: Schedule): Promise<Schedule | undefined>;
+}
 
 const Args = z.object({ named: z.string().optional() });
 
@@ -57,21 +75,21 @@ const ShareButton = z.object({ scope: z.enum(LIST_SCOPES) });
 const UndoButton = z.object({ removal: z.string(), list: z.enum(LIST_SCOPES).optional() });
 
 /** `list`, `pause`, `resume` and `remove` of a kind, with their buttons and "Undo". */
-export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
-  const { face, matches, snoozing } = feature;
-  const { noun, role, commands } = face;
-  const removal = removing(feature);
-  const commandOf = (operation: Operation<R>, summary: string, others: readonly Action[]): Command =>
+export function scheduleCommands(kind: ScheduleKind, snoozing?: Operation) {
+  const face: ScheduleFace = SCHEDULE_FACES[kind];
+  const { noun, role, commands, names } = face;
+  const removal = removing(kind);
+  const commandOf = (operation: Operation, summary: string, others: readonly Action[]): Command =>
     defineCommand({
       name: operation.command,
       summary,
-      usage: `[${['id', ...(matches ? ['project'] : []), ...(operation === removal ? ['all'] : [])].join('|')}]`,
+      usage: `[${[...names, ...(operation === removal ? ['all'] : [])].join('|')}]`,
       role,
       durable: true,
       rest: true,
       args: Args,
-      run: ({ named }, context) => changeNamed(feature, operation, context, named),
-      actions: [actionOf(feature, operation), ...others],
+      run: ({ named }, context) => changeNamed(kind, operation, context, named),
+      actions: [createButton(kind, operation), ...others],
     });
   const list = defineCommand({
     name: commands.list,
@@ -79,110 +97,107 @@ export function scheduleCommands<R>(feature: ScheduleFeature<R>) {
     usage: '[here|all]',
     role: role === 'operator' ? 'member' : role,
     args: z.object({ scope: z.string().toLowerCase().pipe(z.enum(LIST_SCOPES)).default('here') }),
-    run: async ({ scope }, context) => ({ kind: 'private', message: await listOf(feature, context, scope) }),
-    actions: [shareAction(feature)],
+    run: async ({ scope }, context) => ({
+      kind: 'private',
+      message: await listSchedules(kind, context, scope),
+    }),
+    actions: [shareAction(kind)],
   });
   return {
     list,
-    pause: commandOf(pausing(feature), `Pauses a ${noun}`, snoozing ? [actionOf(feature, snoozing)] : []),
-    resume: commandOf(resuming(feature), `Resumes a ${noun}, also one that Deckhand paused`, []),
-    remove: commandOf(removal, `Removes a ${noun}, with “Undo” for 10 minutes`, [undoAction(feature)]),
+    pause: commandOf(pausing(kind), `Pauses a ${noun}`, snoozing ? [createButton(kind, snoozing)] : []),
+    resume: commandOf(resuming(kind), `Resumes a ${noun}, also one that Deckhand paused`, []),
+    remove: commandOf(removal, `Removes a ${noun}, with “Undo” for 10 minutes`, [undoAction(kind)]),
   };
 }
 
 /** What one person sees, for the whole channel. */
-function shareAction<R>(feature: ScheduleFeature<R>): Action {
-  const { prefix, role } = feature.face;
+function shareAction(kind: ScheduleKind): Action {
   return {
-    actionId: `${prefix}:share`,
-    role,
+    actionId: `${kind}:share`,
+    role: SCHEDULE_FACES[kind].role,
     once: true,
     durable: true,
     async run(value, context) {
       const { scope } = fromButton(ShareButton, value);
       const channel = channelOf(context);
-      const message = await listOf(feature, context, scope, { isShared: true });
+      const message = await listSchedules(kind, context, scope, { isShared: true });
       // Posted before the reply, so that where Slack refuses the button can be pressed again.
       await deliver(context.workspace, { id: `shared ${context.caller.requestId}`, channel, message });
-      return { kind: 'replace', message, audit: { what: `${prefix} share` } };
+      return { kind: 'replace', message, audit: { what: `${kind} share` } };
     },
   };
 }
 
-async function changeNamed<R>(
-  feature: ScheduleFeature<R>,
-  operation: Operation<R>,
+async function changeNamed(
+  kind: ScheduleKind,
+  operation: Operation,
   context: CommandContext,
   named: string | undefined,
 ): Promise<Reply> {
   const { command, audited = command, done, fits } = operation;
-  if (done === 'removed' && named?.toLowerCase() === 'all') return removeHere(feature, context);
-  const schedule = await resolveSchedule(feature, context, named, fits);
-  const changed = await carryOut(feature, operation, context, schedule);
+  if (done === 'removed' && named?.toLowerCase() === 'all') return removeHere(kind, context);
+  const schedule = await resolveSchedule(kind, context, named, fits);
+  const changed = await carryOut(operation, context, schedule);
   const reply =
     done === 'resumed'
-      ? await announceResumed(feature, context, changed, schedule.state)
-      : await announce(context, changed, cardOf(feature, changed, done, context), true);
+      ? await announceResumed(context, changed, schedule.state)
+      : await announce(context, changed, changeCard(changed, done, context), true);
   await recordChange(context, audited, changed);
   return reply;
 }
 
 /** The change, where the schedule's own channel allows it. */
-async function carryOut<R>(
-  feature: ScheduleFeature<R>,
-  { command, change }: Operation<R>,
+async function carryOut(
+  { command, change }: Operation,
   context: CommandContext,
-  schedule: Schedule<R>,
-): Promise<Schedule<R>> {
-  await expectAllowedThere(feature, context, schedule, command);
+  schedule: Schedule,
+): Promise<Schedule> {
+  await expectAllowedThere(context, schedule, command);
   const changed = await change(context, schedule);
-  if (changed === undefined) throw removedSince(feature, schedule);
+  if (changed === undefined) throw removedSince(schedule);
   return changed;
 }
 
-/** A button that changes a schedule: the message that it stands on is drawn anew. */
-function actionOf<R>(feature: ScheduleFeature<R>, operation: Operation<R>): Action {
-  const { face, note, redraw } = feature;
+/** A button that changes a schedule, and updates its message. */
+function createButton(kind: ScheduleKind, operation: Operation): Action {
   const { verb, command, audited = command, done } = operation;
   return {
-    actionId: `${face.prefix}:${verb}`,
+    actionId: `${kind}:${verb}`,
     durable: true,
     change: audited,
     async run(value, context) {
       const { id, list, isNotice } = fromButton(ScheduleButton, value);
-      const schedule = await resolveSchedule(feature, context, id);
-      const changed = await carryOut(feature, operation, context, schedule);
+      const schedule = await resolveSchedule(kind, context, id);
+      const changed = await carryOut(operation, context, schedule);
       await recordChange(context, audited, changed);
-      const card = cardOf(feature, changed, done, context, list);
+      const card = changeCard(changed, done, context, list);
       // Of a message that only one person sees, Slack sends no content.
       const isShared = context.message !== undefined;
       const isSeen = changed.channel === context.caller.channel && (list === undefined || isShared);
       if (!isSeen) await announce(context, changed, card, true);
       const removed = done === 'removed' ? card : undefined;
       if (list !== undefined)
-        return { kind: 'replace', message: await listOf(feature, context, list, { removed, isShared }) };
+        return { kind: 'replace', message: await listSchedules(kind, context, list, { removed, isShared }) };
       if (isNotice && context.message !== undefined) {
         const { text, blocks } = withoutElement(context.message, { value });
         return { kind: 'replace', message: { text, blocks: [...blocks, ...card.blocks.slice(0, 1)] } };
       }
-      const { record } = changed;
-      const made = { done, user: context.caller.user, note: note?.(record, done, context) };
-      const redrawn = context.message && redraw?.(context.message, record, made, context);
+      const redrawn = context.message && redrawPosted(context.message, changed, done, context);
       return { kind: 'replace', message: redrawn ?? card };
     },
   };
 }
 
-function pausing<R>(feature: ScheduleFeature<R>): Operation<R> {
+function pausing(kind: ScheduleKind): Operation {
   return {
     verb: 'pause',
-    command: `${feature.face.prefix} pause`,
+    command: `${kind} pause`,
     done: 'paused',
-    fits: (schedule) => !isAsleep(feature, schedule),
-    async change(context, schedule) {
-      const { caller, workspace } = context;
+    fits: (schedule) => !isAsleep(schedule),
+    async change({ caller, workspace }, schedule) {
       const causeId = caller.requestId;
-      const paused = await pauseSchedule(workspace, feature.kind, schedule, {
+      const paused = await pauseSchedule(workspace, schedule, {
         kind: 'paused',
         cause: 'person',
         reason: 'somebody paused it',
@@ -192,68 +207,68 @@ function pausing<R>(feature: ScheduleFeature<R>): Operation<R> {
       });
       if (paused?.state.kind === 'paused' && paused.state.causeId !== causeId) {
         const why = whyPaused(paused.state);
-        throw new UserError(`Already paused ${why}: ${nameOf(described(feature, schedule))}.`);
+        throw new UserError(`Already paused ${why}: ${nameOf(describe(schedule))}.`);
       }
       return paused;
     },
   };
 }
 
-function resuming<R>(feature: ScheduleFeature<R>): Operation<R> {
+function resuming(kind: ScheduleKind): Operation {
   return {
     verb: 'resume',
-    command: `${feature.face.prefix} resume`,
+    command: `${kind} resume`,
     done: 'resumed',
-    fits: (schedule) => isAsleep(feature, schedule),
-    async change(context, schedule) {
-      const { workspace } = context;
-      if (!isAsleep(feature, schedule))
-        throw new UserError(`Nothing to resume: ${nameOf(described(feature, schedule))} is not paused.`);
-      const prepared = await feature.kind.prepareResume(workspace, schedule);
-      return resumeSchedule(workspace, feature.kind, schedule, { prepared });
+    fits: isAsleep,
+    async change({ workspace }, schedule) {
+      if (!isAsleep(schedule))
+        throw new UserError(`Nothing to resume: ${nameOf(describe(schedule))} is not paused.`);
+      const prepared = await SCHEDULE_TYPES[kind].prepareResume(workspace, schedule);
+      return resumeSchedule(workspace, schedule, { prepared });
     },
   };
 }
 
-function removing<R>({ face, kind }: ScheduleFeature<R>): Operation<R> {
+function removing(kind: ScheduleKind): Operation {
+  const { remove, commands } = SCHEDULE_FACES[kind];
   return {
-    verb: face.remove.verb,
-    command: face.commands.remove,
+    verb: remove.verb,
+    command: commands.remove,
     done: 'removed',
     async change({ caller, workspace }, schedule) {
-      await removeSchedules(workspace, kind, [schedule], caller.requestId);
+      await removeSchedules(workspace, [schedule], caller.requestId);
       return schedule;
     },
   };
 }
 
 /** Removes this channel's schedules. @param isMeant which of them; all if left out */
-export async function removeHere<R>(
-  feature: ScheduleFeature<R>,
+export async function removeHere(
+  kind: ScheduleKind,
   context: CommandContext,
-  isMeant: (schedule: Schedule<R>) => boolean = () => true,
+  isMeant: (schedule: Schedule) => boolean = () => true,
 ): Promise<Reply> {
   const { caller, workspace } = context;
-  const { kind, face } = feature;
-  const all = await kind.list(workspace);
-  const here = all.filter((one) => one.channel === caller.channel && isMeant(one));
+  const { commands, plural } = SCHEDULE_FACES[kind];
+  const all: readonly Schedule[] = await workspace.schedules.list(kind);
+  const here = all.filter((one) => one.channel === caller.channel && !isPersonal(one) && isMeant(one));
   const [first] = here;
-  if (first === undefined) throw new UserError(`This channel has no ${face.plural}.`, face.commands.add);
-  await removeSchedules(workspace, kind, here, caller.requestId);
-  for (const schedule of here) await recordChange(context, face.commands.remove, schedule);
-  return announce(context, first, removedCardOf(feature, here, context), true);
+  if (first === undefined) throw new UserError(`This channel has no ${plural}.`, commands.add);
+  await removeSchedules(workspace, here, caller.requestId);
+  for (const schedule of here) await recordChange(context, commands.remove, schedule);
+  return announce(context, first, removalCard(here, context), true);
 }
 
-export function removedSince<R>(feature: ScheduleFeature<R>, schedule: Schedule<R>): UserError {
-  const { list } = feature.face.commands;
-  return new UserError(`Removed in the meantime: ${nameOf(described(feature, schedule))}.`, list);
+export function removedSince(schedule: Schedule): UserError {
+  const { list } = SCHEDULE_FACES[schedule.kind].commands;
+  return new UserError(`Removed in the meantime: ${nameOf(describe(schedule))}.`, list);
 }
 
-function undoAction<R>(feature: ScheduleFeature<R>): Action {
-  const { face, kind } = feature;
-  const change = `${face.prefix} undo`;
+function undoAction(kind: ScheduleKind): Action {
+  const { commands } = SCHEDULE_FACES[kind];
+  const change = `${kind} undo`;
   return {
-    actionId: `${face.prefix}:undo`,
+    actionId: `${kind}:undo`,
     durable: true,
     change,
     async run(value, context) {
@@ -262,39 +277,38 @@ function undoAction<R>(feature: ScheduleFeature<R>): Action {
         context.workspace,
         kind,
         { removedBy: removal, undoneBy: context.caller.requestId },
-        (there) => expectAllowedThere(feature, context, there, face.commands.remove),
+        ({ channel }) => expectAllowedThere(context, { kind, channel }, commands.remove),
       );
       if (restored === undefined)
-        throw new UserError('A removal can be undone once, within 10 minutes.', face.commands.add);
+        throw new UserError('A removal can be undone once, within 10 minutes.', commands.add);
       for (const schedule of restored) await recordChange(context, change, schedule);
-      const all = restored.map((schedule) => described(feature, schedule));
-      const card = restoredCard(all, context.caller.user);
+      const card = restoredCard(restored.map(describe), context.caller.user);
       if (list === undefined) return { kind: 'replace', message: card };
       const isShared = context.message !== undefined;
-      return { kind: 'replace', message: await listOf(feature, context, list, { isShared }) };
+      return { kind: 'replace', message: await listSchedules(kind, context, list, { isShared }) };
     },
   };
 }
 
 /**
  * `edit` of a kind, by words and by button: both open the form, filled in.
- * @param formOf is told the message whose button it was
+ * @param openForm gets the message whose button it was
  */
-export function editCommand<R>(
-  feature: ScheduleFeature<R>,
-  formOf: (context: CommandContext, schedule: Schedule<R>, from?: OpenedFrom) => Promise<ModalView>,
+export function editCommand<K extends ScheduleKind>(
+  kind: K,
+  openForm: (context: CommandContext, schedule: ScheduleOf<K>, from?: OpenedFrom) => Promise<ModalView>,
 ): CommandSpec<z.infer<typeof Args>> {
-  const { prefix, noun, role } = feature.face;
-  const name = `${prefix} edit`;
+  const { names, noun, role } = SCHEDULE_FACES[kind];
+  const name = `${kind} edit`;
   const open = async (context: CommandContext, named?: string, from?: OpenedFrom): Promise<Reply> => {
-    const schedule = await resolveSchedule(feature, context, named);
-    await expectAllowedThere(feature, context, schedule, name);
-    return { kind: 'modal', view: await formOf(context, schedule, from) };
+    const schedule = await resolveSchedule(kind, context, named);
+    await expectAllowedThere(context, schedule, name);
+    return { kind: 'modal', view: await openForm(context, schedule, from) };
   };
   return {
     name,
     summary: `Changes a ${noun} in a form`,
-    usage: feature.matches === undefined ? '[id]' : '[id|project]',
+    usage: `[${names.join('|')}]`,
     role,
     needsAccount: true,
     takesAccount: false,
@@ -303,7 +317,7 @@ export function editCommand<R>(
     run: ({ named }, context) => open(context, named),
     actions: [
       {
-        actionId: `${prefix}:edit`,
+        actionId: `${kind}:edit`,
         async run(value, context) {
           const { id, list } = fromButton(ScheduleButton, value);
           return open(context, id, messageOf(context, list));

@@ -1,26 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { type Clock, withTimeout } from '../../core/clock.ts';
+import { withTimeout } from '../../core/clock.ts';
 import type { ModalView } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
 import type { Reply } from '../../core/reply.ts';
 import { ZoneName } from '../../core/time/zone.ts';
 import { unknownAccount } from '../../records/accounts.ts';
+import { Cadence, nextTimes } from '../../records/cadence.ts';
 import { projectOfChannel } from '../../records/channels.ts';
-import type { Schedule } from '../../records/schedules.ts';
-import {
-  Cadence,
-  nextOf,
-  nextTimes,
-  type TimedNoun,
-  type TimedSchedule,
-} from '../../records/timed-schedules.ts';
-import type { Choices, TimedKind } from '../../scheduler/schedules/timed.ts';
+import type { TimedSchedule } from '../../records/schedules.ts';
+import { addTimed, editTimed, type TimedChoices } from '../../scheduler/schedules/start.ts';
+import { refreshProject } from '../../scheduler/schedules/timed.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import { say } from '../../views/blocks/message.ts';
 import type { Values } from '../../views/blocks/modal.ts';
 import { nameOf, type OpenedFrom } from '../../views/schedules/schedule.ts';
-import { type Listed, type TimedForm, TimedOrigin } from '../../views/schedules/timed.ts';
+import { type TimedForm, TimedOrigin } from '../../views/schedules/timed.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import {
@@ -43,16 +38,15 @@ import { faultOf, readTime } from './cadence-words.ts';
 import {
   announce,
   announceNew,
-  cardOf,
-  described,
+  changeCard,
+  describe,
   expectAllowedThere,
   expectChange,
   recordChange,
   resolveSchedule,
-  type ScheduleFeature,
   showEdited,
 } from './feature.ts';
-import { editCommand, removedSince, scheduleCommands } from './lifecycle.ts';
+import { editCommand, type Operation, removedSince, scheduleCommands } from './lifecycle.ts';
 
 /** What the forms have; account and project as they were named. The last two are of digests alone. */
 const Fields = z.object({
@@ -67,42 +61,30 @@ const Fields = z.object({
 /** What was filled in, or typed. */
 export type Filled = Omit<z.infer<typeof Fields>, 'cadence'> & { cadence: Cadence };
 
-/** Digests and guards, as people set them up and change them. */
-export interface TimedFeature<R extends TimedSchedule> extends ScheduleFeature<R> {
-  kind: TimedKind<R>;
-  noun: TimedNoun;
+/** How people set up and change digests or guards. */
+export interface TimedFeature {
+  kind: TimedSchedule['kind'];
   modal(form: TimedForm): ModalView;
-  /** What is chosen in the form of a new one. */
+  /** Snoozes one by a button. */
+  snoozing?: Operation;
+  /** Choices in the form of a new one. */
   defaults: Values;
-  /** What only this form has. */
-  valuesOf(record: R): Values;
+  /** Values that only this form has. */
+  readValues?(schedule: TimedSchedule): Values;
   /**
    * The form's or the words' choices, checked against what is connected.
-   * @throws UserError where there is no such account or project, or none that works
+   * @throws UserError if there is no such account or project, or none that works
    */
-  choicesOf(context: CommandContext, filled: Filled): Promise<Choices<R>>;
-  /** Whether one of a channel is about the same, and is changed where it is set up once more; never if left out. */
-  isSame?(record: R, choices: Choices<R>): boolean;
-}
-
-/** Each with when it is due next; a snooze that is over is none. */
-export function listed<R extends TimedSchedule>(records: readonly R[], clock: Clock): Listed<R>[] {
-  const now = clock.now();
-  return records.map((record) => {
-    const { snoozedUntil = 0 } = record;
-    return {
-      ...record,
-      next: nextOf(record, now),
-      snoozedUntil: snoozedUntil > now ? snoozedUntil : undefined,
-    };
-  });
+  choose(context: CommandContext, filled: Filled): Promise<TimedChoices>;
+  /** True if a schedule of the channel does the same, and is changed when it is set up once more. */
+  isSame(schedule: TimedSchedule, choices: TimedChoices): boolean;
 }
 
 /** Slack's handle for opening a form dies after 3 s. */
 const ZONE_TIMEOUT_MS = 800;
 
-export async function openTimedForm<R extends TimedSchedule>(
-  feature: TimedFeature<R>,
+export async function openTimedForm(
+  feature: TimedFeature,
   channel: string,
   { caller, workspace, account: named }: CommandContext,
   chosen: Values = {},
@@ -124,23 +106,23 @@ export async function openTimedForm<R extends TimedSchedule>(
 }
 
 /** The form with the next times for what is chosen so far. */
-async function drawn<R extends TimedSchedule>(
-  { noun, modal }: TimedFeature<R>,
+async function drawn(
+  { kind, modal }: TimedFeature,
   { clock }: Pick<Workspace, 'clock'>,
   origin: TimedOrigin,
   values: Values,
 ): Promise<ModalView> {
-  return modal({ origin, values, next: await nextInForm(noun, values, clock.now()) });
+  return modal({ origin, values, next: await nextInForm(kind, values, clock.now()) });
 }
 
 /** What an edited one is, filled in. */
-async function formOf<R extends TimedSchedule>(
-  feature: TimedFeature<R>,
+async function formOf(
+  feature: TimedFeature,
   { workspace }: CommandContext,
-  { record }: Schedule<R>,
+  schedule: TimedSchedule,
   from: OpenedFrom | undefined,
 ): Promise<ModalView> {
-  const { id, cadence, zone, account, project, channel } = await feature.kind.refresh(workspace, record);
+  const { id, cadence, zone, account, project, channel } = await refreshProject(workspace, schedule);
   const connected = (await workspace.accounts.list()).map(({ name }) => name);
   const names = [...new Set([...connected, ...(account === undefined ? [] : [account])])];
   const values = {
@@ -150,43 +132,40 @@ async function formOf<R extends TimedSchedule>(
     zone,
     account,
     project: project?.permalink,
-    ...feature.valuesOf(record),
+    ...feature.readValues?.(schedule),
   };
   const origin = { id, from, channel, account, accounts: names.length > 1 ? names : [] };
   return drawn(feature, workspace, origin, values);
 }
 
 /** `add`, `edit`, `list`, `pause`, `resume` and `remove`. @param add its words; the form is this one's */
-export function timedCommands<R extends TimedSchedule, Args>(
-  feature: TimedFeature<R>,
-  add: CommandSpec<Args>,
-): Command[] {
-  const { list, pause, resume, remove } = scheduleCommands(feature);
+export function timedCommands<Args>(feature: TimedFeature, add: CommandSpec<Args>): Command[] {
+  const { list, pause, resume, remove } = scheduleCommands(feature.kind, feature.snoozing);
   const edit = timedEditCommand(feature);
   return [defineCommand({ ...add, ...addForm(feature) }), edit, list, pause, resume, remove];
 }
 
 /** The form of a new one, with all that happens in it. */
-function addForm<R extends TimedSchedule>(feature: TimedFeature<R>) {
+function addForm(feature: TimedFeature) {
   return formParts(feature, 'add', async (context, { channel, accounts }, filled) => {
     // With one account there is no field for it.
     const account = accounts.length === 0 ? undefined : filled.account;
-    return addTimed(feature, context, channel, { ...filled, account });
+    return setUpTimed(feature, context, channel, { ...filled, account });
   });
 }
 
 /** `edit`, by words, by button and by its form. */
-function timedEditCommand<R extends TimedSchedule>(feature: TimedFeature<R>): Command {
-  const edit = editCommand(feature, (...opened) => formOf(feature, ...opened));
+function timedEditCommand(feature: TimedFeature): Command {
+  const edit = editCommand(feature.kind, (...opened) => formOf(feature, ...opened));
   const form = formParts(feature, 'edit', async (context, { id, from, accounts }, filled) => {
-    const schedule = await resolveSchedule(feature, context, id);
-    await expectAllowedThere(feature, context, schedule, edit.name);
+    const schedule = await resolveSchedule(feature.kind, context, id);
+    await expectAllowedThere(context, schedule, edit.name);
     const account = accounts.length === 0 ? schedule.account : filled.account;
-    const choices = await feature.choicesOf(context, { ...filled, account });
-    expectChange(schedule.record, { account: undefined, project: undefined, ...choices });
-    const edited = await feature.kind.edit(context.workspace, schedule.id, choices);
-    if (edited === undefined) throw removedSince(feature, schedule);
-    await showEdited(feature, context, edited, from);
+    const choices = await feature.choose(context, { ...filled, account });
+    expectChange(schedule, { account: undefined, project: undefined, ...choices });
+    const edited = await editTimed(context.workspace, schedule.id, choices);
+    if (edited === undefined) throw removedSince(schedule);
+    await showEdited(context, edited, from);
     await recordChange(context, edit.name, edited);
     return undefined;
   });
@@ -198,51 +177,50 @@ function timedEditCommand<R extends TimedSchedule>(feature: TimedFeature<R>): Co
 }
 
 /** Stores a new one and says so in the channel; where Deckhand may not post there, there is none. */
-export async function addTimed<R extends TimedSchedule>(
-  feature: TimedFeature<R>,
+export async function setUpTimed(
+  feature: TimedFeature,
   context: CommandContext,
   channel: string,
   filled: Filled,
 ): Promise<Reply> {
   const { user: setUpBy, requestId } = context.caller;
   const { workspace } = context;
-  const choices = await feature.choicesOf(context, filled);
-  const same = (await feature.kind.list(workspace)).find(
-    (one) =>
-      one.channel === channel && one.record.requestId !== requestId && feature.isSame?.(one.record, choices),
+  const choices = await feature.choose(context, filled);
+  const all: readonly TimedSchedule[] = await workspace.schedules.list(feature.kind);
+  const same = all.find(
+    (one) => one.channel === channel && one.requestId !== requestId && feature.isSame(one, choices),
   );
-  if (same !== undefined) return changeSame(feature, context, same, choices);
-  const schedule = await feature.kind.add(workspace, { ...choices, requestId, channel, setUpBy });
-  return announceNew(feature, context, schedule, `${feature.noun} add`);
+  if (same !== undefined) return changeSame(context, same, choices);
+  const schedule = await addTimed(workspace, { ...choices, requestId, channel, setUpBy });
+  return announceNew(context, schedule, `${feature.kind} add`);
 }
 
-async function changeSame<R extends TimedSchedule>(
-  feature: TimedFeature<R>,
+async function changeSame(
   context: CommandContext,
-  same: Schedule<R>,
-  choices: Choices<R>,
+  same: TimedSchedule,
+  choices: TimedChoices,
 ): Promise<Reply> {
-  const { cadence, zone } = same.record;
+  const { cadence, zone } = same;
   if (isDeepStrictEqual(cadence, choices.cadence) && zone === choices.zone) {
-    const known = nameOf(described(feature, same));
+    const known = nameOf(describe(same));
     return { kind: 'private', message: say(`This channel has it already: ${known}.`) };
   }
-  const edited = await feature.kind.edit(context.workspace, same.id, choices);
-  if (edited === undefined) throw removedSince(feature, same);
-  const reply = await announce(context, edited, cardOf(feature, edited, 'edited', context));
-  await recordChange(context, `${feature.noun} edit`, edited);
+  const edited = await editTimed(context.workspace, same.id, choices);
+  if (edited === undefined) throw removedSince(same);
+  const reply = await announce(context, edited, changeCard(edited, 'edited', context));
+  await recordChange(context, `${same.kind} edit`, edited);
   return reply;
 }
 
 /** The form of a digest or a guard: drawn anew with each choice, to show the next times, and read when it is sent. */
-function formParts<R extends TimedSchedule>(
-  feature: TimedFeature<R>,
+function formParts(
+  feature: TimedFeature,
   verb: 'add' | 'edit',
   carryOut: (context: CommandContext, origin: TimedOrigin, filled: Filled) => Promise<Reply | undefined>,
 ): { actions: Action[]; submissions: Submission[] } {
-  const callbackId = `${feature.noun}.${verb}`;
+  const callbackId = `${feature.kind}.${verb}`;
   const submit = async (state: ViewState, context: CommandContext): Promise<Submitted> => {
-    const filled = await readForm(feature.noun, state, context.workspace.clock.now());
+    const filled = await readForm(feature.kind, state, context.workspace.clock.now());
     const reply = await carryOut(context, originOf(state), filled);
     return { kind: 'close', ...(reply?.kind === 'private' ? { after: async () => reply } : {}) };
   };
@@ -266,13 +244,13 @@ function originOf(state: ViewState): TimedOrigin {
 
 /** @throws FormFault */
 async function readForm(
-  noun: TimedNoun,
+  kind: TimedSchedule['kind'],
   { values }: Pick<ViewState, 'values'>,
   now: number,
 ): Promise<Filled> {
   const fields = readFields(Fields, { values });
   const cadence = await cadenceIn(values);
-  const fault = faultOf(noun, cadence, fields.zone, now);
+  const fault = faultOf(kind, cadence, fields.zone, now);
   if (fault !== undefined) throw new FormFault({ cron: unmarked(fault) });
   return { ...fields, cadence };
 }
@@ -294,9 +272,13 @@ async function cadenceIn({ cadence = '', time, cron }: Values): Promise<Cadence>
 const SHOWN_TIMES = 3;
 
 /** The form's next times for what is chosen so far, or what is still wrong. */
-async function nextInForm(noun: TimedNoun, values: Values, now: number): Promise<TimedForm['next']> {
+async function nextInForm(
+  kind: TimedSchedule['kind'],
+  values: Values,
+  now: number,
+): Promise<TimedForm['next']> {
   try {
-    const { cadence, zone } = await readForm(noun, { values }, now);
+    const { cadence, zone } = await readForm(kind, { values }, now);
     return nextTimes(cadence, zone, now, SHOWN_TIMES);
   } catch (error) {
     if (error instanceof FormFault) return error.message;

@@ -3,13 +3,11 @@ import { UserError } from '../../core/errors.ts';
 import { code, dateTime } from '../../core/mrkdwn.ts';
 import { addDays, dayAt, instantAt } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
-import type { Schedule } from '../../records/schedules.ts';
-import type { PlacedWatch } from '../../records/watches.ts';
+import type { Watch } from '../../records/schedules.ts';
 import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
-import { changeWatch, WATCHES } from '../../scheduler/watches/schedule.ts';
-import { setUpWatch } from '../../scheduler/watches/watch-service.ts';
+import { setUpWatch } from '../../scheduler/watches/watches.ts';
 import { context, say, withoutElement } from '../../views/blocks/message.ts';
-import { MODE_WORDS } from '../../views/watches/watch.ts';
+import { MODE_WORDS } from '../../views/schedules/words.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { type Action, type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { accountOf } from '../resolve-target.ts';
@@ -22,11 +20,11 @@ const muteAction: Action = {
   change: 'watch mute',
   async run(value, { caller, workspace, message }) {
     const { account } = fromButton(z.object({ account: z.string() }), value);
-    const [schedule] = await ownOf(workspace, caller.user, account);
-    if (schedule === undefined) throw noneYet();
+    const [watch] = await ownOf(workspace, caller.user, account);
+    if (watch === undefined) throw noneYet();
     const zone = await zoneOf(workspace, caller.user);
     const mutedUntil = instantAt(zone, addDays(dayAt(zone, workspace.clock.now()), 1), 0, 0);
-    await changeWatch(workspace, schedule, (watch) => ({ ...watch, mutedUntil }));
+    await workspace.schedules.change(watch, (current) => ({ ...current, mutedUntil }));
     const muted = context(`:mute: Muted until ${dateTime(mutedUntil)}`);
     const audit = { target: account };
     if (message === undefined) return { kind: 'nothing', audit };
@@ -58,9 +56,9 @@ export const watchMine = defineCommand({
     }
     const channel = await workspace.slack.openDirect(user);
     const watched = { channel, account, mode, user, requestId, person: user };
-    const { schedule } = await setUpWatch(workspace, watched);
+    await setUpWatch(workspace, watched);
     const text = `:eyes: I’ll send you ${MODE_WORDS[mode]} of your own deployments in ${code(account.name)} by direct message.`;
-    return { kind: 'private', message: say(text), audit: { target: schedule.account } };
+    return { kind: 'private', message: say(text), audit: { target: account.name } };
   },
   actions: [muteAction],
 });
@@ -75,7 +73,7 @@ export const unwatchMine = defineCommand({
     if (account !== undefined) await workspace.accounts.resolve(caller, account);
     const own = await ownOf(workspace, caller.user, account);
     if (own.length === 0) throw noneYet();
-    await removeSchedules(workspace, WATCHES, own, caller.requestId);
+    await removeSchedules(workspace, own, caller.requestId);
     const message = say('I won’t write to you about your own deployments any more.');
     return { kind: 'private', message, audit: own.map(({ account: target }) => ({ target })) };
   },
@@ -86,9 +84,9 @@ async function ownOf(
   workspace: CommandContext['workspace'],
   user: string,
   account: string | undefined,
-): Promise<Schedule<PlacedWatch>[]> {
-  const all = await WATCHES.list(workspace);
-  return all.filter((one) => one.record.watch.person === user && one.account === (account ?? one.account));
+): Promise<Watch[]> {
+  const all = await workspace.schedules.list('watch');
+  return all.filter((one) => one.person === user && one.account === (account ?? one.account));
 }
 
 function noneYet(): UserError {

@@ -1,27 +1,14 @@
 import { z } from 'zod';
-import { withTimeout } from '../../core/clock.ts';
-import { isNamed } from '../../core/names.ts';
 import { isSameOrNone } from '../../core/project-ref.ts';
 import { WATCH_MODES } from '../../core/schedule-choices.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
-import type { PlacedWatch, Watch, WatchedServer } from '../../records/watches.ts';
-import { withPolling } from '../../scheduler/schedules/polling.ts';
-import { WATCH_FEED } from '../../scheduler/watches/feed.ts';
-import { CHANNEL_WATCHES } from '../../scheduler/watches/schedule.ts';
-import { editWatch, setUpWatch, type WatchChoices } from '../../scheduler/watches/watch-service.ts';
+import type { Watch, WatchedServer } from '../../records/schedules.ts';
+import { editWatch, setUpWatch, type WatchChoices } from '../../scheduler/watches/watches.ts';
 import { say } from '../../views/blocks/message.ts';
-import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
-import {
-  WATCH_EDIT,
-  WatchOrigin,
-  watchListMessage,
-  watchModal,
-  watchWords,
-} from '../../views/watches/watch.ts';
-import { findCurrentProject } from '../../workspace/projects.ts';
+import { scheduleWords } from '../../views/schedules/words.ts';
+import { WATCH_EDIT, WatchOrigin, watchModal } from '../../views/watches/watch.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
 import {
   type Command,
   type CommandContext,
@@ -44,49 +31,15 @@ import {
 import {
   announce,
   announceNew,
-  cardOf,
+  changeCard,
   expectAllowedThere,
   expectChange,
   recordChange,
   resolveSchedule,
-  type ScheduleFeature,
   showEdited,
 } from '../schedules/feature.ts';
 import { editCommand, removedSince, scheduleCommands } from '../schedules/lifecycle.ts';
 import { readHours, readWatchWords, type WatchWords } from './parse-watch-arguments.ts';
-
-/** Watches, as people meet them. */
-const WATCH_FEATURE: ScheduleFeature<PlacedWatch> = {
-  kind: CHANNEL_WATCHES,
-  face: SCHEDULE_FACES.watch,
-  words: watchWords,
-  matches: ({ watch: { project } }, wanted) => project !== undefined && isNamed(project, wanted),
-  async list(watches, listing, workspace) {
-    const present = await Promise.all(watches.map((placed) => withPresentProject(workspace, placed)));
-    return watchListMessage(await withPolling(workspace.store, WATCH_FEED.interval, present), listing);
-  },
-};
-
-/** A list does not wait longer for the service. */
-const LOOKUP_TIMEOUT_MS = 800;
-
-/** The watch with the present name of its project, as far as the service says it in time. */
-async function withPresentProject(
-  { accounts, clock, projects }: Workspace,
-  placed: PlacedWatch,
-): Promise<PlacedWatch & { isGone?: boolean }> {
-  const { watch } = placed;
-  const account = await accounts.get(placed.account);
-  if (watch.project === undefined || account === undefined) return placed;
-  const looking = findCurrentProject(projects, account, watch.project);
-  const project = await withTimeout(
-    clock,
-    LOOKUP_TIMEOUT_MS,
-    looking.then((current) => current ?? 'gone'),
-  );
-  if (project === 'gone') return { ...placed, isGone: true };
-  return project === undefined ? placed : { ...placed, watch: { ...watch, project } };
-}
 
 const watch = defineCommand({
   name: 'watch',
@@ -115,7 +68,7 @@ const watch = defineCommand({
     const asked = readWatchWords(words?.split(' ') ?? []);
     const read = hours === undefined ? undefined : readHours(hours);
     const channel = channelOf(context);
-    const { kind, schedule } = await setUpWatch(workspace, {
+    const { kind, watch: schedule } = await setUpWatch(workspace, {
       channel,
       ...(await targetOf(asked, server, context)),
       hours: read && { ...read, zone: await zoneOf(workspace, caller.user) },
@@ -124,12 +77,12 @@ const watch = defineCommand({
       requestId: caller.requestId,
     });
     if (kind === 'same') {
-      const text = `:eyes: This channel has that watch already. ${watchWords(schedule.record)}.`;
+      const text = `:eyes: This channel has that watch already. ${scheduleWords(schedule)}.`;
       return { kind: 'private', message: say(text) };
     }
-    if (kind === 'new') return announceNew(WATCH_FEATURE, context, schedule, 'watch');
+    if (kind === 'new') return announceNew(context, schedule, 'watch');
     const done = kind === 'changed' ? 'edited' : kind;
-    const reply = await announce(context, schedule, cardOf(WATCH_FEATURE, schedule, done, context));
+    const reply = await announce(context, schedule, changeCard(schedule, done, context));
     await recordChange(context, 'watch', schedule);
     return reply;
   },
@@ -166,24 +119,25 @@ const Fields = z.object({
 });
 
 const watchEdit = defineCommand({
-  ...editCommand(WATCH_FEATURE, async ({ workspace }, { id, record: { account, watch } }, from) => {
-    const project = await presentInForm(workspace, account, watch.project);
-    return watchModal({ id, account, from }, { ...watch, project });
+  ...editCommand('watch', async ({ workspace }, schedule, from) => {
+    const { id, account } = schedule;
+    const project = await presentInForm(workspace, account, schedule.project);
+    return watchModal({ id, account, from }, { ...schedule, project });
   }),
   submissions: [{ callbackId: WATCH_EDIT, submit }],
 });
 
 async function submit(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { id, from } = fromForm(WatchOrigin, state.metadata);
-  const schedule = await resolveSchedule(WATCH_FEATURE, context, id);
-  await expectAllowedThere(WATCH_FEATURE, context, schedule, watchEdit.name);
-  const choices = await choicesOf(context, schedule.record, readFields(Fields, state));
-  expectChange(schedule.record.watch, choices);
+  const schedule = await resolveSchedule('watch', context, id);
+  await expectAllowedThere(context, schedule, watchEdit.name);
+  const choices = await choicesOf(context, schedule, readFields(Fields, state));
+  expectChange(schedule, choices);
   const edited = await editWatch(context.workspace, schedule, choices);
   if (edited === 'taken')
     throw new FormFault({ project: 'Another watch of this channel has this project and server.' });
-  if (edited === undefined) throw removedSince(WATCH_FEATURE, schedule);
-  await showEdited(WATCH_FEATURE, context, edited, from);
+  if (edited === undefined) throw removedSince(schedule);
+  await showEdited(context, edited, from);
   await recordChange(context, 'watch edit', edited);
   return { kind: 'close' };
 }
@@ -191,11 +145,11 @@ async function submit(state: ViewState, context: CommandContext): Promise<Submit
 /** @throws FormFault */
 async function choicesOf(
   context: CommandContext,
-  { account: named, watch: before }: PlacedWatch,
+  before: Watch,
   { mode, project: wanted, server: typed, hours }: z.infer<typeof Fields>,
 ): Promise<WatchChoices> {
   const { caller, workspace } = context;
-  const account = await workspace.accounts.resolve(SCHEDULES, named);
+  const account = await workspace.accounts.resolve(SCHEDULES, before.account);
   const project = wanted
     ? await underField('project', () => chosenProject(context, account, wanted))
     : undefined;
@@ -217,6 +171,6 @@ async function choicesOf(
   };
 }
 
-const { list, pause, resume, remove } = scheduleCommands(WATCH_FEATURE);
+const { list, pause, resume, remove } = scheduleCommands('watch');
 
 export const watchCommands: readonly Command[] = [watch, watchEdit, list, pause, resume, remove];

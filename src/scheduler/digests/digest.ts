@@ -1,21 +1,19 @@
 import { asClause } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import { Digest } from '../../records/digests.ts';
-import { accountsChanged } from '../../records/schedules.ts';
-import { nextOf } from '../../records/timed-schedules.ts';
-import { type DigestFrame, digestMessage, digestWords, threadMessages } from '../../views/digests/digest.ts';
+import { accountsChanged, type Digest, nextOf } from '../../records/schedules.ts';
+import { type DigestFrame, digestMessage, threadMessages } from '../../views/digests/digest.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, findDelivered, isUndeliverable, postReplies, undeliverableReason } from '../deliver.ts';
-import { type Occurrence, TimedKind } from '../schedules/timed.ts';
+import {
+  beginOccurrence,
+  defineOccurrenceJob,
+  endOccurrence,
+  nameOccurrence,
+  type Occurrence,
+  pauseForOccurrence,
+} from '../schedules/timed.ts';
 import { type Gathered, gatherReports, isPassing, isQuiet } from './reports.ts';
-
-export const DIGESTS = new TimedKind<Digest>({
-  noun: 'digest',
-  schema: Digest,
-  recordsOf: ({ digests }) => digests,
-  words: digestWords,
-});
 
 /** How long a service that gives no answer is asked again before the digest says so. */
 const MAX_RETRY_MS = 10 * 60_000;
@@ -27,8 +25,8 @@ const NOT_FOUND_ATTEMPTS = 3;
  * @param startedAt when this process started, milliseconds since the epoch
  */
 async function runDigest(workspace: Workspace, job: Job<Occurrence>, startedAt: number): Promise<void> {
-  const isPosted = (await findDelivered(workspace, DIGESTS.nameOf(job.data))) !== undefined;
-  const digest = await DIGESTS.begin(workspace, job, isPosted);
+  const isPosted = (await findDelivered(workspace, nameOccurrence('digest', job.data))) !== undefined;
+  const digest = await beginOccurrence(workspace, 'digest', job, isPosted);
   if (digest === undefined) return;
   const lateSince = lateSinceOf(job.data, workspace.clock.now(), startedAt);
   const run: OccurrenceRun = { workspace, digest, job, lateSince };
@@ -40,7 +38,7 @@ async function runDigest(workspace: Workspace, job: Job<Occurrence>, startedAt: 
     )
       return;
     if (digest.skipQuiet && isQuiet(reports, digest))
-      return DIGESTS.end(workspace, job.data, { outcome: 'quiet' });
+      return endOccurrence(workspace, 'digest', job.data, { outcome: 'quiet' });
   }
   await post(run, reports);
 }
@@ -60,13 +58,15 @@ async function post(run: OccurrenceRun, reports: readonly Gathered[]): Promise<v
   const { workspace, digest, job, lateSince } = run;
   try {
     await postDigest(run, reports);
-    await DIGESTS.end(workspace, job.data, { outcome: lateSince === undefined ? 'posted' : 'late' });
+    await endOccurrence(workspace, 'digest', job.data, {
+      outcome: lateSince === undefined ? 'posted' : 'late',
+    });
     const { id, channel } = digest;
     workspace.log.info({ event: 'digest_posted', channel, digest: id }, 'Digest posted');
   } catch (error) {
     if (!isUndeliverable(error)) throw error;
     const paused = { cause: 'slack', reason: undeliverableReason(error) } as const;
-    await DIGESTS.pause(workspace, job.data, paused);
+    await pauseForOccurrence(workspace, 'digest', job.data, paused);
   }
 }
 
@@ -82,24 +82,27 @@ async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Prom
   const passing = failures.find(isPassing);
   if (passing !== undefined && noAnswer.notFound < NOT_FOUND_ATTEMPTS) {
     if (now - noAnswer.since >= MAX_RETRY_MS) return false;
-    await workspace.digests.change(digest.id, (current) => ({ ...current, noAnswer }));
+    await workspace.schedules.change(digest, (current) => ({ ...current, noAnswer }));
     throw passing;
   }
   const refused = failures.find(({ cause }) => cause.kind !== 'unauthorized');
   if (refused !== undefined) {
     const reason = asClause(workspace.explain(refused).text);
-    await DIGESTS.pause(workspace, job.data, { cause: 'service', reason });
+    await pauseForOccurrence(workspace, 'digest', job.data, { cause: 'service', reason });
     return true;
   }
   // The key does not work, or there is none, which concerns every schedule of the account.
   await accountsChanged(workspace);
-  await DIGESTS.end(workspace, job.data, { outcome: 'failed', reason: 'no connected account works' });
+  await endOccurrence(workspace, 'digest', job.data, {
+    outcome: 'failed',
+    reason: 'no connected account works',
+  });
   return true;
 }
 
 /** @param startedAt when this process started, milliseconds since the epoch */
 export function digestJob(startedAt: number): JobDefinition<Occurrence> {
-  return DIGESTS.jobDefinition((workspace, job) => runDigest(workspace, job, startedAt));
+  return defineOccurrenceJob('digest', (workspace, job) => runDigest(workspace, job, startedAt));
 }
 
 /** An occurrence of a digest that is being posted. */
@@ -120,7 +123,7 @@ async function postDigest(run: OccurrenceRun, reports: readonly Gathered[]): Pro
   const { signal } = job;
   const message = digestMessage(frameOf(workspace, digest, lateSince), reports);
   const { channel } = digest;
-  const id = DIGESTS.nameOf(job.data);
+  const id = nameOccurrence('digest', job.data);
   const sending = { signal, possibleDuplicate: job.attempt > 1 };
   const { ts } = await deliver(workspace, { id, channel, message, ...sending });
   const thread = { id: `${id} reply`, channel, threadTs: ts, ...sending };

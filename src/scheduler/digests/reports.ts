@@ -3,7 +3,7 @@ import { bold } from '../../core/mrkdwn.ts';
 import type { ProjectRef } from '../../core/project-ref.ts';
 import { AccountKeyUnreadable } from '../../records/account-keys.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
-import type { Digest } from '../../records/digests.ts';
+import type { Digest } from '../../records/schedules.ts';
 import { getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { chartOf, eventsOf } from '../../views/activity/activity.ts';

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { isDirect } from '../../core/direct.ts';
 import { capitalised } from '../../core/mrkdwn.ts';
@@ -11,29 +10,20 @@ import {
   type Subject,
   subjectKey,
 } from '../../records/episodes.ts';
-import { GUARD_RESULTS, Guard, GuardCheck, type GuardResult, requestOf } from '../../records/guards.ts';
-import { guardWords } from '../../views/guards/guard.ts';
+import { GUARD_RESULTS, GuardCheck, type GuardResult, requestOf } from '../../records/guards.ts';
+import type { Guard } from '../../records/schedules.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { isUndeliverable, undeliverableReason } from '../deliver.ts';
 import { noteOutcomes } from '../episodes/episodes.ts';
 import { REFUSALS } from '../schedules/polling.ts';
-import { TimedKind } from '../schedules/timed.ts';
+import {
+  beginOccurrence,
+  defineOccurrenceJob,
+  endOccurrence,
+  pauseForOccurrence,
+} from '../schedules/timed.ts';
 import { beginTest } from '../test-access/start-test.ts';
-
-/** Guards run within so long after their time, so that those of one minute do not meet at the service. */
-const SPREAD_MS = 5 * MINUTE_MS;
-
-export const GUARDS = new TimedKind<Guard>({
-  noun: 'guard',
-  schema: Guard,
-  recordsOf: ({ guards }) => guards,
-  nameOf: ({ project }) => project.name,
-  words: guardWords,
-  onAdded: (workspace, { id, requestId }) => runGuard(workspace, id, requestId),
-  // The same each time.
-  delayOf: (id) => hash('sha256', id, 'buffer').readUInt32BE() % SPREAD_MS,
-});
 
 /** What is unreachable is tested again so much later, before anybody is told. */
 const AGAIN_MS = 2 * MINUTE_MS;
@@ -41,8 +31,8 @@ const AGAIN_MS = 2 * MINUTE_MS;
 const NOT_FOUND_CHECKS = 3;
 
 /** The occurrences of guards. */
-export const GUARD_RUNS = GUARDS.jobDefinition(async (workspace, job) => {
-  const guard = await GUARDS.begin(workspace, job);
+export const GUARD_RUNS = defineOccurrenceJob('guard', async (workspace, job) => {
+  const guard = await beginOccurrence(workspace, 'guard', job);
   const { id, scheduledAt } = job.data;
   if (guard !== undefined)
     await test(workspace, guard, { id, scheduledAt, at: scheduledAt, unreachable: [], notFound: 0 });
@@ -54,7 +44,7 @@ export const GUARD_CHECKS = defineJob({
   schema: GuardCheck,
   options: { concurrency: 50, attempts: 16, backoffMs: 15_000 },
   async run(workspace, { data: check }) {
-    const guard = await workspace.guards.get(check.id);
+    const guard = await workspace.schedules.get('guard', check.id);
     if (guard?.state.kind === 'active') await test(workspace, guard, check);
   },
 });
@@ -80,7 +70,7 @@ async function test(workspace: Workspace, { account, project }: Guard, check: Gu
 
 async function takeResult(workspace: Workspace, job: Job<GuardResult>): Promise<void> {
   const { check, unreachable, words } = job.data;
-  const guard = await workspace.guards.get(check.id);
+  const guard = await workspace.schedules.get('guard', check.id);
   if (guard?.state.kind !== 'active') return;
   if (unreachable === undefined) return takeFailure(workspace, job);
   const confirmed = await confirmedOf(workspace, guard, job.data, unreachable);
@@ -94,10 +84,10 @@ async function takeResult(workspace: Workspace, job: Job<GuardResult>): Promise<
   } catch (error) {
     if (!isUndeliverable(error)) throw error;
     const paused = { cause: 'slack', reason: undeliverableReason(error) } as const;
-    return GUARDS.pause(workspace, check, paused);
+    return pauseForOccurrence(workspace, 'guard', check, paused);
   }
   const outcome = confirmed.length === 0 ? 'reachable' : 'unreachable';
-  await GUARDS.end(workspace, check, { outcome, reason: words });
+  await endOccurrence(workspace, 'guard', check, { outcome, reason: words });
 }
 
 type Unreachable = NonNullable<GuardResult['unreachable']>;
@@ -144,8 +134,9 @@ async function takeFailure(
   const notFound = failure === 'record_not_found' ? check.notFound + 1 : 0;
   if (notFound > 0 && notFound < NOT_FOUND_CHECKS)
     return testAgain(workspace, { ...check, notFound }, workspace.clock.now() + AGAIN_MS);
-  if (REFUSALS.has(failure ?? '')) return GUARDS.pause(workspace, check, { cause: 'service', reason: words });
-  await GUARDS.end(workspace, check, { outcome: 'failed', reason: words });
+  if (REFUSALS.has(failure ?? ''))
+    return pauseForOccurrence(workspace, 'guard', check, { cause: 'service', reason: words });
+  await endOccurrence(workspace, 'guard', check, { outcome: 'failed', reason: words });
 }
 
 async function testAgain({ jobs }: Workspace, check: GuardCheck, at: number): Promise<void> {

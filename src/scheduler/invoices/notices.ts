@@ -1,21 +1,13 @@
 import { DAY_MS, HOUR_MS } from '../../core/clock.ts';
-import { code } from '../../core/mrkdwn.ts';
 import { INVOICE_SCHEDULES } from '../../records/account-keys.ts';
-import { BillingChannel, billingChannels, type KnownInvoices } from '../../records/billing.ts';
-import {
-  ACTIVE,
-  afterUnread,
-  feedChannelId,
-  SCHEDULES_LOCK,
-  type Schedule,
-} from '../../records/schedules.ts';
+import { afterUnread, type InvoiceFeed, type KnownInvoices } from '../../records/feeds.ts';
+import { ACTIVE, feedPlace, type InvoiceNotices, SCHEDULES_LOCK } from '../../records/schedules.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { type Invoice, listInvoices } from '../../service/invoices.ts';
 import { type InvoiceNews, invoiceNotices, noticeCount } from '../../views/invoices/invoices.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { expectRoomForSchedule, type ScheduleKind } from '../schedules/lifecycle.ts';
-import { postPending } from '../schedules/outbox.ts';
-import { ensurePolling, type Feed, type PageContext } from '../schedules/polling.ts';
+import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
+import { ensurePolling, type PageContext, type Source } from '../schedules/polling.ts';
 
 const INTERVAL_MS = HOUR_MS;
 
@@ -26,19 +18,13 @@ interface InvoicePage {
 }
 
 /** The invoices of an account, polled once an hour. */
-export const INVOICE_FEED: Feed<BillingChannel, InvoicePage> = {
-  interval: {
-    queue: 'watch-invoices',
-    intervalMs: ({ config }) => config.NOTICE_INTERVAL_MS ?? INTERVAL_MS,
-    longestIntervals: 2,
-  },
-  outbox: {
-    queue: 'post-invoice-notices',
-    metric: 'invoices',
-    collection: billingChannels,
-    isActive: ({ state }) => state.kind === 'active',
-    withResult: (channel, _, last) => ({ ...channel, last }),
-  },
+export const INVOICES: Source<'invoices', InvoicePage> = {
+  kind: 'invoices',
+  requester: INVOICE_SCHEDULES,
+  queue: 'watch-invoices',
+  postQueue: 'post-invoice-notices',
+  intervalMs: ({ config }) => config.NOTICE_INTERVAL_MS ?? INTERVAL_MS,
+  longestIntervals: 2,
   async fetch(client, signal) {
     const skipped: SkippedRows[] = [];
     const invoices = await listInvoices(client, { skipped, ...(signal === undefined ? {} : { signal }) });
@@ -48,66 +34,34 @@ export const INVOICE_FEED: Feed<BillingChannel, InvoicePage> = {
 };
 
 function afterInvoices(
-  channel: BillingChannel,
+  feed: InvoiceFeed,
+  followers: readonly InvoiceNotices[],
   { invoices, skipped }: InvoicePage,
   { now, batch }: PageContext,
-): BillingChannel {
-  const before = channel.known ?? knownFrom(invoices, now);
+): InvoiceFeed {
+  const before = feed.known ?? knownFrom(invoices, now);
   const { known, news } = newsOf(before, invoices, now);
-  const { unread, isNews } = afterUnread(channel.unread, skipped, now);
-  const next = { ...channel, known, unread };
+  const { unread, isNews } = afterUnread(feed.unread, skipped, now);
+  const next = { ...feed, known, unread };
   if (news.length === 0 && !isNews) return next;
-  const messages = invoiceNotices(channel.account, news, isNews ? skipped : []);
-  const added = { id: batch, at: now, ...messages, what: noticeCount(news), for: [] };
-  return { ...next, pending: [...channel.pending, added] };
+  const messages = invoiceNotices(feed.account, news, isNews ? skipped : []);
+  const added = {
+    id: batch,
+    at: now,
+    ...messages,
+    what: noticeCount(news),
+    for: followers.map(({ id }) => id),
+  };
+  return { ...next, pending: [...feed.pending, added] };
 }
 
-export const INVOICE_NOTICES: ScheduleKind<BillingChannel> = {
-  command: 'invoices notify',
-  collection: 'billing-channels',
-  requester: INVOICE_SCHEDULES,
-  async list({ store }) {
-    const rows = await billingChannels(store).list();
-    return rows
-      .map(({ doc }) => asSchedule(doc))
-      .toSorted((one, other) => one.record.setAt - other.record.setAt);
-  },
-  async setState({ store }, { id }, change) {
-    const changed = await billingChannels(store).update(
-      id,
-      (current) => current && { ...current, state: change(current.state) },
-    );
-    return changed && asSchedule(changed);
-  },
-  start: (workspace, { record }) => ensurePolling(workspace, INVOICE_FEED.interval, record.account),
-  async postPending(workspace, { id }) {
-    const doc = await billingChannels(workspace.store).get(id);
-    await postPending(workspace, INVOICE_FEED.outbox, doc);
-  },
-  async prepareResume({ accounts }, { record }) {
-    const account = await accounts.resolve(INVOICE_SCHEDULES, record.account);
-    await accounts.use(account, (client) => INVOICE_FEED.fetch(client));
-    // What happened in the meantime is still news.
-    return async () => {};
-  },
-  async remove({ store }, { id }) {
-    const removed = await billingChannels(store).get(id);
-    await billingChannels(store).delete(id);
-    return removed;
-  },
-  async restore({ store }, removed) {
-    const doc = BillingChannel.parse(removed);
-    const existing = await billingChannels(store).update(feedChannelId(doc), (current) => current ?? doc);
-    return asSchedule(existing ?? doc);
-  },
-};
-
-function asSchedule(doc: BillingChannel): Schedule<BillingChannel> {
-  const { channel, account, setBy: setUpBy, state } = doc;
-  const id = feedChannelId(doc);
-  const what = `the invoice notices of ${code(account)}`;
-  const resume = `invoices notify here --account ${account}`;
-  return { id, name: account, what, channel, setUpBy, account, state, resume, record: doc };
+/** Asks the service before notices resume. News of the time in between are still posted. */
+export async function prepareNotices(
+  { accounts }: Workspace,
+  { account }: InvoiceNotices,
+): Promise<() => Promise<void>> {
+  await accounts.use(await accounts.resolve(INVOICE_SCHEDULES, account), (client) => INVOICES.fetch(client));
+  return async () => {};
 }
 
 /**
@@ -116,15 +70,30 @@ function asSchedule(doc: BillingChannel): Schedule<BillingChannel> {
  */
 export function addNotices(
   workspace: Workspace,
-  asked: Omit<BillingChannel, 'setAt' | 'state' | 'pending'>,
-): Promise<Schedule<BillingChannel>> {
-  return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
-    const existing = await billingChannels(workspace.store).get(feedChannelId(asked));
-    if (existing === undefined) await expectRoomForSchedule(workspace, asked.channel);
-    const made: BillingChannel = { ...asked, setAt: workspace.clock.now(), state: ACTIVE, pending: [] };
-    const schedule = await INVOICE_NOTICES.restore(workspace, made);
-    await INVOICE_NOTICES.start(workspace, schedule);
-    return schedule;
+  {
+    known,
+    ...requested
+  }: Pick<InvoiceNotices, 'requestId' | 'channel' | 'account' | 'setUpBy'> & Pick<InvoiceFeed, 'known'>,
+): Promise<InvoiceNotices> {
+  const { clock, feeds, schedules, store } = workspace;
+  return store.exclusive(SCHEDULES_LOCK, async () => {
+    const id = feedPlace(requested);
+    const existing = await schedules.get('invoices', id);
+    const notices = existing ?? { kind: 'invoices', id, ...requested, setUpAt: clock.now(), state: ACTIVE };
+    if (existing === undefined) {
+      await expectRoomForSchedule(workspace, requested.channel);
+      const { channel, account } = requested;
+      await feeds.update('invoices', requested, () => ({
+        kind: 'invoices',
+        channel,
+        account,
+        known,
+        pending: [],
+      }));
+      await schedules.put(notices);
+    }
+    await ensurePolling(workspace, INVOICES, notices.account);
+    return notices;
   });
 }
 

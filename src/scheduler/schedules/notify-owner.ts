@@ -1,25 +1,20 @@
 import { z } from 'zod';
 import { isDirect } from '../../core/direct.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { type Paused, type Schedule, StoredMessage } from '../../records/schedules.ts';
+import { StoredMessage } from '../../records/feeds.ts';
+import type { Paused, Schedule } from '../../records/schedules.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
-import {
-  facePrefix,
-  type PausedSchedule,
-  pausedLine,
-  pausedMessage,
-  resumedLine,
-} from '../../views/schedules/schedule.ts';
+import { pausedLine, pausedMessage, resumedLine, SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
+import { nameSchedule, resumeCommand } from '../../views/schedules/words.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver } from '../deliver.ts';
-import { pauseSchedule, type ScheduleKind } from './lifecycle.ts';
+import { pauseSchedule } from './lifecycle.ts';
 
 /** Why a schedule posts nothing any more. */
 export type Reason = Pick<Paused, 'cause' | 'reason'>;
 
 export interface Pausing {
-  kind: ScheduleKind;
   schedule: Schedule;
   why: Reason;
 }
@@ -31,22 +26,20 @@ interface PauseNotice {
   next?(paused: readonly Schedule[]): string;
 }
 
-/** Pauses the active schedules of a kind that a reason concerns. */
-export async function pauseWhere(
+/** Pauses the active schedules among these for one reason. */
+export async function pauseActive(
   workspace: Workspace,
-  kind: ScheduleKind,
-  { concerns, why, causeId }: { concerns(schedule: Schedule): boolean; why: Reason; causeId: string },
+  schedules: readonly Schedule[],
+  { why, causeId }: { why: Reason; causeId: string },
 ): Promise<void> {
-  const concerned = (await kind.list(workspace)).filter(
-    (schedule) => schedule.state.kind === 'active' && concerns(schedule),
-  );
-  const pausing = concerned.map((schedule) => ({ kind, schedule, why }));
+  const active = schedules.filter(({ state }) => state.kind === 'active');
+  const pausing = active.map((schedule) => ({ schedule, why }));
   await pauseAndNotify(workspace, pausing, { causeId });
 }
 
 /**
- * Pauses active schedules for one reason. Each person who set some up is notified, and each channel with one line: silence
- * must not look as if all were well. The notices are stored first: what is paused by the time this is repeated after a kill
+ * Pauses active schedules. Each person who set some up is notified, and each channel with one line: silence must not look
+ * as if all were well. The notices are stored first: a schedule that is paused by the time this is repeated after a kill
  * has its own already.
  */
 export async function pauseAndNotify(
@@ -54,73 +47,68 @@ export async function pauseAndNotify(
   pausing: readonly Pausing[],
   { causeId, next }: PauseNotice,
 ): Promise<void> {
-  const schedulesOf = (some: readonly Pausing[]): Schedule[] => some.map(({ schedule }) => schedule);
   for (const [user, theirs] of Map.groupBy(pausing, ({ schedule }) => schedule.setUpBy)) {
-    const schedules = schedulesOf(theirs);
+    const paused = theirs.map(({ schedule }) => schedule);
     const reason = theirs[0]?.why.reason ?? '';
-    const after = next?.(schedules) ?? 'Once this is fixed, press “Resume”.';
-    const message = pausedMessage({ reason, paused: theirs.map(shown), next: after });
+    const after = next?.(paused) ?? 'Once this is fixed, press “Resume”.';
+    const message = pausedMessage({ reason, paused, next: after });
     await notifyOwner(workspace, { id: `${causeId} ${user}`, user, message });
   }
   for (const [channel, there] of Map.groupBy(pausing, ({ schedule }) => schedule.channel)) {
     // Its person has the notice above.
     if (isDirect(channel)) continue;
+    const paused = there.map(({ schedule }) => schedule);
     const reason = there[0]?.why.reason ?? '';
-    const after = next?.(schedulesOf(there)) ?? resumeSentence(workspace, schedulesOf(there));
-    const message = pausedLine(there.map(shown), reason, after);
+    const message = pausedLine(paused, reason, next?.(paused) ?? resumeSentence(workspace, paused));
     await notifyOwner(workspace, { id: `${causeId} ${channel}`, channel, message });
   }
   const at = workspace.clock.now();
-  for (const { kind, schedule, why } of pausing)
-    await pauseSchedule(workspace, kind, schedule, { kind: 'paused', ...why, at });
+  for (const { schedule, why } of pausing)
+    await pauseSchedule(workspace, schedule, { kind: 'paused', ...why, at });
   if (pausing.length > 0) await workspace.home.refresh();
 }
 
 /**
- * Pauses active schedules of direct messages whose person may no longer use Deckhand, without a word to them.
+ * Pauses the active schedules among these whose person may no longer use Deckhand, without a word to them.
  * @returns true if it paused something
  */
 export async function pauseIfExcluded(
   workspace: Workspace,
-  kind: ScheduleKind,
-  concerns: (schedule: Schedule) => boolean,
+  schedules: readonly Schedule[],
 ): Promise<boolean> {
-  const concerned = (await kind.list(workspace)).filter(
-    (schedule) => schedule.state.kind === 'active' && concerns(schedule),
-  );
   let isPaused = false;
-  for (const schedule of concerned) {
-    const { setUpBy, name: target } = schedule;
-    if ((await workspace.roles.excluded(setUpBy)) === undefined) continue;
+  for (const schedule of schedules) {
+    const { kind, setUpBy, state } = schedule;
+    if (state.kind === 'paused' || (await workspace.roles.excluded(setUpBy)) === undefined) continue;
     const reason = `<@${setUpBy}> may not use Deckhand`;
     const at = workspace.clock.now();
-    await pauseSchedule(workspace, kind, schedule, { kind: 'paused', cause: 'person', reason, at });
-    await workspace.audit.record({ who: 'Deckhand', what: `pause ${kind.command}`, target, result: 'done' });
+    await pauseSchedule(workspace, schedule, { kind: 'paused', cause: 'person', reason, at });
+    const what = `pause ${SCHEDULE_FACES[kind].command}`;
+    const target = nameSchedule(schedule);
+    await workspace.audit.record({ who: 'Deckhand', what, target, result: 'done' });
     isPaused = true;
   }
   return isPaused;
 }
 
-/** Tells each channel, in one line, what goes on there again. @param reason half a sentence */
+/** Tells each channel, in one line, that schedules resume. @param reason half a sentence */
 export async function notifyResumed(
   workspace: Workspace,
   resuming: readonly Pausing[],
   { causeId, reason }: { causeId: string; reason: string },
 ): Promise<void> {
   for (const [channel, there] of Map.groupBy(resuming, ({ schedule }) => schedule.channel)) {
-    const message = resumedLine(there.map(shown), reason);
+    const message = resumedLine(
+      there.map(({ schedule }) => schedule),
+      reason,
+    );
     await notifyOwner(workspace, { id: `${causeId} ${channel}`, channel, message });
   }
 }
 
-function shown({ kind, schedule }: Pausing): PausedSchedule {
-  const { id, what, channel } = schedule;
-  return { prefix: facePrefix(kind.command), id, what, channel };
-}
-
 /** "Once this is fixed, resume it with `/deckhand guard resume storefront`." */
 function resumeSentence({ word }: Pick<Workspace, 'word'>, paused: readonly Schedule[]): string {
-  const commands = [...new Set(paused.map(({ resume }) => resume))].slice(0, 5);
+  const commands = [...new Set(paused.map(resumeCommand))].slice(0, 5);
   const typed = commands.map((command) => code(`${word} ${command}`, 120));
   return `Once this is fixed, resume ${paused.length === 1 ? 'it' : 'them'} with ${typed.join(', ')}.`;
 }

@@ -1,120 +1,109 @@
 import { z } from 'zod';
 import { isDirect } from '../../core/direct.ts';
 import type { Message } from '../../core/message.ts';
-import type { Job, JobType } from '../../jobs/jobs.ts';
+import type { Job } from '../../jobs/jobs.ts';
 import { subjectKey } from '../../records/episodes.ts';
-import { type Batch, feedChannelId, type LastResult, type Schedule } from '../../records/schedules.ts';
+import type { Batch, Feed, FeedKind } from '../../records/feeds.ts';
+import type { FeedPlace, ScheduleOf } from '../../records/schedules.ts';
 import { isSlackFailure, isTooLong } from '../../slack/failure.ts';
-import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type Delivery, deliver, isUndeliverable, sendReply, undeliverableReason } from '../deliver.ts';
 import { noteOutcomes } from '../episodes/episodes.ts';
-import type { ScheduleKind } from './lifecycle.ts';
-import { pauseIfExcluded, pauseWhere } from './notify-owner.ts';
+import { pauseActive, pauseIfExcluded } from './notify-owner.ts';
 
-/** What a channel is sent of one account, and what is still to be posted. */
-export interface FeedChannel {
-  channel: string;
-  account: string;
-  /** Oldest first. */
-  pending: Batch[];
+/** Posts the batches of a source by jobs: each batch stays pending until it is posted. */
+export interface Outbox {
+  /** The kind of the schedules that follow it. */
+  kind: FeedKind;
+  postQueue: string;
 }
 
-/** Records whose batches are posted by jobs: each batch stays pending until it is posted. */
-export interface Outbox<Doc extends FeedChannel> {
-  queue: string;
-  /** As the metric names it. */
-  metric: string;
-  /** By `feedChannelId`. */
-  collection(store: WorkspaceStore): Collection<Doc>;
-  /** False where everything in the channel is paused: it keeps its batches. */
-  isActive(doc: Doc): boolean;
-  withResult(doc: Doc, batch: Batch, last: LastResult): Doc;
+/** The schedules that follow an account in a channel. */
+export async function listFollowers<K extends FeedKind>(
+  { schedules }: Pick<Workspace, 'schedules'>,
+  kind: K,
+  place: FeedPlace,
+): Promise<ScheduleOf<K>[]> {
+  const all = await schedules.list(kind);
+  return all.filter(({ channel, account }) => channel === place.channel && account === place.account);
 }
 
-const BatchJob = z.object({ id: z.string(), batch: z.string() });
+const BatchJob = z.object({ channel: z.string(), account: z.string(), batch: z.string() });
 type BatchJob = z.infer<typeof BatchJob>;
 
-export function outboxJob<Doc extends FeedChannel>(
-  outbox: Outbox<Doc>,
-  kind: ScheduleKind,
-): JobDefinition<BatchJob> {
+export function definePostJob(outbox: Outbox): JobDefinition<BatchJob> {
   return defineJob({
-    ...jobOf(outbox),
+    queue: outbox.postQueue,
+    schema: BatchJob,
     options: { concurrency: 200, attempts: 10, backoffMs: 5_000 },
-    run: (workspace, job) => postBatch(workspace, outbox, kind, job),
+    run: (workspace, job) => postBatch(workspace, outbox, job),
   });
 }
 
-function jobOf({ queue }: { queue: string }): JobType<BatchJob> {
-  return { queue, schema: BatchJob };
-}
-
 /** Has what is pending posted. Safe to repeat: a batch that was posted is not pending any more. */
-export async function postPending<Doc extends FeedChannel>(
+export async function postPending(
   { jobs }: Pick<Workspace, 'jobs'>,
-  outbox: Outbox<Doc>,
-  doc: Doc | undefined,
+  { postQueue: queue }: Outbox,
+  feed: Feed | undefined,
 ): Promise<void> {
-  if (doc === undefined) return;
-  const id = feedChannelId(doc);
-  for (const batch of doc.pending) await jobs.send(jobOf(outbox), { id, batch: batch.id }, { key: batch.id });
+  if (feed === undefined) return;
+  const { channel, account } = feed;
+  for (const { id } of feed.pending)
+    await jobs.send({ queue, schema: BatchJob }, { channel, account, batch: id }, { key: id });
 }
 
-async function postBatch<Doc extends FeedChannel>(
+async function postBatch(
   workspace: Workspace,
-  outbox: Outbox<Doc>,
-  kind: ScheduleKind,
-  { data: { id, batch: batchId }, signal, attempt }: Job<BatchJob>,
+  outbox: Outbox,
+  { data: { batch: id, ...place }, signal, attempt }: Job<BatchJob>,
 ): Promise<void> {
-  const doc = await outbox.collection(workspace.store).get(id);
-  const batch = doc?.pending.find((pending) => pending.id === batchId);
-  if (doc === undefined || batch === undefined) return;
-  if (!outbox.isActive(doc)) return;
-  const isMeant = (schedule: Schedule): boolean => feedChannelId(schedule) === id;
-  if (isDirect(doc.channel) && (await pauseIfExcluded(workspace, kind, isMeant))) return;
+  const feed = await workspace.feeds.get(outbox.kind, place);
+  const batch = feed?.pending.find((pending) => pending.id === id);
+  if (feed === undefined || batch === undefined) return;
+  const followers = await listFollowers(workspace, outbox.kind, place);
+  // A channel in which all is paused keeps its batches.
+  if (!followers.some(({ state }) => state.kind === 'active')) return;
+  if (isDirect(feed.channel) && (await pauseIfExcluded(workspace, followers))) return;
   try {
     const sending = { signal, possibleDuplicate: attempt > 1 };
     if (batch.root !== undefined)
-      await postMessages(workspace, doc.channel, { ...batch, root: batch.root }, sending);
+      await postMessages(workspace, feed.channel, { ...batch, root: batch.root }, sending);
     if (batch.episode !== undefined)
-      await noteUpTo(workspace, doc, { ...batch, episode: batch.episode }, sending);
-    await take(workspace, outbox, id, batch, undefined);
+      await noteUpTo(workspace, feed, { ...batch, episode: batch.episode }, sending);
+    await takeOff(workspace, outbox, place, batch, undefined);
   } catch (error) {
     if (isUndeliverable(error)) {
-      await pauseWhere(workspace, kind, {
-        concerns: (schedule) => feedChannelId(schedule) === id,
-        why: { cause: 'slack', reason: undeliverableReason(error) },
-        causeId: `undeliverable ${batch.id}`,
-      });
+      const why = { cause: 'slack', reason: undeliverableReason(error) } as const;
+      await pauseActive(workspace, followers, { why, causeId: `undeliverable ${batch.id}` });
       // It stays too long; what comes later may fit.
-      if (isTooLong(error)) await take(workspace, outbox, id, batch, 'it was longer than Slack accepts');
+      if (isTooLong(error))
+        await takeOff(workspace, outbox, place, batch, 'it was longer than Slack accepts');
       return;
     }
     if (!isSlackFailure(error, 'rejected')) throw error;
     // Slack will not take it at the next attempt either.
     const { method, reason } = error;
     workspace.log.error({ event: 'notice_rejected', method, reason }, 'Slack rejected a notice');
-    await take(workspace, outbox, id, batch, 'Slack refused it');
+    await takeOff(workspace, outbox, place, batch, 'Slack refused it');
   }
 }
 
-/** Takes a batch off. @param failed why it was not posted; undefined where it was */
-async function take<Doc extends FeedChannel>(
-  { store, clock, metrics }: Workspace,
-  outbox: Outbox<Doc>,
-  id: string,
+/** Takes a batch off. @param failed why it was not posted; undefined if it was */
+async function takeOff(
+  { feeds, schedules, clock, metrics }: Workspace,
+  { kind }: Outbox,
+  place: FeedPlace,
   batch: Batch,
   failed: string | undefined,
 ): Promise<void> {
   const last = { at: clock.now(), said: failed === undefined ? batch.what : `${batch.what}, but ${failed}` };
-  await outbox.collection(store).update(id, (current) => {
-    if (current === undefined) return undefined;
-    const pending = current.pending.filter((one) => one.id !== batch.id);
-    return { ...outbox.withResult(current, batch, last), pending };
+  for (const id of batch.for) await schedules.change({ kind, id }, (current) => ({ ...current, last }));
+  await feeds.update(kind, place, (current) => {
+    const pending = current?.pending.filter((one) => one.id !== batch.id) ?? [];
+    return current && { ...current, pending };
   });
-  metrics.occurrence(outbox.metric, failed === undefined ? 'posted' : 'failed');
+  metrics.occurrence(kind, failed === undefined ? 'posted' : 'failed');
 }
 
 type Sending = Pick<Delivery, 'signal' | 'possibleDuplicate'>;
@@ -122,7 +111,7 @@ type Sending = Pick<Delivery, 'signal' | 'possibleDuplicate'>;
 /** With what is pending of the same episode before it: the jobs of two batches may run in any order. */
 async function noteUpTo(
   workspace: Workspace,
-  { pending }: FeedChannel,
+  { pending }: Feed,
   batch: Batch & { episode: NonNullable<Batch['episode']> },
   sending: Sending,
 ): Promise<void> {

@@ -5,25 +5,34 @@ import { describeUnreached } from '../../core/http.ts';
 import { asClause } from '../../core/mrkdwn.ts';
 import { nextPollMs } from '../../core/retry.ts';
 import type { Job, JobType } from '../../jobs/jobs.ts';
+import type { Requester } from '../../records/account-keys.ts';
 import { AccountFailure } from '../../records/accounts.ts';
-import { feedChannelId, type Schedule } from '../../records/schedules.ts';
+import type { FeedKind, FeedOf } from '../../records/feeds.ts';
+import { feedPlace, type ScheduleOf } from '../../records/schedules.ts';
 import type { Mentions } from '../../records/service-people.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { ScheduleKind } from './lifecycle.ts';
-import { pauseWhere } from './notify-owner.ts';
-import { type FeedChannel, type Outbox, outboxJob, postPending } from './outbox.ts';
+import { pauseActive } from './notify-owner.ts';
+import { definePostJob, listFollowers, type Outbox, postPending } from './outbox.ts';
 
-/** Something of an account that is polled for all channels that follow it. */
-export interface Feed<Doc extends FeedChannel, Page> {
-  interval: PollInterval;
-  outbox: Outbox<Doc>;
-  /** @param signal of the poll; undefined where a person waits for the answer */
+/** Something of an account that is polled for all channels with schedules that follow it. */
+export interface Source<K extends FeedKind, Page> extends Outbox, PollInterval {
+  kind: K;
+  /** Decides which of an account's keys is used. */
+  requester: Requester;
+  /** @param signal of the poll; undefined if a person waits for the answer */
   fetch(client: AccountClient, signal?: AbortSignal): Promise<Page>;
-  /** The channel after a page, with a batch pending where there is news. Pure. */
-  after(doc: Doc, page: Page, context: PageContext): Doc;
+  /** The feed after a page, with a batch pending if there is news for the active schedules. Pure. */
+  after(feed: FeedOf<K>, followers: readonly ScheduleOf<K>[], page: Page, context: PageContext): FeedOf<K>;
+  /** Called before the news of a page are stored. */
+  onNews?(
+    workspace: Workspace,
+    feed: FeedOf<K>,
+    followers: readonly ScheduleOf<K>[],
+    page: Page,
+  ): Promise<void>;
 }
 
 export interface PageContext {
@@ -44,37 +53,35 @@ export function pageContext(
   return { now: clock.now(), batch: randomUUID(), word, mentions };
 }
 
-/** The two jobs of a feed: one polls, one posts. */
-export function feedJobs<Doc extends FeedChannel, Page>(
-  feed: Feed<Doc, Page>,
-  kind: ScheduleKind,
+/** The two jobs of a source: one polls, one posts. */
+export function defineSourceJobs<K extends FeedKind, Page>(
+  source: Source<K, Page>,
 ): [JobDefinition<unknown>, JobDefinition<unknown>] {
-  const { interval } = feed;
   const poll = defineJob({
-    ...jobOf(interval),
+    ...jobOf(source),
     options: { concurrency: 50, attempts: 5, backoffMs: 5_000 },
     async run(workspace, job) {
       const { account, at } = job.data;
-      if ((await activeOf(workspace, feed, account)).length === 0) return;
+      if ((await listActive(workspace, source.kind, account)).length === 0) return;
       // Its cursor stays where it is, so that nothing is lost and nothing piles up.
       await workspace.slack.expectToken();
-      await pollAccount(workspace, feed, kind, job);
-      await planPoll(workspace, interval, account, at);
+      await pollAccount(workspace, source, job);
+      await planPoll(workspace, source, account, at);
     },
     // A poll that fails for good must not be the last.
-    onDeadLetter: (workspace, { account, at }) => planPoll(workspace, interval, account, at),
+    onDeadLetter: (workspace, { account, at }) => planPoll(workspace, source, account, at),
   });
-  return [poll, outboxJob(feed.outbox, kind)];
+  return [poll, definePostJob(source)];
 }
 
-/** The channels that follow the account. */
-async function activeOf<Doc extends FeedChannel, Page>(
-  { store }: Pick<Workspace, 'store'>,
-  { outbox }: Feed<Doc, Page>,
+/** The active schedules that follow the account. */
+async function listActive<K extends FeedKind>(
+  { schedules }: Pick<Workspace, 'schedules'>,
+  kind: K,
   account: string,
-): Promise<Doc[]> {
-  const rows = await outbox.collection(store).list();
-  return rows.map(({ doc }) => doc).filter((doc) => doc.account === account && outbox.isActive(doc));
+): Promise<ScheduleOf<K>[]> {
+  const all = await schedules.list(kind);
+  return all.filter((schedule) => schedule.account === account && schedule.state.kind === 'active');
 }
 
 /** Refusals that asking again will not change. A key that does not work pauses its account's schedules by itself. */
@@ -95,22 +102,19 @@ const NOT_FOUND_POLLS = 3;
  * Asks an account once for all its channels. Where the service refuses, their schedules are paused with its reason;
  * any other failure of the service slows polling down.
  */
-async function pollAccount<Doc extends FeedChannel, Page>(
+async function pollAccount<K extends FeedKind, Page>(
   workspace: Workspace,
-  feed: Feed<Doc, Page>,
-  kind: ScheduleKind,
+  source: Source<K, Page>,
   { id, data: { account: name }, signal }: Job<PollJob>,
 ): Promise<void> {
-  const account = await workspace.accounts.get(name, kind.requester);
+  const account = await workspace.accounts.get(name, source.requester);
   if (account === undefined) return;
   const paces = pacesOf(workspace.store);
-  const paceId = paceIdOf(feed.interval, name);
+  const paceId = paceIdOf(source, name);
   const { failures, notFound = 0, lookedAt } = (await paces.get(paceId)) ?? STEADY_PACE;
   try {
-    const page = await workspace.accounts.use(account, (client) => feed.fetch(client, signal));
-    const mentions = await workspace.names.mentions(name);
-    for (const doc of await activeOf(workspace, feed, name))
-      await takeNews(workspace, feed, doc, { page, mentions });
+    const page = await workspace.accounts.use(account, (client) => source.fetch(client, signal));
+    await takePage(workspace, source, name, page);
     await paces.put(paceId, { failures: 0, lookedAt: workspace.clock.now() });
   } catch (error) {
     if (!(error instanceof AccountFailure) || signal.aborted) throw error;
@@ -126,25 +130,48 @@ async function pollAccount<Doc extends FeedChannel, Page>(
     }
     await paces.put(paceId, { failures: 0, lookedAt });
     const why = { cause: 'service', reason: asClause(workspace.explain(error).text) } as const;
-    const concerns = (schedule: Schedule): boolean => schedule.account === name;
-    await pauseWhere(workspace, kind, { concerns, why, causeId: `refused ${feed.interval.queue} ${id}` });
+    const active = await listActive(workspace, source.kind, name);
+    await pauseActive(workspace, active, { why, causeId: `refused ${source.queue} ${id}` });
+  }
+}
+
+/** Takes the news of a page for each channel with active schedules. */
+async function takePage<K extends FeedKind, Page>(
+  workspace: Workspace,
+  source: Source<K, Page>,
+  account: string,
+  page: Page,
+): Promise<void> {
+  const mentions = await workspace.names.mentions(account);
+  const followers = Map.groupBy(await listActive(workspace, source.kind, account), feedPlace);
+  for (const feed of await workspace.feeds.list(source.kind)) {
+    const active = followers.get(feedPlace(feed));
+    if (active !== undefined) await takeNews(workspace, source, { feed, active, page, mentions });
   }
 }
 
 /** Stores how far the channel was read together with what is to be posted, then has that posted. */
-async function takeNews<Doc extends FeedChannel, Page>(
+async function takeNews<K extends FeedKind, Page>(
   workspace: Workspace,
-  { outbox, after }: Feed<Doc, Page>,
-  doc: Doc,
-  { page, mentions }: { page: Page; mentions: Mentions },
+  source: Source<K, Page>,
+  {
+    feed,
+    active,
+    page,
+    mentions,
+  }: { feed: FeedOf<K>; active: readonly ScheduleOf<K>[]; page: Page; mentions: Mentions },
 ): Promise<void> {
   const context = pageContext(workspace, mentions);
-  const moved = (current: Doc | undefined): Doc | undefined =>
-    current !== undefined && outbox.isActive(current) ? after(current, page, context) : current;
   // Most polls find nothing, and then nothing is written.
-  const isMoved = JSON.stringify(after(doc, page, context)) !== JSON.stringify(doc);
-  const kept = isMoved ? await outbox.collection(workspace.store).update(feedChannelId(doc), moved) : doc;
-  await postPending(workspace, outbox, kept);
+  const isMoved = JSON.stringify(source.after(feed, active, page, context)) !== JSON.stringify(feed);
+  if (!isMoved) return postPending(workspace, source, feed);
+  await source.onNews?.(workspace, feed, active, page);
+  const stored = await workspace.feeds.update(source.kind, feed, async (current) => {
+    const followers = await listFollowers(workspace, source.kind, feed);
+    const present = followers.filter(({ state }) => state.kind === 'active');
+    return current && present.length > 0 ? source.after(current, present, page, context) : current;
+  });
+  await postPending(workspace, source, stored);
 }
 
 /** How often something is polled. */
@@ -210,15 +237,11 @@ export function ensurePolling(workspace: Workspace, interval: PollInterval, acco
   return planPoll(workspace, interval, account, 0);
 }
 
-/** Each record with how its account is polled: when the service answered last, and how many polls have failed since. */
-export async function withPolling<R extends { account: string }>(
+/** Returns how an account is polled: when the service answered last, and how many polls have failed since. */
+export async function readPolling(
   store: WorkspaceStore,
   interval: PollInterval,
-  records: readonly R[],
-): Promise<Array<R & Pick<Pace, 'lookedAt' | 'failures'>>> {
+): Promise<(account: string) => Pick<Pace, 'lookedAt' | 'failures'>> {
   const paces = new Map((await pacesOf(store).list()).map(({ id, doc }) => [id, doc]));
-  return records.map((record) => {
-    const { lookedAt, failures } = paces.get(paceIdOf(interval, record.account)) ?? STEADY_PACE;
-    return { ...record, lookedAt, failures };
-  });
+  return (account) => paces.get(paceIdOf(interval, account)) ?? STEADY_PACE;
 }

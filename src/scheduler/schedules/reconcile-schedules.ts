@@ -5,42 +5,40 @@ import type { Account } from '../../records/accounts.ts';
 import { allows } from '../../records/channels.ts';
 import { RECONCILE_SCHEDULES, type Schedule } from '../../records/schedules.ts';
 import { DATA_KEYS, GLOBAL, type Store } from '../../store/store.ts';
-import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
+import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../../workspace/workspace.ts';
-import { resumeSchedule, type ScheduleKind } from './lifecycle.ts';
+import { isServed } from './lifecycle.ts';
 import { notifyResumed, type Pausing, pauseAndNotify, type Reason } from './notify-owner.ts';
+import { resumeSchedule } from './start.ts';
+import { SCHEDULE_TYPES } from './types.ts';
 
 /**
  * Pauses every schedule whose accounts have stopped working, or whose command is switched off in its channel, with one
  * message to each owner, and resumes those that were paused for that and may post again. Safe to repeat.
  */
-async function reconcileSchedules(
-  workspace: Workspace,
-  kinds: readonly ScheduleKind[],
-  at: number,
-): Promise<void> {
+async function reconcileSchedules(workspace: Workspace, at: number): Promise<void> {
   const causeId = `settling ${at}`;
   // One after the other, so that an older list of accounts never decides after a newer one.
   await workspace.store.exclusive('settle', async () => {
-    const { pausing, resuming } = await findChanges(workspace, kinds);
+    const { pausing, resuming } = await findChanges(workspace);
     const { account: unserved = [], channel: switchedOff = [] } = Object.groupBy(
       pausing,
       ({ why }) => why.cause,
     );
     const accounts = await workspace.accounts.list();
-    const next = (theirs: readonly Schedule[]): string => nextStep(workspace, theirs, accounts);
+    const next = (paused: readonly Schedule[]): string => nextStep(workspace, paused, accounts);
     for (const [reason, some] of Map.groupBy(unserved, ({ why }) => why.reason))
       await pauseAndNotify(workspace, some, { causeId: `${causeId} ${reason}`, next });
     for (const [channel, there] of Map.groupBy(switchedOff, ({ schedule }) => schedule.channel))
       await pauseAndNotify(workspace, there, {
         causeId: `${causeId} ${channel}`,
-        next: (theirs) =>
-          `${resumes(theirs)} once an admin allows ${theirs.length > 1 ? 'them' : 'it'} there with ${code(`${workspace.word} roles`)}.`,
+        next: (paused) =>
+          `${resumes(paused)} once an admin allows ${paused.length > 1 ? 'them' : 'it'} there with ${code(`${workspace.word} roles`)}.`,
       });
     for (const [reason, some] of Map.groupBy(resuming, ({ why }) => why.reason))
       await notifyResumed(workspace, some, { causeId: `${causeId} ${reason}`, reason });
-    for (const { kind, schedule, why } of resuming)
-      await resumeSchedule(workspace, kind, schedule, { cause: why.cause });
+    for (const { schedule, why } of resuming) await resumeSchedule(workspace, schedule, { cause: why.cause });
   });
 }
 
@@ -57,39 +55,34 @@ interface Changes {
   resuming: Pausing[];
 }
 
-async function findChanges(workspace: Workspace, kinds: readonly ScheduleKind[]): Promise<Changes> {
+async function findChanges(workspace: Workspace): Promise<Changes> {
   const changes: Changes = { pausing: [], resuming: [] };
-  for (const kind of kinds) {
-    const accounts = await workspace.accounts.list(kind.requester);
-    for (const schedule of await kind.list(workspace)) {
+  for (const [kind, schedules] of Map.groupBy(await workspace.schedules.all(), (one) => one.kind)) {
+    const accounts = await workspace.accounts.list(SCHEDULE_TYPES[kind].requester);
+    for (const schedule of schedules) {
       const { state } = schedule;
-      const why = await whyNot(workspace, kind, schedule, accounts);
-      if (state.kind === 'active' && why !== undefined) changes.pausing.push({ kind, schedule, why });
+      const why = await whyNot(workspace, schedule, accounts);
+      if (state.kind === 'active' && why !== undefined) changes.pausing.push({ schedule, why });
       if (state.kind === 'active' || why !== undefined) continue;
       const { cause } = state;
       if (cause === 'account' || cause === 'channel')
-        changes.resuming.push({ kind, schedule, why: whyResumed(cause, schedule, accounts) });
+        changes.resuming.push({ schedule, why: whyResumed(cause, schedule, accounts) });
     }
   }
   return changes;
 }
 
-/** Why a schedule may not post; undefined where it may. */
+/** Why a schedule may not post; undefined if it may. */
 export async function whyNot(
   { channels }: Workspace,
-  { command }: ScheduleKind,
   schedule: Schedule,
   accounts: readonly Account[],
 ): Promise<Reason | undefined> {
+  const { command } = SCHEDULE_FACES[schedule.kind];
   if (!allows(await channels.get(schedule.channel), command))
     return { cause: 'channel', reason: `${code(command)} is switched off in <#${schedule.channel}>` };
   if (isServed(schedule, accounts)) return undefined;
   return { cause: 'account', reason: reasonOf(schedule, accounts) };
-}
-
-/** True where at least one of its accounts works. */
-export function isServed({ account }: Pick<Schedule, 'account'>, accounts: readonly Account[]): boolean {
-  return accounts.some(({ name, state }) => state === 'ok' && (account === undefined || name === account));
 }
 
 /** Its own account, else the first that is connected. */
@@ -126,30 +119,27 @@ function nextStep(
   return `${resumes(paused)} once an admin connects the account again with ${connect}.`;
 }
 
-export function reconcileJob(kinds: readonly ScheduleKind[]): JobDefinition<{ at: number }> {
-  return defineJob({
-    ...RECONCILE_SCHEDULES,
-    options: { concurrency: 10, attempts: 10, backoffMs: 1_000 },
-    run: (workspace, { data: { at } }) => reconcileSchedules(workspace, kinds, at),
-  });
-}
+export const RECONCILE = defineJob({
+  ...RECONCILE_SCHEDULES,
+  options: { concurrency: 10, attempts: 10, backoffMs: 1_000 },
+  run: (workspace, { data: { at } }) => reconcileSchedules(workspace, at),
+});
 
 /**
  * Sends missing jobs of schedules again at a start. An unreadable schedule keeps no other from its turn. Never rejects.
  */
 export async function startSchedules(
   { workspaces, store, log }: { workspaces: Workspaces; store: Store; log: Logger },
-  kinds: readonly ScheduleKind[],
   signal: AbortSignal,
 ): Promise<void> {
   const report = (err: unknown, workspace?: string): void => {
     const fields = { event: 'schedules_not_started', workspace, err };
-    if (!signal.aborted) log.error(fields, 'schedules that have stopped go on after the next start');
+    if (!signal.aborted) log.error(fields, 'Schedules could not be started; the next start tries again');
   };
   try {
     for (const { id } of await store.of(GLOBAL).collection(DATA_KEYS, z.unknown()).list()) {
       if (signal.aborted) return;
-      await startOf(workspaces, id, kinds).catch((error: unknown) => report(error, id));
+      await startAll(workspaces, id).catch((error: unknown) => report(error, id));
     }
   } catch (error) {
     report(error);
@@ -157,10 +147,9 @@ export async function startSchedules(
 }
 
 /** A workspace with a schedule has an account, and with it a data key. */
-async function startOf(workspaces: Workspaces, id: string, kinds: readonly ScheduleKind[]): Promise<void> {
+async function startAll(workspaces: Workspaces, id: string): Promise<void> {
   const workspace = await workspaces.enterInstalled(id);
   if (workspace === undefined) return;
-  for (const kind of kinds)
-    for (const schedule of await kind.list(workspace))
-      if (schedule.state.kind === 'active') await kind.start(workspace, schedule);
+  for (const schedule of await workspace.schedules.all())
+    if (schedule.state.kind === 'active') await SCHEDULE_TYPES[schedule.kind].start(workspace, schedule);
 }

@@ -5,8 +5,8 @@ import { projectId } from '../../core/project-ref.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { countPossibleDuplicate } from '../../observability/metrics.ts';
 import { AccountFailure } from '../../records/accounts.ts';
+import { announcedServer, setAnnounced } from '../../records/feeds.ts';
 import { rememberServers } from '../../records/known-servers.ts';
-import { announcedServer, setAnnounced } from '../../records/watches.ts';
 import { createServer } from '../../service/servers.ts';
 import { isRefusal } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
@@ -88,8 +88,8 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
 }
 
 /** Before the service is asked, whose feed may have the server at once. */
-function announce({ store }: Workspace, { draft }: ServerOrder, isAnnounced: boolean): Promise<void> {
-  return setAnnounced(store, draft, announcedServer(draft.project.permalink, draft.wanted.name), isAnnounced);
+function announce({ feeds }: Workspace, { draft }: ServerOrder, isAnnounced: boolean): Promise<void> {
+  return setAnnounced(feeds, draft, announcedServer(draft.project.permalink, draft.wanted.name), isAnnounced);
 }
 
 /** Undefined where it was not created, or that is not known; the person is notified then. */

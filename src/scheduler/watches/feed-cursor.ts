@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { DAY_MS, HOUR_MS } from '../../core/clock.ts';
-import type { FeedCursor } from '../../records/watches.ts';
+import type { FeedCursor } from '../../records/feeds.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 
 /** API 8 (docs/service-api.md): a page of the feed holds no more, so that a full one may hide older events. */

@@ -1,27 +1,29 @@
 import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { isDirect } from '../../core/direct.ts';
 import { count } from '../../core/mrkdwn.ts';
-import { isSameProject, toProjectRef } from '../../core/project-ref.ts';
+import { isSameOrNone, isSameProject, toProjectRef } from '../../core/project-ref.ts';
+import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Account } from '../../records/accounts.ts';
 import { subjectKey } from '../../records/episodes.ts';
-import { afterUnread, type Batch } from '../../records/schedules.ts';
-import { personKey } from '../../records/service-people.ts';
 import {
+  type ActivityFeed,
+  afterUnread,
   announcedServer,
-  isWithin,
+  type Batch,
   type Kept,
   type KeptLine,
   NOTHING_KEPT,
-  type Watch,
-  type WatchedChannel,
-  watchedChannels,
-} from '../../records/watches.ts';
+} from '../../records/feeds.ts';
+import type { FeedPlace, Watch } from '../../records/schedules.ts';
+import { personKey } from '../../records/service-people.ts';
+import { isWithin } from '../../records/working-hours.ts';
 import { type Activity, type ActivityEvent, findTwins, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { isFailure } from '../../views/activity/chart.ts';
 import { newsCount, newsLine, type WatchedNews, watchMessages } from '../../views/watches/news.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { Feed, PageContext } from '../schedules/polling.ts';
+import type { PageContext, Source } from '../schedules/polling.ts';
 import { advance, cursorAfter, markOf, projectKey } from './feed-cursor.ts';
 import { type FoundOutcome, followOutcomes, isFollowed, isPlaced } from './news.ts';
 
@@ -30,22 +32,13 @@ const INTERVAL_MS = 60_000;
 const RANGE = 'last_7_days';
 
 /** The activity of an account, polled once a minute. */
-export const WATCH_FEED: Feed<WatchedChannel, FeedPage> = {
-  interval: {
-    queue: 'watch-activity',
-    intervalMs: ({ config }) => config.NOTICE_INTERVAL_MS ?? INTERVAL_MS,
-    longestIntervals: 10,
-  },
-  outbox: {
-    queue: 'post-watch-news',
-    metric: 'watch',
-    collection: watchedChannels,
-    isActive,
-    withResult: (channel, batch, last) => ({
-      ...channel,
-      watches: channel.watches.map((watch) => (batch.for.includes(watch.id) ? { ...watch, last } : watch)),
-    }),
-  },
+export const ACTIVITY: Source<'watch', FeedPage> = {
+  kind: 'watch',
+  requester: SCHEDULES,
+  queue: 'watch-activity',
+  postQueue: 'post-watch-news',
+  intervalMs: ({ config }) => config.NOTICE_INTERVAL_MS ?? INTERVAL_MS,
+  longestIntervals: 10,
   async fetch(client, signal) {
     const skipped: SkippedRows[] = [];
     const poll = signal === undefined ? {} : { signal, retries: 0 };
@@ -57,31 +50,33 @@ export const WATCH_FEED: Feed<WatchedChannel, FeedPage> = {
     return { events, skipped, ...(unread === undefined ? {} : { unread }) };
   },
   after: afterPage,
+  onNews: storePresentNames,
 };
 
-/** For a person who waits. @throws AccountFailure where the service does not show the feed */
+/** For a person who waits. @throws AccountFailure if the service does not show the feed */
 export async function readFeed({ accounts }: Workspace, account: Account): Promise<FeedPage> {
-  return accounts.use(account, (client) => WATCH_FEED.fetch(client));
-}
-
-export function isActive({ watches }: WatchedChannel): boolean {
-  return watches.some(({ state }) => state.kind === 'active');
+  return accounts.use(account, (client) => ACTIVITY.fetch(client));
 }
 
 /** A page of the feed as a watch reads it. */
 export type FeedPage = Pick<Activity, 'events' | 'unread'> & { skipped?: readonly SkippedRows[] };
 
 /**
- * The channel after a page of the feed: its cursor moved, and what its watches ask for pending or kept. Failures, and what
- * ends them, belong to episodes, whatever the mode of a watch; the rest is news for those that ask for everything. Pure.
+ * The feed after a page: its cursor moved, and what its active watches ask for pending or kept. Failures, and what ends
+ * them, belong to episodes, whatever the mode of a watch; the rest is news for those that ask for everything. Pure.
  */
-export function afterPage(channel: WatchedChannel, page: FeedPage, context: PageContext): WatchedChannel {
+export function afterPage(
+  feed: ActivityFeed,
+  watches: readonly Watch[],
+  page: FeedPage,
+  context: PageContext,
+): ActivityFeed {
   const { now, mentions } = context;
-  const { cursor, fresh, isTruncated } = advance(channel.cursor, page.events, now, page.unread);
-  const { open, closed, muted } = watchesAt(channel, now);
+  const { cursor, fresh, isTruncated } = advance(feed.cursor, page.events, now, page.unread);
+  const { open, closed, muted } = groupWatches(watches, now);
   const twins = findTwins(page.events);
   const first = fresh.filter((event) => !twins.has(event));
-  const { failing, found } = followOutcomes(channel.failing, page.events, new Set(first), (event, kind) =>
+  const { failing, found } = followOutcomes(feed.failing, page.events, new Set(first), (event, kind) =>
     kind === 'failure'
       ? [...open, ...closed].filter((watch) => isFollowed(watch, event, mentions))
       : [...open, ...closed, ...muted].filter((watch) => isPlaced(watch, event)),
@@ -94,8 +89,7 @@ export function afterPage(channel: WatchedChannel, page: FeedPage, context: Page
   const ended = new Set(found.map(({ event }) => event));
   const created = fresh.map(createdServer);
   const others = first.filter(
-    (event) =>
-      !isFailure(event.event) && !ended.has(event) && !channel.announced.includes(createdServer(event)),
+    (event) => !isFailure(event.event) && !ended.has(event) && !feed.announced.includes(createdServer(event)),
   );
   const news = newsFor(open, others, context);
   const later = newsFor(
@@ -105,18 +99,17 @@ export function afterPage(channel: WatchedChannel, page: FeedPage, context: Page
   );
   // Events that are missing may be among those that were watched for.
   const isTruncatedForAll = isTruncated && open.length === 0 && closed.length > 0;
-  const kept = keep(channel.kept, [...later.lines, ...atOpening], isTruncatedForAll);
+  const kept = keep(feed.kept, [...later.lines, ...atOpening], isTruncatedForAll);
   const { due, left } = takeDue(kept, open);
-  const { unread, isNews } = afterUnread(channel.unread, page.skipped ?? [], now);
+  const { unread, isNews } = afterUnread(feed.unread, page.skipped ?? [], now);
   const isReported = isNews && open.length > 0;
   const next = {
-    ...channel,
-    watches: withPresentNames(channel.watches, fresh),
+    ...feed,
     cursor,
     failing,
     kept: left,
-    announced: channel.announced.filter((server) => !created.includes(server)),
-    unread: isNews && !isReported ? channel.unread : unread,
+    announced: feed.announced.filter((server) => !created.includes(server)),
+    unread: isNews && !isReported ? feed.unread : unread,
   };
   const said = {
     lines: news.lines,
@@ -125,35 +118,47 @@ export function afterPage(channel: WatchedChannel, page: FeedPage, context: Page
     ids: isTruncated || isReported ? open.map(({ id }) => id) : idsIn(news.lines),
   };
   const batches = [
-    ...newsBatch(channel, `${context.batch} kept`, keptNews(due, open), context),
-    ...episodeBatches(channel, [...due.lines, ...atOnce], context),
-    ...newsBatch(channel, context.batch, said, context),
+    ...newsBatch(feed, watches, { id: `${context.batch} kept`, news: keptNews(due, open) }, context),
+    ...episodeBatches(feed, watches, [...due.lines, ...atOnce], context),
+    ...newsBatch(feed, watches, { id: context.batch, news: said }, context),
   ];
-  return batches.length === 0 ? next : { ...next, pending: [...channel.pending, ...batches] };
+  return batches.length === 0 ? next : { ...next, pending: [...feed.pending, ...batches] };
 }
 
-/** The watches, with the names that the newest events have for their projects. */
-function withPresentNames(watches: readonly Watch[], fresh: readonly ActivityEvent[]): Watch[] {
-  return watches.map((watch) => {
+/** Stores the names that the newest events have for the projects of watches. */
+async function storePresentNames(
+  { clock, schedules }: Workspace,
+  { cursor }: ActivityFeed,
+  watches: readonly Watch[],
+  page: FeedPage,
+): Promise<void> {
+  const { fresh } = advance(cursor, page.events, clock.now(), page.unread);
+  for (const watch of watches) {
     const { project } = watch;
     const newest = fresh.findLast(
       (event) => project !== undefined && event.project?.name && isSameProject(event.project, project),
     )?.project;
-    if (project === undefined || !newest) return watch;
+    if (project === undefined || !newest) continue;
     const { identifier = newest.identifier } = project;
     const permalink = newest.permalink || project.permalink;
-    return { ...watch, project: toProjectRef({ identifier, permalink, name: newest.name }) };
-  });
+    const present = toProjectRef({ identifier, permalink, name: newest.name });
+    if (!isDeepStrictEqual(present, project))
+      await schedules.change(watch, (current) =>
+        isSameOrNone(current.project, project) ? { ...current, project: present } : current,
+      );
+  }
 }
 
-function watchesAt({ watches }: WatchedChannel, now: number): Record<'open' | 'closed' | 'muted', Watch[]> {
-  const active = watches.filter(({ state }) => state.kind === 'active');
-  const groups = Map.groupBy(active, (watch) => {
+function groupWatches(watches: readonly Watch[], now: number): Record<'open' | 'closed' | 'muted', Watch[]> {
+  const {
+    open = [],
+    closed = [],
+    muted = [],
+  } = Object.groupBy(watches, (watch) => {
     if (now < (watch.mutedUntil ?? 0)) return 'muted';
-    return isOpen(watch, now) ? 'open' : 'closed';
+    return watch.hours === undefined || isWithin(watch.hours, now) ? 'open' : 'closed';
   });
-  const of = (group: 'open' | 'closed' | 'muted'): Watch[] => groups.get(group) ?? [];
-  return { open: of('open'), closed: of('closed'), muted: of('muted') };
+  return { open, closed, muted };
 }
 
 /** The server that an event says is made, as Deckhand announces its own; empty for any other event. */
@@ -209,15 +214,16 @@ function idsIn(lines: readonly KeptLine[]): string[] {
 
 /** What belongs to episodes, one batch for each. */
 function episodeBatches(
-  watched: WatchedChannel,
+  { channel, account }: ActivityFeed,
+  watches: readonly Watch[],
   lines: readonly KeptLine[],
   { now: at, batch }: PageContext,
 ): Batch[] {
-  const { channel, account } = watched;
   const ofEpisodes = lines.flatMap((kept) =>
     kept.outcome === undefined ? [] : [{ ...kept, ...kept.outcome }],
   );
-  const person = personOf(watched);
+  // Every watch in a direct message is its person's.
+  const person = isDirect(channel) ? watches[0]?.setUpBy : undefined;
   return [...Map.groupBy(ofEpisodes, ({ project }) => project)].map(([project, some]) => {
     const name = some.at(-1)?.name || account;
     const permalink = some.at(-1)?.permalink;
@@ -244,27 +250,17 @@ function episodeBatches(
 /** `ids`: the watches that ask for it. */
 type FoundNews = Omit<WatchedNews, 'account' | 'word' | 'isOwn'> & { ids: readonly string[] };
 
-/** The person of a direct message, who set up every watch in it. */
-function personOf({ channel, watches }: WatchedChannel): string | undefined {
-  return isDirect(channel) ? watches[0]?.setUpBy : undefined;
-}
-
-/** None where there is nothing to say. */
+/** Returns none if there is nothing to say. */
 function newsBatch(
-  channel: WatchedChannel,
-  id: string,
-  news: FoundNews,
+  { account }: ActivityFeed,
+  watches: readonly Watch[],
+  { id, news }: { id: string; news: FoundNews },
   { now: at, word }: PageContext,
 ): Batch[] {
   const { lines, isTruncated, skipped = [], ids } = news;
   if (lines.length === 0 && !isTruncated && skipped.length === 0) return [];
-  const { account } = channel;
-  const messages = watchMessages({
-    ...news,
-    account,
-    word,
-    isOwn: channel.watches.some(({ person }) => person !== undefined),
-  });
+  const isOwn = watches.some(({ person }) => person !== undefined);
+  const messages = watchMessages({ ...news, account, word, isOwn });
   return [{ id, at, ...messages, what: newsCount(news), for: [...ids] }];
 }
 
@@ -275,33 +271,20 @@ function keptNews({ lines: all, dropped, isTruncated }: Kept, open: readonly Wat
   return { lines, isTruncated, ids: owed.map(({ id }) => id), kept: { dropped } };
 }
 
-/** The channel as if it had just begun to watch: nothing of the page is news. Pure. */
-export function fromPage(channel: WatchedChannel, { events, unread }: FeedPage, now: number): WatchedChannel {
-  return { ...channel, cursor: cursorAfter(events, now, unread), kept: NOTHING_KEPT };
+/** The feed as if it had just begun: nothing of the page is news. Pure. */
+export function fromPage(feed: ActivityFeed, { events, unread }: FeedPage, now: number): ActivityFeed {
+  return { ...feed, cursor: cursorAfter(events, now, unread), kept: NOTHING_KEPT };
 }
 
-/** A channel without watches. */
-export function newChannel(channel: string, account: string): WatchedChannel {
-  const cursor = { seen: [], floor: null, lookedAt: 0 };
-  return {
-    channel,
-    account,
-    cursor,
-    failing: {},
-    watches: [],
-    kept: NOTHING_KEPT,
-    announced: [],
-    pending: [],
-  };
+/** A feed that begins now. @param now milliseconds since the epoch */
+export function newFeed({ channel, account }: FeedPlace, now: number): ActivityFeed {
+  const cursor = { seen: [], floor: now, lookedAt: now };
+  const nothing = { failing: {}, kept: NOTHING_KEPT, announced: [], pending: [] };
+  return { kind: 'watch', channel, account, cursor, ...nothing };
 }
 
 /** Events of a night and a weekend, within what a document and a thread hold. */
 const MAX_KEPT = 200;
-
-/** True where a watch posts now. Pure. @param now milliseconds since the epoch */
-function isOpen({ hours }: Pick<Watch, 'hours'>, now: number): boolean {
-  return hours === undefined || isWithin(hours, now);
-}
 
 /** With more at its end; the oldest give way. Pure. */
 function keep(kept: Kept, lines: readonly KeptLine[], isTruncated: boolean): Kept {

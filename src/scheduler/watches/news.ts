@@ -1,7 +1,8 @@
 import { isNamed } from '../../core/names.ts';
 import { isSameProject } from '../../core/project-ref.ts';
+import type { Failing } from '../../records/feeds.ts';
+import type { Watch, WatchedServer } from '../../records/schedules.ts';
 import { type Mentions, personKey } from '../../records/service-people.ts';
-import type { Failing, Watch, WatchedServer } from '../../records/watches.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import { isFailure, outcomeOf } from '../../views/activity/chart.ts';
 import { projectKey } from './feed-cursor.ts';

@@ -1,6 +1,6 @@
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { bold, capitalised, code, count, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
-import type { Digest } from '../../records/digests.ts';
+import { capitalised, code, count, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
+import type { Digest } from '../../records/schedules.ts';
 import { ACTIVITY_RANGES, type Activity, type ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { eventLine, feedBlocks, subjectWords } from '../activity/activity.ts';
@@ -19,7 +19,7 @@ import { type Choice, checkboxesInput, searchInput, selectInput } from '../block
 import { LIMITS } from '../blocks/limits.ts';
 import { inPages, skippedBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, section } from '../blocks/message.ts';
-import { accountInput, cadenceWords, type TimedForm, timedModal, timeInputs } from '../schedules/timed.ts';
+import { accountInput, type TimedForm, timedModal, timeInputs } from '../schedules/timed.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
 export type AccountReport =
@@ -199,15 +199,6 @@ export function threadMessages(
 
 function lengthOf(block: KnownBlock): number {
   return JSON.stringify(block).length;
-}
-
-/** "`acme`: the last 7 days, every Monday at 09:00, Europe/Lisbon"; mrkdwn. */
-export function digestWords(digest: Digest): string {
-  const { range, account, project, skipQuiet } = digest;
-  const of = account === undefined ? 'every connected account' : code(account);
-  const coverage = project === undefined ? of : `${bold(project.name)} in ${of}`;
-  const quiet = skipQuiet ? ', skipped without deployments' : '';
-  return `${coverage}: ${RANGE_WORDS[range].name}, ${cadenceWords(digest)}${quiet}`;
 }
 
 const RANGES = ACTIVITY_RANGES.map(

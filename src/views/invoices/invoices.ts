@@ -10,7 +10,7 @@ import {
   sanitize,
   truncate,
 } from '../../core/mrkdwn.ts';
-import type { BillingChannel } from '../../records/billing.ts';
+import type { InvoiceNotices } from '../../records/schedules.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { documentDay, type Invoice } from '../../service/invoices.ts';
 import { dateName } from '../blocks/days.ts';
@@ -20,6 +20,7 @@ import { inPages, table, UNREAD, withSkipped } from '../blocks/lists.ts';
 import { button, buttons, context, header, say, section } from '../blocks/message.ts';
 import { money } from '../blocks/money.ts';
 import { polledLines, type ShownPolling } from '../schedules/schedule.ts';
+import { resumeCommand } from '../schedules/words.ts';
 
 const MAX_BUTTONS = 10;
 const RECENT = 3;
@@ -174,27 +175,24 @@ function detailsOf({ invoice }: InvoiceNews): string {
   return `\n${details.filter(Boolean).join(', ')}`;
 }
 
-/** "`acme`: new, paid, and unpaid after 7 and 14 days"; mrkdwn. */
-export function noticeWords(account: string): string {
-  return `${code(account)}: new, paid, and unpaid after 7 and 14 days`;
-}
-
-type ListedNotices = BillingChannel & ShownPolling;
-
 /** Who set them up, when, and what came of them. */
-export function notifyStateMessage(channels: readonly ListedNotices[], word: string): Message {
-  if (channels.length === 0)
+export function notifyStateMessage(
+  listed: ReadonlyArray<{ notices: InvoiceNotices; polling: ShownPolling }>,
+  word: string,
+): Message {
+  if (listed.length === 0)
     return say(
       `This channel gets no invoice notices. Set them up with ${code(`${word} invoices notify here`)}.`,
     );
-  const lines = channels.map((channel) => stateLines(channel, word));
+  const lines = listed.map(({ notices, polling }) => stateLines(notices, polling, word));
   return say(linesWithin(lines, LIMITS.sectionText, 'more accounts'));
 }
 
-function stateLines({ account, last, setAt, setBy, state, ...polling }: ListedNotices, word: string): string {
-  const resume = code(`${word} invoices notify here --account ${account}`, 120);
+function stateLines(notices: InvoiceNotices, polling: ShownPolling, word: string): string {
+  const { account, last, setUpAt, setUpBy, state } = notices;
+  const resume = code(`${word} ${resumeCommand(notices)}`, 120);
   return [
-    `:receipt: This channel gets invoice notices of ${code(account)}. Set up by <@${setBy}> ${dateTime(setAt)}.`,
+    `:receipt: This channel gets invoice notices of ${code(account)}. Set up by <@${setUpBy}> ${dateTime(setUpAt)}.`,
     ...polledLines(state, polling, last),
     ...(state.kind === 'paused' ? [`Resume them with ${resume}.`] : []),
   ].join('\n');

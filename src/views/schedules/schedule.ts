@@ -2,19 +2,22 @@ import { z } from 'zod';
 import { isDirect } from '../../core/direct.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { capitalised, code, count, dateTime, linesWithin, truncate, unmarked } from '../../core/mrkdwn.ts';
-import type { LastResult, Paused, ScheduleState } from '../../records/schedules.ts';
+import type { LastResult, Paused, Schedule, ScheduleKind, ScheduleState } from '../../records/schedules.ts';
 import { LIMITS } from '../blocks/limits.ts';
 import { button, buttons, context, headed, say, section } from '../blocks/message.ts';
+import { describeSchedule } from './words.ts';
 
 /** How messages speak of a kind of schedule, and what its buttons are called. */
 export interface ScheduleFace {
   /** Of its action ids: `digest:pause`. */
-  prefix: 'digest' | 'guard' | 'watch' | 'invoices';
+  prefix: ScheduleKind;
   /** That may set it up and change it. */
   role: 'operator' | 'billing';
   icon: string;
-  /** As a heading says it. */
+  /** Heading. */
   title: string;
+  /** The command that sets it up: if it is switched off in a channel, nothing of the kind is posted there. */
+  command: string;
   noun: string;
   plural: string;
   /** Its commands, without the slash word. */
@@ -22,6 +25,8 @@ export interface ScheduleFace {
   remove: { verb: 'remove' | 'stop'; label: string; confirm: string };
   /** Buttons of this kind alone: label by verb. */
   extras: Readonly<Record<string, string>>;
+  /** Words that name one, in usage lines. */
+  names: readonly string[];
   /** What its list says of each. */
   listed: string;
 }
@@ -29,6 +34,7 @@ export interface ScheduleFace {
 export const SCHEDULE_FACES = {
   digest: {
     ...faceOf('digest', 'digests', 'It will not be posted any more.'),
+    names: ['id'],
     icon: ':calendar:',
     extras: { edit: 'Edit', preview: 'Preview' },
     listed: 'their next time and latest result, and who set them up',
@@ -40,6 +46,7 @@ export const SCHEDULE_FACES = {
   },
   watch: {
     ...faceOf('watch', 'watches', ''),
+    command: 'watch',
     icon: ':eyes:',
     commands: { add: 'watch all failures', list: 'watch list', remove: 'unwatch' },
     remove: { verb: 'stop', label: 'Stop', confirm: 'Its events will not be posted here any more.' },
@@ -50,14 +57,16 @@ export const SCHEDULE_FACES = {
     role: 'billing',
     icon: ':receipt:',
     title: 'Invoice notices',
+    command: 'invoices notify',
     noun: 'invoice notices',
     plural: 'invoice notices',
     commands: { add: 'invoices notify here', list: 'invoices notify', remove: 'invoices notify off' },
     remove: { verb: 'stop', label: 'Stop', confirm: 'Invoices will not be posted here any more.' },
+    names: ['id'],
     extras: {},
     listed: '',
   },
-} as const satisfies Record<string, ScheduleFace>;
+} as const satisfies Record<ScheduleKind, ScheduleFace>;
 
 /** What most kinds have in common. */
 function faceOf(noun: 'digest' | 'guard' | 'watch', plural: string, confirm: string) {
@@ -68,10 +77,12 @@ function faceOf(noun: 'digest' | 'guard' | 'watch', plural: string, confirm: str
     prefix: noun,
     role,
     title: capitalised(noun),
+    command: commands.add,
     noun,
     plural,
     commands,
     remove,
+    names: ['id', 'project'],
     extras: { edit: 'Edit' },
   };
 }
@@ -170,20 +181,6 @@ function actionId({ prefix }: ScheduleFace, verb: string, id: string): string {
   return prefix === 'watch' ? `watch:${verb}#${id}` : `${prefix}:${verb}`;
 }
 
-export interface PausedSchedule {
-  prefix: ScheduleFace['prefix'];
-  id: string;
-  /** Mrkdwn of our own making: "the guard of *Storefront* in `acme`, every hour". */
-  what: string;
-  channel: string;
-}
-
-/** The kind of a schedule, by the command that sets it up. */
-export function facePrefix(command: string): ScheduleFace['prefix'] {
-  const prefixes = Object.keys(SCHEDULE_FACES) as ScheduleFace['prefix'][];
-  return prefixes.find((prefix) => command.startsWith(prefix)) ?? 'digest';
-}
-
 /** More are resumed by command. */
 const MAX_RESUMED = 5;
 
@@ -197,11 +194,13 @@ export function pausedMessage({
   next,
 }: {
   reason: string;
-  paused: readonly PausedSchedule[];
+  paused: readonly Schedule[];
   next: string;
 }): Message {
-  const place = ({ what, channel }: PausedSchedule): string =>
-    isDirect(channel) ? what : `${what}, in <#${channel}>`;
+  const place = (schedule: Schedule): string => {
+    const what = describeSchedule(schedule);
+    return isDirect(schedule.channel) ? what : `${what}, in <#${schedule.channel}>`;
+  };
   const [only] = paused;
   const isOne = paused.length === 1 && only !== undefined;
   const lines = isOne
@@ -214,15 +213,17 @@ export function pausedMessage({
   const said = `:double_vertical_bar: Deckhand paused ${named}, because ${reason}. ${next}${lines}`;
   // What somebody watches for themselves is resumed by its own command.
   const resumed = paused.filter(({ channel }) => !isDirect(channel)).slice(0, MAX_RESUMED);
-  const resume = resumed.map(({ prefix, id, what }, at) => {
-    const label = isOne ? 'Resume' : truncate(`Resume ${unmarked(what)}`, LIMITS.buttonText);
-    return button(label, `${prefix}:resume#${at}`, { value: { id, isNotice: true } });
+  const resume = resumed.map((schedule, at) => {
+    const what = unmarked(describeSchedule(schedule));
+    const label = isOne ? 'Resume' : truncate(`Resume ${what}`, LIMITS.buttonText);
+    const value = { id: schedule.id, isNotice: true };
+    return button(label, `${schedule.kind}:resume#${at}`, { value });
   });
   return say(truncate(said, LIMITS.sectionText), ...buttons(...resume));
 }
 
 /** The line for a channel; all mrkdwn of our own making. */
-export function pausedLine(paused: readonly PausedSchedule[], reason: string, next: string): Message {
+export function pausedLine(paused: readonly Schedule[], reason: string, next: string): Message {
   return say(
     truncate(
       `:double_vertical_bar: Deckhand paused ${countKinds(paused)}, because ${reason}. ${next}`,
@@ -231,8 +232,8 @@ export function pausedLine(paused: readonly PausedSchedule[], reason: string, ne
   );
 }
 
-export function resumedLine(resumed: readonly PausedSchedule[], reason: string): Message {
-  const verb = resumed.length === 1 && resumed[0]?.prefix !== 'invoices' ? 'goes' : 'go';
+export function resumedLine(resumed: readonly Schedule[], reason: string): Message {
+  const verb = resumed.length === 1 && resumed[0]?.kind !== 'invoices' ? 'goes' : 'go';
   return say(
     truncate(
       `:arrow_forward: ${capitalised(countKinds(resumed))} ${verb} on: ${reason}.`,
@@ -242,13 +243,13 @@ export function resumedLine(resumed: readonly PausedSchedule[], reason: string):
 }
 
 /** "the guard of *Storefront* in `acme`, every hour", or "3 watches, 2 guards and 1 digest" */
-function countKinds(schedules: readonly PausedSchedule[]): string {
+function countKinds(schedules: readonly Schedule[]): string {
   const [only] = schedules;
-  if (only !== undefined && schedules.length === 1) return only.what;
-  const kinds = [...Map.groupBy(schedules, ({ prefix }) => prefix)].map(([prefix, { length }]) =>
-    prefix === 'invoices'
+  if (only !== undefined && schedules.length === 1) return describeSchedule(only);
+  const kinds = [...Map.groupBy(schedules, ({ kind }) => kind)].map(([kind, { length }]) =>
+    kind === 'invoices'
       ? SCHEDULE_FACES.invoices.noun
-      : count(length, SCHEDULE_FACES[prefix].noun, SCHEDULE_FACES[prefix].plural),
+      : count(length, SCHEDULE_FACES[kind].noun, SCHEDULE_FACES[kind].plural),
   );
   return new Intl.ListFormat('en-GB').format(kinds);
 }

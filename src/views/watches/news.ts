@@ -1,6 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import { code, count, dateTime, firstOf, mrkdwn, truncate } from '../../core/mrkdwn.ts';
-import type { KeptLine } from '../../records/watches.ts';
+import type { KeptLine } from '../../records/feeds.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { eventLine, revisionWords } from '../activity/activity.ts';

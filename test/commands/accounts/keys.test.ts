@@ -261,7 +261,9 @@ describe('the keys of an account', () => {
     await world.slack.until(
       async () => (await world.app.parts.engine.stats())['settle-accounts']?.waiting === 0,
     );
-    expect((await workspaceOf(world).digests.list()).map(({ state }) => state.kind)).toEqual(['active']);
+    expect((await workspaceOf(world).schedules.list('digest')).map(({ state }) => state.kind)).toEqual([
+      'active',
+    ]);
     expect(world.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
   });
 

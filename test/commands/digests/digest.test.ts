@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DIGESTS } from '../../../src/scheduler/digests/digest.ts';
+import { addTimed } from '../../../src/scheduler/schedules/start.ts';
 import { DAY, type DigestWorld, HOUR, openDigestWorld } from '../../scheduler/digests/digest-world.ts';
 import { answerTo, ask, shareList } from '../../support/asking.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
@@ -11,7 +11,7 @@ describe('digest', () => {
   });
   afterEach(() => world.stop());
 
-  const digests = () => world.app.workspaces.open(TEAM).digests.list();
+  const digests = () => world.app.workspaces.open(TEAM).schedules.list('digest');
   const last = () => world.slack.messages(TEAM, CHANNEL).at(-1);
   const list = async (line = 'digest list') => {
     return JSON.stringify((await shareList(world, line)).blocks);
@@ -60,7 +60,7 @@ describe('digest', () => {
 
   /** As many digests as that, like the one that was set up first. */
   async function fill(amount: number, channelOf: (n: number) => string): Promise<void> {
-    const { digests: stored } = world.app.workspaces.open(TEAM);
+    const { schedules: stored } = world.app.workspaces.open(TEAM);
     const [digest] = await digests();
     if (digest === undefined) throw new Error('there is no digest');
     for (let n = 1; n < amount; n += 1)
@@ -98,10 +98,10 @@ describe('digest', () => {
     const [first] = await digests();
     if (first === undefined) throw new Error('there is no digest');
     const { id: _, setUpAt: __, state: ___, ...asked } = { ...first, requestId: 'again' };
-    await workspace.digests.put({ ...first, id: 'dzzz' });
-    const { id } = await DIGESTS.add(workspace, asked);
-    await workspace.digests.remove(await otherThan(id, first.id));
-    expect((await DIGESTS.add(workspace, asked)).id).toBe(id);
+    await workspace.schedules.put({ ...first, id: 'dzzz' });
+    const { id } = await addTimed(workspace, asked);
+    await workspace.schedules.remove({ kind: 'digest', id: await otherThan(id, first.id) });
+    expect((await addTimed(workspace, asked)).id).toBe(id);
     expect(await digests()).toHaveLength(2);
   });
 

@@ -10,7 +10,7 @@ describe('guard', () => {
   });
   afterEach(() => world.stop());
 
-  const guards = () => world.app.workspaces.open(TEAM).guards.list();
+  const guards = () => world.app.workspaces.open(TEAM).schedules.list('guard');
   const last = () => world.slack.messages(TEAM, CHANNEL).at(-1);
   const shownAt = (ts: string) =>
     JSON.stringify(world.slack.messages(TEAM, CHANNEL).find((one) => one.ts === ts)?.blocks);
@@ -160,7 +160,8 @@ describe('guard', () => {
     const workspace = world.app.workspaces.open(TEAM);
     const [guard] = await guards();
     if (guard === undefined) throw new Error('there is no guard');
-    for (let n = 1; n < 50; n += 1) await workspace.guards.put({ ...guard, id: `g${n}`, requestId: `r${n}` });
+    for (let n = 1; n < 50; n += 1)
+      await workspace.schedules.put({ ...guard, id: `g${n}`, requestId: `r${n}` });
     expect(await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin')).toContain(
       'This channel has 50 schedules, and 50 is the most.',
     );

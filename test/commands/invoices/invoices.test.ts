@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
-import { type BillingChannel, billingChannels } from '../../../src/records/billing.ts';
-import { feedChannelId } from '../../../src/records/schedules.ts';
+import { feedPlace, type InvoiceNotices } from '../../../src/records/schedules.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -63,20 +62,23 @@ describe('invoices', () => {
     world,
   }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
-    const told: BillingChannel = {
-      channel: CHANNEL,
-      account: 'other',
-      requestId: 'r1',
-      setBy: PEOPLE.admin,
-      setAt: 0,
-      state: { kind: 'active' },
-      known: { settled: [], unpaid: [] },
-      pending: [],
+    const { schedules } = world.app.workspaces.open(TEAM);
+    const tell = (account: string): Promise<void> => {
+      const notices: InvoiceNotices = {
+        kind: 'invoices',
+        id: feedPlace({ channel: CHANNEL, account }),
+        channel: CHANNEL,
+        account,
+        requestId: 'r1',
+        setUpBy: PEOPLE.admin,
+        setUpAt: 0,
+        state: { kind: 'active' },
+      };
+      return schedules.put(notices);
     };
-    const stored = billingChannels(world.app.workspaces.open(TEAM).store);
-    await stored.put(feedChannelId({ channel: CHANNEL, account: 'other' }), told);
+    await tell('other');
     expect(await ask(world, '/deckhand invoices 1001', 'admin')).toContain('as a direct message');
-    await stored.put(feedChannelId({ channel: CHANNEL, account: ACCOUNT }), { ...told, account: ACCOUNT });
+    await tell(ACCOUNT);
     await world.as('admin').command(CHANNEL, '/deckhand invoices #1001');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
     expect(world.slack.messages(TEAM, CHANNEL)[0]?.text).toContain(`for <@${PEOPLE.admin}>`);

@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
-import { listWatches } from '../../../src/records/watches.ts';
 import { ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -48,7 +47,7 @@ describe('watch mine', () => {
   test('asks a person for their name also where somebody else has claimed one', async ({ world }) => {
     await claim(world);
     expect(await ask(world, '/deckhand watch mine', 'admin')).toContain('Tell me your name');
-    expect(await listWatches(world.app.workspaces.open(TEAM).store)).toEqual([]);
+    expect(await world.app.workspaces.open(TEAM).schedules.all()).toEqual([]);
   });
 
   test('sends one message an episode of one’s own, also where another person ends it, and no channel sees it', async ({

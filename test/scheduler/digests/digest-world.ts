@@ -50,7 +50,7 @@ export async function openDigestWorld(
   const { slack, stop } = world;
   const messages = () => slack.messages(TEAM, CHANNEL);
   const posted = () => messages().filter(({ text }) => text.includes('Deployment digest'));
-  const digests = () => world.app.workspaces.open(TEAM).digests.list();
+  const digests = () => world.app.workspaces.open(TEAM).schedules.list('digest');
 
   return Object.assign(world, {
     time,

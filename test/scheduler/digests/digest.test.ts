@@ -252,7 +252,7 @@ describe('a digest', () => {
     }
     expect(dms()).toEqual([expect.stringMatching(/Deckhand paused the digest.*`\/deckhand connect acme`/)]);
     expect(dms()[0]).toContain('because the stored key of the account `acme` cannot be read');
-    expect(await world.app.workspaces.open(TEAM).digests.list()).toMatchObject([
+    expect(await world.app.workspaces.open(TEAM).schedules.list('digest')).toMatchObject([
       { state: { kind: 'paused', cause: 'account' }, last: { outcome: 'failed' } },
     ]);
     expect(await ask(world, '/deckhand accounts', 'admin')).toContain(':x: the stored key cannot be read');

@@ -23,7 +23,7 @@ describe('a guard', () => {
   afterEach(() => world.stop());
 
   const workspace = () => world.app.workspaces.open(TEAM);
-  const guards = () => workspace().guards.list();
+  const guards = () => workspace().schedules.list('guard');
   const messages = () => world.slack.messages(TEAM, CHANNEL);
   const roots = () =>
     messages().filter(({ text }) => /unreachable since|unreachable, \d|recovered/.test(text));

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listWatches } from '../../../src/records/watches.ts';
 import { connectAccount, EMAIL } from '../../support/test-world.ts';
 import {
   ACCOUNT,
@@ -23,7 +22,7 @@ describe('the schedules of an account', () => {
 
   const dms = () => world.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text);
   const states = async () =>
-    (await world.app.workspaces.open(TEAM).digests.list())
+    (await world.app.workspaces.open(TEAM).schedules.list('digest'))
       .map(({ state }) => state.kind)
       .toSorted()
       .join(' ');
@@ -53,7 +52,7 @@ describe('the schedules of an account', () => {
     expect(dms()[0]).toContain('the key of the account `acme` was revoked or rotated');
     expect(dms()[0]).toContain('/deckhand connect acme');
     expect(dms()[0]).toContain('the digest of every connected account');
-    for (const { id } of await world.app.workspaces.open(TEAM).digests.list())
+    for (const { id } of await world.app.workspaces.open(TEAM).schedules.list('digest'))
       expect(dms()[0]).not.toContain(`\`${id}\``);
     expect(world.posted()).toEqual([]);
 
@@ -131,8 +130,8 @@ describe('the schedules of an account', () => {
     };
     await world.say('digest add daily 09:00 UTC');
     await world.say('watch all');
-    const { store } = world.app.workspaces.open(TEAM);
-    const watching = async () => (await listWatches(store)).map(({ watch }) => watch.state.kind).join();
+    const { schedules } = world.app.workspaces.open(TEAM);
+    const watching = async () => (await schedules.list('watch')).map(({ state }) => state.kind).join();
     expect(await watching()).toBe('active');
     await allow(['whoami']);
     await untilStates('paused');

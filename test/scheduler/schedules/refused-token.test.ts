@@ -1,5 +1,4 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { listWatches } from '../../../src/records/watches.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -20,9 +19,8 @@ async function setUp(byOauth = false) {
 
   const isNoticed = (): boolean => JSON.stringify(world.slack.messages(TEAM, CHANNEL)).includes('beef123');
   async function states(): Promise<string[]> {
-    const workspace = world.app.workspaces.open(TEAM);
-    const [digests, watches] = await Promise.all([workspace.digests.list(), listWatches(workspace.store)]);
-    return [...digests, ...watches.map(({ watch }) => watch)].map(({ state }) => state.kind);
+    const schedules = await world.app.workspaces.open(TEAM).schedules.all();
+    return schedules.map(({ state }) => state.kind);
   }
   function fail(): void {
     const what = {

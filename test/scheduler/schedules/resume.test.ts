@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { resumeSchedule } from '../../../src/scheduler/schedules/lifecycle.ts';
-import { WATCHES } from '../../../src/scheduler/watches/schedule.ts';
+import { resumeSchedule } from '../../../src/scheduler/schedules/start.ts';
 import { openProxy } from '../../support/proxy.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, TEAM } from '../../support/test-world.ts';
 
@@ -31,7 +30,7 @@ test('a watch that is resumed while its last poll ends goes on being polled', as
   await say('watch pause');
   await world.slack.until(() => blocks().includes('paused the watch'), { what: 'the pause' });
   const workspace = world.app.workspaces.open(TEAM);
-  const [schedule] = await WATCHES.list(workspace);
+  const [schedule] = await workspace.schedules.list('watch');
   if (schedule === undefined) throw new Error('there is no watch');
 
   /** The last poll ends after the watch was begun again, and before it is stored as active. */
@@ -40,7 +39,7 @@ test('a watch that is resumed while its last poll ends goes on being polled', as
     const polls = async () => (await world.app.parts.engine.stats())['watch-activity'];
     await expect.poll(polls, { timeout: 10_000 }).toMatchObject({ waiting: 0, running: 0 });
   }
-  await resumeSchedule(workspace, WATCHES, schedule, { prepared: endPoll });
+  await resumeSchedule(workspace, schedule, { prepared: endPoll });
 
   world.service.world.addDeployment({
     account: ACCOUNT,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Watch } from '../../../src/records/watches.ts';
-import { afterPage, fromPage, newChannel } from '../../../src/scheduler/watches/feed.ts';
+import type { Watch } from '../../../src/records/schedules.ts';
+import { afterPage, fromPage, newFeed } from '../../../src/scheduler/watches/feed.ts';
 import { followOutcomes } from '../../../src/scheduler/watches/news.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 
@@ -26,6 +26,9 @@ function watch(mode: Watch['mode'], project?: string): Watch {
   const id = `w-${mode}-${project ?? 'all'}`;
   const of = project && { permalink: project, identifier: `id-${project}`, name: project };
   return {
+    kind: 'watch',
+    channel: 'C1',
+    account: 'acme',
     id,
     requestId: id,
     mode,
@@ -83,21 +86,23 @@ describe('what belongs to episodes', () => {
 });
 
 describe('a watched channel', () => {
+  const begin = (words: ReturnType<typeof page>, channel = 'C1') =>
+    fromPage(newFeed({ channel, account: 'acme' }, NOW), words, NOW);
   const page = (...marks: string[]) => ({ events: events(...marks).toReversed() });
 
   it('holds nothing of a first page, and then what its active watches are for', () => {
-    const first = fromPage({ ...newChannel('C1', 'acme'), watches: [watch('all')] }, page('+a'), NOW);
+    const watches = [watch('all')];
+    const first = begin(page('+a'));
     expect(first.pending).toEqual([]);
-    expect(afterPage(first, page('+a'), CONTEXT).pending).toEqual([]);
-    const next = afterPage(first, page('+a', '+b'), CONTEXT);
+    expect(afterPage(first, watches, page('+a'), CONTEXT).pending).toEqual([]);
+    const next = afterPage(first, watches, page('+a', '+b'), CONTEXT);
     expect(next.pending).toMatchObject([{ id: 'b1', what: '1 event', for: ['w-all-all'] }]);
-    expect(afterPage(next, page('+a', '+b'), CONTEXT).pending).toHaveLength(1);
+    expect(afterPage(next, watches, page('+a', '+b'), CONTEXT).pending).toHaveLength(1);
   });
 
   /** What is posted of the words after a first page without any, by batch. */
   function posted(words: string, ...watches: Watch[]): string[] {
-    const first = fromPage({ ...newChannel('C1', 'acme'), watches }, page(), NOW);
-    const { pending } = afterPage(first, page(...words.split(' ')), CONTEXT);
+    const { pending } = afterPage(begin(page()), watches, page(...words.split(' ')), CONTEXT);
     return pending.map(
       ({ what, episode, for: ids }) =>
         `${episode?.outcomes.map(({ kind }) => kind).join(' ') ?? what} for ${ids.toSorted().join(' ')}`,
@@ -132,9 +137,8 @@ describe('a watched channel', () => {
     const failures = events('-a', '-a').map((event) => ({ ...event, ...of }));
     const successes = events('+b', '+b').map((event) => ({ ...event, ...of }));
     const twins = [failures, successes].flatMap(([one, other]) => [one, other && { ...other, ...change }]);
-    const first = fromPage({ ...newChannel('C1', 'acme'), watches: [watch('all')] }, page(), NOW);
     const all = twins.filter((event) => event !== undefined).toReversed();
-    const { pending } = afterPage(first, { events: all }, CONTEXT);
+    const { pending } = afterPage(begin(page()), [watch('all')], { events: all }, CONTEXT);
     const failed = pending.flatMap(({ episode }) => episode?.outcomes.map(({ id }) => id) ?? []);
     expect(new Set(failed).size).toBe(amount);
     expect(pending.at(-1)?.what).toBe(amount === 1 ? '1 event' : `${amount} events`);
@@ -143,13 +147,8 @@ describe('a watched channel', () => {
   it.each(['web-1', 'WEB\u20131'])(
     'ends a failure that a watch of the server %s follows by a success there',
     (name) => {
-      const server = { identifier: 's1', name };
-      const first = fromPage(
-        { ...newChannel('C1', 'acme'), watches: [{ ...watch('failures'), server }] },
-        page(),
-        NOW,
-      );
-      const { pending } = afterPage(first, page('-a@web-1,web-2', '+a@web-1'), CONTEXT);
+      const watches = [{ ...watch('failures'), server: { identifier: 's1', name } }];
+      const { pending } = afterPage(begin(page()), watches, page('-a@web-1,web-2', '+a@web-1'), CONTEXT);
       expect(pending.map(({ episode }) => episode?.outcomes.map(({ kind }) => kind))).toEqual([
         ['failure', 'success'],
       ]);
@@ -160,13 +159,17 @@ describe('a watched channel', () => {
     const mentions = new Map([['kim', 'U1']]);
     const own: Watch = { ...watch('all'), person: 'U1' };
     const by = (user: string, ...words: string[]) => events(...words).map((event) => ({ ...event, user }));
-    const first = fromPage({ ...newChannel('D1', 'acme'), watches: [own] }, page(), NOW);
     const all = [
       ...by('Lee', '-a'),
       ...by('Kim', '+b', '-a').slice(1),
       ...by('Lee', '+b', '+b', '+a').slice(2),
     ];
-    const { pending } = afterPage(first, { events: all.toReversed() }, { ...CONTEXT, mentions });
+    const { pending } = afterPage(
+      begin(page(), 'D1'),
+      [own],
+      { events: all.toReversed() },
+      { ...CONTEXT, mentions },
+    );
     expect(pending.map(({ episode }) => episode?.outcomes.map(({ kind }) => kind))).toEqual([
       ['failure', 'success'],
     ]);
@@ -175,17 +178,17 @@ describe('a watched channel', () => {
 
   it('posts nothing while it is muted, and still shows that a failure is over', () => {
     const muted: Watch = { ...watch('all'), mutedUntil: NOW + 1 };
-    const channel = { ...newChannel('D1', 'acme'), watches: [muted], failing: failingSince(NOW) };
-    const { pending } = afterPage(channel, page('+a', '-b', '+c'), CONTEXT);
+    const feed = { ...begin(page(), 'D1'), failing: failingSince(NOW) };
+    const { pending } = afterPage(feed, [muted], page('+a', '-b', '+c'), CONTEXT);
     expect(pending.map(({ episode }) => episode?.outcomes)).toMatchObject([
       [{ kind: 'success', isQuiet: true }],
     ]);
   });
 
   it('ends an episode by a full page of which the beginning is missing', () => {
-    const channel = { ...newChannel('C1', 'acme'), watches: [watch('failures')], failing: failingSince(NOW) };
+    const feed = { ...begin(page()), failing: failingSince(NOW) };
     const words = [...Array.from({ length: 99 }, (_, at) => `+b${at}`), '+a'];
-    const { pending, failing } = afterPage(channel, page(...words), CONTEXT);
+    const { pending, failing } = afterPage(feed, [watch('failures')], page(...words), CONTEXT);
     expect(pending.map(({ episode }) => episode?.outcomes.map(({ kind }) => kind))).toContainEqual([
       'success',
     ]);
@@ -194,31 +197,28 @@ describe('a watched channel', () => {
   });
 
   it('says that some may be missing where a full page holds one event that cannot be read', () => {
-    const channel = { ...newChannel('C1', 'acme'), watches: [watch('all')] };
-    const first = fromPage(channel, page('+a'), NOW);
+    const watches = [watch('all')];
+    const first = begin(page('+a'));
     const { events: many } = page(...Array.from({ length: 99 }, (_, at) => `+b${at}`));
-    const [batch] = afterPage(first, { events: many, unread: 1 }, CONTEXT).pending;
+    const [batch] = afterPage(first, watches, { events: many, unread: 1 }, CONTEXT).pending;
     expect(JSON.stringify(batch)).toContain('some may be missing');
-    const [whole] = afterPage(first, { events: many }, CONTEXT).pending;
+    const [whole] = afterPage(first, watches, { events: many }, CONTEXT).pending;
     expect(JSON.stringify(whole)).not.toContain('some may be missing');
   });
 
   it('keeps the newest 200 events outside working hours, and says how many older ones there were', () => {
     const hours = { from: '13:00', to: '18:00', zone: 'UTC' };
-    let channel = fromPage(
-      { ...newChannel('C1', 'acme'), watches: [{ ...watch('all'), hours }] },
-      page(),
-      NOW,
-    );
+    const watches = [{ ...watch('all'), hours }];
+    let feed = begin(page());
     for (let at = 0; at < 3; at += 1) {
       const words = Array.from({ length: 99 }, (_, n) => `+r${at}-${n}`);
       const { events: found } = page(...words);
       const moved = found.map((event) => ({ ...event, created_at: later(event.created_at, at * 600) }));
-      channel = afterPage(channel, { events: moved }, CONTEXT);
+      feed = afterPage(feed, watches, { events: moved }, CONTEXT);
     }
-    expect(channel.pending).toEqual([]);
-    expect(channel.kept).toMatchObject({ dropped: 97 });
-    const open = afterPage(channel, page(), { ...CONTEXT, now: NOW + 3_600_000 });
+    expect(feed.pending).toEqual([]);
+    expect(feed.kept).toMatchObject({ dropped: 97 });
+    const open = afterPage(feed, watches, page(), { ...CONTEXT, now: NOW + 3_600_000 });
     expect(open.kept.lines).toEqual([]);
     expect(open.pending).toMatchObject([{ id: 'b1 kept', what: '200 events', for: ['w-all-all'] }]);
     expect(JSON.stringify(open.pending[0]?.root)).toContain('200 deploy completed, and 97 older ones');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Digest } from '../../../src/records/digests.ts';
+import type { Digest } from '../../../src/records/schedules.ts';
 import { type AccountReport, digestMessage } from '../../../src/views/digests/digest.ts';
 import { DIGEST } from '../records.ts';
 

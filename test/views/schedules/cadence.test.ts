@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { unmarked } from '../../../src/core/mrkdwn.ts';
 import { nextOccurrence, parseCron } from '../../../src/core/time/cron.ts';
 import { CronError } from '../../../src/core/time/zone.ts';
-import { cadenceWords } from '../../../src/views/schedules/timed.ts';
+import { cadenceWords } from '../../../src/views/schedules/words.ts';
 import { byLength } from '../../support/length.ts';
 
 const wordsFor = (cron: string) => cadenceWords({ cadence: { kind: 'cron', cron }, zone: 'UTC' });

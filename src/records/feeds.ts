@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import { DAY_MS } from '../core/clock.ts';
+import type { Message } from '../core/message.ts';
+import type { SkippedRows } from '../service/call.ts';
+import type { WorkspaceStore } from '../store/store.ts';
+import { Outcome, Subject } from './episodes.ts';
+import { type FeedPlace, feedPlace } from './schedules.ts';
+
+export const StoredMessage = z.custom<Message>(
+  (value) => typeof value === 'object' && value !== null && 'text' in value && 'blocks' in value,
+);
+
+/** News of a channel, as it will be posted. It is stored together with the cursor that found it. */
+export const Batch = z.object({
+  /** The same for each attempt, so that it is posted once. */
+  id: z.string(),
+  /** When it was found, milliseconds since the epoch. */
+  at: z.number(),
+  /** Undefined if all of it belongs to an episode. */
+  root: StoredMessage.optional(),
+  /** For the thread of the root message. */
+  replies: z.array(StoredMessage),
+  /** What went wrong or right, oldest first, for the episode of its subject. */
+  episode: z.object({ subject: Subject, outcomes: z.array(Outcome) }).optional(),
+  /** Its size, for lists: "3 events". */
+  what: z.string(),
+  /** The ids of the schedules that ask for it. */
+  for: z.array(z.string()),
+});
+export type Batch = z.infer<typeof Batch>;
+
+/**
+ * How many entries of a list could not be read when the channel was last told. It is told again when there are more; a
+ * lower number counts after a day, because odd entries come and go.
+ */
+export const ReportedUnread = z.object({ count: z.number(), at: z.number() });
+export type ReportedUnread = z.infer<typeof ReportedUnread>;
+
+/**
+ * Whether a channel is to be told of the entries that could not be read, and what it was told then. Pure.
+ * @param now milliseconds since the epoch
+ */
+export function afterUnread(
+  reported: ReportedUnread | undefined,
+  skipped: readonly SkippedRows[],
+  now: number,
+): { unread?: ReportedUnread; isNews: boolean } {
+  const count = skipped.reduce((sum, rows) => sum + rows.count, 0);
+  const known = reported?.count ?? 0;
+  if (count > known) return { unread: { count, at: now }, isNews: true };
+  if (reported === undefined) return { isNews: false };
+  const isOld = count < known && now - reported.at > DAY_MS;
+  return { unread: isOld ? { count, at: now } : reported, isNews: false };
+}
+
+/** How far a feed was read. Events have no identifiers, so it holds marks of the latest ones. */
+export const FeedCursor = z.object({
+  /** The mark of each event, as often as it was there, with its instant in milliseconds since the epoch. */
+  seen: z.array(z.tuple([z.string(), z.number()])),
+  /** Events that are not younger than this count as read. */
+  floor: z.number().nullable(),
+  lookedAt: z.number(),
+});
+export type FeedCursor = z.infer<typeof FeedCursor>;
+
+/**
+ * The servers of each project that fail, with the time of their latest failure, milliseconds since the epoch; the name is
+ * empty if the event names none. As far as the channel's watches saw it.
+ */
+const Failing = z.record(z.string(), z.array(z.object({ server: z.string(), at: z.number() })));
+export type Failing = z.infer<typeof Failing>;
+
+/** An event as it will be posted. */
+const KeptLine = z.object({
+  /** The event's type. */
+  kind: z.string(),
+  /** Mrkdwn of our own making. */
+  line: z.string(),
+  /** The ids of the watches that ask for it. */
+  for: z.array(z.string()),
+  /** Set if it belongs to an episode. */
+  outcome: Outcome.omit({ lines: true })
+    .extend({ project: z.string(), name: z.string(), permalink: z.string().optional() })
+    .optional(),
+});
+export type KeptLine = z.infer<typeof KeptLine>;
+
+/** Events that wait for the working hours of a watch. */
+export const Kept = z.object({
+  /** Oldest first. */
+  lines: z.array(KeptLine),
+  /** Number of older ones that were dropped for lack of room. */
+  dropped: z.number(),
+  /** True if the feed may have held more events than the service listed. */
+  isTruncated: z.boolean(),
+});
+export type Kept = z.infer<typeof Kept>;
+
+export const NOTHING_KEPT: Kept = { lines: [], dropped: 0, isTruncated: false };
+
+const Common = z.object({
+  channel: z.string(),
+  account: z.string(),
+  /** The entries that could not be read, as the channel was told. */
+  unread: ReportedUnread.optional(),
+  /** Oldest first. */
+  pending: z.array(Batch),
+});
+
+/** The activity of an account for a channel: its watches share one cursor, so that an event is posted once. */
+export const ActivityFeed = Common.extend({
+  /** The kind of the schedules that follow it. */
+  kind: z.literal('watch'),
+  cursor: FeedCursor,
+  failing: Failing,
+  kept: Kept,
+  /** The servers whose creation Deckhand tells here itself, by `announcedServer`. */
+  announced: z.array(z.string()),
+});
+export type ActivityFeed = z.infer<typeof ActivityFeed>;
+
+/** Known invoices of the account, by number, so that each piece of news is posted once. */
+export const KnownInvoices = z.object({
+  /** Paid when they were first seen, or since, with a notice. */
+  settled: z.array(z.number()),
+  /** `reminded`: after how many days the latest reminder was due. */
+  unpaid: z.array(z.object({ number: z.number(), reminded: z.number() })),
+});
+export type KnownInvoices = z.infer<typeof KnownInvoices>;
+
+/** The invoices of an account for a channel. */
+export const InvoiceFeed = Common.extend({
+  kind: z.literal('invoices'),
+  /** Undefined until the invoices have been read once. */
+  known: KnownInvoices.optional(),
+});
+export type InvoiceFeed = z.infer<typeof InvoiceFeed>;
+
+/** How far a channel has read something of an account. It stays when the last schedule goes, so that "Undo" catches up. */
+export const Feed = z.discriminatedUnion('kind', [ActivityFeed, InvoiceFeed]);
+export type Feed = z.infer<typeof Feed>;
+export type FeedKind = Feed['kind'];
+
+interface FeedByKind {
+  watch: ActivityFeed;
+  invoices: InvoiceFeed;
+}
+export type FeedOf<K extends FeedKind> = FeedByKind[K];
+
+function isOfKind<K extends FeedKind>(feed: Feed, kind: K): feed is FeedOf<K> {
+  return feed.kind === kind;
+}
+
+export function createFeeds(store: WorkspaceStore) {
+  const stored = store.collection('feeds', Feed);
+  return {
+    async get<K extends FeedKind>(kind: K, place: FeedPlace): Promise<FeedOf<K> | undefined> {
+      const feed = await stored.get(`${kind} ${feedPlace(place)}`);
+      return feed !== undefined && isOfKind(feed, kind) ? feed : undefined;
+    },
+    async list<K extends FeedKind>(kind: K): Promise<FeedOf<K>[]> {
+      return (await stored.list()).map(({ doc }) => doc).filter((feed) => isOfKind(feed, kind));
+    },
+    /** `change` gets undefined if there is none, and returns undefined to leave it so. */
+    async update<K extends FeedKind>(
+      kind: K,
+      place: FeedPlace,
+      change: (current: FeedOf<K> | undefined) => FeedOf<K> | undefined | Promise<FeedOf<K> | undefined>,
+    ): Promise<FeedOf<K> | undefined> {
+      const changed = await stored.update(`${kind} ${feedPlace(place)}`, (current) =>
+        change(current !== undefined && isOfKind(current, kind) ? current : undefined),
+      );
+      return changed !== undefined && isOfKind(changed, kind) ? changed : undefined;
+    },
+  };
+}
+
+export type Feeds = ReturnType<typeof createFeeds>;
+
+export function announcedServer(project: string, server: string): string {
+  return `${project}/${server}`;
+}
+
+/** While Deckhand itself tells a channel that a server is made, no watch repeats it. */
+export async function setAnnounced(
+  feeds: Feeds,
+  place: FeedPlace,
+  server: string,
+  isAnnounced: boolean,
+): Promise<void> {
+  await feeds.update('watch', place, (current) => {
+    const others = current?.announced.filter((one) => one !== server) ?? [];
+    return current && { ...current, announced: isAnnounced ? [...others, server] : others };
+  });
+}

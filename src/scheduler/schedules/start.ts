@@ -1,0 +1,130 @@
+import {
+  ACTIVE,
+  accountsChanged,
+  type Digest,
+  type Guard,
+  type Paused,
+  SCHEDULES_LOCK,
+  type Schedule,
+  type TimedSchedule,
+} from '../../records/schedules.ts';
+import { freeId } from '../../store/store.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { expectRoomForSchedule, removals } from './lifecycle.ts';
+import { SCHEDULE_TYPES } from './types.ts';
+
+/** What a person decides of a digest or guard. */
+export type TimedChoices = DigestChoices | GuardChoices;
+export type DigestChoices = Pick<Digest, keyof GuardChoices | 'range' | 'skipQuiet'>;
+export type GuardChoices = Pick<Guard, 'kind' | 'cadence' | 'zone' | 'account' | 'project'>;
+
+/** A digest or guard to be stored. The `id` is chosen if left out. */
+export type NewTimed = TimedChoices &
+  Pick<TimedSchedule, 'requestId' | 'channel' | 'setUpBy'> & { id?: string };
+
+/** Stores a digest or guard and starts it; repeated for the same request it changes nothing. */
+export function addTimed(workspace: Workspace, requested: NewTimed): Promise<TimedSchedule> {
+  const { clock, schedules, store } = workspace;
+  return store.exclusive(SCHEDULES_LOCK, async () => {
+    const { kind, channel, requestId } = requested;
+    const all: readonly TimedSchedule[] = await schedules.list(kind);
+    const existing = all.find((one) => one.requestId === requestId);
+    if (existing === undefined) await expectRoomForSchedule(workspace, channel);
+    const isTaken = (taken: string): boolean => all.some(({ id }) => id === taken);
+    const id = requested.id ?? freeId(kind.charAt(0), requestId, isTaken);
+    const schedule = existing ?? { ...requested, id, setUpAt: clock.now(), state: ACTIVE };
+    const type = SCHEDULE_TYPES[kind];
+    if (schedule.state.kind === 'active') await type.start(workspace, schedule);
+    if (existing === undefined) await schedules.put(schedule);
+    if (schedule.state.kind === 'active') await type.onAdded?.(workspace, schedule);
+    return schedule;
+  });
+}
+
+/** Undefined if it was removed. */
+export function editTimed(
+  workspace: Workspace,
+  id: string,
+  choices: TimedChoices & { setUpBy?: string },
+): Promise<TimedSchedule | undefined> {
+  const { clock, schedules, store } = workspace;
+  const { kind, account, project } = choices;
+  // A choice that was made before and is not made now goes too.
+  const change = <S extends TimedSchedule>(current: S): S => ({
+    ...current,
+    ...choices,
+    account,
+    project,
+    activeSince: clock.now(),
+  });
+  return store.exclusive(SCHEDULES_LOCK, async () => {
+    const existing: TimedSchedule | undefined = await schedules.get(kind, id);
+    if (existing?.state.kind === 'active') await SCHEDULE_TYPES[kind].start(workspace, change(existing));
+    return schedules.change({ kind, id }, change);
+  });
+}
+
+/**
+ * Resumes it from now on; undefined if it was removed.
+ * @param cause only if it is paused for this; any if left out
+ * @param prepared returned by `prepareResume`
+ */
+export function resumeSchedule(
+  workspace: Workspace,
+  { kind, id }: Pick<Schedule, 'kind' | 'id'>,
+  { cause, prepared }: { cause?: Paused['cause']; prepared?: () => Promise<void> },
+): Promise<Schedule | undefined> {
+  const { clock, schedules, store } = workspace;
+  return store.exclusive(SCHEDULES_LOCK, async () => {
+    await prepared?.();
+    const changed = await schedules.change({ kind, id }, (current: Schedule) => {
+      const { state } = current;
+      if (state.kind === 'active' || state.cause !== (cause ?? state.cause)) return current;
+      return { ...current, state: ACTIVE, activeSince: clock.now() };
+    });
+    if (changed?.state.kind === 'active') await SCHEDULE_TYPES[kind].start(workspace, changed);
+    return changed;
+  });
+}
+
+/**
+ * Brings back the schedules of a kind that a request removed, once; undefined after that, and after ten minutes.
+ * @param removedBy the request @param undoneBy the one that brings it back
+ * @param expectAllowed throws if nothing may come back to the channel
+ * @throws UserError if its channel or the workspace has too many schedules by now: it can be tried again
+ */
+export async function undoRemoval(
+  workspace: Workspace,
+  kind: Schedule['kind'],
+  { removedBy, undoneBy }: { removedBy: string; undoneBy: string },
+  expectAllowed: (there: { channel: string }) => Promise<void>,
+): Promise<Schedule[] | undefined> {
+  const restored = await workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const removal = await removals(workspace).get(removedBy);
+    const isOpen = (removal?.undoneBy ?? undoneBy) === undoneBy;
+    const { removed = [] } = removal ?? {};
+    // A button may name a removal of another kind.
+    if (removal === undefined || !isOpen || removed.some((one) => one.kind !== kind)) return undefined;
+    const [{ channel } = {}] = removed;
+    if (channel !== undefined) await expectAllowed({ channel });
+    // A repetition after a kill has been let in before.
+    if (removal.undoneBy === undefined && channel !== undefined)
+      await expectRoomForSchedule(workspace, channel, removed.length);
+    await removals(workspace).update(removedBy, (current) => current && { ...current, undoneBy });
+    const all: Schedule[] = [];
+    for (const one of removed) all.push(await restoreSchedule(workspace, one));
+    return all;
+  });
+  // Its account may have been disconnected in the meantime.
+  await accountsChanged(workspace);
+  return restored;
+}
+
+/** Does not overwrite a schedule of the same id. */
+async function restoreSchedule(workspace: Workspace, removed: Schedule): Promise<Schedule> {
+  const { kind, id } = removed;
+  const schedule = (await workspace.schedules.get(kind, id)) ?? removed;
+  await workspace.schedules.put(schedule);
+  if (schedule.state.kind === 'active') await SCHEDULE_TYPES[kind].start(workspace, schedule);
+  return schedule;
+}

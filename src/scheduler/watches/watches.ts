@@ -1,0 +1,165 @@
+import { isDeepStrictEqual } from 'node:util';
+import { SCHEDULES } from '../../records/account-keys.ts';
+import type { Account } from '../../records/accounts.ts';
+import type { ActivityFeed } from '../../records/feeds.ts';
+import {
+  ACTIVE,
+  type FeedPlace,
+  isSameSubject,
+  SCHEDULES_LOCK,
+  type Watch,
+} from '../../records/schedules.ts';
+import { freeId } from '../../store/store.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
+import { listFollowers, postPending } from '../schedules/outbox.ts';
+import { ensurePolling, type PageContext, pageContext } from '../schedules/polling.ts';
+import { ACTIVITY, afterPage, type FeedPage, fromPage, newFeed, readFeed, without } from './feed.ts';
+
+/** What a person decides of a watch. */
+export type WatchChoices = Pick<Watch, 'mode' | 'project' | 'server' | 'hours'>;
+
+export interface NewWatch extends WatchChoices, Pick<Watch, 'person'> {
+  channel: string;
+  account: Account;
+  user: string;
+  requestId: string;
+}
+
+/** A channel has one watch of a project and server, whose mode and hours may change. */
+export interface SetUp {
+  kind: 'new' | 'changed' | 'resumed' | 'same';
+  watch: Watch;
+}
+
+/** Begins to watch from now on, so the feed is read first. @throws AccountFailure if the service does not show it */
+export async function setUpWatch(workspace: Workspace, requested: NewWatch): Promise<SetUp> {
+  const { channel, account: key, mode, project, server, hours, person, requestId } = requested;
+  const { clock, schedules, store } = workspace;
+  const page = await readFeed(workspace, key);
+  const context = pageContext(workspace, await workspace.names.mentions(key.name));
+  return store.exclusive(SCHEDULES_LOCK, async () => {
+    const all = await schedules.list('watch');
+    // Repeated after a kill, perhaps after the watch was edited.
+    const repeated = all.find((one) => one.requestId === requestId);
+    if (repeated !== undefined) return { kind: 'new', watch: await startWatch(workspace, repeated) };
+    const account = key.name;
+    const choices = { mode, project, server, hours };
+    const existing = all.find(
+      (one) => one.channel === channel && one.account === account && isSameSubject(one, requested),
+    );
+    // A person has one of their own for each account.
+    if (existing === undefined && person === undefined) await expectRoomForSchedule(workspace, channel);
+    await readPage(workspace, { channel, account }, page, existing, context);
+    const kind = existing === undefined ? 'new' : howChanged(existing, requested);
+    const id = freeId('w', requestId, (taken) => all.some((one) => one.id === taken));
+    const setUp = { setUpBy: requested.user, setUpAt: clock.now() };
+    const made: Watch = {
+      kind: 'watch',
+      id,
+      requestId,
+      channel,
+      account,
+      ...setUp,
+      ...choices,
+      person,
+      state: ACTIVE,
+    };
+    const watch =
+      existing === undefined ? made : { ...existing, ...choices, state: ACTIVE, mutedUntil: undefined };
+    await schedules.put(watch);
+    return { kind, watch: await startWatch(workspace, watch) };
+  });
+}
+
+function howChanged(existing: Watch, { mode, hours }: NewWatch): SetUp['kind'] {
+  if (existing.mode !== mode || !isDeepStrictEqual(existing.hours, hours)) return 'changed';
+  return existing.state.kind === 'paused' ? 'resumed' : 'same';
+}
+
+async function startWatch(workspace: Workspace, watch: Watch): Promise<Watch> {
+  await ensurePolling(workspace, ACTIVITY, watch.account);
+  await postPending(workspace, ACTIVITY, await workspace.feeds.get('watch', watch));
+  return watch;
+}
+
+/** Begins to watch from now on, without asking the service: nothing of before is news. */
+export function addWatch(
+  workspace: Workspace,
+  requested: Omit<Watch, 'kind' | 'setUpAt' | 'state'>,
+): Promise<Watch> {
+  const { clock, feeds, schedules, store } = workspace;
+  return store.exclusive(SCHEDULES_LOCK, async () => {
+    const watch: Watch = { ...requested, kind: 'watch', setUpAt: clock.now(), state: ACTIVE };
+    const isFollowed = (await listFollowers(workspace, 'watch', watch)).some(isActive);
+    await feeds.update('watch', watch, (current) =>
+      current !== undefined && isFollowed ? current : newFeed(watch, clock.now()),
+    );
+    await schedules.put(watch);
+    return startWatch(workspace, watch);
+  });
+}
+
+/** Undefined if it was removed; 'taken' if another watch of the channel has the project and server. */
+export function editWatch(
+  { schedules, store }: Workspace,
+  { id, channel, account }: Watch,
+  choices: WatchChoices,
+): Promise<Watch | 'taken' | undefined> {
+  return store.exclusive(SCHEDULES_LOCK, async () => {
+    const isTaken = (await schedules.list('watch')).some(
+      (one) =>
+        one.id !== id &&
+        one.channel === channel &&
+        one.account === account &&
+        isSameSubject(one, { person: undefined, ...choices }),
+    );
+    if (isTaken) return 'taken';
+    return schedules.change({ kind: 'watch', id }, (watch) => ({ ...watch, ...choices }));
+  });
+}
+
+/** Asks the service before a person resumes a watch. @returns stores the answer */
+export async function prepareWatch(workspace: Workspace, watch: Watch): Promise<() => Promise<void>> {
+  const account = await workspace.accounts.resolve(SCHEDULES, watch.account);
+  const page = await readFeed(workspace, account);
+  const context = pageContext(workspace, await workspace.names.mentions(account.name));
+  return async () => {
+    const existing = await workspace.schedules.get('watch', watch.id);
+    if (existing !== undefined) await readPage(workspace, watch, page, existing, context);
+  };
+}
+
+function isActive({ state }: Watch): boolean {
+  return state.kind === 'active';
+}
+
+/** Stores a page of the feed for a watch that begins or resumes. */
+async function readPage(
+  workspace: Workspace,
+  place: FeedPlace,
+  page: FeedPage,
+  watch: Watch | undefined,
+  context: PageContext,
+): Promise<void> {
+  await workspace.feeds.update('watch', place, async (current) => {
+    const all = await listFollowers(workspace, 'watch', place);
+    const feed = current === undefined || all.length === 0 ? newFeed(place, context.now) : current;
+    return withPage(feed, all.filter(isActive), page, { watch, context });
+  });
+}
+
+/** Other watches still get their news; a channel that a person had paused begins anew, any other catches up. */
+function withPage(
+  feed: ActivityFeed,
+  active: readonly Watch[],
+  page: FeedPage,
+  { watch, context }: { watch: Watch | undefined; context: PageContext },
+): ActivityFeed {
+  const isAnew = watch?.state.kind !== 'paused' || watch.state.cause === 'person';
+  const isResumed = watch?.state.kind === 'paused' && isAnew;
+  const kept = isResumed ? without(feed.kept, watch.id) : feed.kept;
+  if (active.length > 0) return afterPage({ ...feed, kept }, active, page, context);
+  if (isAnew) return { ...fromPage(feed, page, context.now), pending: [] };
+  return afterPage(feed, [watch], page, context);
+}

@@ -1,0 +1,156 @@
+import { bold, code, count, mrkdwn } from '../../core/mrkdwn.ts';
+import { type WatchMode, WEEKDAYS, type Weekday } from '../../core/schedule-choices.ts';
+import { type Cron, parseCron } from '../../core/time/cron.ts';
+import { CronError } from '../../core/time/zone.ts';
+import type { Cadence } from '../../records/cadence.ts';
+import type { Digest, Schedule, Watch } from '../../records/schedules.ts';
+import { RANGE_WORDS } from '../activity/stats.ts';
+import { zoneName } from '../blocks/days.ts';
+
+/** "the guard of *Storefront* in `acme`, every hour"; mrkdwn. */
+export function describeSchedule(schedule: Schedule): string {
+  if (schedule.kind === 'invoices') return `the invoice notices of ${code(schedule.account)}`;
+  return `the ${schedule.kind} of ${scheduleWords(schedule)}`;
+}
+
+/** The word that names it to people: its project, its account or its id. */
+export function nameSchedule(schedule: Schedule): string {
+  if (schedule.kind === 'guard') return schedule.project.name;
+  return schedule.kind === 'invoices' ? schedule.account : schedule.id;
+}
+
+/** The command that resumes it, without the slash word. */
+export function resumeCommand(schedule: Schedule): string {
+  const { kind, account } = schedule;
+  if (kind === 'invoices') return `invoices notify here --account ${account}`;
+  if (kind === 'watch' && schedule.person !== undefined) return `watch mine --account ${account}`;
+  return `${kind} resume`;
+}
+
+/** Its project or account, what it posts and when; mrkdwn. */
+export function scheduleWords(schedule: Schedule): string {
+  switch (schedule.kind) {
+    case 'digest':
+      return digestWords(schedule);
+    case 'guard':
+      return `${bold(schedule.project.name)} in ${code(schedule.account)}, ${cadenceWords(schedule)}`;
+    case 'watch':
+      return watchWords(schedule);
+    case 'invoices':
+      return `${code(schedule.account)}: new, paid, and unpaid after 7 and 14 days`;
+  }
+}
+
+/** "every connected account: this week, every Monday at 09:00, Europe/Lisbon" */
+function digestWords(digest: Digest): string {
+  const { range, account, project, skipQuiet } = digest;
+  const accounts = account === undefined ? 'every connected account' : code(account);
+  const coverage = project === undefined ? accounts : `${bold(project.name)} in ${accounts}`;
+  const quiet = skipQuiet ? ', skipped without deployments' : '';
+  return `${coverage}: ${RANGE_WORDS[range].name}, ${cadenceWords(digest)}${quiet}`;
+}
+
+export const MODE_WORDS: Readonly<Record<WatchMode, string>> = {
+  all: 'all events',
+  failures: 'failures',
+  transitions: 'changes between failing and passing',
+};
+
+/** "*Storefront* in `acme`: failures" */
+function watchWords({ account, mode, project, server, hours, person }: Watch): string {
+  const all = person === undefined ? 'all projects of' : 'your own deployments in';
+  const where =
+    project === undefined ? `${all} ${code(account)}` : `${bold(project.name, 60)} in ${code(account)}`;
+  const on = server === undefined ? '' : ` on the server ${code(server.name, 60)}`;
+  const when =
+    hours === undefined
+      ? ''
+      : `, Monday to Friday from ${hours.from} to ${hours.to}, ${mrkdwn(hours.zone, 60)}`;
+  return `${where}: ${MODE_WORDS[mode]}${on}${when}`;
+}
+
+export const DAY_NAMES: Readonly<Record<Weekday, string>> = {
+  mon: 'Monday',
+  tue: 'Tuesday',
+  wed: 'Wednesday',
+  thu: 'Thursday',
+  fri: 'Friday',
+  sat: 'Saturday',
+  sun: 'Sunday',
+};
+
+interface Timed {
+  cadence: Cadence;
+  zone: string;
+}
+
+/** "every Monday at 09:00, Europe/Lisbon"; mrkdwn. */
+export function cadenceWords({ cadence, zone }: Timed): string {
+  return cadence.kind === 'hourly' ? 'every hour' : `${timesOf(cadence)}, ${zoneName(zone)}`;
+}
+
+function timesOf(cadence: Exclude<Cadence, { kind: 'hourly' }>): string {
+  switch (cadence.kind) {
+    case 'daily':
+      return `every day at ${cadence.time}`;
+    case 'weekdays':
+      return `from Monday to Friday at ${cadence.time}`;
+    case 'weekly':
+      return `every ${DAY_NAMES[cadence.day]} at ${cadence.time}`;
+    case 'cron':
+      return describeCron(cadence.cron);
+  }
+}
+
+/** "every Monday and Thursday at 09:00", "every 15 minutes"; a line that says more than that is shown as it is. */
+function describeCron(line: string): string {
+  const { minutes = [], hours = [], weekdays } = readCron(line) ?? {};
+  const days = weekdays && describeDays(weekdays);
+  const rhythm = days === 'every day' ? describeRhythm(minutes, hours) : undefined;
+  if (rhythm !== undefined) return rhythm;
+  const [minute = 0, ...others] = minutes;
+  if (days === undefined || others.length > 0 || hours.length > MAX_TIMES) return `at ${code(line, 100)}`;
+  const times = hours.map((hour) => [hour, minute].map((part) => `${part}`.padStart(2, '0')).join(':'));
+  return `${days} at ${joined(times)}`;
+}
+
+/** Undefined for a line that cannot be read, which a list still has to show. */
+function readCron(line: string): Cron | undefined {
+  try {
+    return parseCron(line);
+  } catch (error) {
+    if (error instanceof CronError) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined if the runs of a day are not equally far apart, to the first of the next day. */
+function describeRhythm(minutes: readonly number[], hours: readonly number[]): string | undefined {
+  const [minute = 0, ...others] = minutes;
+  if (hours.length === 24 && others.length === 0)
+    return minute === 0 ? 'every hour' : `at ${count(minute, 'minute')} past every hour`;
+  if (hours.length === 24 && isEven(minutes, 60))
+    return minutes.length === 60 ? 'every minute' : `every ${60 / minutes.length} minutes`;
+  const isHours = minute === 0 && others.length === 0 && hours.length > 1 && isEven(hours, 24);
+  return isHours ? `every ${24 / hours.length} hours` : undefined;
+}
+
+const MAX_TIMES = 3;
+
+/** True if a step of one length leads from each to the next, and from the last to the end, beginning with 0. */
+function isEven(values: readonly number[], end: number): boolean {
+  return values.every((value, at) => value === (at * end) / values.length);
+}
+
+/** Undefined for more days than are worth a list. @param weekdays from Sunday, ascending */
+function describeDays(weekdays: readonly number[]): string | undefined {
+  if (weekdays.length === 7) return 'every day';
+  if (weekdays.join('') === '12345') return 'from Monday to Friday';
+  const names = weekdays.flatMap((day) => WEEKDAYS[(day + 6) % 7] ?? []).map((day) => DAY_NAMES[day]);
+  return names.length <= 3 ? `every ${joined(names)}` : undefined;
+}
+
+/** "a, b and c" */
+function joined(texts: readonly string[]): string {
+  return new Intl.ListFormat('en-GB').format(texts);
+}
