@@ -42,6 +42,8 @@ export const Run = Followed.extend({
   /** Number of servers. */
   reachable: z.number().optional(),
   total: z.number().optional(),
+  /** The servers among them that are not, by identifier. */
+  unreachable: z.array(z.string()).optional(),
   /** The servers of the latest results; kept until another run of the target has results. */
   servers: z.array(ServerRef).optional(),
   /** Results that could not be read. */
@@ -214,6 +216,18 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
       return newest.map(({ doc }) => doc).filter(({ isReplaced }) => isReplaced !== true);
     },
   };
+}
+
+/** What a newer test of one of its servers changes of a whole run: the latest result of an item wins. Pure. */
+export function withServerResult(
+  { total = 0, servers = [], unreachable = [] }: Run,
+  { identifier }: ServerRef,
+  isReachable: boolean,
+): Pick<Run, 'reachable' | 'unreachable'> {
+  const others = unreachable.filter((one) => one !== identifier);
+  const isKnown = servers.some((server) => server.identifier === identifier);
+  const all = isReachable || !isKnown ? others : [...others, identifier];
+  return { unreachable: all, reachable: total - all.length };
 }
 
 /** Without the ended runs of a server that a newer run of its whole project has tested too: its result is the latest. */

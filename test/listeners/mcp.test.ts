@@ -113,6 +113,11 @@ describe('the MCP endpoint', () => {
     await expect.poll(async () => (await runs.newest(1))[0]?.channel).toBeUndefined();
     await expect.poll(async () => (await runs.newest(1))[0]?.status).toBe('completed');
     expect((await call(client, 'latest_run', asked)).text).toContain('\\"servers_reachable\\":2');
+    const server = { project: 'storefront', server: 'web-1' };
+    world.service.world.setOutcome({ account: ACCOUNT, ...server, status: 'error', message: 'refused' });
+    await call(client, 'test_access', server);
+    const latest = async () => (await call(client, 'latest_run', asked)).text;
+    await expect.poll(latest).toContain('\\"servers_reachable\\":1');
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
     const lines = await world.app.workspaces.open(TEAM).audit.latest(10);
     expect(JSON.stringify(lines)).toContain(`${ACCOUNT}/storefront`);

@@ -1,10 +1,18 @@
+import { isDirect } from '../../core/direct.ts';
 import type { Message } from '../../core/message.ts';
 import { asClause, capitalised } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { EPISODE_JOBS, type FailedItem, findUnreachable, type Outcome } from '../../records/episodes.ts';
 import { GUARD_RESULTS, type GuardCheck, type GuardResult } from '../../records/guards.ts';
 import { mergeServers } from '../../records/known-servers.ts';
-import { type Run, type Target, targetKey, usualDuration, withDuration } from '../../records/test-runs.ts';
+import {
+  type Run,
+  type Target,
+  targetKey,
+  usualDuration,
+  withDuration,
+  withServerResult,
+} from '../../records/test-runs.ts';
 import { projectUrl } from '../../service/addresses.ts';
 import { isFailing, itemsOf } from '../../views/test-access/items.ts';
 import {
@@ -28,6 +36,7 @@ export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding
   }));
   if (closed === undefined) return;
   const { steps = [], guards = [] } = closed;
+  await correctWhole(workspace, closed);
   if ('run' in ending) await noteInEpisodes(workspace, closed, ending.run, endedAt);
   if (steps.length > 0) await endSteps(workspace, steps, await stepEnding(workspace, closed, ending));
   for (const check of guards) {
@@ -35,6 +44,23 @@ export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding
     await workspace.jobs.send(GUARD_RESULTS, resultOf(closed, check, ending, endedAt), { key });
   }
   await postToRequesters(workspace, closed, ending);
+}
+
+/** After a test of one server, an older run of its project shows the server as it is now. */
+async function correctWhole(
+  { runs }: Workspace,
+  { target, status, reachable, total, channel, endedAt = 0 }: Run,
+): Promise<void> {
+  const { server, ...project } = target;
+  if (server === undefined || status !== 'completed' || total !== 1) return;
+  const whole = await runs.latest(project);
+  // A direct message is read by its own person alone.
+  if (whole === undefined || (isDirect(channel) && channel !== whole.channel)) return;
+  await runs.change(whole, (current) =>
+    current.status === 'completed' && (current.endedAt ?? 0) < endedAt
+      ? withServerResult(current, server, reachable === 1)
+      : {},
+  );
 }
 
 type EndedRun = Extract<RunEnding, { run: unknown }>['run'];

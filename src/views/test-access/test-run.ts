@@ -197,7 +197,10 @@ function nameOf(target: Target): string {
 }
 
 /** What is kept of a run that has ended: enough to show it alike everywhere. */
-type RunOutcome = Pick<Run, 'serviceStatus' | 'repository' | 'reachable' | 'total' | 'unread'>;
+type RunOutcome = Pick<
+  Run,
+  'serviceStatus' | 'repository' | 'reachable' | 'total' | 'unreachable' | 'unread'
+>;
 
 export function outcomeOf({ status, results }: Pick<TestRun, 'status' | 'results'>): RunOutcome {
   const servers = results?.servers ?? [];
@@ -206,6 +209,7 @@ export function outcomeOf({ status, results }: Pick<TestRun, 'status' | 'results
     repository: results?.repository?.status,
     reachable: servers.filter((server) => server.status === 'ok').length,
     total: servers.length,
+    unreachable: servers.filter(({ status }) => status !== 'ok').map(({ identifier }) => identifier),
     unread: results?.skipped?.reduce((sum, rows) => sum + rows.count, 0),
   };
 }

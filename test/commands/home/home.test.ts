@@ -71,6 +71,30 @@ describe('App Home', () => {
     },
   );
 
+  whenConnected(
+    'App Home shows an older test of everything with the newer result of a server',
+    async ({ world }) => {
+      world.slack.invite(TEAM, CHANNEL, 'bot');
+      const server = { account: ACCOUNT, project: 'storefront', server: 'web-1' };
+      const whole = '*Storefront* of `acme`: ';
+      const direct = await world.app.workspaces.open(TEAM).slack.openDirect(PEOPLE.member);
+      world.service.world.setOutcome({ ...server, status: 'error', message: 'Connection refused' });
+      await world.as('member').openHome();
+      await world.as('member').command(CHANNEL, '/deckhand test storefront');
+      await shows(world, `${whole}:warning: 1 of 2 servers is unreachable`);
+      world.service.world.setOutcome({ ...server, status: 'ok' });
+      // What a direct message tells is its own person's alone.
+      await world.as('member').command(direct, '/deckhand test storefront web-1');
+      await shows(world, '*web-1* in *Storefront* of `acme`: :white_check_mark: reachable');
+      expect(shown(world)).toContain(`${whole}:warning: 1 of 2 servers is unreachable`);
+      await world.as('member').command(CHANNEL, '/deckhand test storefront web-1');
+      await shows(world, `${whole}:white_check_mark: all 2 servers are reachable`);
+      world.service.world.setOutcome({ ...server, status: 'error', message: 'Connection refused' });
+      await world.as('member').command(CHANNEL, '/deckhand test storefront web-1');
+      await shows(world, `${whole}:warning: 1 of 2 servers is unreachable`);
+    },
+  );
+
   whenConnected('App Home shows the week’s deployments as a chart', async ({ world }) => {
     failOnce(world);
     await world.as('member').openHome();
