@@ -148,8 +148,9 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
   async #reply(news: News): Promise<boolean> {
     const { channel, rootTs, threadTs = rootTs, threads } = this.#state;
     if (!threads || channel === undefined || !threadTs) return false;
-    // News are handed over with each poll.
-    if (this.#posted.has(news.key)) return true;
+    // News are handed over with each poll. Only what an earlier attempt may have posted is looked for in the store.
+    const isPosted = this.#possibleDuplicate ? this.#findPosted(news.key) : this.#posted.get(news.key);
+    if ((await isPosted) !== undefined) return true;
     const send = (): Promise<MessageRef> => this.#post(news, channel, threadTs);
     const isTaken = await sendReply(this.#workspace, channel, send);
     if (!isTaken) await this.#change({ threads: false });
