@@ -67,7 +67,7 @@ interface NewKey extends Pick<Account, 'name' | 'email' | 'connectedBy'> {
 }
 
 interface AccountsParts {
-  store: WorkspaceStore;
+  store: Pick<WorkspaceStore, 'collection'>;
   sealer: WorkspaceSealer;
   service: Service;
   clock: Clock;
@@ -180,10 +180,10 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
     return keysFor(await keys(), requester);
   }
 
-  async function defaultName(requester: Requester = SCHEDULES): Promise<string | undefined> {
+  /** The workspace's default account. */
+  async function getDefault(requester: Requester): Promise<Account | undefined> {
     const [chosen, accounts] = await Promise.all([preferences.get(PREFERENCES_ID), list(requester)]);
-    const isThere = accounts.some(({ name }) => name === chosen?.defaultAccount);
-    return isThere ? chosen?.defaultAccount : accounts[0]?.name;
+    return accounts.find(({ name }) => name === chosen?.defaultAccount) ?? accounts[0];
   }
 
   /** Other people's keys of it are shown in lists, so it is not said to be unknown. */
@@ -195,22 +195,21 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
     keys,
     list,
     get,
-    defaultName,
+    defaultName: async (requester: Requester = SCHEDULES) => (await getDefault(requester))?.name,
     /**
      * The named account, else the preferred one (the channel's), else the workspace's default, with the key that acts for
      * the asker. This alone decides whose key that is.
      * @throws UserError where nothing is connected or the name is unknown
      */
     async resolve(requester: Requester, named?: string, preferred?: string): Promise<Account> {
-      const wanted = named ?? preferred ?? (await defaultName(requester));
+      const wanted = named ?? preferred;
       const account = wanted === undefined ? undefined : await get(wanted.toLowerCase(), requester);
       if (account !== undefined) return account;
       if (named !== undefined) throw await notUsable(named.toLowerCase());
-      const fallback = await defaultName(requester);
-      const found = fallback === undefined ? undefined : await get(fallback, requester);
-      if (found === undefined)
+      const fallback = await getDefault(requester);
+      if (fallback === undefined)
         throw new UserError('No account is connected in this workspace yet.', 'connect');
-      return found;
+      return fallback;
     },
   };
 }
