@@ -77,7 +77,7 @@ async function start(following: FollowingRun): Promise<TestRun | undefined> {
 async function requestStart({ workspace, thread }: FollowingRun): Promise<TestRun> {
   const { project, server } = thread.state.target;
   const part = server === undefined ? '' : `server ${code(server.identifier)} in `;
-  const account = await workspace.accounts.resolve(askerOf(thread.state), thread.state.target.account);
+  const account = await workspace.accounts.resolveForPoll(askerOf(thread.state), thread.state.target.account);
   // Not ended by the job's signal: a request cut off in the middle may have started a run unseen.
   const ask = (client: AccountClient) => startTestAccess(client, projectId(project), server?.identifier);
   const what = `${part}project ${code(project.permalink)}`;
