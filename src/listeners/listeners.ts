@@ -74,7 +74,8 @@ export function createListeners(parts: Dependencies) {
   const mentions = { app_mention: mentionHandler(() => inbox) };
   const events: EventHandlers = { ...parts.events, ...mentions, function_executed: steps.functionExecuted };
   const inbox = createInbox({
-    run: (workspace, request, handles, attempt) => run(registry, workspace, request, handles, attempt),
+    run: (workspace, request, handles, attempt) =>
+      run(registry, workspace.forRequest(), request, handles, attempt),
     fail(workspace, request, handles, error) {
       return respondFailure(createContext(workspace, callerOf(request, handles)), error);
     },
@@ -211,7 +212,7 @@ async function run(
   // A form keeps its own outcome, so that it is not carried out again when only its answer fails.
   const isStored = attempt !== undefined && request.kind !== 'form' ? true : undefined;
   const caller: Caller = { ...callerOf(request, handles), isStored };
-  const context = { registry, workspace: workspace.forRequest(), caller };
+  const context = { registry, workspace, caller };
   switch (request.kind) {
     case 'command':
       return runText(context, request);

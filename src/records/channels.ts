@@ -39,7 +39,7 @@ export function allows({ commands }: Channel, command: string): boolean {
   return commands === undefined || commands.includes(command) || isAlwaysAllowed(command);
 }
 
-export function createChannels(store: WorkspaceStore) {
+export function createChannels(store: Pick<WorkspaceStore, 'collection'>) {
   const stored: Collection<Channel> = store.collection('channels', Channel);
   async function change(channel: string, change: (current: Channel) => Channel): Promise<Channel> {
     return (await stored.update(channel, (current) => change(current ?? {}))) ?? {};

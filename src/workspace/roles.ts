@@ -33,7 +33,7 @@ export type Excluded = Exclude<Membership, 'member'>;
 export type Roles = ReturnType<typeof createRoles>;
 
 interface RolesParts {
-  store: WorkspaceStore;
+  store: Pick<WorkspaceStore, 'collection'>;
   people: SlackPeople;
   clock: Clock;
   /** The user who installed Deckhand. */

@@ -19,7 +19,7 @@ import type { Service } from '../service/client.ts';
 import type { Slack } from '../slack/slack.ts';
 import type { TokenHealth } from '../slack/token-health.ts';
 import type { Sealer } from '../store/sealer.ts';
-import { GLOBAL, type Store, type UnreadableDocument } from '../store/store.ts';
+import { GLOBAL, type Store, type UnreadableDocument, type WorkspaceStore } from '../store/store.ts';
 import { type Explained, explain } from '../views/blocks/failures.ts';
 import { onlyToMembers } from './direct-messages.ts';
 import { createHome } from './home-refresh.ts';
@@ -29,6 +29,7 @@ import type { LinkRequests, Requester } from './link-requests.ts';
 import { createNewBlocks, withFallbacks } from './new-blocks.ts';
 import { createOnce } from './once.ts';
 import { createProjects, lookOnce } from './projects.ts';
+import { readOnce } from './read-once.ts';
 import { createRoles } from './roles.ts';
 import { createSlackPeople } from './slack-people.ts';
 
@@ -79,10 +80,10 @@ export function createWorkspaces(parts: Parts) {
     async enterInstalled(id: string): Promise<Workspace | undefined> {
       return id === GLOBAL || (await parts.installations.isInstalled(id)) ? open(id) : undefined;
     },
-    /** The same for what Slack sends, by the installation that it names. @throws NotServed */
+    /** For a request of Slack's, by the installation that it names. @throws NotServed */
     async admit(id: string): Promise<Workspace> {
       if (id !== GLOBAL) await parts.installations.admit(id);
-      return open(id);
+      return open(id).forRequest();
     },
     /** Drops the context and its caches. */
     forget: (id: string) => void opened.delete(id),
@@ -100,17 +101,22 @@ function openWorkspace(parts: Parts, id: string) {
   const sealer = parts.sealer.of(id, isInstalled);
   const home = createHome({ store, jobs, clock, log, slack });
   const waiting = createWaitingCommands({ store, clock, jobs });
-  const accounts = createAccounts({
-    store,
-    sealer,
-    service,
-    clock,
-    onState: () => Promise.all([accountsChanged({ jobs, clock }), waiting.resume(), home.refresh()]),
-    onUnreadable: (document) => parts.onUnreadable({ ...document, workspace: id }),
-  });
   const people = createSlackPeople({ id, slack, clock, log });
-  const roles = createRoles({ store, people, clock, installer: () => installations.installer(id) });
-  const projects = createProjects({ accounts, clock });
+  /** What nearly every request asks for. */
+  const openCommon = (documents: Pick<WorkspaceStore, 'collection'>) => ({
+    accounts: createAccounts({
+      store: documents,
+      sealer,
+      service,
+      clock,
+      onState: () => Promise.all([accountsChanged({ jobs, clock }), waiting.resume(), home.refresh()]),
+      onUnreadable: (document) => parts.onUnreadable({ ...document, workspace: id }),
+    }),
+    channels: createChannels(documents),
+    roles: createRoles({ store: documents, people, clock, installer: () => installations.installer(id) }),
+  });
+  const common = openCommon(store);
+  const projects = createProjects({ ...common, clock });
   const workspace = {
     /** `enterpriseId ?? teamId` of the installation. */
     id,
@@ -125,23 +131,14 @@ function openWorkspace(parts: Parts, id: string) {
     store,
     sealer,
     jobs,
-    slack: onlyToMembers(slack, roles),
+    slack: onlyToMembers(slack, common.roles),
     service,
-    health: {
-      /** Rejects where the store does not answer. */
-      store: () => parts.store.ping(),
-      /** Rejects where the job engine does not answer. */
-      jobs: () => parts.engine.ping(),
-      unreadableJobs: () => parts.engine.unreadable(id),
-      /** The environment's token that Slack refuses. */
-      refusedToken: parts.tokenHealth.refused,
-    },
-    accounts,
-    channels: createChannels(store),
+    health: createHealth(parts, id),
+    ...common,
     home,
     audit: createAudit({ store, clock, log, onRecord: home.refresh }),
     feeds: createFeeds(store),
-    hosting: createHostingCatalog({ accounts, clock }),
+    hosting: createHostingCatalog({ ...common, clock }),
     integrations: createIntegrations(store),
     links: {
       ...createUserLinks({ store, sealer, clock }),
@@ -154,14 +151,29 @@ function openWorkspace(parts: Parts, id: string) {
     ...createOnce({ store, clock }),
     projects,
     waiting,
-    roles,
     schedules: createSchedules(store),
     runs: createTestRuns(store, home.refresh),
-    /** The same for the length of one request, in which projects are looked up once. */
-    forRequest: (): Workspace => ({ ...workspace, projects: lookOnce(projects) }),
+    /** The same for one request, which reads accounts, settings, roles and projects once. Not for what waits for a change. */
+    forRequest: (): Workspace => ({
+      ...workspace,
+      ...openCommon(readOnce(store)),
+      projects: lookOnce(projects),
+    }),
     ...createExplaining({ config, clock, log }),
   };
   return workspace;
+}
+
+function createHealth({ store, engine, tokenHealth }: Parts, workspace: string) {
+  return {
+    /** Rejects if the store does not answer. */
+    store: () => store.ping(),
+    /** Rejects if the job engine does not answer. */
+    jobs: () => engine.ping(),
+    unreadableJobs: () => engine.unreadable(workspace),
+    /** The environment's token that Slack refuses. */
+    refusedToken: tokenHealth.refused,
+  };
 }
 
 /** Nothing is sent for an installation that has ended. */

@@ -25,7 +25,11 @@ export function createSteps(steps: Readonly<Record<string, WorkflowStep>>) {
     schema: RunStep,
     options: { concurrency: 50, attempts: 3, backoffMs: 1000, keyStaysMs: SEEN_MS },
     async run(workspace, { data }) {
-      await runStep(workspace, Object.hasOwn(steps, data.name) ? steps[data.name] : undefined, data);
+      await runStep(
+        workspace.forRequest(),
+        Object.hasOwn(steps, data.name) ? steps[data.name] : undefined,
+        data,
+      );
     },
     // After the last failed attempt, so that no workflow waits forever.
     onDeadLetter: endWithFailure,
