@@ -72,13 +72,14 @@ const SUBTYPES: ReadonlySet<string> = new Set(['', 'file_share', 'me_message', '
 
 const GREETING = /^\W*(?:hi|hello|hey|ok|okay|please)?\W*$/i;
 const MAX_GREETING = 40;
+const EMOJI_NAME = /:[\w+-]+:/g;
 
 /** A mention with nothing before it but a greeting is a command. */
 function isGreeting(before: string): boolean {
-  return before.length <= MAX_GREETING && GREETING.test(before);
+  return before.length <= MAX_GREETING && GREETING.test(before.replace(EMOJI_NAME, ''));
 }
 
-const LEADING = /^[\s,:;!.•]+/;
+const LEADING = /^(?:[\s,:;!.•]|[*_~—–-]+(?=\s))+/;
 /** The line is clean: its spaces are single. */
 const COURTESY = /^(?:(?:please|pls|hi|hello|hey)(?:,? |$))+|,? (?:please|pls|thanks|thank you)$/gi;
 
@@ -160,11 +161,12 @@ function partAsMrkdwn({ type, elements }: z.infer<typeof Part>): string {
 function inlineAsMrkdwn(element: unknown): string {
   const { data } = Inline.safeParse(element);
   if (data === undefined) return '';
-  const { user_id: user, channel_id: channel, usergroup_id: group, text, url, name } = data;
-  if (user !== undefined) return `<@${user}>`;
+  const { user_id: user, channel_id: channel, usergroup_id: group, text, url, name, style } = data;
+  const isCode = style?.code === true;
+  if (user !== undefined) return isCode ? `\`<@${user}>\`` : `<@${user}>`;
   if (channel !== undefined) return `<#${channel}>`;
   if (group !== undefined) return `<!subteam^${group}>`;
   if (url !== undefined) return `<${escapeMarkup(url)}${text === undefined ? '' : `|${escapeMarkup(text)}`}>`;
   if (text === undefined) return name === undefined ? '' : `:${name}:`;
-  return data.style?.code === true ? `\`${escapeMarkup(text)}\`` : escapeMarkup(text);
+  return isCode ? `\`${escapeMarkup(text)}\`` : escapeMarkup(text);
 }

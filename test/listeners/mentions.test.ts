@@ -151,6 +151,9 @@ describe('a mention', () => {
     ['@deckhand: projects store', 'Storefront'],
     ['@deckhand projects\nthanks a lot', 'Storefront'],
     ['@deckhand please `/deckhand projects store`!', 'Storefront'],
+    [':wave: @deckhand\nprojects store', 'Storefront'],
+    ['*@deckhand* *projects store*', 'Storefront'],
+    ['@deckhand — projects store', 'Storefront'],
     ['@deckhand', 'You are connected'],
     ['@deckhand,\nprojects store', 'Storefront'],
     ['hey @deckhand please\n\n• projects store\nthanks', 'Storefront'],
@@ -265,13 +268,32 @@ describe('a mention', () => {
     ['a quotation', { text: '&gt; <@U0BOT> test storefront\nwho was that?' }],
     ['a long quotation', { text: '&gt;&gt;&gt; she said\n<@U0BOT> test storefront' }],
     ['composed code', composed('section', { code: true })],
+    [
+      'a name composed as code',
+      {
+        blocks: [
+          {
+            type: 'rich_text',
+            elements: [
+              {
+                type: 'rich_text_section',
+                elements: [
+                  { type: 'user', user_id: 'U0BOT', style: { code: true } },
+                  { type: 'text', text: ' test storefront' },
+                ],
+              },
+            ],
+          },
+        ],
+      },
+    ],
     ['a composed code block', composed('preformatted')],
     ['a composed quotation', composed('quote')],
   ] as const)('in a message that holds only %s asks for nothing', async ([_, parts], { world }) => {
     await sendJson(world, mentionEvent(parts, 'Ev0IGNORED'));
     const whoami = { text: '<@U0BOT> whoami', ts: '1700000000.000500' };
     await sendJson(world, mentionEvent(whoami, 'Ev0READ'));
-    await answered(world, 'You');
+    await answered(world, 'You are <@');
     expect(answers(world)).toHaveLength(1);
     expect(seen(world)).toEqual([]);
   });
