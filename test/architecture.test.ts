@@ -103,7 +103,6 @@ const NEIGHBOURS: Readonly<Record<string, Readonly<Record<string, readonly strin
   views: {
     digests: ['activity', 'schedules'],
     episodes: ['test-access'],
-    guards: ['schedules'],
     home: ['accounts', 'activity', 'episodes', 'schedules', 'test-access'],
     integrations: ['projects'],
     invoices: ['schedules'],

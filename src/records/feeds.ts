@@ -159,7 +159,8 @@ export function createFeeds(store: WorkspaceStore) {
       return feed !== undefined && isOfKind(feed, kind) ? feed : undefined;
     },
     async list<K extends FeedKind>(kind: K): Promise<FeedOf<K>[]> {
-      return (await stored.list()).map(({ doc }) => doc).filter((feed) => isOfKind(feed, kind));
+      const feeds = (await stored.list(`${kind} `)).map(({ doc }) => doc);
+      return feeds.filter((feed) => isOfKind(feed, kind));
     },
     /** `change` gets undefined if there is none, and returns undefined to leave it so. */
     async update<K extends FeedKind>(

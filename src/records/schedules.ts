@@ -6,8 +6,7 @@ import { ZoneName } from '../core/time/zone.ts';
 import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import { ACTIVITY_RANGES } from '../service/activity.ts';
 import type { WorkspaceStore } from '../store/store.ts';
-import { Cadence, nextTimes } from './cadence.ts';
-import { WorkingHours } from './working-hours.ts';
+import { Cadence, nextTimes, WorkingHours } from './schedule-times.ts';
 
 /**
  * Why a schedule posts nothing.
@@ -159,11 +158,11 @@ function isOfKind<K extends ScheduleKind>(schedule: Schedule, kind: K): schedule
 export function createSchedules(store: WorkspaceStore) {
   const stored = store.collection('schedules', Schedule);
 
-  async function all(): Promise<Schedule[]> {
-    const schedules = (await stored.list()).map(({ doc }) => doc);
-    return schedules.toSorted(
-      (one, other) => KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind) || one.setUpAt - other.setUpAt,
-    );
+  async function list<K extends ScheduleKind>(kind: K): Promise<ScheduleOf<K>[]> {
+    const schedules = (await stored.list(`${kind} `)).map(({ doc }) => doc);
+    return schedules
+      .filter((schedule) => isOfKind(schedule, kind))
+      .toSorted((one, other) => one.setUpAt - other.setUpAt);
   }
 
   return {
@@ -171,11 +170,13 @@ export function createSchedules(store: WorkspaceStore) {
       const schedule = await stored.get(documentId({ kind, id }));
       return schedule !== undefined && isOfKind(schedule, kind) ? schedule : undefined;
     },
-    /** All schedules, by kind, oldest first. */
-    all,
     /** All schedules of a kind, oldest first. */
-    async list<K extends ScheduleKind>(kind: K): Promise<ScheduleOf<K>[]> {
-      return (await all()).filter((schedule) => isOfKind(schedule, kind));
+    list,
+    /** All schedules, by kind, oldest first. */
+    async all(): Promise<Schedule[]> {
+      const schedules = (await stored.list()).map(({ doc }) => doc);
+      const order = (one: Schedule): number => KINDS.indexOf(one.kind);
+      return schedules.toSorted((one, other) => order(one) - order(other) || one.setUpAt - other.setUpAt);
     },
     /** Number of schedules of a kind that cannot be read. */
     async countUnreadable(kind: ScheduleKind): Promise<number> {

@@ -212,8 +212,8 @@ class KeyvCollection<T> implements Collection<T> {
     });
   }
 
-  list(): Promise<Found<T>> {
-    return this.#list(rangeOf(this.#prefix));
+  list(beginning = ''): Promise<Found<T>> {
+    return this.#list(rangeOf(this.#prefix + beginning));
   }
 
   latest(limit: number, { upTo, offset = 0 }: { upTo?: string; offset?: number } = {}): Promise<Found<T>> {
@@ -325,5 +325,6 @@ function part(name: string): string {
 
 /** All keys that start with `prefix`, which must end in `/`. */
 function rangeOf(prefix: string): Range {
-  return { from: prefix, to: `${prefix.slice(0, -1)}0` }; // '0' follows '/' in byte order
+  const next = String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+  return { from: prefix, to: prefix.slice(0, -1) + next };
 }

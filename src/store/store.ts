@@ -64,8 +64,8 @@ export interface Collection<T> {
   update(id: string, change: Change<T>, expiresAt?: number): Promise<T | undefined>;
   /** True if there was something to delete. */
   delete(id: string): Promise<boolean>;
-  /** All documents, by id. Costs what the workspace holds, never more. */
-  list(): Promise<Array<{ id: string; doc: T }>>;
+  /** All documents, or those whose ids begin so, by id. Costs what the workspace holds, never more. */
+  list(beginning?: string): Promise<Array<{ id: string; doc: T }>>;
   /** The last `limit` documents by id, the last one first; with `upTo` from that id on. Reads no more than these. */
   latest(limit: number, from?: { upTo?: string; offset?: number }): Promise<Array<{ id: string; doc: T }>>;
   /** Deletes all but the last `kept` documents by id. */

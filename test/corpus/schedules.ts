@@ -1,12 +1,5 @@
 import type { Episode, Subject as EpisodeSubject } from '../../src/records/episodes.ts';
-import {
-  ACTIVE,
-  type Digest,
-  type Guard,
-  type Schedule,
-  type TimedSchedule,
-  type Watch,
-} from '../../src/records/schedules.ts';
+import type { Digest, Guard, Schedule, TimedSchedule, Watch } from '../../src/records/schedules.ts';
 import { chartBlock } from '../../src/views/activity/chart.ts';
 import {
   type AccountReport,
@@ -15,7 +8,6 @@ import {
   threadMessages,
 } from '../../src/views/digests/digest.ts';
 import { episodeReply, episodeRoot, muteButtons } from '../../src/views/episodes/episode.ts';
-import { guardModal } from '../../src/views/guards/guard.ts';
 import { type HomeData, homeView, refusedHomeView } from '../../src/views/home/home.ts';
 import {
   invoiceNotices,
@@ -36,7 +28,7 @@ import {
   scheduleCard,
   scheduleList,
 } from '../../src/views/schedules/schedule.ts';
-import { timedLines, timedModal, timeInputs } from '../../src/views/schedules/timed.ts';
+import { guardModal, timedLines, timedModal, timeInputs } from '../../src/views/schedules/timed.ts';
 import { scheduleWords } from '../../src/views/schedules/words.ts';
 import { newsLine, watchMessages } from '../../src/views/watches/news.ts';
 import { watchLines, watchModal } from '../../src/views/watches/watch.ts';
@@ -244,36 +236,11 @@ function home(hand: Hand, change: Partial<HomeData> = {}): [HomeData] {
       runs: hand.list([run(hand), run(hand, { status: 'running' })], () => run(hand), 13),
       schedules: hand.list(
         [
-          {
-            face: SCHEDULE_FACES.digest,
-            id: 'd7k2',
-            channel: CHANNEL,
-            state: ACTIVE,
-            what: scheduleWords(projectDigest(hand)),
-            next: NOW + DAY,
-          },
-          {
-            face: SCHEDULE_FACES.watch,
-            id: 'w7k2',
-            channel: CHANNEL,
-            state: paused(hand),
-            what: scheduleWords(watch(hand)),
-          },
-          {
-            face: SCHEDULE_FACES.invoices,
-            id: 'i7k2',
-            channel: 'C0BILLING',
-            state: ACTIVE,
-            what: 'notices of `acme`',
-          },
+          { schedule: projectDigest(hand), next: NOW + DAY },
+          { schedule: watch(hand, { state: paused(hand) }), next: undefined },
+          { schedule: { ...NOTICES, channel: 'C0BILLING' }, next: undefined },
         ],
-        (at) => ({
-          face: SCHEDULE_FACES.watch,
-          id: `w${at}`,
-          channel: CHANNEL,
-          state: paused(hand),
-          what: scheduleWords(watch(hand)),
-        }),
+        (at) => ({ schedule: watch(hand, { id: `w${at}`, state: paused(hand) }), next: undefined }),
         60,
       ),
       roles: ['admin', 'operator', 'billing'],

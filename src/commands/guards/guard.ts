@@ -3,7 +3,7 @@ import { isSameProject } from '../../core/project-ref.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
 import type { Guard } from '../../records/schedules.ts';
 import type { GuardChoices } from '../../scheduler/schedules/start.ts';
-import { guardModal } from '../../views/guards/guard.ts';
+import { guardModal } from '../../views/schedules/timed.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { type Command, type CommandContext, underField } from '../command.ts';
 import { channelOf, chosenProject, projectForForm, projectOf } from '../resolve-target.ts';

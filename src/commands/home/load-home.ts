@@ -19,7 +19,6 @@ import {
   MAX_RUNNING,
 } from '../../views/home/home.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
-import { scheduleWords } from '../../views/schedules/words.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { rolesHeld } from '../permission.ts';
 
@@ -27,11 +26,10 @@ import { rolesHeld } from '../permission.ts';
 async function loadSchedules({ clock, schedules }: Workspace, user: string): Promise<HomeSchedule[]> {
   return (await schedules.all())
     .filter(({ channel, setUpBy }) => mayRead(user, { channel, person: setUpBy }))
-    .map((schedule) => {
-      const { id, kind, channel, state } = schedule;
-      const next = 'cadence' in schedule ? nextOf(schedule, clock.now()) : undefined;
-      return { face: SCHEDULE_FACES[kind], id, channel, state, what: scheduleWords(schedule), next };
-    });
+    .map((schedule) => ({
+      schedule,
+      next: 'cadence' in schedule ? nextOf(schedule, clock.now()) : undefined,
+    }));
 }
 
 /** What App Home shows to a person, from our own records alone. */
@@ -52,7 +50,9 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     defaultAccount,
     failing,
     runs,
-    schedules: schedules.filter(({ face }) => face.role !== 'billing' || roles.includes('billing')),
+    schedules: schedules.filter(
+      ({ schedule }) => SCHEDULE_FACES[schedule.kind].role !== 'billing' || roles.includes('billing'),
+    ),
     roles,
   };
 }

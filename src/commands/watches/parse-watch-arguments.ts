@@ -1,7 +1,7 @@
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { WatchMode } from '../../core/schedule-choices.ts';
-import type { WorkingHours } from '../../records/working-hours.ts';
+import type { WorkingHours } from '../../records/schedule-times.ts';
 import { asTime, readClock } from '../schedules/cadence-words.ts';
 
 export interface WatchWords {

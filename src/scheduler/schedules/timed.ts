@@ -7,7 +7,7 @@ import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { isSameOrNone } from '../../core/project-ref.ts';
 import { CATCH_UP_MS, type Job } from '../../jobs/jobs.ts';
-import { cronOf } from '../../records/cadence.ts';
+import { cronOf } from '../../records/schedule-times.ts';
 import type { LastOccurrence, ScheduleOf, TimedSchedule } from '../../records/schedules.ts';
 import { say } from '../../views/blocks/message.ts';
 import { describeSchedule, nameSchedule } from '../../views/schedules/words.ts';
@@ -103,8 +103,7 @@ export async function beginOccurrence<K extends TimedKind>(
     await endOccurrence(workspace, kind, data, { outcome: isSnoozed ? 'snoozed' : 'missed' });
     return undefined;
   }
-  await refreshProject(workspace, schedule);
-  return workspace.schedules.get(kind, data.id);
+  return refreshProject(workspace, schedule);
 }
 
 /** Stores the present name of its project, which may have been renamed at the service. */

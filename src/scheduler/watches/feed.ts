@@ -15,9 +15,9 @@ import {
   type KeptLine,
   NOTHING_KEPT,
 } from '../../records/feeds.ts';
+import { isWithin } from '../../records/schedule-times.ts';
 import type { FeedPlace, Watch } from '../../records/schedules.ts';
 import { personKey } from '../../records/service-people.ts';
-import { isWithin } from '../../records/working-hours.ts';
 import { type Activity, type ActivityEvent, findTwins, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { isFailure } from '../../views/activity/chart.ts';

@@ -15,7 +15,8 @@ import { LIMITS } from '../blocks/limits.ts';
 import { skippedBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
 import { describeEpisode } from '../episodes/episode.ts';
-import { type ScheduleFace, scheduleButtons, whyPaused } from '../schedules/schedule.ts';
+import { SCHEDULE_FACES, type ScheduleFace, scheduleButtons, whyPaused } from '../schedules/schedule.ts';
+import { scheduleWords } from '../schedules/words.ts';
 import { runWords, targetWords } from '../test-access/test-run.ts';
 
 /** A week's figures of one account: undefined where the service gives none; `failed` is mrkdwn. */
@@ -38,12 +39,10 @@ export interface HomeFailure {
   link?: string | undefined;
 }
 
-export interface HomeSchedule extends Pick<Schedule, 'id' | 'channel' | 'state'> {
-  face: ScheduleFace;
-  /** What it posts and how often; mrkdwn of our own making. */
-  what: string;
-  /** When it posts next, milliseconds since the epoch, where that is known. */
-  next?: number | undefined;
+export interface HomeSchedule {
+  schedule: Schedule;
+  /** When it posts next, milliseconds since the epoch; undefined if that is not known. */
+  next: number | undefined;
 }
 
 export interface HomeData {
@@ -195,18 +194,17 @@ function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {
 }
 
 /** "Digest of `acme`: the last 7 days, every Monday at 09:00, in #deploys", and when it is next posted or why it is not. */
-function scheduleBlocksOf(
-  { face, id, channel, state, what, next }: HomeSchedule,
-  roles: readonly string[],
-): KnownBlock[] {
+function scheduleBlocksOf({ schedule, next }: HomeSchedule, roles: readonly string[]): KnownBlock[] {
+  const { id, kind, channel, state } = schedule;
+  const face: ScheduleFace = SCHEDULE_FACES[kind];
   const isAsleep = state.kind === 'paused';
   const icon = isAsleep ? ':double_vertical_bar:' : face.icon;
   const when = isAsleep ? `Paused ${truncate(whyPaused(state), 1000)}.` : next && `Next ${dateTime(next)}`;
   const text = [
-    `${icon} *${face.title}* of ${truncate(what, 500)}, ${isDirect(channel) ? 'by direct message' : `in <#${channel}>`}`,
+    `${icon} *${face.title}* of ${truncate(scheduleWords(schedule), 500)}, ${isDirect(channel) ? 'by direct message' : `in <#${channel}>`}`,
     ...(when ? [when] : []),
   ];
-  const { preview: _, ...extras }: Record<string, string> = face.extras;
+  const { preview: _, ...extras } = face.extras;
   const mayChange = roles.includes(face.role) && !isDirect(channel);
   const row = mayChange ? scheduleButtons({ face: { ...face, extras }, id, isAsleep }) : [];
   return [section(text.join('\n')), ...row];

@@ -52,6 +52,14 @@ export function timedModal(
   return refill(modal(id, title, { submit, metadata: origin }, blocks), values, []);
 }
 
+export function guardModal(form: TimedForm): ModalView {
+  return timedModal('guard', form, [
+    ...accountInput(form, 'Account', { optional: false }),
+    searchInput('project', 'Project', { placeholder: 'Search a project' }),
+    ...timeInputs(form),
+  ]);
+}
+
 /** When it is due: how often, at what time, in which zone, and the next times. */
 export function timeInputs({ values, next }: TimedForm): KnownBlock[] {
   return [

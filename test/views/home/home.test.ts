@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { withOutcomes } from '../../../src/records/episodes.ts';
-import { ACTIVE, type Paused } from '../../../src/records/schedules.ts';
+import type { Paused } from '../../../src/records/schedules.ts';
 import { type HomeData, homeView } from '../../../src/views/home/home.ts';
-import { SCHEDULE_FACES } from '../../../src/views/schedules/schedule.ts';
-import { KEY, RUN } from '../records.ts';
+import { DIGEST, KEY, NOTICES, RUN, WATCH } from '../records.ts';
 
 function paused(reason: string): Paused {
   return { kind: 'paused', cause: 'slack', reason, at: 0 };
 }
 
-const DIGEST = { face: SCHEDULE_FACES.digest, id: 'd1', channel: 'C0DEPLOY', state: ACTIVE };
-const WATCH = { ...DIGEST, face: SCHEDULE_FACES.watch, id: 'w1' };
+const HERE = { channel: 'C0DEPLOY' };
+const PAUSED_WATCH = { ...WATCH, ...HERE, state: paused('it is archived') };
 
 const FAILING = {
   kind: 'deployments',
@@ -62,9 +61,9 @@ describe('App Home', () => {
 
   it('pauses and resumes schedules for those who may: operators, and billing for invoice notices', () => {
     const schedules: HomeData['schedules'] = [
-      { ...DIGEST, what: 'the digest `d1`' },
-      { ...WATCH, what: 'the watch `w1`', state: paused('it is archived') },
-      { ...DIGEST, face: SCHEDULE_FACES.invoices, what: 'the invoice notices of `acme`' },
+      { schedule: { ...DIGEST, ...HERE }, next: undefined },
+      { schedule: PAUSED_WATCH, next: undefined },
+      { schedule: { ...NOTICES, ...HERE }, next: undefined },
     ];
     const forOperators = shown({ schedules, roles: ['operator'] });
     expect(forOperators).toContain('digest:pause');
@@ -79,15 +78,15 @@ describe('App Home', () => {
 
   it('says of a schedule where it posts what and when, or why it does not', () => {
     const schedules: HomeData['schedules'] = [
-      { ...DIGEST, what: 'every day at 09:00, UTC: today', next: 1000 },
-      { ...WATCH, what: 'failures, as they happen', state: paused('it is archived') },
+      { schedule: { ...DIGEST, ...HERE }, next: 1000 },
+      { schedule: PAUSED_WATCH, next: undefined },
     ];
     const said = shown({ schedules });
     expect(said).toMatch(
-      /:calendar: \*Digest\* of every day at 09:00, UTC: today, in <#C0DEPLOY>\\nNext <!date\^1\^/,
+      /:calendar: \*Digest\* of every connected account: this week, every day at 09:00, UTC, in <#C0DEPLOY>\\nNext <!date\^1\^/,
     );
     expect(said).toContain(
-      '*Watch* of failures, as they happen, in <#C0DEPLOY>\\nPaused because it is archived.',
+      '*Watch* of all projects of `acme`: all events, in <#C0DEPLOY>\\nPaused because it is archived.',
     );
   });
 
