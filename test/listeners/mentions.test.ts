@@ -57,7 +57,7 @@ const BOT = { team_id: TEAM, user_id: 'U0BOT', is_bot: true };
 
 /** A mention as the composer sends it, in a part of its kind. */
 function composed(kind: 'section' | 'preformatted' | 'quote', style?: object) {
-  const said = { type: 'text', text: ' test storefront', style };
+  const said = { type: 'text', text: ' projects', style };
   const mentioned = style === undefined ? { type: 'user', user_id: 'U0BOT' } : { ...said, text: '<@U0BOT>' };
   return {
     blocks: [{ type: 'rich_text', elements: [{ type: `rich_text_${kind}`, elements: [mentioned, said] }] }],
@@ -261,12 +261,12 @@ describe('a mention', () => {
   });
 
   test.for([
-    ['no mention', { text: 'test storefront' }],
-    ['a mention of somebody else', { text: '<@U0OTHER> test storefront', authorizations: [BOT] }],
-    ['code', { text: 'type `<@U0BOT> test storefront`' }],
-    ['a code block', { text: 'like this:\n```\n<@U0BOT> test storefront\n```\nor so' }],
-    ['a quotation', { text: '&gt; <@U0BOT> test storefront\nwho was that?' }],
-    ['a long quotation', { text: '&gt;&gt;&gt; she said\n<@U0BOT> test storefront' }],
+    ['no mention', { text: 'projects' }],
+    ['a mention of somebody else', { text: '<@U0OTHER> projects', authorizations: [BOT] }],
+    ['code', { text: 'type `<@U0BOT> projects`' }],
+    ['a code block', { text: 'like this:\n```\n<@U0BOT> projects\n```\nor so' }],
+    ['a quotation', { text: '&gt; <@U0BOT> projects\nwho was that?' }],
+    ['a long quotation', { text: '&gt;&gt;&gt; she said\n<@U0BOT> projects' }],
     ['composed code', composed('section', { code: true })],
     [
       'a name composed as code',
@@ -279,7 +279,7 @@ describe('a mention', () => {
                 type: 'rich_text_section',
                 elements: [
                   { type: 'user', user_id: 'U0BOT', style: { code: true } },
-                  { type: 'text', text: ' test storefront' },
+                  { type: 'text', text: ' projects' },
                 ],
               },
             ],
@@ -294,6 +294,8 @@ describe('a mention', () => {
     const whoami = { text: '<@U0BOT> whoami', ts: '1700000000.000500' };
     await sendJson(world, mentionEvent(whoami, 'Ev0READ'));
     await answered(world, 'You are <@');
+    // Whatever else was asked for has been answered then.
+    await world.restart(async () => undefined);
     expect(answers(world)).toHaveLength(1);
     expect(seen(world)).toEqual([]);
   });
