@@ -311,3 +311,10 @@ export function redraw(
     return { kind: 'nothing' };
   };
 }
+
+/** The channel for a root message. @throws UserError if there is none, e.g. on App Home */
+export function channelOf(context: CommandContext): string {
+  const { channel } = context.caller;
+  if (channel === undefined) throw new UserError('Run this in a channel, where its thread can be posted.');
+  return channel;
+}

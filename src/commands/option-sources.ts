@@ -9,7 +9,7 @@ import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
 import { zoneOf } from '../workspace/slack-people.ts';
 import { fromForm, type OptionContext, type OptionSource } from './command.ts';
 import { splitWords } from './command-router.ts';
-import { accountOf } from './resolve-target.ts';
+import { accountOf } from './targets/account.ts';
 
 /**
  * Menus in place of identifiers. Each is registered by the command it belongs to, under the name of the field that it

@@ -1,6 +1,5 @@
 import type { EntityPresentDetailsArguments } from '@slack/web-api';
 import { z } from 'zod';
-import { createContext } from '../commands/resolve-target.ts';
 import { detailsOf } from '../commands/unfurls/unfurl.ts';
 import type { Audited, Caller } from '../core/reply.ts';
 import { isSlackFailure } from '../slack/failure.ts';
@@ -11,7 +10,7 @@ import type { BackgroundWork } from './background-work.ts';
 import { SEEN_MS } from './inbox.ts';
 import { readEvent } from './payloads/payloads.ts';
 import { type EventBody, Id, MaybeId } from './payloads/schemas.ts';
-import { carryOut } from './pipeline/pipeline.ts';
+import { carryOut, createContext } from './pipeline/pipeline.ts';
 
 /**
  * Events that are answered by a handle in them, a secret that expires within seconds: they are stored nowhere, are carried

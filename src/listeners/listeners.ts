@@ -1,6 +1,5 @@
 import { App, type Receiver, type ViewSubmitAction } from '@slack/bolt';
 import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
-import { createContext } from '../commands/resolve-target.ts';
 import type { Caller } from '../core/reply.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracing } from '../observability/tracing.ts';
@@ -36,7 +35,7 @@ import {
   readSubmission,
 } from './payloads/payloads.ts';
 import { OptionsBody } from './payloads/schemas.ts';
-import { carryOut } from './pipeline/pipeline.ts';
+import { carryOut, createContext } from './pipeline/pipeline.ts';
 import { explainNotStored, respondFailure, respondPrivately } from './pipeline/respond.ts';
 import { runText } from './pipeline/run-command.ts';
 import { actionRequest, runOptions, shortcutRequest } from './pipeline/run-interaction.ts';

@@ -5,7 +5,7 @@ import { noSharedKey, unknownAccount } from '../../records/accounts.ts';
 import { accountsMessage } from '../../views/accounts/accounts.ts';
 import { say } from '../../views/blocks/message.ts';
 import { defineCommand } from '../command.ts';
-import { readAccountName } from '../resolve-target.ts';
+import { readAccountName } from '../targets/account.ts';
 
 export const accounts = defineCommand({
   name: 'accounts',

@@ -25,7 +25,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { lacking } from '../permission.ts';
-import { accountOf } from '../resolve-target.ts';
+import { accountOf } from '../targets/account.ts';
 
 const API_KEY_LENGTH = 40;
 

@@ -9,7 +9,7 @@ import { say } from '../../views/blocks/message.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type ActionContext, defineCommand, fromButton } from '../command.ts';
 import { lacking } from '../permission.ts';
-import { readAccountName } from '../resolve-target.ts';
+import { readAccountName } from '../targets/account.ts';
 
 const ButtonValue = z.object({ id: z.string() });
 

@@ -9,7 +9,7 @@ import { claimsMessage, mentionWords, unknownNameMessage } from '../../views/acc
 import { menuTarget } from '../../views/blocks/inputs.ts';
 import { say } from '../../views/blocks/message.ts';
 import { type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { accountOf } from '../resolve-target.ts';
+import { accountOf } from '../targets/account.ts';
 
 export const me = defineCommand({
   name: 'me',

@@ -3,7 +3,7 @@ import { getProfile } from '../../service/profile.ts';
 import { linkLine, profileMessage } from '../../views/accounts/identity.ts';
 import { defineCommand } from '../command.ts';
 import { rolesHeld } from '../permission.ts';
-import { accountOf } from '../resolve-target.ts';
+import { accountOf } from '../targets/account.ts';
 
 export const whoami = defineCommand({
   name: 'whoami',

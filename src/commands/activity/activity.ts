@@ -19,7 +19,8 @@ import { withSkipped } from '../../views/blocks/lists.ts';
 import { findProject, projectsWith } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { type ActionContext, type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { accountOf, boundProject, isEverything } from '../resolve-target.ts';
+import { accountOf } from '../targets/account.ts';
+import { boundProject, isEverything } from '../targets/project.ts';
 
 /** What the service takes where no range is named: API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';

@@ -14,8 +14,7 @@ import { refreshProject } from '../../scheduler/schedules/timed.ts';
 import { digestMessage, digestModal } from '../../views/digests/digest.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { readActivityWords } from '../activity/activity.ts';
-import { type Command, type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { channelOf, chosenProject, isEverything, presentInForm } from '../resolve-target.ts';
+import { type Command, type CommandContext, channelOf, defineCommand, fromButton } from '../command.ts';
 import { readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
 import { resolveSchedule } from '../schedules/feature.ts';
 import { type Operation, ScheduleButton } from '../schedules/lifecycle.ts';
@@ -26,6 +25,7 @@ import {
   type TimedFeature,
   timedCommands,
 } from '../schedules/timed-form.ts';
+import { chosenProject, isEverything, presentInForm } from '../targets/project.ts';
 
 /** API 4.9 (docs/service-api.md): what the service takes where no range is named. */
 const DEFAULT_RANGE = 'last_7_days';

@@ -5,8 +5,7 @@ import type { Guard } from '../../records/schedules.ts';
 import type { GuardChoices } from '../../scheduler/schedules/start.ts';
 import { guardModal } from '../../views/schedules/timed.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { type Command, type CommandContext, underField } from '../command.ts';
-import { channelOf, chosenProject, projectForForm, projectOf } from '../resolve-target.ts';
+import { type Command, type CommandContext, channelOf, underField } from '../command.ts';
 import { cadenceIndex, readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
 import {
   type Filled,
@@ -15,6 +14,7 @@ import {
   type TimedFeature,
   timedCommands,
 } from '../schedules/timed-form.ts';
+import { chosenProject, projectForForm, projectOf } from '../targets/project.ts';
 
 const GUARD_FEATURE = {
   kind: 'guard',

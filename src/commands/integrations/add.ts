@@ -24,7 +24,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
-import { chosenProject, projectForForm } from '../resolve-target.ts';
+import { chosenProject, projectForForm } from '../targets/project.ts';
 import { expectNotices, FORM, openForm, originOf, redrawActions, remember } from './form.ts';
 
 export const integrationAdd = defineCommand({

@@ -35,7 +35,8 @@ import {
   type ViewState,
 } from '../command.ts';
 import { integrationPicker } from '../option-sources.ts';
-import { accountOf, chosenProject, projectForForm } from '../resolve-target.ts';
+import { accountOf } from '../targets/account.ts';
+import { chosenProject, projectForForm } from '../targets/project.ts';
 import { drawn, expectNotices, FORM, type Known, openForm, originOf, remember } from './form.ts';
 
 const ButtonValue = z.object({ id: z.string() });

@@ -17,7 +17,7 @@ import {
 } from '../../views/invoices/invoices.ts';
 import { type CommandContext, defineCommand, fromButton } from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
-import { accountOf } from '../resolve-target.ts';
+import { accountOf } from '../targets/account.ts';
 
 const ButtonValue = z.object({ account: z.string(), number: z.int().nonnegative() });
 

@@ -4,10 +4,10 @@ import { INVOICE_SCHEDULES } from '../../records/account-keys.ts';
 import { ACTIVE, type InvoiceNotices, type Schedule } from '../../records/schedules.ts';
 import { addNotices, INVOICES, knownFrom, prepareNotices } from '../../scheduler/invoices/notices.ts';
 import { resumeSchedule } from '../../scheduler/schedules/start.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
-import { accountOf, channelOf } from '../resolve-target.ts';
+import { type CommandContext, channelOf, defineCommand } from '../command.ts';
 import { announce, announceNew, changeCard, listSchedules, recordChange } from '../schedules/feature.ts';
 import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
+import { accountOf } from '../targets/account.ts';
 
 const { pause, resume, remove } = scheduleCommands('invoices');
 

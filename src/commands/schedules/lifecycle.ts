@@ -31,10 +31,10 @@ import {
   type Command,
   type CommandContext,
   type CommandSpec,
+  channelOf,
   defineCommand,
   fromButton,
 } from '../command.ts';
-import { channelOf } from '../resolve-target.ts';
 import {
   announce,
   announceResumed,

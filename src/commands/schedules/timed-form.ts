@@ -33,7 +33,7 @@ import {
   underField,
   type ViewState,
 } from '../command.ts';
-import { presentInForm } from '../resolve-target.ts';
+import { presentInForm } from '../targets/project.ts';
 import { faultOf, readTime } from './cadence-words.ts';
 import {
   announce,

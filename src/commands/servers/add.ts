@@ -26,6 +26,7 @@ import {
 import {
   type ActionContext,
   type CommandContext,
+  channelOf,
   defineCommand,
   FormFault,
   fromButton,
@@ -35,7 +36,7 @@ import {
   type Submitted,
   type ViewState,
 } from '../command.ts';
-import { channelOf, chosenProject, projectForForm } from '../resolve-target.ts';
+import { chosenProject, projectForForm } from '../targets/project.ts';
 
 export const serverAdd = defineCommand({
   name: 'server add',

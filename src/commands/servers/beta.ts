@@ -17,7 +17,7 @@ import {
   handOverOf,
 } from '../../views/servers/beta.ts';
 import { type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { accountOf } from '../resolve-target.ts';
+import { accountOf } from '../targets/account.ts';
 
 export const beta = defineCommand({
   name: 'beta',

@@ -23,7 +23,7 @@ import {
 } from '../../views/servers/hosting.ts';
 import { currencyOf, findResource } from '../../workspace/hosting-catalog.ts';
 import { type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { accountOf } from '../resolve-target.ts';
+import { accountOf } from '../targets/account.ts';
 
 const Args = z.object({ what: z.string().toLowerCase().default('list'), id: z.string().optional() });
 

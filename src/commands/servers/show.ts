@@ -9,7 +9,8 @@ import { withSkipped } from '../../views/blocks/lists.ts';
 import { buildMessage, serverMessage } from '../../views/servers/server.ts';
 import { type CommandContext, defineCommand, menuAction } from '../command.ts';
 import { serverPicker } from '../option-sources.ts';
-import { projectOf, serverOf, splitNames } from '../resolve-target.ts';
+import { projectOf } from '../targets/project.ts';
+import { serverOf, splitNames } from '../targets/server.ts';
 
 export const serverShow = defineCommand({
   name: 'server show',

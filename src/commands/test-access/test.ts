@@ -18,6 +18,7 @@ import { describeNamesakes } from '../../workspace/projects.ts';
 import {
   type ActionContext,
   type CommandContext,
+  channelOf,
   defineCommand,
   FormFault,
   fromButton,
@@ -29,16 +30,9 @@ import {
   underField,
   type ViewState,
 } from '../command.ts';
-import {
-  accountOf,
-  channelOf,
-  chosenProject,
-  currentProject,
-  presentInForm,
-  projectOf,
-  splitNames,
-  targetOf,
-} from '../resolve-target.ts';
+import { accountOf } from '../targets/account.ts';
+import { chosenProject, currentProject, presentInForm, projectOf } from '../targets/project.ts';
+import { splitNames, targetOf } from '../targets/server.ts';
 
 const ButtonValue = z.object({ target: Target });
 const CheckValue = ButtonValue.extend({ run: z.string() });

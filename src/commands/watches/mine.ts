@@ -10,7 +10,7 @@ import { context, say, withoutElement } from '../../views/blocks/message.ts';
 import { MODE_WORDS } from '../../views/schedules/words.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { type Action, type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { accountOf } from '../resolve-target.ts';
+import { accountOf } from '../targets/account.ts';
 import { modeOf } from './parse-watch-arguments.ts';
 
 /** The same button stands on all that a watch of one's own posts. */

@@ -12,6 +12,7 @@ import { zoneOf } from '../../workspace/slack-people.ts';
 import {
   type Command,
   type CommandContext,
+  channelOf,
   defineCommand,
   FormFault,
   fromForm,
@@ -20,14 +21,6 @@ import {
   underField,
   type ViewState,
 } from '../command.ts';
-import {
-  accountOf,
-  channelOf,
-  chosenProject,
-  presentInForm,
-  projectOf,
-  serverOf,
-} from '../resolve-target.ts';
 import {
   announce,
   announceNew,
@@ -39,6 +32,9 @@ import {
   showEdited,
 } from '../schedules/feature.ts';
 import { editCommand, removedSince, scheduleCommands } from '../schedules/lifecycle.ts';
+import { accountOf } from '../targets/account.ts';
+import { chosenProject, presentInForm, projectOf } from '../targets/project.ts';
+import { serverOf } from '../targets/server.ts';
 import { readHours, readWatchWords, type WatchWords } from './parse-watch-arguments.ts';
 
 const watch = defineCommand({

@@ -4,7 +4,6 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { z } from 'zod';
 import { TOOLS, type Tool, type ToolResult } from '../../commands/mcp/tools.ts';
-import { createContext } from '../../commands/resolve-target.ts';
 import { AccountNeeded } from '../../core/errors.ts';
 import { code, sanitize } from '../../core/mrkdwn.ts';
 import type { Audited, Caller } from '../../core/reply.ts';
@@ -14,7 +13,7 @@ import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
 import { SEEN_MS } from '../inbox.ts';
 import { Id, MaybeId } from '../payloads/schemas.ts';
-import { carryOut } from '../pipeline/pipeline.ts';
+import { carryOut, createContext } from '../pipeline/pipeline.ts';
 
 /** Answers one message of the protocol. A server of its own for each, as the SDK wants it where there are no sessions. */
 export async function answerMcp(

@@ -11,7 +11,6 @@ import {
 import { likelyCommands } from '../../commands/likely-commands.ts';
 import { namePastedAddresses } from '../../commands/pasted-addresses.ts';
 import { runnable } from '../../commands/permission.ts';
-import { createContext } from '../../commands/resolve-target.ts';
 import { withTimeout } from '../../core/clock.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
@@ -27,7 +26,7 @@ import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Registry } from '../registry.ts';
-import { carryOut } from './pipeline.ts';
+import { carryOut, createContext } from './pipeline.ts';
 import {
   askInChannel,
   isMention,

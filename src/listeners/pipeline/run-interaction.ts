@@ -1,6 +1,5 @@
 import type { ActionContext, Command } from '../../commands/command.ts';
 import { Refusal } from '../../commands/permission.ts';
-import { createContext } from '../../commands/resolve-target.ts';
 import { DAY_MS, withTimeout } from '../../core/clock.ts';
 import { outdated, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
@@ -14,7 +13,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import type { SlackHandles, StoredRequest } from '../inbox.ts';
 import type { OptionsBody } from '../payloads/schemas.ts';
 import type { Registry } from '../registry.ts';
-import { type Claim, carryOut, type Request } from './pipeline.ts';
+import { type Claim, carryOut, createContext, type Request } from './pipeline.ts';
 import { answeredIn, replaceMessage, respondFailure, respondWorking } from './respond.ts';
 import { follow, type RequestContext } from './run-command.ts';
 import { withAnswer } from './submission-view.ts';

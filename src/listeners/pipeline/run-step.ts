@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { CommandContext, SlackEvent, WorkflowStep } from '../../commands/command.ts';
-import { createContext } from '../../commands/resolve-target.ts';
 import { UserError } from '../../core/errors.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
 import type { Audited, Caller } from '../../core/reply.ts';
@@ -13,7 +12,7 @@ import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { SEEN_MS } from '../inbox.ts';
 import { ExecutedStep } from '../payloads/schemas.ts';
-import { carryOut } from './pipeline.ts';
+import { carryOut, createContext } from './pipeline.ts';
 
 const RunStep = z.object({ name: z.string(), execution: z.string(), inputs: z.unknown().optional() });
 type RunStep = z.infer<typeof RunStep>;

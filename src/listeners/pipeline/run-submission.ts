@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { FormFault, type Submitted, type ViewState } from '../../commands/command.ts';
-import { createContext } from '../../commands/resolve-target.ts';
 import { DAY_MS, withTimeout } from '../../core/clock.ts';
 import { outdated } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
@@ -21,7 +20,7 @@ import {
   storedCaller,
 } from '../inbox.ts';
 import type { Registry } from '../registry.ts';
-import { carryOut, invalidIn } from './pipeline.ts';
+import { carryOut, createContext, invalidIn } from './pipeline.ts';
 import {
   answeredIn,
   explainNotStored,

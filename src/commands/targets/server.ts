@@ -1,0 +1,180 @@
+import { code } from '../../core/mrkdwn.ts';
+import { indexNames, isNamed, pickNamed } from '../../core/names.ts';
+import { isSameProject, type ProjectRef, projectId } from '../../core/project-ref.ts';
+import { type Account, AccountFailure } from '../../records/accounts.ts';
+import { listKnownServers, mergeServers, type ServerRef } from '../../records/known-servers.ts';
+import type { Target } from '../../records/test-runs.ts';
+import type { SkippedRows } from '../../service/call.ts';
+import type { Project } from '../../service/projects.ts';
+import { getServer, listServers } from '../../service/servers.ts';
+import { skippedWords } from '../../views/blocks/lists.ts';
+import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import type { CommandContext } from '../command.ts';
+import { UnclearWords } from '../command-router.ts';
+import { accountOf } from './account.ts';
+import { boundProject } from './project.ts';
+
+/**
+ * The server that was picked from a menu, else the one with the typed identifier or name. If the service does not list
+ * servers, the typed word is taken as the identifier.
+ * @throws ServerNeeded if nothing was named, or the name fits none or several
+ */
+export async function serverOf(
+  { workspace, server: picked }: CommandContext,
+  account: Account,
+  project: ProjectRef,
+  typed: string | undefined,
+): Promise<{ identifier: string; name: string }> {
+  const here = { account: account.name, project: project.permalink };
+  const named = picked ?? typed;
+  if (named === undefined) throw new ServerNeeded('Which server do you mean?', here);
+  // Not from the cache, because a server may have been added a moment ago.
+  const skipped: SkippedRows[] = [];
+  const servers = await workspace.accounts.use(account, (client) =>
+    listServers(client, projectId(project), { skipped }),
+  );
+  const known = servers ?? (await knownServers(workspace, account.name, project));
+  const fitting = (await indexNames<ServerRef>(known)).find(named);
+  const match = pickNamed(fitting, named);
+  if (match !== undefined) return { identifier: match.identifier, name: match.name };
+  if (servers === undefined && fitting.length === 0) return { identifier: named, name: named };
+  if (fitting.length > 1)
+    throw new ServerNeeded(`Several servers are named ${code(named)}. Which do you mean?`, here);
+  const names = known.slice(0, 10).map((server) => code(server.name, 40));
+  const missing = skipped.length === 0 ? '' : ` ${skippedWords(skipped)}`;
+  throw new ServerNeeded(
+    `There is no server ${code(named)} in ${code(project.permalink)}. It has ${names.join(', ') || 'none'}.${missing}`,
+    here,
+  );
+}
+
+/** The servers of a project that Deckhand has shown, for a service that does not list them. */
+async function knownServers(
+  workspace: Pick<Workspace, 'store' | 'runs'>,
+  account: string,
+  project: ProjectRef,
+): Promise<ServerRef[]> {
+  const [shown, run] = await Promise.all([
+    listKnownServers(workspace.store, account, project),
+    workspace.runs.latest({ account, project }),
+  ]);
+  return mergeServers(shown, run?.servers ?? []);
+}
+
+/** The target of a test. @param typed its server, if one alone is tested @throws ServerNeeded */
+export async function targetOf(
+  context: CommandContext,
+  account: Account,
+  project: ProjectRef,
+  typed: string | undefined,
+): Promise<Target> {
+  const target = { account: account.name, project };
+  if (typed === undefined) return target;
+  return { ...target, server: await serverOf(context, account, project, typed) };
+}
+
+/** Whether a command names the project or the server first. */
+type Order = 'project first' | 'server first';
+
+/**
+ * Splits words into the names of a project and a server, which may have several words each: the longest name of a
+ * project counts. Words that name no project are a server of the channel's project, or of the only project that has it.
+ * @throws ProjectNeeded if several have it, UnclearWords for more than two words that name nothing
+ */
+export async function splitNames(
+  context: CommandContext,
+  words: readonly string[],
+  order: Order,
+): Promise<{ named: string | undefined; server: string | undefined }> {
+  const [first, ...others] = words;
+  if (first === undefined) return { named: undefined, server: undefined };
+  const account = await accountOf(context);
+  const { projects } = context.workspace;
+  const split =
+    (await splitAtProject(await projects.list(account), words, order)) ??
+    (await splitAtProject(await projects.look(account), words, order));
+  if (split !== undefined) return split;
+  const server = words.join(' ');
+  const [having, ...more] = await projectsWithServer(context, account, server);
+  if (having !== undefined && more.length > 0) throw new ProjectNeeded([having, ...more]);
+  if (having !== undefined) return { named: having.permalink, server };
+  if (others[1] !== undefined)
+    throw new UnclearWords(`${code(others[1], 40)} is one word too many.`, USAGE[order]);
+  const rest = others.join(' ') || undefined;
+  return order === 'project first' ? { named: first, server: rest } : { named: rest, server: first };
+}
+
+const USAGE = {
+  'project first': 'test [project] [server]',
+  'server first': 'server show [server] [project]',
+} satisfies Record<Order, string>;
+
+/** No name has more words. */
+const MAX_WORDS = 12;
+
+async function splitAtProject(
+  projects: readonly Project[],
+  words: readonly string[],
+  order: Order,
+): Promise<{ named: string; server: string | undefined } | undefined> {
+  const index = await indexNames(projects);
+  const lengths = Array.from({ length: Math.min(words.length, MAX_WORDS) }, (_, at) => at + 1).reverse();
+  const beginnings = lengths.map((length) => [words.slice(0, length), words.slice(length)]);
+  const ends = lengths
+    .filter((length) => length < words.length)
+    .map((length) => [words.slice(-length), words.slice(0, -length)]);
+  const splits = order === 'project first' ? beginnings : [...ends, ...beginnings];
+  for (const [project = [], server = []] of splits) {
+    const named = project.join(' ');
+    if (index.find(named).length > 0) return { named, server: server.join(' ') || undefined };
+  }
+  return undefined;
+}
+
+/** Maximum number of projects to search for a server. */
+const MAX_SEARCHED = 20;
+
+async function projectsWithServer(
+  context: CommandContext,
+  account: Account,
+  named: string,
+): Promise<Project[]> {
+  const { workspace } = context;
+  const bound = context.project === undefined ? await boundProject(context, account) : undefined;
+  const isMeant = (project: Project): boolean =>
+    bound === undefined
+      ? [undefined, project.permalink].includes(context.project)
+      : isSameProject(project, bound);
+  const projects = (await workspace.projects.list(account)).filter(isMeant);
+  if (projects.length > MAX_SEARCHED) return [];
+  const lists = await Promise.all(
+    projects.map((project) => workspace.hosting.servers(account, projectId(project))),
+  );
+  const known = await Promise.all(
+    projects.map((project, at) => lists[at] ?? knownServers(workspace, account.name, project)),
+  );
+  const having = projects.filter((_, at) => known[at]?.some((server) => isNamed(server, named)));
+  const [only, ...others] = projects;
+  const isUnlisted = only !== undefined && others.length === 0 && lists[0] === undefined;
+  if (having.length > 0 || !isUnlisted) return having;
+  return (await isServer(workspace, account, only, named)) ? [only] : [];
+}
+
+/** If the service does not list servers, a typed word may be the identifier of one. */
+async function isServer(
+  { accounts }: Pick<Workspace, 'accounts'>,
+  account: Account,
+  project: Project,
+  identifier: string,
+): Promise<boolean> {
+  try {
+    await accounts.use(account, (client) => getServer(client, projectId(project), identifier));
+    return true;
+  } catch (error) {
+    if (error instanceof AccountFailure && NOT_THERE.has(error.cause.kind)) return false;
+    throw error;
+  }
+}
+
+const NOT_THERE: ReadonlySet<string> = new Set(['record_not_found', 'forbidden']);
