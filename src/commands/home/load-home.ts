@@ -65,7 +65,8 @@ async function failingFor(workspace: Workspace, user: string): Promise<HomeFailu
   });
   const latest = failing.toSorted((one, other) => other.episode.since - one.episode.since);
   return Promise.all(
-    latest.slice(0, MAX_FAILING).map(async (one) => {
+    latest.map(async (one, at) => {
+      if (at >= MAX_FAILING) return one;
       const link = await linkTo(workspace, one.subject.channel, one.episode.shown?.ts);
       return { ...one, link };
     }),

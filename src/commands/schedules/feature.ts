@@ -164,7 +164,7 @@ export function redrawPosted(
   return FEATURES[schedule.kind].redraw?.(message, schedule, change, clock.now());
 }
 
-interface ListOptions extends Pick<ScheduleListing, 'removed' | 'isShared'> {
+interface ListOptions extends Pick<ScheduleListing, 'removed' | 'isShared' | 'isWhole'> {
   /** All if left out. */
   isMeant?: ((schedule: Schedule) => boolean) | undefined;
 }
@@ -187,7 +187,7 @@ export async function listSchedules(
   kind: ScheduleKind,
   { caller, workspace }: CommandContext,
   scope: ListScope,
-  { removed, isShared, isMeant = () => true }: ListOptions = {},
+  { removed, isShared, isWhole, isMeant = () => true }: ListOptions = {},
 ): Promise<Message> {
   // A list that a channel reads names nothing of anybody's direct messages elsewhere.
   const reader = isShared === true && !isDirect(caller.channel) ? undefined : caller.user;
@@ -198,7 +198,7 @@ export async function listSchedules(
   const { role } = SCHEDULE_FACES[kind];
   const canChange = isShared === true || (await workspace.roles.holds(caller.user, role));
   const known = { scope, elsewhere, unreadable, word: workspace.word, canChange };
-  const listing = { ...known, removed, ...defined({ isShared }) };
+  const listing = { ...known, removed, ...defined({ isShared, isWhole }) };
   return FEATURES[kind].list(workspace, listed, listing);
 }
 

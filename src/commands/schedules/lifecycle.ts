@@ -99,7 +99,7 @@ export function scheduleCommands(kind: ScheduleKind, snoozing?: Operation) {
     args: z.object({ scope: z.string().toLowerCase().pipe(z.enum(LIST_SCOPES)).default('here') }),
     run: async ({ scope }, context) => ({
       kind: 'private',
-      message: await listSchedules(kind, context, scope),
+      message: await listSchedules(kind, context, scope, { isWhole: true }),
     }),
     actions: [shareAction(kind)],
   });

@@ -49,28 +49,38 @@ export function listBlocks(lines: readonly string[]): KnownBlock[] {
   return packed(lines).map((text) => section(text));
 }
 
-/** A long answer in as many messages as Slack takes: nothing of it is left out. */
+/** A long answer in as many messages as Slack takes: nothing of it is left out, and buttons stay below their text. */
 export function splitAnswer(message: Message): Message[] {
   const { text, blocks } = message;
+  const units: KnownBlock[][] = [];
+  for (const block of blocks) {
+    const above = block.type === 'actions' ? units.at(-1) : undefined;
+    if (above === undefined) units.push([block]);
+    else above.push(block);
+  }
   const parts: KnownBlock[][] = [];
   let left = 0;
-  for (const block of blocks) {
-    const length = isTable(block) ? MAX_TABLE_TEXT : JSON.stringify(block).length;
+  for (const unit of units) {
+    const length = lengthOf(unit);
     const part = parts.at(-1);
-    const isFull = length > left || part?.length === LIMITS.blocksInMessage;
-    if (part === undefined || isFull || (isTable(block) && part.some(isTable))) {
-      parts.push([block]);
-      left = MAX_BLOCKS_TEXT - length;
-    } else {
-      part.push(block);
+    const hasRoom = length <= left && (part?.length ?? 0) + unit.length <= LIMITS.blocksInMessage;
+    if (part !== undefined && hasRoom && !(unit.some(isTable) && part.some(isTable))) {
+      part.push(...unit);
       left -= length;
+    } else {
+      parts.push([...unit]);
+      left = MAX_BLOCKS_TEXT - length;
     }
   }
   if (parts.length <= 1) return [message];
-  return parts.map((part, at) => ({
-    text: at === 0 ? text : `${text}, part ${at + 1}`,
-    blocks: part,
-  }));
+  return parts.map((part, at) => ({ text: at === 0 ? text : `${text}, part ${at + 1}`, blocks: part }));
+}
+
+function lengthOf(unit: readonly KnownBlock[]): number {
+  return unit.reduce(
+    (sum, block) => sum + (isTable(block) ? MAX_TABLE_TEXT : JSON.stringify(block).length),
+    0,
+  );
 }
 
 /** A message holds one. */

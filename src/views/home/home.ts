@@ -1,7 +1,7 @@
 import type { HomeView } from '@slack/types';
 import { isDirect } from '../../core/direct.ts';
 import type { KnownBlock } from '../../core/message.ts';
-import { bold, code, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
+import { bold, code, dateTime, firstOf, truncate } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Episode, Subject } from '../../records/episodes.ts';
 import type { Schedule } from '../../records/schedules.ts';
@@ -12,7 +12,7 @@ import { healthOf } from '../accounts/accounts.ts';
 import type { Charts, DeploymentsData } from '../activity/chart.ts';
 import { statsBlocks } from '../activity/stats.ts';
 import { LIMITS } from '../blocks/limits.ts';
-import { skippedBlocks } from '../blocks/lists.ts';
+import { listBlocks, skippedBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, safeUrl, section } from '../blocks/message.ts';
 import { describeEpisode } from '../episodes/episode.ts';
 import { SCHEDULE_FACES, type ScheduleFace, scheduleButtons, whyPaused } from '../schedules/schedule.ts';
@@ -113,26 +113,39 @@ function firstSteps(data: HomeData): KnownBlock[] {
 
 function overview(data: HomeData): KnownBlock[] {
   const isAdmin = data.roles.includes('admin');
+  const left = data.accounts.length - MAX_ACCOUNTS;
   return [
-    ...titled('Failing now', data.failing.map(failingLine)),
+    ...failingBlocks(data.failing),
     ...buttons(
       button('Run test access', 'test:open', { style: 'primary' }),
       isAdmin && button('Connect an account', 'connect:open', { value: {} }),
     ),
     header('Test runs'),
-    section(linesWithin(data.runs.map(runLine), LIMITS.sectionText) || 'No test runs yet.'),
+    ...listBlocks(data.runs.length === 0 ? ['No test runs yet.'] : data.runs.map(runLine)),
     header('Schedules'),
     ...scheduleBlocks(data),
     ...figuresOf(data),
     header('Accounts'),
     ...data.accounts.slice(0, MAX_ACCOUNTS).map((account) => accountBlock(account, data)),
-    ...moreOf(data.accounts.length - MAX_ACCOUNTS, `${data.word} accounts`),
+    ...(left > 0 ? [context(`and ${left} more: ${code(`${data.word} accounts`)}`)] : []),
   ];
 }
 
-/** Nothing where there are no lines. */
-function titled(title: string, lines: readonly string[]): KnownBlock[] {
-  return lines.length === 0 ? [] : [header(title), section(linesWithin(lines, LIMITS.sectionText))];
+function failingBlocks(failing: readonly HomeFailure[]): KnownBlock[] {
+  if (failing.length === 0) return [];
+  const rest = failing.slice(MAX_FAILING);
+  const channels = [...new Set(rest.map(({ subject: { channel } }) => placeWords(channel)))];
+  return [
+    header('Failing now'),
+    ...listBlocks(failing.slice(0, MAX_FAILING).map(failingLine)),
+    ...(rest.length === 0
+      ? []
+      : [context(`and ${rest.length} more, in ${firstOf(channels, 50, 'channels')}`)]),
+  ];
+}
+
+function placeWords(channel: string): string {
+  return isDirect(channel) ? 'direct messages' : `<#${channel}>`;
 }
 
 function failingLine({ subject, episode, link }: HomeFailure): string {
@@ -189,7 +202,7 @@ function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {
     ];
   return [
     ...schedules.slice(0, MAX_SCHEDULES).flatMap((schedule) => scheduleBlocksOf(schedule, roles)),
-    ...moreOf(schedules.length - MAX_SCHEDULES, `${word} digest list`),
+    ...moreSchedules(schedules.slice(MAX_SCHEDULES), word),
   ];
 }
 
@@ -210,8 +223,13 @@ function scheduleBlocksOf({ schedule, next }: HomeSchedule, roles: readonly stri
   return [section(text.join('\n')), ...row];
 }
 
-function moreOf(left: number, command: string): KnownBlock[] {
-  return left > 0 ? [context(`and ${left} more: ${code(command)}`)] : [];
+function moreSchedules(left: readonly HomeSchedule[], word: string): KnownBlock[] {
+  if (left.length === 0) return [];
+  const kinds = [...new Set(left.map(({ schedule }) => schedule.kind))];
+  const lists = kinds
+    .map((kind) => SCHEDULE_FACES[kind])
+    .map(({ commands: { list }, role }) => (role === 'operator' ? `${list} all` : list));
+  return [context(`and ${left.length} more: ${lists.map((list) => code(`${word} ${list}`)).join(', ')}`)];
 }
 
 function permissionWords({ roles, word }: HomeData): string {

@@ -4,6 +4,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { capitalised, code, count, dateTime, linesWithin, truncate, unmarked } from '../../core/mrkdwn.ts';
 import type { LastResult, Paused, Schedule, ScheduleKind, ScheduleState } from '../../records/schedules.ts';
 import { LIMITS } from '../blocks/limits.ts';
+import { inPages } from '../blocks/lists.ts';
 import { button, buttons, context, headed, say, section } from '../blocks/message.ts';
 import { describeSchedule } from './words.ts';
 
@@ -279,6 +280,8 @@ export interface ScheduleListing {
   removed?: Message | undefined;
   /** True where the channel sees it; else it can be shared. */
   isShared?: boolean;
+  /** True for an answer that may have several messages; else the list ends where one is full. */
+  isWhole?: boolean;
   /** False for a person who may read the list and change nothing. */
   canChange?: boolean;
 }
@@ -298,7 +301,16 @@ const MAX_ROWS = 12_000;
 export function scheduleList(
   face: ScheduleFace,
   listed: readonly ListedSchedule[],
-  { scope, elsewhere, unreadable = 0, word, removed, isShared = false, canChange = true }: ScheduleListing,
+  {
+    scope,
+    elsewhere,
+    unreadable = 0,
+    word,
+    removed,
+    isShared = false,
+    isWhole = false,
+    canChange = true,
+  }: ScheduleListing,
 ): Message {
   const add = code(`${word} ${face.commands.add}`);
   const share =
@@ -315,23 +327,25 @@ export function scheduleList(
     return say(none, ...(bad ? [context(bad)] : []), ...undo);
   }
   const title = `${count(listed.length, face.noun, face.plural)} of this ${scope === 'all' ? 'workspace' : 'channel'}`;
-  const rows = listed
-    .slice(0, MOST)
-    .map(({ lines, ...one }): KnownBlock[] => [
-      section(truncate(lines.join('\n'), LIMITS.sectionText)),
-      ...(canChange ? scheduleButtons({ face, ...one }, scope) : []),
-    ]);
-  let length = 0;
-  const shown = rows.filter((row) => {
-    length += JSON.stringify(row).length;
-    return length <= MAX_ROWS;
-  });
-  const left = listed.length - shown.length;
-  const more = left > 0 && `${left} more are listed in their own channels.`;
+  const rows = listed.map(({ lines, ...one }): KnownBlock[] => [
+    section(truncate(lines.join('\n'), LIMITS.sectionText)),
+    ...(canChange ? scheduleButtons({ face, ...one }, scope) : []),
+  ]);
+  const page = isWhole ? rows : firstPage(rows);
+  const left = rows.length - page.length;
+  const more = left > 0 && `and ${left} more: ${code(`${word} ${face.commands.list} ${scope}`)}`;
   const next = `${canChange ? `${add} adds one.` : ''}${others}`.trim();
-  const notes = [more, bad, next].filter((note) => typeof note === 'string' && note !== '');
-  const noted = notes.length === 0 ? [] : [context(...notes)];
-  return headed(title, ...shown.flat(), ...noted, ...undo, ...buttons(share));
+  return headed(title, ...page.flat(), ...notesOf([more, bad, next]), ...undo, ...buttons(share));
+}
+
+function notesOf(notes: ReadonlyArray<string | false>): KnownBlock[] {
+  const texts = notes.filter((note) => note !== false && note !== '');
+  return texts.length === 0 ? [] : [context(...texts)];
+}
+
+function firstPage(rows: readonly KnownBlock[][]): KnownBlock[][] {
+  const [page = []] = inPages(rows, { most: MOST, room: MAX_ROWS }, (row) => JSON.stringify(row).length);
+  return page;
 }
 
 /** "Paused by <@U1> today at 09:00." or "Paused today at 09:00: the channel is archived." */

@@ -165,5 +165,18 @@ describe('guard', () => {
     expect(await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin')).toContain(
       'This channel has 50 schedules, and 50 is the most.',
     );
+    // All are listed, in several messages; one that the channel reads ends where it is full.
+    await world.as('admin').command(CHANNEL, '/deckhand guard list');
+    const listed = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin));
+    const ids = Array.from({ length: 49 }, (_, at) => `\`g${at + 1}\``);
+    await world.slack.until(() => ids.every((id) => listed().includes(id)), { what: 'all guards' });
+    const end = () =>
+      world.slack
+        .ephemerals(TEAM, PEOPLE.admin)
+        .find(({ blocks }) => JSON.stringify(blocks).includes('guard:share'));
+    await world.slack.until(() => end() !== undefined, { what: 'the button' });
+    await ann().click({ channel: CHANNEL, ts: end()?.ts ?? '' }, { actionId: 'guard:share' });
+    await world.slack.until(() => last()?.text.includes('guards of this channel'));
+    expect(JSON.stringify(last()?.blocks)).toMatch(/and \d+ more: `\/deckhand guard list here`/);
   });
 });

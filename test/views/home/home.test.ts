@@ -40,6 +40,28 @@ describe('App Home', () => {
     expect(shown({ accounts: [], roles: ['admin'] })).toContain('connect:open');
   });
 
+  it('names the list that has the schedules, and the channels that have the failures, which do not fit', () => {
+    const { episodes } = withOutcomes(
+      { subject: FAILING, counted: [], episodes: [] },
+      [{ kind: 'failure', id: 'f1', at: base.now, lines: [] }],
+      base.now,
+    );
+    const [episode] = episodes;
+    if (episode === undefined) throw new Error('nothing fails');
+    const failing = Array.from({ length: 14 }, (_, at) => {
+      const name = `${'A long name '.repeat(20)}${at}`;
+      return { subject: { ...FAILING, channel: `C${at}`, name }, episode };
+    });
+    const schedules = Array.from({ length: 30 }, (_, at) => ({
+      schedule: at < 20 ? DIGEST : WATCH,
+      next: undefined,
+    }));
+    const said = shown({ failing, schedules });
+    expect(said).toContain('and 4 more, in <#C10>, <#C11>, <#C12>, <#C13>');
+    expect(said.match(/:rotating_light:/g)).toHaveLength(10);
+    expect(said).toContain('and 15 more: `/deckhand digest list all`, `/deckhand watch list all`');
+  });
+
   it('begins with what fails now, where, and who is on it, then runs, schedules and accounts', () => {
     const { episodes } = withOutcomes(
       { subject: FAILING, counted: [], episodes: [] },
