@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { projectId } from '../../core/project-ref.ts';
 import type { Reply } from '../../core/reply.ts';
 import { daysLater } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/account-keys.ts';
@@ -55,7 +56,7 @@ const DIGEST_FEATURE = {
 } as const satisfies TimedFeature;
 
 function coverageOf({ cadence, zone, range, skipQuiet, account, project }: DigestChoices) {
-  return { cadence, zone, range, skipQuiet, account, project: project?.permalink };
+  return { cadence, zone, range, skipQuiet, account, project: project && projectId(project) };
 }
 
 export const digestCommands: readonly Command[] = [

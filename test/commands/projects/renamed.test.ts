@@ -74,6 +74,26 @@ describe('after a project got another permalink and name', () => {
     expect(await ask(world, '/deckhand digest list', 'admin')).toContain('Web shop');
   });
 
+  test('the same digest is refused for it, and set up for a project that took its permalink', async ({
+    world,
+  }) => {
+    const add = '/deckhand digest add daily 09:00 UTC --project';
+    await world.as('admin').command(CHANNEL, `${add} storefront`);
+    await world.slack.until(() => channelTexts(world).some((text) => text.includes('digest')));
+    rename(world);
+    Object.assign(world.service.world.state.accounts.get(ACCOUNT)?.projects[1] ?? {}, {
+      permalink: 'storefront',
+      name: 'Another',
+    });
+    // The list of projects is read anew.
+    await ask(world, '/deckhand projects');
+    await world.as('admin').command(CHANNEL, `${add} storefront`);
+    await world.slack.until(() => channelTexts(world).some((text) => text.includes('digest of *Another*')), {
+      timeoutMs: 5_000,
+    });
+    expect(await ask(world, `${add} web-shop`, 'admin')).toContain('has it already');
+  });
+
   test.for([
     ['activity', '/deckhand activity'],
     ['a test', '/deckhand test'],
