@@ -117,7 +117,8 @@ export function createListeners(parts: Dependencies) {
   app.options(ANY, async ({ body, ack }) => {
     const menu = OptionsBody.parse(body);
     const { workspace, caller } = readInteraction(menu);
-    await ack(await runOptions(await workspaces.admit(workspace), registry, caller, menu));
+    const context = createContext(await workspaces.admit(workspace), caller);
+    await ack(await runOptions({ ...context, registry }, menu));
   });
   app.event(ANY, async ({ body }) => {
     const known = beginLiveEvent(parts, body) ? undefined : readEvent(body, events);
@@ -211,7 +212,7 @@ async function run(
   // A form keeps its own outcome, so that it is not carried out again when only its answer fails.
   const isStored = attempt !== undefined && request.kind !== 'form' ? true : undefined;
   const caller: Caller = { ...callerOf(request, handles), isStored };
-  const context = { registry, workspace, caller };
+  const context = { ...createContext(workspace, caller), registry };
   switch (request.kind) {
     case 'command':
       return runText(context, request);

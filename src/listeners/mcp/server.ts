@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { z } from 'zod';
+import type { CommandContext } from '../../commands/command.ts';
 import { TOOLS, type Tool, type ToolResult } from '../../commands/mcp/tools.ts';
 import { AccountNeeded } from '../../core/errors.ts';
 import { code, sanitize } from '../../core/mrkdwn.ts';
@@ -120,6 +121,7 @@ async function runTool(
   const caller: Caller = { user, team, channel, requestId: parts.requestId };
   if (tool.isChange === true && !(await workspace.once(['tool', caller.requestId], SEEN_MS)))
     return { refusal: 'This request was carried out already.' };
+  const context = createContext(workspace, caller);
   return carryOut<ToolAnswer>({
     kind: 'tool',
     workspace,
@@ -128,8 +130,8 @@ async function runTool(
     what: tool.name,
     role: tool.role,
     isChange: tool.isChange === true,
-    run: (): Promise<ToolResult> => tool.run(inputs, createContext(workspace, caller)),
-    explain: async (error) => ({ refusal: sentenceOf(error, workspace, caller, tool) }),
+    run: (): Promise<ToolResult> => tool.run(inputs, context),
+    explain: async (error) => ({ refusal: sentenceOf(error, context, tool) }),
   });
 }
 
@@ -153,7 +155,7 @@ async function enterNamed(
 
 const MAX_NAMED = 20;
 
-function sentenceOf(error: unknown, workspace: Workspace, caller: Caller, tool: Tool): string {
+function sentenceOf(error: unknown, { workspace, explain }: CommandContext, tool: Tool): string {
   if (error instanceof ProjectNeeded) {
     const names = error.projects.slice(0, MAX_NAMED).map(({ permalink }) => code(permalink));
     return `Which project is meant? The account has ${names.join(', ') || 'none'}.`;
@@ -161,5 +163,5 @@ function sentenceOf(error: unknown, workspace: Workspace, caller: Caller, tool: 
   if (error instanceof ServerNeeded) return error.message;
   if (error instanceof AccountNeeded)
     return `No account is connected yet. An admin connects one with ${code(`${workspace.word} connect`)}.`;
-  return failureWords(createContext(workspace, caller).explain(error, { command: tool.command }));
+  return failureWords(explain(error, { command: tool.command }));
 }

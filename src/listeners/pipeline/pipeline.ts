@@ -1,6 +1,5 @@
 import type { CommandContext } from '../../commands/command.ts';
 import { Refusal, refusalOf } from '../../commands/permission.ts';
-import { readAccountName } from '../../commands/targets/account.ts';
 import { AccountNeeded, ServiceError, UserError } from '../../core/errors.ts';
 import type { Audited, Caller, Change } from '../../core/reply.ts';
 import type { Role } from '../../core/roles.ts';
@@ -58,21 +57,14 @@ type Next<Result> = () => Promise<Ended<Result>>;
 /** Carries out one part of the work around everything that comes after it. */
 type Stage = <R extends Audited>(request: Request<R>, next: Next<R>) => Promise<Ended<R>>;
 
-type Words = Pick<CommandContext, 'account' | 'text' | 'project' | 'server'>;
-
-/** The context that a handler is given; `words` are what the person typed or chose. */
-export function createContext(
-  workspace: Workspace,
-  caller: Caller,
-  words: Partial<Words> = {},
-): CommandContext {
+/** The context of a request, made once where it comes in. */
+export function createContext(workspace: Workspace, caller: Caller): CommandContext {
   const { user, channel } = caller;
   return {
     workspace,
     caller,
     text: '',
-    ...words,
-    account: words.account === undefined ? undefined : readAccountName(workspace, words.account),
+    account: undefined,
     explain(error, { newAccount, ...fields } = {}) {
       return workspace.report(error, { user: user || undefined, channel, ...fields }, newAccount);
     },

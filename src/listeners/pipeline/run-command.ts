@@ -1,3 +1,4 @@
+import type { CommandContext } from '../../commands/command.ts';
 import {
   cleanCommandText,
   isDurable,
@@ -11,6 +12,7 @@ import {
 import { likelyCommands } from '../../commands/likely-commands.ts';
 import { namePastedAddresses } from '../../commands/pasted-addresses.ts';
 import { runnable } from '../../commands/permission.ts';
+import { readAccountName } from '../../commands/targets/account.ts';
 import { withTimeout } from '../../core/clock.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
@@ -26,7 +28,7 @@ import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Registry } from '../registry.ts';
-import { carryOut, createContext } from './pipeline.ts';
+import { carryOut } from './pipeline.ts';
 import {
   askInChannel,
   isMention,
@@ -48,11 +50,9 @@ interface Typed {
   isAside?: true | undefined;
 }
 
-/** Where a request is carried out, and for whom. */
-export interface RequestContext {
+/** The context of a request, with what can be asked for. */
+export interface RequestContext extends CommandContext {
   registry: Registry;
-  workspace: Workspace;
-  caller: Caller;
 }
 
 /** Runs what was typed, and says what comes of it. */
@@ -91,11 +91,8 @@ function orHelp(line: string): string {
   return HELP_FLAG.test(line) ? `help ${line.replace(HELP_FLAG, '')}`.trim() : line;
 }
 
-function runMatched(
-  { registry, workspace, caller }: RequestContext,
-  matched: Matched | undefined,
-  typed: Typed,
-): Promise<Reply> {
+function runMatched(context: RequestContext, matched: Matched | undefined, typed: Typed): Promise<Reply> {
+  const { registry, workspace } = context;
   if (matched === undefined) throw unknownCommand(registry.commands, typed.text);
   const text = namePastedAddresses(typed.text, matched.command, workspace.config.SERVICE_BASE_URL);
   const isPasted = text !== typed.text;
@@ -103,7 +100,8 @@ function runMatched(
   const { account } = rest.flags;
   const args = parseArguments(command, rest);
   if (account === true) throw new UserError('`--account` needs a name.', 'accounts');
-  return command.run(args, createContext(workspace, caller, { account, ...typed, text }));
+  const named = account === undefined ? undefined : readAccountName(workspace, account);
+  return command.run(args, { ...context, ...typed, text, account: named });
 }
 
 /** The account or project that was typed, where it looks like a name: anything else may be a secret. */
@@ -130,20 +128,19 @@ export async function follow(context: RequestContext, reply: Reply, text?: strin
   }
   if (reply.kind === 'modal' && caller.triggerId === undefined && text !== undefined)
     return respondPrivately(workspace, caller, openFormMessage(workspace.word, text, caller.answerTs));
-  if (reply.kind !== 'several') return say(createContext(workspace, caller), reply);
+  if (reply.kind !== 'several') return say(context, reply);
   for (const part of reply.replies) await follow(context, part, text);
 }
 
 /** What is missing is asked for, where a button or menu can give it. */
 async function answerOrAsk(
-  requestContext: RequestContext,
+  context: RequestContext,
   error: unknown,
   { text, isAnswer }: Typed,
   command: string,
 ): Promise<Reply> {
-  const { workspace, caller, registry } = requestContext;
-  const context = createContext(workspace, caller);
-  const question = await questionOf(requestContext, error, text);
+  const { workspace, caller, registry } = context;
+  const question = await questionOf(context, error, text);
   const matched = routeCommand(registry.commands, text);
   const retry = { text, isDurable: matched !== undefined && isDurable(matched) };
   const put = matched?.command.isPosted === true ? askInChannel : respondPrivately;

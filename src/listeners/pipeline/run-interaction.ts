@@ -12,8 +12,7 @@ import { noticeOf, resendable } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { SlackHandles, StoredRequest } from '../inbox.ts';
 import type { OptionsBody } from '../payloads/schemas.ts';
-import type { Registry } from '../registry.ts';
-import { type Claim, carryOut, createContext, type Request } from './pipeline.ts';
+import { type Claim, carryOut, type Request } from './pipeline.ts';
 import { answeredIn, replaceMessage, respondFailure, respondWorking } from './respond.ts';
 import { follow, type RequestContext } from './run-command.ts';
 import { withAnswer } from './submission-view.ts';
@@ -52,7 +51,7 @@ export function actionRequest(interaction: Interaction<'action'>): Request<Reply
     respond: (reply) => followClick(interaction, reply),
     async explain(error) {
       const fields = { action: action?.actionId ?? 'unknown' };
-      await respondFailure(createContext(workspace, caller), error, fields);
+      await respondFailure(interaction, error, fields);
       return { kind: 'nothing' };
     },
   };
@@ -79,10 +78,11 @@ function changeName({ name }: Command, actionId: string): string {
   return verb === '' ? name : `${name} ${verb}`;
 }
 
-function actionContext({ workspace, caller, request, handles }: Interaction<'action'>): ActionContext {
+function actionContext(interaction: Interaction<'action'>): ActionContext {
+  const { workspace, caller, request, handles } = interaction;
   const { state, message } = handles;
   return {
-    ...createContext(workspace, caller),
+    ...interaction,
     blockId: request.blockId ?? '',
     state,
     message,
@@ -135,7 +135,6 @@ export function shortcutRequest(interaction: Interaction<'shortcut'>): Request<R
   const { registry, workspace, caller, request } = interaction;
   const found = registry.shortcut(request.callbackId);
   const shortcut = found?.shortcut;
-  const context = createContext(workspace, caller);
   return {
     kind: 'shortcut',
     workspace,
@@ -148,12 +147,12 @@ export function shortcutRequest(interaction: Interaction<'shortcut'>): Request<R
       caller.channel === undefined ? undefined : respondWorking(workspace, caller, found?.command.name),
     async run() {
       if (shortcut === undefined) throw outdated('shortcut');
-      return shortcut.run({ ...context, said: request.said });
+      return shortcut.run({ ...interaction, said: request.said });
     },
     respond: (reply) => follow(interaction, reply),
     async explain(error) {
       const fields = { action: shortcut?.callbackId ?? 'unknown' };
-      if (!(await showInModal(interaction, error, fields))) await respondFailure(context, error, fields);
+      if (!(await showInModal(interaction, error, fields))) await respondFailure(interaction, error, fields);
       return { kind: 'nothing' };
     },
   };
@@ -161,13 +160,13 @@ export function shortcutRequest(interaction: Interaction<'shortcut'>): Request<R
 
 /** A shortcut without a channel is answered in a modal, in front of the person; false where none can be opened. */
 async function showInModal(
-  { workspace, caller }: RequestContext,
+  { workspace, caller, explain }: RequestContext,
   error: unknown,
   fields: object,
 ): Promise<boolean> {
   const { channel, triggerId } = caller;
   if (channel !== undefined || triggerId === undefined || isSlackFailure(error, 'expired')) return false;
-  const message = failureMessage(createContext(workspace, caller).explain(error, { ...fields }));
+  const message = failureMessage(explain(error, { ...fields }));
   const opened = workspace.slack.openModal(triggerId, noticeOf('Deckhand', message));
   return (await undefinedOnSlackError(opened)) !== undefined;
 }
@@ -180,16 +179,14 @@ const TIMEOUT_MS = 2_500;
  * failure is in the log too. A person without the permission is offered none.
  */
 export async function runOptions(
-  workspace: Workspace,
-  registry: Registry,
-  caller: Caller,
+  context: RequestContext,
   { action_id: actionId, block_id: blockId, value, view }: OptionsBody,
 ): Promise<{ options: ReturnType<typeof optionsOf> }> {
+  const { registry, workspace, caller } = context;
   const found = registry.optionSource(actionId);
   if (found === undefined) return { options: [] };
   const { source, command } = found;
   const fallback = (): Choice[] => source.fallback?.(value) ?? [];
-  const context = createContext(workspace, caller);
   const { choices } = await carryOut<Audited & { choices: Choice[] }>({
     kind: 'options',
     workspace,

@@ -46,18 +46,18 @@ export function createSteps(steps: Readonly<Record<string, WorkflowStep>>) {
 /** @throws what the job tries again */
 async function runStep(workspace: Workspace, step: WorkflowStep | undefined, data: RunStep): Promise<void> {
   const { name, execution } = data;
-  const caller = callerOf(data);
+  const context = createContext(workspace, callerOf(data));
   const inputs: unknown = step?.inputs.parse(data.inputs);
   await carryOut<Audited & { ending?: Ending | undefined }>({
     kind: 'step',
     workspace,
-    caller,
+    caller: context.caller,
     command: step?.command,
     what: step && name,
     actsIn: step?.actsIn?.(inputs),
     async run() {
       if (step === undefined) throw new UserError('This version of Deckhand has no such step.');
-      return { ending: await step.run(inputs, createContext(workspace, caller)) };
+      return { ending: await step.run(inputs, context) };
     },
     async respond({ ending }) {
       if (ending !== undefined) await endSteps(workspace, [execution], ending);

@@ -20,7 +20,7 @@ import {
   storedCaller,
 } from '../inbox.ts';
 import type { Registry } from '../registry.ts';
-import { carryOut, createContext, invalidIn } from './pipeline.ts';
+import { carryOut, invalidIn } from './pipeline.ts';
 import {
   answeredIn,
   explainNotStored,
@@ -156,7 +156,6 @@ function refuseToRepeat({ view }: ViewState): Submitted {
 function carryOutForm(sent: Sent): Promise<Submitted> {
   const { workspace, caller, state, entry } = sent;
   const submission = entry?.submission;
-  const context = createContext(workspace, caller);
   return carryOut<Submitted>({
     kind: 'form',
     workspace,
@@ -168,24 +167,25 @@ function carryOutForm(sent: Sent): Promise<Submitted> {
     isChange: true,
     async run() {
       if (submission === undefined) throw outdated('form');
-      return submission.submit(state, context).catch((error: unknown) => drawFaults(sent, error));
+      return submission.submit(state, sent).catch((error: unknown) => drawFaults(sent, error));
     },
     async explain(error) {
       const invalid = invalidIn(error);
       if (invalid !== undefined) return invalidFields(invalid);
-      const explained = context.explain(error, { view: viewName(sent) });
+      const explained = sent.explain(error, { view: viewName(sent) });
       return { kind: 'errors', errors: {}, base: failureWords(explained), lacks: explained.lacks };
     },
   });
 }
 
 /** @throws errors that are not about the form's fields */
-async function drawFaults({ workspace, caller, state, entry }: Sent, error: unknown): Promise<Submitted> {
+async function drawFaults(sent: Sent, error: unknown): Promise<Submitted> {
   if (!(error instanceof FormFault)) throw error;
+  const { state, entry } = sent;
   const { errors, base } = error;
   const { draw } = entry?.submission ?? {};
   if (draw !== undefined && isAnyHidden(errors, state.view))
-    return { kind: 'view', view: await draw(state, createContext(workspace, caller)) };
+    return { kind: 'view', view: await draw(state, sent) };
   return { kind: 'errors', errors, ...defined({ base }) };
 }
 
@@ -221,7 +221,7 @@ async function finishForm(sent: Sent, submitted: Submitted, isShown: boolean): P
       await follow(sent, await submitted.after());
     else if (!isShown) await respondPrivately(workspace, caller, lateMessage(state, submitted));
   } catch (error) {
-    await respondFailure(createContext(workspace, caller), error, { view: viewName(sent) });
+    await respondFailure(sent, error, { view: viewName(sent) });
   }
 }
 
