@@ -17,7 +17,7 @@ import { zoneOf } from '../../workspace/slack-people.ts';
 import { readActivityWords } from '../activity/activity.ts';
 import { type Command, type CommandContext, channelOf, defineCommand, fromButton } from '../command.ts';
 import { readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
-import { resolveSchedule } from '../schedules/feature.ts';
+import { resolveSchedule } from '../schedules/changes.ts';
 import { type Operation, ScheduleButton } from '../schedules/lifecycle.ts';
 import {
   type Filled,

@@ -5,8 +5,9 @@ import { ACTIVE, type InvoiceNotices, type Schedule } from '../../records/schedu
 import { addNotices, INVOICES, knownFrom, prepareNotices } from '../../scheduler/invoices/notices.ts';
 import { resumeSchedule } from '../../scheduler/schedules/start.ts';
 import { type CommandContext, channelOf, defineCommand } from '../command.ts';
-import { announce, announceNew, changeCard, listSchedules, recordChange } from '../schedules/feature.ts';
+import { announce, announceNew, changeCard, recordChange } from '../schedules/changes.ts';
 import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
+import { listSchedules } from '../schedules/lists.ts';
 import { accountOf } from '../targets/account.ts';
 
 const { pause, resume, remove } = scheduleCommands('invoices');

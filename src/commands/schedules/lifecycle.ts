@@ -41,12 +41,12 @@ import {
   changeCard,
   describe,
   expectAllowedThere,
-  listSchedules,
   recordChange,
   redrawPosted,
   removalCard,
   resolveSchedule,
-} from './feature.ts';
+} from './changes.ts';
+import { listSchedules } from './lists.ts';
 
 /** A change that words and buttons make to a schedule. */
 export interface Operation {

@@ -45,7 +45,7 @@ import {
   recordChange,
   resolveSchedule,
   showEdited,
-} from './feature.ts';
+} from './changes.ts';
 import { editCommand, type Operation, removedSince, scheduleCommands } from './lifecycle.ts';
 
 /** What the forms have; account and project as they were named. The last two are of digests alone. */

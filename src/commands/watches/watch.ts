@@ -30,7 +30,7 @@ import {
   recordChange,
   resolveSchedule,
   showEdited,
-} from '../schedules/feature.ts';
+} from '../schedules/changes.ts';
 import { editCommand, removedSince, scheduleCommands } from '../schedules/lifecycle.ts';
 import { accountOf } from '../targets/account.ts';
 import { chosenProject, presentInForm, projectOf } from '../targets/project.ts';

@@ -1,205 +1,39 @@
 import { isDeepStrictEqual } from 'node:util';
 import { closest, distance } from 'fastest-levenshtein';
-import { withTimeout } from '../../core/clock.ts';
-import { isDirect, mayRead } from '../../core/direct.ts';
 import { UserError } from '../../core/errors.ts';
-import { defined } from '../../core/json.ts';
 import type { Message } from '../../core/message.ts';
 import { code, dateTime, unmarked } from '../../core/mrkdwn.ts';
 import { isNamed } from '../../core/names.ts';
-import type { ProjectRef } from '../../core/project-ref.ts';
 import type { Reply } from '../../core/reply.ts';
 import {
   isAsleep,
-  isPersonal,
   nextOf,
   type Schedule,
   type ScheduleKind,
   type ScheduleOf,
   type ScheduleState,
-  type TimedSchedule,
-  type Watch,
 } from '../../records/schedules.ts';
 import { deliver } from '../../scheduler/deliver.ts';
-import { INVOICES } from '../../scheduler/invoices/notices.ts';
 import { pauseSchedule, removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
-import { readPolling } from '../../scheduler/schedules/polling.ts';
-import { ACTIVITY } from '../../scheduler/watches/feed.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
-import { notifyStateMessage } from '../../views/invoices/invoices.ts';
 import {
   type ListScope,
   type OpenedFrom,
   removedCard,
   SCHEDULE_FACES,
   type ScheduleChange,
-  type ScheduleListing,
   type ShownSchedule,
   scheduleCard,
-  scheduleList,
 } from '../../views/schedules/schedule.ts';
-import { timedLines } from '../../views/schedules/timed.ts';
 import { nameSchedule, scheduleWords } from '../../views/schedules/words.ts';
-import { watchLines } from '../../views/watches/watch.ts';
-import { findCurrentProject } from '../../workspace/projects.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
 import { type CommandContext, FormFault } from '../command.ts';
 import { refusalOf } from '../permission.ts';
-
-/** What people read of a kind of schedule. */
-interface ScheduleFeature<S extends Schedule = Schedule> {
-  /** More to say of a change; mrkdwn. */
-  note?(schedule: S, done: ScheduleChange['done'], now: number): string | undefined;
-  list(workspace: Workspace, schedules: readonly S[], listing: ScheduleListing): Promise<Message>;
-  /** The message that it posted, after one of its buttons was used; undefined if the message is a card. */
-  redraw?(message: Message, schedule: S, change: ScheduleChange, now: number): Message | undefined;
-}
-
-const ROWS: { [K in ScheduleKind]: ScheduleFeature<ScheduleOf<K>> } = {
-  digest: {
-    note(digest, done, now) {
-      const { snoozedUntil } = digest;
-      if (done === 'snoozed')
-        return snoozedUntil === undefined ? undefined : `It is back after ${dateTime(snoozedUntil)}.`;
-      if (done === 'removed' || done === 'paused' || done === 'restored') return undefined;
-      const next = nextOf({ ...digest, snoozedUntil: 0 }, now);
-      return next === undefined ? undefined : `The next one is ${dateTime(next)}.`;
-    },
-    list: (workspace, digests, listing) => listTimed(workspace, 'digest', digests, listing),
-    redraw: (message, digest, { done, user }, now) =>
-      withFooterChange(
-        message,
-        { digest, next: nextOf(digest, now) },
-        { said: `${done} by <@${user}>`, isAsleep: isAsleep(digest) },
-      ),
-  },
-  guard: {
-    note(guard, done, now) {
-      const next = done === 'removed' ? undefined : nextOf(guard, now);
-      return next === undefined
-        ? undefined
-        : `It is silent while all is reachable. The next run is ${dateTime(next)}.`;
-    },
-    list: (workspace, guards, listing) => listTimed(workspace, 'guard', guards, listing),
-  },
-  watch: {
-    list: listWatches,
-  },
-  invoices: {
-    async list({ store }, all, { word }) {
-      const readPace = await readPolling(store, INVOICES);
-      const listed = all.map((notices) => ({ notices, polling: readPace(notices.account) }));
-      return notifyStateMessage(listed, word);
-    },
-  },
-};
-
-const FEATURES: Readonly<Record<ScheduleKind, ScheduleFeature>> = ROWS;
-
-async function listWatches(
-  workspace: Workspace,
-  watches: readonly Watch[],
-  listing: ScheduleListing,
-): Promise<Message> {
-  const readPace = await readPolling(workspace.store, ACTIVITY);
-  const lines = (await workspace.feeds.list('watch')).flatMap(({ kept }) => kept.lines);
-  const rows = watches.map(async (watch) => {
-    const kept = lines.filter((line) => line.for.includes(watch.id)).length;
-    const found = await findPresentProject(workspace, watch);
-    const isGone = found === 'gone';
-    const project = isGone ? watch.project : (found ?? watch.project);
-    const shown = { scope: listing.scope, polling: readPace(watch.account), kept, isGone };
-    return { id: watch.id, isAsleep: isAsleep(watch), lines: watchLines({ ...watch, project }, shown) };
-  });
-  return scheduleList(SCHEDULE_FACES.watch, await Promise.all(rows), listing);
-}
-
-/** A list does not wait longer for the service. */
-const LOOKUP_TIMEOUT_MS = 800;
-
-/** The project of a watch under its present name; undefined if the service does not say it in time. */
-async function findPresentProject(
-  { accounts, clock, projects }: Workspace,
-  watch: Watch,
-): Promise<ProjectRef | 'gone' | undefined> {
-  const account = await accounts.get(watch.account);
-  if (watch.project === undefined || account === undefined) return undefined;
-  const looking = findCurrentProject(projects, account, watch.project);
-  return withTimeout(
-    clock,
-    LOOKUP_TIMEOUT_MS,
-    looking.then((current) => current ?? 'gone'),
-  );
-}
-
-async function listTimed(
-  { clock }: Workspace,
-  kind: TimedSchedule['kind'],
-  schedules: readonly TimedSchedule[],
-  listing: ScheduleListing,
-): Promise<Message> {
-  const now = clock.now();
-  const rows = schedules.map((schedule) => {
-    const { id, state, snoozedUntil = 0 } = schedule;
-    const lines = timedLines(schedule, { scope: listing.scope, now, nextAt: nextOf(schedule, now) });
-    return { id, isAsleep: state.kind === 'paused' || snoozedUntil > now, lines };
-  });
-  return scheduleList(SCHEDULE_FACES[kind], rows, listing);
-}
+import { listSchedules, listVisible } from './lists.ts';
 
 export function describe(schedule: Schedule): ShownSchedule {
   const { kind, id } = schedule;
   return { face: SCHEDULE_FACES[kind], id, words: scheduleWords(schedule), isAsleep: isAsleep(schedule) };
-}
-
-/** Draws a digest that was posted again, after one of its buttons was used; undefined for any other message. */
-export function redrawPosted(
-  message: Message,
-  schedule: Schedule,
-  done: ScheduleChange['done'],
-  { caller, workspace: { clock } }: CommandContext,
-): Message | undefined {
-  const change = { done, user: caller.user };
-  return FEATURES[schedule.kind].redraw?.(message, schedule, change, clock.now());
-}
-
-interface ListOptions extends Pick<ScheduleListing, 'removed' | 'isShared' | 'isWhole'> {
-  /** All if left out. */
-  isMeant?: ((schedule: Schedule) => boolean) | undefined;
-}
-
-/** Schedules that a person may read, or with undefined a channel. Watches of one's own deployments are listed nowhere. */
-async function listVisible<K extends ScheduleKind>(
-  kind: K,
-  { schedules }: Workspace,
-  user: string | undefined,
-): Promise<ScheduleOf<K>[]> {
-  const all = await schedules.list(kind);
-  return all.filter(
-    (schedule) =>
-      !isPersonal(schedule) && mayRead(user, { channel: schedule.channel, person: schedule.setUpBy }),
-  );
-}
-
-/** Lists this channel's, or all of a kind. */
-export async function listSchedules(
-  kind: ScheduleKind,
-  { caller, workspace }: CommandContext,
-  scope: ListScope,
-  { removed, isShared, isWhole, isMeant = () => true }: ListOptions = {},
-): Promise<Message> {
-  // A list that a channel reads names nothing of anybody's direct messages elsewhere.
-  const reader = isShared === true && !isDirect(caller.channel) ? undefined : caller.user;
-  const all = (await listVisible(kind, workspace, reader)).filter(isMeant);
-  const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === caller.channel);
-  const elsewhere = all.length - listed.length;
-  const unreadable = await workspace.schedules.countUnreadable(kind);
-  const { role } = SCHEDULE_FACES[kind];
-  const canChange = isShared === true || (await workspace.roles.holds(caller.user, role));
-  const known = { scope, elsewhere, unreadable, word: workspace.word, canChange };
-  const listing = { ...known, removed, ...defined({ isShared, isWhole }) };
-  return FEATURES[kind].list(workspace, listed, listing);
 }
 
 /** What the channel reads of a change. @param list the list whose button did it */
@@ -211,8 +45,37 @@ export function changeCard(
 ): Message {
   if (done === 'removed') return removalCard([schedule], context, list);
   const { caller, workspace } = context;
-  const note = FEATURES[schedule.kind].note?.(schedule, done, workspace.clock.now());
+  const note = describeNext(schedule, done, workspace.clock.now());
   return scheduleCard(describe(schedule), { done, user: caller.user, note });
+}
+
+/** Says when a digest or guard runs next, after a change; mrkdwn. */
+function describeNext(schedule: Schedule, done: ScheduleChange['done'], now: number): string | undefined {
+  if (schedule.kind === 'guard') {
+    const next = done === 'removed' ? undefined : nextOf(schedule, now);
+    return next === undefined
+      ? undefined
+      : `It is silent while all is reachable. The next run is ${dateTime(next)}.`;
+  }
+  if (schedule.kind !== 'digest' || ['removed', 'paused', 'restored'].includes(done)) return undefined;
+  const { snoozedUntil } = schedule;
+  if (done === 'snoozed')
+    return snoozedUntil === undefined ? undefined : `It is back after ${dateTime(snoozedUntil)}.`;
+  const next = nextOf({ ...schedule, snoozedUntil: 0 }, now);
+  return next === undefined ? undefined : `The next one is ${dateTime(next)}.`;
+}
+
+/** Draws a digest that was posted again, after one of its buttons was used; undefined for any other message. */
+export function redrawPosted(
+  message: Message,
+  schedule: Schedule,
+  done: ScheduleChange['done'],
+  { caller, workspace: { clock } }: CommandContext,
+): Message | undefined {
+  if (schedule.kind !== 'digest') return undefined;
+  const frame = { digest: schedule, next: nextOf(schedule, clock.now()) };
+  const change = { said: `${done} by <@${caller.user}>`, isAsleep: isAsleep(schedule) };
+  return withFooterChange(message, frame, change);
 }
 
 export function removalCard(

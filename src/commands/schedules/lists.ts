@@ -1,0 +1,131 @@
+import { withTimeout } from '../../core/clock.ts';
+import { isDirect, mayRead } from '../../core/direct.ts';
+import { defined } from '../../core/json.ts';
+import type { Message } from '../../core/message.ts';
+import type { ProjectRef } from '../../core/project-ref.ts';
+import {
+  type InvoiceNotices,
+  isAsleep,
+  isPersonal,
+  nextOf,
+  type Schedule,
+  type ScheduleKind,
+  type ScheduleOf,
+  type TimedSchedule,
+  type Watch,
+} from '../../records/schedules.ts';
+import { INVOICES } from '../../scheduler/invoices/notices.ts';
+import { readPolling } from '../../scheduler/schedules/polling.ts';
+import { ACTIVITY } from '../../scheduler/watches/feed.ts';
+import { notifyStateMessage } from '../../views/invoices/invoices.ts';
+import {
+  type ListedSchedule,
+  type ListScope,
+  SCHEDULE_FACES,
+  type ScheduleListing,
+  scheduleList,
+} from '../../views/schedules/schedule.ts';
+import { timedLines } from '../../views/schedules/timed.ts';
+import { watchLines } from '../../views/watches/watch.ts';
+import { findCurrentProject } from '../../workspace/projects.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import type { CommandContext } from '../command.ts';
+
+interface ListOptions extends Pick<ScheduleListing, 'removed' | 'isShared' | 'isWhole'> {
+  /** All if left out. */
+  isMeant?: ((schedule: Schedule) => boolean) | undefined;
+}
+
+/** Schedules that a person may read, or with undefined a channel. Watches of one's own deployments are listed nowhere. */
+export async function listVisible<K extends ScheduleKind>(
+  kind: K,
+  { schedules }: Workspace,
+  user: string | undefined,
+): Promise<ScheduleOf<K>[]> {
+  const all = await schedules.list(kind);
+  return all.filter(
+    (schedule) =>
+      !isPersonal(schedule) && mayRead(user, { channel: schedule.channel, person: schedule.setUpBy }),
+  );
+}
+
+/** Lists this channel's, or all of a kind. */
+export async function listSchedules(
+  kind: ScheduleKind,
+  { caller, workspace }: CommandContext,
+  scope: ListScope,
+  { removed, isShared, isWhole, isMeant = () => true }: ListOptions = {},
+): Promise<Message> {
+  // A list that a channel reads names nothing of anybody's direct messages elsewhere.
+  const reader = isShared === true && !isDirect(caller.channel) ? undefined : caller.user;
+  const all: readonly Schedule[] = (await listVisible(kind, workspace, reader)).filter(isMeant);
+  const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === caller.channel);
+  const elsewhere = all.length - listed.length;
+  const unreadable = await workspace.schedules.countUnreadable(kind);
+  const { role } = SCHEDULE_FACES[kind];
+  const canChange = isShared === true || (await workspace.roles.holds(caller.user, role));
+  const known = { scope, elsewhere, unreadable, word: workspace.word, canChange };
+  const listing = { ...known, removed, ...defined({ isShared, isWhole }) };
+  if (kind === 'invoices')
+    return listNotices(
+      workspace,
+      listed.filter((one) => one.kind === 'invoices'),
+    );
+  const watches = listed.filter((one) => one.kind === 'watch');
+  const timed = listed.filter((one) => 'cadence' in one);
+  const rows =
+    kind === 'watch'
+      ? await describeWatches(workspace, watches, scope)
+      : describeTimed(timed, scope, workspace.clock.now());
+  return scheduleList(SCHEDULE_FACES[kind], rows, listing);
+}
+
+async function describeWatches(
+  workspace: Workspace,
+  watches: readonly Watch[],
+  scope: ListScope,
+): Promise<ListedSchedule[]> {
+  const readPace = await readPolling(workspace.store, ACTIVITY);
+  const lines = (await workspace.feeds.list('watch')).flatMap(({ kept }) => kept.lines);
+  const rows = watches.map(async (watch) => {
+    const kept = lines.filter((line) => line.for.includes(watch.id)).length;
+    const found = await findPresentProject(workspace, watch);
+    const isGone = found === 'gone';
+    const project = isGone ? watch.project : (found ?? watch.project);
+    const shown = { scope, polling: readPace(watch.account), kept, isGone };
+    return { id: watch.id, isAsleep: isAsleep(watch), lines: watchLines({ ...watch, project }, shown) };
+  });
+  return Promise.all(rows);
+}
+
+/** A list does not wait longer for the service. */
+const LOOKUP_TIMEOUT_MS = 800;
+
+/** The project of a watch under its present name; undefined if the service does not say it in time. */
+async function findPresentProject(
+  { accounts, clock, projects }: Workspace,
+  watch: Watch,
+): Promise<ProjectRef | 'gone' | undefined> {
+  const account = await accounts.get(watch.account);
+  if (watch.project === undefined || account === undefined) return undefined;
+  const looking = findCurrentProject(projects, account, watch.project);
+  return withTimeout(
+    clock,
+    LOOKUP_TIMEOUT_MS,
+    looking.then((current) => current ?? 'gone'),
+  );
+}
+
+function describeTimed(schedules: readonly TimedSchedule[], scope: ListScope, now: number): ListedSchedule[] {
+  return schedules.map((schedule) => {
+    const { id, state, snoozedUntil = 0 } = schedule;
+    const lines = timedLines(schedule, { scope, now, nextAt: nextOf(schedule, now) });
+    return { id, isAsleep: state.kind === 'paused' || snoozedUntil > now, lines };
+  });
+}
+
+async function listNotices({ store, word }: Workspace, all: readonly InvoiceNotices[]): Promise<Message> {
+  const readPace = await readPolling(store, INVOICES);
+  const listed = all.map((notices) => ({ notices, polling: readPace(notices.account) }));
+  return notifyStateMessage(listed, word);
+}
