@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addTimed } from '../../../src/scheduler/schedules/start.ts';
 import { DAY, type DigestWorld, HOUR, openDigestWorld } from '../../scheduler/digests/digest-world.ts';
 import { answerTo, ask, shareList } from '../../support/asking.ts';
-import { CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
+import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM } from '../../support/test-world.ts';
 
 describe('digest', () => {
   let world: DigestWorld;
@@ -165,6 +165,14 @@ describe('digest', () => {
     expect(await list()).toContain('posted.');
     await click(ts, 'digest:remove');
     await world.slack.until(() => drawn().includes('has no digest yet'));
+    expect(await digests()).toEqual([]);
+  });
+
+  it('is not set up for an account whose key does not work', async () => {
+    world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
+    await ask(world, '/deckhand projects', 'admin');
+    const answer = await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin');
+    expect(answer).toContain('This digest has no working account');
     expect(await digests()).toEqual([]);
   });
 
