@@ -98,6 +98,17 @@ describe('the form that edits a schedule', () => {
     },
   );
 
+  test('of a watch saves hours, where it had none', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await world.as('admin').command(CHANNEL, `/deckhand ${KINDS.watch.add}`);
+    const shown = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL));
+    await world.slack.until(() => shown().includes('Edit'));
+    await world.as('admin').command(CHANNEL, '/deckhand watch edit');
+    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'watch.edit');
+    await world.as('admin').submit('watch.edit', { hours: '9-18' });
+    await world.slack.until(() => shown().includes('from 09:00 to 18:00'), { what: 'the hours' });
+  });
+
   test.for(Object.keys(KINDS) as Kind[])(
     'of a %s is kept where its channel was archived',
     async (kind, { world }) => {

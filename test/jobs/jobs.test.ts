@@ -246,7 +246,8 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     await stopped;
     expect(quick.jobs[0]?.signal.aborted).toBe(false);
     expect(aborted).toEqual([expect.objectContaining({ code: 'job_aborted', reason: 'draining' })]);
-    expect(ends.toSorted()).toEqual(['quick done', 'sleeper handed_back', 'slow handed_back']);
+    // A job that is claimed again as the stop begins is handed back once more.
+    expect(new Set(ends)).toEqual(new Set(['quick done', 'sleeper handed_back', 'slow handed_back']));
     await expect(first.engine.ping()).rejects.toThrow();
     // What comes in meanwhile is for another.
     expect(await first.engine.send('T1', { ...Q, queue: 'quick' }, { n: 2 })).toBe(true);

@@ -448,6 +448,8 @@ test('programs that read leave a run alone that a Deckhand follows', async () =>
   const isAsked = (verb: string) => (request: { path: string; method: string }) =>
     request.path.includes('/test_access') && request.method === verb;
   const follows = async () => (await world.app.parts.engine.stats())['follow-test'];
+  const LONG_MS = 600_000;
+  world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: LONG_MS });
   await world.as('member').command(CHANNEL, '/deckhand test storefront');
   await world.service.requests.seen(isAsked('GET'));
   expect(await follows()).toMatchObject({ running: 1, waiting: 0 });
@@ -458,6 +460,7 @@ test('programs that read leave a run alone that a Deckhand follows', async () =>
   expect(await carryOut(BACKUP, [backup], { STORE_URL: url })).toMatchObject({ code: 0 });
 
   expect(await follows()).toMatchObject({ running: 1, waiting: 0 });
+  world.service.clock.advance(LONG_MS);
   await world.slack.until(() => /reachable/.test(JSON.stringify(world.slack.messages(TEAM, CHANNEL))));
   expect(world.service.requests.all.filter(isAsked('POST'))).toHaveLength(1);
   expect(JSON.stringify(world.slack.messages(TEAM, CHANNEL))).not.toMatch(/stopped|restarted/i);

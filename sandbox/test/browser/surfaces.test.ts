@@ -63,6 +63,8 @@ describeInBrowser('what Deckhand says, to assistive technology and by keyboard',
     const form = dialog('Edit a watch');
     await form.waitFor();
     await expectAccessible(page);
+    await walkTo(page, 'Tab', form.getByRole('textbox', { name: 'Working hours' }));
+    await page.keyboard.type('9-18');
     await walkTo(page, 'Tab', form.getByRole('button', { name: 'Save' }));
     await page.keyboard.press('Enter');
     await form.waitFor({ state: 'detached' });

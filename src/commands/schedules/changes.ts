@@ -243,7 +243,8 @@ async function updateMessage(
  * @throws FormFault if they are what the schedule has already
  */
 export function expectChange(existing: object, choices: object): void {
-  if (isDeepStrictEqual({ ...existing, ...choices }, { ...choices, ...existing }))
+  const before = new Map<string, unknown>(Object.entries(existing));
+  if (Object.entries(choices).every(([field, choice]) => isDeepStrictEqual(choice, before.get(field))))
     throw new FormFault({}, 'Nothing was changed, so nothing was saved.');
 }
 
