@@ -15,7 +15,7 @@ const MAX_FILES = {
   digest: 57,
 } as const;
 const MAX_STATEMENTS = {
-  'test storefront': 34,
+  'test storefront': 32,
   'integration add': 27,
   'invoice notice': 34,
   digest: 24,

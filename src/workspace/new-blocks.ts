@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Clock, DAY_MS } from '../core/clock.ts';
 import type { KnownBlock, Message } from '../core/message.ts';
+import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure, type SlackFailure } from '../slack/failure.ts';
 import type { Send, WorkspaceSlack } from '../slack/slack.ts';
@@ -28,14 +29,17 @@ const REMEMBERED_MS = 30 * DAY_MS;
 
 export function createNewBlocks({ store, clock, log }: { store: WorkspaceStore; clock: Clock; log: Logger }) {
   const refused = store.collection('refused-blocks', Refused);
+  // Every message with such a block asks; another replica's refusal may be some seconds late.
+  const answers = new TtlCache<boolean>(clock);
 
-  async function areRefused(block: NewBlock): Promise<boolean> {
-    return (await refused.get(block)) !== undefined;
+  function areRefused(block: NewBlock): Promise<boolean> {
+    return answers.get([block], async () => (await refused.get(block)) !== undefined);
   }
 
   async function refuse(block: NewBlock): Promise<void> {
     const at = clock.now();
     await refused.put(block, { at }, at + REMEMBERED_MS);
+    await answers.renew([block], async () => true);
     log.info({ event: 'blocks_refused', kind: block }, 'Slack does not take a new kind of block here');
   }
 
