@@ -123,8 +123,9 @@ export async function undoRemoval(
 /** Does not overwrite a schedule of the same id. */
 async function restoreSchedule(workspace: Workspace, removed: Schedule): Promise<Schedule> {
   const { kind, id } = removed;
-  const schedule = (await workspace.schedules.get(kind, id)) ?? removed;
-  await workspace.schedules.put(schedule);
+  const existing = await workspace.schedules.get(kind, id);
+  if (existing === undefined) await workspace.schedules.put(removed);
+  const schedule = existing ?? removed;
   if (schedule.state.kind === 'active') await SCHEDULE_TYPES[kind].start(workspace, schedule);
   return schedule;
 }

@@ -65,9 +65,16 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
       person,
       state: ACTIVE,
     };
-    const watch =
-      existing === undefined ? made : { ...existing, ...choices, state: ACTIVE, mutedUntil: undefined };
-    await schedules.put(watch);
+    const changed =
+      existing &&
+      (await schedules.change(existing, (current) => ({
+        ...current,
+        ...choices,
+        state: ACTIVE,
+        mutedUntil: undefined,
+      })));
+    if (changed === undefined) await schedules.put(made);
+    const watch = changed ?? made;
     return { kind, watch: await startWatch(workspace, watch) };
   });
 }
