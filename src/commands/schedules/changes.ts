@@ -254,6 +254,6 @@ export function recordChange(
   schedule: Schedule,
 ): Promise<void> {
   const { channel: where } = schedule;
-  const target = nameSchedule(schedule);
+  const target = unmarked(scheduleWords(schedule));
   return workspace.audit.record({ who: caller.user, what, where, target, result: 'done' });
 }

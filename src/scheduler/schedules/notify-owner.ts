@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { isDirect } from '../../core/direct.ts';
-import { code } from '../../core/mrkdwn.ts';
+import { code, unmarked } from '../../core/mrkdwn.ts';
 import { StoredMessage } from '../../records/feeds.ts';
 import type { Paused, Schedule } from '../../records/schedules.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { pausedLine, pausedMessage, resumedLine, SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
-import { nameSchedule, resumeCommand } from '../../views/schedules/words.ts';
+import { resumeCommand, scheduleWords } from '../../views/schedules/words.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver } from '../deliver.ts';
@@ -84,7 +84,7 @@ export async function pauseIfExcluded(
     const at = workspace.clock.now();
     await pauseSchedule(workspace, schedule, { kind: 'paused', cause: 'person', reason, at });
     const what = `pause ${SCHEDULE_FACES[kind].command}`;
-    const target = nameSchedule(schedule);
+    const target = unmarked(scheduleWords(schedule));
     await workspace.audit.record({ who: 'Deckhand', what, target, result: 'done' });
     isPaused = true;
   }

@@ -51,6 +51,15 @@ describe('audit', () => {
     expect(JSON.stringify(entries)).not.toContain(API_KEY);
   });
 
+  it('names a schedule by what it does', async () => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await world.as('admin').command(CHANNEL, '/deckhand watch storefront failures');
+    const { audit } = world.app.workspaces.open(TEAM);
+    const watch = async () =>
+      (await audit.latest(10)).map(({ entry }) => entry).find(({ what }) => what === 'watch');
+    await expect.poll(watch).toMatchObject({ target: 'Storefront in acme: failures' });
+  });
+
   it('turns pages that stay in place while more happens', async () => {
     const { audit } = world.app.workspaces.open(TEAM);
     for (let n = 1; n <= 12; n += 1) {
