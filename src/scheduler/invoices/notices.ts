@@ -7,7 +7,7 @@ import { type Invoice, listInvoices } from '../../service/invoices.ts';
 import { type InvoiceNews, invoiceNotices, noticeCount } from '../../views/invoices/invoices.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
-import { ensurePolling, type PageContext, type Source } from '../schedules/polling.ts';
+import { type PageContext, type Source, startPolling } from '../schedules/polling.ts';
 
 const INTERVAL_MS = HOUR_MS;
 
@@ -92,7 +92,7 @@ export function addNotices(
       }));
       await schedules.put(notices);
     }
-    await ensurePolling(workspace, INVOICES, notices.account);
+    await startPolling(workspace, INVOICES, notices);
     return notices;
   });
 }

@@ -8,7 +8,7 @@ import type { Job, JobType } from '../../jobs/jobs.ts';
 import type { Requester } from '../../records/account-keys.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import type { FeedKind, FeedOf } from '../../records/feeds.ts';
-import { feedPlace, type ScheduleOf } from '../../records/schedules.ts';
+import { type FeedPlace, feedPlace, type ScheduleOf } from '../../records/schedules.ts';
 import type { Mentions } from '../../records/service-people.ts';
 import type { AccountClient } from '../../service/client.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
@@ -232,9 +232,14 @@ async function planPoll(
   await workspace.jobs.send(jobOf(interval), { account, at }, { key, at });
 }
 
-/** Begins to poll an account, first after an interval, unless it is polled already. */
-export function ensurePolling(workspace: Workspace, interval: PollInterval, account: string): Promise<void> {
-  return planPoll(workspace, interval, account, 0);
+/** Begins to poll an account, unless it is polled already, and posts what is pending in the channel. */
+export async function startPolling<K extends FeedKind, Page>(
+  workspace: Workspace,
+  source: Source<K, Page>,
+  place: FeedPlace,
+): Promise<void> {
+  await planPoll(workspace, source, place.account, 0);
+  await postPending(workspace, source, await workspace.feeds.get(source.kind, place));
 }
 
 /** Returns how an account is polled: when the service answered last, and how many polls have failed since. */

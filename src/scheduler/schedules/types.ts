@@ -5,8 +5,7 @@ import { runGuard } from '../guards/guard.ts';
 import { INVOICES, prepareNotices } from '../invoices/notices.ts';
 import { ACTIVITY } from '../watches/feed.ts';
 import { prepareWatch } from '../watches/watches.ts';
-import { postPending } from './outbox.ts';
-import { ensurePolling } from './polling.ts';
+import { startPolling } from './polling.ts';
 import { prepareTimed, startTimed } from './timed.ts';
 
 /** How a kind of schedule does its work. */
@@ -34,18 +33,12 @@ const TYPES: { [K in ScheduleKind]: ScheduleType<ScheduleOf<K>> } = {
   },
   watch: {
     requester: SCHEDULES,
-    async start(workspace, watch) {
-      await ensurePolling(workspace, ACTIVITY, watch.account);
-      await postPending(workspace, ACTIVITY, await workspace.feeds.get('watch', watch));
-    },
+    start: (workspace, watch) => startPolling(workspace, ACTIVITY, watch),
     prepareResume: prepareWatch,
   },
   invoices: {
     requester: INVOICE_SCHEDULES,
-    async start(workspace, notices) {
-      await ensurePolling(workspace, INVOICES, notices.account);
-      await postPending(workspace, INVOICES, await workspace.feeds.get('invoices', notices));
-    },
+    start: (workspace, notices) => startPolling(workspace, INVOICES, notices),
     prepareResume: prepareNotices,
   },
 };

@@ -12,8 +12,8 @@ import {
 import { freeId } from '../../store/store.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
-import { listFollowers, postPending } from '../schedules/outbox.ts';
-import { ensurePolling, type PageContext, pageContext } from '../schedules/polling.ts';
+import { listFollowers } from '../schedules/outbox.ts';
+import { type PageContext, pageContext, startPolling } from '../schedules/polling.ts';
 import { ACTIVITY, afterPage, type FeedPage, fromPage, newFeed, readFeed, without } from './feed.ts';
 
 /** What a person decides of a watch. */
@@ -42,7 +42,10 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
     const all = await schedules.list('watch');
     // Repeated after a kill, perhaps after the watch was edited.
     const repeated = all.find((one) => one.requestId === requestId);
-    if (repeated !== undefined) return { kind: 'new', watch: await startWatch(workspace, repeated) };
+    if (repeated !== undefined) {
+      await startPolling(workspace, ACTIVITY, repeated);
+      return { kind: 'new', watch: repeated };
+    }
     const account = key.name;
     const choices = { mode, project, server, hours };
     const existing = all.find(
@@ -75,19 +78,14 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
       })));
     if (changed === undefined) await schedules.put(made);
     const watch = changed ?? made;
-    return { kind, watch: await startWatch(workspace, watch) };
+    await startPolling(workspace, ACTIVITY, watch);
+    return { kind, watch };
   });
 }
 
 function howChanged(existing: Watch, { mode, hours }: NewWatch): SetUp['kind'] {
   if (existing.mode !== mode || !isDeepStrictEqual(existing.hours, hours)) return 'changed';
   return existing.state.kind === 'paused' ? 'resumed' : 'same';
-}
-
-async function startWatch(workspace: Workspace, watch: Watch): Promise<Watch> {
-  await ensurePolling(workspace, ACTIVITY, watch.account);
-  await postPending(workspace, ACTIVITY, await workspace.feeds.get('watch', watch));
-  return watch;
 }
 
 /** Begins to watch from now on, without asking the service: nothing of before is news. */
@@ -103,7 +101,8 @@ export function addWatch(
       current !== undefined && isFollowed ? current : newFeed(watch, clock.now()),
     );
     await schedules.put(watch);
-    return startWatch(workspace, watch);
+    await startPolling(workspace, ACTIVITY, watch);
+    return watch;
   });
 }
 
