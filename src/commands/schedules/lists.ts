@@ -36,16 +36,25 @@ interface ListOptions extends Pick<ScheduleListing, 'removed' | 'isShared' | 'is
   isMeant?: ((schedule: Schedule) => boolean) | undefined;
 }
 
-/** Schedules that a person may read, or with undefined a channel. Watches of one's own deployments are listed nowhere. */
+/**
+ * Schedules that a person may read, or with undefined a channel, under the present names of their projects. Watches of one's
+ * own deployments are listed nowhere.
+ */
 export async function listVisible<K extends ScheduleKind>(
   kind: K,
-  { schedules }: Workspace,
+  workspace: Workspace,
   user: string | undefined,
 ): Promise<ScheduleOf<K>[]> {
-  const all = await schedules.list(kind);
-  return all.filter(
+  const all = await workspace.schedules.list(kind);
+  const visible = all.filter(
     (schedule) =>
       !isPersonal(schedule) && mayRead(user, { channel: schedule.channel, person: schedule.setUpBy }),
+  );
+  return Promise.all(
+    visible.map(async (schedule) => {
+      const project = await findPresentProject(workspace, schedule);
+      return project === undefined || project === 'gone' ? schedule : { ...schedule, project };
+    }),
   );
 }
 
@@ -89,11 +98,9 @@ async function describeWatches(
   const lines = (await workspace.feeds.list('watch')).flatMap(({ kept }) => kept.lines);
   const rows = watches.map(async (watch) => {
     const kept = lines.filter((line) => line.for.includes(watch.id)).length;
-    const found = await findPresentProject(workspace, watch);
-    const isGone = found === 'gone';
-    const project = isGone ? watch.project : (found ?? watch.project);
+    const isGone = (await findPresentProject(workspace, watch)) === 'gone';
     const shown = { scope, polling: readPace(watch.account), kept, isGone };
-    return { id: watch.id, isAsleep: isAsleep(watch), lines: watchLines({ ...watch, project }, shown) };
+    return { id: watch.id, isAsleep: isAsleep(watch), lines: watchLines(watch, shown) };
   });
   return Promise.all(rows);
 }
@@ -101,14 +108,15 @@ async function describeWatches(
 /** A list does not wait longer for the service. */
 const LOOKUP_TIMEOUT_MS = 800;
 
-/** The project of a watch under its present name; undefined if the service does not say it in time. */
+/** The project of a schedule under its present name; undefined if it has none, or the service does not say it in time. */
 async function findPresentProject(
   { accounts, clock, projects }: Workspace,
-  watch: Watch,
+  schedule: Schedule,
 ): Promise<ProjectRef | 'gone' | undefined> {
-  const account = await accounts.get(watch.account);
-  if (watch.project === undefined || account === undefined) return undefined;
-  const looking = findCurrentProject(projects, account, watch.project);
+  if (schedule.kind === 'invoices' || schedule.project === undefined) return undefined;
+  const account = schedule.account === undefined ? undefined : await accounts.get(schedule.account);
+  if (account === undefined) return undefined;
+  const looking = findCurrentProject(projects, account, schedule.project);
   return withTimeout(
     clock,
     LOOKUP_TIMEOUT_MS,

@@ -64,6 +64,20 @@ describe('after a project got another permalink and name', () => {
     expect(channelTexts(world).join()).not.toContain('Another');
   });
 
+  test('its guard and digest are listed and removed under the new name', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    const said = () => channelTexts(world).join('\n');
+    await world.as('admin').command(CHANNEL, '/deckhand guard add storefront hourly');
+    await world.slack.until(() => said().includes('the guard of'));
+    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC --project storefront');
+    await world.slack.until(() => said().includes('the digest of'));
+    rename(world);
+    expect(await ask(world, '/deckhand guard list')).toContain('*Web shop* in `acme`');
+    expect(await ask(world, '/deckhand digest list')).toContain('*Web shop* in `acme`');
+    await world.as('admin').command(CHANNEL, '/deckhand guard remove Web shop');
+    await world.slack.until(() => said().includes('removed the guard of *Web shop*'));
+  });
+
   test('its digest has its deployments under the new name, and the form opens with it', async ({ world }) => {
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC --project storefront');
     await world.slack.until(() => channelTexts(world).some((text) => text.includes('digest')));
