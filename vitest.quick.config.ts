@@ -47,12 +47,12 @@ const LONG = [
   'test/errors/*.test.ts',
   'test/core/retry-if-locked.test.ts',
   'test/listeners/{doors,mcp,mentions,people,progress,submissions,threads}.test.ts',
-  'test/listeners/receivers/socket-mode.test.ts',
+  'test/listeners/receivers/{misshapen,socket-mode}.test.ts',
   'test/listeners/link/{identity,link,setup}.test.ts',
   'test/observability/traces.test.ts',
   'test/scheduler/refusals.test.ts',
   'test/scheduler/{episodes,guards}/*.test.ts',
-  'test/scheduler/schedules/{accounts,chain}.test.ts',
+  'test/scheduler/schedules/{accounts,chain,refused-token}.test.ts',
   'test/scheduler/slack-outage.test.ts',
   'test/scheduler/servers/refusals.test.ts',
   'test/scheduler/test-access/thread.test.ts',
@@ -61,7 +61,8 @@ const LONG = [
   'test/slack/{refused,repeats}.test.ts',
   'test/spec-fields.test.ts',
   'test/trust/unreadable.test.ts',
-  'test/workspace/{install-states,link-requests,png}.test.ts',
+  'test/views/schedules/cadence.test.ts',
+  'test/workspace/{install-states,link-requests,retention}.test.ts',
 ];
 
 export default mergeConfig(

@@ -51,7 +51,13 @@ function bodyOf(load: Load, replyPath: string, n: number): string {
         team: { id: 'T0BENCH', domain: 'bench' },
         user: { id: 'U0BEN', username: 'ben', team_id: 'T0BENCH' },
         api_app_id: 'A0BENCH',
-        view: { id: replyPath, callback_id: 'connect', type: 'modal', state: { values: {} }, hash: '1.a' },
+        view: {
+          id: `V0BENCH${n}`,
+          callback_id: 'connect',
+          type: 'modal',
+          state: { values: {} },
+          hash: '1.a',
+        },
         is_cleared: false,
       }),
     }).toString();
