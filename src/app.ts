@@ -1,17 +1,23 @@
 import type { Receiver } from '@slack/bolt';
 import type { EventHandlers } from './commands/command.ts';
-import { homeOpened, refreshHomeJob } from './commands/home/publish.ts';
-import { commandsFor, START } from './commands/registry.ts';
+import { homeOpened, refreshHomeJob } from './commands/home/home.ts';
+import { commandsFor, createRegistry, START } from './commands/registry.ts';
 import { unfurlLinks } from './commands/unfurls/unfurl.ts';
 import { STEPS } from './commands/workflows/steps.ts';
 import type { Config } from './config.ts';
+import {
+  createUninstalls,
+  installRoutes,
+  lifecycleHandlers,
+  type Uninstalls,
+  WELCOME,
+} from './installing/install.ts';
+import { CONFIRM_LINK, linkRoutes } from './linking/link.ts';
+import type { LinkRequests } from './linking/link-requests.ts';
 import { createBackgroundWork } from './listeners/background-work.ts';
-import { healthRoutes, withoutMetrics } from './listeners/health-routes.ts';
-import { installRoutes, lifecycleHandlers, WELCOME } from './listeners/install.ts';
-import { CONFIRM_LINK, linkRoutes } from './listeners/link.ts';
 import { createListeners } from './listeners/listeners.ts';
 import { mcpRoutes } from './listeners/mcp/routes.ts';
-import { publicRoutes, readBasePath } from './listeners/pages.ts';
+import { healthRoutes, publicRoutes, readBasePath, withoutMetrics } from './listeners/pages.ts';
 import { LIFECYCLE_EVENTS } from './listeners/payloads/payloads.ts';
 import { createHttpReceiver } from './listeners/receivers/http-receiver.ts';
 import { type Listener, listen, type Routes, withBasePath } from './listeners/receivers/http-server.ts';
@@ -21,7 +27,6 @@ import {
   type ReadBody,
 } from './listeners/receivers/signed-body.ts';
 import { createSocketReceiver } from './listeners/receivers/socket-receiver.ts';
-import { createRegistry } from './listeners/registry.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { digestJob } from './scheduler/digests/digest.ts';
 import { EPISODE_WORK } from './scheduler/episodes/episodes.ts';
@@ -39,7 +44,6 @@ import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import { checkBotToken } from './slack/token-health.ts';
 import type { Web } from './slack/web.ts';
 import { type JobDefinition, workWith } from './workspace/define-job.ts';
-import { createUninstalls, type Uninstalls } from './workspace/uninstalls.ts';
 import { createWorkspaces, type Parts } from './workspace/workspace.ts';
 
 /** What is opened once for the process, with all that only the process may know of its configuration. */
@@ -47,6 +51,7 @@ export interface AppParts extends Parts {
   config: Config;
   version: string;
   web: Web;
+  linkRequests: LinkRequests;
 }
 
 export type DeckhandApp = ReturnType<typeof createApp>;

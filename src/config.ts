@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Proxies } from './core/http.ts';
 import { parseJson } from './core/json.ts';
 import { findAddressFault, findBaseUrlFault, isLoopbackBaseUrl } from './service/addresses.ts';
-import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-keys.ts';
+import { EncryptionKeysError, parseEncryptionKeys } from './store/sealer.ts';
 
 /** The process ends with this code when its configuration is at fault (EX_CONFIG of sysexits.h). */
 export const CONFIG_EXIT_CODE = 78;

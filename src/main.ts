@@ -1,4 +1,4 @@
 import process from 'node:process';
-import { commandLine } from './command-line.ts';
+import { commandLine } from './cli/programs.ts';
 
 await commandLine(process.argv.slice(2), process.env);

@@ -1,24 +1,29 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type AppParts, createApp, type DeckhandApp } from './app.ts';
 import { type Config, oauthClientOf } from './config.ts';
-import { type Clock, systemClock } from './core/clock.ts';
+import { type Clock, systemClock } from './core/time/clock.ts';
+import { createInstallations } from './installing/oauth-installations.ts';
 import type { Engine, EngineStats, JobOutcome, JobsBackend } from './jobs/jobs.ts';
 import { createJobs } from './jobs/runner.ts';
 import { createSqliteJobs } from './jobs/sqlite-jobs.ts';
+import { createLinkRequests } from './linking/link-requests.ts';
 import type { Logger } from './observability/log.ts';
 import { countPossibleDuplicate, createMetrics, type Metrics } from './observability/metrics.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
 import { createService, type Service } from './service/client.ts';
-import { responseHostsOf } from './slack/domains.ts';
 import { createSlack, type Slack } from './slack/slack.ts';
 import { createTokenHealth } from './slack/token-health.ts';
+import { responseHostsOf } from './slack/uploads.ts';
 import { createWeb } from './slack/web.ts';
 import { type OpenStore, openStore, takeOver } from './store/open-store.ts';
 import { checkKeys, createSealer } from './store/sealer.ts';
 import { mapDatabaseErrors, type UnreadableDocument } from './store/store.ts';
-import { type Installations, REDIRECT_PATH, singleInstallation } from './workspace/installations.ts';
-import { addressOf, createLinkRequests } from './workspace/link-requests.ts';
-import { createInstallations } from './workspace/oauth-installations.ts';
+import {
+  addressOf,
+  type Installations,
+  REDIRECT_PATH,
+  singleInstallation,
+} from './workspace/installations.ts';
 
 export interface OpenOptions {
   log: Logger;

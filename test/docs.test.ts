@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { EVENT_TYPES } from '../src/app.ts';
 import { allCommands } from '../src/commands/registry.ts';
-import { SCOPE_NAMES } from '../src/slack/scopes.ts';
+import { SCOPE_NAMES } from '../src/slack/failure.ts';
 import { usageLine } from '../src/views/help/help.ts';
 
 interface FunctionSpec {

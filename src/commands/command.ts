@@ -1,10 +1,9 @@
 import { z } from 'zod';
+import type { Role } from '../core/choices.ts';
 import { outdated, UserError } from '../core/errors.ts';
 import { defined, parseJson } from '../core/json.ts';
-import type { Message, ModalView } from '../core/message.ts';
+import type { Audited, Caller, Change, Message, ModalView, Reply } from '../core/message.ts';
 import { unmarked } from '../core/mrkdwn.ts';
-import type { Audited, Caller, Change, Reply } from '../core/reply.ts';
-import type { Role } from '../core/roles.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Ending } from '../scheduler/workflows/end-steps.ts';
 import type { Explained } from '../views/blocks/failures.ts';

@@ -2,14 +2,13 @@ import { z } from 'zod';
 import { indexNames } from '../core/names.ts';
 import { ProjectRef, projectId } from '../core/project-ref.ts';
 import { cityOf, isZone, parseZone, spellZone, zoneNames, zonesMeantBy } from '../core/time/zone.ts';
-import { forInvoices, type Requester } from '../records/account-keys.ts';
-import type { Account } from '../records/accounts.ts';
+import { type Account, forInvoices, type Requester } from '../records/accounts.ts';
 import { readAddress } from '../service/addresses.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
 import { zoneOf } from '../workspace/slack-people.ts';
 import { fromForm, type OptionContext, type OptionSource } from './command.ts';
 import { splitWords } from './command-router.ts';
-import { accountOf } from './targets/account.ts';
+import { accountOf } from './targets/project.ts';
 
 /**
  * Menus in place of identifiers. Each is registered by the command it belongs to, under the name of the field that it

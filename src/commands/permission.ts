@@ -1,7 +1,7 @@
+import { GIVEN_ROLES, type GivenRole, type Role } from '../core/choices.ts';
 import { UserError } from '../core/errors.ts';
+import type { Caller } from '../core/message.ts';
 import { code } from '../core/mrkdwn.ts';
-import type { Caller } from '../core/reply.ts';
-import { GIVEN_ROLES, type GivenRole, type Role } from '../core/roles.ts';
 import { allows } from '../records/channels.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import { GROUPS_UNREAD } from '../views/admin/roles.ts';

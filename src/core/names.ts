@@ -1,4 +1,4 @@
-import { inTurns } from './turns.ts';
+import { inTurns } from './concurrency.ts';
 
 /**
  * Names as people type them. Keyboards, phones, Slack's composer and Slack's own escaping change a name on its way, so both

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from './time/clock.ts';
 
 const FRESH_MS = 10_000;
 const MAX_KEPT = 500;

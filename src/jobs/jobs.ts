@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { HOUR_MS } from '../core/clock.ts';
+import { HOUR_MS } from '../core/time/clock.ts';
 
 /** Where a job is sent to, and the shape of its data: all that a sender needs. Never a secret: data is stored as it is. */
 export interface JobType<Data> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock as BossClock, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss';
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import type { ClaimedJob, JobsBackend, NewJob } from './jobs.ts';
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Alarm, type Clock, createAlarm, withTimeout } from '../core/clock.ts';
+import { type Alarm, type Clock, createAlarm, withTimeout } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import {

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
 import { retryIfLocked } from '../core/retry.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { ClaimedJob, JobsBackend } from './jobs.ts';
 
 /**

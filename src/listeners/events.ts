@@ -1,7 +1,7 @@
 import type { EntityPresentDetailsArguments } from '@slack/web-api';
 import { z } from 'zod';
 import { detailsOf } from '../commands/unfurls/unfurl.ts';
-import type { Audited, Caller } from '../core/reply.ts';
+import type { Audited, Caller } from '../core/message.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { failureWords } from '../views/blocks/failures.ts';
 import { NotServed } from '../workspace/installations.ts';

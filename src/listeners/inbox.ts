@@ -1,19 +1,18 @@
 import { z } from 'zod';
 import type { Submitted, ViewState } from '../commands/command.ts';
 import { isDurable, routeCommand } from '../commands/command-router.ts';
-import { type Clock, HOUR_MS, withTimeout } from '../core/clock.ts';
-import type { Message } from '../core/message.ts';
-import { type Caller, StoredCaller } from '../core/reply.ts';
+import type { Registry } from '../commands/registry.ts';
+import { type Caller, type Message, StoredCaller } from '../core/message.ts';
+import { type Clock, HOUR_MS, withTimeout } from '../core/time/clock.ts';
 import { RecentMap } from '../core/ttl-cache.ts';
 import type { JobType } from '../jobs/jobs.ts';
 import { countPossibleDuplicate } from '../observability/metrics.ts';
-import { keysFor } from '../records/account-keys.ts';
+import { keysFor } from '../records/accounts.ts';
 import { RUN_WAITING } from '../records/waiting-commands.ts';
 import { GLOBAL, StoreUnavailable } from '../store/store.ts';
 import { defineJob } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { EventBody } from './payloads/schemas.ts';
-import type { Registry } from './registry.ts';
 
 /** For so long after its end a repeat of Slack's is no second request. */
 export const SEEN_MS = HOUR_MS;

@@ -1,10 +1,11 @@
 import { App, type Receiver, type ViewSubmitAction } from '@slack/bolt';
 import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
-import type { Caller } from '../core/reply.ts';
+import type { Registry } from '../commands/registry.ts';
+import type { Caller } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { libraryLogger } from '../slack/sdk.ts';
 import type { Slack } from '../slack/slack.ts';
+import { libraryLogger } from '../slack/web.ts';
 import { GLOBAL } from '../store/store.ts';
 import { failureMessage } from '../views/blocks/failures.ts';
 import { notice } from '../views/blocks/modal.ts';
@@ -41,7 +42,6 @@ import { runText } from './pipeline/run-command.ts';
 import { actionRequest, runOptions, shortcutRequest } from './pipeline/run-interaction.ts';
 import { createSteps } from './pipeline/run-step.ts';
 import { acknowledgeForm, runSubmission } from './pipeline/run-submission.ts';
-import type { Registry } from './registry.ts';
 
 interface Dependencies {
   log: Logger;

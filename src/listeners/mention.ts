@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { EventHandler, SlackEvent } from '../commands/command.ts';
 import { cleanCommandText } from '../commands/command-router.ts';
-import { DAY_MS } from '../core/clock.ts';
 import { escapeMarkup } from '../core/mrkdwn.ts';
+import { DAY_MS } from '../core/time/clock.ts';
 import type { Inbox, StoredRequest } from './inbox.ts';
 import { Id, MaybeId } from './payloads/schemas.ts';
 

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type Clock, systemClock, withTimeout } from '../core/clock.ts';
+import { type Clock, systemClock, withTimeout } from '../core/time/clock.ts';
 import type { Logger } from './log.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;

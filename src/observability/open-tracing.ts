@@ -11,7 +11,7 @@ import {
 import { setGlobalErrorHandler } from '@opentelemetry/core';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import { type Clock, systemClock, withTimeout } from '../core/clock.ts';
+import { type Clock, systemClock, withTimeout } from '../core/time/clock.ts';
 import type { Logger } from './log.ts';
 import type { Span, SpanStart, Tracing } from './tracing.ts';
 

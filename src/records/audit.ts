@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { type Clock, DAY_MS } from '../core/clock.ts';
+import { type Clock, DAY_MS } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { DAY_MS } from '../core/clock.ts';
 import type { Message } from '../core/message.ts';
+import { DAY_MS } from '../core/time/clock.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 import { Outcome, Subject } from './episodes.ts';

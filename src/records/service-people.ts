@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
 import { defined } from '../core/json.ts';
 import { code, sanitize } from '../core/mrkdwn.ts';
 import { nameKey } from '../core/names.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { Tokens } from '../service/oauth.ts';
 import type { Field, WorkspaceSealer } from '../store/sealer.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';

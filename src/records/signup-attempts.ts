@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HOUR_MS } from '../core/clock.ts';
+import { HOUR_MS } from '../core/time/clock.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 
 const Attempts = z.object({ at: z.array(z.number()) });

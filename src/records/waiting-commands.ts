@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
-import { type Caller, StoredCaller } from '../core/reply.ts';
+import { type Caller, StoredCaller } from '../core/message.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 

@@ -1,5 +1,5 @@
 import type { Message, News } from '../core/message.ts';
-import type { Followed } from '../records/followed.ts';
+import type { Followed } from '../records/test-runs.ts';
 import {
   isMessageGone,
   isPlaceGone,

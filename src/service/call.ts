@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { instantText } from '../core/clock.ts';
+import { inTurns } from '../core/concurrency.ts';
 import { type AnswerFault, ServiceError } from '../core/errors.ts';
 import type { HttpAnswer } from '../core/http.ts';
 import { isObject } from '../core/json.ts';
-import { inTurns } from '../core/turns.ts';
-import { newReference } from '../observability/failures.ts';
+import { instantText } from '../core/time/clock.ts';
+import { newReference } from '../observability/log.ts';
 import { classifyAnswer, type Scope } from './classify.ts';
 
 export interface CallOptions {

@@ -1,6 +1,6 @@
-import { type Clock, HOUR_MS } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { HttpAnswer, Proxies } from '../core/http.ts';
+import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
 import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';

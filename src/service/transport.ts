@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../core/clock.ts';
 import { type AnswerFault, ServiceError } from '../core/errors.ts';
 import {
   type HttpAnswer,
@@ -12,6 +11,7 @@ import {
   sendRequest,
 } from '../core/http.ts';
 import { backoff } from '../core/retry.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { Address, Call } from './call.ts';
 import { classifyFailure } from './classify.ts';
 

@@ -1,9 +1,8 @@
-import { type Clock, HOUR_MS } from '../core/clock.ts';
 import { backoff } from '../core/retry.ts';
+import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import type { SpanStart, Tracing } from '../observability/tracing.ts';
 import { isPassing, isSlackFailure, NOT_INSTALLED, SlackFailure } from './failure.ts';
-import type { AnswerOf, ArgumentsOf } from './sdk.ts';
-import type { Web } from './web.ts';
+import type { AnswerOf, ArgumentsOf, Web } from './web.ts';
 
 export interface RetryPolicy {
   /** Waits for a rate limit to pass at most this long in all, in milliseconds. */

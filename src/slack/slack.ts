@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../core/clock.ts';
-import { createKeyedLock, type KeyedLock } from '../core/locks.ts';
+import { createKeyedLock, type KeyedLock } from '../core/concurrency.ts';
 import type { Message, ModalView } from '../core/message.ts';
 import { disableAutolinks } from '../core/mrkdwn.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import { isSlackFailure, isTokenRefused, type SlackFailure } from './failure.ts';

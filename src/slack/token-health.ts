@@ -1,6 +1,6 @@
-import { type Clock, withTimeout } from '../core/clock.ts';
 import { describeUnreached } from '../core/http.ts';
 import { backoff } from '../core/retry.ts';
+import { type Clock, withTimeout } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { failureNamed, isSlackFailure, SlackFailure } from './failure.ts';
 import type { Web } from './web.ts';

@@ -1,8 +1,7 @@
 import type { FilesCompleteUploadExternalArguments } from '@slack/web-api';
-import type { Clock } from '../core/clock.ts';
 import { isThisMachine, sendRequest } from '../core/http.ts';
 import { defined } from '../core/json.ts';
-import { fileDomainsOf, isWithin } from './domains.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { SlackFailure } from './failure.ts';
 import { type Call, INTERACTIVE_POLICY, type RetryPolicy, withRetries } from './rate-limit.ts';
 import type { Web } from './web.ts';
@@ -101,4 +100,26 @@ function completionOf(id: string, upload: Upload): FilesCompleteUploadExternalAr
     ...defined({ initial_comment: comment }),
   };
   return threadTs === undefined ? shared : { ...shared, thread_ts: threadTs };
+}
+
+/** GovSlack is a cloud of its own, with domains of its own. */
+const GOV_API = 'slack-gov.com';
+const GOV_DOMAINS: readonly string[] = [GOV_API, 'slack-files-gov.com'];
+
+/** The domains under which Slack takes files. @param apiHost where the Web API is */
+export function fileDomainsOf(apiHost: string): readonly string[] {
+  return isWithin(apiHost, [GOV_API]) ? GOV_DOMAINS : ['slack.com'];
+}
+
+/** The hosts that a `response_url` may have: the operator's, and GovSlack's where its Web API is used. */
+export function responseHostsOf(hosts: string, apiUrl: string): string[] {
+  const configured = hosts.split(',').map((host) => host.trim());
+  const isGov = isWithin(new URL(apiUrl).hostname, [GOV_API]);
+  return isGov
+    ? [...configured, ...GOV_DOMAINS.flatMap((domain) => [domain, `hooks.${domain}`])]
+    : configured;
+}
+
+export function isWithin(host: string, domains: readonly string[]): boolean {
+  return domains.some((domain) => host === domain || host.endsWith(`.${domain}`));
 }

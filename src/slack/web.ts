@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { type FetchFunction, WebClient } from '@slack/web-api';
+import { type FetchFunction, LogLevel, type Logger as SlackLogger, WebClient } from '@slack/web-api';
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../core/clock.ts';
 import {
   describeUnreached,
   isThisMachine,
@@ -12,9 +11,9 @@ import {
 import type { Message } from '../core/message.ts';
 import { disableAutolinks } from '../core/mrkdwn.ts';
 import { parseRetryAfter } from '../core/retry.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { asSlackFailure, isSlackFailure, SlackFailure } from './failure.ts';
-import { type AnswerOf, type ArgumentsOf, libraryLogger } from './sdk.ts';
 
 /** Slack's Web API: one client, and one pool of connections, for all tokens. */
 export type Web = ReturnType<typeof createWeb>;
@@ -170,4 +169,38 @@ function bodyOf({ message, mode, threadTs }: UrlAnswer): object {
   if (mode === 'replace') return { ...disableAutolinks(message), replace_original: true };
   const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
   return { ...disableAutolinks(message), response_type: mode, replace_original: false, ...thread };
+}
+
+/** What stands under a name such as `users.info` in Slack's own client, which is used for its types alone. */
+type At<From, Path extends string> = Path extends `${infer Head}.${infer Rest}`
+  ? Head extends keyof From
+    ? At<From[Head], Rest>
+    : never
+  : Path extends keyof From
+    ? From[Path]
+    : never;
+
+/** The arguments of a Web API method. */
+export type ArgumentsOf<Method extends string> =
+  At<WebClient, Method> extends (args: infer Arguments) => unknown ? Arguments : never;
+
+/** The answer of a Web API method. */
+export type AnswerOf<Method extends string> =
+  At<WebClient, Method> extends (...args: never[]) => Promise<infer Answer> ? Answer : never;
+
+/**
+ * A logger for Slack's libraries. Their own lines may hold bodies, addresses and codes, so only the fact that a
+ * problem was reported is logged, under a name of ours.
+ */
+export function libraryLogger(log: Logger, event: string): SlackLogger {
+  const ignore = (): void => undefined;
+  return {
+    debug: ignore,
+    info: ignore,
+    warn: ignore,
+    error: () => log.warn({ event }, 'a Slack library reported a problem'),
+    setLevel: ignore,
+    getLevel: () => LogLevel.ERROR,
+    setName: ignore,
+  };
 }

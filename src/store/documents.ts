@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { jsonSerializer, type Keyv, type KeyvSerializationAdapter } from 'keyv';
-import { type Clock, HOUR_MS } from '../core/clock.ts';
 import { isObject } from '../core/json.ts';
+import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import {
   type Change,
   type Collection,

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { KeyvPostgres } from '@keyv/postgres';
 import { Keyv } from 'keyv';
 import pg from 'pg';
-import { createKeyedLock } from '../core/locks.ts';
+import { createKeyedLock } from '../core/concurrency.ts';
 import { storeFault } from './database-fault.ts';
 import { type Database, type Envelope, type Range, SERIALIZATION, type StoredRow } from './documents.ts';
 import type { Access } from './sqlite.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Clock, DAY_MS, HOUR_MS } from '../core/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';

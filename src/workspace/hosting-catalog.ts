@@ -1,7 +1,7 @@
-import { type Clock, withTimeout } from '../core/clock.ts';
 import { ServiceError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
 import { NameIndex, pickNamed } from '../core/names.ts';
+import { type Clock, withTimeout } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import { type Account, AccountFailure, type Accounts } from '../records/accounts.ts';
 import { getActivity } from '../service/activity.ts';

@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
 import type { InstallProvider, InstallURLOptions } from '@slack/oauth';
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { TokenHealth } from '../slack/token-health.ts';
 import { GLOBAL, type Store } from '../store/store.ts';
-import type { InstallStates } from './install-states.ts';
 
 /** Where the bot tokens of the workspaces come from. */
 export interface Installations {
@@ -51,12 +50,16 @@ export class NotServed extends UserError {
 /** Where Slack sends browsers back to. */
 export const REDIRECT_PATH = '/slack/oauth_redirect';
 
+/** Why the state of an install does not count. */
+export type InstallFault = 'unknown' | 'used' | 'expired';
+
 export interface OauthInstallations {
   /** The library that leads browsers through an install and stores it, with a cookie of this name. */
   provider(stateCookieName: string): InstallProvider;
   /** With which every install begins. */
   readonly options: InstallURLOptions;
-  readonly states: Pick<InstallStates, 'faultOf'>;
+  /** Says why a state does not count; undefined if it does. */
+  readonly states: { faultOf(state: string): Promise<InstallFault | undefined> };
 }
 
 /** @throws NotServed */
@@ -108,4 +111,18 @@ export function singleInstallation(
     },
     byOauth: undefined,
   };
+}
+
+/** The page that asks before a link begins. */
+export const LINK_START_PATH = '/service/oauth/start';
+/** The path that the service sends browsers back to, as it is registered there. */
+export const LINK_CALLBACK_PATH = '/service/oauth/callback';
+
+/** The address of that page, with a ticket. */
+export function startAddress(publicUrl: string, ticket: string): string {
+  return `${addressOf(publicUrl, LINK_START_PATH)}?ticket=${encodeURIComponent(ticket)}`;
+}
+
+export function addressOf(publicUrl: string, path: string): string {
+  return `${publicUrl.replace(/\/+$/, '')}${path}`;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Clock, DAY_MS } from '../core/clock.ts';
 import type { KnownBlock, Message } from '../core/message.ts';
+import { type Clock, DAY_MS } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure, type SlackFailure } from '../slack/failure.ts';

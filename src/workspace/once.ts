@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
-import type { WorkspaceStore } from '../store/store.ts';
+import type { Clock } from '../core/time/clock.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 const Claim = z.object({ request: z.string().optional() });
 
@@ -24,4 +24,39 @@ export function createOnce({ store, clock }: { store: WorkspaceStore; clock: Clo
       await claims.delete(hashKey(key));
     },
   };
+}
+
+type Documents = Pick<WorkspaceStore, 'collection'>;
+
+/** A store for one request, which reads a document once, and again after the request wrote to its collection. */
+export function readOnce(store: Documents): Documents {
+  return { collection: (name, shape) => rememberReads(store.collection(name, shape)) };
+}
+
+function rememberReads<T>(stored: Collection<T>): Collection<T> {
+  const documents = new Map<string, Promise<T | undefined>>();
+  const lists = new Map<'all', ReturnType<typeof stored.list>>();
+  const written = <R>(work: Promise<R>): Promise<R> =>
+    work.finally(() => {
+      documents.clear();
+      lists.clear();
+    });
+  return {
+    get: (id) => remember(documents, id, () => stored.get(id)),
+    list: () => remember(lists, 'all', () => stored.list()),
+    latest: (limit, from) => stored.latest(limit, from),
+    put: (id, doc, expiresAt) => written(stored.put(id, doc, expiresAt)),
+    create: (id, doc, expiresAt) => written(stored.create(id, doc, expiresAt)),
+    update: (id, change, expiresAt) => written(stored.update(id, change, expiresAt)),
+    delete: (id) => written(stored.delete(id)),
+    trim: (kept) => written(stored.trim(kept)),
+  };
+}
+
+/** A failure is not remembered. */
+function remember<K, V>(reads: Map<K, Promise<V>>, key: K, read: () => Promise<V>): Promise<V> {
+  const value = reads.get(key) ?? read();
+  reads.set(key, value);
+  value.catch(() => reads.delete(key));
+  return value;
 }

@@ -1,9 +1,9 @@
 import { distance } from 'fastest-levenshtein';
-import type { Clock } from '../core/clock.ts';
 import { UserError } from '../core/errors.ts';
 import { bold, code, firstOf } from '../core/mrkdwn.ts';
 import { indexNames, pickNamed, spellName } from '../core/names.ts';
 import { isSameProject, type ProjectRef, toProjectRef } from '../core/project-ref.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import { type Account, AccountFailure, type Accounts } from '../records/accounts.ts';
 import type { ListOptions } from '../service/call.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
-import type { GivenRole, Role } from '../core/roles.ts';
-import { undefinedOnSlackError } from '../slack/failure.ts';
+import type { GivenRole, Role } from '../core/choices.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { SlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
+import type { WorkspaceSlack } from '../slack/slack.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import type { Membership, SlackPeople } from './slack-people.ts';
 
@@ -171,4 +172,23 @@ function withHolder(
   const isFirst = role === 'admin' && before.admin.length === 0 && !before.groups?.admin.length;
   const holders = new Set([...(isFirst ? [by] : []), ...before[role], user]);
   return { ...before, [role]: [...holders], setBy: by, setAt: at };
+}
+
+/** Opens direct messages only with people who may use Deckhand. */
+export function onlyToMembers(slack: WorkspaceSlack, roles: Pick<Roles, 'excluded'>): WorkspaceSlack {
+  async function expectMember(user: string): Promise<void> {
+    if ((await roles.excluded(user)) !== undefined)
+      throw new SlackFailure('conversations.open', 'gone', 'person_excluded');
+  }
+  return {
+    ...slack,
+    async openDirect(user) {
+      await expectMember(user);
+      return slack.openDirect(user);
+    },
+    async sendDirectMessage(user, message) {
+      await expectMember(user);
+      return slack.sendDirectMessage(user, message);
+    },
+  };
 }

@@ -1,9 +1,8 @@
-import type { Clock } from '../core/clock.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { Settings } from '../core/settings.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { Engine, WorkspaceJobs } from '../jobs/jobs.ts';
-import { logFailure } from '../observability/failures.ts';
-import type { Logger } from '../observability/log.ts';
+import { type Logger, logFailure } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { createAccounts } from '../records/accounts.ts';
@@ -21,17 +20,26 @@ import type { TokenHealth } from '../slack/token-health.ts';
 import type { Sealer } from '../store/sealer.ts';
 import { GLOBAL, type Store, type UnreadableDocument, type WorkspaceStore } from '../store/store.ts';
 import { type Explained, explain } from '../views/blocks/failures.ts';
-import { onlyToMembers } from './direct-messages.ts';
 import { createHome } from './home-refresh.ts';
 import { createHostingCatalog } from './hosting-catalog.ts';
 import type { Installations } from './installations.ts';
-import type { LinkRequests, Requester } from './link-requests.ts';
 import { createNewBlocks, withFallbacks } from './new-blocks.ts';
-import { createOnce } from './once.ts';
+import { createOnce, readOnce } from './once.ts';
 import { createProjects, lookOnce } from './projects.ts';
-import { readOnce } from './read-once.ts';
-import { createRoles } from './roles.ts';
+import { createRoles, onlyToMembers } from './roles.ts';
 import { createSlackPeople } from './slack-people.ts';
+
+/** A person who asks to be linked, with their name and their workspace's in Slack. */
+export interface LinkRequest {
+  workspace: string;
+  user: string;
+  name: string;
+  /** Undefined if Slack does not show it. */
+  email?: string | undefined;
+  /** True if Slack does not give Deckhand e-mail addresses. */
+  lacksScope?: boolean | undefined;
+  workspaceName?: string | undefined;
+}
 
 /** Everything that is opened once for the process. */
 export interface Parts {
@@ -47,7 +55,7 @@ export interface Parts {
   tokenHealth: TokenHealth;
   installations: Installations;
   tracing: Tracing;
-  linkRequests: LinkRequests;
+  linkRequests: { ask(request: LinkRequest): Promise<string> };
   /** A document that cannot be read, or whose seal does not open, is logged and counted. */
   onUnreadable: (document: UnreadableDocument) => void;
 }
@@ -143,7 +151,7 @@ function openWorkspace(parts: Parts, id: string) {
     links: {
       ...createUserLinks({ store, sealer, clock }),
       /** Returns the ticket that opens our page in the browser. */
-      ask: (requester: Omit<Requester, 'workspace'>) =>
+      ask: (requester: Omit<LinkRequest, 'workspace'>) =>
         parts.linkRequests.ask({ workspace: id, ...requester }),
     },
     names: createServiceNames({ store, clock, onClaim: waiting.resume }),

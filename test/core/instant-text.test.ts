@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { instantText } from '../../src/core/clock.ts';
+import { instantText } from '../../src/core/time/clock.ts';
 
 const INSTANT = Date.parse('2026-11-20T09:30:00Z');
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createKeyedLock } from '../../src/core/locks.ts';
+import { createKeyedLock } from '../../src/core/concurrency.ts';
 
 describe('work of one key, such as the posts in a channel', () => {
   it('runs one after the other, what a person waits for before what runs by itself', async () => {

@@ -12,16 +12,18 @@ import {
   accountsMessage,
   chooseKeyMessage,
   confirmDisconnectMessage,
+  connectFirstMessage,
+  connectModal,
 } from '../../src/views/accounts/accounts.ts';
-import { claimsMessage, unknownNameMessage } from '../../src/views/accounts/claims.ts';
-import { connectFirstMessage, connectModal } from '../../src/views/accounts/connect.ts';
 import {
+  claimsMessage,
   linkedMessage,
   linkGoneMessage,
   linkLine,
   linkMessage,
   notLinkedMessage,
   profileMessage,
+  unknownNameMessage,
   unlinkedMessage,
 } from '../../src/views/accounts/identity.ts';
 import {
@@ -58,13 +60,11 @@ import {
   helpCommandMessage,
   helpGroupMessage,
   helpMessage,
-} from '../../src/views/help/help.ts';
-import {
   openFormMessage,
   startMessage,
   suggestionsMessage,
   welcomeMessage,
-} from '../../src/views/help/start.ts';
+} from '../../src/views/help/help.ts';
 import {
   frontPage,
   installedPage,

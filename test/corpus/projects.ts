@@ -1,12 +1,11 @@
 import type { Run } from '../../src/records/test-runs.ts';
-import { activityMessage, feedBlocks } from '../../src/views/activity/activity.ts';
+import { activityMessage, feedBlocks, statsBlocks } from '../../src/views/activity/activity.ts';
 import {
   chartBlock,
   chartWords,
   type DeploymentsData,
   deploymentBars,
 } from '../../src/views/activity/chart.ts';
-import { statsBlocks } from '../../src/views/activity/stats.ts';
 import { chooseProjectMessage, deployMessage, projectsMessage } from '../../src/views/projects/projects.ts';
 import { openTestMessage, testModal } from '../../src/views/test-access/form.ts';
 import { itemsOf, planOf } from '../../src/views/test-access/items.ts';

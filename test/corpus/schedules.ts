@@ -30,8 +30,7 @@ import {
 } from '../../src/views/schedules/schedule.ts';
 import { guardModal, timedLines, timedModal, timeInputs } from '../../src/views/schedules/timed.ts';
 import { scheduleWords } from '../../src/views/schedules/words.ts';
-import { newsLine, watchMessages } from '../../src/views/watches/news.ts';
-import { watchLines, watchModal } from '../../src/views/watches/watch.ts';
+import { newsLine, watchLines, watchMessages, watchModal } from '../../src/views/watches/watch.ts';
 import { DIGEST, NOTICES, WATCH } from '../views/records.ts';
 import { answer, type Hand, type Subject, subject } from './hand.ts';
 import { chartData, run } from './projects.ts';

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../src/core/errors.ts';
-import type { Draft } from '../../src/records/server-drafts.ts';
+import type { Draft } from '../../src/records/servers.ts';
 import { findHookType, HOOK_TYPES } from '../../src/service/integrations.ts';
 import type { Server } from '../../src/service/servers.ts';
 import { clearBlocks, propertyBlocks } from '../../src/views/integrations/fields.ts';
@@ -36,13 +36,14 @@ import {
   sizesMessage,
 } from '../../src/views/servers/hosting.ts';
 import {
+  buildMessage,
   orderedNews,
   type ProvisioningState,
   provisioningMessage,
   type ServerTarget,
+  serverMessage,
   statusNews,
-} from '../../src/views/servers/provisioning.ts';
-import { buildMessage, serverMessage } from '../../src/views/servers/server.ts';
+} from '../../src/views/servers/server.ts';
 import { INTEGRATION } from '../views/records.ts';
 import { answer, type Hand, type Subject, subject } from './hand.ts';
 import {

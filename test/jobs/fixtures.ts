@@ -1,7 +1,7 @@
 import { TestClock } from 'pg-boss';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
-import type { Clock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import type {
   Engine,
   Job,

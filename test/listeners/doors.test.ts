@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
-import { SCHEDULES } from '../../src/records/account-keys.ts';
-import { Account } from '../../src/records/accounts.ts';
+import { Account, SCHEDULES } from '../../src/records/accounts.ts';
 import { answerTo, shareList } from '../support/asking.ts';
 import { BRISK } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';

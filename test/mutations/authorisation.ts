@@ -5,7 +5,7 @@ const PERMISSION = 'src/commands/permission.ts';
 const PEOPLE = 'src/workspace/slack-people.ts';
 const ROLES = 'src/workspace/roles.ts';
 const UNFURL = 'src/commands/unfurls/unfurl.ts';
-const KEYS = 'src/records/account-keys.ts';
+const KEYS = 'src/records/accounts.ts';
 const DOORS = 'test/listeners/doors.test.ts';
 const KEYS_TEST = 'test/commands/accounts/keys.test.ts';
 const PEOPLE_TEST = 'test/listeners/people.test.ts';
@@ -79,7 +79,7 @@ export const AUTHORISATION: readonly Mutation[] = [
     file: 'src/records/service-people.ts',
     from: 'return isTaken ? undefined : store(user, tokens, email);',
     to: 'return isTaken === undefined ? undefined : store(user, tokens, email);',
-    tests: ['test/listeners/link/identity.test.ts'],
+    tests: ['test/linking/identity.test.ts'],
     only: 'X7',
   },
   {
@@ -289,7 +289,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   },
   {
     name: 'a member may remove somebody else’s key',
-    file: 'src/commands/accounts/disconnect.ts',
+    file: 'src/commands/accounts/accounts.ts',
     from: "purpose === 'mine' && connectedBy === user",
     to: "purpose === 'mine' && connectedBy !== ''",
     tests: [KEYS_TEST],
@@ -320,7 +320,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   },
   {
     name: 'App Home shows figures to those who hold nothing',
-    file: 'src/commands/home/publish.ts',
+    file: 'src/commands/home/home.ts',
     from: 'if (await refusalFor(workspace, user)) return',
     to: "if (user === '') return",
     tests: ['test/listeners/people.test.ts'],
@@ -328,7 +328,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   },
   {
     name: 'App Home shows everything to those who hold nothing',
-    file: 'src/commands/home/publish.ts',
+    file: 'src/commands/home/home.ts',
     from: 'const refusal = await refusalFor(workspace, user);',
     to: "const refusal = user === '' ? await refusalFor(workspace, user) : undefined;",
     tests: ['test/security/matrix/matrix.test.ts'],

@@ -2,14 +2,14 @@ import type { Mutation } from './mutation.ts';
 
 const SIGNED_BODY = 'src/listeners/receivers/signed-body.ts';
 const INBOX = 'src/listeners/inbox.ts';
-const LINK = 'src/workspace/link-requests.ts';
-const LINK_INBOX = 'src/workspace/link-requests.ts';
-const INSTALL_STATES = 'src/workspace/install-states.ts';
+const LINK = 'src/linking/link-requests.ts';
+const LINK_INBOX = 'src/linking/link-requests.ts';
+const INSTALL_STATES = 'src/installing/install-states.ts';
 const FRONT_DOOR = 'test/listeners/listeners.test.ts';
 const RECEIVER_TEST = 'test/listeners/receivers/http-receiver.test.ts';
 const DOORS = 'test/listeners/doors.test.ts';
-const LINK_TEST = 'test/listeners/link/link.test.ts';
-const INSTALL_TEST = 'test/listeners/install/install.test.ts';
+const LINK_TEST = 'test/linking/link.test.ts';
+const INSTALL_TEST = 'test/installing/install.test.ts';
 
 /** What comes in: signatures, repeats, the order of storing and acknowledging, browsers. */
 export const FRONT: readonly Mutation[] = [
@@ -150,7 +150,7 @@ export const FRONT: readonly Mutation[] = [
   },
   {
     name: 'a link begins without the form of our page',
-    file: 'src/listeners/link.ts',
+    file: 'src/linking/link.ts',
     from: "if (!linkRequests.isAnswer(ticket, form.get('token') ?? '', cookies)) return 'other browser';",
     to: '',
     tests: [LINK_TEST],
@@ -225,14 +225,14 @@ export const FRONT: readonly Mutation[] = [
     file: 'src/listeners/pages.ts',
     from: "HOST_PREFIX = '__Host-'",
     to: "HOST_PREFIX = ''",
-    tests: ['test/listeners/link/link.test.ts', 'test/listeners/install/install.test.ts'],
+    tests: ['test/linking/link.test.ts', 'test/installing/install.test.ts'],
   },
   {
     name: 'links to be linked pile up without end',
-    file: 'src/workspace/link-requests.ts',
+    file: 'src/linking/link-requests.ts',
     from: 'all.length - surplus.length - MAX_KEPT + 1',
     to: 'all.length - surplus.length - MAX_KEPT * 9',
-    tests: ['test/workspace/link-requests.test.ts'],
+    tests: ['test/linking/link-requests.test.ts'],
   },
   {
     name: 'a path is read otherwise than the proxy reads it',

@@ -1,12 +1,12 @@
 import type { Mutation } from './mutation.ts';
 
-const LIFECYCLE = 'src/listeners/install.ts';
-const UNINSTALLS = 'src/workspace/uninstalls.ts';
+const LIFECYCLE = 'src/installing/install.ts';
+const UNINSTALLS = 'src/installing/install.ts';
 const SEALER = 'src/store/sealer.ts';
 const DELIVER = 'src/scheduler/deliver.ts';
 const UNINSTALL_TEST = 'test/security/uninstall.test.ts';
 const SEALING_TEST = 'test/store/sealing.test.ts';
-const LIFECYCLE_TEST = 'test/listeners/install/lifecycle.test.ts';
+const LIFECYCLE_TEST = 'test/installing/lifecycle.test.ts';
 const DELIVER_TEST = 'test/scheduler/deliver.test.ts';
 
 /** What is kept: seals, the end of an installation, orders, deliveries, schedules. */
@@ -53,7 +53,7 @@ export const STORAGE: readonly Mutation[] = [
   },
   {
     name: 'an API key is not bound to its account',
-    file: 'src/records/account-keys.ts',
+    file: 'src/records/accounts.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
     from: 'return { record: `accounts/${keyId(key)}`,',
     to: "return { record: key === undefined ? '' : 'accounts',",
@@ -66,7 +66,7 @@ export const STORAGE: readonly Mutation[] = [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
     from: 'return { record: `links/${user}`,',
     to: "return { record: user === undefined ? '' : 'links',",
-    tests: ['test/listeners/link/link.test.ts'],
+    tests: ['test/linking/link.test.ts'],
     only: 'for that person only',
   },
   {
@@ -93,7 +93,7 @@ export const STORAGE: readonly Mutation[] = [
   },
   {
     name: 'a sealed field is not known to the check of a restore',
-    file: 'src/transfer/seals.ts',
+    file: 'src/cli/stores.ts',
     from: "  'link-states': { key: 'sealedVerifier', field: 'verifier' },\n",
     to: '',
     tests: ['test/security/sealed.test.ts'],

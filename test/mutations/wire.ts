@@ -93,7 +93,7 @@ export const WIRE: readonly Mutation[] = [
   },
   {
     name: 'what was typed stands in the log of its refusal',
-    file: 'src/observability/failures.ts',
+    file: 'src/observability/log.ts',
     from: "log.info({ event: 'refused', ...fields }, ",
     to: "log.info({ event: 'refused', ...fields, reason: error.message }, ",
     tests: ['test/security/typed.test.ts'],

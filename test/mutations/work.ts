@@ -49,14 +49,14 @@ export const WORK: readonly Mutation[] = [
   {
     name: 'a digest in an unknown zone is read',
     file: 'src/records/schedules.ts',
-    from: 'zone: ZoneName,',
-    to: 'zone: z.string(),',
+    from: 'cadence: Cadence,\n  zone: ZoneName,',
+    to: 'cadence: Cadence,\n  zone: z.string(),',
     tests: [UNREADABLE_TEST],
     only: 'unknown zone',
   },
   {
     name: 'an occurrence that was done is done again',
-    file: 'src/scheduler/schedules/chain.ts',
+    file: 'src/scheduler/schedules/timed.ts',
     from: 'if (doneAt >= scheduledAt || ',
     to: 'if (doneAt === Infinity || ',
     tests: [CHAIN_TEST],
@@ -64,7 +64,7 @@ export const WORK: readonly Mutation[] = [
   },
   {
     name: 'an occurrence of a schedule that was edited since is done',
-    file: 'src/scheduler/schedules/chain.ts',
+    file: 'src/scheduler/schedules/timed.ts',
     from: 'next(scheduledAt - 1) !== scheduledAt',
     to: 'next(scheduledAt - 1) < 0',
     tests: [CHAIN_TEST],

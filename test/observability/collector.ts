@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import type { Clock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { openTracing } from '../../src/observability/open-tracing.ts';
 import type { Tracing } from '../../src/observability/tracing.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { openBackend } from '../../src/open.ts';
 import { collect, ONCE, Q } from '../jobs/fixtures.ts';
 import { DATABASES } from '../store/databases.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, getDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { commandLine } from '../../src/command-line.ts';
+import { commandLine } from '../../src/cli/programs.ts';
 import { ask } from '../support/asking.ts';
 import { startDeckhand } from '../support/deckhand-process.ts';
 import { test } from '../support/fixtures.ts';

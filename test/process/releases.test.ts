@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
+import { startFault } from '../../src/cli/start.ts';
 import { readVersion } from '../../src/config.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { openBackend } from '../../src/open.ts';
-import { startFault } from '../../src/run.ts';
 import { openStore, takeOver } from '../../src/store/open-store.ts';
 import { DATABASES } from '../store/databases.ts';
 import { temporarySqlite } from '../support/temporary.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isWithin, WorkingHours } from '../../src/records/schedule-times.ts';
+import { isWithin, WorkingHours } from '../../src/records/schedules.ts';
 
 const DAY: WorkingHours = { from: '09:00', to: '18:00', zone: 'Europe/Lisbon' };
 const NIGHT: WorkingHours = { from: '22:00', to: '06:00', zone: 'Europe/Lisbon' };

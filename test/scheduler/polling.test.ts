@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pollUntil } from '../../src/scheduler/poll-loop.ts';
+import { pollUntil } from '../../src/scheduler/follow.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 
 const MINUTE = 60_000;

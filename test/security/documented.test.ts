@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { SCOPES } from '../../src/slack/scopes.ts';
+import { SCOPES } from '../../src/slack/failure.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const text = readFileSync(join(root, 'docs/security.md'), 'utf8');

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { InstallationEnded } from '../../src/core/errors.ts';
+import { createUninstalls } from '../../src/installing/install.ts';
 import { wrappedKeys } from '../../src/store/sealer.ts';
 import { GLOBAL } from '../../src/store/store.ts';
 import { defineJob } from '../../src/workspace/define-job.ts';
-import { createUninstalls } from '../../src/workspace/uninstalls.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';
 import { TRIED } from '../store/databases.ts';
 import { openBrowser } from '../support/installing.ts';

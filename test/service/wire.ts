@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { Clock } from '../../src/core/clock.ts';
 import { ServiceError } from '../../src/core/errors.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import { type AccountClient, createService, type ServiceOptions } from '../../src/service/client.ts';
 
 /** An answer: a value to be sent as JSON with 200, a whole reply, or whatever a function does. */

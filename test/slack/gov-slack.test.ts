@@ -1,10 +1,9 @@
 import { MockAgent } from 'undici';
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { responseHostsOf } from '../../src/slack/domains.ts';
 import type { Call } from '../../src/slack/rate-limit.ts';
-import { uploadFile } from '../../src/slack/uploads.ts';
+import { responseHostsOf, uploadFile } from '../../src/slack/uploads.ts';
 import { postToResponseUrl, type Web } from '../../src/slack/web.ts';
 
 const GOV = 'https://slack-gov.com/api/';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { GROUPS_SCOPE, SCOPE_NAMES } from '../../src/slack/scopes.ts';
+import { GROUPS_SCOPE, SCOPE_NAMES } from '../../src/slack/failure.ts';
 import { answerTo, ask } from '../support/asking.ts';
 import { readText } from '../support/deployment-files.ts';
 import { linkButton, openLinkable, openLinkBrowser } from '../support/linking.ts';

@@ -4,13 +4,14 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import type { Clock } from '../../src/core/clock.ts';
-import { type EncryptionKeys, parseEncryptionKeys } from '../../src/store/encryption-keys.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import {
   checkKeys,
   createSealer,
+  type EncryptionKeys,
   type Field,
+  parseEncryptionKeys,
   rotateKeys,
   type WorkspaceSealer,
   wrappedKeys,

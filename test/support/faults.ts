@@ -1,5 +1,5 @@
 import type { Fault } from '../../sandbox/service/faults.ts';
-import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/time/clock.ts';
 import { ACCOUNT, API_KEY, EMAIL, PEOPLE, TEAM, type TestWorld } from './test-world.ts';
 
 /** Pauses between repetitions pass ten times as fast; a person's patience, which is longer, does not. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import type { BrowserServer } from 'playwright-core';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { bundle } from './bundle.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 

@@ -9,7 +9,7 @@ import type { WorkspaceOptions } from '../../sandbox/slack/state/workspaces.ts';
 import { buildPage } from '../../sandbox/slack/web/build.ts';
 import type { DeckhandApp } from '../../src/app.ts';
 import { type Config, parseConfig } from '../../src/config.ts';
-import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { NO_TRACING, type Tracing } from '../../src/observability/tracing.ts';
 import { openDeckhand } from '../../src/open.ts';

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Collection } from '../../src/store/store.ts';
-import { readOnce } from '../../src/workspace/read-once.ts';
+import { readOnce } from '../../src/workspace/once.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 
 type Note = z.infer<typeof Note>;

@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import { ServiceError } from '../../core/errors.ts';
-import type { Message } from '../../core/message.ts';
+import type { Message, Reply } from '../../core/message.ts';
 import { bold, code, count, unmarked } from '../../core/mrkdwn.ts';
-import type { Reply } from '../../core/reply.ts';
-import { forInvoices, keyTarget, PURPOSES, type Purpose } from '../../records/account-keys.ts';
-import type { Account } from '../../records/accounts.ts';
+import { type Account, forInvoices, keyTarget, PURPOSES, type Purpose } from '../../records/accounts.ts';
 import { parseAccountName } from '../../service/addresses.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { listProjects } from '../../service/projects.ts';
-import { maskedKey } from '../../views/accounts/accounts.ts';
-import { CONNECT, ConnectOrigin, connectModal, type PurposeChoice } from '../../views/accounts/connect.ts';
+import {
+  CONNECT,
+  ConnectOrigin,
+  connectModal,
+  maskedKey,
+  type PurposeChoice,
+} from '../../views/accounts/accounts.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { refill, withBanner } from '../../views/blocks/modal.ts';
@@ -25,7 +28,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { lacking } from '../permission.ts';
-import { accountOf } from '../targets/account.ts';
+import { accountOf } from '../targets/project.ts';
 
 const API_KEY_LENGTH = 40;
 

@@ -9,7 +9,7 @@ import {
   notLinkedMessage,
   unlinkedMessage,
 } from '../../views/accounts/identity.ts';
-import { startAddress } from '../../workspace/link-requests.ts';
+import { startAddress } from '../../workspace/installations.ts';
 import { defineCommand, fromButton } from '../command.ts';
 
 /** The operator registered Deckhand as an OAuth client of the service; its secret is required with the id. */

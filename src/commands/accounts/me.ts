@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { outdated } from '../../core/errors.ts';
+import type { Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import type { Reply } from '../../core/reply.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { personKey } from '../../records/service-people.ts';
 import { getActivity } from '../../service/activity.ts';
-import { claimsMessage, mentionWords, unknownNameMessage } from '../../views/accounts/claims.ts';
+import { claimsMessage, mentionWords, unknownNameMessage } from '../../views/accounts/identity.ts';
 import { menuTarget } from '../../views/blocks/inputs.ts';
 import { say } from '../../views/blocks/message.ts';
 import { type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { accountOf } from '../targets/account.ts';
+import { accountOf } from '../targets/project.ts';
 
 export const me = defineCommand({
   name: 'me',

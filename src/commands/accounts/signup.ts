@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ServiceError } from '../../core/errors.ts';
+import type { Reply } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
-import type { Reply } from '../../core/reply.ts';
-import { newReference } from '../../observability/failures.ts';
+import { newReference } from '../../observability/log.ts';
 import { countSignup, type SignupsLeft, signupsLeft } from '../../records/signup-attempts.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
 import { accountUrl, parseAccountName } from '../../service/addresses.ts';
@@ -28,7 +28,7 @@ import {
   type Submitted,
   type ViewState,
 } from '../command.ts';
-import { accountOf } from '../targets/account.ts';
+import { accountOf } from '../targets/project.ts';
 
 /** Tells the service where an account came from (API 2.1, docs/service-api.md). */
 const ATTRIBUTION = { signup_source: 'deckhand-slack', client: 'deckhand' };

@@ -1,9 +1,9 @@
-import { forInvoices } from '../../records/account-keys.ts';
+import { forInvoices } from '../../records/accounts.ts';
 import { getProfile } from '../../service/profile.ts';
 import { linkLine, profileMessage } from '../../views/accounts/identity.ts';
 import { defineCommand } from '../command.ts';
 import { rolesHeld } from '../permission.ts';
-import { accountOf } from '../targets/account.ts';
+import { accountOf } from '../targets/project.ts';
 
 export const whoami = defineCommand({
   name: 'whoami',

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { KnownBlock, Message } from '../../core/message.ts';
+import type { KnownBlock, Message, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { toProjectRef } from '../../core/project-ref.ts';
-import type { Reply } from '../../core/reply.ts';
 import type { Account } from '../../records/accounts.ts';
 import { deliver } from '../../scheduler/deliver.ts';
 import { type Activity, type ActivityRange, getActivity } from '../../service/activity.ts';
@@ -19,8 +18,7 @@ import { withSkipped } from '../../views/blocks/lists.ts';
 import { findProject, projectsWith } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { type ActionContext, type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { accountOf } from '../targets/account.ts';
-import { boundProject, isEverything } from '../targets/project.ts';
+import { accountOf, boundProject, isEverything } from '../targets/project.ts';
 
 /** What the service takes where no range is named: API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';

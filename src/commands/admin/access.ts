@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { DAY_MS } from '../../core/clock.ts';
-import type { Message } from '../../core/message.ts';
-import type { Reply } from '../../core/reply.ts';
-import { GIVEN_ROLES } from '../../core/roles.ts';
+import { GIVEN_ROLES } from '../../core/choices.ts';
+import type { Message, Reply } from '../../core/message.ts';
+import { DAY_MS } from '../../core/time/clock.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import type { Collection } from '../../store/store.ts';
 import {
@@ -18,8 +17,7 @@ import {
 } from '../../views/admin/roles.ts';
 import type { Roles } from '../../workspace/roles.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { Action, ActionContext } from '../command.ts';
-import { fromButton } from '../command.ts';
+import { type Action, type ActionContext, fromButton } from '../command.ts';
 
 const AskValue = z.object({ role: z.enum(GIVEN_ROLES), command: z.string().max(80) });
 const AnswerValue = z.object({ id: z.string() });

@@ -1,12 +1,11 @@
 import { describeUnreached } from '../../core/http.ts';
 import { code, count, mrkdwn } from '../../core/mrkdwn.ts';
-import { forInvoices, keyId } from '../../records/account-keys.ts';
-import { type Account, AccountFailure } from '../../records/accounts.ts';
+import { type Account, AccountFailure, forInvoices, keyId } from '../../records/accounts.ts';
 import type { AccountClient } from '../../service/client.ts';
 import { listHostedResources } from '../../service/hosted-resources.ts';
 import { listInvoices } from '../../service/invoices.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
-import { GROUPS_SCOPE, REQUIRED_SCOPES, SCOPE_NAMES, SCOPE_REASONS } from '../../slack/scopes.ts';
+import { GROUPS_SCOPE, REQUIRED_SCOPES, SCOPE_NAMES, SCOPE_REASONS } from '../../slack/failure.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { type CommandContext, defineCommand } from '../command.ts';

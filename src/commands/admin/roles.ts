@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { withTimeout } from '../../core/clock.ts';
+import { GIVEN_ROLES } from '../../core/choices.ts';
 import type { ModalView } from '../../core/message.ts';
-import { GIVEN_ROLES } from '../../core/roles.ts';
+import { withTimeout } from '../../core/time/clock.ts';
 import { isAlwaysAllowed } from '../../records/channels.ts';
 import { accountsChanged } from '../../records/schedules.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';

@@ -14,8 +14,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { zonePicker } from '../option-sources.ts';
-import { accountOf } from '../targets/account.ts';
-import { chosenProject, presentInForm } from '../targets/project.ts';
+import { accountOf, chosenProject, presentInForm } from '../targets/project.ts';
 
 const Origin = z.object({ channel: z.string(), account: z.string().optional() });
 

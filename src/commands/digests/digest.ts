@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { Reply } from '../../core/message.ts';
 import { projectId } from '../../core/project-ref.ts';
-import type { Reply } from '../../core/reply.ts';
 import { daysLater } from '../../core/time/zone.ts';
-import { SCHEDULES } from '../../records/account-keys.ts';
+import { SCHEDULES } from '../../records/accounts.ts';
 import { projectOfChannel } from '../../records/channels.ts';
 import type { Digest } from '../../records/schedules.ts';
-import { frameOf } from '../../scheduler/digests/digest.ts';
-import { gatherReports } from '../../scheduler/digests/reports.ts';
+import { frameOf, gatherReports } from '../../scheduler/digests/digest.ts';
 import { isServed } from '../../scheduler/schedules/lifecycle.ts';
 import type { DigestChoices } from '../../scheduler/schedules/start.ts';
 import { refreshProject } from '../../scheduler/schedules/timed.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSameProject } from '../../core/project-ref.ts';
-import { SCHEDULES } from '../../records/account-keys.ts';
+import { SCHEDULES } from '../../records/accounts.ts';
 import type { Guard } from '../../records/schedules.ts';
 import type { GuardChoices } from '../../scheduler/schedules/start.ts';
 import { guardModal } from '../../views/schedules/timed.ts';

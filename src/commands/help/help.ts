@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { Reply } from '../../core/reply.ts';
-import { helpAllMessage, helpCommandMessage, helpGroupMessage, helpMessage } from '../../views/help/help.ts';
-import { startMessage } from '../../views/help/start.ts';
+import type { Reply } from '../../core/message.ts';
+import {
+  helpAllMessage,
+  helpCommandMessage,
+  helpGroupMessage,
+  helpMessage,
+  startMessage,
+} from '../../views/help/help.ts';
 import { askAccessAction } from '../admin/access.ts';
 import {
   type Command,

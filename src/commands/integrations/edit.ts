@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
-import type { Message } from '../../core/message.ts';
+import type { Message, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { type ProjectRef, projectId } from '../../core/project-ref.ts';
-import type { Reply } from '../../core/reply.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import {
   findHookType,
@@ -35,8 +34,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { integrationPicker } from '../option-sources.ts';
-import { accountOf } from '../targets/account.ts';
-import { chosenProject, projectForForm } from '../targets/project.ts';
+import { accountOf, chosenProject, projectForForm } from '../targets/project.ts';
 import { drawn, expectNotices, FORM, type Known, openForm, originOf, remember } from './form.ts';
 
 const ButtonValue = z.object({ id: z.string() });

@@ -1,7 +1,6 @@
-import { DAY_MS } from '../../core/clock.ts';
-import type { ModalView } from '../../core/message.ts';
+import type { ModalView, Reply } from '../../core/message.ts';
 import type { ProjectRef } from '../../core/project-ref.ts';
-import type { Reply } from '../../core/reply.ts';
+import { DAY_MS } from '../../core/time/clock.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import { findHookType, INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
 import { chosenType } from '../../views/integrations/fields.ts';
@@ -14,8 +13,7 @@ import {
   secretFieldsOf,
   shownName,
 } from '../../views/integrations/form.ts';
-import type { Action, CommandContext, ViewState } from '../command.ts';
-import { FormFault, fromForm, redraw } from '../command.ts';
+import { type Action, type CommandContext, FormFault, fromForm, redraw, type ViewState } from '../command.ts';
 
 /** What both forms of an integration have in common: their view, and what is remembered of what they save. */
 

@@ -1,15 +1,13 @@
 import { z } from 'zod';
-import { mayRead } from '../../core/direct.ts';
-import type { Audited } from '../../core/reply.ts';
-import type { Role } from '../../core/roles.ts';
-import { forInvoices } from '../../records/account-keys.ts';
+import type { Role } from '../../core/choices.ts';
+import { type Audited, mayRead } from '../../core/message.ts';
+import { forInvoices } from '../../records/accounts.ts';
 import type { Run } from '../../records/test-runs.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { ACTIVITY_RANGES, getActivity } from '../../service/activity.ts';
 import { documentDay, listInvoices } from '../../service/invoices.ts';
 import type { CommandContext } from '../command.ts';
-import { accountOf } from '../targets/account.ts';
-import { projectOf } from '../targets/project.ts';
+import { accountOf, projectOf } from '../targets/project.ts';
 import { targetOf } from '../targets/server.ts';
 
 /** What a tool gives back: data for the assistant, which words it for the person. */

@@ -18,8 +18,7 @@ import {
 import { describeNamesakes, findProject, ProjectNeeded } from '../../workspace/projects.ts';
 import { type CommandContext, defineCommand, fromButton, menuAction } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
-import { accountOf } from '../targets/account.ts';
-import { boundProject } from '../targets/project.ts';
+import { accountOf, boundProject } from '../targets/project.ts';
 
 export const projects = defineCommand({
   name: 'projects',

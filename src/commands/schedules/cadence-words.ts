@@ -1,12 +1,11 @@
 import { closest } from 'fastest-levenshtein';
+import { WEEKDAYS } from '../../core/choices.ts';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { spellName } from '../../core/names.ts';
-import { WEEKDAYS } from '../../core/schedule-choices.ts';
 import { parseCron } from '../../core/time/cron.ts';
 import { CronError, isZone, parseZone } from '../../core/time/zone.ts';
-import { type Cadence, cronOf, nextTimes } from '../../records/schedule-times.ts';
-import type { TimedSchedule } from '../../records/schedules.ts';
+import { type Cadence, cronOf, nextTimes, type TimedSchedule } from '../../records/schedules.ts';
 import { DAY_NAMES } from '../../views/schedules/words.ts';
 import { SYNONYMS, splitWords } from '../command-router.ts';
 

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { closest, distance } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
-import type { Message } from '../../core/message.ts';
+import type { Message, Reply } from '../../core/message.ts';
 import { code, dateTime, unmarked } from '../../core/mrkdwn.ts';
 import { isNamed } from '../../core/names.ts';
-import type { Reply } from '../../core/reply.ts';
 import {
   isAsleep,
   nextOf,

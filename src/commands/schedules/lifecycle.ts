@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { ModalView } from '../../core/message.ts';
-import type { Reply } from '../../core/reply.ts';
+import type { ModalView, Reply } from '../../core/message.ts';
 import {
   isAsleep,
   isPersonal,

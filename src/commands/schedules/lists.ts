@@ -1,8 +1,7 @@
-import { withTimeout } from '../../core/clock.ts';
-import { isDirect, mayRead } from '../../core/direct.ts';
 import { defined } from '../../core/json.ts';
-import type { Message } from '../../core/message.ts';
+import { isDirect, type Message, mayRead } from '../../core/message.ts';
 import type { ProjectRef } from '../../core/project-ref.ts';
+import { withTimeout } from '../../core/time/clock.ts';
 import {
   type InvoiceNotices,
   isAsleep,

@@ -1,14 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { withTimeout } from '../../core/clock.ts';
-import type { ModalView } from '../../core/message.ts';
+import type { ModalView, Reply } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
-import type { Reply } from '../../core/reply.ts';
+import { withTimeout } from '../../core/time/clock.ts';
 import { ZoneName } from '../../core/time/zone.ts';
 import { unknownAccount } from '../../records/accounts.ts';
 import { projectOfChannel } from '../../records/channels.ts';
-import { Cadence, nextTimes } from '../../records/schedule-times.ts';
-import type { TimedSchedule } from '../../records/schedules.ts';
+import { Cadence, nextTimes, type TimedSchedule } from '../../records/schedules.ts';
 import { addTimed, editTimed, type TimedChoices } from '../../scheduler/schedules/start.ts';
 import { refreshProject } from '../../scheduler/schedules/timed.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { ModalView } from '../../core/message.ts';
-import type { Change, Reply } from '../../core/reply.ts';
+import type { Change, ModalView, Reply } from '../../core/message.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
-import { Draft, Protocol, type Wanted } from '../../records/server-drafts.ts';
+import { Draft, Protocol, type Wanted } from '../../records/servers.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
 import { followServer, ServerTarget } from '../../scheduler/servers/provisioning.ts';
 import { enrollInBeta, getProfile, type Profile } from '../../service/profile.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
+import { monthly } from '../../views/blocks/formats.ts';
 import { resendable, withBanner } from '../../views/blocks/modal.ts';
-import { monthly } from '../../views/blocks/money.ts';
 import {
   confirmServerModal,
   creatingNotice,

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { DAY_MS } from '../../core/clock.ts';
 import { outdated, type ServiceError, UserError } from '../../core/errors.ts';
-import type { Message } from '../../core/message.ts';
+import type { Change, Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import type { Change } from '../../core/reply.ts';
+import { DAY_MS } from '../../core/time/clock.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
 import { enrollInBeta, getProfile } from '../../service/profile.ts';
 import { say } from '../../views/blocks/message.ts';
@@ -17,7 +16,7 @@ import {
   handOverOf,
 } from '../../views/servers/beta.ts';
 import { type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { accountOf } from '../targets/account.ts';
+import { accountOf } from '../targets/project.ts';
 
 export const beta = defineCommand({
   name: 'beta',

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { Message } from '../../core/message.ts';
+import type { Change, Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import type { Change } from '../../core/reply.ts';
 import type { Account } from '../../records/accounts.ts';
 import { followSync } from '../../scheduler/servers/sync.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -23,7 +22,7 @@ import {
 } from '../../views/servers/hosting.ts';
 import { currencyOf, findResource } from '../../workspace/hosting-catalog.ts';
 import { type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { accountOf } from '../targets/account.ts';
+import { accountOf } from '../targets/project.ts';
 
 const Args = z.object({ what: z.string().toLowerCase().default('list'), id: z.string().optional() });
 

@@ -1,11 +1,11 @@
-import { withTimeout } from '../../core/clock.ts';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { spellName, unwrapSlackText } from '../../core/names.ts';
 import { type ProjectRef, toProjectRef } from '../../core/project-ref.ts';
-import type { Requester } from '../../records/account-keys.ts';
-import type { Account } from '../../records/accounts.ts';
+import { withTimeout } from '../../core/time/clock.ts';
+import type { Account, Requester } from '../../records/accounts.ts';
 import { projectOfChannel } from '../../records/channels.ts';
-import type { Addressed } from '../../service/addresses.ts';
+import { type Addressed, parseAccountName, readAddress } from '../../service/addresses.ts';
 import {
   findCurrentProject,
   findProject,
@@ -14,9 +14,7 @@ import {
   projectsWith,
 } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { CommandContext } from '../command.ts';
-import { readProjectAddress } from '../pasted-addresses.ts';
-import { accountOf } from './account.ts';
+import type { Command, CommandContext } from '../command.ts';
 
 /**
  * The project that was typed or picked from a menu, else the channel's, else the account's only one. A channel that is
@@ -141,4 +139,85 @@ export async function chosenProject(
   const project = wanted === '' ? undefined : await findProject(projects, wanted);
   if (project === undefined) throw new UserError('Choose the project.');
   return toProjectRef(project);
+}
+
+/**
+ * The account that the person named, else the channel's, else the workspace's default.
+ * @param requester decides whose key acts; the person if left out
+ * @throws UserError if no such account is connected
+ */
+export async function accountOf(
+  context: CommandContext,
+  requester: Requester = context.caller,
+): Promise<Account> {
+  const { caller, workspace } = context;
+  const channel = await workspace.channels.get(caller.channel);
+  return workspace.accounts.resolve(requester, context.account, channel.account);
+}
+
+/** The name of an account that was typed as a name or as an address. */
+export function readAccountName({ config }: Pick<Workspace, 'config'>, typed: string): string {
+  const name = spellName(unwrapSlackText(typed));
+  return parseAccountName(name, config.SERVICE_BASE_URL) ?? name;
+}
+
+const ADDRESS = /^(--[a-z-]+=)?["']?((?:https?:\/\/|[\w.-]+(?::\d+)?\/)[^\s"']+)["']?$/i;
+
+/**
+ * A command line in which each pasted address of a project or server is replaced by their names, with `--account` for the
+ * account that the address is of.
+ * @throws UserError for an address of a project elsewhere, or of another account than the one that is named
+ */
+export function namePastedAddresses(line: string, command: Command, baseUrl: string): string {
+  if (!/\b(?:project|server)\b/.test(command.usage)) return line;
+  const words = line.split(' ');
+  const accounts = new Set<string>();
+  const named = words.map((word, at) => {
+    const [, option = '', address = ''] = ADDRESS.exec(word) ?? [];
+    const link = readProjectAddress(address, baseUrl);
+    if (link === undefined) return word;
+    accounts.add(link.account);
+    const flag = option || (words[at - 1]?.startsWith('--') ? words[at - 1] : undefined);
+    return flag === undefined ? wordsFor(link, command) : `${option}${quote(nameFor(link, flag))}`;
+  });
+  const [account, other] = accounts;
+  if (account === undefined) return line;
+  const typed = /(?:^| )--account[ =](\S+)/i.exec(line)?.[1]?.toLowerCase();
+  if (other !== undefined || (typed !== undefined && typed !== account))
+    throw new UserError(`The address is of the account ${code(account)}, and the words name another one.`);
+  const isNew = typed === undefined && command.takesAccount === true;
+  return [...named, ...(isNew ? ['--account', account] : [])].join(' ');
+}
+
+/**
+ * The project, and perhaps the server, of a pasted address; undefined for any other text. Slack makes `http` of an address
+ * that was typed without its scheme.
+ * @throws UserError for the address of a project that is not at this service
+ */
+export function readProjectAddress(text: string, baseUrl: string): Addressed | undefined {
+  const [, scheme = '', rest = ''] = /^(https?:\/\/)?(\S+)$/i.exec(text.trim()) ?? [];
+  if (!/\/projects\/[^/]/.test(rest)) return undefined;
+  const address = scheme + rest;
+  const link = readAddress(`${baseUrl.replace(/:.*/, '')}://${rest}`, baseUrl);
+  if (link === undefined && scheme !== '')
+    throw new UserError(`${code(address, 100)} is not the address of a project at this service.`, 'projects');
+  return link;
+}
+
+function wordsFor({ project, server }: Addressed, { positionals, flags = [] }: Command): string {
+  if (server === undefined) return quote(project);
+  if (positionals.includes('server')) {
+    const isFirst = positionals.indexOf('server') < positionals.indexOf('project');
+    const both = isFirst ? [server, project] : [project, server];
+    return both.map(quote).join(' ');
+  }
+  return flags.includes('server') ? `${quote(project)} --server ${quote(server)}` : quote(project);
+}
+
+function nameFor({ project, server }: Addressed, flag: string): string {
+  return flag.startsWith('--server') ? (server ?? project) : project;
+}
+
+function quote(name: string): string {
+  return `"${name.replaceAll('"', '')}"`;
 }

@@ -2,7 +2,7 @@ import { code } from '../../core/mrkdwn.ts';
 import { indexNames, isNamed, pickNamed } from '../../core/names.ts';
 import { isSameProject, type ProjectRef, projectId } from '../../core/project-ref.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
-import { listKnownServers, mergeServers, type ServerRef } from '../../records/known-servers.ts';
+import { listKnownServers, mergeServers, type ServerRef } from '../../records/servers.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { Project } from '../../service/projects.ts';
@@ -12,8 +12,7 @@ import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../command.ts';
 import { UnclearWords } from '../command-router.ts';
-import { accountOf } from './account.ts';
-import { boundProject } from './project.ts';
+import { accountOf, boundProject } from './project.ts';
 
 /**
  * The server that was picked from a menu, else the one with the typed identifier or name. If the service does not list

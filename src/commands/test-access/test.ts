@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { outdated, UserError } from '../../core/errors.ts';
-import type { ModalView } from '../../core/message.ts';
+import type { ModalView, Reply } from '../../core/message.ts';
 import { indexNames } from '../../core/names.ts';
-import type { Reply } from '../../core/reply.ts';
 import type { Account } from '../../records/accounts.ts';
 import { projectOfChannel } from '../../records/channels.ts';
 import { Target } from '../../records/test-runs.ts';
@@ -30,8 +29,7 @@ import {
   underField,
   type ViewState,
 } from '../command.ts';
-import { accountOf } from '../targets/account.ts';
-import { chosenProject, currentProject, presentInForm, projectOf } from '../targets/project.ts';
+import { accountOf, chosenProject, currentProject, presentInForm, projectOf } from '../targets/project.ts';
 import { splitNames, targetOf } from '../targets/server.ts';
 
 const ButtonValue = z.object({ target: Target });

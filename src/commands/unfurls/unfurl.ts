@@ -1,9 +1,8 @@
 import type { EntityMetadata } from '@slack/types';
 import { z } from 'zod';
-import { withTimeout } from '../../core/clock.ts';
-import { isDirect } from '../../core/direct.ts';
 import { UserError } from '../../core/errors.ts';
-import type { KnownBlock } from '../../core/message.ts';
+import { isDirect, type KnownBlock } from '../../core/message.ts';
+import { withTimeout } from '../../core/time/clock.ts';
 import { type Account, AccountFailure } from '../../records/accounts.ts';
 import { type ActivityEvent, getActivity } from '../../service/activity.ts';
 import { type Addressed, accountUrl, readAddress } from '../../service/addresses.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { code, dateTime } from '../../core/mrkdwn.ts';
 import { addDays, dayAt, instantAt } from '../../core/time/zone.ts';
-import { SCHEDULES } from '../../records/account-keys.ts';
+import { SCHEDULES } from '../../records/accounts.ts';
 import type { Watch } from '../../records/schedules.ts';
 import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
 import { setUpWatch } from '../../scheduler/watches/watches.ts';
@@ -10,8 +10,8 @@ import { context, say, withoutElement } from '../../views/blocks/message.ts';
 import { MODE_WORDS } from '../../views/schedules/words.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { type Action, type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { accountOf } from '../targets/account.ts';
-import { modeOf } from './parse-watch-arguments.ts';
+import { accountOf } from '../targets/project.ts';
+import { modeOf } from './watch.ts';
 
 /** The same button stands on all that a watch of one's own posts. */
 const muteAction: Action = {

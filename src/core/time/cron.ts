@@ -1,6 +1,6 @@
 import { type ParsedFields, validateDetailed } from 'node-cron';
-import { HOUR_MS } from '../clock.ts';
 import { RecentMap } from '../ttl-cache.ts';
+import { HOUR_MS } from './clock.ts';
 import { addDays, type CalendarDay, CronError, dayAt, instantsOf, offsetsAround } from './zone.ts';
 
 /** Which local times a schedule is due at. Minutes and hours ascend. */

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { DAY_MS, zonedParts } from '../clock.ts';
 import { code, unmarked } from '../mrkdwn.ts';
+import { DAY_MS, zonedParts } from './clock.ts';
 
 /** A cron expression or time zone that cannot be used; the message is for the person who typed it. */
 export class CronError extends Error {

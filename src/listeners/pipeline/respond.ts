@@ -1,10 +1,9 @@
 import type { CommandContext } from '../../commands/command.ts';
 import { nameAdmins } from '../../commands/permission.ts';
 import { InstallationEnded } from '../../core/errors.ts';
-import type { Message, ModalView } from '../../core/message.ts';
+import type { Caller, Message, ModalView, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import type { Caller, Reply } from '../../core/reply.ts';
-import { newReference } from '../../observability/failures.ts';
+import { newReference } from '../../observability/log.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import { isPlaceGone, isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';

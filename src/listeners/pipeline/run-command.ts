@@ -10,24 +10,22 @@ import {
   unknownCommand,
 } from '../../commands/command-router.ts';
 import { likelyCommands } from '../../commands/likely-commands.ts';
-import { namePastedAddresses } from '../../commands/pasted-addresses.ts';
 import { runnable } from '../../commands/permission.ts';
-import { readAccountName } from '../../commands/targets/account.ts';
-import { withTimeout } from '../../core/clock.ts';
+import type { Registry } from '../../commands/registry.ts';
+import { namePastedAddresses, readAccountName } from '../../commands/targets/project.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
-import type { Message } from '../../core/message.ts';
+import type { Caller, Message, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { indexNames, NameIndex } from '../../core/names.ts';
-import type { Caller, Reply } from '../../core/reply.ts';
+import { withTimeout } from '../../core/time/clock.ts';
 import { AccountFailure } from '../../records/accounts.ts';
 import type { Project } from '../../service/projects.ts';
-import { connectFirstMessage } from '../../views/accounts/connect.ts';
+import { connectFirstMessage } from '../../views/accounts/accounts.ts';
 import { chooseServerMessage } from '../../views/blocks/inputs.ts';
-import { openFormMessage, suggestionsMessage } from '../../views/help/start.ts';
+import { openFormMessage, suggestionsMessage } from '../../views/help/help.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { Registry } from '../registry.ts';
 import { carryOut } from './pipeline.ts';
 import {
   askInChannel,

@@ -1,9 +1,8 @@
 import type { ActionContext, Command } from '../../commands/command.ts';
 import { Refusal } from '../../commands/permission.ts';
-import { DAY_MS, withTimeout } from '../../core/clock.ts';
 import { outdated, UserError } from '../../core/errors.ts';
-import type { Message } from '../../core/message.ts';
-import type { Audited, Caller, Reply } from '../../core/reply.ts';
+import type { Audited, Caller, Message, Reply } from '../../core/message.ts';
+import { DAY_MS, withTimeout } from '../../core/time/clock.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
 import { type Choice, optionsOf } from '../../views/blocks/inputs.ts';

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { FormFault, type Submitted, type ViewState } from '../../commands/command.ts';
-import { DAY_MS, withTimeout } from '../../core/clock.ts';
+import type { Registry } from '../../commands/registry.ts';
 import { outdated } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
-import type { Caller } from '../../core/reply.ts';
+import type { Caller } from '../../core/message.ts';
+import { DAY_MS, withTimeout } from '../../core/time/clock.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import type { Collection } from '../../store/store.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
@@ -19,7 +20,6 @@ import {
   type StoredRequest,
   storedCaller,
 } from '../inbox.ts';
-import type { Registry } from '../registry.ts';
 import { carryOut, invalidIn } from './pipeline.ts';
 import {
   answeredIn,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isValidSlackRequest } from '@slack/bolt';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 
 /** Slack's own payloads stay below: a view may have 250 kB, and travels url-encoded. */
 const MAX_BODY_BYTES = 1_000_000;

@@ -4,9 +4,8 @@ import { describeUnreached } from '../../core/http.ts';
 import { defined, parseObject } from '../../core/json.ts';
 import type { Logger } from '../../observability/log.ts';
 import { failureNamed } from '../../slack/failure.ts';
-import { libraryLogger } from '../../slack/sdk.ts';
 import { isAboutToken, type TokenHealth } from '../../slack/token-health.ts';
-import type { Web } from '../../slack/web.ts';
+import { libraryLogger, type Web } from '../../slack/web.ts';
 import { processPayload } from './process-payload.ts';
 
 export interface SocketReceiverOptions {

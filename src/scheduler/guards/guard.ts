@@ -1,7 +1,7 @@
-import { MINUTE_MS } from '../../core/clock.ts';
-import { isDirect } from '../../core/direct.ts';
+import { isDirect } from '../../core/message.ts';
 import { capitalised } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
+import { MINUTE_MS } from '../../core/time/clock.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import {
   episodeRecords,
@@ -10,8 +10,8 @@ import {
   type Subject,
   subjectKey,
 } from '../../records/episodes.ts';
-import { GUARD_RESULTS, GuardCheck, type GuardResult, requestOf } from '../../records/guards.ts';
 import type { Guard } from '../../records/schedules.ts';
+import { GUARD_RESULTS, GuardCheck, type GuardResult, requestOf } from '../../records/test-runs.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { isUndeliverable, undeliverableReason } from '../deliver.ts';

@@ -1,5 +1,5 @@
-import { DAY_MS, HOUR_MS } from '../../core/clock.ts';
-import { INVOICE_SCHEDULES } from '../../records/account-keys.ts';
+import { DAY_MS, HOUR_MS } from '../../core/time/clock.ts';
+import { INVOICE_SCHEDULES } from '../../records/accounts.ts';
 import { afterUnread, type InvoiceFeed, type KnownInvoices } from '../../records/feeds.ts';
 import { ACTIVE, feedPlace, type InvoiceNotices, SCHEDULES_LOCK } from '../../records/schedules.ts';
 import type { SkippedRows } from '../../service/call.ts';

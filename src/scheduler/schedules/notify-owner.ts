@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isDirect } from '../../core/direct.ts';
+import { isDirect } from '../../core/message.ts';
 import { code, unmarked } from '../../core/mrkdwn.ts';
 import { StoredMessage } from '../../records/feeds.ts';
 import type { Paused, Schedule } from '../../records/schedules.ts';

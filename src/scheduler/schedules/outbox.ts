@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { isDirect } from '../../core/direct.ts';
-import type { Message } from '../../core/message.ts';
+import { isDirect, type Message } from '../../core/message.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { subjectKey } from '../../records/episodes.ts';
 import type { Batch, Feed, FeedKind } from '../../records/feeds.ts';

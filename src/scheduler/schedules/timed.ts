@@ -1,20 +1,19 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { MINUTE_MS } from '../../core/clock.ts';
-import { isDirect } from '../../core/direct.ts';
 import { UserError } from '../../core/errors.ts';
+import { isDirect } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { isSameOrNone } from '../../core/project-ref.ts';
-import { CATCH_UP_MS, type Job } from '../../jobs/jobs.ts';
-import { cronOf } from '../../records/schedule-times.ts';
-import type { LastOccurrence, ScheduleOf, TimedSchedule } from '../../records/schedules.ts';
+import { MINUTE_MS } from '../../core/time/clock.ts';
+import { nextOccurrence } from '../../core/time/cron.ts';
+import { CATCH_UP_MS, type Job, type JobType } from '../../jobs/jobs.ts';
+import { cronOf, type LastOccurrence, type ScheduleOf, type TimedSchedule } from '../../records/schedules.ts';
 import { say } from '../../views/blocks/message.ts';
 import { describeSchedule, nameSchedule } from '../../views/schedules/words.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import { findCurrentProject } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type Chain, continueChain, startChain } from './chain.ts';
 import { isServed } from './lifecycle.ts';
 import { notifyOwner, pauseActive, pauseIfExcluded, type Reason } from './notify-owner.ts';
 
@@ -160,4 +159,73 @@ async function reportDead(workspace: Workspace, kind: TimedKind, occurrence: Occ
   const text = `:warning: Deckhand could not carry out ${describeSchedule(schedule)} because of an unexpected error. It runs again at its next time; if this keeps happening, contact your administrator.`;
   const id = `dead ${nameOccurrence(kind, occurrence)}`;
   await notifyOwner(workspace, { id, user, message: say(text), channel });
+}
+
+/**
+ * A schedule by the clock, as a chain of jobs: each sends the next one before it does its work, under a key that names the
+ * schedule and the time, so that no occurrence has two.
+ */
+export interface Chain<Data> {
+  /** Of the schedule, unique among the jobs of this type. */
+  id: string;
+  /** Five-field cron expression. */
+  cron: string;
+  /** IANA time zone in which the fields are meant. */
+  zone: string;
+  /** How long after its time an occurrence begins, in milliseconds. */
+  delayMs?: number;
+  job: JobType<Data>;
+  /** Of the job of an occurrence; times are milliseconds since the epoch. */
+  dataAt(scheduledAt: number): Data;
+}
+
+/**
+ * Sends the job of the first occurrence after `since`, or of the first that is not too old to be caught up with, unless it
+ * is there already.
+ * @throws CronError if the expression or the zone is wrong
+ */
+export async function startChain<Data>(
+  { jobs, clock }: Pick<Workspace, 'jobs' | 'clock'>,
+  chain: Chain<Data>,
+  since: number,
+): Promise<void> {
+  const after = Math.max(since, clock.now() - CATCH_UP_MS);
+  await send(jobs, chain, nextOccurrence(chain.cron, chain.zone, after));
+}
+
+/** The job of an occurrence that has begun. */
+export interface Link {
+  scheduledAt: number;
+  attempt: number;
+  /** The latest occurrence that has ended. */
+  doneAt: number | undefined;
+}
+
+/**
+ * Called first by the job of an occurrence: sends the next one.
+ * @returns whether the occurrence is to be done now: not where it has been, nor where the schedule has other times by now,
+ * nor where a later one has fallen due, as while Deckhand was down
+ * @throws CronError if the expression or the zone is wrong
+ */
+export async function continueChain<Data>(
+  { jobs, clock }: Pick<Workspace, 'jobs' | 'clock'>,
+  chain: Chain<Data>,
+  { scheduledAt, attempt, doneAt = Number.NEGATIVE_INFINITY }: Link,
+): Promise<boolean> {
+  const next = (after: number): number => nextOccurrence(chain.cron, chain.zone, after);
+  if (doneAt >= scheduledAt || next(scheduledAt - 1) !== scheduledAt) return false;
+  const now = clock.now() - (chain.delayMs ?? 0);
+  let latest = scheduledAt;
+  for (let at = next(Math.max(latest, now - CATCH_UP_MS)); at <= now; at = next(at)) latest = at;
+  const isLatest = latest === scheduledAt || attempt > 1;
+  await send(jobs, chain, isLatest ? next(scheduledAt) : latest);
+  return isLatest;
+}
+
+async function send<Data>(
+  jobs: Workspace['jobs'],
+  { id, job, delayMs = 0, dataAt }: Chain<Data>,
+  at: number,
+): Promise<void> {
+  await jobs.send(job, dataAt(at), { key: `${id} ${at}`, at: at + delayMs });
 }

@@ -1,4 +1,4 @@
-import { INVOICE_SCHEDULES, type Requester, SCHEDULES } from '../../records/account-keys.ts';
+import { INVOICE_SCHEDULES, type Requester, SCHEDULES } from '../../records/accounts.ts';
 import type { Schedule, ScheduleKind, ScheduleOf } from '../../records/schedules.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { runGuard } from '../guards/guard.ts';

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { DAY_MS } from '../../core/clock.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
-import type { Requester } from '../../records/account-keys.ts';
-import { Followed } from '../../records/followed.ts';
-import { Target } from '../../records/test-runs.ts';
+import { DAY_MS } from '../../core/time/clock.ts';
+import type { Requester } from '../../records/accounts.ts';
+import { Followed, Target } from '../../records/test-runs.ts';
 import { getServer, managedStatus, type Server } from '../../service/servers.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import {
@@ -12,10 +11,9 @@ import {
   type ProvisioningState,
   provisioningMessage,
   statusNews,
-} from '../../views/servers/provisioning.ts';
+} from '../../views/servers/server.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { Follower, type Following, pollsOf } from '../follow.ts';
-import { pollUntil } from '../poll-loop.ts';
+import { Follower, type Following, pollsOf, pollUntil } from '../follow.ts';
 
 export const ServerTarget = Target.required({ server: true }).extend({ cost: z.string().optional() });
 export type ServerTarget = z.infer<typeof ServerTarget>;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { DAY_MS } from '../../core/clock.ts';
 import { type ServiceError, UserError } from '../../core/errors.ts';
 import type { Message, ModalView } from '../../core/message.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
+import { DAY_MS } from '../../core/time/clock.ts';
 import { AccountFailure } from '../../records/accounts.ts';
-import { Draft, Wanted } from '../../records/server-drafts.ts';
+import { Draft, Wanted } from '../../records/servers.ts';
 import { listServers, type Server } from '../../service/servers.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';

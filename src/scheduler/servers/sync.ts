@@ -9,8 +9,7 @@ import { resourceMessage } from '../../views/servers/hosting.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { currencyOf } from '../../workspace/hosting-catalog.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { FOLLOWED_AT_ONCE, isExplained } from '../follow.ts';
-import { pollUntil } from '../poll-loop.ts';
+import { FOLLOWED_AT_ONCE, isExplained, pollUntil } from '../follow.ts';
 
 /** A requested sync, as its job keeps it. */
 const FollowedSync = z.object({

@@ -1,11 +1,12 @@
-import { isDirect } from '../../core/direct.ts';
-import type { Message } from '../../core/message.ts';
+import { isDirect, type Message } from '../../core/message.ts';
 import { asClause, capitalised } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { EPISODE_JOBS, type FailedItem, findUnreachable, type Outcome } from '../../records/episodes.ts';
-import { GUARD_RESULTS, type GuardCheck, type GuardResult } from '../../records/guards.ts';
-import { mergeServers } from '../../records/known-servers.ts';
+import { mergeServers } from '../../records/servers.ts';
 import {
+  GUARD_RESULTS,
+  type GuardCheck,
+  type GuardResult,
   type Run,
   type Target,
   targetKey,

@@ -13,8 +13,7 @@ import {
 } from '../../service/projects.ts';
 import { type TestState, timesOf } from '../../views/test-access/test-run.ts';
 import { newsOf, progressMessage } from '../../views/test-access/test-thread.ts';
-import { Follower, type Following, pollsOf } from '../follow.ts';
-import { type PollLoop, pollUntil } from '../poll-loop.ts';
+import { Follower, type Following, type PollLoop, pollsOf, pollUntil } from '../follow.ts';
 import type { RunEnding } from '../workflows/end-steps.ts';
 import { closeRun, drawRoot } from './close-run.ts';
 

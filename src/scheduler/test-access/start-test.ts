@@ -1,7 +1,6 @@
 import { UserError } from '../../core/errors.ts';
-import type { Caller, Reply } from '../../core/reply.ts';
-import { type GuardCheck, requestOf } from '../../records/guards.ts';
-import type { NewRun, Run, Target } from '../../records/test-runs.ts';
+import type { Caller, Reply } from '../../core/message.ts';
+import { type GuardCheck, type NewRun, type Run, requestOf, type Target } from '../../records/test-runs.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { DAY_MS, HOUR_MS } from '../../core/clock.ts';
+import { DAY_MS, HOUR_MS } from '../../core/time/clock.ts';
 import type { FeedCursor } from '../../records/feeds.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 

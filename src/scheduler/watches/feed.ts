@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { isDirect } from '../../core/direct.ts';
+import { isDirect } from '../../core/message.ts';
 import { count } from '../../core/mrkdwn.ts';
 import { isSameOrNone, isSameProject, toProjectRef } from '../../core/project-ref.ts';
-import { SCHEDULES } from '../../records/account-keys.ts';
-import type { Account } from '../../records/accounts.ts';
+import { type Account, SCHEDULES } from '../../records/accounts.ts';
 import { subjectKey } from '../../records/episodes.ts';
 import {
   type ActivityFeed,
@@ -15,13 +14,12 @@ import {
   type KeptLine,
   NOTHING_KEPT,
 } from '../../records/feeds.ts';
-import { isWithin } from '../../records/schedule-times.ts';
-import type { FeedPlace, Watch } from '../../records/schedules.ts';
+import { type FeedPlace, isWithin, type Watch } from '../../records/schedules.ts';
 import { personKey } from '../../records/service-people.ts';
 import { type Activity, type ActivityEvent, findTwins, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { isFailure } from '../../views/activity/chart.ts';
-import { newsCount, newsLine, type WatchedNews, watchMessages } from '../../views/watches/news.ts';
+import { newsCount, newsLine, type WatchedNews, watchMessages } from '../../views/watches/watch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { PageContext, Source } from '../schedules/polling.ts';
 import { advance, cursorAfter, markOf, projectKey } from './feed-cursor.ts';

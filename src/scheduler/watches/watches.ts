@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { SCHEDULES } from '../../records/account-keys.ts';
-import type { Account } from '../../records/accounts.ts';
+import { type Account, SCHEDULES } from '../../records/accounts.ts';
 import type { ActivityFeed } from '../../records/feeds.ts';
 import {
   ACTIVE,

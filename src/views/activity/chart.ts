@@ -1,10 +1,9 @@
-import { HOUR_MS } from '../../core/clock.ts';
 import type { DataVisualizationBlock, KnownBlock, Message } from '../../core/message.ts';
 import { sanitize } from '../../core/mrkdwn.ts';
+import { HOUR_MS } from '../../core/time/clock.ts';
 import type { ActivityEvent, ActivityRange } from '../../service/activity.ts';
-import { dayAndMonth, dayOf, daysBetween, shortDayName } from '../blocks/days.ts';
-import { LIMITS } from '../blocks/limits.ts';
-import { section } from '../blocks/message.ts';
+import { dayAndMonth, dayOf, daysBetween, shortDayName } from '../blocks/formats.ts';
+import { LIMITS, section } from '../blocks/message.ts';
 
 /** How a deployment ended. A running one, and any other event, has no outcome. */
 export type Outcome = 'succeeded' | 'failed' | 'cancelled';

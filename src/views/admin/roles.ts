@@ -1,7 +1,7 @@
 import type { InputBlock } from '@slack/types';
+import { GIVEN_ROLES, type GivenRole } from '../../core/choices.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
-import { GIVEN_ROLES, type GivenRole } from '../../core/roles.ts';
 import { checkboxesInput, input, multiSelectInput } from '../blocks/inputs.ts';
 import { button, buttons, say, section } from '../blocks/message.ts';
 import { modal, resendable, withBanner } from '../blocks/modal.ts';

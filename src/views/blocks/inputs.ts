@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { sanitize, truncate } from '../../core/mrkdwn.ts';
-import { LIMITS } from './limits.ts';
 import { inPages } from './lists.ts';
-import { plainText, say } from './message.ts';
+import { LIMITS, plainText, say } from './message.ts';
 
 interface FieldSpec {
   hint?: string | undefined;

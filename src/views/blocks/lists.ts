@@ -2,8 +2,7 @@ import type { DataTableBlock, TableBlock } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, sanitize } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { LIMITS } from './limits.ts';
-import { context, say, section } from './message.ts';
+import { context, LIMITS, say, section } from './message.ts';
 
 /** Slack refuses messages whose blocks hold much over 13,000 characters: a table leaves room for more. */
 const MAX_BLOCKS_TEXT = 12_000;

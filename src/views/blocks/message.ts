@@ -2,7 +2,6 @@ import type { Button, ConfirmationDialog } from '@slack/types';
 import { isThisMachine } from '../../core/http.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, duration, mrkdwnText, sanitize, truncate } from '../../core/mrkdwn.ts';
-import { LIMITS } from './limits.ts';
 
 /** `text` is mrkdwn whose foreign parts are escaped already. */
 export function section(text: string, accessory?: Button | false): KnownBlock {
@@ -140,3 +139,38 @@ export function withoutElement(
   });
   return { ...message, blocks };
 }
+
+/** The limits of Slack's Block Kit that our views can reach, in characters or pieces. */
+export const LIMITS = {
+  blocksInMessage: 50,
+  blocksInView: 100,
+  viewTitle: 24,
+  viewButton: 24,
+  sectionText: 3000,
+  headerText: 150,
+  contextElements: 10,
+  blockId: 255,
+  actionElements: 25,
+  buttonText: 75,
+  buttonValue: 2000,
+  buttonUrl: 3000,
+  options: 100,
+  optionText: 75,
+  optionValue: 150,
+  optionDescription: 75,
+  placeholder: 150,
+  inputLabel: 2000,
+  inputHint: 2000,
+  inputText: 3000,
+  checkboxes: 10,
+  confirmTitle: 100,
+  confirmText: 300,
+  confirmButton: 30,
+  tableRows: 100,
+  chartsInMessage: 2,
+  chartTitle: 50,
+  chartCategories: 20,
+  altText: 2000,
+  /** `chat.postMessage` cuts text over 40,000, `chat.update` refuses it over 4,000: the smaller holds for both. */
+  messageText: 4000,
+} as const;

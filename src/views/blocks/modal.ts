@@ -4,8 +4,7 @@ import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { mrkdwn, truncate } from '../../core/mrkdwn.ts';
 import { optionOf } from './inputs.ts';
-import { LIMITS } from './limits.ts';
-import { plainText, section } from './message.ts';
+import { LIMITS, plainText, section } from './message.ts';
 
 interface ModalSpec {
   /** Absent: the modal only shows. */

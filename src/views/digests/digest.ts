@@ -3,7 +3,15 @@ import { capitalised, code, count, dateTime, linesWithin, truncate } from '../..
 import type { Digest } from '../../records/schedules.ts';
 import { ACTIVITY_RANGES, type Activity, type ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { eventLine, feedBlocks, subjectWords } from '../activity/activity.ts';
+import {
+  accountWords,
+  eventLine,
+  feedBlocks,
+  RANGE_WORDS,
+  sayNothingFailed,
+  statsBlocks,
+  subjectWords,
+} from '../activity/activity.ts';
 import {
   type Charts,
   type DeploymentsData,
@@ -13,12 +21,10 @@ import {
   totalWords,
   withCharts,
 } from '../activity/chart.ts';
-import { accountWords, RANGE_WORDS, sayNothingFailed, statsBlocks } from '../activity/stats.ts';
-import { zoneName } from '../blocks/days.ts';
+import { zoneName } from '../blocks/formats.ts';
 import { type Choice, checkboxesInput, searchInput, selectInput } from '../blocks/inputs.ts';
-import { LIMITS } from '../blocks/limits.ts';
 import { inPages, skippedBlocks } from '../blocks/lists.ts';
-import { button, buttons, context, header, section } from '../blocks/message.ts';
+import { button, buttons, context, header, LIMITS, section } from '../blocks/message.ts';
 import { accountInput, type TimedForm, timedModal, timeInputs } from '../schedules/timed.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */

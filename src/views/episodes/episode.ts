@@ -1,10 +1,9 @@
 import type { Button } from '@slack/types';
-import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, dateTime, duration, linesWithin, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
+import { HOUR_MS, MINUTE_MS } from '../../core/time/clock.ts';
 import type { Episode, News, Subject } from '../../records/episodes.ts';
-import { LIMITS } from '../blocks/limits.ts';
-import { button, buttons, context, safeUrl, say, section } from '../blocks/message.ts';
+import { button, buttons, context, LIMITS, safeUrl, say, section } from '../blocks/message.ts';
 import { itemLines, planOf } from '../test-access/items.ts';
 
 type Ended = NonNullable<Episode['ending']>['kind'] | undefined;

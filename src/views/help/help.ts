@@ -1,8 +1,10 @@
+import type { Button } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code } from '../../core/mrkdwn.ts';
-import { LIMITS } from '../blocks/limits.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
+import type { Account } from '../../records/accounts.ts';
+import type { Channel } from '../../records/channels.ts';
 import { packed } from '../blocks/lists.ts';
-import { button, buttons, context, headed, section } from '../blocks/message.ts';
+import { button, buttons, context, headed, LIMITS, say, section } from '../blocks/message.ts';
 
 /** What the help says of a command. */
 export interface HelpEntry {
@@ -100,4 +102,114 @@ function table(commands: readonly HelpEntry[], word: string): KnownBlock[] {
     (command) => `${code(`${word} ${usageLine(command)}`, 120)}  ${command.summary}`,
   );
   return packed(lines, LIMITS.sectionText - 100).map((text) => section(text));
+}
+
+export interface StartView {
+  word: string;
+  accounts: readonly Account[];
+  channel: Channel;
+  isAdmin: boolean;
+  isOperator: boolean;
+  /** Whether the service's sign-up is configured. */
+  canSignUp: boolean;
+}
+
+/** The next step in this channel, by what is set up already. */
+export function startMessage(view: StartView): Message {
+  const [said, ...next] = nextStep(view);
+  const help = context(`${code(`${view.word} help`)} lists all commands.`);
+  return say(said, ...buttons(...next), help);
+}
+
+type Step = readonly [said: string, ...next: ReadonlyArray<Button | false>];
+
+function nextStep(view: StartView): Step {
+  const { word, accounts, channel, isOperator } = view;
+  const unverified = accounts.length === 1 && accounts[0]?.state === 'unverified' ? accounts[0] : undefined;
+  const broken = accounts.find((account) => account.state === 'broken');
+  if (accounts.length === 0) return connectStep(view);
+  if (broken !== undefined) return reconnectStep(view, broken);
+  if (unverified !== undefined)
+    return [
+      `:hourglass_flowing_sand: The e-mail address of the account ${code(unverified.name)} is not verified yet. Follow the link in the verification e-mail.`,
+    ];
+  if (channel.project !== undefined)
+    return [
+      `This channel is about ${bold(channel.project.name)}. Test that its repository and servers can be reached with ${code(`${word} test`)}.`,
+      testButton('Test access'),
+    ];
+  const any = code(`${word} test <project>`);
+  return [
+    isOperator
+      ? `You are connected. Bind this channel to a project with ${code(`${word} use <project>`)}, or test any with ${any}.`
+      : `You are connected. Test a project with ${any}.`,
+    button('Show the projects', 'start:run#projects', { value: { text: 'projects' } }),
+    testButton('Test a project'),
+  ];
+}
+
+function testButton(label: string): Button {
+  return button(label, 'start:run#test', { style: 'primary', value: { text: 'test' } });
+}
+
+function connectStep({ word, isAdmin, canSignUp }: StartView): Step {
+  if (!isAdmin)
+    return [`:wave: No account is connected yet. Ask an admin to run ${code(`${word} connect`)}.`];
+  return [
+    ':wave: No account is connected yet. Connect an account of your deployment service to begin.',
+    button('Connect an account', 'connect:open', { style: 'primary', value: {} }),
+    canSignUp && button('Create an account', 'signup:open'),
+  ];
+}
+
+function reconnectStep(
+  { word, isAdmin }: StartView,
+  { name: account, purpose, isUnreadable }: Account,
+): Step {
+  const fault = isUnreadable === true ? 'cannot be read' : 'was revoked or rotated';
+  const again = button('Connect again', 'connect:open', { style: 'primary', value: { account } });
+  if (purpose === 'mine')
+    return [
+      `:warning: Your own key of ${code(account)} ${fault}. Connect it again with ${code(`${word} connect ${account}`)}, or remove it with ${code(`${word} disconnect ${account}`)}.`,
+      again,
+    ];
+  return [
+    `:warning: The key of ${code(account)} ${fault}. An admin can connect it again with ${code(`${word} connect ${account}`)}.`,
+    isAdmin && again,
+  ];
+}
+
+/** For the person who installed Deckhand: what it is, and the first step. */
+export function welcomeMessage(view: StartView): Message {
+  const first = startMessage(view);
+  const said = `:anchor: Deckhand is installed. You and the admins of this workspace can do everything until you set roles with ${code(`${view.word} roles`)}. Invite Deckhand to a channel with \`/invite\`.`;
+  return { text: `${said} ${first.text}`, blocks: [section(said), ...first.blocks] };
+}
+
+interface Suggestion {
+  text: string;
+  isDurable: boolean;
+}
+
+/**
+ * For words that are no command: what may have been meant.
+ * @param said why it is asked; mrkdwn, escaped
+ * @param thread the message in whose thread a mention is answered
+ */
+export function suggestionsMessage(
+  word: string,
+  suggestions: readonly Suggestion[],
+  { said, thread }: { said?: string | undefined; thread?: string | undefined },
+): Message {
+  const offered = suggestions.map(({ text, isDurable }, at) =>
+    button(text, `${isDurable ? 'start:run' : 'start:at-once'}#${at}`, { value: { text, thread } }),
+  );
+  const help = context(`${code(`${word} help`)} lists all commands.`);
+  return say(said ?? 'Which of these did you mean?', ...buttons(...offered), help);
+}
+
+/** A form opens only at a click, so a mention is answered with the button for it; what comes of it stands in `thread`. */
+export function openFormMessage(word: string, text: string, thread: string | undefined): Message {
+  const open = button('Open the form', 'start:at-once', { style: 'primary', value: { text, thread } });
+  return say(`${code(`${word} ${text}`)} goes on in a form.`, ...buttons(open));
 }

@@ -13,12 +13,10 @@ import {
 import type { InvoiceNotices } from '../../records/schedules.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { documentDay, type Invoice } from '../../service/invoices.ts';
-import { dateName } from '../blocks/days.ts';
+import { dateName, money } from '../blocks/formats.ts';
 import { menu } from '../blocks/inputs.ts';
-import { LIMITS } from '../blocks/limits.ts';
 import { inPages, table, UNREAD, withSkipped } from '../blocks/lists.ts';
-import { button, buttons, context, header, say, section } from '../blocks/message.ts';
-import { money } from '../blocks/money.ts';
+import { button, buttons, context, header, LIMITS, say, section } from '../blocks/message.ts';
 import { polledLines, type ShownPolling } from '../schedules/schedule.ts';
 import { resumeCommand } from '../schedules/words.ts';
 

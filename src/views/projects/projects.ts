@@ -6,8 +6,7 @@ import { toProjectRef } from '../../core/project-ref.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { Project } from '../../service/projects.ts';
 import { menu, searchInput } from '../blocks/inputs.ts';
-import { LIMITS } from '../blocks/limits.ts';
-import { button, buttons, context, header, linkButton, say, section } from '../blocks/message.ts';
+import { button, buttons, context, header, LIMITS, linkButton, say, section } from '../blocks/message.ts';
 
 /** A message holds 50 blocks. */
 const ON_PAGE = 20;

@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { isDirect } from '../../core/direct.ts';
-import type { KnownBlock, Message } from '../../core/message.ts';
+import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
 import { capitalised, code, count, dateTime, linesWithin, truncate, unmarked } from '../../core/mrkdwn.ts';
 import type { LastResult, Paused, Schedule, ScheduleKind, ScheduleState } from '../../records/schedules.ts';
-import { LIMITS } from '../blocks/limits.ts';
 import { inPages } from '../blocks/lists.ts';
-import { button, buttons, context, headed, say, section } from '../blocks/message.ts';
+import { button, buttons, context, headed, LIMITS, say, section } from '../blocks/message.ts';
 import { describeSchedule } from './words.ts';
 
 /** How messages speak of a kind of schedule, and what its buttons are called. */

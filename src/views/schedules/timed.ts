@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { WEEKDAYS } from '../../core/choices.ts';
 import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
-import { WEEKDAYS } from '../../core/schedule-choices.ts';
 import type { LastOccurrence, TimedSchedule } from '../../records/schedules.ts';
 import { type Choice, searchInput, selectInput, textInput, timeInput } from '../blocks/inputs.ts';
 import { context } from '../blocks/message.ts';

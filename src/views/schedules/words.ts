@@ -1,11 +1,10 @@
+import { type WatchMode, WEEKDAYS, type Weekday } from '../../core/choices.ts';
 import { bold, code, count, mrkdwn } from '../../core/mrkdwn.ts';
-import { type WatchMode, WEEKDAYS, type Weekday } from '../../core/schedule-choices.ts';
 import { type Cron, parseCron } from '../../core/time/cron.ts';
 import { CronError } from '../../core/time/zone.ts';
-import type { Cadence } from '../../records/schedule-times.ts';
-import type { Digest, Schedule, Watch } from '../../records/schedules.ts';
-import { RANGE_WORDS } from '../activity/stats.ts';
-import { zoneName } from '../blocks/days.ts';
+import type { Cadence, Digest, Schedule, Watch } from '../../records/schedules.ts';
+import { RANGE_WORDS } from '../activity/activity.ts';
+import { zoneName } from '../blocks/formats.ts';
 
 /** "the guard of *Storefront* in `acme`, every hour"; mrkdwn. */
 export function describeSchedule(schedule: Schedule): string {

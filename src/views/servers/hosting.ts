@@ -1,11 +1,10 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { HostedResource, Region, Size } from '../../service/hosted-resources.ts';
+import { money, monthly } from '../blocks/formats.ts';
 import { menu } from '../blocks/inputs.ts';
-import { LIMITS } from '../blocks/limits.ts';
 import { listBlocks, table } from '../blocks/lists.ts';
-import { button, buttons, context, headed, header, say, section } from '../blocks/message.ts';
-import { money, monthly } from '../blocks/money.ts';
+import { button, buttons, context, headed, header, LIMITS, say, section } from '../blocks/message.ts';
 import { type Fact, factLines, statusIcon, statusWords } from './server.ts';
 
 /** Costs are in the account's currency, which only its price list names; undefined where that does not. */

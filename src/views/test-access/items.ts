@@ -2,8 +2,7 @@ import type { Button, PlanBlock, TaskCardBlock } from '@slack/types';
 import { bold, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { TestOutcome, TestResults } from '../../service/projects.ts';
-import { LIMITS } from '../blocks/limits.ts';
-import { button } from '../blocks/message.ts';
+import { button, LIMITS } from '../blocks/message.ts';
 
 /** One thing that a run tests: the repository, or a server. */
 export interface Item {

@@ -3,9 +3,18 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Run, Target } from '../../records/test-runs.ts';
 import type { TestResults, TestRun } from '../../service/projects.ts';
-import { LIMITS } from '../blocks/limits.ts';
 import { skippedWords } from '../blocks/lists.ts';
-import { button, buttons, context, plainText, safeUrl, say, section, UNENDED } from '../blocks/message.ts';
+import {
+  button,
+  buttons,
+  context,
+  LIMITS,
+  plainText,
+  safeUrl,
+  say,
+  section,
+  UNENDED,
+} from '../blocks/message.ts';
 import { type Item, isFailing, itemLines, itemsOf, planOf, serverButton } from './items.ts';
 
 /** The state of a followed test run. */

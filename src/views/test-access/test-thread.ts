@@ -2,9 +2,8 @@ import type { Message, News } from '../../core/message.ts';
 import { bold, capitalised, dateTime, duration } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import { hasEnded, type TestRun } from '../../service/projects.ts';
-import { LIMITS } from '../blocks/limits.ts';
 import { packed, table } from '../blocks/lists.ts';
-import { button, buttons, say } from '../blocks/message.ts';
+import { button, buttons, LIMITS, say } from '../blocks/message.ts';
 import { type Item, isFailing, itemsOf, reasonWords, serverButton } from './items.ts';
 import { outcomeOf, outcomeWords, passed, statusWord, type TestView } from './test-run.ts';
 

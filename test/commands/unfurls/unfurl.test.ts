@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { unfurlLinks } from '../../../src/commands/unfurls/unfurl.ts';
-import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
 import { EventBody } from '../../../src/listeners/payloads/schemas.ts';
 import { createContext } from '../../../src/listeners/pipeline/pipeline.ts';
 import { BRISK } from '../../support/faults.ts';

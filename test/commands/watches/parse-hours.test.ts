@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readHours } from '../../../src/commands/watches/parse-watch-arguments.ts';
+import { readHours } from '../../../src/commands/watches/watch.ts';
 
 describe('working hours as typed', () => {
   it.each([

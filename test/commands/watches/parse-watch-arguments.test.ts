@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readWatchWords } from '../../../src/commands/watches/parse-watch-arguments.ts';
+import { readWatchWords } from '../../../src/commands/watches/watch.ts';
 
 it.each<[string, string | undefined, boolean, string | undefined]>([
   ['', undefined, false, undefined],

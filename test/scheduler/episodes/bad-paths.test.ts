@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
-import { DAY_MS } from '../../../src/core/clock.ts';
 import { InstallationEnded } from '../../../src/core/errors.ts';
+import { DAY_MS } from '../../../src/core/time/clock.ts';
 import { episodeRecords, type Outcome, withOutcomes, withoutShown } from '../../../src/records/episodes.ts';
 import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
 import { fastClock } from '../../support/faults.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { nextOccurrence } from '../../../src/core/time/cron.ts';
 import type { Engine, WorkspaceJobs } from '../../../src/jobs/jobs.ts';
 import { openBackend } from '../../../src/open.ts';
-import { type Chain, continueChain, startChain } from '../../../src/scheduler/schedules/chain.ts';
+import { type Chain, continueChain, startChain } from '../../../src/scheduler/schedules/timed.ts';
 import { ONCE } from '../../jobs/fixtures.ts';
 import { byLength } from '../../support/length.ts';
 import { createManualClock } from '../../support/manual-clock.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allCommands } from '../../../src/commands/registry.ts';
-import type { Role } from '../../../src/core/roles.ts';
+import type { Role } from '../../../src/core/choices.ts';
 import { readText } from '../../support/deployment-files.ts';
 import { patientClock } from '../../support/faults.ts';
 import { byLength } from '../../support/length.ts';

@@ -1,4 +1,4 @@
-import type { Role } from '../../../src/core/roles.ts';
+import type { Role } from '../../../src/core/choices.ts';
 
 /** Who may come through each door, written down by hand: a role that changes, or a new door, has to be changed here too. */
 export const ROWS: Readonly<Record<string, Role>> = {

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ActivityEvent, ActivityStats } from '../../../src/service/activity.ts';
-import { type ActivityAsk, activityMessage, eventLine } from '../../../src/views/activity/activity.ts';
-import { statsBlocks } from '../../../src/views/activity/stats.ts';
+import {
+  type ActivityAsk,
+  activityMessage,
+  eventLine,
+  statsBlocks,
+} from '../../../src/views/activity/activity.ts';
 
 const ASKER = { kind: 'asker', isShared: false } as const;
 const ASK: ActivityAsk = { account: 'acme', range: 'last_7_days', stats: false, page: 0, zone: 'UTC' };

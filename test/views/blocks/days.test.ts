@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { dateName, dayOf } from '../../../src/views/blocks/days.ts';
+import { dateName, dayOf } from '../../../src/views/blocks/formats.ts';
 
 it.each([
   ['2026-11-20T23:30:00Z', 'Europe/Berlin', '2026-11-21', 'Nov 21, 2026'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { money, monthly } from '../../../src/views/blocks/money.ts';
+import { money, monthly } from '../../../src/views/blocks/formats.ts';
 
 describe('amounts of money', () => {
   it.each([

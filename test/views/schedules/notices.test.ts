@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
-import { newsLine, watchMessages } from '../../../src/views/watches/news.ts';
+import { newsLine, watchMessages } from '../../../src/views/watches/watch.ts';
 
 describe('notices', () => {
   it('of events lose none, in order, in the message or its thread', () => {

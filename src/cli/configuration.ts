@@ -1,0 +1,117 @@
+import { Document, Scalar, visit } from 'yaml';
+import { z } from 'zod';
+import { escapeControls } from '../core/json.ts';
+import { Channel } from '../records/channels.ts';
+import {
+  createSchedules,
+  Digest,
+  Guard,
+  isPersonal,
+  type ScheduleKind,
+  Watch,
+} from '../records/schedules.ts';
+import type { OpenStore } from '../store/open-store.ts';
+import { DATA_KEYS, GLOBAL, StoreError, type WorkspaceStore } from '../store/store.ts';
+import { GRANTS_ID, Grants } from '../workspace/roles.ts';
+import { type Program, UsageError } from './program.ts';
+import { DEFAULT_STORE, describeStore, expectThere, withStore } from './stores.ts';
+
+const SlackId = z.string().regex(/^[A-Z][A-Z0-9]{1,30}$/, 'That is no id, as Slack gives it.');
+const ShortId = z.string().regex(/^[a-z][a-z0-9-]{1,19}$/, 'An id has small letters, digits and hyphens.');
+const Placed = z.object({ channel: SlackId, account: z.string() });
+const Timed = { cadence: true, zone: true, account: true, project: true } as const;
+const Ids = { channel: SlackId, setUpBy: SlackId };
+const DigestEntry = Digest.pick({ ...Timed, range: true, skipQuiet: true }).extend(Ids);
+const GuardEntry = Guard.pick(Timed).extend(Ids);
+const WatchEntry = Watch.pick({ project: true, server: true, mode: true, hours: true }).extend({
+  ...Placed.shape,
+  setUpBy: SlackId,
+});
+const NoticesEntry = Placed.extend({ setBy: SlackId });
+
+/** What people have set up in a workspace, as its records have it. A file may leave sections out. */
+export const Configuration = z.object({
+  workspace: SlackId,
+  roles: Grants.omit({ setBy: true, setAt: true }).optional(),
+  channels: z.record(SlackId, Channel).optional(),
+  digests: z.record(ShortId, DigestEntry).optional(),
+  guards: z.record(ShortId, GuardEntry).optional(),
+  watches: z.record(ShortId, WatchEntry).optional(),
+  /** By `feedPlace`. */
+  notices: z.record(z.string(), NoticesEntry).optional(),
+});
+export type Configuration = z.infer<typeof Configuration>;
+
+/** What stands in the store. */
+export async function readConfiguration(store: WorkspaceStore, workspace: string): Promise<Configuration> {
+  const channels = await store.collection('channels', Channel).list();
+  const schedules = await createSchedules(store).all();
+  // Watches of one's own deployments are nobody else's matter.
+  const pick = (kind: ScheduleKind): Array<[string, unknown]> =>
+    schedules.filter((one) => one.kind === kind && !isPersonal(one)).map((one) => [one.id, one]);
+  const notices = schedules.filter(({ kind }) => kind === 'invoices');
+  const isSet = ({ doc }: { doc: Channel }): boolean => Object.keys(doc).length > 0;
+  return Configuration.parse({
+    workspace,
+    roles: await store.collection('roles', Grants).get(GRANTS_ID),
+    channels: inOrder(channels.filter(isSet).map(({ id, doc }) => [id, doc])),
+    digests: inOrder(pick('digest')),
+    guards: inOrder(pick('guard')),
+    watches: inOrder(pick('watch')),
+    notices: inOrder(notices.map((one) => [one.id, { ...one, setBy: one.setUpBy }])),
+  });
+}
+
+function inOrder(entries: Array<[string, unknown]>): Record<string, unknown> {
+  return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+export const EXPORT: Program = {
+  command: 'deckhand export',
+  options: { workspace: { type: 'string' } },
+  help: `Usage: deckhand export [--workspace <id>]
+
+Prints what people have set up, as YAML that deckhand apply takes: roles, the settings of channels, which commands may run there,
+digests, guards, watches and invoice notices. Never a key. Deckhand may be running. Without --workspace it prints each workspace of the
+store as a document of its own.
+`,
+  async run({ env, words, options: { workspace } }) {
+    if (words.length > 0) throw new UsageError('Give nothing behind the name');
+    const url = env.STORE_URL || DEFAULT_STORE;
+    expectThere(url);
+    return withStore(url, 'read', async (store) => {
+      const all = await listWorkspaces(store);
+      const meant = all.filter((id) => workspace === undefined || id === workspace);
+      if (meant.length === 0)
+        throw new StoreError(`${describeStore(url)} has nothing of ${workspace ?? 'any workspace'}.`);
+      const read = await Promise.all(meant.map((id) => readConfiguration(store.of(id), id)));
+      return read.map(printYaml).join('---\n');
+    });
+  },
+};
+
+/** YAML that `apply` takes: without aliases, and with quotes around what is escaped. */
+function printYaml(configuration: Configuration): string {
+  const document = new Document(configuration, { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar(_, scalar) {
+      if (typeof scalar.value === 'string' && escapeControls(scalar.value) !== scalar.value)
+        scalar.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return document.toString({ lineWidth: 0 });
+}
+
+/** Those that have a document, or a key for one. */
+export async function listWorkspaces({ database, of }: OpenStore): Promise<string[]> {
+  const keyed = await of(GLOBAL).collection(DATA_KEYS, z.unknown()).list();
+  const found = new Set(keyed.map(({ id }) => id));
+  for (let from = ''; ; ) {
+    const [row] = await database.range({ from, to: '\x7f', limit: 1 });
+    const workspace = row?.key.split('/')[0];
+    if (workspace === undefined) return [...found].toSorted();
+    if (workspace !== GLOBAL) found.add(workspace);
+    // Behind all that begins with it and a slash.
+    from = `${workspace}0`;
+  }
+}

@@ -1,0 +1,252 @@
+import type { HomeView } from '@slack/types';
+import { z } from 'zod';
+import { type Message, mayRead } from '../../core/message.ts';
+import { HOUR_MS, withTimeout } from '../../core/time/clock.ts';
+import type { Job } from '../../jobs/jobs.ts';
+import { AccountFailure, AccountKeyUnreadable } from '../../records/accounts.ts';
+import { episodeRecords, failingNow } from '../../records/episodes.ts';
+import { nextOf } from '../../records/schedules.ts';
+import { type Run, withoutSuperseded } from '../../records/test-runs.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
+import { chartOf } from '../../views/activity/activity.ts';
+import { type DeploymentsData, withCharts } from '../../views/activity/chart.ts';
+import { failureWords } from '../../views/blocks/failures.ts';
+import {
+  type AccountFigures,
+  HOME_RANGE,
+  type HomeData,
+  type HomeFailure,
+  type HomeRun,
+  type HomeSchedule,
+  homeView,
+  MAX_ENDED,
+  MAX_FAILING,
+  MAX_FIGURES,
+  MAX_RUNNING,
+  refusedHomeView,
+  type ShownFigures,
+} from '../../views/home/home.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
+import { defineJob } from '../../workspace/define-job.ts';
+import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import type { CommandContext, SlackEvent } from '../command.ts';
+import { type Refusal, refusalOf, rolesHeld } from '../permission.ts';
+
+const LATELY_MS = HOUR_MS;
+/** More would take too long to update; a person who opens App Home sees it up to date anyway. */
+const MAX_VIEWERS = 15;
+/** Figures that arrive within this time are in the first view already. */
+const FIGURES_TIMEOUT_MS = 300;
+
+const Opened = z.object({
+  user: z.string(),
+  tab: z.string().nullish().catch(undefined),
+  view: z.object({ hash: z.string().nullish() }).nullish().catch(undefined),
+});
+
+/** Shows what is known at once; the service's figures follow. */
+export async function homeOpened({ workspace }: CommandContext, { event }: SlackEvent): Promise<void> {
+  const { user, tab, view } = Opened.parse(event);
+  if (tab === 'messages') return;
+  const openedAt = workspace.clock.now();
+  // No figures are asked for where they are not shown.
+  if (await refusalFor(workspace, user)) return publish(workspace, user, { figures: {}, openedAt });
+  const figures = figuresOf(workspace, user);
+  const early = await withTimeout(workspace.clock, FIGURES_TIMEOUT_MS, figures);
+  const hash = view?.hash ?? undefined;
+  await publish(workspace, user, { figures: early ?? 'loading', openedAt, hash });
+  if (early === undefined) await publish(workspace, user, { figures: await figures, openedAt });
+}
+
+/** App Home is in no channel. */
+function refusalFor(workspace: Workspace, user: string): Promise<Refusal | undefined> {
+  return refusalOf(workspace, { user, command: 'home', role: 'member', channels: [] });
+}
+
+/** Updates App Home for those who opened it in the last hour. */
+async function refreshHome(workspace: Workspace, { signal }: Job<unknown>): Promise<void> {
+  const viewers = (await workspace.home.viewers.list())
+    .toSorted((one, other) => other.doc.openedAt - one.doc.openedAt)
+    .slice(0, MAX_VIEWERS);
+  workspace.home.seenBy(viewers.length);
+  if (viewers.length === 0) return;
+  // Those without a key of their own share one look-up.
+  const figures = await Promise.all(viewers.map(({ id }) => figuresOf(workspace, id)));
+  for (const [at, { id }] of viewers.entries()) {
+    signal.throwIfAborted();
+    await publish(workspace, id, { figures: figures[at] ?? {} });
+  }
+}
+
+interface Publishing {
+  figures: ShownFigures;
+  /** Set where the person opens it now. */
+  openedAt?: number;
+  /** The version that Slack says is shown. */
+  hash?: string | undefined;
+}
+
+/**
+ * One at a time for each person, in all replicas, and what is shown is read within the lock, so that a later view is
+ * also a newer one.
+ */
+async function publish(
+  workspace: Workspace,
+  user: string,
+  { figures, openedAt, hash: openedHash }: Publishing,
+): Promise<void> {
+  const { viewers } = workspace.home;
+  await workspace.store.exclusive(`home ${workspace.id} ${user}`, async () => {
+    const known = await viewers.get(user);
+    if (openedAt !== undefined) {
+      // Before anything is read, so that a change from then on is shown to them too.
+      await viewers.put(user, { ...known, openedAt }, openedAt + LATELY_MS);
+      workspace.home.opened();
+    }
+    const refusal = await refusalFor(workspace, user);
+    const home = refusal === undefined ? await loadHome(workspace, user) : undefined;
+    const send = (view: HomeView, hash: string | undefined): Promise<string | undefined> =>
+      workspace.slack
+        .call('views.publish', { user_id: user, view, ...(hash ? { hash } : {}) })
+        .then((answer) => answer.view?.hash);
+    const sendAll = async (hash: string | undefined): Promise<string | undefined> => {
+      if (home === undefined) return send(refusedHomeView(refusal?.message ?? ''), hash);
+      let latest = hash;
+      const show = async ({ blocks }: Message): Promise<string | undefined> => {
+        latest = await send({ type: 'home', blocks }, latest);
+        return latest;
+      };
+      const message = withCharts(chartData(figures), (charts) => ({
+        text: '',
+        blocks: homeView({ ...home, figures, charts }).blocks,
+      }));
+      return workspace.newBlocks.send(message, show, 'home');
+    };
+    try {
+      const hash = await sendAll(known?.hash ?? openedHash).catch((error: unknown) => {
+        if (isSlackFailure(error) && error.reason === 'hash_conflict') return sendAll(undefined);
+        throw error;
+      });
+      const at = openedAt ?? known?.openedAt ?? workspace.clock.now();
+      await viewers.put(user, { openedAt: at, hash }, at + LATELY_MS);
+    } catch (error) {
+      if (!isSlackFailure(error) || isSlackFailure(error, 'busy', 'unreachable')) throw error;
+      await viewers.delete(user);
+      const { reason } = error;
+      workspace.log.warn({ event: 'home_refused', user, reason }, 'Slack did not take App Home');
+    }
+  });
+}
+
+export const refreshHomeJob = defineJob({
+  ...REFRESH_HOME,
+  options: { concurrency: 10, attempts: 3, backoffMs: 1000 },
+  run: refreshHome,
+});
+
+function chartData(figures: ShownFigures): Map<string, DeploymentsData> {
+  const data = new Map<string, DeploymentsData>();
+  for (const [account, figure] of figures === 'loading' ? [] : Object.entries(figures))
+    if ('data' in figure && figure.data) data.set(account, figure.data);
+  return data;
+}
+
+/** The schedules that a person may read. */
+async function loadSchedules({ clock, schedules }: Workspace, user: string): Promise<HomeSchedule[]> {
+  return (await schedules.all())
+    .filter(({ channel, setUpBy }) => mayRead(user, { channel, person: setUpBy }))
+    .map((schedule) => ({
+      schedule,
+      next: 'cadence' in schedule ? nextOf(schedule, clock.now()) : undefined,
+    }));
+}
+
+/** What App Home shows to a person, from our own records alone. */
+export async function loadHome(workspace: Workspace, user: string): Promise<Omit<HomeData, 'figures'>> {
+  const [accounts, defaultAccount, failing, runs, schedules, roles] = await Promise.all([
+    workspace.accounts.list({ user }),
+    workspace.accounts.defaultName({ user }),
+    failingFor(workspace, user),
+    loadRuns(workspace, user),
+    loadSchedules(workspace, user),
+    rolesHeld(workspace, user),
+  ]);
+  return {
+    word: workspace.word,
+    now: workspace.clock.now(),
+    canSignUp: workspace.config.SERVICE_SIGNUP_URL !== undefined,
+    accounts,
+    defaultAccount,
+    failing,
+    runs,
+    schedules: schedules.filter(
+      ({ schedule }) => SCHEDULE_FACES[schedule.kind].role !== 'billing' || roles.includes('billing'),
+    ),
+    roles,
+  };
+}
+
+/** What fails in channels, and of the person's own deployments. The latest first. */
+async function failingFor(workspace: Workspace, user: string): Promise<HomeFailure[]> {
+  const failing = (await episodeRecords(workspace.store).list()).flatMap(({ doc }) => {
+    const episode = failingNow(doc);
+    return episode === undefined || !mayRead(user, doc.subject) ? [] : [{ subject: doc.subject, episode }];
+  });
+  const latest = failing.toSorted((one, other) => other.episode.since - one.episode.since);
+  return Promise.all(
+    latest.map(async (one, at) => {
+      if (at >= MAX_FAILING) return one;
+      const link = await linkTo(workspace, one.subject.channel, one.episode.shown?.ts);
+      return { ...one, link };
+    }),
+  );
+}
+
+function linkTo(
+  { home }: Workspace,
+  channel: string | undefined,
+  ts: string | undefined,
+): Promise<string | undefined> | undefined {
+  return channel === undefined || !ts ? undefined : home.permalink({ channel, ts });
+}
+
+/** Among so many of the newest runs are those that go on, and enough that the person may see. */
+const MAX_READ = 100;
+
+/** The latest first, those that go on before those that ended. */
+async function loadRuns(workspace: Workspace, user: string): Promise<HomeRun[]> {
+  const all = withoutSuperseded(await workspace.runs.newest(MAX_READ))
+    .filter(({ channel, askedBy }) => mayRead(user, { channel, person: askedBy }))
+    .toSorted((one, other) => timeOf(other) - timeOf(one));
+  const running = all.filter(({ status }) => status === 'running').slice(0, MAX_RUNNING);
+  const ended = all.filter(({ status }) => status !== 'running').slice(0, MAX_ENDED);
+  return Promise.all(
+    [...running, ...ended].map(async (run) => ({
+      ...run,
+      link: await linkTo(workspace, run.channel, run.rootTs),
+    })),
+  );
+}
+
+function timeOf({ endedAt, startedAt }: Run): number {
+  return endedAt ?? startedAt;
+}
+
+/** The figures of the last seven days of the first accounts, as the person may see them; what fails is explained instead. */
+export async function figuresOf(workspace: Workspace, user: string): Promise<Record<string, AccountFigures>> {
+  const accounts = (await workspace.accounts.list({ user })).slice(0, MAX_FIGURES);
+  const zone = accounts.length === 0 ? 'UTC' : await workspace.home.zone(user);
+  const each = accounts.map(async (account): Promise<[string, AccountFigures]> => {
+    try {
+      const { activity, skipped } = await workspace.hosting.lastSevenDays(account);
+      const ask = { account: account.name, range: HOME_RANGE, zone } as const;
+      const data = chartOf(ask, activity, workspace.clock.now());
+      return [account.name, { stats: activity.stats, data, skipped }];
+    } catch (error) {
+      if (!(error instanceof AccountFailure || error instanceof AccountKeyUnreadable)) throw error;
+      return [account.name, { failed: failureWords(workspace.explain(error)) }];
+    }
+  });
+  return Object.fromEntries(await Promise.all(each));
+}

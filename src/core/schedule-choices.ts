@@ -1,8 +1,0 @@
-export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-
-export type Weekday = (typeof WEEKDAYS)[number];
-
-/** What a watch posts: all events, failures only, or changes between failing and passing. */
-export const WATCH_MODES = ['all', 'failures', 'transitions'] as const;
-
-export type WatchMode = (typeof WATCH_MODES)[number];

@@ -1,0 +1,258 @@
+import type { IncomingMessage } from 'node:http';
+import { type CallbackOptions, type CodedError, ErrorCode, type Installation } from '@slack/oauth';
+import { z } from 'zod';
+import type { EventHandlers, SlackEvent } from '../commands/command.ts';
+import type { Settings } from '../core/settings.ts';
+import { type Clock, MINUTE_MS } from '../core/time/clock.ts';
+import type { Engine } from '../jobs/jobs.ts';
+import type { LinkRequests } from '../linking/link-requests.ts';
+import { cookieLine, HOST_PREFIX, isPublic, sendPage } from '../listeners/pages.ts';
+import type { Routes } from '../listeners/receivers/http-server.ts';
+import { asSlackFailure, GROUPS_SCOPE, SlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
+import type { Sealer } from '../store/sealer.ts';
+import { GLOBAL, type Store } from '../store/store.ts';
+import { welcomeMessage } from '../views/help/help.ts';
+import { type BrowserEnd, installedPage, installFailedPage, installPage } from '../views/public/pages.ts';
+import { defineJob } from '../workspace/define-job.ts';
+import {
+  type Installations,
+  installationLock,
+  type OauthInstallations,
+  REDIRECT_PATH,
+} from '../workspace/installations.ts';
+import type { Parts, Workspace, Workspaces } from '../workspace/workspace.ts';
+import { readInstallation } from './oauth-installations.ts';
+
+interface LifecycleParts extends Pick<Parts, 'clock' | 'installations' | 'store'> {
+  uninstalls: Uninstalls;
+}
+
+const RevokedTokens = z.object({ tokens: z.object({ bot: z.array(z.string()).nullish() }) });
+
+/**
+ * The life of an installation. Slack sends these events in any order, repeatedly and late, also after a new install: what
+ * happened before the current installation is not about it.
+ */
+export function lifecycleHandlers(parts: LifecycleParts): EventHandlers {
+  const startedAt = parts.clock.now();
+  return {
+    async app_uninstalled({ workspace }, body) {
+      // The install of a token of the environment is older than the start; how old is not known.
+      const mayBeBefore = parts.installations.byOauth === undefined && happenedAt(body) < startedAt;
+      if (mayBeBefore && (await isTokenGood(workspace))) return;
+      await uninstalled(parts, workspace, body);
+    },
+    async tokens_revoked({ workspace }, body) {
+      const { tokens } = RevokedTokens.parse(body.event);
+      // Tokens of persons are not ours, and of several bot tokens an older one may have been revoked.
+      if (!tokens.bot?.length) return;
+      const { byOauth, about } = parts.installations;
+      const mayBeOther = byOauth === undefined || (await about(workspace.id))?.isRotating === true;
+      if (mayBeOther && (await isTokenGood(workspace))) return;
+      await uninstalled(parts, workspace, body);
+    },
+  };
+}
+
+/** Erases the workspace, unless it was installed again since. A token of the environment has no record of its install. */
+async function uninstalled(parts: LifecycleParts, { id, log }: Workspace, body: SlackEvent): Promise<void> {
+  const isErased = await parts.store.exclusive(installationLock(id), async () => {
+    const installation = await parts.installations.about(id);
+    if (installation !== undefined && installation.installedAt > happenedAt(body)) return false;
+    await parts.uninstalls.uninstall(id);
+    return true;
+  });
+  if (isErased) log.info({ event: 'uninstalled' }, 'everything of a workspace was erased');
+}
+
+async function isTokenGood({ slack }: Workspace): Promise<boolean> {
+  return (await undefinedOnSlackError(slack.call('auth.test', {}), 'revoked')) !== undefined;
+}
+
+/** Milliseconds since the epoch. Where only the second is known, its end, since the event came after the install. */
+function happenedAt({ event, event_time: seconds }: SlackEvent): number {
+  const precise = typeof event.event_ts === 'string' ? Number(event.event_ts) : Number.NaN;
+  const isPrecise = Math.floor(precise) === seconds && !Number.isInteger(precise);
+  return isPrecise ? Math.floor(precise * 1000) : seconds * 1000 + 999;
+}
+
+const COOKIE = 'deckhand-install';
+
+/** What installing needs of the process. */
+interface InstallParts extends Pick<Parts, 'clock' | 'installations' | 'log'> {
+  config: Pick<Settings, 'SLACK_COMMAND' | 'SUPPORT_URL' | 'PUBLIC_URL'>;
+  workspaces: Workspaces;
+}
+
+/**
+ * Installing into a workspace through the browser; none where the environment holds the one token. The library makes the
+ * address, compares cookie and state, exchanges the code and stores the installation. The cookie is set here, because the
+ * library's own has no SameSite, and is Secure also where a browser talks to this machine without TLS.
+ */
+export function installRoutes(parts: InstallParts): Routes {
+  const { byOauth } = parts.installations;
+  if (byOauth === undefined) return {};
+  const providers = { public: byOauth.provider(`${HOST_PREFIX}${COOKIE}`), local: byOauth.provider(COOKIE) };
+  const providerOf = (address: URL) => (isPublic(address) ? providers.public : providers.local);
+  const callbackOptions = callbackOptionsOf(parts, byOauth);
+  return {
+    async 'GET /slack/install'(request, response) {
+      const address = addressOf(byOauth, request);
+      const url = new URL(await providerOf(address).generateInstallUrl(byOauth.options));
+      const value = url.searchParams.get('state') ?? '';
+      response.setHeader('set-cookie', cookieLine({ name: COOKIE, value }, address));
+      // The same install, which asks for user groups too.
+      const wider = new URL(url);
+      wider.searchParams.set('scope', `${url.searchParams.get('scope')},${GROUPS_SCOPE}`);
+      sendPage(response, 200, installPage(url.href, wider.href), parts.config);
+    },
+    [`GET ${REDIRECT_PATH}`]: (request, response) =>
+      providerOf(addressOf(byOauth, request)).handleCallback(request, response, callbackOptions),
+  };
+}
+
+/** Our own address, as far as it is known; its path is that of the cookie. */
+function addressOf({ options }: OauthInstallations, { headers }: IncomingMessage): URL {
+  const known = options.redirectUri ?? `http://${headers.host}`;
+  return new URL('/', URL.canParse(known) ? known : 'https://localhost');
+}
+
+function callbackOptionsOf(parts: InstallParts, byOauth: OauthInstallations): CallbackOptions {
+  return {
+    async successAsync(installation, _options, _request, response) {
+      sendPage(response, 200, await welcomeInto(parts, installation), parts.config);
+    },
+    async failureAsync(error, _options, request, response) {
+      const page = installFailedPage(await endOf(parts, byOauth, error, request));
+      sendPage(response, page.status, page, parts.config);
+    },
+  };
+}
+
+async function welcomeInto({ workspaces, config }: InstallParts, installation: Installation) {
+  const { workspace, secret } = readInstallation(installation);
+  const { installer, name } = secret;
+  const { audit, jobs } = workspaces.open(workspace);
+  await audit.record({ who: installer ?? 'unknown', what: 'install', result: 'done' });
+  if (installer !== undefined) await jobs.send(WELCOME, { user: installer });
+  return installedPage(workspace, name, config.SLACK_COMMAND);
+}
+
+/** How an install ends that the library gave up. Rejects with what is neither Slack's doing nor the browser's. */
+async function endOf(
+  { log, clock }: InstallParts,
+  { states }: OauthInstallations,
+  error: CodedError,
+  { url = '/' }: IncomingMessage,
+): Promise<BrowserEnd> {
+  const query = new URLSearchParams(url.split('?')[1]);
+  const failure = asSlackFailure('oauth.v2.access', error, clock.now());
+  const isSlacks = failure instanceof SlackFailure;
+  const end = isSlacks ? endOfFailure(failure) : await endOfReturn(error, query, states);
+  const reason = isSlacks ? failure.reason : error.code;
+  const err = error.code === ErrorCode.UnknownError ? { err: error } : {};
+  log.warn({ event: 'install_refused', kind: end, reason, ...err }, 'nothing was installed');
+  return end;
+}
+
+async function endOfReturn(
+  error: CodedError,
+  query: URLSearchParams,
+  states: OauthInstallations['states'],
+): Promise<BrowserEnd> {
+  switch (error.code) {
+    case ErrorCode.AuthorizationError:
+      return 'denied';
+    case ErrorCode.MissingCodeError:
+      return query.has('error') ? 'refused' : 'unknown';
+    case ErrorCode.InvalidStateError:
+      // The library looks at the cookie first, which a browser forgets with the state.
+      return (await states.faultOf(query.get('state') ?? '')) ?? 'other browser';
+    case ErrorCode.MissingStateError:
+    // The Host header is none.
+    case 'ERR_INVALID_URL':
+      return 'unknown';
+    // What Slack answered was not understood.
+    case ErrorCode.UnknownError:
+      return 'unexpected';
+    default:
+      throw error;
+  }
+}
+
+function endOfFailure({ kind, reason }: SlackFailure): BrowserEnd {
+  if (kind === 'unreachable' || kind === 'busy') return 'unreachable';
+  return reason === 'unexpected_answer' ? 'unexpected' : 'refused';
+}
+
+/** Greets the person who installed Deckhand, by direct message; a job, so that the browser does not wait for Slack. */
+export const WELCOME = defineJob({
+  queue: 'welcome',
+  schema: z.object({ user: z.string() }),
+  options: { concurrency: 10, attempts: 5, backoffMs: 10_000 },
+  async run({ config, accounts, slack }, { data }) {
+    const { SLACK_COMMAND: word, SERVICE_SIGNUP_URL } = config;
+    const canSignUp = SERVICE_SIGNUP_URL !== undefined;
+    const state = {
+      word,
+      accounts: await accounts.list(),
+      channel: {},
+      isAdmin: true,
+      isOperator: true,
+      canSignUp,
+    };
+    await undefinedOnSlackError(slack.sendDirectMessage(data.user, welcomeMessage(state)), 'gone');
+  },
+});
+
+/** Longer than anything that is under way at an uninstall. */
+const LATE_WRITES_MS = 10 * MINUTE_MS;
+
+/** A workspace that was taken out, by its id, until nothing of it can come any more. */
+const Uninstalled = z.object({ at: z.number() });
+
+interface UninstallParts {
+  store: Store;
+  sealer: Sealer;
+  engine: Engine;
+  installations: Installations;
+  linkRequests: LinkRequests;
+  workspaces: Workspaces;
+  clock: Clock;
+}
+
+/** What is under way at an uninstall fails on the missing data key or token; what it leaves all the same is swept later. */
+export function createUninstalls(parts: UninstallParts) {
+  const { store, installations, clock } = parts;
+  const uninstalled = store.of(GLOBAL).collection('uninstalled', Uninstalled);
+
+  /** The data key, documents with the installation among them, jobs, link tickets, and what is in memory. */
+  async function erase(workspace: string): Promise<void> {
+    await store.erase(workspace);
+    await parts.engine.cancel(workspace);
+    await parts.linkRequests.erase(workspace);
+    parts.workspaces.forget(workspace);
+    parts.sealer.forget(workspace);
+    await store.sweep();
+  }
+
+  return {
+    /** Under the lock of the installation. Can be repeated; what is interrupted, the next start goes on with. */
+    async uninstall(workspace: string): Promise<void> {
+      await uninstalled.put(workspace, { at: clock.now() });
+      await installations.end(workspace);
+      await erase(workspace);
+    },
+    /** For the start, and every ten minutes. */
+    async sweep(): Promise<void> {
+      for (const { id: workspace, doc } of await uninstalled.list())
+        await store.exclusive(installationLock(workspace), async () => {
+          const isBack = await installations.isInstalled(workspace);
+          if (!isBack) await erase(workspace);
+          if (isBack || clock.now() - doc.at >= LATE_WRITES_MS) await uninstalled.delete(workspace);
+        });
+    },
+  };
+}
+
+export type Uninstalls = ReturnType<typeof createUninstalls>;

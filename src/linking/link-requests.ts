@@ -1,0 +1,215 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { defined } from '../core/json.ts';
+import { type Clock, HOUR_MS } from '../core/time/clock.ts';
+import type { Field, Sealer } from '../store/sealer.ts';
+import { type Collection, GLOBAL, type Store } from '../store/store.ts';
+import type { Installations } from '../workspace/installations.ts';
+
+/** From our page to the service and back, and from a command to the browser. */
+const VALID_MS = 10 * 60_000;
+/** How long used and expired ones are remembered, so that the page can say which it was. */
+const REMEMBERED_MS = HOUR_MS;
+/** Tickets, and states, at a time: in all, and of one person. */
+const MAX_KEPT = 10_000;
+const MAX_OF_PERSON = 5;
+
+/** The person who asked to be linked, with their name and their workspace's in Slack. */
+const Requester = z.object({
+  workspace: z.string(),
+  user: z.string(),
+  name: z.string(),
+  /** Of the person in Slack, where Slack shows it. */
+  email: z.string().optional(),
+  /** Slack does not give Deckhand e-mail addresses. */
+  lacksScope: z.boolean().optional(),
+  workspaceName: z.string().optional(),
+});
+export type Requester = z.infer<typeof Requester>;
+
+const Ticket = Requester.extend({ at: z.number(), isUsed: z.boolean().optional() });
+type Ticket = z.infer<typeof Ticket>;
+const Kept = Ticket.extend({
+  /** Digest of the cookie that the browser was given. */
+  browser: z.string(),
+  ticket: z.string(),
+  sealedVerifier: z.string().optional(),
+});
+
+export type StateFault = 'unknown' | 'expired' | 'used' | 'other browser';
+
+/** A browser's cookies by name. */
+export type Cookies = Readonly<Record<string, string | undefined>>;
+
+/** What a browser is sent to the service with. */
+export interface Departure {
+  state: string;
+  cookie: { name: string; value: string };
+}
+
+export type LinkRequests = ReturnType<typeof createLinkRequests>;
+
+/**
+ * The two short-lived steps of linking. A ticket opens our page in the browser of the person who ran the command; a state,
+ * bound to that browser by a cookie, comes back from the service and works once. The store has only digests.
+ */
+export function createLinkRequests(parts: {
+  store: Store;
+  sealer: Sealer;
+  clock: Clock;
+  installations: Pick<Installations, 'isInstalled'>;
+}) {
+  const { store, sealer, clock } = parts;
+  const tickets = store.of(GLOBAL).collection('link-tickets', Ticket);
+  const states = store.of(GLOBAL).collection('link-states', Kept);
+
+  const isOver = ({ at }: { at: number }): boolean => clock.now() - at >= VALID_MS;
+
+  async function eraseOf(collection: string, workspace: string): Promise<void> {
+    const requests = store.of(GLOBAL).collection(collection, Requester);
+    for (const { id, doc } of await requests.list())
+      if (doc.workspace === workspace) await requests.delete(id);
+  }
+
+  return {
+    /** Deletes the open requests of a workspace. */
+    async erase(workspace: string): Promise<void> {
+      await eraseOf('link-tickets', workspace);
+      await eraseOf('link-states', workspace);
+    },
+    async ask(requester: Requester): Promise<string> {
+      const ticket = randomText();
+      const at = clock.now();
+      await makeRoom(tickets, requester);
+      await tickets.put(digest(ticket), { ...requester, at }, at + REMEMBERED_MS);
+      return ticket;
+    },
+    /** The ticket's owner; it may be opened again until the link is made. */
+    async open(ticket: string): Promise<Requester | StateFault> {
+      const id = digest(ticket);
+      const found = await tickets.get(id);
+      if (found === undefined) return 'unknown';
+      if (found.isUsed) return 'used';
+      return isOver(found) ? 'expired' : requesterOf(found);
+    },
+    question,
+    isAnswer,
+    depart,
+    /** Stores a departure until it comes back. */
+    async keep(
+      ticket: string,
+      requester: Requester,
+      departure: Departure,
+      verifier: string | undefined,
+    ): Promise<void> {
+      const id = digest(departure.state);
+      const at = clock.now();
+      const isStill = (): Promise<boolean> => parts.installations.isInstalled(requester.workspace);
+      const sealedVerifier =
+        verifier && (await sealer.of(requester.workspace, isStill).seal(fieldOf(id), verifier));
+      const bound = { at, browser: digest(departure.cookie.value), ticket: digest(ticket) };
+      const doc = { ...requester, ...bound, ...defined({ sealedVerifier }) };
+      await makeRoom(states, requester);
+      await states.put(id, doc, at + REMEMBERED_MS);
+    },
+    /** Takes a state, once, whatever the result. */
+    async finish(
+      state: string,
+      cookies: Cookies,
+    ): Promise<{ requester: Requester; verifier: string | undefined } | StateFault> {
+      const id = digest(state);
+      const found = await states.get(id);
+      if (found === undefined) return 'unknown';
+      if (!(await markAsUsed(states, id))) return 'used';
+      if (isOver(found)) return 'expired';
+      if (!isSame(digest(cookies[stateCookie(id)] ?? ''), found.browser)) return 'other browser';
+      // The first valid return uses up the ticket.
+      if (!(await markAsUsed(tickets, found.ticket))) return 'used';
+      const { workspace, sealedVerifier: sealed } = found;
+      const verifier = sealed && (await sealer.of(workspace).open(fieldOf(id), sealed));
+      return { requester: requesterOf(found), verifier };
+    },
+  };
+}
+
+/** Binds our page to the browser that shows it: the browser keeps the cookie, and its form sends the token. */
+function question(ticket: string) {
+  const cookie = { name: pageCookie(digest(ticket)), value: randomText() };
+  return { cookie, token: tokenOf(ticket, cookie.value) };
+}
+
+/** True if the form was sent by the page that this browser was shown for the ticket, and not by another site. */
+function isAnswer(ticket: string, token: string, cookies: Cookies): boolean {
+  const cookie = cookies[pageCookie(digest(ticket))];
+  return cookie !== undefined && isSame(digest(token), digest(tokenOf(ticket, cookie)));
+}
+
+function depart(): Departure {
+  const state = randomText();
+  return { state, cookie: { name: stateCookie(digest(state)), value: randomText() } };
+}
+
+function requesterOf({ workspace, user, name, email, lacksScope, workspaceName }: Requester): Requester {
+  return { workspace, user, name, ...defined({ email, lacksScope, workspaceName }) };
+}
+
+/** Returns false if it was used before, or is gone. */
+async function markAsUsed<T extends { isUsed?: boolean | undefined }>(
+  rows: Collection<T>,
+  id: string,
+): Promise<boolean> {
+  let isFirst = false;
+  await rows.update(id, (current) => {
+    isFirst = current !== undefined && current.isUsed !== true;
+    return current && { ...current, isUsed: true };
+  });
+  return isFirst;
+}
+
+/**
+ * Makes room for one more. A person keeps their newest few; if all together are too many, the workspace that has most of
+ * them loses its oldest, so that no workspace crowds out another.
+ */
+async function makeRoom<T extends Ticket>(
+  rows: Collection<T>,
+  { workspace, user }: Requester,
+): Promise<void> {
+  const all = (await rows.list()).toSorted((one, other) => other.doc.at - one.doc.at);
+  const own = all.filter(({ doc }) => doc.workspace === workspace && doc.user === user);
+  const surplus = own.slice(MAX_OF_PERSON - 1);
+  const excess = all.length - surplus.length - MAX_KEPT + 1;
+  const groups = [...Map.groupBy(all, ({ doc }) => doc.workspace).values()];
+  const [largest = []] = groups.toSorted((one, other) => other.length - one.length);
+  for (const { id } of [...surplus, ...(excess > 0 ? largest.slice(-excess) : [])]) await rows.delete(id);
+}
+
+/** A cookie for each state, so that two tabs do not disturb each other. */
+function stateCookie(id: string): string {
+  return `deckhand-link-${id.slice(0, 12)}`;
+}
+
+function pageCookie(ticketId: string): string {
+  return `deckhand-ask-${ticketId.slice(0, 12)}`;
+}
+
+/** Only a page that was given the cookie knows it. */
+function tokenOf(ticket: string, cookie: string): string {
+  return digest(JSON.stringify([ticket, cookie]));
+}
+
+function fieldOf(id: string): Field {
+  return { record: `link-states/${id}`, field: 'verifier' };
+}
+
+function randomText(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function digest(text: string): string {
+  return hash('sha256', text, 'base64url');
+}
+
+/** @param one and `other`: digests */
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(one), Buffer.from(other));
+}

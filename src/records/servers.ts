@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { ProjectRef, projectId } from '../core/project-ref.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
+
+/** A server, as far as records, buttons and forms need it. */
+export const ServerRef = z.object({ identifier: z.string(), name: z.string() });
+export type ServerRef = z.infer<typeof ServerRef>;
+
+const KnownServers = z.object({ servers: z.array(ServerRef) });
+
+/** A project has fewer; the oldest make room. */
+const MAX_SERVERS = 200;
+const MAX_NAME = 200;
+
+function knownServers(store: WorkspaceStore): Collection<z.infer<typeof KnownServers>> {
+  return store.collection('known-servers', KnownServers);
+}
+
+/** Servers that Deckhand created or showed, for services that do not list the servers of a project. */
+export async function listKnownServers(
+  store: WorkspaceStore,
+  account: string,
+  project: ProjectRef,
+): Promise<ServerRef[]> {
+  return (await knownServers(store).get(idFor(account, project)))?.servers ?? [];
+}
+
+/** The newest names count. */
+export async function rememberServers(
+  store: WorkspaceStore,
+  account: string,
+  project: ProjectRef,
+  servers: readonly ServerRef[],
+): Promise<void> {
+  if (servers.length === 0) return;
+  await knownServers(store).update(idFor(account, project), (current) => ({
+    servers: mergeServers(current?.servers ?? [], servers),
+  }));
+}
+
+/** Each server once, by its latest name; the latest at the end. */
+export function mergeServers(older: readonly ServerRef[], newer: readonly ServerRef[]): ServerRef[] {
+  const all = new Map<string, ServerRef>();
+  for (const { identifier, name } of [...older, ...newer]) {
+    all.delete(identifier);
+    all.set(identifier, { identifier, name: name.slice(0, MAX_NAME) });
+  }
+  return [...all.values()].slice(-MAX_SERVERS);
+}
+
+function idFor(account: string, project: ProjectRef): string {
+  return hash('sha256', JSON.stringify([account, projectId(project)]), 'base64url').slice(0, 24);
+}
+
+export const Protocol = z.enum(['static_hosting', 'managed_vps']);
+export type Protocol = z.infer<typeof Protocol>;
+
+/** What is to be created, under the service's field names. */
+export const Wanted = z.discriminatedUnion('protocol_type', [
+  z.object({
+    protocol_type: z.literal('static_hosting'),
+    name: z.string(),
+    subdomain: z.string(),
+    spa_mode: z.boolean(),
+  }),
+  z.object({
+    protocol_type: z.literal('managed_vps'),
+    name: z.string(),
+    region: z.string(),
+    size: z.string(),
+  }),
+]);
+export type Wanted = z.infer<typeof Wanted>;
+
+/** What the modal knows on its way through form and confirmation. */
+export const Draft = z.object({
+  channel: z.string(),
+  thread: z.string().optional(),
+  account: z.string(),
+  /** Absent: the form asks for it. */
+  project: ProjectRef.optional(),
+  /** The protocol whose fields are shown. */
+  protocol: Protocol,
+  /** Set once the form is filled in, for the confirmation. */
+  wanted: Wanted.optional(),
+  /** What it costs, in words; plain text. */
+  cost: z.string().optional(),
+  /** Identifies this confirmation, so that it creates one server. */
+  order: z.string().optional(),
+});
+export type Draft = z.infer<typeof Draft>;

@@ -1,0 +1,608 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { parse, stringify as toYaml } from 'yaml';
+import { z } from 'zod';
+import { APPLY } from '../../src/cli/apply.ts';
+import { BACKUP } from '../../src/cli/backup.ts';
+import { Configuration, EXPORT } from '../../src/cli/configuration.ts';
+import { carryOut } from '../../src/cli/program.ts';
+import { WEEKDAYS } from '../../src/core/choices.ts';
+import { Channel } from '../../src/records/channels.ts';
+import { ORIGIN, openStore } from '../../src/store/open-store.ts';
+import { GLOBAL } from '../../src/store/store.ts';
+import { TRIED } from '../store/databases.ts';
+import { ask } from '../support/asking.ts';
+import { byLength } from '../support/length.ts';
+import { MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
+import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
+import {
+  ACCOUNT,
+  API_KEY,
+  CHANNEL,
+  openTestWorld,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+} from '../support/test-world.ts';
+
+/** As a file may have it that a person wrote. */
+const WRITTEN = `workspace: ${TEAM}
+roles:
+  admin: [${PEOPLE.admin}]
+  operator: [${PEOPLE.member}]
+  billing: []
+channels:
+  ${CHANNEL}:
+    account: ${ACCOUNT}
+    project: { permalink: storefront, name: Storefront }
+    commands: [test, connect, digest add, digest list, watch, watch list, invoices notify, audit]
+digests:
+  monday:
+    channel: ${CHANNEL}
+    setUpBy: ${PEOPLE.admin}
+    cadence: { kind: weekly, day: mon, time: 09:00 }
+    zone: Europe/Lisbon
+    range: last_7_days
+    skipQuiet: true
+watches:
+  failures:
+    channel: ${CHANNEL}
+    account: ${ACCOUNT}
+    setUpBy: ${PEOPLE.admin}
+    mode: failures
+notices:
+  ${CHANNEL} ${ACCOUNT}: { channel: ${CHANNEL}, account: ${ACCOUNT}, setBy: ${PEOPLE.admin} }
+`;
+
+/** Each place has a value of its own, as in a file that a person writes. */
+const stringify = (value: unknown): string => toYaml(value, { aliasDuplicateObjects: false });
+
+/** Of the tests' Deckhand. */
+const ENCRYPTION_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
+
+async function exported(url: string): Promise<string> {
+  const { code, out, err } = await carryOut(EXPORT, [], { STORE_URL: url });
+  expect([code, err]).toEqual([0, '']);
+  return out;
+}
+
+/** @param where the store, or a Deckhand with its service too */
+async function apply(where: string | TestWorld['config'], text: string | Buffer, ...args: string[]) {
+  const file = join(await temporaryFolder(), 'deckhand.yml');
+  await writeFile(file, text);
+  const own =
+    typeof where === 'string'
+      ? { STORE_URL: where }
+      : { STORE_URL: where.STORE_URL, SERVICE_BASE_URL: where.SERVICE_BASE_URL };
+  return carryOut(APPLY, [file, ...args], { ...MIN_ENV, ENCRYPTION_KEYS, NOTICE_INTERVAL_MS: '40', ...own });
+}
+
+/** The Deckhand of a test is of an older release. */
+async function forgetRelease(url: string): Promise<void> {
+  const store = await openStore(url);
+  await store.of(GLOBAL).collection(ORIGIN, z.unknown()).delete('release');
+  await store.close();
+}
+
+async function openOn(url: string, connected = false): Promise<TestWorld> {
+  const env = { STORE_URL: url, NOTICE_INTERVAL_MS: '40' };
+  const world = await openTestWorld({ env, connected });
+  onTestFinished(() => world.stop());
+  world.slack.invite(TEAM, CHANNEL, 'bot');
+  for (const user of world.service.world.state.accounts.get(ACCOUNT)?.users ?? [])
+    Object.assign(user, { billing: true });
+  return world;
+}
+
+async function openConnected() {
+  const world = await openTestWorld({ connected: true });
+  onTestFinished(() => world.stop());
+  return { world, url: world.config.STORE_URL };
+}
+
+test.each(TRIED)('what people set up on $name is the same in an empty store', async ({ fresh }) => {
+  const url = await fresh();
+  const world = await openOn(url);
+  await world.connect();
+  const admin = world.as('admin');
+  for (const words of [
+    'use storefront',
+    'digest add weekly:mon 09:00 Europe/Lisbon last_7_days --skip-quiet',
+    'digest add cron:"*/5 * * * *" UTC today --project storefront --account acme',
+    'watch storefront failures --server web-1 --hours 9-18',
+    'watch all transitions',
+    'guard add storefront daily 09:00 Europe/Lisbon',
+    'invoices notify here',
+  ]) {
+    const before = world.slack.messages(TEAM, CHANNEL).length;
+    await admin.command(CHANNEL, `/deckhand ${words}`);
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > before, { what: words });
+  }
+  await admin.command(CHANNEL, '/deckhand roles');
+  await world.slack.until(() => admin.openView()?.content.callback_id === 'roles');
+  const roles = { admin: [PEOPLE.admin], operator: [PEOPLE.member], billing: [PEOPLE.billing] };
+  await admin.submit('roles', {
+    ...roles,
+    commands: ['test', 'watch', 'digest add', 'guard add', 'invoices notify'],
+  });
+
+  // Beside the running Deckhand.
+  const text = await exported(url);
+  expect(text).not.toContain(API_KEY);
+  expect(text).not.toMatch(/sealed|token|secret/i);
+  const { channels, digests, guards, watches, notices } = parse(text);
+  expect(channels[CHANNEL]).toMatchObject({ account: ACCOUNT, commands: expect.arrayContaining(['watch']) });
+  expect([digests, guards, watches, notices].map((section) => Object.keys(section).length)).toEqual([
+    2, 1, 2, 1,
+  ]);
+
+  const target = await fresh();
+  const applied = await apply(target, text);
+  expect(applied).toMatchObject({ code: 0, err: '' });
+  expect(applied.out.trim().split('\n')).toHaveLength(8);
+  expect(await exported(target)).toBe(text);
+  expect((await apply(target, text)).out).toBe('Nothing to change.\n');
+});
+
+test('what was applied to a new store goes on once its account is connected, with what happens since', async () => {
+  const url = await temporarySqlite();
+  expect(await apply(url, WRITTEN)).toMatchObject({ code: 0, err: '' });
+  await forgetRelease(url);
+  const world = await openOn(url);
+  const deploy = (endRef: string, endedAt = Date.now()) =>
+    world.service.world.addDeployment({
+      account: ACCOUNT,
+      project: 'storefront',
+      succeeded: false,
+      endRef,
+      endedAt,
+    });
+  deploy('before1', Date.now() - 3_600_000);
+  const posts = () =>
+    JSON.stringify([world.slack.messages(TEAM, CHANNEL), world.slack.ephemerals(TEAM, PEOPLE.admin)]);
+  const admin = world.as('admin');
+  await admin.command(CHANNEL, '/deckhand watch list');
+  await world.slack.until(() => /not connected/.test(posts()), { what: 'the paused watch' });
+  await world.connect();
+  await world.service.requests.next(({ path }) => path.endsWith('/activity'));
+  await world.service.requests.next(({ path }) => path.endsWith('/account/invoices'));
+  deploy('after22');
+  await world.slack.until(() => posts().includes('after22'), { what: 'news of the watch' });
+  expect(posts()).not.toContain('before1');
+  // The first look at the invoices is no news.
+  expect(JSON.stringify(world.slack.messages(TEAM, CHANNEL))).not.toMatch(/(?<!and i)nvoice/);
+  await admin.command(CHANNEL, '/deckhand digest list');
+  await world.slack.until(() => /monday.*09:00/.test(posts()), { what: 'the digest' });
+  expect(await ask(world, '/deckhand audit', 'admin')).toContain('digest monday added');
+});
+
+test('a change of the file changes that alone, and a dry run nothing', async () => {
+  const url = await temporarySqlite();
+  await apply(url, WRITTEN);
+  const changed = stringify({
+    ...parse(WRITTEN),
+    channels: undefined,
+    notices: {},
+    digests: { monday: { ...parse(WRITTEN).digests.monday, range: 'this_week', channel: 'C0BILLING' } },
+    watches: { failures: { ...parse(WRITTEN).watches.failures, channel: 'C0BILLING', mode: 'all' } },
+  });
+  const lines = [
+    `invoice notices ${CHANNEL} ${ACCOUNT} removed`,
+    'digest monday changed: range, channel',
+    'watch failures changed: mode, channel',
+  ];
+  const before = await exported(url);
+  const dry = await apply(url, changed, '--dry-run');
+  expect([dry.code, dry.out.trim().split('\n')]).toEqual([0, ['Would change:', ...lines]]);
+  expect(await exported(url)).toBe(before);
+
+  const { code, out } = await apply(url, changed);
+  expect([code, out.trim().split('\n')]).toEqual([0, lines]);
+  const after = parse(await exported(url));
+  expect(after.digests.monday).toMatchObject({ range: 'this_week', channel: 'C0BILLING' });
+  expect(after.watches.failures).toMatchObject({ mode: 'all', channel: 'C0BILLING' });
+  // A section that the file leaves out stays as it is.
+  expect(after.channels).toEqual(parse(before).channels);
+  expect((await apply(url, changed)).out).toBe('Nothing to change.\n');
+});
+
+test.each([
+  ['an unknown field', 'range: last', 'rnage: today\n    range: last', 'rnage: There is no such field.'],
+  [
+    'an unknown field inside',
+    'time: 09:00 }',
+    'time: 09:00, hour: 9 }',
+    'cadence.hour: There is no such field.',
+  ],
+  ['an unknown section', 'notices:', 'notice:', 'notice: There is no such field.'],
+  ['an unknown command', 'commands: [test', 'commands: [tset', 'There is no command tset.'],
+  ['an unknown zone', 'zone: Europe/Lisbon', 'zone: Europe/Lisbom', 'digests.monday.zone: '],
+  ['an unknown range', 'range: last_7_days', 'range: last_8_days', 'digests.monday.range: '],
+  ['an unknown mode', 'mode: failures', 'mode: fails', 'watches.failures.mode: '],
+  [
+    'a name in place of an id',
+    'channel: C0DEPLOYS\n    setUpBy',
+    'channel: deploys\n    setUpBy',
+    'monday.channel: ',
+  ],
+  [
+    'five fields that fit no date',
+    'cadence: {',
+    'cadence: { kind: cron, cron: 0 0 30 2 * } #',
+    'monday.cadence: ',
+  ],
+  ['roles without an admin', `admin: [${PEOPLE.admin}]`, 'admin: []', 'roles.admin: Name somebody'],
+  ['notices under another name', `${CHANNEL} ${ACCOUNT}:`, 'billing:', `has to be ${CHANNEL} ${ACCOUNT}.`],
+  ['no YAML', 'roles:', 'roles: "', ''],
+  ['a section twice', 'notices:', 'digests: {}\nnotices:', 'unique'],
+  ['a tag', 'skipQuiet: true', 'skipQuiet: !!js/function x', 'js/function'],
+  ['a tag of YAML', 'skipQuiet: true', 'skipQuiet: !!bool true', 'tags (!)'],
+  ['a set', 'billing: []', 'billing: !!set { U1 }', 'tags (!)'],
+  ['an anchor', 'admin: [', 'admin: &all [', 'anchors (&)'],
+  ['an alias', 'billing: []', 'billing: *all', 'Aliases (*)'],
+  ['a merge key', 'account: acme', '<<: { account: acme }', '<<: There is no such field.'],
+  ['a field of each object', 'threads', 'constructor: 1\n#', 'constructor: There is no such field.'],
+  ['a prototype', 'digests:', '__proto__: { digests: {} }\ndigests:', '__proto__: There is no such field.'],
+  [
+    'a prototype for a name',
+    'C0DEPLOYS:',
+    '__proto__: {}\n  C0DEPLOYS:',
+    '__proto__: There is no such field.',
+  ],
+  ['a name that is a list', 'digests:', '? [1]\n: 2\ndigests:', 'A name has to be a word.'],
+  ['a channel without any command', 'commands: [test', 'commands: [] # [', 'leave this out to allow all'],
+  ['an account that is an address', 'account: acme', 'account: http://evil.example', 'There is no account'],
+  ['an id that is too long', 'C0DEPLOYS:', `C${'0'.repeat(900)}: {}\n  C0DEPLOYS:`, 'That is no id'],
+  ['a NUL', 'range: last', 'range: "\\0"\n#', 'digests.monday.range: '],
+  [
+    'an escape',
+    'mode: failures',
+    '"\\e[2J\u009b\u2028": 1\n    mode: failures',
+    '\\u001b[2J\\u009b\\u2028: There is no such field.',
+  ],
+  ['nesting without end', 'threads', `x: ${'['.repeat(20_000)}\n#`, 'nested too deeply'],
+  ['nesting that parses', 'threads', `x: ${'['.repeat(200)}${']'.repeat(200)}\n#`, 'nested too deeply'],
+])('%s is refused with its line, and nothing is changed', async (_, from, to, fault) => {
+  const url = await temporarySqlite();
+  await apply(url, `workspace: ${TEAM}`);
+  const [before = '', ...after] = WRITTEN.split(from);
+  const text = before + to + after.join(from);
+  const { code, out, err } = await apply(url, text);
+  expect([code, out]).toEqual([65, '']);
+  const line = before.split('\n').length;
+  const named = to.endsWith('"') ? /line \d+: / : new RegExp(`^line ${line}: `, 'm');
+  expect(err).toMatch(named);
+  expect(err).toContain(fault);
+  expect((await apply(url, WRITTEN, '--dry-run')).out).toContain('digest monday added');
+});
+
+test('a watch or workspace twice, and a workspace that the store does not have, are refused', async () => {
+  const url = await temporarySqlite();
+  await apply(url, WRITTEN);
+  const other = `{ channel: ${CHANNEL}, account: ${ACCOUNT}, setUpBy: U1, mode: all }`;
+  for (const [text, words] of [
+    [WRITTEN.replace(TEAM, 'T0OTHER'), `line 1: workspace: The store has ${TEAM} alone.`],
+    [
+      `${WRITTEN}---\nworkspace: ${TEAM}\nnotices: {}\n`,
+      `line ${WRITTEN.split('\n').length + 1}: workspace: ${TEAM} is already above.`,
+    ],
+    [
+      WRITTEN.replace('watches:\n', `watches:\n  another: ${other}\n`),
+      'failures: It is the same watch as another.',
+    ],
+  ] as const) {
+    const before = await exported(url);
+    const { code, err } = await apply(url, text);
+    expect([code, err]).toEqual([65, expect.stringContaining(words)]);
+    expect(await exported(url)).toBe(before);
+  }
+});
+
+test('a misspelt field is named, and not the right one as missing', async () => {
+  const url = await temporarySqlite();
+  for (const [field, misspelt] of [
+    ['skipQuiet', 'skipquiet'],
+    ['setUpBy', 'set_up_by'],
+    ['permalink', 'permalnk'],
+    ['kind', 'knid'],
+    ['admin', 'admins'],
+  ] as const) {
+    const [before = '', ...after] = WRITTEN.split(`${field}:`);
+    const { code, err } = await apply(url, `${before}${misspelt}:${after.join(`${field}:`)}`);
+    const line = before.split('\n').length;
+    expect([code, err]).toEqual([
+      65,
+      expect.stringMatching(RegExp(`^line ${line}: \\S+${misspelt}: There is no such field\\.\n$`)),
+    ]);
+  }
+});
+
+test.each([
+  ['nothing', '', 'line 1: The file is empty.\n'],
+  ['a comment', '# workspace: T1\n', 'line 1: The file is empty.\n'],
+  ['empty documents', '---\n---\n', /^line 1: Invalid input.*\nline 2: Invalid input.*\n$/],
+  ['a list', '- workspace: T1', /^line 1: Invalid input.*\n$/],
+  ['another encoding', Buffer.from('workspace: T1\n# \xe9', 'latin1'), 'line 2: The file is not in UTF-8.\n'],
+  ['UTF-16', Buffer.from('\ufeffworkspace: T1', 'utf16le'), 'line 1: The file is not in UTF-8.\n'],
+  ['a bomb', bomb(), /^(line \d+: Aliases \(\*\), anchors \(&\) and tags \(!\) are not allowed\.\n)+$/],
+  ['maps without end', 'a: '.repeat(9_000), /^line 1: /],
+  [
+    'a hundred documents',
+    '---\nworkspace: T1\n'.repeat(100),
+    /^(line \d+: workspace: T1 is already above\.\n){99}$/,
+  ],
+  ['21 MB', Buffer.alloc(21_000_000, '#'), 'The file is larger than 20 MB.\n'],
+])('a file of %s is refused', async (_, text, says) => {
+  const { code, out, err } = await apply(await temporarySqlite(), text);
+  expect([code, out, err]).toEqual([65, '', typeof says === 'string' ? says : expect.stringMatching(says)]);
+});
+
+/** Nine lists of nine of the list before. */
+function bomb(): string {
+  const lists = [...'bcdefghi'].map((name, at) => {
+    const before = `*${'abcdefghi'[at]}, `;
+    return `${name}: &${name} [${before.repeat(9)}]`;
+  });
+  return ['workspace: T1', 'a: &a [1, 1, 1]', ...lists].join('\n');
+}
+
+test('ten thousand channels are set up within ten seconds, and are compared with the file as fast', async () => {
+  const url = await temporarySqlite();
+  const entries = Array.from({ length: 10_000 }, (_, at) => `  C${at}A: { account: ${ACCOUNT}, zone: UTC }`);
+  const text = `workspace: ${TEAM}\nchannels:\n${entries.join('\n')}\n`;
+  const begun = performance.now();
+  const { code, out } = await apply(url, text);
+  expect([code, out.trim().split('\n').length]).toEqual([0, 10_000]);
+  expect((await apply(url, text)).out).toBe('Nothing to change.\n');
+  expect(performance.now() - begun).toBeLessThan(10_000);
+  const misspelt = text.replaceAll('zone: UTC', 'zne: UTC');
+  const refused = await apply(url, misspelt);
+  expect([refused.code, refused.err.trim().split('\n').length]).toEqual([65, 10_000]);
+});
+
+test('an account that is not connected is a mistake where others are', async () => {
+  const { world } = await openConnected();
+  const typo = WRITTEN.replace(`account: ${ACCOUNT}\n    setUpBy`, 'account: acmee\n    setUpBy');
+  const { code, err } = await apply(world.config, typo, '--dry-run');
+  expect([code, err]).toEqual([65, expect.stringMatching(/^line \d+: \S+: There is no account acmee\.\n$/)]);
+});
+
+describe('a project that the account does not have', () => {
+  const typo = WRITTEN.replace('permalink: storefront', 'permalink: storefrnt').replace(
+    'zone: Europe/Lisbon\n',
+    'zone: Europe/Lisbon\n    project: { permalink: storfront, name: Storefront }\n',
+  );
+  const line = (words: string) => typo.slice(0, typo.indexOf(words)).split('\n').length;
+  const faults = [
+    `line ${line('storefrnt')}: channels.${CHANNEL}.project.permalink: There is no project storefrnt in ${ACCOUNT}.`,
+    `line ${line('storfront')}: digests.monday.project.permalink: There is no project storfront in any account.`,
+    '',
+  ].join('\n');
+
+  test('is known by its identifier, also if its permalink was another when the file was written', async () => {
+    const { world } = await openConnected();
+    const identifier = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.identifier;
+    const renamed = WRITTEN.replace(
+      'permalink: storefront',
+      `permalink: storefrnt, identifier: ${identifier}`,
+    );
+    const { code, err } = await apply(world.config, renamed, '--dry-run');
+    expect([code, err]).toEqual([0, '']);
+  });
+
+  test('is refused with its line, also in a dry run, and nothing is changed', async () => {
+    const { world, url } = await openConnected();
+    await world.restart(async () => {
+      const before = await exported(url);
+      expect(await apply(world.config, typo, '--dry-run')).toEqual({ code: 65, out: '', err: faults });
+      expect(await apply(world.config, typo)).toEqual({ code: 65, out: '', err: faults });
+      expect(await exported(url)).toBe(before);
+      expect(await apply(world.config, WRITTEN)).toMatchObject({ code: 0, err: '' });
+      // Nothing that is there already is asked for.
+      world.service.faults.add({ path: `/${ACCOUNT}/projects`, status: 500 });
+      expect((await apply(world.config, WRITTEN)).out).toBe('Nothing to change.\n');
+      await forgetRelease(url);
+    });
+  });
+
+  test('is not known where the service does not answer, and waits where the key does not work', async () => {
+    const { world } = await openConnected();
+    const fault = world.service.faults.add({ path: `/${ACCOUNT}/projects`, status: 500 });
+    await world.restart(async () => {
+      const { code, out, err } = await apply(world.config, typo);
+      expect([code, out]).toEqual([75, '']);
+      expect(err).toBe(
+        `The service does not answer, so the projects of ${ACCOUNT} could not be checked. Nothing was changed. Try again later.\n`,
+      );
+    });
+    expect(await apply(world.config, typo, '--dry-run')).toMatchObject({ code: 75 });
+    fault.remove();
+    world.service.faults.add({ path: `/${ACCOUNT}/projects`, status: 401 });
+    expect(await apply(world.config, typo, '--dry-run')).toMatchObject({ code: 0 });
+  });
+});
+
+test('more schedules than a channel may have are refused before the first is made', async () => {
+  const url = await temporarySqlite();
+  const { monday } = parse(WRITTEN).digests;
+  const digests = Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`d${at}`, monday]));
+  const { code, err } = await apply(url, stringify({ workspace: TEAM, digests }));
+  expect([code, err]).toEqual([65, expect.stringContaining('would have 51 schedules')]);
+});
+
+test('SQLite’s file is left alone while a Deckhand has it', async () => {
+  const { world } = await openConnected();
+  const { code, err } = await apply(world.config, WRITTEN);
+  expect([code, err]).toEqual([
+    75,
+    expect.stringMatching(/is in use by another Deckhand\. Stop that one first/),
+  ]);
+  expect(await apply(world.config, WRITTEN, '--dry-run')).toMatchObject({ code: 0 });
+});
+
+test('programs that read leave a run alone that a Deckhand follows', async () => {
+  const { world, url } = await openConnected();
+  const isAsked = (verb: string) => (request: { path: string; method: string }) =>
+    request.path.includes('/test_access') && request.method === verb;
+  const follows = async () => (await world.app.parts.engine.stats())['follow-test'];
+  const LONG_MS = 600_000;
+  world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: LONG_MS });
+  await world.as('member').command(CHANNEL, '/deckhand test storefront');
+  await world.service.requests.seen(isAsked('GET'));
+  expect(await follows()).toMatchObject({ running: 1, waiting: 0 });
+
+  await exported(url);
+  expect(await apply(world.config, WRITTEN, '--dry-run')).toMatchObject({ code: 0 });
+  const backup = join(await temporaryFolder(), 'backup');
+  expect(await carryOut(BACKUP, [backup], { STORE_URL: url })).toMatchObject({ code: 0 });
+
+  expect(await follows()).toMatchObject({ running: 1, waiting: 0 });
+  world.service.clock.advance(LONG_MS);
+  await world.slack.until(() => /reachable/.test(JSON.stringify(world.slack.messages(TEAM, CHANNEL))));
+  expect(world.service.requests.all.filter(isAsked('POST'))).toHaveLength(1);
+  expect(JSON.stringify(world.slack.messages(TEAM, CHANNEL))).not.toMatch(/stopped|restarted/i);
+});
+
+test('a watch of one’s own deployments is neither printed nor removed', async () => {
+  const { world, url } = await openConnected();
+  world.service.world.addDeployment({
+    account: ACCOUNT,
+    project: 'storefront',
+    succeeded: true,
+    user: 'Kim',
+  });
+  await ask(world, '/deckhand me Kim');
+  expect(await ask(world, '/deckhand watch mine')).toContain('of your own deployments');
+  const text = await exported(url);
+  expect(text).not.toContain(PEOPLE.member);
+  expect(parse(text).watches).toEqual({});
+  await world.restart(async () => {
+    expect((await apply(world.config, text)).out).toBe('Nothing to change.\n');
+    await forgetRelease(url);
+  });
+  expect(await ask(world, '/deckhand unwatch mine')).not.toContain('no watch');
+});
+
+test('the file may have every setting of a channel', () => {
+  const all = {
+    account: 'a',
+    project: { permalink: 'p', name: 'P' },
+    threads: false,
+    layout: 'full',
+    commands: [],
+    zone: 'UTC',
+  };
+  expect(Object.keys(all).toSorted()).toEqual(Object.keys(Channel.shape).toSorted());
+  expect(Configuration.parse({ workspace: TEAM, channels: { C1: all } }).channels).toEqual({ C1: all });
+});
+
+const id = (first: string) => fc.stringMatching(/^[A-Z0-9]{2,8}$/).map((rest) => `${first}${rest}`);
+const account = fc.stringMatching(/^[a-z][a-z0-9]{1,8}$/);
+const short = fc.stringMatching(/^[a-z][a-z0-9-]{1,8}$/);
+const words = fc.string({ minLength: 1, maxLength: 20, unit: 'binary' });
+const time = fc.constantFrom('00:00', '09:30', '23:59');
+const zone = fc.constantFrom('UTC', 'Europe/Lisbon', 'Asia/Kolkata');
+const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+const project = fc.record({ permalink: words, identifier: words, name: words });
+const few = <T>(key: fc.Arbitrary<string>, value: fc.Arbitrary<T>) =>
+  fc.dictionary(key, value, { maxKeys: 4 });
+
+const configuration = fc
+  .record({
+    roles: fc.record({
+      admin: fc.array(id('U'), { minLength: 1, maxLength: 3 }),
+      operator: fc.array(id('W'), { maxLength: 3 }),
+      billing: fc.array(id('U'), { maxLength: 3 }),
+      guests: optional(fc.boolean()),
+    }),
+    channels: few(
+      id('C'),
+      fc.record({
+        account: account,
+        project: optional(fc.record({ permalink: words, name: words })),
+        threads: optional(fc.boolean()),
+        layout: optional(fc.constantFrom('full', 'compact')),
+        commands: optional(fc.subarray(['test', 'watch', 'digest add', 'invoices'], { minLength: 1 })),
+        zone: optional(zone),
+      }),
+    ),
+    digests: few(
+      short,
+      fc.record({
+        channel: id('C'),
+        setUpBy: id('U'),
+        cadence: fc.oneof(
+          fc.record({ kind: fc.constantFrom('daily', 'weekdays'), time }),
+          fc.record({ kind: fc.constant('weekly'), day: fc.constantFrom(...WEEKDAYS), time }),
+          fc.record({ kind: fc.constant('cron'), cron: fc.constantFrom('*/5 * * * *', '0 9 1 1 *') }),
+        ),
+        zone,
+        range: fc.constantFrom('today', 'last_30_days'),
+        account: optional(account),
+        skipQuiet: fc.boolean(),
+      }),
+    ),
+    guards: few(
+      short,
+      fc.record({
+        channel: id('C'),
+        setUpBy: id('U'),
+        cadence: fc.constantFrom({ kind: 'hourly' }, { kind: 'daily', time: '07:15' }),
+        zone,
+        account: account,
+        project: fc.record({ permalink: words, name: words }),
+      }),
+    ),
+    watches: few(
+      short,
+      fc.record({
+        channel: id('G'),
+        account: account,
+        setUpBy: id('U'),
+        project: optional(project),
+        server: optional(fc.record({ identifier: words, name: words })),
+        mode: fc.constantFrom('all', 'transitions'),
+        hours: optional(
+          fc.record({ from: fc.constant('22:00'), to: fc.constantFrom('06:00', '24:00'), zone }),
+        ),
+      }),
+    ),
+    notices: fc
+      .uniqueArray(fc.tuple(id('C'), account), { maxLength: 3, selector: (pair) => pair.join(' ') })
+      .map((pairs) =>
+        Object.fromEntries(
+          pairs.map(([channel, account]) => [`${channel} ${account}`, { channel, account, setBy: 'U1' }]),
+        ),
+      ),
+  })
+  .map((sections) => ({ workspace: TEAM, ...sections }));
+
+test('whatever may be set up is the same after export and apply', async () => {
+  await fc.assert(
+    fc.asyncProperty(configuration, configuration, async (first, second) => {
+      const url = await temporarySqlite();
+      for (const wanted of [first, second]) {
+        expect(await apply(url, stringify(wanted))).toMatchObject({ code: 0, err: '' });
+        expect(parse(await exported(url))).toEqual(JSON.parse(JSON.stringify(wanted)));
+      }
+      expect((await apply(url, stringify(second))).out).toBe('Nothing to change.\n');
+    }),
+    { numRuns: byLength(3, 30) },
+  );
+});
+
+test('both run by their names, as the bundle has them', async () => {
+  const url = await temporarySqlite();
+  const file = join(await temporaryFolder(), 'deckhand.yml');
+  await writeFile(file, WRITTEN);
+  const env = { ...MIN_ENV, STORE_URL: url };
+  expect(await runDeckhand({ args: ['apply', file], env })).toMatchObject({ code: 0, err: '' });
+  const { out } = await runDeckhand({ args: ['export', '--workspace', TEAM], env: { STORE_URL: url } });
+  expect(parse(out).digests).toEqual(parse(WRITTEN).digests);
+  expect(await carryOut(EXPORT, ['--workspace', 'T9'], { STORE_URL: url })).toMatchObject({
+    code: 78,
+    err: expect.stringContaining('has nothing of T9'),
+  });
+});

@@ -1,0 +1,82 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { createInstallStates } from '../../src/installing/install-states.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { GLOBAL } from '../../src/store/store.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { temporarySqlite } from '../support/temporary.ts';
+
+const OPTIONS = { scopes: ['commands'], redirectUri: 'https://deckhand.example.com/slack/oauth_redirect' };
+const clock = createManualClock(Date.now());
+
+async function replica(url: string, secret = 'secret') {
+  const store = await openStore(url, { clock });
+  const states = createInstallStates({ store, clock, secret }, OPTIONS);
+  const begin = () => states.generateStateParam(OPTIONS, new Date());
+  const end = (state: string) => states.verifyStateParam(new Date(), state);
+  return { store, states, begin, end };
+}
+
+test('an install that began at one replica ends at another, once, however many try at the same time', async () => {
+  const url = await freshDatabase();
+  const [one, other] = await Promise.all([replica(url), replica(url)]);
+  onTestFinished(async () => void (await Promise.all([one.store.close(), other.store.close()])));
+  const state = await one.begin();
+  const ends = await Promise.allSettled([other, one, other, one].map(({ end }) => end(state)));
+  expect(ends.filter(({ status }) => status === 'fulfilled')).toEqual([
+    { status: 'fulfilled', value: OPTIONS },
+  ]);
+  expect(await one.states.faultOf(state)).toBe('used');
+});
+
+test('a restart forgets neither those under way nor those used', async () => {
+  const url = await temporarySqlite();
+  const before = await replica(url);
+  const [used, open] = [await before.begin(), await before.begin()];
+  await before.end(used);
+  await before.store.close();
+  const after = await replica(url);
+  onTestFinished(() => after.store.close());
+  await expect(after.end(used)).rejects.toThrow('used');
+  expect(await after.end(open)).toEqual(OPTIONS);
+});
+
+test('another secret, another time or more parts make it unknown', async () => {
+  const url = await temporarySqlite();
+  const ours = await replica(url);
+  onTestFinished(() => ours.store.close());
+  const theirs = await replica(await temporarySqlite(), 'another');
+  onTestFinished(() => theirs.store.close());
+  const state = await ours.begin();
+  const changed = [await theirs.begin(), `9${state}`, `${state}.x`, state.slice(0, -1), '', '.', '..'];
+  for (const one of changed) await expect(ours.end(one), one).rejects.toThrow('unknown');
+});
+
+test('a used state never counts again, however many others are used after it', async () => {
+  const { store, states, begin, end } = await replica(await temporarySqlite());
+  onTestFinished(() => store.close());
+  const used: string[] = [];
+  for (let install = 0; install < 300; install += 1) {
+    await clock.advance(1);
+    used.push(await begin());
+    await end(used.at(-1) ?? '');
+  }
+  for (let install = 0; install < 3_000; install += 1) {
+    await clock.advance(1);
+    await end(await begin());
+  }
+  const again = await Promise.allSettled(used.map(end));
+  expect(again.filter(({ status }) => status === 'fulfilled')).toEqual([]);
+  // Some were forgotten, and are as those that took too long.
+  expect(new Set(await Promise.all(used.map(states.faultOf)))).toEqual(new Set(['used', 'expired']));
+});
+
+test('what came back is remembered in 10,000 places at most', async () => {
+  const { store, begin, end } = await replica(await temporarySqlite());
+  onTestFinished(() => store.close());
+  for (let install = 0; install < 200; install += 1) await end(await begin());
+  const marks = await store.of(GLOBAL).collection('install-used', z.unknown()).list();
+  expect(marks.length).toBeGreaterThan(150);
+  expect(marks.filter(({ id }) => !/^\d{1,4}$/.test(id))).toEqual([]);
+});

@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SCOPE_NAMES } from '../../src/slack/failure.ts';
+import { ask } from '../support/asking.ts';
+import { openBrowser } from '../support/installing.ts';
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+import { storedText } from '../support/stored-text.ts';
+import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+
+const MINUTE = 60_000;
+
+describe('installing', () => {
+  let world: TestWorld;
+  let clock: ManualClock;
+  let browser: ReturnType<typeof openBrowser>;
+  beforeEach(async () => {
+    clock = createManualClock(Date.now());
+    world = await openTestWorld({ byOauth: true, clock });
+    browser = openBrowser(world);
+  });
+  afterEach(() => world.stop());
+
+  it('goes from the page over Slack to a direct message with the first step, and makes the installer an admin', async () => {
+    const page = await browser.open(`${world.origin}/slack/install`);
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('Add to Slack');
+    expect(page.headers.get('set-cookie')).toMatch(
+      /^deckhand-install=\S+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
+    );
+    expect(page.headers.get('content-security-policy')).not.toContain('unsafe');
+    const authorize = new URL(await browser.begin());
+    expect(Object.fromEntries(authorize.searchParams)).toMatchObject({
+      client_id: world.slack.app.clientId,
+      redirect_uri: `${world.origin}/slack/oauth_redirect`,
+      scope: SCOPE_NAMES.join(','),
+    });
+
+    const end = await browser.install(TEAM, PEOPLE.member);
+
+    expect(end.status).toBe(200);
+    expect(end.text).toContain('It is ready in “House”');
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length > 0);
+    const greeting = JSON.stringify(world.slack.dms(TEAM, PEOPLE.member));
+    expect(greeting).toContain('Connect an account');
+    await world.as('member').command(CHANNEL, '/deckhand connect');
+    await world.slack.until(() => world.as('member').openView()?.content.callback_id === 'connect');
+  });
+
+  it('asks for user groups only where the person wants them', async () => {
+    expect(await browser.begin()).not.toContain('usergroups');
+    const scope = new URL(await browser.begin('Add with user groups')).searchParams.get('scope');
+    expect(scope?.split(',')).toContain('usergroups:read');
+  });
+
+  it('shows a page of its own for a refusal', async () => {
+    const end = await browser.install(TEAM, PEOPLE.admin, { allow: false });
+    expect([end.status, end.text]).toEqual([403, expect.stringContaining('was cancelled')]);
+    expect(await world.app.parts.installations.token(TEAM)).toBeUndefined();
+  });
+
+  it.each([
+    ['in another browser', async () => openBrowser(world), 403, 'This is another browser'],
+    [
+      'after ten minutes',
+      async () => {
+        await clock.advance(10 * MINUTE);
+        return browser;
+      },
+      410,
+      'This took too long',
+    ],
+  ])('installs nothing %s', async (_, arrange, status, said) => {
+    const back = world.as('admin').install(await browser.begin());
+    const end = await (await arrange()).open(back);
+    expect([end.status, end.text]).toEqual([status, expect.stringContaining(said)]);
+    expect(await world.app.parts.installations.token(TEAM)).toBeUndefined();
+  });
+
+  it('counts a state once, whatever came of it', async () => {
+    const back = world.as('admin').install(await browser.begin());
+    expect((await browser.open(back)).status).toBe(200);
+    const again = await browser.open(back);
+    expect([again.status, again.text]).toEqual([410, expect.stringContaining('already used')]);
+
+    const refused = new URL(world.as('admin').install(await browser.begin()));
+    const good = refused.href;
+    const cookies = new Map(browser.jar);
+    refused.searchParams.set('code', 'forged');
+    expect((await browser.open(refused.href)).text).toContain('Slack refused');
+    for (const [name, value] of cookies) browser.jar.set(name, value);
+    expect((await browser.open(good)).text).toContain('already used');
+  });
+
+  it('takes no state that it did not give, whatever the cookie says', async () => {
+    const forged = `${clock.now()}.x.y`;
+    browser.jar.set('deckhand-install', forged);
+    const end = await browser.open(`${world.origin}/slack/oauth_redirect?code=x&state=${forged}`);
+    expect([end.status, end.text]).toEqual([400, expect.stringContaining('Unknown install')]);
+    expect(world.slack.calls).toEqual([]);
+  });
+
+  it('stores nothing of who only asks for the page, or comes back with what was not given to them', async () => {
+    const before = await storedText(world.config.STORE_URL);
+    for (let visit = 0; visit < 20; visit += 1) await browser.open(`${world.origin}/slack/install`);
+    const back = world.as('admin').install(await browser.begin());
+    await openBrowser(world).open(back);
+    expect(await storedText(world.config.STORE_URL)).toBe(before);
+  });
+
+  it.each([
+    ['no state at all', '?code=x'],
+    ['a made-up state', '?code=x&state=%22%3E%3Cscript%3Ealert(1)%3C/script%3E'],
+    ['nothing', ''],
+    ['a refusal by no word that we know', '?error=%3Cscript%3E', 502],
+  ])('answers %s with a page that repeats nothing of it', async (_, query, status = 400) => {
+    const end = await browser.open(`${world.origin}/slack/oauth_redirect${query}`);
+    expect(end.status).toBe(status);
+    expect(end.text).not.toContain('script');
+  });
+
+  it('says when Slack refuses the code, or cannot be reached', async () => {
+    const back = new URL(world.as('admin').install(await browser.begin()));
+    back.searchParams.set('code', 'forged');
+    const refused = await browser.open(back.href);
+    expect([refused.status, refused.text]).toEqual([502, expect.stringContaining('Slack refused')]);
+    world.slack.fault({ method: 'oauth.v2.access', status: 503 });
+    const unreachable = await browser.install(TEAM, PEOPLE.admin);
+    expect([unreachable.status, unreachable.text]).toEqual([
+      502,
+      expect.stringContaining('cannot be reached'),
+    ]);
+    expect(world.logs.join('')).not.toContain('forged');
+  });
+
+  it('tells a workspace that it is not installed in what to do', async () => {
+    await browser.install(TEAM, PEOPLE.admin);
+    await world.app.parts.store.erase(TEAM);
+    expect(await ask(world, '/deckhand connect', 'member')).toContain(
+      'no longer installed in this workspace',
+    );
+  });
+});
+
+it('has no install page where the environment holds the token', async () => {
+  const world = await openTestWorld();
+  for (const path of ['/slack/install', '/slack/oauth_redirect'])
+    expect((await fetch(`${world.origin}${path}`)).status).toBe(404);
+  await world.stop();
+});
+
+it('sets a cookie of its own host alone where browsers come from outside', async () => {
+  const world = await openTestWorld({ byOauth: true, env: { PUBLIC_URL: 'https://deckhand.example.com' } });
+  const page = await fetch(`${world.origin}/slack/install`);
+  expect(page.headers.get('set-cookie')).toMatch(
+    /^__Host-deckhand-install=\S+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+  );
+  await world.stop();
+});

@@ -1,0 +1,344 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createUserLinks } from '../../src/records/service-people.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { createSealer, parseEncryptionKeys } from '../../src/store/sealer.ts';
+import { ask } from '../support/asking.ts';
+import {
+  formOn,
+  linkButton,
+  openLinkable,
+  openLinkBrowser,
+  PATH,
+  PUBLIC_URL,
+  SECRET,
+} from '../support/linking.ts';
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+import { temporarySqlite } from '../support/temporary.ts';
+import { EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+
+const MINUTE = 60_000;
+
+describe('linking', () => {
+  let world: TestWorld;
+  let clock: ManualClock;
+  let browser: ReturnType<typeof openLinkBrowser>;
+  beforeEach(async () => {
+    clock = createManualClock(Date.now());
+    world = await openLinkable({ clock });
+    browser = openLinkBrowser(world);
+  });
+  afterEach(() => world.stop());
+
+  it('goes from the command through the browser to a direct message, and is seen and taken back', async () => {
+    await world.connect();
+    expect(await ask(world, '/deckhand whoami')).toContain('is not linked');
+    const start = await linkButton(world);
+    const away = await browser.go(start);
+    const authorise = new URL(away.location);
+    expect(authorise.origin).toBe(world.service.authUrl);
+    expect(Object.fromEntries(authorise.searchParams)).toMatchObject({
+      client_id: 'deckhand',
+      response_type: 'code',
+      redirect_uri: `${PUBLIC_URL}/service/oauth/callback`,
+      scope: 'email_address assignments',
+      code_challenge_method: 'S256',
+    });
+    expect(away.headers.get('set-cookie')).toMatch(
+      /^__Host-deckhand-link-\S+=\S+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+    );
+    const done = await browser.open(await browser.decide(away.location, 'approve'));
+    expect(done.status).toBe(200);
+    expect(done.text).toContain('“Ben Member” is linked');
+    expect(done.text).toContain('return to Slack');
+    expect(done.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(done.headers.get('cache-control')).toBe('no-store');
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
+    expect(world.slack.dms(TEAM, PEOPLE.member)[0]?.text).toContain('Linked. Commands still use');
+    expect(await ask(world, '/deckhand whoami')).toContain('Linked <!date^');
+    const grants = world.service.world.state.grants;
+    expect(grants).toMatchObject([
+      { email: EMAIL, scopes: ['email_address', 'assignments'], revoked: false },
+    ]);
+
+    const unlinked = await ask(world, '/deckhand unlink');
+    expect(unlinked).toContain('authorised applications at the service');
+    expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeUndefined();
+    expect(await ask(world, '/deckhand unlink')).toContain('You are not linked');
+  });
+
+  it('says why it shows no e-mail address, and blames no scope that is granted', async () => {
+    // Deckhand knows by now that the person is of this workspace.
+    await ask(world, '/deckhand help');
+    world.slack.fault({ method: 'users.info', error: 'user_not_found' });
+    const page = await browser.open(await linkButton(world));
+    expect(page.text).toContain('Slack shows no e-mail address of this user');
+    expect(page.text).not.toContain('users:read.email');
+  });
+
+  it('asks before it begins: a page names the person and the workspace, and goes on by its own form only', async () => {
+    const start = await linkButton(world);
+    const page = await browser.open(start);
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('“Ben Member” (ben@house.example) of the workspace “House”');
+    expect(page.text).toContain('A link lends no API key');
+    expect(page.text).toContain('Continue only if that Slack user is you');
+    expect(page.headers.get('content-security-policy')).toContain("form-action 'self' https:");
+    expect(page.headers.get('set-cookie')).toMatch(/^__Host-deckhand-ask-.*HttpOnly; SameSite=Lax; Secure$/);
+    const form = formOn(page.text);
+    const elsewhere = openLinkBrowser(world);
+    const posts = [
+      await elsewhere.open(`${PUBLIC_URL}${PATH}`, form),
+      await browser.open(`${PUBLIC_URL}${PATH}`, { ...form, token: '' }),
+      await browser.open(`${PUBLIC_URL}${PATH}`, { ...form, ticket: 'made-up' }),
+      await browser.open(`${PUBLIC_URL}${PATH}`),
+    ];
+    expect(posts.map(({ status, location }) => [status, location])).toEqual([
+      [403, ''],
+      [403, ''],
+      [400, ''],
+      [400, ''],
+    ]);
+    const other = formOn((await browser.open(await linkButton(world, 'admin'))).text);
+    const crossed = await browser.open(`${PUBLIC_URL}${PATH}`, { ...form, token: other.token ?? '' });
+    expect(crossed.status).toBe(403);
+    expect((await browser.open(`${PUBLIC_URL}${PATH}`, form)).status).toBe(303);
+    await expectNoLink(world);
+  });
+
+  it('offers to undo the link in the direct message, and never undoes a later one', async () => {
+    const link = async () => {
+      const away = await browser.go(await linkButton(world));
+      await browser.open(await browser.decide(away.location, 'approve'));
+    };
+    await link();
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
+    const [first] = world.slack.dms(TEAM, PEOPLE.member);
+    await clock.advance(MINUTE);
+    await link();
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 2);
+    const ben = world.as('member');
+    await ben.click(placeOf(first), { actionId: 'link:undo' });
+    await world.slack.until(() =>
+      world.slack.dms(TEAM, PEOPLE.member)[0]?.text.includes('removed or replaced'),
+    );
+    const { links, audit } = world.app.workspaces.open(TEAM);
+    expect(await links.get(PEOPLE.member)).toBeDefined();
+    await ben.click(placeOf(world.slack.dms(TEAM, PEOPLE.member)[1]), { actionId: 'link:undo' });
+    await world.slack.until(() =>
+      world.slack.dms(TEAM, PEOPLE.member)[1]?.text.includes('Your link is removed'),
+    );
+    expect(await links.get(PEOPLE.member)).toBeUndefined();
+    expect((await audit.latest(1)).map(({ entry }) => entry.what)).toEqual(['unlink']);
+  });
+
+  it('exchanges the code with client_secret_post: the client in the body, and no Basic header', async () => {
+    const away = await browser.go(await linkButton(world));
+    await browser.open(await browser.decide(away.location, 'approve'));
+    const exchange = world.service.requests.all.find(({ path }) => path.endsWith('/oauth/token'));
+    expect(exchange).toMatchObject({ method: 'POST', status: 200, user: undefined });
+    expect(exchange?.body).toMatchObject({
+      client_id: 'deckhand',
+      client_secret: expect.stringMatching(/./),
+    });
+  });
+
+  it('leaves no token, code or secret in a log line, the database, Slack or a page', async () => {
+    const away = await browser.go(await linkButton(world));
+    const callback = await browser.decide(away.location, 'approve');
+    const done = await browser.open(callback);
+    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
+    const [grant] = world.service.world.state.grants;
+    const { code = '', state = '' } = Object.fromEntries(new URL(callback).searchParams);
+    const places = {
+      log: world.logs.join('\n'),
+      database: await bytesIn(world.folder),
+      slack: JSON.stringify(world.slack.calls),
+      page: done.text,
+    };
+    for (const [place, text] of Object.entries(places))
+      for (const secret of [grant?.accessToken ?? '', code, state, SECRET])
+        expect(secret !== '' && text.includes(secret), `a secret stands in the ${place}`).toBe(false);
+    expect(places.database).toContain('sealedTokens');
+  });
+
+  it('is refused when the person says no', async () => {
+    const away = await browser.go(await linkButton(world));
+    const page = await browser.open(await browser.decide(away.location, 'deny'));
+    expect(page.status).toBe(403);
+    expect(page.text).toContain('The link was cancelled');
+    await expectNoLink(world);
+  });
+
+  it('counts once', async () => {
+    const start = await linkButton(world);
+    const away = await browser.go(start);
+    const callback = await browser.decide(away.location, 'approve');
+    await browser.open(callback);
+    const again = await browser.open(callback);
+    expect([again.status, (await browser.open(start)).status]).toEqual([410, 410]);
+    expect(again.text).toContain('already used');
+    expect(world.service.world.state.grants.filter(({ revoked }) => !revoked)).toHaveLength(1);
+  });
+
+  it('ends only in the browser that began it', async () => {
+    const away = await browser.go(await linkButton(world));
+    const callback = await browser.decide(away.location, 'approve');
+    const page = await openLinkBrowser(world).open(callback);
+    expect(page.status).toBe(403);
+    expect(page.text).toContain('another browser');
+    expect((await browser.open(callback)).status).toBe(410);
+    await expectNoLink(world);
+  });
+
+  it('runs out after ten minutes, before the browser opens and after', async () => {
+    const start = await linkButton(world);
+    const away = await browser.go(start);
+    const callback = await browser.decide(away.location, 'approve');
+    await clock.advance(10 * MINUTE);
+    const [late, old] = [await browser.open(callback), await browser.open(start)];
+    expect([late.status, old.status]).toEqual([410, 410]);
+    expect(late.text).toContain('took too long');
+    await expectNoLink(world);
+  });
+
+  it.each([
+    ['a state that nobody issued', '?code=abc&state=made-up'],
+    ['no state', '?code=abc'],
+    ['markup', '?state=%3Cscript%3E&error=%3Cscript%3E&error_description=%3Cscript%3E'],
+  ])('refuses %s', async (_, search) => {
+    const page = await browser.open(`${PUBLIC_URL}/service/oauth/callback${search}`);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('Unknown link');
+    expect(page.text).not.toContain('<script');
+  });
+
+  it('names the person as text, whatever they are called', async () => {
+    world.slack.changePerson(TEAM, PEOPLE.member, { real_name: '<script>"&' });
+    const away = await browser.go(await linkButton(world));
+    const page = await browser.open(await browser.decide(away.location, 'approve'));
+    expect(page.text).toContain('“&lt;script&gt;&quot;&amp;” is linked');
+  });
+
+  it('keeps people apart: another’s state links that person only', async () => {
+    const [ann, ben] = [await linkButton(world, 'admin'), await linkButton(world, 'member')];
+    const away = await browser.go(ben);
+    await browser.go(ann);
+    await browser.open(await browser.decide(away.location, 'approve'));
+    expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.admin)).toBeUndefined();
+    expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeDefined();
+  });
+
+  it.each([
+    ['refuses the code', { status: 400, body: { error: 'invalid_grant' } }, 'The service refused'],
+    ['answers no JSON', { badJson: true }, 'answered unexpectedly'],
+    ['drops the connection', { drop: true }, 'cannot be reached'],
+    ['is not available', { status: 503, body: '' }, 'cannot be reached'],
+  ])('has a page for a service that %s', async (_, fault, words) => {
+    const away = await browser.go(await linkButton(world));
+    const callback = await browser.decide(away.location, 'approve');
+    world.service.faults.add({ path: '/oauth/token', ...fault });
+    const page = await browser.open(callback);
+    expect(page.status).toBe(502);
+    expect(page.text).toContain(words);
+    expect(await world.logged('a person could not be linked')).toContain('link_failed');
+    await expectNoLink(world);
+  });
+
+  it('has a page for a service that cannot be reached at the start, and goes on when it can', async () => {
+    const start = await linkButton(world);
+    world.service.faults.add({ path: '/.well-known/**', drop: true, times: 1 });
+    expect((await browser.go(start)).text).toContain('cannot be reached');
+    const away = await browser.go(start);
+    expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
+  });
+
+  it('works without metadata, by the addresses that the service documents', async () => {
+    world.service.faults.add({ path: '/.well-known/**', status: 404, body: {} });
+    const away = await browser.go(await linkButton(world));
+    expect(away.location).toContain(`${world.service.authUrl}/oauth/authorize?`);
+    expect(away.location).not.toContain('code_challenge');
+    expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
+  });
+
+  it.each([
+    ['has metadata without endpoints', metadata({})],
+    ['names a token endpoint over plain http elsewhere', metadata({ token: 'http://login.example.com' })],
+    ['names an authorisation page over plain http', metadata({ authorise: 'http://login.example.com' })],
+  ])('does not link at a service that %s', async (_, fault) => {
+    world.service.faults.add({ path: '/.well-known/**', ...fault });
+    const page = await browser.go(await linkButton(world));
+    expect(page.status).toBe(502);
+    expect(page.text).toContain('answered unexpectedly');
+    await expectNoLink(world);
+  });
+
+  it.each<[string, object, number?]>([
+    ['only a token', { access_token: 'canary' }],
+    [
+      'nulls',
+      { access_token: 'canary', token_type: 'bearer', expires_in: null, scope: null, refresh_token: null },
+    ],
+    ['a list of scopes', { access_token: 'canary', scope: ['email_address'], refresh_token: '' }],
+    [
+      'odd types',
+      { access_token: 'canary', token_type: 7, refresh_token: [], expires_in: 'soon', scope: {} },
+    ],
+    ['more than was asked for', { access_token: 'canary', id_token: 'x', extra: { a: 1 }, expires_in: '60' }],
+    ['the status 201', { access_token: 'canary' }, 201],
+  ])('takes a token answer with %s', async (_, body, status = 200) => {
+    const away = await browser.go(await linkButton(world));
+    const callback = await browser.decide(away.location, 'approve');
+    const headers = { 'content-type': 'application/json' };
+    world.service.faults.add({ path: '/oauth/token', status, body, headers });
+    expect((await browser.open(callback)).status).toBe(200);
+    expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeDefined();
+  });
+});
+
+it('opens a person’s tokens for that person only, wherever in the database they are moved', async () => {
+  const store = await openStore(await temporarySqlite());
+  try {
+    const keys = parseEncryptionKeys(`k:${Buffer.alloc(32, 1).toString('base64')}`);
+    const sealer = createSealer(keys, store).of(TEAM);
+    const links = createUserLinks({
+      store: store.of(TEAM),
+      sealer,
+      clock: createManualClock(0),
+    });
+    await links.keep('U0ANN', { access_token: 'canary', token_type: 'bearer' });
+    const sealedTokens = (await links.get('U0ANN'))?.sealedTokens ?? '';
+    const open = (user: string) => sealer.open({ record: `links/${user}`, field: 'tokens' }, sealedTokens);
+    expect(await open('U0ANN')).toContain('canary');
+    await expect(open('U0BEN')).rejects.toMatchObject({ code: 'seal_error' });
+  } finally {
+    await store.close();
+  }
+});
+
+function placeOf(message: { channel: string; ts: string } | undefined) {
+  return { channel: message?.channel ?? '', ts: message?.ts ?? '' };
+}
+
+async function expectNoLink({ app, slack }: TestWorld): Promise<void> {
+  expect(await app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeUndefined();
+  expect(slack.dms(TEAM, PEOPLE.member)).toEqual([]);
+}
+
+/** An answer of the main site in place of its own; endpoints that are not given are left out. */
+function metadata({ authorise, token }: { authorise?: string; token?: string }) {
+  const named = authorise ?? token;
+  const endpoints = named && {
+    authorization_endpoint: `${authorise ?? 'https://login.example.com'}/oauth/authorize`,
+    token_endpoint: `${token ?? 'https://login.example.com'}/oauth/token`,
+  };
+  const headers = { 'content-type': 'application/json' };
+  return { status: 200, headers, body: { issuer: 'https://login.example.com', ...(endpoints || {}) } };
+}
+
+async function bytesIn(folder: string): Promise<string> {
+  const files = (await readdir(folder)).filter((name) => name.includes('sqlite'));
+  const contents = await Promise.all(files.map((name) => readFile(join(folder, name), 'latin1')));
+  return contents.join('\n');
+}
