@@ -23,7 +23,6 @@ const OUTSIDE = [
   'test/store/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/trust/starvation.test.ts',
-  'test/spec-coverage.test.ts',
 ];
 
 /**
