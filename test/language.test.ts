@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+/** The rules of "Language" in CONTRIBUTING.md that a program can check. */
+const root = join(import.meta.dirname, '..');
+const sources = globSync('src/**/*.ts', { cwd: root }).map(
+  (path) => [path, readFileSync(join(root, path), 'utf8')] as const,
+);
+
+/** The matches of a pattern in all sources, each with its file. */
+function findAll(pattern: RegExp): string[] {
+  return sources.flatMap(([path, text]) => [...text.matchAll(pattern)].map(([match]) => `${path}: ${match}`));
+}
+
+const RELATIVE_CLAUSE = /(?:\/\*\*?|\n\s*\*|\/\/)\s*(?:@\w+ \w+ )?(?:What|Where|Of|Those|By|As)\b[^\n]*/g;
+const OBSCURE_WORD = /\/\*(?:(?!\*\/)[\s\S])*?\b(?:stands|anew|is none|all the same)\b/g;
+const NAME_WITHOUT_VERB = /\bfunction \w+Of\b/g;
+
+it('begins a comment with a noun or a verb', () => {
+  expect(findAll(RELATIVE_CLAUSE).length).toBeLessThanOrEqual(400);
+});
+
+it('says what it means in comments', () => {
+  expect(findAll(OBSCURE_WORD).length).toBeLessThanOrEqual(85);
+});
+
+it('names a function by a verb and a thing', () => {
+  expect(findAll(NAME_WITHOUT_VERB).length).toBeLessThanOrEqual(252);
+});
+
+it('gives each commit a title of at most 72 characters about one change', () => {
+  const log = spawnSync('git', ['log', '-50', '--no-merges', '--format=%s'], { cwd: root, encoding: 'utf8' });
+  const titles = log.status === 0 ? log.stdout.split('\n').filter((title) => title !== '') : [];
+  expect(titles.filter((title) => title.length > 72 || title.includes(', and'))).toEqual([]);
+});
