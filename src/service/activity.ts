@@ -18,6 +18,28 @@ import type { AccountClient } from './client.ts';
 export const ACTIVITY_RANGES = ['today', 'last_7_days', 'last_30_days', 'this_week'] as const;
 export type ActivityRange = (typeof ACTIVITY_RANGES)[number];
 
+/** How a deployment ended. */
+export type Outcome = 'succeeded' | 'failed' | 'cancelled';
+
+/** API 6 (docs/service-api.md) names two types of event and gives no complete list; services send these too. */
+const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
+  ['deploy_completed', 'succeeded'],
+  ['deploy_failed', 'failed'],
+  ['deploy_cancelled', 'cancelled'],
+  ['deploy_canceled', 'cancelled'],
+  ['deploy_aborted', 'cancelled'],
+]);
+
+/** Returns undefined for a running deployment and for any other event. */
+export function outcomeOf(event: string): Outcome | undefined {
+  return OUTCOMES.get(event);
+}
+
+/** True for a failed deployment and anything else that the service calls failed. */
+export function isFailure(event: string): boolean {
+  return event.endsWith('_failed');
+}
+
 const EventProperties = orElse(
   z.object({ end_ref: NullableText, servers: z.unknown().optional().transform(namesIn) }),
   { end_ref: null, servers: [] },

@@ -198,3 +198,72 @@ export async function getTestAccess(
   const path = ['projects', project, 'test_access', run];
   return account.send({ operation: 'getTestAccess', method: 'GET', scope: 'account', path, read }, options);
 }
+
+/** One thing that a run tests: the repository, or a server. */
+export interface Item {
+  key: string;
+  /** Foreign text. */
+  title: string;
+  /** Undefined until the service decides it. */
+  status: TestStatus | undefined;
+  /** Foreign text: why it failed. */
+  message: string | null;
+  /** Set for a server. */
+  identifier?: string;
+}
+
+/**
+ * The items of a run: those with a result, and while the run goes on those that it waits for.
+ * @param waiting the run goes on
+ */
+export function itemsOf(
+  target: { server?: { name: string } | undefined },
+  results: TestResults | undefined,
+  waiting = false,
+): Item[] {
+  const { repository, servers = [] } = results ?? {};
+  const undecided = { status: undefined, message: null };
+  const items: Item[] = servers.map(({ identifier, name: title, status, message }) => {
+    return { key: `server:${identifier}`, title, status, message, identifier };
+  });
+  if (target.server !== undefined && items.length === 0 && waiting)
+    items.push({ ...undecided, key: 'server', title: target.server.name });
+  const isTested = repository !== undefined || (waiting && target.server === undefined);
+  return isTested
+    ? [{ ...(repository ?? undecided), key: 'repository', title: 'Repository' }, ...items]
+    : items;
+}
+
+export function isFailing({ status }: Pick<Item, 'status'>): boolean {
+  return status === 'error';
+}
+
+/** The stored outcome of an ended run: enough to show it the same everywhere. */
+export interface RunOutcome {
+  serviceStatus?: string | undefined;
+  repository?: TestStatus | undefined;
+  reachable?: number | undefined;
+  total?: number | undefined;
+  /** Identifiers of servers. */
+  unreachable?: string[] | undefined;
+  /** Number of results that could not be read. */
+  unread?: number | undefined;
+}
+
+export function outcomeOf({ status, results }: Pick<TestRun, 'status' | 'results'>): RunOutcome {
+  const servers = results?.servers ?? [];
+  return {
+    serviceStatus: status,
+    repository: results?.repository?.status,
+    reachable: servers.filter((server) => server.status === 'ok').length,
+    total: servers.length,
+    unreachable: servers.filter(({ status }) => status !== 'ok').map(({ identifier }) => identifier),
+    unread: results?.skipped?.reduce((sum, rows) => sum + rows.count, 0),
+  };
+}
+
+/** The service's own times, milliseconds since the epoch; undefined if it gives none. */
+export function timesOf({ created_at, completed_at }: Pick<TestRun, 'created_at' | 'completed_at'>) {
+  const parse = (text: string | null) => (text === null ? undefined : Date.parse(text));
+  return { createdAt: parse(created_at), completedAt: parse(completed_at) };
+}

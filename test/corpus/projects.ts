@@ -1,4 +1,5 @@
 import type { Run } from '../../src/records/test-runs.ts';
+import { itemsOf } from '../../src/service/projects.ts';
 import { activityMessage, feedBlocks, statsBlocks } from '../../src/views/activity/activity.ts';
 import {
   chartBlock,
@@ -8,7 +9,7 @@ import {
 } from '../../src/views/activity/chart.ts';
 import { chooseProjectMessage, deployMessage, projectsMessage } from '../../src/views/projects/projects.ts';
 import { openTestMessage, testModal } from '../../src/views/test-access/form.ts';
-import { itemsOf, planOf } from '../../src/views/test-access/items.ts';
+import { planOf } from '../../src/views/test-access/items.ts';
 import {
   alreadyRunningMessage,
   type TestState,

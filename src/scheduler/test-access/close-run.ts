@@ -15,14 +15,9 @@ import {
   withServerResult,
 } from '../../records/test-runs.ts';
 import { projectUrl } from '../../service/addresses.ts';
-import { isFailing, itemsOf } from '../../views/test-access/items.ts';
-import {
-  outcomeOf,
-  outcomeWords,
-  type TestState,
-  testRootMessage,
-  timesOf,
-} from '../../views/test-access/test-run.ts';
+import { isFailing, itemsOf, outcomeOf, timesOf } from '../../service/projects.ts';
+
+import { outcomeWords, type TestState, testRootMessage } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, isUndeliverable } from '../deliver.ts';
 import { endSteps, type RunEnding, stepEnding } from '../workflows/end-steps.ts';

@@ -10,8 +10,9 @@ import {
   type LastRead,
   startTestAccess,
   type TestRun,
+  timesOf,
 } from '../../service/projects.ts';
-import { type TestState, timesOf } from '../../views/test-access/test-run.ts';
+import type { TestState } from '../../views/test-access/test-run.ts';
 import { newsOf, progressMessage } from '../../views/test-access/test-thread.ts';
 import { Follower, type Following, type PollLoop, pollsOf, pollUntil } from '../follow.ts';
 import type { RunEnding } from '../workflows/end-steps.ts';

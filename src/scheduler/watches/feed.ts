@@ -16,9 +16,15 @@ import {
 } from '../../records/feeds.ts';
 import { type FeedPlace, isWithin, type Watch } from '../../records/schedules.ts';
 import { personKey } from '../../records/service-people.ts';
-import { type Activity, type ActivityEvent, findTwins, getActivity } from '../../service/activity.ts';
+import {
+  type Activity,
+  type ActivityEvent,
+  findTwins,
+  getActivity,
+  isFailure,
+} from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { isFailure } from '../../views/activity/chart.ts';
+
 import { newsCount, newsLine, type WatchedNews, watchMessages } from '../../views/watches/watch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { PageContext, Source } from '../schedules/polling.ts';

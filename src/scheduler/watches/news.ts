@@ -3,8 +3,8 @@ import { isSameProject } from '../../core/project-ref.ts';
 import type { Failing } from '../../records/feeds.ts';
 import type { Watch, WatchedServer } from '../../records/schedules.ts';
 import { type Mentions, personKey } from '../../records/service-people.ts';
-import type { ActivityEvent } from '../../service/activity.ts';
-import { isFailure, outcomeOf } from '../../views/activity/chart.ts';
+import { type ActivityEvent, isFailure, outcomeOf } from '../../service/activity.ts';
+
 import { projectKey } from './feed-cursor.ts';
 
 /** An event that belongs to an episode, and the watches that follow it. */

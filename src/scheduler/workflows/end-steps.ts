@@ -3,10 +3,10 @@ import type { ServiceErrorKind } from '../../core/errors.ts';
 import { sanitize, unmarked } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import type { Run, Target } from '../../records/test-runs.ts';
-import type { TestRun } from '../../service/projects.ts';
+import { isFailing, itemsOf, type TestRun } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
-import { isFailing, itemsOf } from '../../views/test-access/items.ts';
+
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 

@@ -9,6 +9,7 @@ import {
   type ActivityEvent,
   type ActivityRange,
   type ActivityStats,
+  outcomeOf,
 } from '../../service/activity.ts';
 import { dayName, dayOf } from '../blocks/formats.ts';
 import { packed } from '../blocks/lists.ts';
@@ -17,7 +18,6 @@ import {
   type DeploymentsData,
   deploymentBars,
   outcomeIcon,
-  outcomeOf,
   outcomeWords,
   percentage,
   rounded,

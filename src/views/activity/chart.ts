@@ -1,43 +1,24 @@
 import type { DataVisualizationBlock, KnownBlock, Message } from '../../core/message.ts';
 import { sanitize } from '../../core/mrkdwn.ts';
 import { HOUR_MS } from '../../core/time/clock.ts';
-import type { ActivityEvent, ActivityRange } from '../../service/activity.ts';
+import { type ActivityEvent, type ActivityRange, type Outcome, outcomeOf } from '../../service/activity.ts';
 import { dayAndMonth, dayOf, daysBetween, shortDayName } from '../blocks/formats.ts';
 import { LIMITS, section } from '../blocks/message.ts';
 
-/** How a deployment ended. A running one, and any other event, has no outcome. */
-export type Outcome = 'succeeded' | 'failed' | 'cancelled';
+const OUTCOME_ICONS = { succeeded: ':white_check_mark:', failed: ':x:', cancelled: ':no_entry_sign:' };
 
-type Kind = readonly [icon: string, outcome?: Outcome];
-
-const CANCELLED: Kind = [':no_entry_sign:', 'cancelled'];
-
-/** API 6 (docs/service-api.md) names two types of event and gives no complete list; these are met too. */
-const EVENTS = new Map<string, Kind>([
-  ['deploy_completed', [':white_check_mark:', 'succeeded']],
-  ['deploy_failed', [':x:', 'failed']],
-  ['deploy_cancelled', CANCELLED],
-  ['deploy_canceled', CANCELLED],
-  ['deploy_aborted', CANCELLED],
-  ['deploy_started', [':arrow_forward:']],
-  ['deploy_running', [':arrows_counterclockwise:']],
-  ['deploy_pending', [':hourglass_flowing_sand:']],
-  ['deploy_queued', [':hourglass_flowing_sand:']],
-  ['project_created', [':new:']],
-  ['server_created', [':new:']],
+const EVENT_ICONS: ReadonlyMap<string, string> = new Map([
+  ['deploy_started', ':arrow_forward:'],
+  ['deploy_running', ':arrows_counterclockwise:'],
+  ['deploy_pending', ':hourglass_flowing_sand:'],
+  ['deploy_queued', ':hourglass_flowing_sand:'],
+  ['project_created', ':new:'],
+  ['server_created', ':new:'],
 ]);
 
-export function outcomeOf(event: string): Outcome | undefined {
-  return EVENTS.get(event)?.[1];
-}
-
-/** True for a failed deployment, and for whatever else the service calls failed. */
-export function isFailure(event: string): boolean {
-  return event.endsWith('_failed');
-}
-
 export function outcomeIcon(event: string): string {
-  return EVENTS.get(event)?.[0] ?? ':small_blue_diamond:';
+  const outcome = outcomeOf(event);
+  return outcome ? OUTCOME_ICONS[outcome] : (EVENT_ICONS.get(event) ?? ':small_blue_diamond:');
 }
 
 /** The data of a chart of deployments. */

@@ -1,7 +1,7 @@
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { capitalised, code, count, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
 import type { Digest } from '../../records/schedules.ts';
-import { ACTIVITY_RANGES, type Activity, type ActivityEvent } from '../../service/activity.ts';
+import { ACTIVITY_RANGES, type Activity, type ActivityEvent, outcomeOf } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import {
   accountWords,
@@ -15,7 +15,6 @@ import {
 import {
   type Charts,
   type DeploymentsData,
-  outcomeOf,
   percentage,
   totalOf,
   totalWords,

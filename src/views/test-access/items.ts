@@ -1,43 +1,8 @@
 import type { Button, PlanBlock, TaskCardBlock } from '@slack/types';
 import { bold, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
-import type { TestOutcome, TestResults } from '../../service/projects.ts';
+import { type Item, isFailing } from '../../service/projects.ts';
 import { button, LIMITS } from '../blocks/message.ts';
-
-/** One thing that a run tests: the repository, or a server. */
-export interface Item {
-  key: string;
-  /** Foreign text. */
-  title: string;
-  /** Undefined until it is decided. */
-  status: TestOutcome['status'] | undefined;
-  /** Foreign text: why it failed. */
-  message: string | null;
-  /** Of a server. */
-  identifier?: string;
-}
-
-/**
- * What the run tests, as far as it is known: what has a result, and while the run goes on, what is waited for.
- * @param waiting the run goes on
- */
-export function itemsOf(target: Target, results: TestResults | undefined, waiting = false): Item[] {
-  const { repository, servers = [] } = results ?? {};
-  const undecided = { status: undefined, message: null };
-  const items: Item[] = servers.map(({ identifier, name: title, status, message }) => {
-    return { key: `server:${identifier}`, title, status, message, identifier };
-  });
-  if (target.server !== undefined && items.length === 0 && waiting)
-    items.push({ ...undecided, key: 'server', title: target.server.name });
-  const isTested = repository !== undefined || (waiting && target.server === undefined);
-  return isTested
-    ? [{ ...(repository ?? undecided), key: 'repository', title: 'Repository' }, ...items]
-    : items;
-}
-
-export function isFailing({ status }: Pick<Item, 'status'>): boolean {
-  return status === 'error';
-}
 
 const NO_REASON = 'no reason given';
 

@@ -2,7 +2,16 @@ import type { ActionsBlock } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Run, Target } from '../../records/test-runs.ts';
-import type { TestResults, TestRun } from '../../service/projects.ts';
+import {
+  type Item,
+  isFailing,
+  itemsOf,
+  outcomeOf,
+  type RunOutcome,
+  type TestResults,
+  type TestRun,
+  timesOf,
+} from '../../service/projects.ts';
 import { skippedWords } from '../blocks/lists.ts';
 import {
   button,
@@ -15,7 +24,7 @@ import {
   section,
   UNENDED,
 } from '../blocks/message.ts';
-import { type Item, isFailing, itemLines, itemsOf, planOf, serverButton } from './items.ts';
+import { itemLines, planOf, serverButton } from './items.ts';
 
 /** The state of a followed test run. */
 export type TestState =
@@ -205,24 +214,6 @@ function nameOf(target: Target): string {
   return targetWords(target).replaceAll('*', '');
 }
 
-/** What is kept of a run that has ended: enough to show it alike everywhere. */
-type RunOutcome = Pick<
-  Run,
-  'serviceStatus' | 'repository' | 'reachable' | 'total' | 'unreachable' | 'unread'
->;
-
-export function outcomeOf({ status, results }: Pick<TestRun, 'status' | 'results'>): RunOutcome {
-  const servers = results?.servers ?? [];
-  return {
-    serviceStatus: status,
-    repository: results?.repository?.status,
-    reachable: servers.filter((server) => server.status === 'ok').length,
-    total: servers.length,
-    unreachable: servers.filter(({ status }) => status !== 'ok').map(({ identifier }) => identifier),
-    unread: results?.skipped?.reduce((sum, rows) => sum + rows.count, 0),
-  };
-}
-
 /** ":warning:" and "1 of 7 servers is unreachable". Nothing but a run where all is well has the sign of success. */
 export function outcomeWords(
   outcome: RunOutcome,
@@ -268,14 +259,6 @@ function reachedWords(
 
 function failingServers(failing: number, total: number): string {
   return total === 1 ? 'the server' : `${failing} of ${total} servers`;
-}
-
-/** The service's own times, milliseconds since the epoch; absent where it gives none. */
-export function timesOf(
-  run: Pick<TestRun, 'created_at' | 'completed_at'>,
-): Pick<Run, 'createdAt' | 'completedAt'> {
-  const timeOf = (text: string | null) => (text === null ? undefined : Date.parse(text));
-  return { createdAt: timeOf(run.created_at), completedAt: timeOf(run.completed_at) };
 }
 
 /** How a run that goes on stands: the service's word as it is; mrkdwn. */

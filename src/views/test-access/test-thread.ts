@@ -1,11 +1,11 @@
 import type { Message, News } from '../../core/message.ts';
 import { bold, capitalised, dateTime, duration } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
-import { hasEnded, type TestRun } from '../../service/projects.ts';
+import { hasEnded, type Item, isFailing, itemsOf, outcomeOf, type TestRun } from '../../service/projects.ts';
 import { packed, table } from '../blocks/lists.ts';
 import { button, buttons, LIMITS, say } from '../blocks/message.ts';
-import { type Item, isFailing, itemsOf, reasonWords, serverButton } from './items.ts';
-import { outcomeOf, outcomeWords, passed, statusWord, type TestView } from './test-run.ts';
+import { reasonWords, serverButton } from './items.ts';
+import { outcomeWords, passed, statusWord, type TestView } from './test-run.ts';
 
 /** So many failing items have a reply of their own with a button; the others are listed, with their reasons. */
 const MAX_FAILING = 50;
