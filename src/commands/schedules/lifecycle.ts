@@ -10,8 +10,7 @@ import {
 } from '../../records/schedules.ts';
 import { deliver } from '../../scheduler/deliver.ts';
 import { pauseSchedule, removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
-import { resumeSchedule, undoRemoval } from '../../scheduler/schedules/start.ts';
-import { SCHEDULE_TYPES } from '../../scheduler/schedules/types.ts';
+import { resumeSchedule, SCHEDULE_TYPES, undoRemoval } from '../../scheduler/schedules/start.ts';
 import { withoutElement } from '../../views/blocks/message.ts';
 import {
   LIST_SCOPES,

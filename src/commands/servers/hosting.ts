@@ -3,7 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import type { Change, Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
-import { followSync } from '../../scheduler/servers/sync.ts';
+import { followSync } from '../../scheduler/servers/provisioning.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { AccountClient } from '../../service/client.ts';
 import {

@@ -1,8 +1,16 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { isDirect } from '../../core/message.ts';
+import { code, unmarked } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
+import { StoredMessage } from '../../records/feeds.ts';
 import { isPersonal, type Paused, SCHEDULES_LOCK, Schedule } from '../../records/schedules.ts';
+import { undefinedOnSlackError } from '../../slack/failure.ts';
+import { pausedLine, pausedMessage, resumedLine, SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
+import { resumeCommand, scheduleWords } from '../../views/schedules/words.ts';
+import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { deliver } from '../deliver.ts';
 
 /** One that is paused already keeps its reason; undefined if it was removed. */
 export function pauseSchedule(
@@ -78,3 +86,146 @@ export async function expectRoomForSchedule(
       'digest list all',
     );
 }
+
+/** Why a schedule posts nothing any more. */
+export type Reason = Pick<Paused, 'cause' | 'reason'>;
+
+export interface Pausing {
+  schedule: Schedule;
+  why: Reason;
+}
+
+interface PauseNotice {
+  /** Names what paused the schedules, so that each owner and channel is notified once. */
+  causeId: string;
+  /** What people can do, a sentence; by default they resume them once it is fixed. */
+  next?(paused: readonly Schedule[]): string;
+}
+
+/** Pauses the active schedules among these for one reason. */
+export async function pauseActive(
+  workspace: Workspace,
+  schedules: readonly Schedule[],
+  { why, causeId }: { why: Reason; causeId: string },
+): Promise<void> {
+  const active = schedules.filter(({ state }) => state.kind === 'active');
+  const pausing = active.map((schedule) => ({ schedule, why }));
+  await pauseAndNotify(workspace, pausing, { causeId });
+}
+
+/**
+ * Pauses active schedules. Each person who set some up is notified, and each channel with one line: silence must not look
+ * as if all were well. The notices are stored first: a schedule that is paused by the time this is repeated after a kill
+ * has its own already.
+ */
+export async function pauseAndNotify(
+  workspace: Workspace,
+  pausing: readonly Pausing[],
+  { causeId, next }: PauseNotice,
+): Promise<void> {
+  for (const [user, theirs] of Map.groupBy(pausing, ({ schedule }) => schedule.setUpBy)) {
+    const paused = theirs.map(({ schedule }) => schedule);
+    const reason = theirs[0]?.why.reason ?? '';
+    const after = next?.(paused) ?? 'Once this is fixed, press “Resume”.';
+    const message = pausedMessage({ reason, paused, next: after });
+    await notifyOwner(workspace, { id: `${causeId} ${user}`, user, message });
+  }
+  for (const [channel, there] of Map.groupBy(pausing, ({ schedule }) => schedule.channel)) {
+    // Its person has the notice above.
+    if (isDirect(channel)) continue;
+    const paused = there.map(({ schedule }) => schedule);
+    const reason = there[0]?.why.reason ?? '';
+    const message = pausedLine(paused, reason, next?.(paused) ?? resumeSentence(workspace, paused));
+    await notifyOwner(workspace, { id: `${causeId} ${channel}`, channel, message });
+  }
+  const at = workspace.clock.now();
+  for (const { schedule, why } of pausing)
+    await pauseSchedule(workspace, schedule, { kind: 'paused', ...why, at });
+  if (pausing.length > 0) await workspace.home.refresh();
+}
+
+/**
+ * Pauses the active schedules among these whose person may no longer use Deckhand, without a word to them.
+ * @returns true if it paused something
+ */
+export async function pauseIfExcluded(
+  workspace: Workspace,
+  schedules: readonly Schedule[],
+): Promise<boolean> {
+  let isPaused = false;
+  for (const schedule of schedules) {
+    const { kind, setUpBy, state } = schedule;
+    if (state.kind === 'paused' || (await workspace.roles.excluded(setUpBy)) === undefined) continue;
+    const reason = `<@${setUpBy}> may not use Deckhand`;
+    const at = workspace.clock.now();
+    await pauseSchedule(workspace, schedule, { kind: 'paused', cause: 'person', reason, at });
+    const what = `pause ${SCHEDULE_FACES[kind].command}`;
+    const target = unmarked(scheduleWords(schedule));
+    await workspace.audit.record({ who: 'Deckhand', what, target, result: 'done' });
+    isPaused = true;
+  }
+  return isPaused;
+}
+
+/** Tells each channel, in one line, that schedules resume. @param reason half a sentence */
+export async function notifyResumed(
+  workspace: Workspace,
+  resuming: readonly Pausing[],
+  { causeId, reason }: { causeId: string; reason: string },
+): Promise<void> {
+  for (const [channel, there] of Map.groupBy(resuming, ({ schedule }) => schedule.channel)) {
+    const message = resumedLine(
+      there.map(({ schedule }) => schedule),
+      reason,
+    );
+    await notifyOwner(workspace, { id: `${causeId} ${channel}`, channel, message });
+  }
+}
+
+/** "Once this is fixed, resume it with `/deckhand guard resume storefront`." */
+function resumeSentence({ word }: Pick<Workspace, 'word'>, paused: readonly Schedule[]): string {
+  const commands = [...new Set(paused.map(resumeCommand))].slice(0, 5);
+  const typed = commands.map((command) => code(`${word} ${command}`, 120));
+  return `Once this is fixed, resume ${paused.length === 1 ? 'it' : 'them'} with ${typed.join(', ')}.`;
+}
+
+const OwnerNotice = z.object({
+  /** The same for each repetition, so that it is sent once. */
+  id: z.string(),
+  /** Whom it is for; undefined for a channel. */
+  user: z.string().optional(),
+  message: StoredMessage,
+  /** Where it is posted if there is no person, or they have left. */
+  channel: z.string().optional(),
+});
+type OwnerNotice = z.infer<typeof OwnerNotice>;
+
+/** Writes to a person once, by direct message, or else to a channel. */
+export async function notifyOwner({ jobs }: Pick<Workspace, 'jobs'>, notice: OwnerNotice): Promise<void> {
+  await jobs.send(OWNER_NOTICES, notice, { key: notice.id });
+}
+
+export const OWNER_NOTICES = defineJob({
+  queue: 'late-notices',
+  schema: OwnerNotice,
+  // A week of attempts: where a policy refuses every message, the owner is notified once one is let through again.
+  options: { concurrency: 20, attempts: 170, backoffMs: 60_000 },
+  async run(workspace, { data: { id, user, channel, message }, signal }) {
+    const here = (): Promise<unknown> =>
+      deliver(workspace, { id: `${id} here`, channel: channel ?? '', message, signal });
+    // Its channel may be why they are paused.
+    if (user === undefined) return void (await undefinedOnSlackError(here(), 'gone', 'forbidden'));
+    const direct = workspace.slack
+      .openDirect(user)
+      .then((dm) => deliver(workspace, { id, channel: dm, message, signal }));
+    if (channel === undefined) return void (await undefinedOnSlackError(direct, 'gone'));
+    const sent = await undefinedOnSlackError(direct, 'gone', 'forbidden', 'rejected');
+    if (sent === undefined) await here();
+  },
+  async onDeadLetter({ log }, { user, channel }, err) {
+    log.warn(
+      { event: 'owner_not_told', user, channel, err },
+      'Neither the owner nor the channel could be notified for a week',
+    );
+  },
+});

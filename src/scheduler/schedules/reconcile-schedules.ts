@@ -8,10 +8,8 @@ import { DATA_KEYS, GLOBAL, type Store } from '../../store/store.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../../workspace/workspace.ts';
-import { isServed } from './lifecycle.ts';
-import { notifyResumed, type Pausing, pauseAndNotify, type Reason } from './notify-owner.ts';
-import { resumeSchedule } from './start.ts';
-import { SCHEDULE_TYPES } from './types.ts';
+import { isServed, notifyResumed, type Pausing, pauseAndNotify, type Reason } from './lifecycle.ts';
+import { resumeSchedule, SCHEDULE_TYPES } from './start.ts';
 
 /**
  * Pauses every schedule whose accounts have stopped working, or whose command is switched off in its channel, with one

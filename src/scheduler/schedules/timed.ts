@@ -14,8 +14,7 @@ import { describeSchedule, nameSchedule } from '../../views/schedules/words.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import { findCurrentProject } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { isServed } from './lifecycle.ts';
-import { notifyOwner, pauseActive, pauseIfExcluded, type Reason } from './notify-owner.ts';
+import { isServed, notifyOwner, pauseActive, pauseIfExcluded, type Reason } from './lifecycle.ts';
 
 /** Digests and guards run by the clock: each occurrence is carried out once. */
 

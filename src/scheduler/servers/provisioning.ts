@@ -1,19 +1,27 @@
 import { z } from 'zod';
-import { code } from '../../core/mrkdwn.ts';
+import type { Message } from '../../core/message.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
 import type { Requester } from '../../records/accounts.ts';
 import { Followed, Target } from '../../records/test-runs.ts';
+import { getHostedResource, type HostedResource } from '../../service/hosted-resources.ts';
 import { getServer, managedStatus, type Server } from '../../service/servers.ts';
+import { type Addressee, notifyUser } from '../../slack/slack.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
+import { failureMessage } from '../../views/blocks/failures.ts';
+import { say } from '../../views/blocks/message.ts';
+import { resourceMessage } from '../../views/servers/hosting.ts';
 import {
   orderedNews,
   type ProvisioningState,
   provisioningMessage,
   statusNews,
 } from '../../views/servers/server.ts';
+import { defineJob } from '../../workspace/define-job.ts';
+import { currencyOf } from '../../workspace/hosting-catalog.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { Follower, type Following, pollsOf, pollUntil } from '../follow.ts';
+import { FOLLOWED_AT_ONCE, Follower, type Following, isExplained, pollsOf, pollUntil } from '../follow.ts';
 
 export const ServerTarget = Target.required({ server: true }).extend({ cost: z.string().optional() });
 export type ServerTarget = z.infer<typeof ServerTarget>;
@@ -120,3 +128,94 @@ export async function followServer(
   await openFollowedServers(workspace.store).create(id, server, workspace.clock.now() + KEPT_MS);
   await FOLLOW_PROVISIONING.begin(workspace, id, id);
 }
+
+/** A requested sync, as its job keeps it. */
+const FollowedSync = z.object({
+  account: z.string(),
+  resource: z.string(),
+  /** The resource's state before the sync. */
+  before: z.string(),
+  user: z.string(),
+  channel: z.string().optional(),
+  threadTs: z.string().optional(),
+  until: z.number(),
+});
+type FollowedSync = z.infer<typeof FollowedSync>;
+
+/** The provider's answer comes in seconds. */
+const MAX_SYNC_MS = 2 * 60_000;
+
+/** Polls after a sync until the resource changes, and shows it then to the person who asked. */
+export async function followSync(
+  { jobs, clock }: Pick<Workspace, 'jobs' | 'clock'>,
+  { user, channel, threadTs }: Addressee,
+  account: string,
+  resource: HostedResource,
+): Promise<void> {
+  const followed: FollowedSync = {
+    account,
+    resource: resource.identifier,
+    before: serializeState(resource),
+    user,
+    until: clock.now() + MAX_SYNC_MS,
+    channel,
+    threadTs,
+  };
+  const key = JSON.stringify([account, resource.identifier, user]);
+  await jobs.send(FOLLOW_SYNC, followed, { key });
+}
+
+/** After the last failed attempt. */
+async function syncFailed(
+  { slack, word }: Pick<Workspace, 'slack' | 'word'>,
+  followed: FollowedSync,
+): Promise<void> {
+  const show = code(`${word} hosting show ${followed.resource}`, 120);
+  const text = `:warning: The outcome of the sync of ${code(followed.resource)} is not known. See it with ${show}.`;
+  await notifyUser(slack, followed, say(text));
+}
+
+async function awaitSync(
+  workspace: Workspace,
+  followed: FollowedSync,
+  signal: AbortSignal,
+): Promise<Message> {
+  const { account: name, resource: id, user } = followed;
+  const { word } = workspace;
+  try {
+    const resource = await pollUntil(workspace, { signal, deadline: followed.until }, async () => {
+      const account = await workspace.accounts.resolve({ user }, name);
+      const seen = await workspace.accounts.use(account, (client) =>
+        getHostedResource(client, id, { signal, retries: 0 }),
+      );
+      return serializeState(seen) === followed.before ? undefined : { seen, account };
+    });
+    if (resource === undefined)
+      return say(
+        `:hourglass: The sync of ${code(id)} has changed nothing so far. Check again with ${code(`${word} hosting show ${id}`, 120)}.`,
+      );
+    const { seen, account } = resource;
+    const currency = await currencyOf(workspace, account);
+    const maySync = await workspace.roles.holds(user, 'operator');
+    const news = `:white_check_mark: The sync of ${bold(seen.name || id)} is done.`;
+    return resourceMessage({ account: name, resource: seen, currency, maySync, news });
+  } catch (error) {
+    if (!isExplained(error) || signal.aborted) throw error;
+    return failureMessage(workspace.report(error, { job: FOLLOW_SYNC.queue }));
+  }
+}
+
+/** What a sync may change (API 2.6, docs/service-api.md). */
+function serializeState({ status, ip_address, updated_at }: HostedResource): string {
+  return JSON.stringify([status, ip_address, updated_at]);
+}
+
+export const FOLLOW_SYNC = defineJob({
+  queue: 'follow-sync',
+  schema: FollowedSync,
+  options: { concurrency: FOLLOWED_AT_ONCE, attempts: 3, backoffMs: 1000, isSleeper: true },
+  async run(workspace, { data, signal }) {
+    await notifyUser(workspace.slack, data, await awaitSync(workspace, data, signal));
+  },
+  onDeadLetter: syncFailed,
+});

@@ -28,8 +28,16 @@ import type { SkippedRows } from '../../service/call.ts';
 import { newsCount, newsLine, type WatchedNews, watchMessages } from '../../views/watches/watch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { PageContext, Source } from '../schedules/polling.ts';
-import { advance, cursorAfter, markOf, projectKey } from './feed-cursor.ts';
-import { type FoundOutcome, followOutcomes, isFollowed, isPlaced } from './news.ts';
+import {
+  advance,
+  cursorAfter,
+  type FoundOutcome,
+  followOutcomes,
+  isFollowed,
+  isPlaced,
+  markOf,
+  projectKey,
+} from './news.ts';
 
 const INTERVAL_MS = 60_000;
 /** API 4.9 (docs/service-api.md): seven days, so that neither a midnight elsewhere nor a pause of ours hides an event. */

@@ -1,11 +1,138 @@
+import { hash } from 'node:crypto';
 import { isNamed } from '../../core/names.ts';
 import { isSameProject } from '../../core/project-ref.ts';
-import type { Failing } from '../../records/feeds.ts';
+import { DAY_MS, HOUR_MS } from '../../core/time/clock.ts';
+import type { Failing, FeedCursor } from '../../records/feeds.ts';
 import type { Watch, WatchedServer } from '../../records/schedules.ts';
 import { type Mentions, personKey } from '../../records/service-people.ts';
+
 import { type ActivityEvent, isFailure, outcomeOf } from '../../service/activity.ts';
 
-import { projectKey } from './feed-cursor.ts';
+/** API 8 (docs/service-api.md): a page of the feed holds no more, so that a full one may hide older events. */
+export const PAGE_SIZE = 100;
+
+/** More than a few pages; what is older than these is behind the floor. */
+const MAX_SEEN = 400;
+
+/** The range that is polled is seven days long (API 4.9), give or take a day in the account's time zone. */
+const RANGE_MS = 6 * DAY_MS;
+
+/** What a page holds that the cursor has not seen. */
+export interface Found {
+  cursor: FeedCursor;
+  /** Oldest first. */
+  fresh: ActivityEvent[];
+  /** True if there may have been more events than the page holds. */
+  isTruncated: boolean;
+}
+
+interface Entry {
+  event: ActivityEvent;
+  mark: string;
+  at: number;
+}
+
+/** The cursor after everything in the page. Pure. @param now milliseconds since the epoch */
+export function cursorAfter(page: readonly ActivityEvent[], now: number, unread?: number): FeedCursor {
+  return advance({ seen: [], floor: null, lookedAt: now }, page, now, unread).cursor;
+}
+
+/**
+ * What is new in a page of the feed, most recent first (API 4.9), and the cursor after it. An event is new that looks
+ * like none that was seen, or that is there more often; the order within the page does not matter, and neither does
+ * our clock. Pure.
+ * @param now milliseconds since the epoch
+ * @param unread how many more the page held that could not be read
+ */
+export function advance(
+  cursor: FeedCursor,
+  page: readonly ActivityEvent[],
+  now: number,
+  unread: number | undefined = 0,
+): Found {
+  const entries = page.map(entryOf).reverse();
+  const known = countMarks(cursor);
+  const fresh = entries.filter((entry) => !takeMark(known, entry.mark) && isAfter(cursor, entry));
+  const isFull = page.length + unread >= PAGE_SIZE && page.length > 0;
+  const isOverrun = isFull && fresh.length === entries.length;
+  const isLate = now - cursor.lookedAt > RANGE_MS;
+  return {
+    cursor: moveCursor(cursor, entries, fresh, isFull, now),
+    fresh: fresh.toSorted((one, other) => one.at - other.at).map(({ event }) => event),
+    isTruncated: fresh.length > 0 && (isOverrun || isLate),
+  };
+}
+
+/**
+ * Events at the floor itself were cut off with an earlier page, or came in the same moment as the last one seen; only
+ * where nothing younger was seen may they be new.
+ */
+function isAfter({ seen, floor }: FeedCursor, { at }: Entry): boolean {
+  if (floor === null || at > floor) return true;
+  return at === floor && seen.every(([, seenAt]) => seenAt <= floor);
+}
+
+function moveCursor(
+  cursor: FeedCursor,
+  entries: readonly Entry[],
+  fresh: readonly Entry[],
+  isFull: boolean,
+  now: number,
+): FeedCursor {
+  const oldest = isFull ? Math.min(...entries.map(({ at }) => at)) : null;
+  const floor = later(cursor.floor, oldest);
+  const added = fresh.map(({ mark, at }): [string, number] => [mark, at]);
+  const seen = [...cursor.seen, ...added]
+    .filter(([, at]) => floor === null || at >= floor)
+    .toSorted(([, one], [, other]) => other - one);
+  const dropped = seen[MAX_SEEN]?.[1] ?? null;
+  // It says roughly when the feed was read, so that most pages change nothing.
+  const lookedAt = now - cursor.lookedAt > HOUR_MS ? now : cursor.lookedAt;
+  return { seen: seen.slice(0, MAX_SEEN), floor: later(floor, dropped), lookedAt };
+}
+
+function later(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other);
+}
+
+function countMarks({ seen }: FeedCursor): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const [mark] of seen) counts.set(mark, (counts.get(mark) ?? 0) + 1);
+  return counts;
+}
+
+/** True if the mark was seen once more than was taken so far. */
+function takeMark(known: Map<string, number>, mark: string): boolean {
+  const left = known.get(mark) ?? 0;
+  if (left > 0) known.set(mark, left - 1);
+  return left > 0;
+}
+
+/**
+ * What an event is recognised by: what it was when it happened. Names of people and projects may change later, and the
+ * instant may be written in another zone.
+ */
+export function markOf(event: ActivityEvent): string {
+  const { end_ref, servers } = event.properties;
+  const facts = [Date.parse(event.created_at), event.event, projectKey(event), end_ref, servers];
+  return hash('sha256', JSON.stringify(facts), 'base64url').slice(0, 16);
+}
+
+/** All channels of an account read the same page, so that each event of it is hashed once. */
+const ENTRIES = new WeakMap<ActivityEvent, Entry>();
+
+function entryOf(event: ActivityEvent): Entry {
+  const known = ENTRIES.get(event);
+  if (known !== undefined) return known;
+  const entry = { event, at: Date.parse(event.created_at), mark: markOf(event) };
+  ENTRIES.set(event, entry);
+  return entry;
+}
+
+/** What identifies a project, also after it is renamed where the event has an identifier. */
+export function projectKey({ project }: ActivityEvent): string {
+  return project?.identifier || project?.permalink || project?.name || '';
+}
 
 /** An event that belongs to an episode, and the watches that follow it. */
 export interface FoundOutcome {

@@ -11,8 +11,7 @@ import {
 import { freeId } from '../../store/store.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
-import { listFollowers } from '../schedules/outbox.ts';
-import { type PageContext, pageContext, startPolling } from '../schedules/polling.ts';
+import { listFollowers, type PageContext, pageContext, startPolling } from '../schedules/polling.ts';
 import { ACTIVITY, afterPage, type FeedPage, fromPage, newFeed, readFeed, without } from './feed.ts';
 
 /** What a person decides of a watch. */
