@@ -4,7 +4,9 @@ import { outdated, UserError } from '../core/errors.ts';
 import { defined, parseJson } from '../core/json.ts';
 import type { Audited, Caller, Change, Message, ModalView, Reply } from '../core/message.ts';
 import { unmarked } from '../core/mrkdwn.ts';
+import type { ProjectRef } from '../core/project-ref.ts';
 import type { Settings } from '../core/settings.ts';
+import type { Account, Requester } from '../records/accounts.ts';
 import type { Ending } from '../scheduler/workflows/end-steps.ts';
 import type { Explained } from '../views/blocks/failures.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
@@ -12,34 +14,34 @@ import { messagesByField } from '../views/blocks/modal.ts';
 import { ServerNeeded } from '../workspace/projects.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
-/** What every handler is given, whatever came in: command, click, form, menu, shortcut, workflow step or event. */
+/** The context of every handler: of a command, click, form, menu, shortcut, workflow step or event. */
 export interface CommandContext {
   workspace: Workspace;
   caller: Caller;
   /** The name after `--account`, as typed. */
   account: string | undefined;
-  /** What the person typed after the slash word, cleaned; empty where nothing was typed. */
+  /** Cleaned text after the slash word; empty if nothing was typed. */
   text: string;
   /** A project picked from a menu because the words named none. */
   project?: string | undefined;
-  /** The identifier of a server picked from a menu, in place of the word for one. */
+  /** Identifier of a server picked from a menu. */
   server?: string | undefined;
-  /** Logs a failure, and puts it in words for a person. */
+  /** Logs a failure and returns the sentence for a person. */
   explain(error: unknown, fields?: ExplainFields): Explained;
 }
 
 export interface ExplainFields {
-  /** The account that the failing call was made for, where its key is not stored yet. */
+  /** The account of the failing call, if its key is not stored yet. */
   newAccount?: string;
   [logged: string]: unknown;
 }
 
-/** What a submitted form leads to. Errors are by `block_id`; `base` stands on top of the modal. */
+/** Outcome of a submitted form. Errors are by `block_id`; `base` is shown above the form. */
 export type Submitted = Audited &
   (
     | { kind: 'errors'; errors: Record<string, string>; base?: string; lacks?: Explained['lacks'] }
     | { kind: 'view'; view: ModalView }
-    /** Closes the modal; `after` runs once it is closed, and its reply is said where the modal came from. */
+    /** Closes the modal, then runs `after`. Its reply goes to the place that the modal was opened from. */
     | { kind: 'close'; after?: () => Promise<Reply> }
   );
 
@@ -50,22 +52,22 @@ export interface ViewState {
   view: ModalView & { id: string; hash: string };
 }
 
-/** A modal's way back. `submit` may call the service: after 2 s the modal shows that the work continues. */
+/** Handles a submitted modal. `submit` may call the service: after 2 s the modal shows that the work continues. */
 export interface Submission {
   callbackId: string;
-  /** Who may, where that is not as the command says. */
+  /** Role needed; left out, the command's. */
   role?: Role;
   /** Fields whose values are never put back into the form. */
   secrets?: readonly string[] | ((state: ViewState) => readonly string[]);
   /**
-   * True where doing it twice would order something twice at the service. It is not begun again after a kill: the person
-   * is told to check. Every other form is carried out again from its beginning.
+   * True if a repeat would order something twice at the service. After a kill it is not repeated: the person is told to
+   * check. Every other form is carried out again from its beginning.
    */
   isOrder?: boolean;
-  /** The channel that it acts in, where that is not the one it was opened from. */
+  /** The channel that it acts in; left out, the one it was opened from. */
   actsIn?(state: ViewState): string | undefined;
   submit(state: ViewState, context: CommandContext): Promise<Submitted>;
-  /** The form as it is filled in: shown where a fault is of a field that the person does not see yet. */
+  /** Draws the form as it is filled in, to show an error of a field that is hidden so far. */
   draw?(state: ViewState, context: CommandContext): Promise<ModalView> | ModalView;
 }
 
@@ -73,53 +75,53 @@ export interface Submission {
 export interface Action {
   /** `action_id`, by convention `<command>:<verb>`; matched whole, or up to the first `#`. */
   actionId: string;
-  /** The `callback_id` of the modal it stands in, where several modals have a field of this name. */
+  /** `callback_id` of its modal, if several modals have a field of this name. */
   view?: string;
-  /** Who may, where that is not as the command says. */
+  /** Role needed; left out, the command's. */
   role?: Role;
-  /** True where a second click must do nothing: the click is claimed in the store. */
+  /** True if a second click must do nothing: the click is claimed in the store. */
   once?: boolean;
-  /** True where it changes something: it is stored before the ack and survives `kill -9`. */
+  /** True if it changes something: it is stored before the ack and survives `kill -9`. */
   durable?: boolean;
-  /** What the audit log calls it; left out, the command and the verb. */
+  /** Its name in the audit log; left out, the command and the verb. */
   change?: string;
   /**
-   * The command line that it runs, read from the `block_id`: it is stored only if that command is. A command that
-   * opens a form cannot be stored first, because Slack's handle expires.
+   * Returns the command line that it runs, from the `block_id`. The click is stored only if that command is. A command
+   * that opens a form cannot be stored first, because Slack's handle expires.
    */
   leadsTo?(blockId: string): string | undefined;
   run(value: string | undefined, context: ActionContext): Promise<Reply>;
 }
 
 export interface ActionContext extends CommandContext {
-  /** The modal the element stands in, with what was filled in so far. */
+  /** The element's modal, as it is filled in so far. */
   state: ViewState | undefined;
   blockId: string;
-  /** The message the element stands on. */
+  /** The element's message. */
   message: Message | undefined;
-  /** Draws the modal the element stands in again; the latest choice wins. */
+  /** Redraws the element's modal; the latest choice wins. */
   updateModal(view: ModalView): Promise<void>;
 }
 
 /** Answers an external select while the person types; must be quick. */
 export interface OptionSource {
   actionId: string;
-  /** Who may, where that is not as the command says. */
+  /** Role needed; left out, the command's. */
   role?: Role;
   options(typed: string, context: OptionContext): Promise<Choice[]>;
-  /** Offered where the options fail or are late, e.g. what was typed. */
+  /** Offered if the options fail or are late, e.g. the typed text. */
   fallback?(typed: string): Choice[];
 }
 
 export interface OptionContext extends CommandContext {
-  /** Of the modal that the menu stands in; empty in a message. */
+  /** Metadata of the menu's modal; empty in a message. */
   metadata: string;
   blockId: string;
 }
 
 /** A step of Slack's Workflow Builder, by `callback_id` in manifest.yml. */
 export interface WorkflowStep<Inputs = unknown> {
-  /** The command that it stands for: a channel that does not allow the command does not allow the step. */
+  /** Its command: a channel that does not allow the command does not allow the step. */
   command: string;
   inputs: z.ZodType<Inputs>;
   /** The channel that it posts in. */
@@ -133,7 +135,7 @@ export function defineStep<Inputs>(step: WorkflowStep<Inputs>): WorkflowStep {
   return step as WorkflowStep;
 }
 
-/** What Slack's Events API sends; its handler parses `event`. */
+/** An event of Slack's Events API; its handler parses `event`. */
 export interface SlackEvent {
   event_id: string;
   /** Seconds since the epoch. */
@@ -142,7 +144,7 @@ export interface SlackEvent {
   [field: string]: unknown;
 }
 
-/** Handles one type of Slack's events; the event is stored, and retried where this throws. */
+/** Handles one type of Slack's events. The event is stored, and retried if this throws. */
 export type EventHandler = (context: CommandContext, body: SlackEvent) => Promise<void>;
 
 /** By the event's type. */
@@ -150,90 +152,128 @@ export type EventHandlers = Readonly<Record<string, EventHandler>>;
 
 /** An entry of Slack's menu of shortcuts, or of a message's own menu. */
 export interface Shortcut {
-  /** These four as in manifest.yml, which a test holds equal. */
+  /** These four fields equal manifest.yml; a test compares them. */
   callbackId: string;
   kind: 'global' | 'message';
   name: string;
   description: string;
-  /** Who may, where that is not as the command says. */
+  /** Role needed; left out, the command's. */
   role?: Role;
-  /** True where it changes something: it is stored before the ack and survives `kill -9`. */
+  /** True if it changes something: it is stored before the ack and survives `kill -9`. */
   durable?: boolean;
   run(context: ShortcutContext): Promise<Reply>;
 }
 
 export interface ShortcutContext extends CommandContext {
-  /** All that the message says, its links included; empty for a global shortcut. */
+  /** The whole text of the message, links included; empty for a global shortcut. */
   said: string;
 }
 
-export interface Command<Args = unknown> {
+/** The thing that a command acts on, by kind. It is resolved before the handler runs. */
+export interface Targets {
+  none: Record<never, never>;
+  /** The account after `--account`, else the channel's, else the default one. */
+  account: { account: Account };
+  /** The project of the argument `project`, else the channel's. */
+  project: { account: Account; project: ProjectRef };
+  /** Project and server of all arguments, in the order of `positionals`, each perhaps of several words. */
+  server: { account: Account; project: ProjectRef; named: string | undefined; server: string | undefined };
+}
+
+type TargetKind = keyof Targets;
+
+export interface Command<Args = unknown, Kind extends TargetKind = TargetKind> {
   /** One or two words, e.g. `server add`. */
   name: string;
   summary: string;
-  /** After the name: `[project] [server]`. */
+  /** Words after the name: `[project] [server]`. */
   usage: string;
   examples?: readonly string[];
   role: Role;
-  /** True where the command works on a connected account: without one the person is asked to connect first. */
+  target: Kind;
+  /** Decides which key of the account is used; left out, the caller. */
+  requester?(caller: Caller): Requester;
+  /** True if it works on a connected account: without one the person is asked to connect first. By default with a target. */
   needsAccount: boolean;
-  /** True where its outcome is posted in the channel: what it asks first is asked there, if Deckhand may post there. */
+  /** True if its outcome is posted in the channel: its questions are asked there too, if Deckhand may post there. */
   isPosted?: boolean;
-  /** False where `--account` would change nothing; by default as `needsAccount`. */
+  /** False if `--account` would change nothing; by default as `needsAccount`. */
   takesAccount: boolean;
   /**
-   * True where it changes something: it is stored before the ack and survives `kill -9`. By the words after its name
-   * where only some of them change something: a command that opens a form cannot be
-   * stored first, because Slack's handle expires.
+   * True if it changes something: it is stored before the ack and survives `kill -9`. A function of the words if only some
+   * of them change something: a command that opens a form cannot be stored first, because Slack's handle expires.
    */
   durable?: boolean | ((words: readonly string[]) => boolean);
-  /** Names of the words in their order, all of `args` but flags; with `rest` the last takes all that remain. */
+  /** Names of the words in their order: all of `args` but flags. With `rest` the last one takes all remaining words. */
   positionals: readonly string[];
   rest?: boolean;
-  /** Flags beside `--account`; those that take no value are `switches`. */
+  /** Flags beside `--account`; `switches` take no value. */
   flags?: readonly string[];
   switches?: readonly string[];
   /** Parses `{ [positional]: word, [flag]: value }`. */
   args: z.ZodType<Args>;
-  /** False where the configuration lacks what it needs: then it is absent from help. */
+  /** False if the configuration lacks what it needs: then it is absent from help. */
   isAvailable?(settings: Settings): boolean;
-  run(args: Args, context: CommandContext): Promise<Reply>;
+  run(args: Args, context: CommandContext, target: Targets[Kind]): Promise<Reply>;
   submissions?: readonly Submission[];
   actions?: readonly Action[];
   optionSources?: readonly OptionSource[];
   shortcuts?: readonly Shortcut[];
 }
 
-/** A part of the help: what people do with its commands. */
+/** A section of the help. */
 export interface CommandGroup {
   id: string;
   title: string;
-  /** Goes on from the title, e.g. *Test* that servers can be reached. */
+  /** Continues the title, e.g. *Test* that servers can be reached. */
   summary: string;
   commands: readonly Command[];
 }
 
-/** A command as it is written down: what most commands do not need may be left out. */
-export type CommandSpec<Args> = Omit<Command<Args>, 'positionals' | 'takesAccount' | keyof typeof DEFAULTS> &
-  Partial<Pick<Command<Args>, 'takesAccount' | keyof typeof DEFAULTS>> & {
-    args?: z.ZodObject & z.ZodType<Args>;
-  };
+const DEFAULTS = { usage: '', target: 'none', args: z.object({}) } as const;
+type Optional = keyof typeof DEFAULTS | 'needsAccount' | 'takesAccount';
 
-const DEFAULTS = { usage: '', needsAccount: false, args: z.object({}) };
+/** A command as its file defines it, without what most commands do not need. */
+export type CommandSpec<Args, Kind extends TargetKind = 'none'> = Omit<
+  Command<Args, Kind>,
+  'positionals' | Optional
+> &
+  Partial<Pick<Command<Args, Kind>, Optional>> & { args?: z.ZodObject & z.ZodType<Args> };
 
-/** Keeps the types of `args` and `run` together, and drops them outside, where the registry mixes commands. */
-export function defineCommand<Args = unknown>(command: CommandSpec<Args>): Command {
-  const { args = DEFAULTS.args, flags = [], switches = [], needsAccount: takesAccount = false } = command;
+/** Keeps the types of `args`, `target` and `run` together, and drops them outside: the registry mixes commands. */
+export function defineCommand<Args = unknown, Kind extends TargetKind = 'none'>(
+  command: CommandSpec<Args, Kind>,
+): Command {
+  const { args = DEFAULTS.args, flags = [], switches = [], target = 'none' } = command;
+  const { needsAccount = target !== 'none', takesAccount = needsAccount } = command;
   const positionals = Object.keys(args.shape).filter((name) => ![...flags, ...switches].includes(name));
-  return { ...DEFAULTS, takesAccount, ...command, positionals } as Command;
+  return { ...DEFAULTS, ...command, needsAccount, takesAccount, positionals } as Command;
 }
 
-/** What a button carries in its value. @throws UserError where it is of another version, which made it otherwise */
+/** Replies to the person alone. */
+export function replyPrivately(message: Message, audit?: Audited['audit']): Reply {
+  return { kind: 'private', message, audit };
+}
+
+/** Replaces the message whose button was used. */
+export function replyInPlace(message: Message, audit?: Audited['audit']): Reply {
+  return { kind: 'replace', message, audit };
+}
+
+/** A button whose value is parsed before `run`. */
+export function defineButton<Value>(
+  schema: z.ZodType<Value>,
+  action: Omit<Action, 'run'> & { run(value: Value, context: ActionContext): Promise<Reply> },
+): Action {
+  return { ...action, run: async (value, context) => action.run(fromButton(schema, value), context) };
+}
+
+/** Parses a button's value. @throws UserError if another version of Deckhand made the button */
 export function fromButton<Schema extends z.ZodType>(schema: Schema, value = '{}'): z.output<Schema> {
   return read(schema, value, 'button');
 }
 
-/** What a form carries in its `private_metadata`. @throws UserError as above */
+/** Parses a form's `private_metadata`. @throws UserError as above */
 export function fromForm<Schema extends z.ZodType>(schema: Schema, metadata: string): z.output<Schema> {
   return read(schema, metadata || '{}', 'form');
 }
@@ -248,7 +288,7 @@ function read<Schema extends z.ZodType>(
   return parsed.data;
 }
 
-/** What is wrong with what a form holds, by `block_id`; `base` stands on top of it. */
+/** Form errors by `block_id`; `base` is shown above the form. */
 export class FormFault extends UserError {
   readonly errors: Record<string, string>;
   readonly base: string | undefined;
@@ -260,26 +300,26 @@ export class FormFault extends UserError {
   }
 }
 
-/** Closes the form, and says to the person alone what came of it. */
+/** Closes the form and shows the person its outcome. */
 export function closeWith(message: Message, audit: Change): Submitted {
-  return { kind: 'close', after: async () => ({ kind: 'private', message }), audit };
+  return { kind: 'close', after: async () => replyPrivately(message), audit };
 }
 
-/** What a form holds. @throws FormFault with each message under its field */
+/** Parses the values of a form. @throws FormFault with each message under its field */
 export function readFields<Schema extends z.ZodType>(schema: Schema, { values }: Pick<ViewState, 'values'>) {
   const fields = schema.safeParse(values);
   if (!fields.success) throw new FormFault(messagesByField(fields.error));
   return fields.data;
 }
 
-/** What the work gives; what the person did wrong stands under the field. @param said in place of its own words */
-export async function underField<T>(field: string, work: () => Promise<T> | T, said?: string): Promise<T> {
+/** Runs work and shows a person's mistake under a field. @param text replaces the error's own message */
+export async function underField<T>(field: string, work: () => Promise<T> | T, text?: string): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const isTheirs = error instanceof UserError || error instanceof ServerNeeded;
-    if (!isTheirs || error instanceof FormFault) throw error;
-    throw new FormFault({ [field]: said ?? unmarked(error.message) }, undefined, { cause: error });
+    const isMistake = error instanceof UserError || error instanceof ServerNeeded;
+    if (!isMistake || error instanceof FormFault) throw error;
+    throw new FormFault({ [field]: text ?? unmarked(error.message) }, undefined, { cause: error });
   }
 }
 
@@ -300,7 +340,7 @@ export function menuAction(
   };
 }
 
-/** What an element does that draws its form anew; outside a form it does nothing. */
+/** Handler of an element that redraws its form; does nothing outside a form. */
 export function redraw(
   draw: (state: ViewState, context: ActionContext, value: string | undefined) => Promise<ModalView>,
 ): Action['run'] {

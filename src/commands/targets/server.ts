@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
 import { indexNames, isNamed, pickNamed } from '../../core/names.ts';
 import { isSameProject, type ProjectRef, projectId } from '../../core/project-ref.ts';
@@ -8,11 +9,12 @@ import type { SkippedRows } from '../../service/call.ts';
 import type { Project } from '../../service/projects.ts';
 import { getServer, listServers } from '../../service/servers.ts';
 import { skippedWords } from '../../views/blocks/lists.ts';
+import { usageLine } from '../../views/help/help.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { CommandContext } from '../command.ts';
+import type { Command, CommandContext, Targets } from '../command.ts';
 import { UnclearWords } from '../command-router.ts';
-import { accountOf, boundProject } from './project.ts';
+import { accountOf, boundProject, projectOf } from './project.ts';
 
 /**
  * The server that was picked from a menu, else the one with the typed identifier or name. If the service does not list
@@ -73,57 +75,84 @@ export async function targetOf(
   return { ...target, server: await serverOf(context, account, project, typed) };
 }
 
-/** Whether a command names the project or the server first. */
-type Order = 'project first' | 'server first';
+/** Names of a target command's arguments; each may have several words. */
+const Names = z.object({ project: z.string().optional(), server: z.string().optional() });
 
 /**
- * Splits words into the names of a project and a server, which may have several words each: the longest name of a
- * project counts. Words that name no project are a server of the channel's project, or of the only project that has it.
- * @throws ProjectNeeded if several have it, UnclearWords for more than two words that name nothing
+ * Resolves the target that a command declares.
+ * @throws UserError, ProjectNeeded, AccountFailure
  */
-export async function splitNames(
+export async function resolveTarget(
+  command: Command,
+  args: unknown,
   context: CommandContext,
-  words: readonly string[],
-  order: Order,
-): Promise<{ named: string | undefined; server: string | undefined }> {
-  const [first, ...others] = words;
+): Promise<Targets[Command['target']]> {
+  const requester = command.requester?.(context.caller);
+  switch (command.target) {
+    case 'none':
+      return {};
+    case 'account':
+      return { account: await accountOf(context, requester) };
+    case 'project':
+      return projectOf(context, Names.parse(args).project, requester);
+    case 'server': {
+      const { named, server } = await splitNames(context, command, Names.parse(args));
+      return { ...(await projectOf(context, named, requester)), named, server };
+    }
+  }
+}
+
+interface SplitNames {
+  named: string | undefined;
+  server: string | undefined;
+}
+
+/**
+ * Splits words into the names of a project and a server: the longest name of a project counts. Words that name no project
+ * are a server of the channel's project, or of the only project that has it.
+ * @throws ProjectNeeded if several have it, UnclearWords for more than two words without a match
+ */
+async function splitNames(
+  context: CommandContext,
+  command: Command,
+  { project, server: typed }: z.infer<typeof Names>,
+): Promise<SplitNames> {
+  const isProjectFirst = command.positionals[0] === 'project';
+  const [one, other] = isProjectFirst ? [project, typed] : [typed, project];
+  const [first, ...others] = [one, ...(other?.split(' ') ?? [])].filter((word) => word !== undefined);
   if (first === undefined) return { named: undefined, server: undefined };
+  const words = [first, ...others];
   const account = await accountOf(context);
   const { projects } = context.workspace;
   const split =
-    (await splitAtProject(await projects.list(account), words, order)) ??
-    (await splitAtProject(await projects.look(account), words, order));
+    (await splitAtProject(await projects.list(account), words, isProjectFirst)) ??
+    (await splitAtProject(await projects.look(account), words, isProjectFirst));
   if (split !== undefined) return split;
   const server = words.join(' ');
   const [having, ...more] = await projectsWithServer(context, account, server);
   if (having !== undefined && more.length > 0) throw new ProjectNeeded([having, ...more]);
   if (having !== undefined) return { named: having.permalink, server };
   if (others[1] !== undefined)
-    throw new UnclearWords(`${code(others[1], 40)} is one word too many.`, USAGE[order]);
+    throw new UnclearWords(`${code(others[1], 40)} is one word too many.`, usageLine(command));
   const rest = others.join(' ') || undefined;
-  return order === 'project first' ? { named: first, server: rest } : { named: rest, server: first };
+  return isProjectFirst ? { named: first, server: rest } : { named: rest, server: first };
 }
 
-const USAGE = {
-  'project first': 'test [project] [server]',
-  'server first': 'server show [server] [project]',
-} satisfies Record<Order, string>;
-
-/** No name has more words. */
+/** Maximum number of words in a name. */
 const MAX_WORDS = 12;
 
 async function splitAtProject(
   projects: readonly Project[],
   words: readonly string[],
-  order: Order,
-): Promise<{ named: string; server: string | undefined } | undefined> {
+  isProjectFirst: boolean,
+): Promise<SplitNames | undefined> {
   const index = await indexNames(projects);
   const lengths = Array.from({ length: Math.min(words.length, MAX_WORDS) }, (_, at) => at + 1).reverse();
   const beginnings = lengths.map((length) => [words.slice(0, length), words.slice(length)]);
   const ends = lengths
     .filter((length) => length < words.length)
     .map((length) => [words.slice(-length), words.slice(0, -length)]);
-  const splits = order === 'project first' ? beginnings : [...ends, ...beginnings];
+  const splits = isProjectFirst ? beginnings : [...ends, ...beginnings];
   for (const [project = [], server = []] of splits) {
     const named = project.join(' ');
     if (index.find(named).length > 0) return { named, server: server.join(' ') || undefined };
@@ -141,19 +170,19 @@ async function projectsWithServer(
 ): Promise<Project[]> {
   const { workspace } = context;
   const bound = context.project === undefined ? await boundProject(context, account) : undefined;
-  const isMeant = (project: Project): boolean =>
+  const isCandidate = (project: Project): boolean =>
     bound === undefined
       ? [undefined, project.permalink].includes(context.project)
       : isSameProject(project, bound);
-  const projects = (await workspace.projects.list(account)).filter(isMeant);
+  const projects = (await workspace.projects.list(account)).filter(isCandidate);
   if (projects.length > MAX_SEARCHED) return [];
   const lists = await Promise.all(
     projects.map((project) => workspace.hosting.servers(account, projectId(project))),
   );
-  const known = await Promise.all(
+  const servers = await Promise.all(
     projects.map((project, at) => lists[at] ?? knownServers(workspace, account.name, project)),
   );
-  const having = projects.filter((_, at) => known[at]?.some((server) => isNamed(server, named)));
+  const having = projects.filter((_, at) => servers[at]?.some((server) => isNamed(server, named)));
   const [only, ...others] = projects;
   const isUnlisted = only !== undefined && others.length === 0 && lists[0] === undefined;
   if (having.length > 0 || !isUnlisted) return having;

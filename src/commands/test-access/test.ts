@@ -18,19 +18,20 @@ import {
   type ActionContext,
   type CommandContext,
   channelOf,
+  defineButton,
   defineCommand,
   FormFault,
-  fromButton,
   fromForm,
   readFields,
   redraw,
+  replyPrivately,
   type ShortcutContext,
   type Submitted,
   underField,
   type ViewState,
 } from '../command.ts';
-import { accountOf, chosenProject, currentProject, presentInForm, projectOf } from '../targets/project.ts';
-import { splitNames, targetOf } from '../targets/server.ts';
+import { accountOf, chosenProject, currentProject, presentInForm } from '../targets/project.ts';
+import { targetOf } from '../targets/server.ts';
 
 const ButtonValue = z.object({ target: Target });
 const CheckValue = ButtonValue.extend({ run: z.string() });
@@ -41,34 +42,26 @@ export const test = defineCommand({
   usage: '[project] [server]',
   examples: ['test', 'test storefront', 'test storefront web-1'],
   role: 'member',
-  needsAccount: true,
+  target: 'server',
   isPosted: true,
   durable: true,
   rest: true,
   args: z.object({ project: z.string().optional(), server: z.string().optional() }),
-  async run({ project: typed, server: rest }, context) {
-    const words = typed === undefined ? [] : [typed, ...(rest?.split(' ') ?? [])];
-    const { named, server } = await splitNames(context, words, 'project first');
-    const { account, project } = await projectOf(context, named);
+  async run(_, context, { account, project, named, server }) {
     const reply = await start(context, await targetOf(context, account, project, server));
     const projects = named === undefined ? [] : await context.workspace.projects.list(account);
-    const twins = await describeNamesakes(projects, named, project);
-    if (twins === '') return reply;
-    const { audit } = reply;
-    return {
-      kind: 'several',
-      replies: [reply, { kind: 'private', message: say(twins) }],
-      ...(audit && { audit }),
-    };
+    const namesakes = await describeNamesakes(projects, named, project);
+    if (namesakes === '') return reply;
+    return { kind: 'several', replies: [reply, replyPrivately(say(namesakes))], audit: reply.audit };
   },
   actions: [
-    // Stands on lists and previews, which stay: a second click points to the run that the first one began.
-    { actionId: 'test:project', durable: true, run: runAgain },
-    { actionId: 'test:again', once: true, durable: true, run: runAgain },
-    { actionId: 'test:server', once: true, durable: true, run: runAgain },
-    // A menu stays for the next choice.
+    // On lists and previews, which stay: a second click points to the run of the first one.
+    defineButton(ButtonValue, { actionId: 'test:project', durable: true, run: runAgain }),
+    defineButton(ButtonValue, { actionId: 'test:again', once: true, durable: true, run: runAgain }),
+    defineButton(ButtonValue, { actionId: 'test:server', once: true, durable: true, run: runAgain }),
+    // A menu remains for the next choice.
     { actionId: 'test:pick', durable: true, run: pickServer },
-    { actionId: 'test:check', once: true, durable: true, run: checkAgain },
+    defineButton(CheckValue, { actionId: 'test:check', once: true, durable: true, run: checkAgain }),
     { actionId: 'test:open', run: (_, context) => openTestForm(context) },
     // The servers on offer depend on the project, and the projects on the account.
     { actionId: 'project', view: TEST, run: redraw(withProject) },
@@ -95,14 +88,13 @@ export const test = defineCommand({
       name: 'Run test access',
       description: 'Tests the project that this message names',
       durable: true,
-      run: testSaid,
+      run: testMentioned,
     },
   ],
 });
 
 /** The project may have been renamed since the button was drawn. */
-async function runAgain(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { target } = fromButton(ButtonValue, value);
+async function runAgain({ target }: z.infer<typeof ButtonValue>, context: ActionContext): Promise<Reply> {
   const account = await context.workspace.accounts.resolve(context.caller, target.account);
   return start(context, { ...target, project: await currentProject(context, account, target.project) });
 }
@@ -111,27 +103,29 @@ async function runAgain(value: string | undefined, context: ActionContext): Prom
 async function pickServer(value: string | undefined, context: ActionContext): Promise<Reply> {
   const [, key, identifier = ''] = /^(\S+) (.+)$/.exec(value ?? '') ?? [];
   if (key === undefined) throw outdated('menu');
-  const known = await context.workspace.runs.latestByKey(key);
-  if (known === undefined) throw new UserError('That test is too old to be run again.', 'test');
-  const { account: name, project: tested } = known.target;
+  const latest = await context.workspace.runs.latestByKey(key);
+  if (latest === undefined) throw new UserError('That test is too old to be run again.', 'test');
+  const { account: name, project: tested } = latest.target;
   const account = await context.workspace.accounts.resolve(context.caller, name);
   const project = await currentProject(context, account, tested);
   return start(context, await targetOf(context, account, project, identifier));
 }
 
-async function checkAgain(value: string | undefined, context: ActionContext): Promise<Reply> {
-  const { target, run } = fromButton(CheckValue, value);
+async function checkAgain(
+  { target, run }: z.infer<typeof CheckValue>,
+  context: ActionContext,
+): Promise<Reply> {
   const reply = await resumeTest(context.workspace, context.caller, channelOf(context), target, run);
-  return { ...reply, audit: { target: nameOf(target) } };
+  return { ...reply, audit: { target: nameTarget(target) } };
 }
 
 async function start(context: CommandContext, target: Target): Promise<Reply> {
   const reply = await startTest(context.workspace, context.caller, channelOf(context), target);
-  // Pointing to a run that goes on already changes nothing.
-  return reply.kind === 'private' ? reply : { ...reply, audit: { target: nameOf(target) } };
+  // A private reply points to a run that goes on already, so nothing changed.
+  return reply.kind === 'private' ? reply : { ...reply, audit: { target: nameTarget(target) } };
 }
 
-function nameOf({ account, project, server }: Target): string {
+function nameTarget({ account, project, server }: Target): string {
   return [account, project.permalink, ...(server === undefined ? [] : [server.name])].join('/');
 }
 
@@ -142,11 +136,11 @@ const Fields = z.object({
   channel: z.string({ error: 'Choose a channel.' }),
 });
 
-/** Opens the form; where Slack's handle has expired, offers a button that brings a new one. */
+/** Opens the form; if Slack's handle has expired, offers a button that brings a new one. */
 async function openTestForm(context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
   const account = await accountOf(context);
-  if (caller.triggerId === undefined) return { kind: 'private', message: openTestMessage() };
+  if (caller.triggerId === undefined) return replyPrivately(openTestMessage());
   const bound = projectOfChannel(await workspace.channels.get(caller.channel), account.name);
   const project = await presentInForm(workspace, account.name, bound);
   const origin = { account: account.name, project, channel: caller.channel };
@@ -194,18 +188,18 @@ async function startIn(channel: string, { caller, workspace }: CommandContext, t
   }
 }
 
-/** One project is tested, several are offered, and where none is named the form asks. */
-async function testSaid(context: ShortcutContext): Promise<Reply> {
-  const { account, projects } = await projectsSaid(context);
+/** Tests the one project of a message, offers several, and opens the form if the message names none. */
+async function testMentioned(context: ShortcutContext): Promise<Reply> {
+  const { account, projects } = await findMentioned(context);
   const text = `test --account ${account.name}`;
   const [only, ...others] = projects;
   if (only === undefined) return openTestForm({ ...context, account: account.name });
-  if (others.length > 0) return { kind: 'private', message: chooseProjectMessage(projects, text) };
+  if (others.length > 0) return replyPrivately(chooseProjectMessage(projects, text));
   return { kind: 'run', text, project: only.permalink };
 }
 
-/** By the links to connected accounts, else by the words, which mean projects of the account that counts here. */
-async function projectsSaid(context: ShortcutContext): Promise<{ account: Account; projects: Project[] }> {
+/** Finds the projects that a message links to, else those that it names of the channel's account. */
+async function findMentioned(context: ShortcutContext): Promise<{ account: Account; projects: Project[] }> {
   const { caller, workspace, said } = context;
   for (const [address] of said.matchAll(/https?:\/\/[^\s<>|"]+/g)) {
     const link = readAddress(address, workspace.config.SERVICE_BASE_URL);
@@ -219,7 +213,7 @@ async function projectsSaid(context: ShortcutContext): Promise<{ account: Accoun
   return { account, projects: await mentionedProjects(said, projects) };
 }
 
-/** The projects that a text speaks of, in the order of the list. */
+/** The projects that a text names, in the order of the list. */
 export async function mentionedProjects(text: string, projects: readonly Project[]): Promise<Project[]> {
   const mentioned = new Set((await indexNames(projects)).findIn(text));
   return projects.filter((project) => mentioned.has(project));

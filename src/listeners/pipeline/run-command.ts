@@ -13,6 +13,7 @@ import { likelyCommands } from '../../commands/likely-commands.ts';
 import { runnable } from '../../commands/permission.ts';
 import type { Registry } from '../../commands/registry.ts';
 import { namePastedAddresses, readAccountName } from '../../commands/targets/project.ts';
+import { resolveTarget } from '../../commands/targets/server.ts';
 import { AccountNeeded, UserError } from '../../core/errors.ts';
 import type { Caller, Message, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
@@ -89,7 +90,11 @@ function orHelp(line: string): string {
   return HELP_FLAG.test(line) ? `help ${line.replace(HELP_FLAG, '')}`.trim() : line;
 }
 
-function runMatched(context: RequestContext, matched: Matched | undefined, typed: Typed): Promise<Reply> {
+async function runMatched(
+  context: RequestContext,
+  matched: Matched | undefined,
+  typed: Typed,
+): Promise<Reply> {
   const { registry, workspace } = context;
   if (matched === undefined) throw unknownCommand(registry.commands, typed.text);
   const text = namePastedAddresses(typed.text, matched.command, workspace.config.SERVICE_BASE_URL);
@@ -99,7 +104,8 @@ function runMatched(context: RequestContext, matched: Matched | undefined, typed
   const args = parseArguments(command, rest);
   if (account === true) throw new UserError('`--account` needs a name.', 'accounts');
   const named = account === undefined ? undefined : readAccountName(workspace, account);
-  return command.run(args, { ...context, ...typed, text, account: named });
+  const resolved = { ...context, ...typed, text, account: named };
+  return command.run(args, resolved, await resolveTarget(command, args, resolved));
 }
 
 /** The account or project that was typed, where it looks like a name: anything else may be a secret. */
