@@ -1,5 +1,6 @@
 import { Document, Scalar, visit } from 'yaml';
 import { z } from 'zod';
+import { StoreError } from '../core/errors.ts';
 import { escapeControls } from '../core/json.ts';
 import { Channel } from '../records/channels.ts';
 import {
@@ -11,7 +12,7 @@ import {
   Watch,
 } from '../records/schedules.ts';
 import type { OpenStore } from '../store/open-store.ts';
-import { DATA_KEYS, GLOBAL, StoreError, type WorkspaceStore } from '../store/store.ts';
+import { DATA_KEYS, GLOBAL, type WorkspaceStore } from '../store/store.ts';
 import { GRANTS_ID, Grants } from '../workspace/roles.ts';
 import { type Program, UsageError } from './program.ts';
 import { DEFAULT_STORE, describeStore, expectThere, withStore } from './stores.ts';

@@ -1,8 +1,9 @@
 import type { KeyvValue } from 'keyv';
+import { StoreError } from '../core/errors.ts';
 import { type Envelope, pagesOf, SERIALIZATION } from '../store/documents.ts';
 import { ORIGIN } from '../store/open-store.ts';
 import { type EncryptionKeys, parseEncryptionKeys } from '../store/sealer.ts';
-import { GLOBAL, StoreError } from '../store/store.ts';
+import { GLOBAL } from '../store/store.ts';
 import { type Program, UsageError } from './program.ts';
 import {
   ALL,

@@ -1,8 +1,8 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { CONFIG_EXIT_CODE, ConfigError, TEMPORARY_EXIT_CODE } from '../config.ts';
+import { StoreError } from '../core/errors.ts';
 import { escapeControls } from '../core/json.ts';
 import { EncryptionKeysError, SealError } from '../store/sealer.ts';
-import { StoreError } from '../store/store.ts';
 
 /** EX_USAGE and EX_DATAERR of sysexits.h. */
 const USAGE_EXIT_CODE = 64;

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { StoreError } from '../core/errors.ts';
 import { makeFolder } from '../store/sqlite.ts';
-import { StoreError } from '../store/store.ts';
 
 /** Of names and addresses, though of no secret in plain text: its owner alone may read it, whatever the umask. */
 export const FILE_MODE = 0o600;

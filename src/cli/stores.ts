@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
 import { readVersion } from '../config.ts';
+import { StoreError } from '../core/errors.ts';
 import { parseJson } from '../core/json.ts';
 import { count } from '../core/mrkdwn.ts';
 import { systemClock } from '../core/time/clock.ts';
@@ -21,7 +22,7 @@ import {
   WrappedKey,
 } from '../store/sealer.ts';
 import { type Access, realFile } from '../store/sqlite.ts';
-import { DATA_KEYS, GLOBAL, StoreError } from '../store/store.ts';
+import { DATA_KEYS, GLOBAL } from '../store/store.ts';
 
 /** A store with its jobs. */
 export interface Side {

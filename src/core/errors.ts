@@ -1,7 +1,7 @@
 /**
- * Three kinds of failure. A `UserError` is about something the person did: shown as it is, logged as info. A failure of the
- * service, Slack or the database has its class beside its client, the shape below, and a sentence in
- * `src/views/blocks/failures.ts`. Anything else is a bug: the person gets a reference that the log has too.
+ * There are three kinds of failure. A `UserError` is about something the person did: they read its message, and the log has
+ * it as info. The other classes here are failures of the service, Slack or the database, with a sentence in
+ * `views/blocks/failures.ts`. Any other error is a bug: the person gets a reference that the log has too.
  */
 export class UserError extends Error {
   readonly code = 'user_error';
@@ -88,30 +88,16 @@ export interface Sought {
   list: string;
 }
 
-/** A failed call that was made for a connected account. */
-interface AccountCallFailure extends Error {
-  readonly code: 'account_failure';
-  readonly account: {
-    name: string;
-    state: 'ok' | 'unverified' | 'broken';
-    /** Of the key that was used. */
-    purpose: 'shared' | 'billing' | 'mine';
-    connectedBy: string;
-  };
-  readonly sought: Sought | undefined;
-  readonly cause: ServiceError;
-}
-
 /**
- * How Slack failed a call.
- * - `gone`: the channel, message or person can no longer be reached (deleted, archived, not in it), or the message no
- *   longer edited
+ * How a call of Slack failed.
+ * - `gone`: the channel, message or person can no longer be reached (deleted, archived, not in it), or the message can no
+ *   longer be edited
  * - `revoked`: the workspace's token no longer works
  * - `busy`: rate limited, until `retryAt`
- * - `unreachable`: no answer, or a 5xx; whether the call was carried out is not known
- * - `expired`: a trigger or view that expired or was replaced in between
- * - `forbidden`: a scope or permission is missing, or a limit or policy of the workspace stands against it
- * - `rejected`: the call itself is wrong, which is a fault of ours
+ * - `unreachable`: no response, or a 5xx; Slack may have carried out the call
+ * - `expired`: a trigger or view that expired or was replaced
+ * - `forbidden`: a scope or permission is missing, or a limit or policy of the workspace forbids it
+ * - `rejected`: the call itself is wrong, which is a bug of Deckhand
  */
 export type SlackFailureKind =
   | 'gone'
@@ -122,47 +108,79 @@ export type SlackFailureKind =
   | 'forbidden'
   | 'rejected';
 
-interface SlackCallFailure extends Error {
-  readonly code: 'slack_failure';
+/** A failed call of Slack. */
+export class SlackFailure extends Error {
+  readonly code = 'slack_failure';
   readonly kind: SlackFailureKind;
   /** Slack's own error word, e.g. `is_archived`. */
   readonly reason: string;
   readonly method: string;
-  /** The scope that the token lacks, where Slack says so. */
+  /** Milliseconds since the epoch. */
+  readonly retryAt: number | undefined;
+  /** The scope that the token lacks, if Slack names it. */
   readonly needed: string | undefined;
+
+  constructor(
+    method: string,
+    kind: SlackFailureKind,
+    reason: string,
+    options: ErrorOptions & { retryAt?: number; needed?: string | undefined } = {},
+  ) {
+    super(`${method}: ${reason}`, options);
+    this.name = 'SlackFailure';
+    this.kind = kind;
+    this.reason = reason;
+    this.method = method;
+    this.retryAt = options.retryAt;
+    this.needed = options.needed;
+  }
 }
 
-interface StoreFailure extends Error {
-  readonly code: 'store_unavailable' | 'document_unreadable';
+/** The database cannot be used; `message` tells the operator what to do. */
+export class StoreError extends Error {
+  readonly code: string = 'store_error';
+  /** True if the same may succeed later, without a change of the configuration. */
+  readonly isTemporary: boolean;
+
+  constructor(message: string, options: ErrorOptions & { isTemporary?: boolean } = {}) {
+    super(message, options);
+    this.name = 'StoreError';
+    this.isTemporary = options.isTemporary ?? false;
+  }
 }
 
-interface KeyFailure extends Error {
-  readonly code: 'account_key_unreadable';
-  /** Its name. */
+/** The database did not respond or could not be written. The same may be tried again. */
+export class StoreUnavailable extends StoreError {
+  override readonly code = 'store_unavailable';
+
+  constructor(cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : 'unknown fault';
+    super(`The database failed: ${reason}`, { cause, isTemporary: true });
+    this.name = 'StoreUnavailable';
+  }
+}
+
+/** A document of an unknown shape, or of a newer release. Only what needs the document fails. */
+export class DocumentUnreadable extends StoreError {
+  override readonly code = 'document_unreadable';
+
+  constructor(collection: string, options?: ErrorOptions) {
+    super(`A stored document of ${collection} has an unexpected shape`, options);
+    this.name = 'DocumentUnreadable';
+  }
+}
+
+/** The seal of an account's key does not open. */
+export class AccountKeyUnreadable extends Error {
+  readonly code = 'account_key_unreadable';
+  /** The account's name. */
   readonly account: string;
-}
 
-/** Every failure that is not a bug. */
-export type Failure =
-  | UserError
-  | ServiceError
-  | AccountCallFailure
-  | SlackCallFailure
-  | StoreFailure
-  | KeyFailure;
-
-const CODES: ReadonlySet<unknown> = new Set<Failure['code']>([
-  'user_error',
-  'service_error',
-  'account_failure',
-  'slack_failure',
-  'store_unavailable',
-  'document_unreadable',
-  'account_key_unreadable',
-]);
-
-export function isFailure(error: unknown): error is Failure {
-  return error instanceof Error && 'code' in error && CODES.has(error.code);
+  constructor(account: string, options: ErrorOptions) {
+    super('The stored key of an account does not open', options);
+    this.name = 'AccountKeyUnreadable';
+    this.account = account;
+  }
 }
 
 export interface ServiceErrorDetails
@@ -219,4 +237,27 @@ function describe(kind: ServiceErrorKind, operation: string, details: ServiceErr
   const status = details.status === undefined ? '' : ` (${details.status})`;
   const detail = details.detail === undefined ? '' : `: ${details.detail}`;
   return `${operation}: ${kind}${status}${detail}`;
+}
+
+/** A failed call to the deployment service for a connected account. */
+export class AccountFailure extends Error {
+  readonly code = 'account_failure';
+  readonly account: FailedAccount;
+  readonly sought: Sought | undefined;
+  declare readonly cause: ServiceError;
+
+  constructor(account: FailedAccount, cause: ServiceError, sought?: Sought) {
+    super(cause.message, { cause });
+    this.name = 'AccountFailure';
+    this.account = account;
+    this.sought = sought;
+  }
+}
+
+/** An `Account` of `records/accounts.ts`; state and purpose are those of the key that was used. */
+interface FailedAccount {
+  name: string;
+  state: 'ok' | 'unverified' | 'broken';
+  purpose: 'shared' | 'billing' | 'mine';
+  connectedBy: string;
 }

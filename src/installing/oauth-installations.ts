@@ -5,11 +5,12 @@ import {
   type InstallURLOptions,
 } from '@slack/oauth';
 import { z } from 'zod';
+import { SlackFailure } from '../core/errors.ts';
 import { defined, parseJson } from '../core/json.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
-import { failureNamed, SCOPE_NAMES, SlackFailure } from '../slack/failure.ts';
+import { failureNamed, SCOPE_NAMES } from '../slack/failure.ts';
 import { libraryLogger, type Web } from '../slack/web.ts';
 import type { Sealer } from '../store/sealer.ts';
 import type { Collection, Store } from '../store/store.ts';

@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger as PinoLogger } from 'pino';
 import pino from 'pino';
-import { type Failure, InstallationEnded, isFailure } from '../core/errors.ts';
+import {
+  AccountFailure,
+  AccountKeyUnreadable,
+  DocumentUnreadable,
+  InstallationEnded,
+  ServiceError,
+  SlackFailure,
+  StoreUnavailable,
+  UserError,
+} from '../core/errors.ts';
 import { escapeControls, isObject } from '../core/json.ts';
 
 export type Logger = PinoLogger;
@@ -56,8 +65,7 @@ function createRepeatFilter(): (fields: unknown) => boolean {
 }
 
 function isStoreFailure(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return ('code' in error && error.code === 'store_unavailable') || isStoreFailure(error.cause);
+  return error instanceof StoreUnavailable || (error instanceof Error && isStoreFailure(error.cause));
 }
 
 /**
@@ -103,38 +111,33 @@ export function logFailure(log: Logger, error: unknown, fields: Record<string, u
     );
     return undefined;
   }
-  if (!isFailure(error) || isOfStore(error)) {
-    const event = isFailure(error) ? 'store_failed' : 'bug';
-    const reference = newReference();
-    log.error({ event, ...fields, reference, err: error }, 'an unexpected error was thrown');
-    return reference;
-  }
-  if (error.code === 'user_error') {
+  if (error instanceof UserError) {
     // Without its message, which may repeat what was typed.
     log.info({ event: 'refused', ...fields }, 'a request was refused with a reason');
     return undefined;
   }
-  const outside = error.code === 'account_failure' ? error.cause : error;
-  const isUnexpected = outside.kind === (outside.code === 'service_error' ? 'unexpected' : 'rejected');
-  const reference = isUnexpected ? newReference() : undefined;
-  const { kind } = outside;
-  const details =
-    outside.code === 'service_error'
-      ? { operation: outside.operation, kind, status: outside.status, reason: outside.message }
-      : { method: outside.method, kind, reason: outside.reason, scope: outside.needed };
-  // What a person named and is not there is no trouble of the service's.
-  const level = kind === 'record_not_found' ? 'info' : 'warn';
-  log[level]({ event: 'outside_failure', ...fields, ...details, reference }, 'a call to the outside failed');
+  const outside = error instanceof AccountFailure ? error.cause : error;
+  if (outside instanceof ServiceError) {
+    const { kind, operation, status, message: reason } = outside;
+    const reference = kind === 'unexpected' ? newReference() : undefined;
+    // A record that a person named wrongly is no fault of the service.
+    const level = kind === 'record_not_found' ? 'info' : 'warn';
+    const details = { operation, kind, status, reason, reference };
+    log[level]({ event: 'outside_failure', ...fields, ...details }, 'a call to the outside failed');
+    return reference;
+  }
+  const reference = newReference();
+  if (outside instanceof SlackFailure) {
+    const { kind, method, reason, needed: scope } = outside;
+    const details = { method, kind, reason, scope, ...(kind === 'rejected' ? { reference } : {}) };
+    log.warn({ event: 'outside_failure', ...fields, ...details }, 'a call to the outside failed');
+    return kind === 'rejected' ? reference : undefined;
+  }
+  const storeFailures = [StoreUnavailable, DocumentUnreadable, AccountKeyUnreadable];
+  const isOfStore = storeFailures.some((type) => error instanceof type);
+  const event = isOfStore ? 'store_failed' : 'bug';
+  log.error({ event, ...fields, reference, err: error }, 'an unexpected error was thrown');
   return reference;
-}
-
-type StoreFault = Extract<
-  Failure,
-  { code: 'store_unavailable' | 'document_unreadable' | 'account_key_unreadable' }
->;
-
-function isOfStore(failure: Failure): failure is StoreFault {
-  return ['store_unavailable', 'document_unreadable', 'account_key_unreadable'].includes(failure.code);
 }
 
 /** Names one failure for the person and the log. */

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { ServiceError, type Sought, UserError } from '../core/errors.ts';
+import {
+  AccountFailure,
+  AccountKeyUnreadable,
+  ServiceError,
+  type Sought,
+  UserError,
+} from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { AccountClient, Service } from '../service/client.ts';
@@ -75,19 +81,6 @@ export function keysFor<Key extends KeyIdentity>(keys: readonly Key[], requester
   return names.flatMap((name) => keyIdsFor(name, requester).flatMap((id) => byId.get(id) ?? [])[0] ?? []);
 }
 
-/** The stored key of an account does not open. */
-export class AccountKeyUnreadable extends Error {
-  readonly code = 'account_key_unreadable';
-  /** Its name. */
-  readonly account: string;
-
-  constructor(account: string, options: ErrorOptions) {
-    super('The stored key of an account does not open', options);
-    this.name = 'AccountKeyUnreadable';
-    this.account = account;
-  }
-}
-
 /** A seal opens for its own key's record alone. */
 export function keyField(key: KeyIdentity): Field {
   return { record: `accounts/${keyId(key)}`, field: 'apiKey' };
@@ -118,21 +111,6 @@ const Preferences = z.object({ defaultAccount: z.string().optional() });
 const PREFERENCES_ID = 'preferences';
 /** Shorter than between two polls of one run. */
 const POLLED_MS = 1_000;
-
-/** A call that the service refused or failed, with the account it was made for. */
-export class AccountFailure extends Error {
-  readonly code = 'account_failure';
-  readonly account: Account;
-  readonly sought: Sought | undefined;
-  declare readonly cause: ServiceError;
-
-  constructor(account: Account, cause: ServiceError, sought?: Sought) {
-    super(cause.message, { cause });
-    this.name = 'AccountFailure';
-    this.account = account;
-    this.sought = sought;
-  }
-}
 
 export type Accounts = ReturnType<typeof createAccounts>;
 

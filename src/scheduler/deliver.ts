@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import type { SlackFailure } from '../core/errors.ts';
 import type { Message } from '../core/message.ts';
 import { asClause, mrkdwn } from '../core/mrkdwn.ts';
 import { DAY_MS } from '../core/time/clock.ts';
@@ -12,7 +13,6 @@ import {
   isSlackFailure,
   isThreadRefused,
   isTokenRefused,
-  type SlackFailure,
   undefinedOnSlackError,
 } from '../slack/failure.ts';
 import type { MessageRef, Send } from '../slack/slack.ts';

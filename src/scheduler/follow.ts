@@ -1,11 +1,17 @@
 import { z } from 'zod';
-import { MAY_PASS, type ServiceError, type ServiceErrorKind, UserError } from '../core/errors.ts';
+import {
+  AccountFailure,
+  AccountKeyUnreadable,
+  MAY_PASS,
+  type ServiceError,
+  type ServiceErrorKind,
+  UserError,
+} from '../core/errors.ts';
 import { asClause } from '../core/mrkdwn.ts';
 import { nextPollMs, type PollState, STEADY } from '../core/retry.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Job } from '../jobs/jobs.ts';
-import { AccountFailure, AccountKeyUnreadable } from '../records/accounts.ts';
 import type { Followed } from '../records/test-runs.ts';
 import { isPlaceGone } from '../slack/failure.ts';
 import { retryThroughOutage } from '../slack/rate-limit.ts';

@@ -1,12 +1,7 @@
+import type { SlackFailure } from '../core/errors.ts';
 import type { Message, News } from '../core/message.ts';
 import type { Followed } from '../records/test-runs.ts';
-import {
-  isMessageGone,
-  isPlaceGone,
-  isRefusal,
-  isSlackFailure,
-  type SlackFailure,
-} from '../slack/failure.ts';
+import { isMessageGone, isPlaceGone, isRefusal, isSlackFailure, mayHavePosted } from '../slack/failure.ts';
 import type { MessageRef } from '../slack/slack.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { deliver, findDelivered, sendReply } from './deliver.ts';
@@ -202,7 +197,7 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
       this.#posted.set(key, ref.ts);
       return ref;
     } catch (error) {
-      if (isSlackFailure(error)) this.#possibleDuplicate = error.mayHavePosted;
+      if (isSlackFailure(error)) this.#possibleDuplicate = mayHavePosted(error);
       throw error;
     }
   }

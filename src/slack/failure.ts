@@ -1,38 +1,6 @@
 import { ErrorCode, type WebAPICallError } from '@slack/web-api';
-import type { SlackFailureKind } from '../core/errors.ts';
+import { SlackFailure, type SlackFailureKind } from '../core/errors.ts';
 import { wasNeverSent } from '../core/http.ts';
-
-export class SlackFailure extends Error {
-  readonly code = 'slack_failure';
-  readonly kind: SlackFailureKind;
-  /** Slack's own error word, e.g. `is_archived`. */
-  readonly reason: string;
-  readonly method: string;
-  /** Milliseconds since the epoch. */
-  readonly retryAt: number | undefined;
-  /** True where Slack may have the post, although its answer was lost. */
-  readonly mayHavePosted: boolean;
-  /** The scope that the token lacks, where Slack says so. */
-  readonly needed: string | undefined;
-
-  constructor(
-    method: string,
-    kind: SlackFailureKind,
-    reason: string,
-    options: ErrorOptions & { retryAt?: number; needed?: string | undefined } = {},
-  ) {
-    super(`${method}: ${reason}`, options);
-    this.name = 'SlackFailure';
-    this.kind = kind;
-    this.reason = reason;
-    this.method = method;
-    this.retryAt = options.retryAt;
-    this.needed = options.needed;
-    // Not where only a new token was not to be had.
-    const isPost = method.startsWith('chat.post');
-    this.mayHavePosted = isPost && kind === 'unreachable' && !wasNeverSent(options.cause);
-  }
-}
 
 const KINDS: Record<string, SlackFailureKind> = {
   channel_not_found: 'gone',
@@ -132,6 +100,11 @@ export function asSlackFailure(method: string, error: unknown, now: number): unk
     case ErrorCode.RequestError:
       return new SlackFailure(method, 'unreachable', 'request_failed', { cause: error.original });
   }
+}
+
+/** True if Slack may have the post, although its answer was lost. A refresh of the token posts nothing. */
+export function mayHavePosted({ method, kind, cause }: SlackFailure): boolean {
+  return method.startsWith('chat.post') && kind === 'unreachable' && !wasNeverSent(cause);
 }
 
 /** True where Slack has the post already, under the same `client_msg_id`: it stands there, or was deleted since. */

@@ -1,7 +1,8 @@
+import { SlackFailure } from '../core/errors.ts';
 import { backoff } from '../core/retry.ts';
 import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import type { SpanStart, Tracing } from '../observability/tracing.ts';
-import { isPassing, isSlackFailure, NOT_INSTALLED, SlackFailure } from './failure.ts';
+import { isPassing, isSlackFailure, NOT_INSTALLED } from './failure.ts';
 import type { AnswerOf, ArgumentsOf, Web } from './web.ts';
 
 export interface RetryPolicy {

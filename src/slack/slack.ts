@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createKeyedLock, type KeyedLock } from '../core/concurrency.ts';
+import type { SlackFailure } from '../core/errors.ts';
 import type { Message, ModalView } from '../core/message.ts';
 import { disableAutolinks } from '../core/mrkdwn.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
-import { isSlackFailure, isTokenRefused, type SlackFailure } from './failure.ts';
+import { isSlackFailure, isTokenRefused, mayHavePosted } from './failure.ts';
 import {
   BACKGROUND,
   type Call,
@@ -159,7 +160,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce) {
   /** Tells of each repetition of a post that Slack may have. */
   const reporting = (channel: string, delivery: string) => ({
     onRetry: (failure: SlackFailure): void => {
-      if (failure.mayHavePosted) shared.onRepeat?.(workspace, { channel, delivery });
+      if (mayHavePosted(failure)) shared.onRepeat?.(workspace, { channel, delivery });
     },
   });
 

@@ -1,8 +1,9 @@
+import { SlackFailure } from '../core/errors.ts';
 import { describeUnreached } from '../core/http.ts';
 import { backoff } from '../core/retry.ts';
 import { type Clock, withTimeout } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import { failureNamed, isSlackFailure, SlackFailure } from './failure.ts';
+import { failureNamed, isSlackFailure } from './failure.ts';
 import type { Web } from './web.ts';
 
 export type TokenVariable = 'SLACK_BOT_TOKEN' | 'SLACK_APP_TOKEN';

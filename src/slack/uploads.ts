@@ -1,8 +1,8 @@
 import type { FilesCompleteUploadExternalArguments } from '@slack/web-api';
+import { SlackFailure } from '../core/errors.ts';
 import { isThisMachine, sendRequest } from '../core/http.ts';
 import { defined } from '../core/json.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { SlackFailure } from './failure.ts';
 import { type Call, INTERACTIVE_POLICY, type RetryPolicy, withRetries } from './rate-limit.ts';
 import type { Web } from './web.ts';
 

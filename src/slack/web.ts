@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type FetchFunction, LogLevel, type Logger as SlackLogger, WebClient } from '@slack/web-api';
 import type { Dispatcher } from 'undici';
+import { SlackFailure } from '../core/errors.ts';
 import {
   describeUnreached,
   isThisMachine,
@@ -13,7 +14,7 @@ import { disableAutolinks } from '../core/mrkdwn.ts';
 import { parseRetryAfter } from '../core/retry.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import { asSlackFailure, isSlackFailure, SlackFailure } from './failure.ts';
+import { asSlackFailure, isSlackFailure } from './failure.ts';
 
 /** Slack's Web API: one client, and one pool of connections, for all tokens. */
 export type Web = ReturnType<typeof createWeb>;

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { StoreError } from './store.ts';
+import { StoreError } from '../core/errors.ts';
 
 const SQLITE = 'sqlite://';
 

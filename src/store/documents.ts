@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { jsonSerializer, type Keyv, type KeyvSerializationAdapter } from 'keyv';
+import { DocumentUnreadable, StoreError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import {
   type Change,
   type Collection,
   DATA_KEYS,
-  DocumentUnreadable,
   GLOBAL,
   mapDatabaseErrors,
   parseVersion,
   type Shape,
   type Store,
-  StoreError,
   type UnreadableDocument,
   versionOf,
 } from './store.ts';

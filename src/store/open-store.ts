@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
+import { StoreError } from '../core/errors.ts';
 import { type Clock, systemClock } from '../core/time/clock.ts';
 import { createStore, type Database, type DocumentsOptions } from './documents.ts';
 import { type Access, openSqlite } from './sqlite.ts';
-import { type Collection, GLOBAL, type Store, StoreError } from './store.ts';
+import { type Collection, GLOBAL, type Store } from './store.ts';
 
 const SQLITE = 'sqlite://';
 

@@ -5,10 +5,11 @@ import { KeyvPostgres } from '@keyv/postgres';
 import { Keyv } from 'keyv';
 import pg from 'pg';
 import { createKeyedLock } from '../core/concurrency.ts';
+import { StoreError, StoreUnavailable } from '../core/errors.ts';
 import { storeFault } from './database-fault.ts';
 import { type Database, type Envelope, type Range, SERIALIZATION, type StoredRow } from './documents.ts';
 import type { Access } from './sqlite.ts';
-import { mapDatabaseErrors, StoreError, StoreUnavailable } from './store.ts';
+import { mapDatabaseErrors } from './store.ts';
 
 /** A statement, and the wait for a connection, fail after this. Connections that went silent are found by it. */
 const TIMEOUT_MS = 5_000;

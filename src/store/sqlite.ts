@@ -14,11 +14,11 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { KeyvSqlite, type SqliteDriver } from '@keyv/sqlite';
 import { Keyv } from 'keyv';
 import { createKeyedLock } from '../core/concurrency.ts';
+import { StoreError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { isLocked, retryIfLocked } from '../core/retry.ts';
 import { databaseFault, storeFault } from './database-fault.ts';
 import { type Database, type Envelope, type Range, SERIALIZATION, type StoredRow } from './documents.ts';
-import { StoreError } from './store.ts';
 
 /** How long opening the file waits for another process, e.g. a backup, in milliseconds. Later `retryIfLocked` does. */
 const BUSY_TIMEOUT_MS = 5_000;

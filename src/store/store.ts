@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { z } from 'zod';
-import { InstallationEnded } from '../core/errors.ts';
+import { InstallationEnded, StoreError, StoreUnavailable } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 
 /**
@@ -80,42 +80,6 @@ export const GLOBAL = '-';
  * from the workspace's own documents so that all keys can be re-wrapped; `Store.erase` knows of it.
  */
 export const DATA_KEYS = 'data-keys';
-
-/** The database could not be used as asked; `message` says what to do where something can be done. */
-export class StoreError extends Error {
-  readonly code: 'store_error' | 'store_unavailable' | 'document_unreadable' = 'store_error';
-  /** The same may succeed later, without any change of the configuration. */
-  readonly isTemporary: boolean;
-
-  constructor(message: string, options: ErrorOptions & { isTemporary?: boolean } = {}) {
-    super(message, options);
-    this.name = 'StoreError';
-    this.isTemporary = options.isTemporary ?? false;
-  }
-}
-
-/** The database did not answer or could not be written; what was asked of it can be tried again. */
-export class StoreUnavailable extends StoreError {
-  override readonly code = 'store_unavailable';
-
-  constructor(cause: unknown) {
-    super(`The database failed: ${cause instanceof Error ? cause.message : 'unknown fault'}`, {
-      cause,
-      isTemporary: true,
-    });
-    this.name = 'StoreUnavailable';
-  }
-}
-
-/** A document of an unknown shape, or of a newer release. What needs it fails, and nothing else. */
-export class DocumentUnreadable extends StoreError {
-  override readonly code = 'document_unreadable';
-
-  constructor(collection: string, options?: ErrorOptions) {
-    super(`A stored document of ${collection} has an unexpected shape`, options);
-    this.name = 'DocumentUnreadable';
-  }
-}
 
 /** Waits for work on a database, whose failures become `StoreUnavailable`. */
 export async function mapDatabaseErrors<T>(work: Promise<T>): Promise<T> {

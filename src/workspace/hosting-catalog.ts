@@ -1,9 +1,9 @@
-import { ServiceError } from '../core/errors.ts';
+import { AccountFailure, ServiceError } from '../core/errors.ts';
 import { code } from '../core/mrkdwn.ts';
 import { NameIndex, pickNamed } from '../core/names.ts';
 import { type Clock, withTimeout } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
-import { type Account, AccountFailure, type Accounts } from '../records/accounts.ts';
+import type { Account, Accounts } from '../records/accounts.ts';
 import { getActivity } from '../service/activity.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { AccountClient } from '../service/client.ts';

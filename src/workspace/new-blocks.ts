@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import type { SlackFailure } from '../core/errors.ts';
 import type { KnownBlock, Message } from '../core/message.ts';
 import { type Clock, DAY_MS } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
-import { isSlackFailure, type SlackFailure } from '../slack/failure.ts';
+import { isSlackFailure } from '../slack/failure.ts';
 import type { Send, WorkspaceSlack } from '../slack/slack.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 

@@ -1,11 +1,11 @@
 import { distance } from 'fastest-levenshtein';
-import { UserError } from '../core/errors.ts';
+import { AccountFailure, UserError } from '../core/errors.ts';
 import { bold, code, firstOf } from '../core/mrkdwn.ts';
 import { indexNames, pickNamed, spellName } from '../core/names.ts';
 import { isSameProject, type ProjectRef, toProjectRef } from '../core/project-ref.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
-import { type Account, AccountFailure, type Accounts } from '../records/accounts.ts';
+import type { Account, Accounts } from '../records/accounts.ts';
 import type { ListOptions } from '../service/call.ts';
 import { listProjects, type Project } from '../service/projects.ts';
 

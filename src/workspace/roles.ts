@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { GivenRole, Role } from '../core/choices.ts';
+import { SlackFailure } from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { SlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
+import { undefinedOnSlackError } from '../slack/failure.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import type { Membership, SlackPeople } from './slack-people.ts';

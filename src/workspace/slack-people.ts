@@ -1,15 +1,10 @@
 import type { UsersInfoResponse } from '@slack/web-api';
+import { SlackFailure } from '../core/errors.ts';
 import { type Clock, HOUR_MS, MINUTE_MS, withTimeout } from '../core/time/clock.ts';
 import { parseZone } from '../core/time/zone.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
-import {
-  failureNamed,
-  GROUPS_SCOPE,
-  isSlackFailure,
-  SlackFailure,
-  undefinedOnSlackError,
-} from '../slack/failure.ts';
+import { failureNamed, GROUPS_SCOPE, isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
 
 /** A modal has to open within 3 s of the command. */

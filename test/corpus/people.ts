@@ -1,12 +1,16 @@
 import { allCommands } from '../../src/commands/registry.ts';
 import {
+  AccountFailure,
+  AccountKeyUnreadable,
   type AnswerFault,
+  DocumentUnreadable,
   SERVICE_ERROR_KINDS,
   ServiceError,
+  SlackFailure,
   type SlackFailureKind,
+  StoreUnavailable,
   UserError,
 } from '../../src/core/errors.ts';
-import { AccountFailure } from '../../src/records/accounts.ts';
 import type { AuditEntry } from '../../src/records/audit.ts';
 import {
   accountsMessage,
@@ -188,16 +192,7 @@ const SLACK_WORDS = [
 ];
 
 function slackFailure(kind: SlackFailureKind, reason: string): [Explained] {
-  return [
-    explain(
-      Object.assign(new Error(reason), { code: 'slack_failure', kind, reason, method: 'chat.postMessage' }),
-      AT,
-    ),
-  ];
-}
-
-function coded(code: string, more = {}): [Explained] {
-  return [explain(Object.assign(new Error(code), { code, ...more }), AT)];
+  return [explain(new SlackFailure('chat.postMessage', kind, reason), AT)];
 }
 
 const held = { admin: [ADA], operator: [BEN], billing: [] };
@@ -536,9 +531,9 @@ export const PEOPLE: readonly Subject[] = [
       SLACK_WORDS.map((word) => [`Slack: ${word}`, () => slackFailure('forbidden', word)]),
     ),
     'a bug': () => [{ ...explain(new Error('a bug'), AT), reference: '0a1b2c3d' }],
-    'the database is away': () => coded('store_unavailable'),
-    'a key cannot be read': () => coded('account_key_unreadable', { account: ACCOUNT }),
-    'a record cannot be read': () => coded('document_unreadable'),
+    'the database is away': () => [explain(new StoreUnavailable(undefined), AT)],
+    'a key cannot be read': () => [explain(new AccountKeyUnreadable(ACCOUNT, {}), AT)],
+    'a record cannot be read': () => [explain(new DocumentUnreadable('accounts'), AT)],
     'a role is lacking': () => [
       explain(
         new UserError('Only billing people see invoices. <@U0ADA> can give you access.', undefined, {

@@ -176,7 +176,7 @@ export const WORK: readonly Mutation[] = [
   {
     name: 'a reply that may stand twice is not counted',
     file: 'src/scheduler/followed-thread.ts',
-    from: 'this.#possibleDuplicate = error.mayHavePosted',
+    from: 'this.#possibleDuplicate = mayHavePosted(error)',
     to: 'this.#possibleDuplicate = false',
     tests: ['test/slack/repeats.test.ts'],
     only: 'not answered 9 times',

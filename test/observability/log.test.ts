@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { StoreUnavailable } from '../../src/core/errors.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { StoreUnavailable } from '../../src/store/store.ts';
 
 function linesOf(write: (log: ReturnType<typeof createLog>) => void): string {
   const lines: string[] = [];

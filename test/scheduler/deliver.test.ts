@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SlackFailure } from '../../src/core/errors.ts';
 import { deliver, findDelivered } from '../../src/scheduler/deliver.ts';
-import { SlackFailure } from '../../src/slack/failure.ts';
 import { postId } from '../../src/slack/web.ts';
 import { say } from '../../src/views/blocks/message.ts';
 import { CHANNEL, type DigestWorld, openDigestWorld, TEAM } from './digests/digest-world.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SlackFailure } from '../../src/slack/failure.ts';
+import { SlackFailure } from '../../src/core/errors.ts';
 import { BACKGROUND, withRetries } from '../../src/slack/rate-limit.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { outdated } from '../../core/errors.ts';
+import { AccountFailure, outdated } from '../../core/errors.ts';
 import type { Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { AccountFailure } from '../../records/accounts.ts';
 import { personKey } from '../../records/service-people.ts';
 import { getActivity } from '../../service/activity.ts';
 import { claimsMessage, mentionWords, unknownNameMessage } from '../../views/accounts/identity.ts';

@@ -1,6 +1,7 @@
+import { AccountFailure } from '../../core/errors.ts';
 import { describeUnreached } from '../../core/http.ts';
 import { code, count, mrkdwn } from '../../core/mrkdwn.ts';
-import { type Account, AccountFailure, forInvoices, keyId } from '../../records/accounts.ts';
+import { type Account, forInvoices, keyId } from '../../records/accounts.ts';
 import type { AccountClient } from '../../service/client.ts';
 import { listHostedResources } from '../../service/hosted-resources.ts';
 import { listInvoices } from '../../service/invoices.ts';

@@ -1,9 +1,9 @@
 import type { HomeView } from '@slack/types';
 import { z } from 'zod';
+import { AccountFailure, AccountKeyUnreadable } from '../../core/errors.ts';
 import { type Message, mayRead } from '../../core/message.ts';
 import { HOUR_MS, withTimeout } from '../../core/time/clock.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import { AccountFailure, AccountKeyUnreadable } from '../../records/accounts.ts';
 import { episodeRecords, failingNow } from '../../records/episodes.ts';
 import { nextOf } from '../../records/schedules.ts';
 import { type Run, withoutSuperseded } from '../../records/test-runs.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { AccountFailure } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { type ProjectRef, projectId } from '../../core/project-ref.ts';
-import { AccountFailure } from '../../records/accounts.ts';
 import {
   createIntegration,
   type HookType,

@@ -14,7 +14,7 @@ import {
 } from '../../records/schedules.ts';
 import { deliver } from '../../scheduler/deliver.ts';
 import { pauseSchedule, removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
-import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
+import { isSlackFailure, mayHavePosted, undefinedOnSlackError } from '../../slack/failure.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
 import {
   type ListScope,
@@ -204,7 +204,7 @@ async function announceOr(
   try {
     return await announce(context, schedule, changeCard(schedule, done, context));
   } catch (error) {
-    if (isSlackFailure(error) && !error.mayHavePosted) await undo();
+    if (isSlackFailure(error) && !mayHavePosted(error)) await undo();
     throw error;
   }
 }

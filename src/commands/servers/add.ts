@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
+import { AccountFailure, UserError } from '../../core/errors.ts';
 import type { Change, ModalView, Reply } from '../../core/message.ts';
-import { type Account, AccountFailure } from '../../records/accounts.ts';
+import type { Account } from '../../records/accounts.ts';
 import { Draft, Protocol, type Wanted } from '../../records/servers.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
 import { followServer, ServerTarget } from '../../scheduler/servers/provisioning.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { outdated, type ServiceError, UserError } from '../../core/errors.ts';
+import { AccountFailure, outdated, type ServiceError, UserError } from '../../core/errors.ts';
 import type { Change, Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
-import { type Account, AccountFailure } from '../../records/accounts.ts';
+import type { Account } from '../../records/accounts.ts';
 import { enrollInBeta, getProfile } from '../../service/profile.ts';
 import { say } from '../../views/blocks/message.ts';
 import { listMessages, saidBesides } from '../../views/blocks/service-failures.ts';

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { AccountFailure } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { indexNames, isNamed, pickNamed } from '../../core/names.ts';
 import { isSameProject, type ProjectRef, projectId } from '../../core/project-ref.ts';
-import { type Account, AccountFailure } from '../../records/accounts.ts';
+import type { Account } from '../../records/accounts.ts';
 import { listKnownServers, mergeServers, type ServerRef } from '../../records/servers.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { SkippedRows } from '../../service/call.ts';

@@ -1,9 +1,9 @@
 import type { EntityMetadata } from '@slack/types';
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
+import { AccountFailure, UserError } from '../../core/errors.ts';
 import { isDirect, type KnownBlock } from '../../core/message.ts';
 import { withTimeout } from '../../core/time/clock.ts';
-import { type Account, AccountFailure } from '../../records/accounts.ts';
+import type { Account } from '../../records/accounts.ts';
 import { type ActivityEvent, getActivity } from '../../service/activity.ts';
 import { type Addressed, accountUrl, readAddress } from '../../service/addresses.ts';
 import { getServer } from '../../service/servers.ts';

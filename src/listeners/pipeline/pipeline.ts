@@ -1,10 +1,9 @@
 import type { CommandContext } from '../../commands/command.ts';
 import { Refusal, refusalOf } from '../../commands/permission.ts';
 import type { Role } from '../../core/choices.ts';
-import { AccountNeeded, ServiceError, UserError } from '../../core/errors.ts';
+import { AccountFailure, AccountNeeded, ServiceError, UserError } from '../../core/errors.ts';
 import type { Audited, Caller, Change } from '../../core/message.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
-import { AccountFailure } from '../../records/accounts.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { showProgress } from './respond.ts';

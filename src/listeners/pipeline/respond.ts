@@ -1,13 +1,11 @@
 import type { CommandContext } from '../../commands/command.ts';
 import { nameAdmins } from '../../commands/permission.ts';
-import { InstallationEnded } from '../../core/errors.ts';
+import { AccountFailure, InstallationEnded, StoreUnavailable } from '../../core/errors.ts';
 import type { Caller, Message, ModalView, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { newReference } from '../../observability/log.ts';
-import { AccountFailure } from '../../records/accounts.ts';
 import { isPlaceGone, isSlackFailure } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';
-import { StoreUnavailable } from '../../store/store.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
 import { splitAnswer } from '../../views/blocks/lists.ts';
 import { context, workingMessage, workingWords } from '../../views/blocks/message.ts';

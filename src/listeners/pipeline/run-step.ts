@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { CommandContext, SlackEvent, WorkflowStep } from '../../commands/command.ts';
-import { UserError } from '../../core/errors.ts';
+import { AccountFailure, UserError } from '../../core/errors.ts';
 import type { Audited, Caller } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
-import { AccountFailure } from '../../records/accounts.ts';
 import { type Ending, endSteps } from '../../scheduler/workflows/end-steps.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';

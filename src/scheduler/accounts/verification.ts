@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { MAY_PASS, type ServiceErrorKind } from '../../core/errors.ts';
+import { AccountFailure, MAY_PASS, type ServiceErrorKind } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { nextPollMs } from '../../core/retry.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import { type Account, AccountFailure } from '../../records/accounts.ts';
+import type { Account } from '../../records/accounts.ts';
 import { listProjects } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import {

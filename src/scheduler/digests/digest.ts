@@ -1,8 +1,8 @@
-import { MAY_PASS } from '../../core/errors.ts';
+import { AccountFailure, AccountKeyUnreadable, MAY_PASS } from '../../core/errors.ts';
 import { asClause, bold } from '../../core/mrkdwn.ts';
 import type { ProjectRef } from '../../core/project-ref.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import { type Account, AccountFailure, AccountKeyUnreadable } from '../../records/accounts.ts';
+import type { Account } from '../../records/accounts.ts';
 import { accountsChanged, type Digest, nextOf } from '../../records/schedules.ts';
 import { getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { ServiceErrorKind } from '../../core/errors.ts';
+import { AccountFailure, type ServiceErrorKind } from '../../core/errors.ts';
 import { describeUnreached } from '../../core/http.ts';
 import { isDirect, type Message } from '../../core/message.ts';
 import { asClause } from '../../core/mrkdwn.ts';
 import { nextPollMs } from '../../core/retry.ts';
 import type { Job, JobType } from '../../jobs/jobs.ts';
-import { AccountFailure, type Requester } from '../../records/accounts.ts';
+import type { Requester } from '../../records/accounts.ts';
 import { subjectKey } from '../../records/episodes.ts';
 import type { Batch, Feed, FeedKind, FeedOf } from '../../records/feeds.ts';
 import { type FeedPlace, feedPlace, type ScheduleOf } from '../../records/schedules.ts';

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
+import { AccountFailure, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { countPossibleDuplicate } from '../../observability/metrics.ts';
-import { AccountFailure } from '../../records/accounts.ts';
 import { announcedServer, setAnnounced } from '../../records/feeds.ts';
 import { rememberServers } from '../../records/servers.ts';
 import { createServer } from '../../service/servers.ts';

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { type ServiceError, UserError } from '../../core/errors.ts';
+import { AccountFailure, type ServiceError, UserError } from '../../core/errors.ts';
 import type { Message, ModalView } from '../../core/message.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
-import { AccountFailure } from '../../records/accounts.ts';
 import { Draft, Wanted } from '../../records/servers.ts';
 import { listServers, type Server } from '../../service/servers.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';

@@ -1,7 +1,7 @@
+import { AccountFailure } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { countPossibleDuplicate } from '../../observability/metrics.ts';
-import { AccountFailure } from '../../records/accounts.ts';
 import { openRuns, type Run, usualDuration } from '../../records/test-runs.ts';
 import type { AccountClient } from '../../service/client.ts';
 import {

@@ -1,10 +1,15 @@
 import type { Button } from '@slack/types';
 import {
+  AccountFailure,
+  AccountKeyUnreadable,
   type AnswerFault,
-  isFailure,
+  DocumentUnreadable,
   type Offer,
-  type ServiceError,
+  ServiceError,
+  SlackFailure,
   type Sought,
+  StoreUnavailable,
+  UserError,
 } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
@@ -63,41 +68,38 @@ const IN_A_MINUTE = 'Try again in a minute.';
 
 /** DESIGN's table of errors, in sentences. Anything without a sentence of its own is a bug. */
 export function explain(error: unknown, at: FailureContext): Explained {
-  if (!isFailure(error)) return { text: 'Something went wrong in Deckhand.', next: nextForUnexpected(at) };
-  switch (error.code) {
-    case 'user_error':
-      return {
-        text: error.message,
-        next: error.next && `Try ${code(`${at.word} ${error.next}`, 200)}.`,
-        lacks: error.lacks,
-        offer: error.offer,
-        choices: error.choices,
-      };
-    case 'account_failure': {
-      const { cause, account, sought } = error;
-      return explainServiceFailure(cause, { ...at, account: account.name, key: account, sought });
-    }
-    case 'service_error':
-      return explainServiceFailure(error, {
-        ...at,
-        account: at.newAccount ?? 'this account',
-        key: undefined,
-      });
-    case 'slack_failure':
-      return explainSlackFailure(error, at.channel);
-    case 'store_unavailable':
-      return { text: 'Deckhand cannot reach its database.', next: IN_A_MINUTE };
-    case 'account_key_unreadable':
-      return {
-        text: `The stored key of the account ${code(error.account)} cannot be read.`,
-        next: `An admin can connect it again with ${code(`${at.word} connect ${error.account}`)}.`,
-      };
-    case 'document_unreadable':
-      return {
-        text: 'A stored record cannot be read.',
-        next: `${code(`${at.word} doctor`)} lists what cannot be read.`,
-      };
+  if (error instanceof UserError)
+    return {
+      text: error.message,
+      next: error.next && `Try ${code(`${at.word} ${error.next}`, 200)}.`,
+      lacks: error.lacks,
+      offer: error.offer,
+      choices: error.choices,
+    };
+  if (error instanceof AccountFailure) {
+    const { cause, account, sought } = error;
+    return explainServiceFailure(cause, { ...at, account: account.name, key: account, sought });
   }
+  if (error instanceof ServiceError)
+    return explainServiceFailure(error, { ...at, account: at.newAccount ?? 'this account', key: undefined });
+  if (error instanceof SlackFailure) return explainSlackFailure(error, at.channel);
+  return explainStoreFailure(error, at);
+}
+
+function explainStoreFailure(error: unknown, at: FailureContext): Explained {
+  if (error instanceof StoreUnavailable)
+    return { text: 'Deckhand cannot reach its database.', next: IN_A_MINUTE };
+  if (error instanceof AccountKeyUnreadable)
+    return {
+      text: `The stored key of the account ${code(error.account)} cannot be read.`,
+      next: `An admin can connect it again with ${code(`${at.word} connect ${error.account}`)}.`,
+    };
+  if (error instanceof DocumentUnreadable)
+    return {
+      text: 'A stored record cannot be read.',
+      next: `${code(`${at.word} doctor`)} lists what cannot be read.`,
+    };
+  return { text: 'Something went wrong in Deckhand.', next: nextForUnexpected(at) };
 }
 
 /** The address is written out, because some of these texts stand where Slack reads no markup. */

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { StoreUnavailable } from '../../../src/core/errors.ts';
 import { explain } from '../../../src/views/blocks/failures.ts';
 
 const at = { word: '/deckhand', now: 0 };
@@ -13,8 +14,7 @@ it.each([
 });
 
 it('only an unexpected failure does', () => {
-  const busy = Object.assign(new Error(), { code: 'store_unavailable' });
-  expect(explain(busy, { ...at, supportUrl: 'https://help.example.com' }).next).toBe(
-    'Try again in a minute.',
-  );
+  expect(
+    explain(new StoreUnavailable(undefined), { ...at, supportUrl: 'https://help.example.com' }).next,
+  ).toBe('Try again in a minute.');
 });
