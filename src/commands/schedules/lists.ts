@@ -35,6 +35,11 @@ interface ListOptions extends Pick<ScheduleListing, 'removed' | 'isShared' | 'is
   isMeant?: ((schedule: Schedule) => boolean) | undefined;
 }
 
+/** Set if the account does not list the schedule's project any more. */
+interface Listed {
+  isGone?: boolean;
+}
+
 /**
  * Schedules that a person may read, or with undefined a channel, under the present names of their projects. Watches of one's
  * own deployments are listed nowhere.
@@ -43,7 +48,7 @@ export async function listVisible<K extends ScheduleKind>(
   kind: K,
   workspace: Workspace,
   user: string | undefined,
-): Promise<ScheduleOf<K>[]> {
+): Promise<Array<ScheduleOf<K> & Listed>> {
   const all = await workspace.schedules.list(kind);
   const visible = all.filter(
     (schedule) =>
@@ -52,7 +57,8 @@ export async function listVisible<K extends ScheduleKind>(
   return Promise.all(
     visible.map(async (schedule) => {
       const project = await findPresentProject(workspace, schedule);
-      return project === undefined || project === 'gone' ? schedule : { ...schedule, project };
+      if (project === 'gone') return { ...schedule, isGone: true };
+      return project === undefined ? schedule : { ...schedule, project };
     }),
   );
 }
@@ -66,7 +72,7 @@ export async function listSchedules(
 ): Promise<Message> {
   // A list that a channel reads names nothing of anybody's direct messages elsewhere.
   const reader = isShared === true && !isDirect(caller.channel) ? undefined : caller.user;
-  const all: readonly Schedule[] = (await listVisible(kind, workspace, reader)).filter(isMeant);
+  const all: ReadonlyArray<Schedule & Listed> = (await listVisible(kind, workspace, reader)).filter(isMeant);
   const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === caller.channel);
   const elsewhere = all.length - listed.length;
   const unreadable = await workspace.schedules.countUnreadable(kind);
@@ -90,18 +96,17 @@ export async function listSchedules(
 
 async function describeWatches(
   workspace: Workspace,
-  watches: readonly Watch[],
+  watches: ReadonlyArray<Watch & Listed>,
   scope: ListScope,
 ): Promise<ListedSchedule[]> {
   const readPace = await readPolling(workspace.store, ACTIVITY);
   const lines = (await workspace.feeds.list('watch')).flatMap(({ kept }) => kept.lines);
-  const rows = watches.map(async (watch) => {
+  return watches.map((watch) => {
     const kept = lines.filter((line) => line.for.includes(watch.id)).length;
-    const isGone = (await findPresentProject(workspace, watch)) === 'gone';
+    const { isGone = false } = watch;
     const shown = { scope, polling: readPace(watch.account), kept, isGone };
     return { id: watch.id, isAsleep: isAsleep(watch), lines: watchLines(watch, shown) };
   });
-  return Promise.all(rows);
 }
 
 /** A list does not wait longer for the service. */
