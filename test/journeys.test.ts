@@ -11,14 +11,14 @@ import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './
 const MAX_FILES = {
   'test storefront': 75,
   'integration add': 80,
-  'invoice notice': 43,
+  'invoice notice': 42,
   digest: 51,
 } as const;
 const MAX_STATEMENTS = {
   'test storefront': 32,
   'integration add': 27,
-  'invoice notice': 34,
-  digest: 24,
+  'invoice notice': 30,
+  digest: 23,
 } as const satisfies Record<keyof typeof MAX_FILES, number>;
 
 const ARCHITECTURE = readFileSync(join(import.meta.dirname, '..', 'docs', 'architecture.md'), 'utf8');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { AccountFailure, type ServiceErrorKind } from '../../core/errors.ts';
 import { describeUnreached } from '../../core/http.ts';
-import { isDirect, type Message } from '../../core/message.ts';
+import { isDirect } from '../../core/message.ts';
 import { asClause } from '../../core/mrkdwn.ts';
 import { nextPollMs } from '../../core/retry.ts';
 import type { Job, JobType } from '../../jobs/jobs.ts';
@@ -16,7 +16,7 @@ import { isSlackFailure, isTooLong } from '../../slack/failure.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type Delivery, deliver, isUndeliverable, sendReply, undeliverableReason } from '../deliver.ts';
+import { type Delivery, deliver, isUndeliverable, postReplies, undeliverableReason } from '../deliver.ts';
 import { noteOutcomes } from '../episodes/episodes.ts';
 import { pauseActive, pauseIfExcluded } from './lifecycle.ts';
 
@@ -65,14 +65,14 @@ export function defineSourceJobs<K extends FeedKind, Page>(
     options: { concurrency: 50, attempts: 5, backoffMs: 5_000 },
     async run(workspace, job) {
       const { account, at } = job.data;
-      if ((await listActive(workspace, source.kind, account)).length === 0) return;
+      const active = await listActive(workspace, source.kind, account);
+      if (active.length === 0) return;
       // Its cursor stays where it is, so that nothing is lost and nothing piles up.
       await workspace.slack.expectToken();
-      await pollAccount(workspace, source, job);
-      await planPoll(workspace, source, account, at);
+      await planPoll(workspace, source, account, at, await pollAccount(workspace, source, job, active));
     },
     // A poll that fails for good must not be the last.
-    onDeadLetter: (workspace, { account, at }) => planPoll(workspace, source, account, at),
+    onDeadLetter: (workspace, { account, at }) => planNext(workspace, source, account, at),
   });
   return [poll, definePostJob(source)];
 }
@@ -102,23 +102,29 @@ export const REFUSALS: ReadonlySet<string> = new Set<ServiceErrorKind>([
 const NOT_FOUND_POLLS = 3;
 
 /**
- * Asks an account once for all its channels. Where the service refuses, their schedules are paused with its reason;
+ * Asks an account once for all its channels. If the service refuses, their schedules are paused with its reason;
  * any other failure of the service slows polling down.
  */
 async function pollAccount<K extends FeedKind, Page>(
   workspace: Workspace,
   source: Source<K, Page>,
   { id, data: { account: name }, signal }: Job<PollJob>,
-): Promise<void> {
+  active: readonly ScheduleOf<K>[],
+): Promise<Pace> {
   const account = await workspace.accounts.get(name, source.requester);
-  if (account === undefined) return;
   const paces = pacesOf(workspace.store);
   const paceId = paceIdOf(source, name);
-  const { failures, notFound = 0, lookedAt } = (await paces.get(paceId)) ?? STEADY_PACE;
+  const before = (await paces.get(paceId)) ?? STEADY_PACE;
+  if (account === undefined) return before;
+  const { failures, notFound = 0, lookedAt } = before;
+  const store = async (pace: Pace): Promise<Pace> => {
+    await paces.put(paceId, pace);
+    return pace;
+  };
   try {
     const page = await workspace.accounts.use(account, (client) => source.fetch(client, signal));
-    await takePage(workspace, source, name, page);
-    await paces.put(paceId, { failures: 0, lookedAt: workspace.clock.now() });
+    await takePage(workspace, source, active, page);
+    return await store({ failures: 0, lookedAt: workspace.clock.now() });
   } catch (error) {
     if (!(error instanceof AccountFailure) || signal.aborted) throw error;
     const { kind: failure, operation, status, retryAt } = error.cause;
@@ -129,12 +135,12 @@ async function pollAccount<K extends FeedKind, Page>(
     const mayPass = isNotFound ? notFound + 1 < NOT_FOUND_POLLS : !REFUSALS.has(failure);
     if (mayPass) {
       const pace = { failures: failures + 1, retryAt, lookedAt };
-      return paces.put(paceId, { ...pace, notFound: isNotFound ? notFound + 1 : 0 });
+      return store({ ...pace, notFound: isNotFound ? notFound + 1 : 0 });
     }
-    await paces.put(paceId, { failures: 0, lookedAt });
     const why = { cause: 'service', reason: asClause(workspace.explain(error).text) } as const;
-    const active = await listActive(workspace, source.kind, name);
-    await pauseActive(workspace, active, { why, causeId: `refused ${source.queue} ${id}` });
+    const present = await listActive(workspace, source.kind, name);
+    await pauseActive(workspace, present, { why, causeId: `refused ${source.queue} ${id}` });
+    return store({ failures: 0, lookedAt });
   }
 }
 
@@ -142,13 +148,13 @@ async function pollAccount<K extends FeedKind, Page>(
 async function takePage<K extends FeedKind, Page>(
   workspace: Workspace,
   source: Source<K, Page>,
-  account: string,
+  followers: readonly ScheduleOf<K>[],
   page: Page,
 ): Promise<void> {
-  const mentions = await workspace.names.mentions(account);
-  const followers = Map.groupBy(await listActive(workspace, source.kind, account), feedPlace);
+  const mentions = await workspace.names.mentions(followers[0]?.account ?? '');
+  const byPlace = Map.groupBy(followers, feedPlace);
   for (const feed of await workspace.feeds.list(source.kind)) {
-    const active = followers.get(feedPlace(feed));
+    const active = byPlace.get(feedPlace(feed));
     if (active !== undefined) await takeNews(workspace, source, { feed, active, page, mentions });
   }
 }
@@ -223,16 +229,25 @@ async function planPoll(
   interval: PollInterval,
   account: string,
   after: number,
+  { failures, retryAt }: Pace,
 ): Promise<void> {
   const intervalMs = interval.intervalMs(workspace);
   const now = workspace.clock.now();
-  const { failures, retryAt } =
-    (await pacesOf(workspace.store).get(paceIdOf(interval, account))) ?? STEADY_PACE;
   const maxMs = interval.longestIntervals * intervalMs;
   const pauseMs = nextPollMs({ intervalMs, failures, retryAt, now, random: 0, maxMs });
   const at = Math.max(now, after) + pauseMs;
   const key = `${account} ${Math.floor(at / intervalMs)}`;
   await workspace.jobs.send(jobOf(interval), { account, at }, { key, at });
+}
+
+async function planNext(
+  workspace: Workspace,
+  interval: PollInterval,
+  account: string,
+  after: number,
+): Promise<void> {
+  const pace = await pacesOf(workspace.store).get(paceIdOf(interval, account));
+  await planPoll(workspace, interval, account, after, pace ?? STEADY_PACE);
 }
 
 /** Begins to poll an account, unless it is polled already, and posts what is pending in the channel. */
@@ -241,7 +256,7 @@ export async function startPolling<K extends FeedKind, Page>(
   source: Source<K, Page>,
   place: FeedPlace,
 ): Promise<void> {
-  await planPoll(workspace, source, place.account, 0);
+  await planNext(workspace, source, place.account, 0);
   await postPending(workspace, source, await workspace.feeds.get(source.kind, place));
 }
 
@@ -309,8 +324,7 @@ async function postBatch(
   if (isDirect(feed.channel) && (await pauseIfExcluded(workspace, followers))) return;
   try {
     const sending = { signal, possibleDuplicate: attempt > 1 };
-    if (batch.root !== undefined)
-      await postMessages(workspace, feed.channel, { ...batch, root: batch.root }, sending);
+    await postMessages(workspace, feed.channel, batch, sending);
     if (batch.episode !== undefined)
       await noteUpTo(workspace, feed, { ...batch, episode: batch.episode }, sending);
     await takeOff(workspace, outbox, place, batch, undefined);
@@ -371,14 +385,13 @@ async function noteUpTo(
 async function postMessages(
   workspace: Workspace,
   channel: string,
-  { id, root, replies }: Batch & { root: Message },
+  { id, root, replies }: Batch,
   sending: Sending,
 ): Promise<void> {
-  const posted = await deliver(workspace, { id, channel, message: root, ...sending });
-  for (const [at, message] of replies.entries()) {
-    // The message was deleted before its thread was complete.
-    if (posted.ts === '') return;
-    const reply = { id: `${id} ${at}`, channel, threadTs: posted.ts, message, ...sending };
-    if (!(await sendReply(workspace, channel, () => deliver(workspace, reply)))) return;
-  }
+  if (root === undefined) return;
+  const { ts } = await deliver(workspace, { id, channel, message: root, ...sending });
+  if (await postReplies(workspace, { id, channel, threadTs: ts, ...sending }, [...replies.entries()])) return;
+  // Without a thread the channel has them, or nobody would.
+  for (const [at, message] of replies.entries())
+    await deliver(workspace, { id: `${id} ${at}`, channel, message, ...sending });
 }

@@ -98,7 +98,7 @@ export interface WatchedNews {
   isOwn?: boolean;
 }
 
-/** More than these at once become one message whose thread holds them. */
+/** More than these at once become a summary that a list follows, in its thread if the channel has threads. */
 const MAX_AT_ONCE = 10;
 /** Slack refuses messages whose blocks hold much over 13,000 characters. */
 const MAX_SECTIONS = 3;
@@ -112,7 +112,7 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
   const isBrief = isMuch || found.kept !== undefined || lines.length === 0;
   const summary = summaryOf(found);
   const shown = isMuch
-    ? [`${summary}. The thread has them.`]
+    ? [`${summary}. The list follows.`]
     : [...(found.kept && lines.length > 0 ? [`${summary}.`] : []), ...texts];
   return {
     root: {

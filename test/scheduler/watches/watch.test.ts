@@ -199,6 +199,21 @@ describe('watch', () => {
     expect(news(world).length).toBeLessThanOrEqual(2);
   });
 
+  test('watch posts a long list in the channel where threads are off', async ({ world }) => {
+    await watch(world, 'all');
+    const ann = world.as('admin');
+    await ann.command(CHANNEL, '/deckhand settings');
+    await until(world, () => ann.openView() !== undefined, 'the settings');
+    await ann.submit('settings', { threads: 'off' });
+    const before = texts(world).length;
+    world.service.faults.add({ path: '/acme/activity', delayMs: 100, times: 1 });
+    for (let at = 10; at < 47; at += 1) deploy(world, `ref00${at}`);
+    await until(world, () => texts(world).length > before + 1, 'the list');
+    const added = world.slack.messages(TEAM, CHANNEL).slice(before);
+    expect(JSON.stringify(added)).toContain('ref0046');
+    expect(added.flatMap(({ ts }) => world.slack.thread(TEAM, CHANNEL, ts))).toEqual([]);
+  });
+
   test('watch says that some may be missing after more than a page at once', async ({ world }) => {
     await watch(world, 'storefront failures');
     const fault = world.service.faults.add({ path: '/acme/activity', status: 503 });
