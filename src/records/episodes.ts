@@ -47,8 +47,14 @@ export const Outcome = z.object({
 });
 export type Outcome = z.infer<typeof Outcome>;
 
-/** A reply that the thread is to have. */
-const News = z.object({ kind: Outcome.shape.kind, number: z.number(), lines: z.array(z.string()) });
+/** A reply that the thread is to have; `by`: who clicked. */
+const News = z.object({
+  kind: z.enum(['failure', 'success', 'claim', 'release', 'close']),
+  /** Among those of its kind. */
+  number: z.number(),
+  lines: z.array(z.string()),
+  by: z.string().optional(),
+});
 export type News = z.infer<typeof News>;
 
 const Ending = z.object({
@@ -56,6 +62,8 @@ const Ending = z.object({
   at: z.number(),
   /** The success that ended it, in a few words; mrkdwn of our own making. */
   words: z.string().optional(),
+  /** Who closed it; undefined if it closed by itself. */
+  by: z.string().optional(),
 });
 
 /** One failure, from its beginning to its end, in one message. */
@@ -73,6 +81,8 @@ export const Episode = z.object({
   newsAt: z.number(),
   /** Who is on it. */
   owner: z.string().optional(),
+  /** Number of clicks that changed something. */
+  clicks: z.number().optional(),
   ending: Ending.optional(),
   /** Replies to post, oldest first. */
   replies: z.array(News),
@@ -191,6 +201,30 @@ export function withoutShown(record: EpisodeRecord, shown: EpisodeRecord): Episo
 export function failingNow({ episodes }: EpisodeRecord): Episode | undefined {
   const last = episodes.at(-1);
   return last?.ending === undefined ? last : undefined;
+}
+
+/** A button of the root message. */
+export type Verb = 'claim' | 'release' | 'close';
+
+/**
+ * The episode after somebody's click; as it was if another click won. Pure.
+ * @param seen who was on it when the button was drawn
+ */
+export function afterClick(
+  episode: Episode,
+  { user, verb, seen, now }: { user: string; verb: Verb; seen: string | undefined; now: number },
+): Episode {
+  const { owner, clicks = 0, replies, newsAt } = episode;
+  const next = verb === 'release' ? undefined : user;
+  if (verb !== 'close' && owner === next) return episode;
+  const isFree = owner === undefined || owner === user || (verb !== 'release' && owner === seen);
+  if (!isFree) return episode;
+  const after = { ...episode, clicks: clicks + 1 };
+  const reply: News = { kind: verb, number: after.clicks, lines: [], by: user };
+  const said = { ...after, replies: [...replies, reply] };
+  if (verb !== 'close') return { ...said, owner: next };
+  // A failure that is reported late is newer than the latest that is known.
+  return { ...said, ending: { kind: 'closed', at: newsAt, by: user }, newsAt: now };
 }
 
 /** `outcome`: what to note of the episode's subject; without it the job looks whether there was no news for a week. */

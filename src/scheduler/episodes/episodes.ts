@@ -1,4 +1,5 @@
 import {
+  afterClick,
   EPISODE_JOBS,
   type Episode,
   type EpisodeJob,
@@ -9,6 +10,7 @@ import {
   QUIET_MS,
   type Subject,
   subjectKey,
+  type Verb,
   withOutcomes,
   withoutShown,
 } from '../../records/episodes.ts';
@@ -39,35 +41,37 @@ export async function noteOutcomes(
     return withOutcomes({ ...known, subject }, outcomes, now);
   });
   if (noted === undefined) return;
-  await lookAgain(workspace, key, noted);
+  await afterNews(workspace, key, noted);
   await showEpisodes(workspace, key, signal);
 }
 
-/** What a click made of who is on it; `lost`: another click won. */
-type OwnerChange = { kind: 'done' | 'over' } | { kind: 'lost'; owner: string };
+/** What came of a click. `over`: nothing was open, and who closed it if somebody did. `lost`: another click won. */
+type Clicked = { kind: 'done' } | { kind: 'over'; by?: string | undefined } | { kind: 'lost'; owner: string };
 
 /**
- * Puts a person on a failure, or takes them off it. Of two clicks on the same message one wins.
+ * Puts a person on a failure, takes them off it, or closes it. Of two clicks on the same message one wins. A repeat after
+ * a kill changes nothing, and shows what is not shown yet.
  * @param seen who was on it when the button was drawn
  */
 export async function changeOwner(
   workspace: Workspace,
   { key, id, seen }: { key: string; id: string; seen: string | undefined },
-  { user, isOnIt }: { user: string; isOnIt: boolean },
-): Promise<OwnerChange> {
-  const wanted = isOnIt ? user : undefined;
+  { user, verb }: { user: string; verb: Verb },
+): Promise<Clicked> {
+  const now = workspace.clock.now();
   const record = await episodeRecords(workspace.store).update(key, (current) => {
     const episode = current && failingNow(current);
-    if (current === undefined || episode?.id !== id || episode.owner === wanted) return current;
-    const isFree =
-      episode.owner === undefined || episode.owner === user || (isOnIt && episode.owner === seen);
-    return isFree ? changed(current, id, { owner: wanted }) : current;
+    if (current === undefined || episode?.id !== id) return current;
+    return changed(current, id, afterClick(episode, { user, verb, seen, now }));
   });
-  const episode = record && failingNow(record);
-  if (record === undefined || episode?.id !== id) return { kind: 'over' };
+  const clicked = record?.episodes.find((one) => one.id === id);
+  const isClosed = verb === 'close' && clicked?.ending?.by === user;
+  if (record === undefined || clicked === undefined || (clicked.ending !== undefined && !isClosed))
+    return { kind: 'over', by: clicked?.ending?.by };
+  if (isClosed) await afterNews(workspace, key, record);
   await showEpisodes(workspace, key);
-  const { owner } = episode;
-  return owner === undefined || owner === wanted ? { kind: 'done' } : { kind: 'lost', owner };
+  const { owner } = clicked;
+  return isClosed || owner === undefined || owner === user ? { kind: 'done' } : { kind: 'lost', owner };
 }
 
 /** Notes an outcome that a run had, or looks at an episode a week after its latest news. */
@@ -100,12 +104,23 @@ async function closeQuiet(workspace: Workspace, key: string, signal: AbortSignal
     return changed(record, last.id, { ending, newsAt: now });
   });
   if (kept === undefined) return;
-  await lookAgain(workspace, key, kept);
+  await afterNews(workspace, key, kept);
   await showEpisodes(workspace, key, signal);
 }
 
-async function lookAgain({ jobs }: Workspace, key: string, { episodes }: EpisodeRecord): Promise<void> {
-  const at = (episodes.at(-1)?.newsAt ?? 0) + QUIET_MS;
+/** Looks at the episode again a week later. What is closed fails no more, so no success of it is waited for. */
+async function afterNews(
+  { jobs, feeds }: Workspace,
+  key: string,
+  { subject, episodes }: EpisodeRecord,
+): Promise<void> {
+  const { ending, newsAt = 0 } = episodes.at(-1) ?? {};
+  if (ending?.kind === 'closed' && subject.kind === 'deployments')
+    await feeds.update('watch', subject, (feed) => {
+      const { [subject.project]: _, ...failing } = feed?.failing ?? {};
+      return feed && { ...feed, failing };
+    });
+  const at = newsAt + QUIET_MS;
   await jobs.send(EPISODE_JOBS, { key }, { key: `${key} ${at}`, at });
 }
 

@@ -2,7 +2,7 @@ import type { Button } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, dateTime, duration, linesWithin, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
 import { HOUR_MS, MINUTE_MS } from '../../core/time/clock.ts';
-import type { Episode, News, Subject } from '../../records/episodes.ts';
+import type { Episode, News, Subject, Verb } from '../../records/episodes.ts';
 import { button, buttons, context, LIMITS, safeUrl, say, section } from '../blocks/message.ts';
 import { itemLines, planOf } from '../test-access/items.ts';
 
@@ -44,11 +44,16 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode, pro
   return { ...build(planOf(tasks)), fallback: () => build([section(itemLines(tasks))]) };
 }
 
-/** What the thread has of a failure after the first, or of the recovery. */
-export function episodeReply({ kind, number, lines }: News): Message {
-  const heading =
-    kind === 'failure' ? `:rotating_light: Failure ${number}` : ':large_green_circle: Recovered';
-  return say(linesWithin([heading, ...lines], LIMITS.sectionText));
+/** What the thread has of a failure after the first, of the recovery, or of a click. */
+export function episodeReply({ kind, number, lines, by = '' }: News): Message {
+  const headings: Record<News['kind'], string> = {
+    failure: `:rotating_light: Failure ${number}`,
+    success: ':large_green_circle: Recovered',
+    claim: `:raising_hand: <@${by}> is on it.`,
+    release: `:wave: <@${by}> handed it back, so nobody is on it.`,
+    close: `:white_circle: <@${by}> closed it. A further failure begins another message.`,
+  };
+  return say(linesWithin([headings[kind], ...lines], LIMITS.sectionText));
 }
 
 /**
@@ -59,7 +64,10 @@ export function describeEpisode(subject: Subject, episode: Episode): { title: st
   const { failures, since, newsAt, ending, owner } = episode;
   const name = withoutStars(subject.name, 80);
   const amount = count(failures, 'failure');
-  if (ending?.kind === 'closed') return { title: `${name} closed: no news for 7 days (${amount})`, more: '' };
+  if (ending?.kind === 'closed') {
+    const how = ending.by === undefined ? 'closed: no news for 7 days' : `closed by <@${ending.by}>`;
+    return { title: `${name} ${how} (${amount})`, more: '' };
+  }
   if (ending !== undefined) {
     const by = ending.words ? `: ${ending.words}.` : '.';
     const wasOnIt = owner === undefined ? '' : ` <@${owner}> was on it.`;
@@ -106,8 +114,21 @@ function buttonsOf(key: string, subject: Subject, { id, owner }: Episode): Known
   const target = { account, project: { ...stable, permalink, name } };
   const again = kind === 'reachability' && button('Test again', 'test:again', { value: { target } });
   if (person !== undefined) return again ? buttons(again) : muteButtons(account);
-  const click = (label: string, verb: string, style?: 'primary'): Button =>
-    button(label, `episode:${verb}`, { value: { key, id, owner }, ...(style && { style }) });
-  if (owner === undefined) return buttons(click('I’m on it', 'claim', 'primary'), again);
-  return buttons(click('Hand back', 'release'), click('Take over', 'claim'), again);
+  const value = { key, id, owner };
+  const click = (
+    label: string,
+    verb: Verb,
+    spec: { style?: 'primary'; confirm?: typeof CLOSING } = {},
+  ): Button => button(label, `episode:${verb}`, { value, ...spec });
+  const own =
+    owner === undefined
+      ? [click('I’m on it', 'claim', { style: 'primary' })]
+      : [click('Hand back', 'release'), click('Take over', 'claim')];
+  return buttons(...own, again, click('Close', 'close', { confirm: CLOSING }));
 }
+
+const CLOSING = {
+  title: 'Close this failure?',
+  text: 'Its message will say that you closed it, and not when the project recovers. A further failure begins another message.',
+  confirm: 'Close',
+};

@@ -182,6 +182,22 @@ describe('a watch of a server', () => {
     deploy(world, 'third01', { servers: ['web-2'] });
     await world.slack.until(() => shown(world).includes('third01'));
   });
+
+  test('waits for no server of a failure that somebody closed', async ({ world }) => {
+    await say(world, 'watch storefront failures');
+    await polls(world);
+    const root = (at: number) => news(world)[at]?.text ?? '';
+    deploy(world, 'failed0', { succeeded: false, servers: ['web-1', 'web-2'] });
+    await world.slack.until(() => root(0).includes('are failing'));
+    const place = { channel: CHANNEL, ts: news(world)[0]?.ts ?? '' };
+    await world.as('admin').click(place, { actionId: 'episode:close' });
+    await world.slack.until(() => root(0).includes(`closed by <@${PEOPLE.admin}>`));
+    deploy(world, 'failed1', { succeeded: false });
+    await world.slack.until(() => root(1).includes('are failing'));
+    deploy(world, 'passed1');
+    await world.slack.until(() => root(1).includes('Storefront recovered after'));
+    expect(root(0)).toContain('closed by');
+  });
 });
 
 describe('a person who has claimed their name at the service', () => {

@@ -163,6 +163,7 @@ export const ROWS: Readonly<Record<string, Role>> = {
   'action access:ask': 'member',
   'action episode:claim': 'member',
   'action episode:release': 'member',
+  'action episode:close': 'member',
   'action start:run': 'member',
   'action start:choose': 'member',
   'action start:at-once': 'member',
