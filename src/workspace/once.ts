@@ -35,7 +35,7 @@ export function readOnce(store: Documents): Documents {
 
 function rememberReads<T>(stored: Collection<T>): Collection<T> {
   const documents = new Map<string, Promise<T | undefined>>();
-  const lists = new Map<'all', ReturnType<typeof stored.list>>();
+  const lists = new Map<string, ReturnType<typeof stored.list>>();
   const written = <R>(work: Promise<R>): Promise<R> =>
     work.finally(() => {
       documents.clear();
@@ -43,7 +43,7 @@ function rememberReads<T>(stored: Collection<T>): Collection<T> {
     });
   return {
     get: (id) => remember(documents, id, () => stored.get(id)),
-    list: () => remember(lists, 'all', () => stored.list()),
+    list: (beginning = '') => remember(lists, beginning, () => stored.list(beginning)),
     latest: (limit, from) => stored.latest(limit, from),
     put: (id, doc, expiresAt) => written(stored.put(id, doc, expiresAt)),
     create: (id, doc, expiresAt) => written(stored.create(id, doc, expiresAt)),

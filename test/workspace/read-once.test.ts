@@ -51,3 +51,10 @@ test('a request that could not read something may ask for it again', async () =>
   await today.put('a', { text: 'two' });
   expect(await request.get('a')).toEqual({ text: 'two' });
 });
+
+test('a request lists apart what begins differently', async () => {
+  const { request } = await openNotes();
+  await request.put('b', { text: 'two' });
+  expect(await request.list()).toHaveLength(2);
+  expect(await request.list('b')).toEqual([{ id: 'b', doc: { text: 'two' } }]);
+});
