@@ -232,7 +232,7 @@ export function createUninstalls(parts: UninstallParts) {
     await store.erase(workspace);
     await parts.engine.cancel(workspace);
     await parts.linkRequests.erase(workspace);
-    parts.workspaces.forget(workspace);
+    await parts.workspaces.forget(workspace);
     parts.sealer.forget(workspace);
     await store.sweep();
   }

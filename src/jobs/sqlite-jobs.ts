@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import { retryIfLocked } from '../core/retry.ts';
-import type { Clock } from '../core/time/clock.ts';
+import { type Clock, MINUTE_MS } from '../core/time/clock.ts';
 import type { ClaimedJob, JobsBackend } from './jobs.ts';
 
 /**
@@ -80,6 +80,9 @@ const CountRows = z.array(z.object({ queue: z.string(), ...Counts }));
 
 type Value = string | number | null;
 
+/** How often keys that stayed taken are freed, as by pg-boss. */
+const FREE_KEYS_MS = MINUTE_MS;
+
 /**
  * Jobs in a table of an SQLite file that this process alone works on, beside its documents. Nothing of them is held in
  * memory. What is written waits while another process holds the file's lock.
@@ -97,14 +100,16 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
   const rows = (sql: string, values: Record<string, Value>): Promise<unknown[]> =>
     retryIfLocked(() => statement(sql).all(values));
 
+  let keysFreedAt = Number.NEGATIVE_INFINITY;
+
   return {
-    async start() {
-      await run(TAKE_OVER);
-      await run(FREE_KEYS, clock.now());
-    },
+    start: async () => void (await run(TAKE_OVER)),
     async insert({ name, keyStaysMs }, { key = null, workspace, data, delayMs, traceparent = null }) {
       const now = clock.now();
-      if (keyStaysMs !== undefined) await run(FREE_KEYS, now);
+      if (keyStaysMs !== undefined && now - keysFreedAt >= FREE_KEYS_MS) {
+        keysFreedAt = now;
+        await run(FREE_KEYS, now);
+      }
       return run(INSERT, name, key, workspace, data, now + delayMs, traceparent);
     },
     async claim(queue, limit, full) {

@@ -237,7 +237,9 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
 
   /** The workspace's default account. */
   async function getDefault(requester: Requester): Promise<Account | undefined> {
-    const [chosen, accounts] = await Promise.all([preferences.get(PREFERENCES_ID), list(requester)]);
+    const accounts = await list(requester);
+    if (accounts.length < 2) return accounts[0];
+    const chosen = await preferences.get(PREFERENCES_ID);
     return accounts.find(({ name }) => name === chosen?.defaultAccount) ?? accounts[0];
   }
 

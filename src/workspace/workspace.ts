@@ -1,6 +1,7 @@
 import { InstallationEnded } from '../core/errors.ts';
 import type { Settings } from '../core/settings.ts';
 import type { Clock } from '../core/time/clock.ts';
+import { TtlCache } from '../core/ttl-cache.ts';
 import type { Engine, WorkspaceJobs } from '../jobs/jobs.ts';
 import { type Logger, logFailure } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -68,12 +69,16 @@ export type Workspaces = ReturnType<typeof createWorkspaces>;
 
 /** The one that was used longest ago is dropped when more are open; each takes some 45 kB. */
 const MAX_OPEN = 500;
+/** How old the answer may be that allows to send a job. Every job asks again before it starts. */
+const INSTALLED_MS = 1_000;
 
 export function createWorkspaces(parts: Parts) {
   const opened = new Map<string, Workspace>();
+  const installed = new TtlCache<boolean>(parts.clock, INSTALLED_MS);
 
   function open(id: string): Workspace {
-    const workspace = opened.get(id) ?? openWorkspace(parts, id);
+    const maySend = () => installed.get([id], () => isInstalled(parts, id));
+    const workspace = opened.get(id) ?? openWorkspace(parts, id, maySend);
     // What is used goes to the end.
     opened.delete(id);
     opened.set(id, workspace);
@@ -86,27 +91,33 @@ export function createWorkspaces(parts: Parts) {
     open,
     /** For a job that begins: undefined where Deckhand is not installed there any more. */
     async enterInstalled(id: string): Promise<Workspace | undefined> {
-      return id === GLOBAL || (await parts.installations.isInstalled(id)) ? open(id) : undefined;
+      return (await installed.renew([id], () => isInstalled(parts, id))) ? open(id) : undefined;
     },
     /** For a request of Slack's, by the installation that it names. @throws NotServed */
     async admit(id: string): Promise<Workspace> {
       if (id !== GLOBAL) await parts.installations.admit(id);
       return open(id).forRequest();
     },
-    /** Drops the context and its caches. */
-    forget: (id: string) => void opened.delete(id),
+    /** Drops the context and its caches, after an uninstall. */
+    forget(id: string): Promise<unknown> {
+      opened.delete(id);
+      return installed.renew([id], () => isInstalled(parts, id));
+    },
   };
 }
 
-function openWorkspace(parts: Parts, id: string) {
+async function isInstalled({ installations }: Parts, id: string): Promise<boolean> {
+  return id === GLOBAL || installations.isInstalled(id);
+}
+
+function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>) {
   const { clock, metrics, tracing, service, installations, config } = parts;
   const log = parts.log.child({ workspace: id });
-  const isInstalled = async (): Promise<boolean> => id === GLOBAL || installations.isInstalled(id);
   const store = parts.store.of(id);
-  const jobs = jobsOf(parts.engine, id, isInstalled);
+  const jobs = jobsOf(parts.engine, id, maySend);
   const newBlocks = createNewBlocks({ store, clock, log });
   const slack = withFallbacks(parts.slack.of(id), newBlocks);
-  const sealer = parts.sealer.of(id, isInstalled);
+  const sealer = parts.sealer.of(id, () => isInstalled(parts, id));
   const home = createHome({ store, jobs, clock, log, slack });
   const waiting = createWaitingCommands({ store, clock, jobs });
   const people = createSlackPeople({ id, slack, clock, log });
@@ -185,10 +196,10 @@ function createHealth({ store, engine, tokenHealth }: Parts, workspace: string) 
 }
 
 /** Nothing is sent for an installation that has ended. */
-function jobsOf(engine: Engine, workspace: string, isInstalled: () => Promise<boolean>): WorkspaceJobs {
+function jobsOf(engine: Engine, workspace: string, maySend: () => Promise<boolean>): WorkspaceJobs {
   return {
     async send(job, data, options) {
-      if (!(await isInstalled())) throw new InstallationEnded();
+      if (!(await maySend())) throw new InstallationEnded();
       return engine.send(workspace, job, data, options);
     },
   };

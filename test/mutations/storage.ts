@@ -46,7 +46,7 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'a job of a workspace that took Deckhand out begins all the same',
     file: 'src/workspace/workspace.ts',
-    from: 'return id === GLOBAL || (await parts.installations.isInstalled(id)) ? open(id) : undefined;',
+    from: 'return (await installed.renew([id], () => isInstalled(parts, id))) ? open(id) : undefined;',
     to: 'return open(id);',
     tests: [UNINSTALL_TEST],
     only: 'begins no job',
@@ -154,7 +154,7 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'a job is sent after the uninstall',
     file: 'src/workspace/workspace.ts',
-    from: 'if (!(await isInstalled())) throw new InstallationEnded();',
+    from: 'if (!(await maySend())) throw new InstallationEnded();',
     to: '',
     tests: [UNINSTALL_TEST],
     only: 'on sqlite',
