@@ -1,6 +1,7 @@
 import type { SandboxClock } from '../clock.ts';
 import type { IntegrationRules } from './hook-types.ts';
 import type { SshKey } from './ids.ts';
+import type { Notification } from './notifications.ts';
 import type { ManagedStatus, Project } from './project-records.ts';
 import type { ChosenWordings } from './signup-wordings.ts';
 import type { AuthorisationCode, Grant, Identity, Mail, OauthClient, Verification } from './site-records.ts';
@@ -139,6 +140,8 @@ export interface World {
   readonly grants: Grant[];
   /** Open hand-over pages of OAuth integrations, by token. */
   readonly handOvers: Map<string, { account: string; project: string; integration: string }>;
+  /** The calls to addresses of integrations, in their order. */
+  readonly notifications: Notification[];
   /** Called with each e-mail as it is sent. */
   readonly onMail: ((mail: Mail) => void) | undefined;
 }

@@ -29,6 +29,7 @@ export function createWorld({ clients, ...options }: WorldOptions): World {
     codes: new Map(),
     grants: [],
     handOvers: new Map(),
+    notifications: [],
   };
 }
 
@@ -46,4 +47,5 @@ export function clearWorld(world: World): void {
   world.codes.clear();
   world.grants.length = 0;
   world.handOvers.clear();
+  world.notifications.length = 0;
 }

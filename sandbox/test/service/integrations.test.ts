@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { addAcme, startBench } from './caller.ts';
 
@@ -179,5 +181,29 @@ describe('properties', () => {
       status: 422,
       body: { zone_id: ["can't be blank"] },
     });
+  });
+});
+
+describe('an HTTP request', () => {
+  test('is sent for the deployments that its flags name, and for no others', async ({ onTestFinished }) => {
+    const { service } = await openAcme();
+    const bodies: string[] = [];
+    const server = createServer(async (request, response) => {
+      for await (const chunk of request) bodies.push(String(chunk));
+      response.writeHead(204).end();
+    });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    onTestFinished(() => void server.close());
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+    const place = { account: 'acme', project: 'storefront' };
+    const hook = { ...place, name: 'Hook', properties: { url: address } };
+    service.world.addIntegration({ ...hook, sendOnFailure: true });
+    service.world.addIntegration({ ...hook, properties: { url }, sendOnFailure: true });
+    service.world.addDeployment(place);
+    service.world.addDeployment({ ...place, succeeded: false });
+    const { notifications } = service.world.state;
+    await expect.poll(() => notifications.map(({ status }) => status)).toEqual([204, undefined]);
+    expect(notifications.map(({ event }) => event)).toEqual(['deploy_failed', 'deploy_failed']);
+    expect(bodies.map((body) => JSON.parse(body).event)).toEqual(['deploy_failed']);
   });
 });

@@ -11,6 +11,7 @@ import {
   NewRunOutcome,
   NewServer,
 } from '../inputs.ts';
+import { notifyIntegrations } from '../notifications.ts';
 import { addBuildConfiguration, addIntegration, addProject, addServer, toRunOutcome } from '../projects.ts';
 import { operation } from './operation.ts';
 
@@ -65,9 +66,14 @@ export const projectOperations = {
   setRunOutcome: operation(SetRunOutcome, (world, { account: name, project, ...outcome }) => {
     getProject(getAccount(world, name), project).runOutcome = toRunOutcome(outcome);
   }),
-  addDeployment: operation(NewDeployment.extend({ account }), (world, { account: name, ...deployment }) =>
-    recordDeployment(world, getAccount(world, name), deployment),
-  ),
+  /** Its integrations are told, as they are of events. */
+  addDeployment: operation(NewDeployment.extend({ account }), (world, { account: name, ...input }) => {
+    const owner = getAccount(world, name);
+    const deployment = recordDeployment(world, owner, input);
+    const event = owner.events.at(-1);
+    if (event !== undefined) notifyIntegrations(world, owner, event);
+    return deployment;
+  }),
   /** Many that ended alike, one before the other, the last of them at `endedAt`. */
   addDeployments: operation(
     NewDeployment.extend({
@@ -82,7 +88,10 @@ export const projectOperations = {
       }
     },
   ),
-  addEvent: operation(NewEvent.extend({ account }), (world, { account: name, ...event }) =>
-    recordEvent(world, getAccount(world, name), event),
-  ),
+  addEvent: operation(NewEvent.extend({ account }), (world, { account: name, ...input }) => {
+    const owner = getAccount(world, name);
+    const event = recordEvent(world, owner, input);
+    notifyIntegrations(world, owner, event);
+    return event;
+  }),
 };
