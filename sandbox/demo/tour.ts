@@ -113,7 +113,7 @@ async function test({ slack, look, told, type }: Guide): Promise<void> {
 async function guard({ look, told, type }: Guide): Promise<void> {
   const minute = new Date(Date.now() + 60_000).getUTCMinutes();
   await type(`guard add storefront cron:"${minute} * * * *" UTC`);
-  await told('set up the guard');
+  await told('is checked');
   await look();
   await type('guard list');
   await look();
@@ -129,7 +129,7 @@ async function digest({ look, told, type }: Guide): Promise<void> {
 
 async function outage({ service, ada, look, told, type }: Guide): Promise<void> {
   await type('watch storefront failures');
-  await told('is watching');
+  await told('now hears');
   deploy(service, 'storefront', false);
   const { ts } = await told('Storefront: deployments are failing');
   await look();

@@ -104,7 +104,7 @@ describe('T7: a hint of the service about a schedule', () => {
   test('T7: stands in the message about a paused watch', async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await say(world, 'watch all');
-    await world.slack.until(() => channelText(world).includes('is watching'));
+    await world.slack.until(() => channelText(world).includes('now hears'));
     refuse(world, 'activity', 403, REFUSED);
     await world.slack.until(() => dmText(world).includes('Deckhand paused'), { what: 'the pause' });
     expect(dmText(world)).toContain(SHOWN);

@@ -1,5 +1,12 @@
 import type { Episode, Subject as EpisodeSubject } from '../../src/records/episodes.ts';
-import type { Digest, Guard, Schedule, TimedSchedule, Watch } from '../../src/records/schedules.ts';
+import type {
+  Digest,
+  Guard,
+  Schedule,
+  ScheduleKind,
+  TimedSchedule,
+  Watch,
+} from '../../src/records/schedules.ts';
 import { chartBlock } from '../../src/views/activity/chart.ts';
 import {
   type AccountReport,
@@ -29,7 +36,6 @@ import {
   scheduleList,
 } from '../../src/views/schedules/schedule.ts';
 import { guardModal, timedLines, timedModal, timeInputs } from '../../src/views/schedules/timed.ts';
-import { scheduleWords } from '../../src/views/schedules/words.ts';
 import { newsLine, watchLines, watchMessages, watchModal } from '../../src/views/watches/watch.ts';
 import { DIGEST, NOTICES, WATCH } from '../views/records.ts';
 import { answer, type Hand, type Subject, subject } from './hand.ts';
@@ -182,15 +188,18 @@ function listedDigests(hand: Hand, scope: 'here' | 'all') {
     .flatMap((one) => (one === undefined ? [] : [rowOf(one, scope)]));
 }
 
-function shown(hand: Hand, kind: keyof typeof SCHEDULE_FACES): ShownSchedule {
-  const id = { digest: 'd7k2', guard: 'g7k2', watch: 'w7k2', invoices: 'i7k2' }[kind];
-  const words = {
-    digest: scheduleWords(projectDigest(hand)),
-    guard: scheduleWords(guard(hand)),
-    watch: scheduleWords(watch(hand)),
-    invoices: scheduleWords(NOTICES),
-  }[kind];
-  return { face: SCHEDULE_FACES[kind], id, words, isAsleep: false };
+function schedule(hand: Hand, kind: ScheduleKind): Schedule {
+  const schedules: Record<ScheduleKind, Schedule> = {
+    digest: projectDigest(hand),
+    guard: guard(hand),
+    watch: watch(hand),
+    invoices: NOTICES,
+  };
+  return schedules[kind];
+}
+
+function awake(hand: Hand, kind: ScheduleKind): ShownSchedule {
+  return { schedule: schedule(hand, kind), isAsleep: false };
 }
 
 const DONE = ['set up', 'edited', 'paused', 'resumed', 'snoozed', 'restored'] as const;
@@ -201,7 +210,7 @@ function cards(done: ScheduleChange['done']) {
     KINDS.map((kind) => [
       `${kind} ${done}`,
       (hand: Hand): [ShownSchedule, ScheduleChange] => [
-        { ...shown(hand, kind), isAsleep: done === 'paused' || done === 'snoozed' },
+        { schedule: schedule(hand, kind), isAsleep: done === 'paused' || done === 'snoozed' },
         { done, user: BEN, note: hand.maybe('Next: Monday at 9:00.') },
       ],
     ]),
@@ -295,25 +304,25 @@ export const SCHEDULES: readonly Subject[] = [
     ...Object.fromEntries(
       KINDS.map((kind) => [
         kind,
-        (hand: Hand) => [[shown(hand, kind)], BEN, { removal: 'r1' }] as Parameters<typeof removedCard>,
+        (hand: Hand) => [[schedule(hand, kind)], BEN, { removal: 'r1' }] as Parameters<typeof removedCard>,
       ]),
     ),
     several: (hand) => [
-      hand.list([shown(hand, 'watch'), shown(hand, 'watch')], () => shown(hand, 'watch'), 50),
+      hand.list([schedule(hand, 'watch'), schedule(hand, 'watch')], () => schedule(hand, 'watch'), 50),
       BEN,
       { removal: 'r1', list: 'here' },
     ],
   }),
   subject(restoredCard, {
-    one: (hand) => [[shown(hand, 'digest')], BEN],
+    one: (hand) => [[awake(hand, 'digest')], BEN],
     several: (hand) => [
-      hand.list([shown(hand, 'watch'), shown(hand, 'watch')], () => shown(hand, 'watch'), 50),
+      hand.list([awake(hand, 'watch'), awake(hand, 'watch')], () => awake(hand, 'watch'), 50),
       BEN,
     ],
   }),
   subject(scheduleButtons, {
-    active: (hand) => [shown(hand, 'digest')],
-    'in a list': (hand) => [shown(hand, 'watch'), 'all'],
+    active: () => [{ face: SCHEDULE_FACES.digest, id: 'd7k2', isAsleep: false }],
+    'in a list': () => [{ face: SCHEDULE_FACES.watch, id: 'w7k2', isAsleep: false }, 'all'],
   }),
   subject(scheduleList, {
     'none here': () => [SCHEDULE_FACES.digest, [], { ...HERE, unreadable: 1 }],

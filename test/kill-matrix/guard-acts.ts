@@ -77,11 +77,7 @@ function guardRun(run: 'first' | 'confirming' | 'last'): Act {
         outcomes.set(current.n, await outcome(site));
         await say(site, `guard remove ${current.id}`, new RegExp(`removed the guard of .*Shop${current.n}x`));
       }
-      const card = await say(
-        site,
-        `guard add shop${n}x hourly UTC`,
-        new RegExp(`set up the guard of .*Shop${n}x`),
-      );
+      const card = await say(site, `guard add shop${n}x hourly UTC`, new RegExp(`Shop${n}x.* is checked`));
       current = { n, id: idIn(card) };
       // It tests at once when it is set up.
       await expect.poll(() => hasRun(site, current.id)).toBe(true);

@@ -91,7 +91,7 @@ describe('a mention', () => {
 
   test('of a watch is answered in its own thread', async ({ world }) => {
     const { ts } = await mention(world, '@deckhand watch storefront', { who: 'admin' });
-    await world.slack.until(() => seen(world).some(({ text }) => text.includes('is watching')));
+    await world.slack.until(() => seen(world).some(({ text }) => text.includes('now hears')));
     expect(seen(world).map(({ thread_ts: thread }) => thread)).toEqual([ts]);
   });
 

@@ -248,7 +248,7 @@ describe('a watch that meets a policy', () => {
     async ([error, words], { world }) => {
       world.slack.invite(TEAM, CHANNEL, 'bot');
       await world.as('admin').command(CHANNEL, '/deckhand watch all');
-      await world.slack.until(() => shown(roots(world)).includes('is watching'));
+      await world.slack.until(() => shown(roots(world)).includes('now hears'));
       world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
       const endedAt = Date.now();
       const where = { account: ACCOUNT, project: 'storefront' };
@@ -268,7 +268,7 @@ describe('a policy that refuses every message', () => {
     onTestFinished(() => world.stop());
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await world.as('admin').command(CHANNEL, '/deckhand watch all');
-    await world.slack.until(() => shown(roots(world)).includes('is watching'));
+    await world.slack.until(() => shown(roots(world)).includes('now hears'));
     const refusal = world.slack.fault({ method: 'chat.postMessage', error: 'enterprise_is_restricted' });
     world.service.world.addDeployment({ account: ACCOUNT, project: 'storefront', user: 'Kim' });
     const dms = () => world.slack.dms(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('paused'));

@@ -37,7 +37,7 @@ describeInBrowser('what fails, as the people of a channel see it', () => {
 
   it('is one message from the first failure to the end, with who is on it', async () => {
     await world.as('admin').command(CHANNEL, '/deckhand watch all failures');
-    await root('is watching');
+    await root('now hears');
     const { page, messages, thread } = await visit(browser, world, 'member', CHANNEL, README_SIZE);
     deploy('storefront', false);
     await messages.getByText('deployments are failing since').waitFor();

@@ -32,7 +32,7 @@ describeInBrowser('what the guide shows', () => {
       README_SIZE,
     );
     await type('/deckhand watch all failures');
-    await messages.getByText(/is watching/).waitFor();
+    await messages.getByText(/now hears/).waitFor();
     world.service.world.addDeployment({
       account: 'acme',
       project: 'storefront',
@@ -91,7 +91,7 @@ describeInBrowser('what a guard found', () => {
   it('is one message, once a second test has confirmed it', async () => {
     const { page, type, messages } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
     await type('/deckhand guard add storefront hourly');
-    await messages.getByText(/set up the guard/).waitFor();
+    await messages.getByText(/is checked/).waitFor();
     const broken = { account: 'acme', project: 'storefront', server: 'web-2', status: 'error' } as const;
     world.service.world.setOutcome({ ...broken, message: 'Connection refused' });
     const isFound = () =>

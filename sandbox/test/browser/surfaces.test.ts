@@ -68,8 +68,8 @@ describeInBrowser('what Deckhand says, to assistive technology and by keyboard',
     await walkTo(page, 'Tab', form.getByRole('button', { name: 'Save' }));
     await page.keyboard.press('Enter');
     await form.waitFor({ state: 'detached' });
-    await press('Stop');
-    await walkTo(page, 'Tab', page.getByRole('alertdialog').getByRole('button', { name: 'Stop' }));
+    await press('Remove');
+    await walkTo(page, 'Tab', page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }));
     await page.keyboard.press('Enter');
     await messages.getByRole('button', { name: 'Undo' }).last().waitFor();
     await press('Undo');

@@ -31,8 +31,7 @@ import { refusalOf } from '../permission.ts';
 import { listSchedules, listVisible } from './lists.ts';
 
 export function describe(schedule: Schedule): ShownSchedule {
-  const { kind, id } = schedule;
-  return { face: SCHEDULE_FACES[kind], id, words: scheduleWords(schedule), isAsleep: isAsleep(schedule) };
+  return { schedule, isAsleep: isAsleep(schedule) };
 }
 
 /** What the channel reads of a change. @param list the list whose button did it */
@@ -51,10 +50,8 @@ export function changeCard(
 /** Says when a digest or guard runs next, after a change; mrkdwn. */
 function describeNext(schedule: Schedule, done: ScheduleChange['done'], now: number): string | undefined {
   if (schedule.kind === 'guard') {
-    const next = done === 'removed' ? undefined : nextOf(schedule, now);
-    return next === undefined
-      ? undefined
-      : `It is silent while all is reachable. The next run is ${dateTime(next)}.`;
+    const next = done === 'set up' ? undefined : nextOf(schedule, now);
+    return next === undefined ? undefined : `The next run is ${dateTime(next)}.`;
   }
   if (schedule.kind !== 'digest' || ['removed', 'paused', 'restored'].includes(done)) return undefined;
   const { snoozedUntil } = schedule;
@@ -83,7 +80,7 @@ export function removalCard(
   list?: ListScope,
 ): Message {
   const { user, requestId: removal } = context.caller;
-  return removedCard(removed.map(describe), user, { removal, list });
+  return removedCard(removed, user, { removal, list });
 }
 
 /** In an identifier of four letters; more are another one. */

@@ -15,7 +15,6 @@ import { withoutElement } from '../../views/blocks/message.ts';
 import {
   LIST_SCOPES,
   type ListScope,
-  nameOf,
   type OpenedFrom,
   restoredCard,
   SCHEDULE_FACES,
@@ -23,6 +22,7 @@ import {
   type ScheduleFace,
   whyPaused,
 } from '../../views/schedules/schedule.ts';
+import { describeSchedule } from '../../views/schedules/words.ts';
 import {
   type Action,
   type ActionContext,
@@ -205,7 +205,7 @@ function pausing(kind: ScheduleKind): Operation {
       });
       if (paused?.state.kind === 'paused' && paused.state.causeId !== causeId) {
         const why = whyPaused(paused.state);
-        throw new UserError(`Already paused ${why}: ${nameOf(describe(schedule))}.`);
+        throw new UserError(`Already paused ${why}: ${describeSchedule(schedule)}.`);
       }
       return paused;
     },
@@ -220,7 +220,7 @@ function resuming(kind: ScheduleKind): Operation {
     fits: isAsleep,
     async change({ workspace }, schedule) {
       if (!isAsleep(schedule))
-        throw new UserError(`Nothing to resume: ${nameOf(describe(schedule))} is not paused.`);
+        throw new UserError(`Nothing to resume: ${describeSchedule(schedule)} is not paused.`);
       const prepared = await SCHEDULE_TYPES[kind].prepareResume(workspace, schedule);
       return resumeSchedule(workspace, schedule, { prepared });
     },
@@ -228,10 +228,9 @@ function resuming(kind: ScheduleKind): Operation {
 }
 
 function removing(kind: ScheduleKind): Operation {
-  const { remove, commands } = SCHEDULE_FACES[kind];
   return {
-    verb: remove.verb,
-    command: commands.remove,
+    verb: 'remove',
+    command: SCHEDULE_FACES[kind].commands.remove,
     done: 'removed',
     async change({ caller, workspace }, schedule) {
       await removeSchedules(workspace, [schedule], caller.requestId);
@@ -259,7 +258,7 @@ export async function removeHere(
 
 export function removedSince(schedule: Schedule): UserError {
   const { list } = SCHEDULE_FACES[schedule.kind].commands;
-  return new UserError(`Removed in the meantime: ${nameOf(describe(schedule))}.`, list);
+  return new UserError(`Removed in the meantime: ${describeSchedule(schedule)}.`, list);
 }
 
 function undoAction(kind: ScheduleKind): Action {

@@ -12,8 +12,9 @@ import { refreshProject } from '../../scheduler/schedules/timed.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import { say } from '../../views/blocks/message.ts';
 import type { Values } from '../../views/blocks/modal.ts';
-import { nameOf, type OpenedFrom } from '../../views/schedules/schedule.ts';
+import type { OpenedFrom } from '../../views/schedules/schedule.ts';
 import { type TimedForm, TimedOrigin } from '../../views/schedules/timed.ts';
+import { describeSchedule } from '../../views/schedules/words.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import {
@@ -37,7 +38,6 @@ import {
   announce,
   announceNew,
   changeCard,
-  describe,
   expectAllowedThere,
   expectChange,
   recordChange,
@@ -200,8 +200,7 @@ async function changeSame(
 ): Promise<Reply> {
   const { cadence, zone } = same;
   if (isDeepStrictEqual(cadence, choices.cadence) && zone === choices.zone) {
-    const known = nameOf(describe(same));
-    return { kind: 'private', message: say(`This channel has it already: ${known}.`) };
+    return { kind: 'private', message: say(`Already set up: ${describeSchedule(same)}.`) };
   }
   const edited = await editTimed(context.workspace, same.id, choices);
   if (edited === undefined) throw removedSince(same);

@@ -7,7 +7,7 @@ import { type Account, SCHEDULES } from '../../records/accounts.ts';
 import type { Watch, WatchedServer, WorkingHours } from '../../records/schedules.ts';
 import { editWatch, setUpWatch, type WatchChoices } from '../../scheduler/watches/watches.ts';
 import { say } from '../../views/blocks/message.ts';
-import { scheduleWords } from '../../views/schedules/words.ts';
+import { describeWatched } from '../../views/schedules/words.ts';
 import { WATCH_EDIT, WatchOrigin, watchModal } from '../../views/watches/watch.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import {
@@ -73,8 +73,7 @@ const watch = defineCommand({
       requestId: caller.requestId,
     });
     if (kind === 'same') {
-      const text = `:eyes: This channel has that watch already. ${scheduleWords(schedule)}.`;
-      return { kind: 'private', message: say(text) };
+      return { kind: 'private', message: say(`:eyes: Already watching ${describeWatched(schedule)}.`) };
     }
     if (kind === 'new') return announceNew(context, schedule, 'watch');
     const done = kind === 'changed' ? 'edited' : kind;

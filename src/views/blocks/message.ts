@@ -12,10 +12,17 @@ export function section(text: string, accessory?: Button | false): KnownBlock {
   };
 }
 
-/** Small print; what is not to be said is left out. */
-export function context(...texts: ReadonlyArray<string | false | undefined>): KnownBlock {
-  const said = texts.filter((text) => text !== false && text !== undefined).slice(0, LIMITS.contextElements);
-  return { type: 'context', elements: said.map((text) => mrkdwnText(truncate(text, LIMITS.sectionText))) };
+type OptionalText = string | false | undefined;
+
+/** Small print, without the texts that are missing or empty. */
+export function context(...texts: readonly OptionalText[]): KnownBlock {
+  const elements = texts.flatMap((text) => (text ? mrkdwnText(truncate(text, LIMITS.sectionText)) : []));
+  return { type: 'context', elements: elements.slice(0, LIMITS.contextElements) };
+}
+
+/** Small print, or no block if there is no text. */
+export function notes(...texts: readonly OptionalText[]): KnownBlock[] {
+  return texts.some(Boolean) ? [context(...texts)] : [];
 }
 
 export function header(text: string): KnownBlock {

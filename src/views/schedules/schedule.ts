@@ -3,14 +3,13 @@ import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
 import { capitalised, code, count, dateTime, linesWithin, truncate, unmarked } from '../../core/mrkdwn.ts';
 import type { LastResult, Paused, Schedule, ScheduleKind, ScheduleState } from '../../records/schedules.ts';
 import { inPages } from '../blocks/lists.ts';
-import { button, buttons, context, headed, LIMITS, say, section } from '../blocks/message.ts';
-import { describeSchedule } from './words.ts';
+import { button, buttons, headed, LIMITS, notes, say, section } from '../blocks/message.ts';
+import { describeSchedule, describeStart } from './words.ts';
 
-/** How messages speak of a kind of schedule, and what its buttons are called. */
+/** The words and buttons of a kind of schedule. */
 export interface ScheduleFace {
-  /** Of its action ids: `digest:pause`. */
-  prefix: ScheduleKind;
-  /** That may set it up and change it. */
+  kind: ScheduleKind;
+  /** The role that may set it up and change it. */
   role: 'operator' | 'billing';
   icon: string;
   /** Heading. */
@@ -21,12 +20,13 @@ export interface ScheduleFace {
   plural: string;
   /** Its commands, without the slash word. */
   commands: { add: string; list: string; remove: string };
-  remove: { verb: 'remove' | 'stop'; label: string; confirm: string };
+  /** The consequence of a removal, in the question before it. */
+  confirm: string;
   /** Buttons of this kind alone: label by verb. */
   extras: Readonly<Record<string, string>>;
   /** Words that name one, in usage lines. */
   names: readonly string[];
-  /** What its list says of each. */
+  /** The facts that its list shows of each. */
   listed: string;
 }
 
@@ -44,15 +44,14 @@ export const SCHEDULE_FACES = {
     listed: 'their next run and latest result',
   },
   watch: {
-    ...faceOf('watch', 'watches', ''),
+    ...faceOf('watch', 'watches', 'Its events will not be posted here any more.'),
     command: 'watch',
     icon: ':eyes:',
     commands: { add: 'watch all failures', list: 'watch list', remove: 'unwatch' },
-    remove: { verb: 'stop', label: 'Stop', confirm: 'Its events will not be posted here any more.' },
     listed: 'their latest events, and who set them up',
   },
   invoices: {
-    prefix: 'invoices',
+    kind: 'invoices',
     role: 'billing',
     icon: ':receipt:',
     title: 'Invoice notices',
@@ -60,43 +59,37 @@ export const SCHEDULE_FACES = {
     noun: 'invoice notices',
     plural: 'invoice notices',
     commands: { add: 'invoices notify here', list: 'invoices notify', remove: 'invoices notify off' },
-    remove: { verb: 'stop', label: 'Stop', confirm: 'Invoices will not be posted here any more.' },
+    confirm: 'Invoices will not be posted here any more.',
     names: ['id'],
     extras: {},
     listed: '',
   },
 } as const satisfies Record<ScheduleKind, ScheduleFace>;
 
-/** What most kinds have in common. */
-function faceOf(noun: 'digest' | 'guard' | 'watch', plural: string, confirm: string) {
-  const commands = { add: `${noun} add`, list: `${noun} list`, remove: `${noun} remove` };
-  const remove = { verb: 'remove', label: 'Remove', confirm } as const;
-  const role = 'operator' as const;
+/** The parts that most kinds have in common. */
+function faceOf(kind: 'digest' | 'guard' | 'watch', plural: string, confirm: string) {
+  const commands = { add: `${kind} add`, list: `${kind} list`, remove: `${kind} remove` };
   return {
-    prefix: noun,
-    role,
-    title: capitalised(noun),
+    kind,
+    role: 'operator' as const,
+    title: capitalised(kind),
     command: commands.add,
-    noun,
+    noun: kind,
     plural,
     commands,
-    remove,
+    confirm,
     names: ['id', 'project'],
     extras: { edit: 'Edit' },
   };
 }
 
-/** A schedule as people are shown it. */
 export interface ShownSchedule {
-  face: ScheduleFace;
-  id: string;
-  /** Of what it is, what it posts and when; mrkdwn. */
-  words: string;
+  schedule: Schedule;
   /** Paused or snoozed. */
   isAsleep: boolean;
 }
 
-/** What is new has that of its kind. */
+/** A new schedule has the icon of its kind. */
 const ICONS = {
   'set up': undefined,
   edited: ':pencil2:',
@@ -115,130 +108,100 @@ export interface ScheduleChange {
   note?: string | undefined;
 }
 
-/** "the watch of *Storefront* in `acme`: failures" */
-export function nameOf({ face, words }: Pick<ShownSchedule, 'face' | 'words'>): string {
-  return `the ${face.noun} of ${words}`;
+/** The channel's message about a change, with the buttons for the next one. */
+export function scheduleCard(
+  { schedule, isAsleep }: ShownSchedule,
+  { done, user, note }: ScheduleChange,
+): Message {
+  const { id, kind } = schedule;
+  const face = SCHEDULE_FACES[kind];
+  const start = done === 'set up' ? describeStart(schedule, user) : undefined;
+  const sentence = start ?? `<@${user}> ${done} ${describeSchedule(schedule)}.`;
+  const text = [ICONS[done] ?? face.icon, sentence, note].filter(Boolean).join(' ');
+  return say(text, ...scheduleButtons({ face, id, isAsleep }));
 }
 
-/** What a channel reads of a change, with the buttons for the next one. */
-export function scheduleCard(shown: ShownSchedule, { done, user, note }: ScheduleChange): Message {
-  const sentence = `${ICONS[done] ?? shown.face.icon} <@${user}> ${doneWords(shown, done)}.`;
-  return say([sentence, note].filter(Boolean).join(' '), ...scheduleButtons(shown));
-}
-
-/** "is watching *Storefront* in `acme`: all events", "set up a digest of `acme`: …", "paused the guard of …" */
-function doneWords(shown: ShownSchedule, done: ScheduleChange['done']): string {
-  if (done === 'set up' && shown.face.prefix === 'watch') return `is watching ${shown.words}`;
-  return `${done} ${nameOf(shown)}`;
-}
-
-/** Replaces the cards of what was removed. @param removal names it for "Undo" @param list whose button did it */
+/** Replaces the cards of removed schedules. @param removal names it for "Undo" @param list whose button did it */
 export function removedCard(
-  removed: readonly ShownSchedule[],
+  removed: readonly Schedule[],
   user: string,
   { removal, list }: { removal: string; list?: string | undefined },
 ): Message {
-  const { prefix } = removed[0]?.face ?? SCHEDULE_FACES.digest;
-  const undo = button('Undo', `${prefix}:undo`, { value: { removal, list } });
-  return say(`${ICONS.removed} <@${user}> removed ${namesOf(removed)}.`, ...buttons(undo));
+  const undo = button('Undo', `${removed[0]?.kind}:undo`, { value: { removal, list } });
+  return say(`${ICONS.removed} <@${user}> removed ${countKinds(removed)}.`, ...buttons(undo));
 }
 
 export function restoredCard(restored: readonly ShownSchedule[], user: string): Message {
-  const [only] = restored;
-  if (only !== undefined && restored.length === 1) return scheduleCard(only, { done: 'restored', user });
-  return say(`${ICONS.restored} <@${user}> restored ${namesOf(restored)}.`);
-}
-
-/** "the watch of *Storefront* in `acme`: failures", or "3 watches" */
-function namesOf(several: readonly ShownSchedule[]): string {
-  const [only] = several;
-  if (only === undefined) return 'nothing';
-  return several.length === 1 ? nameOf(only) : count(several.length, only.face.noun, only.face.plural);
+  const [only, ...others] = restored;
+  if (only !== undefined && others.length === 0) return scheduleCard(only, { done: 'restored', user });
+  const schedules = restored.map(({ schedule }) => schedule);
+  return say(`${ICONS.restored} <@${user}> restored ${countKinds(schedules)}.`);
 }
 
 /** @param list the list that the buttons are in */
 export function scheduleButtons(
-  { face, id, isAsleep }: Pick<ShownSchedule, 'face' | 'id' | 'isAsleep'>,
+  { face, id, isAsleep }: { face: ScheduleFace; id: string; isAsleep: boolean },
   list?: string,
 ): KnownBlock[] {
+  const { kind, extras, confirm: text } = face;
   const value = { id, list };
-  const { verb, label, confirm: text } = face.remove;
-  const title = `${label} ${face.prefix === 'invoices' ? 'these' : 'this'}?`;
+  // A list of watches has many of these buttons in one message.
+  const actionId = (verb: string): string => (kind === 'watch' ? `watch:${verb}#${id}` : `${kind}:${verb}`);
   const turn = isAsleep ? 'Resume' : 'Pause';
+  const confirm = { title: `Remove ${kind === 'invoices' ? 'these' : 'this'}?`, text, confirm: 'Remove' };
   return buttons(
-    button(turn, actionId(face, turn.toLowerCase(), id), { value }),
-    ...Object.entries(face.extras).map(([extra, name]) => button(name, actionId(face, extra, id), { value })),
-    button(label, actionId(face, verb, id), {
-      value,
-      style: 'danger',
-      confirm: { title, text, confirm: label },
-    }),
+    button(turn, actionId(turn.toLowerCase()), { value }),
+    ...Object.entries(extras).map(([verb, label]) => button(label, actionId(verb), { value })),
+    button('Remove', actionId('remove'), { value, style: 'danger', confirm }),
   );
-}
-
-function actionId({ prefix }: ScheduleFace, verb: string, id: string): string {
-  return prefix === 'watch' ? `watch:${verb}#${id}` : `${prefix}:${verb}`;
 }
 
 /** More are resumed by command. */
 const MAX_RESUMED = 5;
 
-/**
- * Sent once to the person who set up what is paused now.
- * @param paused.reason half a sentence: "the channel is archived" @param paused.next what to do, a sentence
- */
-export function pausedMessage({
-  reason,
-  paused,
-  next,
-}: {
+interface PausedNews {
+  /** Half a sentence: "the channel is archived". */
   reason: string;
   paused: readonly Schedule[];
+  /** The next step, a sentence. */
   next: string;
-}): Message {
-  const place = (schedule: Schedule): string => {
-    const what = describeSchedule(schedule);
-    return isDirect(schedule.channel) ? what : `${what}, in <#${schedule.channel}>`;
-  };
-  const [only] = paused;
-  const isOne = paused.length === 1 && only !== undefined;
-  const lines = isOne
-    ? ''
-    : `\n${linesWithin(
-        paused.map((one) => `• ${place(one)}`),
-        LIMITS.sectionText - 600,
-      )}`;
-  const named = isOne ? place(only) : 'what you set up';
-  const said = `:double_vertical_bar: Deckhand paused ${named}, because ${reason}. ${next}${lines}`;
-  // What somebody watches for themselves is resumed by its own command.
-  const resumed = paused.filter(({ channel }) => !isDirect(channel)).slice(0, MAX_RESUMED);
-  const resume = resumed.map((schedule, at) => {
-    const what = unmarked(describeSchedule(schedule));
-    const label = isOne ? 'Resume' : truncate(`Resume ${what}`, LIMITS.buttonText);
-    const value = { id: schedule.id, isNotice: true };
-    return button(label, `${schedule.kind}:resume#${at}`, { value });
+}
+
+/** Sent once to the person who set up the paused schedules. */
+export function pausedMessage({ reason, paused, next }: PausedNews): Message {
+  const places = paused.map((schedule) => {
+    const where = isDirect(schedule.channel) ? '' : `, in <#${schedule.channel}>`;
+    return `${describeSchedule(schedule)}${where}`;
   });
-  return say(truncate(said, LIMITS.sectionText), ...buttons(...resume));
+  const isOne = paused.length === 1;
+  const list = linesWithin(
+    places.map((place) => `• ${place}`),
+    LIMITS.sectionText - 600,
+  );
+  const text = describePause(isOne ? places.join() : 'what you set up', reason, next);
+  // A person's own watch is resumed by its own command.
+  const resumable = paused.filter(({ channel }) => !isDirect(channel)).slice(0, MAX_RESUMED);
+  const resume = resumable.map((schedule, at) => {
+    const label = isOne ? 'Resume' : `Resume ${unmarked(describeSchedule(schedule))}`;
+    const value = { id: schedule.id, isNotice: true };
+    return button(truncate(label, LIMITS.buttonText), `${schedule.kind}:resume#${at}`, { value });
+  });
+  return say(truncate(isOne ? text : `${text}\n${list}`, LIMITS.sectionText), ...buttons(...resume));
 }
 
 /** The line for a channel; all mrkdwn of our own making. */
 export function pausedLine(paused: readonly Schedule[], reason: string, next: string): Message {
-  return say(
-    truncate(
-      `:double_vertical_bar: Deckhand paused ${countKinds(paused)}, because ${reason}. ${next}`,
-      LIMITS.sectionText,
-    ),
-  );
+  return say(truncate(describePause(countKinds(paused), reason, next), LIMITS.sectionText));
+}
+
+function describePause(what: string, reason: string, next: string): string {
+  return `:double_vertical_bar: Deckhand paused ${what}, because ${reason}. ${next}`;
 }
 
 export function resumedLine(resumed: readonly Schedule[], reason: string): Message {
   const verb = resumed.length === 1 && resumed[0]?.kind !== 'invoices' ? 'goes' : 'go';
-  return say(
-    truncate(
-      `:arrow_forward: ${capitalised(countKinds(resumed))} ${verb} on: ${reason}.`,
-      LIMITS.sectionText,
-    ),
-  );
+  const text = `:arrow_forward: ${capitalised(countKinds(resumed))} ${verb} on: ${reason}.`;
+  return say(truncate(text, LIMITS.sectionText));
 }
 
 /** "the guard of *Storefront* in `acme`, every hour", or "3 watches, 2 guards and 1 digest" */
@@ -253,7 +216,7 @@ function countKinds(schedules: readonly Schedule[]): string {
   return new Intl.ListFormat('en-GB').format(kinds);
 }
 
-/** How much a list shows; its buttons carry it, so that they draw the same list anew. */
+/** The range of a list; its buttons carry it, so that they draw the same list again. */
 export const LIST_SCOPES = ['here', 'all'] as const;
 export type ListScope = (typeof LIST_SCOPES)[number];
 
@@ -268,17 +231,17 @@ export type OpenedFrom = z.infer<typeof OpenedFrom>;
 
 export interface ScheduleListing {
   scope: ListScope;
-  /** How many of other channels are not listed. */
+  /** Number of schedules in other channels. */
   elsewhere: number;
-  /** How many records of the kind cannot be read. */
+  /** Number of records of the kind that cannot be read. */
   unreadable?: number;
   /** The slash word. */
   word: string;
-  /** What was removed by a button of the list, with "Undo". */
+  /** The card of a schedule that a button of the list removed. */
   removed?: Message | undefined;
-  /** True where the channel sees it; else it can be shared. */
+  /** True if the channel sees it; otherwise it can be shared. */
   isShared?: boolean;
-  /** True for an answer that may have several messages; else the list ends where one is full. */
+  /** True for an answer that may have several messages; otherwise the list ends when one is full. */
   isWhole?: boolean;
   /** False for a person who may read the list and change nothing. */
   canChange?: boolean;
@@ -312,7 +275,7 @@ export function scheduleList(
 ): Message {
   const add = code(`${word} ${face.commands.add}`);
   const share =
-    !isShared && canChange && button('Share to channel', `${face.prefix}:share`, { value: { scope } });
+    !isShared && canChange && button('Share to channel', `${face.kind}:share`, { value: { scope } });
   const all = code(`${word} ${face.commands.list} all`);
   const others = elsewhere === 0 ? '' : ` ${count(elsewhere, 'other')} elsewhere: ${all}.`;
   const bad =
@@ -322,7 +285,7 @@ export function scheduleList(
   if (listed.length === 0) {
     const where = scope === 'here' ? 'This channel' : 'This workspace';
     const none = `${where} has no ${face.noun} yet. ${canChange ? 'Set' : 'Operators set'} one up with ${add}.${others}`;
-    return say(none, ...(bad ? [context(bad)] : []), ...undo);
+    return say(none, ...notes(bad), ...undo);
   }
   const title = `${count(listed.length, face.noun, face.plural)} of this ${scope === 'all' ? 'workspace' : 'channel'}`;
   const rows = listed.map(({ lines, ...one }): KnownBlock[] => [
@@ -333,12 +296,7 @@ export function scheduleList(
   const left = rows.length - page.length;
   const more = left > 0 && `and ${left} more: ${code(`${word} ${face.commands.list} ${scope}`)}`;
   const next = `${canChange ? `${add} adds one.` : ''}${others}`.trim();
-  return headed(title, ...page.flat(), ...notesOf([more, bad, next]), ...undo, ...buttons(share));
-}
-
-function notesOf(notes: ReadonlyArray<string | false>): KnownBlock[] {
-  const texts = notes.filter((note) => note !== false && note !== '');
-  return texts.length === 0 ? [] : [context(...texts)];
+  return headed(title, ...page.flat(), ...notes(more, bad, next), ...undo, ...buttons(share));
 }
 
 function firstPage(rows: readonly KnownBlock[][]): KnownBlock[][] {

@@ -49,6 +49,33 @@ function digestWords(digest: Digest): string {
   return `${coverage}: ${RANGE_WORDS[range].name}, ${cadenceWords(digest)}${quiet}`;
 }
 
+/**
+ * The sentences of a new schedule's card; undefined for a kind that is only named there. Mrkdwn.
+ * @param user the person who set it up
+ */
+export function describeStart(schedule: Schedule, user: string): string | undefined {
+  const by = `Set up by <@${user}>.`;
+  if (schedule.kind === 'guard')
+    return `${bold(schedule.project.name)} is checked ${cadenceWords(schedule)}. You hear only if something is unreachable. ${by}`;
+  if (schedule.kind !== 'watch') return undefined;
+  const { account, project, mode } = schedule;
+  const what = project === undefined ? `any project of ${code(account)}` : bold(project.name, 60);
+  return `This channel now hears when ${STARTS[mode].replace('%', () => what)}${filterWords(schedule)}. ${by}`;
+}
+
+/** "*Storefront* for failures"; mrkdwn. */
+export function describeWatched(watch: Watch): string {
+  const what = watch.project === undefined ? 'all projects' : bold(watch.project.name, 60);
+  return `${what} for ${MODE_WORDS[watch.mode]}${filterWords(watch)}`;
+}
+
+/** The subject replaces `%`. */
+const STARTS: Readonly<Record<WatchMode, string>> = {
+  all: 'anything happens in %',
+  failures: 'deployments of % fail and recover',
+  transitions: 'deployments of % begin to fail or pass again',
+};
+
 export const MODE_WORDS: Readonly<Record<WatchMode, string>> = {
   all: 'all events',
   failures: 'failures',
@@ -60,12 +87,14 @@ function watchWords({ account, mode, project, server, hours, person }: Watch): s
   const all = person === undefined ? 'all projects of' : 'your own deployments in';
   const where =
     project === undefined ? `${all} ${code(account)}` : `${bold(project.name, 60)} in ${code(account)}`;
+  return `${where}: ${MODE_WORDS[mode]}${filterWords({ server, hours })}`;
+}
+
+/** " on the server `web-1`, Monday to Friday from 09:00 to 18:00, Europe/Lisbon"; empty without a filter. */
+function filterWords({ server, hours }: Pick<Watch, 'server' | 'hours'>): string {
   const on = server === undefined ? '' : ` on the server ${code(server.name, 60)}`;
-  const when =
-    hours === undefined
-      ? ''
-      : `, Monday to Friday from ${hours.from} to ${hours.to}, ${mrkdwn(hours.zone, 60)}`;
-  return `${where}: ${MODE_WORDS[mode]}${on}${when}`;
+  if (hours === undefined) return on;
+  return `${on}, Monday to Friday from ${hours.from} to ${hours.to}, ${mrkdwn(hours.zone, 60)}`;
 }
 
 export const DAY_NAMES: Readonly<Record<Weekday, string>> = {

@@ -232,7 +232,7 @@ describe('the keys of an account', () => {
       world.slack.until(() => world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes(words)));
     const watching = await keysUsed(world, async () => {
       await world.as('admin').command(CHANNEL, '/deckhand watch all');
-      await says('is watching');
+      await says('now hears');
     });
     expect(watching).toEqual(new Set([EMAIL]));
     const noticing = await keysUsed(world, async () => {

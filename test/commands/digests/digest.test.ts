@@ -70,7 +70,7 @@ describe('digest', () => {
   it('add of the same digest says that it is there already', async () => {
     await world.say('digest add daily 09:00 UTC today');
     const said = await ask(world, '/deckhand digest add daily 9am utc today', 'admin');
-    expect(said).toContain('This channel has it already: the digest of every connected account');
+    expect(said).toContain('Already set up: the digest of every connected account');
     await world.say('digest add daily 09:00 UTC today --skip-quiet');
     expect(await digests()).toHaveLength(2);
   });

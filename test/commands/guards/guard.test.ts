@@ -32,8 +32,8 @@ describe('guard', () => {
     ],
   ])('add %s', async (words, permalink, cadence, zone) => {
     const said = await world.say(`guard add ${words}`);
-    expect(said).toContain(`<@${PEOPLE.admin}> set up the guard`);
-    expect(said).toContain('It is silent while all is reachable. The next run is ');
+    expect(said).toContain(`Set up by <@${PEOPLE.admin}>.`);
+    expect(said).toContain('You hear only if something is unreachable.');
     const [guard] = await guards();
     expect(guard).toMatchObject({ account: 'acme', project: { permalink }, cadence, zone, channel: CHANNEL });
     // What a channel reads says names: the id stands in lists alone.
@@ -75,7 +75,7 @@ describe('guard', () => {
     const wrong = await ann().submit('guard.add', { project: 'storefront', cron: '*/10 * * * *' });
     expect(wrong.errors?.cron).toContain('at most once an hour');
     await ann().submit('guard.add', { project: 'storefront', cron: '10 * * * *' });
-    await world.slack.until(() => last()?.text.includes('set up the guard'));
+    await world.slack.until(() => last()?.text.includes('is checked'));
     expect(await guards()).toMatchObject([
       { project: { permalink: 'storefront' }, cadence: { kind: 'cron', cron: '10 * * * *' } },
     ]);
@@ -85,7 +85,7 @@ describe('guard', () => {
     await ann().command(CHANNEL, '/deckhand guard add billing api');
     await world.slack.until(() => ann().openView() !== undefined);
     await ann().submit('guard.add', {});
-    await world.slack.until(() => last()?.text.includes('set up the guard of *Billing API*'));
+    await world.slack.until(() => last()?.text.includes('*Billing API* is checked every hour.'));
     expect(await guards()).toMatchObject([
       { project: { permalink: 'billing-api' }, cadence: { kind: 'hourly' } },
     ]);
@@ -94,7 +94,7 @@ describe('guard', () => {
   it('is there once for a project: set up again it is known already, or changed', async () => {
     await world.say('guard add storefront hourly UTC');
     const again = await ask(world, '/deckhand guard add storefront hourly UTC', 'admin');
-    expect(again).toContain('This channel has it already: the guard of *Storefront*');
+    expect(again).toContain('Already set up: the guard of *Storefront*');
     expect(await world.say('guard add storefront daily 09:00 UTC')).toContain(
       'edited the guard of *Storefront*',
     );

@@ -68,7 +68,7 @@ describe('after a project got another permalink and name', () => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     const said = () => channelTexts(world).join('\n');
     await world.as('admin').command(CHANNEL, '/deckhand guard add storefront hourly');
-    await world.slack.until(() => said().includes('the guard of'));
+    await world.slack.until(() => said().includes('is checked every hour'));
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC --project storefront');
     await world.slack.until(() => said().includes('the digest of'));
     rename(world);
@@ -105,7 +105,7 @@ describe('after a project got another permalink and name', () => {
     await world.slack.until(() => channelTexts(world).some((text) => text.includes('digest of *Another*')), {
       timeoutMs: 5_000,
     });
-    expect(await ask(world, `${add} web-shop`, 'admin')).toContain('has it already');
+    expect(await ask(world, `${add} web-shop`, 'admin')).toContain('Already set up');
   });
 
   test.for([
@@ -144,7 +144,7 @@ describe('where the service gives no identifiers', () => {
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC --project storefront');
     await world.slack.until(() => channelTexts(world).some((text) => text.includes('digest')));
     await world.as('admin').command(CHANNEL, '/deckhand watch storefront failures');
-    await world.slack.until(() => channelTexts(world).some((text) => text.includes(': failures')));
+    await world.slack.until(() => channelTexts(world).some((text) => text.includes('fail and recover')));
     before.remove();
     world.service.faults.add({ ...listed, body: [{ name: 'Web shop', permalink: 'web-shop' }] });
     const preview = await ask(world, '/deckhand digest preview', 'admin');

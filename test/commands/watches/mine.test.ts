@@ -98,7 +98,7 @@ describe('watch mine', () => {
     await ask(world, '/deckhand watch mine all');
     const channel = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL));
     await world.as('admin').command(CHANNEL, '/deckhand watch storefront');
-    await world.slack.until(() => channel().includes('is watching'));
+    await world.slack.until(() => channel().includes('now hears'));
     world.slack.changePerson(TEAM, PEOPLE.member, change);
     // What was known of them before is 30 s old at most.
     ahead += 31_000;

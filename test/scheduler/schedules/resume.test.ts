@@ -16,7 +16,7 @@ test('a watch that is resumed while its last poll ends goes on being polled', as
   const blocks = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL));
   const say = (words: string) => world.as('admin').command(CHANNEL, `/deckhand ${words}`);
   await say('watch all');
-  await world.slack.until(() => blocks().includes('is watching'), { what: 'the watch' });
+  await world.slack.until(() => blocks().includes('now hears'), { what: 'the watch' });
 
   const asked = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();

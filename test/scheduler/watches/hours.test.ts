@@ -32,7 +32,7 @@ const test = base
 
 const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
 const shown = (world: TestWorld) => JSON.stringify(roots(world));
-const news = (world: TestWorld) => roots(world).filter(({ text }) => !/is watching|the watch of/.test(text));
+const news = (world: TestWorld) => roots(world).filter(({ text }) => !/now hears|the watch of/.test(text));
 
 async function say(world: TestWorld, line: string): Promise<string> {
   const before = roots(world).length;

@@ -24,7 +24,7 @@ describe('watch', () => {
   const texts = (world: TestWorld, channel = CHANNEL) =>
     world.slack.messages(TEAM, channel).map(({ text }) => text);
   const news = (world: TestWorld, channel = CHANNEL) =>
-    world.slack.messages(TEAM, channel).filter(({ text }) => !/is watching|the watch of/.test(text));
+    world.slack.messages(TEAM, channel).filter(({ text }) => !/now hears|the watch of/.test(text));
   const blocks = (world: TestWorld, channel = CHANNEL) => JSON.stringify(world.slack.messages(TEAM, channel));
   const dms = (world: TestWorld) => world.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text);
   const until = (world: TestWorld, check: () => boolean, what: string) => world.slack.until(check, { what });
@@ -52,7 +52,7 @@ describe('watch', () => {
 
   test('watch tells the channel each event once, and nothing of what was before', async ({ world }) => {
     deploy(world, 'before0');
-    expect(await watch(world, 'all')).toContain('all projects of `acme`: all events');
+    expect(await watch(world, 'all')).toContain('any project of `acme`');
     await looks(world);
     deploy(world, 'after01');
     await until(world, () => blocks(world).includes('after01'), 'the first event');
@@ -231,14 +231,14 @@ describe('watch', () => {
     expect(await watch(world, 'storefront transitions')).toContain(
       '*Storefront* in `acme`: changes between failing and passing',
     );
-    expect(await ask(world, '/deckhand watch storefront transitions', 'admin')).toContain('already');
+    expect(await ask(world, '/deckhand watch storefront transitions', 'admin')).toContain('Already watching');
   });
 
   test('watch means the channel’s project, the only one, or asks', async ({ world }) => {
     expect(await ask(world, '/deckhand watch failures', 'admin')).toContain('Billing API');
     await say(world, 'use storefront');
     await until(world, () => texts(world).length === 1, 'the binding');
-    expect(await watch(world, 'failures')).toContain('*Storefront* in `acme`: failures');
+    expect(await watch(world, 'failures')).toContain('when deployments of *Storefront* fail');
   });
 
   test('watch does not begin in a channel where it cannot speak', async ({ world }) => {
@@ -298,7 +298,7 @@ describe('watch', () => {
       deploy(world, 'after02');
       await until(world, () => blocks(world).includes('after02'), 'the next event');
       expect(blocks(world)).not.toContain('paused1');
-      await press('stop');
+      await press('remove');
       await until(world, () => list()?.text === '1 watch of this channel', 'the end');
       deploy(world, 'stopped');
       await looks(world);
@@ -342,11 +342,11 @@ describe('watch', () => {
       const list = () => world.slack.messages(TEAM, CHANNEL).at(1);
       const press = (actionId: string) =>
         world.as('admin').click({ channel: CHANNEL, ts: list()?.ts ?? '' }, { actionId });
-      await press(`watch:stop#${id}`);
+      await press(`watch:remove#${id}`);
       await until(world, () => JSON.stringify(list()?.blocks).includes('has no watch yet'), 'the removal');
       deploy(world, 'between');
       await press('watch:undo');
-      await until(world, () => JSON.stringify(list()?.blocks).includes(`watch:stop#${id}`), 'the watch');
+      await until(world, () => JSON.stringify(list()?.blocks).includes(`watch:remove#${id}`), 'the watch');
       await until(world, () => blocks(world).includes('between'), 'the event');
     });
 
