@@ -1,5 +1,6 @@
 import type { ServiceError } from '../../core/errors.ts';
 import { dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import { closed } from '../blocks/service-failures.ts';
 
 /** Errors by field are plain text, `base` is mrkdwn with all foreign text escaped. */
 export interface SignupFault {
@@ -9,10 +10,10 @@ export interface SignupFault {
   onWebOnly?: true;
 }
 
-/** The sentence under each field that the service refuses. API 7.2 (docs/service-api.md), 400 and 422. */
+/** The sentence under a field that the service refuses without a sentence of its own. API 7.2 (docs/service-api.md), 400 and 422. */
 const FIELD_FAULTS: Record<string, string> = {
   email: 'The service does not accept this e-mail address.',
-  password: 'The service does not accept this password. It may be too short.',
+  password: 'The service does not accept this password.',
   account_name: 'The service does not accept this account name.',
   full_name: 'The service does not accept this name.',
   package: 'The service has no such package.',
@@ -42,7 +43,7 @@ export function signupFault(error: ServiceError, at: { now: number; webSignup: s
   switch (error.status) {
     case 400:
       return misfits(said, {
-        email: `The e-mail address or the password is missing or not valid.${reason(said, sanitize)}`,
+        email: withReason('The e-mail address or the password is missing or not valid.', said, sanitize),
       });
     case 401:
       return { errors: { password: WRONG_PASSWORD } };
@@ -61,7 +62,7 @@ export function signupFault(error: ServiceError, at: { now: number; webSignup: s
         `The service’s billing is unavailable, so sign-ups are closed. Try again ${when(error, at.now, 'later')}.`,
       );
     default:
-      return inGeneral(`The service refused the sign-up.${reason(said, mrkdwn)}`);
+      return inGeneral(withReason('The service refused the sign-up.', said, mrkdwn));
   }
 }
 
@@ -96,11 +97,17 @@ function misfits(said: readonly Said[], otherwise: Record<string, string> = {}):
     const field = one.field ?? FIELD_WORDS.find(([, words]) => words.test(one.text))?.[0];
     const own = field === undefined ? undefined : FIELD_FAULTS[field];
     if (field === undefined || own === undefined) rest.push(one);
-    else errors[field] = `${errors[field] ?? own}${reason([one], sanitize)}`;
+    else errors[field] = [errors[field], fieldFault(field, own, one)].filter(Boolean).join(' ');
   }
   if (Object.keys(errors).length === 0 && Object.keys(otherwise).length > 0) return { errors: otherwise };
-  const base = `The service did not accept the sign-up.${reason(rest, mrkdwn)}`;
+  const base = withReason('The service did not accept the sign-up.', rest, mrkdwn);
   return rest.length > 0 || Object.keys(errors).length === 0 ? { errors, base } : { errors };
+}
+
+/** Our sentence and the service's; of a password the service's alone, because ours says nothing more. */
+function fieldFault(field: string, own: string, one: Said): string {
+  const isWhole = field === 'password' && /^\p{Lu}/u.test(one.text);
+  return isWhole ? closed(sanitize(one.text, 200)) : withReason(own, [one], sanitize);
 }
 
 /** Why a sign-up is blocked, by the words of the service; the first that fits. */
@@ -121,7 +128,11 @@ function blocked(said: readonly Said[], webSignup: string): SignupFault {
     };
   const why =
     BLOCKS.find(([words]) => words.test(texts))?.[1] ??
-    `The service blocked the sign-up: it looked suspicious, the e-mail’s domain is a disposable one, Deckhand’s address is banned, or the e-mail address is locked after too many failed attempts.${reason(said, mrkdwn)}`;
+    withReason(
+      'The service blocked the sign-up. It looked suspicious, the e-mail’s domain is a disposable one, Deckhand’s address is banned, or the e-mail address is locked after too many failed attempts.',
+      said,
+      mrkdwn,
+    );
   return inGeneral(`${why} You can also sign up <${webSignup}|on the web>.`);
 }
 
@@ -156,7 +167,14 @@ function when(error: ServiceError, now: number, otherwise: string): string {
   return error.retryAt === undefined ? otherwise : dateTime(Math.max(error.retryAt, now));
 }
 
-function reason(said: readonly Said[], clean: (text: string, max: number) => string): string {
+/** "The service refused the sign-up: no such package." */
+function withReason(
+  sentence: string,
+  said: readonly Said[],
+  clean: (text: string, max: number) => string,
+): string {
   const texts = said.map(({ text }) => text.trim().replace(/\.$/, '')).filter((text) => text !== '');
-  return texts.length === 0 ? '' : ` It said: “${clean(texts.join('; '), 200)}”.`;
+  return texts.length === 0
+    ? sentence
+    : closed(`${sentence.replace(/\.$/, '')}: ${clean(texts.join('; '), 200)}`);
 }

@@ -151,7 +151,7 @@ describe('signing up', () => {
   it.each([
     ['401', { email: EMAIL }, 'password', 'with another password'],
     ['409, the account name', { account_name: ACCOUNT }, 'account_name', 'Choose another'],
-    ['422, the password', { password: 'short' }, 'password', 'may be too short'],
+    ['422, the password', { password: 'short' }, 'password', 'too short'],
     ['403, a disposable address', { email: 'x@disposable.example' }, undefined, 'blocked the sign-up'],
   ])('says what %s means under its field', async (_, change, field, words) => {
     await openForm(world);

@@ -21,7 +21,7 @@ describe('what a refused sign-up says', () => {
       '400 of the password',
       faultFor('rejected', 400, 'Password is missing'),
       ['password'],
-      'does not accept',
+      'Password is missing.',
     ],
     ['401', faultFor('unauthorized', 401, 'Wrong'), ['password'], 'with another password'],
     ['403, locked', faultFor('forbidden', 403, 'Account locked'), [], 'locked for a while'],
