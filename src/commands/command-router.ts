@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import { UserError } from '../core/errors.ts';
-import { code } from '../core/mrkdwn.ts';
+import { capitalised, code } from '../core/mrkdwn.ts';
 import { APOSTROPHES, DASHES as DASH, DOUBLE_QUOTES, spellName, unwrapSlackText } from '../core/names.ts';
 import { usageLine } from '../views/help/help.ts';
 import type { Command } from './command.ts';
@@ -60,21 +60,43 @@ export function isDurable({ command, rest }: Matched): boolean {
   return typeof durable === 'function' ? durable(rest.words) : durable;
 }
 
-/** For words that are no command: names the nearest one, or what may follow the first word. */
+/** For words that are no command: names the nearest one, or the words that may follow the first one. */
 export function unknownCommand(commands: readonly Command[], text: string): UserError {
   const { words: all } = splitWords(text);
   const typed = all.slice(0, 2).map(spellName);
   const [first = ''] = typed;
   const names = commands.map(({ name }) => name);
+  const following = names
+    .filter((name) => name.startsWith(`${first} `))
+    .map((name) => name.slice(first.length + 1));
+  if (following.length > 0) return unknownSubWord(first, typed[1], following);
   const best = nearest(names, typed);
   const meant = best === undefined ? '' : ` Did you mean ${code(best)}?`;
-  const following = names.filter((name) => name.startsWith(`${first} `));
-  if (following.length === 0) return new UnclearWords(`There is no command ${code(first, 40)}.${meant}`);
-  const words = following.map((name) => code(name.slice(first.length + 1))).join(', ');
-  if (typed.length === 1)
-    return new UserError(`${code(first)} needs another word: ${words}.`, `help ${first}`);
-  const fault = `There is no ${code(typed.join(' '), 80)}.${meant} The words after ${code(first)} are ${words}.`;
-  return new UserError(fault, best ?? `help ${first}`);
+  return new UnclearWords(`There is no command ${code(first, 40)}.${meant}`);
+}
+
+/** More words than these are named without buttons. */
+const MAX_OFFERS = 3;
+
+/** Names the words that may follow a command's first word, with buttons for the likely ones. */
+export function unknownSubWord(
+  first: string,
+  typed: string | undefined,
+  following: readonly string[],
+): UserError {
+  const near = typed === undefined ? undefined : nearest(following, [typed]);
+  const likely = near === undefined ? following : [near];
+  const offers = likely.map((word) => ({ label: capitalised(`${first} ${word}`), text: `${first} ${word}` }));
+  const fault =
+    typed === undefined
+      ? `${code(first)} needs another word`
+      : `There is no ${code(`${first} ${typed}`, 80)}`;
+  const either = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+  const meant = near === undefined ? '' : ` Did you mean ${code(`${first} ${near}`)}?`;
+  const words = `Use ${either.format(following.map((word) => code(word)))}.`;
+  return new UserError(`${fault}.${meant} ${words}`, undefined, {
+    offers: offers.length > MAX_OFFERS ? [] : offers,
+  });
 }
 
 /** The words begin no command, or go on after one, as in a sentence. What they may mean is offered as buttons. */

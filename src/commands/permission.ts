@@ -69,7 +69,7 @@ export async function refusalOf(rules: Rules, wanted: Wanted): Promise<Refusal |
 const ROLE_NEEDED: Readonly<Record<Role, string>> = {
   admin: 'Only admins can do this.',
   operator: 'Only operators can do this.',
-  billing: 'Only billing people see invoices.',
+  billing: 'Only people with the billing role can see invoices.',
   member: 'Only members can do this.',
 };
 

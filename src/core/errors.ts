@@ -9,26 +9,26 @@ export class UserError extends Error {
   readonly next: string | undefined;
   /** The role that the person lacks and can ask for, and the command that needs it. */
   readonly lacks: { role: string; command: string } | undefined;
-  readonly offer: Offer | undefined;
-  /** What may have been meant: each completes the command that was typed. */
+  readonly offers: readonly Offer[];
+  /** Completions of the typed command, for a menu. */
   readonly choices: ReadonlyArray<{ value: string; text: string }> | undefined;
 
   /** @param message one sentence for the person; foreign text in it must be escaped already */
   constructor(
     message: string,
     next?: string,
-    options?: ErrorOptions & Pick<Partial<UserError>, 'lacks' | 'offer' | 'choices'>,
+    options?: ErrorOptions & Pick<Partial<UserError>, 'lacks' | 'offers' | 'choices'>,
   ) {
     super(message, options);
     this.name = 'UserError';
     this.next = next;
     this.lacks = options?.lacks;
-    this.offer = options?.offer;
+    this.offers = options?.offers ?? [];
     this.choices = options?.choices;
   }
 }
 
-/** What a button offers: its label, and the command line that it runs. */
+/** A button: its label, and the command line that it runs. */
 export interface Offer {
   label: string;
   text: string;

@@ -34,7 +34,9 @@ describe('a command that asks for more', () => {
 
     test.for(MENUS)('that Deckhand is not in the channel: %s', async (line, { world }) => {
       world.slack.kick(TEAM, CHANNEL, 'bot');
-      expect(await told(world, line, 'admin')).toContain('Invite me first: `/invite @deckhand`.');
+      expect(await told(world, line, 'admin')).toContain(
+        'Invite it with `/invite @deckhand`, then try again.',
+      );
     });
 
     test.for([...MENUS, ...FORMS, ...PRIVATE])('that the role is missing: %s', async (line, { world }) => {
@@ -62,7 +64,7 @@ describe('a command that asks for more', () => {
     'says before it asks for an account that Deckhand is not in the channel: %s',
     async (line, { world }) => {
       world.slack.kick(TEAM, CHANNEL, 'bot');
-      expect(await told(world, line, 'admin')).toContain('Invite me first');
+      expect(await told(world, line, 'admin')).toContain('Invite it with');
     },
   );
 

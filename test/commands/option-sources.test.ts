@@ -90,7 +90,7 @@ describe('menus in place of identifiers', () => {
     world.slack.kick(TEAM, CHANNEL, 'bot');
     await world.as('member').click(place, { actionId: 'projects:choose', selected: 'storefront' });
     const texts = () => world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text);
-    await world.slack.until(() => texts().some((text) => text.includes('Invite me')));
+    await world.slack.until(() => texts().some((text) => text.includes('Invite it')));
     expect(texts().join()).toContain('Which project');
   });
 

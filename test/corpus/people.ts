@@ -536,9 +536,13 @@ export const PEOPLE: readonly Subject[] = [
     'a record cannot be read': () => [explain(new DocumentUnreadable('accounts'), AT)],
     'a role is lacking': () => [
       explain(
-        new UserError('Only billing people see invoices. <@U0ADA> can give you access.', undefined, {
-          lacks: { role: 'billing', command: 'invoices' },
-        }),
+        new UserError(
+          'Only people with the billing role can see invoices. <@U0ADA> can give you access.',
+          undefined,
+          {
+            lacks: { role: 'billing', command: 'invoices' },
+          },
+        ),
         AT,
       ),
     ],
@@ -546,7 +550,7 @@ export const PEOPLE: readonly Subject[] = [
     'with an offer': () => [
       explain(
         new UserError('No integrations from here yet.', undefined, {
-          offer: { label: 'Add one', text: 'integration add' },
+          offers: [{ label: 'Add one', text: 'integration add' }],
         }),
         AT,
       ),

@@ -13,8 +13,8 @@ describe('what Slack does', () => {
       'not in the channel',
       refusing('chat.postMessage', 'not_in_channel'),
       typing('test storefront'),
-      'Deckhand cannot post here.',
-      'Invite me first: `/invite @deckhand`.',
+      'Deckhand is not in this channel yet.',
+      'Invite it with `/invite @deckhand`, then try again.',
     ],
     [
       'an archived channel',

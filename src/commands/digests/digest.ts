@@ -161,7 +161,7 @@ async function choose(
 
 async function preview(context: CommandContext, named: string | undefined): Promise<Reply> {
   const { workspace } = context;
-  const stored = await resolveSchedule('digest', context, named);
+  const stored = await resolveSchedule('digest', context, named, { done: 'shown' });
   const digest = await refreshProject(workspace, stored);
   const reports = await gatherReports(workspace, digest);
   if (reports.length === 0)

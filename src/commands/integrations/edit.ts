@@ -71,7 +71,7 @@ async function openEdit(
   const remembered = await workspace.integrations.list();
   if (id === undefined && remembered.length === 0)
     throw new UserError('No integrations from here yet.', undefined, {
-      offer: { label: 'Add one', text: 'integration add' },
+      offers: [{ label: 'Add one', text: 'integration add' }],
     });
   const known = id === undefined ? undefined : await workspace.integrations.find(id);
   const origin: IntegrationOrigin = known

@@ -95,14 +95,17 @@ export async function resolveSchedule<K extends ScheduleKind>(
   kind: K,
   { caller, workspace }: CommandContext,
   named: string | undefined,
-  fits: (schedule: Schedule) => boolean = () => true,
+  {
+    done = 'used',
+    fits = () => true,
+  }: { done?: string; fits?: ((schedule: Schedule) => boolean) | undefined } = {},
 ): Promise<ScheduleOf<K>> {
   const all = await listVisible(kind, workspace, caller.user);
   const here = all.filter(({ channel }) => channel === caller.channel);
-  const { noun, plural, commands } = SCHEDULE_FACES[kind];
+  const { noun, commands } = SCHEDULE_FACES[kind];
   const severalOf = (some: readonly Schedule[]): UserError => {
     const choices = some.map((one) => ({ value: one.id, text: unmarked(scheduleWords(one)) }));
-    return new UserError(`This channel has ${some.length} ${plural}.`, commands.list, { choices });
+    return new UserError(`Which ${noun} should be ${done}?`, undefined, { choices });
   };
   if (named === undefined) {
     if (here.length === 0) throw new UserError(`This channel has no ${noun} yet.`, commands.add);

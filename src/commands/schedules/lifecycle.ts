@@ -135,7 +135,7 @@ async function changeNamed(
 ): Promise<Reply> {
   const { command, audited = command, done, fits } = operation;
   if (done === 'removed' && named?.toLowerCase() === 'all') return removeHere(kind, context);
-  const schedule = await resolveSchedule(kind, context, named, fits);
+  const schedule = await resolveSchedule(kind, context, named, { done, fits });
   const changed = await carryOut(operation, context, schedule);
   const reply =
     done === 'resumed'
@@ -298,7 +298,7 @@ export function editCommand<K extends ScheduleKind>(
   const { names, noun, role } = SCHEDULE_FACES[kind];
   const name = `${kind} edit`;
   const open = async (context: CommandContext, named?: string, from?: OpenedFrom): Promise<Reply> => {
-    const schedule = await resolveSchedule(kind, context, named);
+    const schedule = await resolveSchedule(kind, context, named, { done: 'edited' });
     await expectAllowedThere(context, schedule, name);
     return { kind: 'modal', view: await openForm(context, schedule, from) };
   };

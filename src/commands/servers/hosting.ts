@@ -22,6 +22,7 @@ import {
 } from '../../views/servers/hosting.ts';
 import { currencyOf, findResource } from '../../workspace/hosting-catalog.ts';
 import { type CommandContext, defineCommand, fromButton } from '../command.ts';
+import { unknownSubWord } from '../command-router.ts';
 import { accountOf } from '../targets/project.ts';
 
 const Args = z.object({ what: z.string().toLowerCase().default('list'), id: z.string().optional() });
@@ -40,19 +41,11 @@ export const hosting = defineCommand({
   async run({ what, id }, context) {
     if (what === 'show') return { kind: 'private', message: await showOne(context, id) };
     const listed = Listed.safeParse(what);
-    if (!listed.success) throw noSuchWord(what);
+    if (!listed.success) throw unknownSubWord('hosting', what, ['list', 'show', 'sync', 'regions', 'sizes']);
     if (id !== undefined) throw new UserError(`${code(id, 40)} is one word too many.`, `hosting ${what}`);
     return { kind: 'private', message: await list(context, listed.data) };
   },
 });
-
-function noSuchWord(what: string): UserError {
-  const words = ['list', 'show', 'sync', 'regions', 'sizes'].map((word) => code(word)).join(', ');
-  return new UserError(
-    `There is no ${code(`hosting ${what}`)}. The words after ${code('hosting')} are ${words}.`,
-    'help hosting',
-  );
-}
 
 /** Asks which managed resource is meant. @param text what the choice completes */
 async function chooseOne({ workspace }: CommandContext, account: Account, text: string): Promise<Message> {

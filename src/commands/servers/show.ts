@@ -35,7 +35,7 @@ export const serverShow = defineCommand({
 });
 
 /** The service lists no build configurations, so no menu can offer them. */
-const WHERE_IDENTIFIERS_ARE = 'Which build? Its id ends the page’s address in build settings.';
+const WHERE_IDENTIFIERS_ARE = 'Which build? Copy the id from the end of the build settings page’s address.';
 
 export const build = defineCommand({
   name: 'build',

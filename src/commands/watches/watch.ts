@@ -94,9 +94,21 @@ async function targetOf(
     // The service lists servers by project; the name is looked for in every event.
     return { account, project: undefined, server: named === undefined ? undefined : watchedServer(named) };
   }
-  const { account, project } = await projectOf(context, words.project, SCHEDULES);
+  const { account, project } = await projectAndMode(context, words.project);
   const server = named === undefined ? undefined : await serverOf(context, account, project, named);
   return { account, project, server: server && watchedServer(server) };
+}
+
+/** @throws UserError that names the modes if the last word is neither one nor part of a project's name */
+async function projectAndMode(context: CommandContext, words: string | undefined) {
+  try {
+    return await projectOf(context, words, SCHEDULES);
+  } catch (error) {
+    const [, project, last = ''] = /^(.+) (\S+)$/.exec(words ?? '') ?? [];
+    const isProject = () => projectOf(context, project, SCHEDULES).then(Boolean, () => false);
+    if (!(error instanceof UserError) || project === undefined || !(await isProject())) throw error;
+    throw new UserError(`${code(last, 40)} is not a mode. Use \`all\`, \`failures\` or \`transitions\`.`);
+  }
 }
 
 /** What is kept of a server; by name alone where it is one of any project. */
@@ -229,7 +241,7 @@ export function readHours(typed: string): Pick<WorkingHours, 'from' | 'to'> {
   const from = timeOf(fromHour, fromMinute, fromHalf);
   const to = timeOf(toHour, toMinute, toHalf);
   if (from === undefined || to === undefined || from === '24:00' || from === to)
-    throw new UserError(`${code(typed, 40)} are no working hours. Give them as \`9-18\` or \`08:30-17:00\`.`);
+    throw new UserError(`${code(typed, 40)} is not a time range. Try \`9-18\`.`);
   return { from, to };
 }
 

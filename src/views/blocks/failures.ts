@@ -33,9 +33,9 @@ export interface Explained {
   link?: { label: string; url: string } | undefined;
   /** A role that can be asked for. */
   lacks?: { role: string; command: string } | undefined;
-  /** What a button does next: the label, and the command line that it runs. */
-  offer?: Offer | undefined;
-  /** What may have been meant, for a menu. */
+  /** Buttons for the next step. */
+  offers?: readonly Offer[] | undefined;
+  /** Completions of the typed command, for a menu. Then the text is a question. */
   choices?: readonly Choice[] | undefined;
   /** Trying again may help, so a command that was typed is offered again. */
   mayPass?: boolean | undefined;
@@ -73,7 +73,7 @@ export function explain(error: unknown, at: FailureContext): Explained {
       text: error.message,
       next: error.next && `Try ${code(`${at.word} ${error.next}`, 200)}.`,
       lacks: error.lacks,
-      offer: error.offer,
+      offers: error.offers,
       choices: error.choices,
     };
   if (error instanceof AccountFailure) {
@@ -205,7 +205,8 @@ function explainRefusal(error: ServiceError, at: ServiceCase): Explained {
 function explainNotFound(operation: string, { sought, account, word, newAccount }: ServiceCase): Explained {
   if (sought) {
     const next = `See what there is with ${code(`${word} ${sought.list}`)}.`;
-    return { text: `The service has no ${sought.what}.`, next };
+    const offers = [{ label: 'Choose one', text: sought.list }];
+    return { text: `There is no ${sought.what} at ${code(account)}.`, next, offers };
   }
   const what = UNNAMED[operation];
   const next = `See what there is with ${code(`${word} projects`)}.`;
@@ -247,12 +248,15 @@ export function failureWords({ text, next, reference }: Explained): string {
 
 /** @param again the command that failed, where it was typed */
 export function failureMessage(explained: Explained, again?: Omit<RunButton, 'label'>): Message {
-  const { link, lacks, offer, choices, mayPass } = explained;
+  const { link, lacks, offers = [], choices, mayPass } = explained;
   const open = link && button(link.label, 'link:open', { url: link.url });
-  const retry = mayPass && again && runButton({ ...again, label: 'Try again' });
+  const run = [
+    ...(mayPass && again ? [{ ...again, label: 'Try again' }] : []),
+    ...offers.map((offer) => ({ ...offer, thread: again?.thread })),
+  ];
   return say(
-    `:warning: ${failureWords(explained)}`,
-    ...buttons(open, retry, offer && runButton({ ...offer, thread: again?.thread })),
+    `${choices === undefined ? ':warning: ' : ''}${failureWords(explained)}`,
+    ...buttons(open, ...run.map(runButton)),
     ...(choices && again ? choiceOf(choices, again) : []),
     ...accessButton(lacks),
   );
@@ -266,9 +270,10 @@ function choiceOf(
   return menu({ actionId: 'start:choose', placeholder: 'Choose one', target: { run, thread }, choices });
 }
 
-function runButton({ label, text, isDurable, thread }: RunButton): Button {
+function runButton({ label, text, isDurable, thread }: RunButton, at: number): Button {
   const value = { text, thread };
-  return button(label, `${isDurable ? 'start:run' : 'start:at-once'}#next`, { style: 'primary', value });
+  const id = `${isDurable ? 'start:run' : 'start:at-once'}#${at === 0 ? 'next' : at}`;
+  return button(label, id, { ...(at === 0 && { style: 'primary' }), value });
 }
 
 /** Asks an admin for the role; nothing where none is lacking. */

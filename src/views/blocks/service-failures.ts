@@ -6,6 +6,8 @@ import type { Account } from '../../records/accounts.ts';
 export interface Sentences {
   text: string;
   next: string;
+  /** Trying again may help, so a typed command is offered again. */
+  mayPass?: boolean;
 }
 
 /** The call's account and key. */

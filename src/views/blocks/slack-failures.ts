@@ -114,7 +114,11 @@ const BY_WORD: ReadonlyMap<string, Sentences> = new Map(
 );
 
 const BY_KIND: Readonly<Record<SlackFailureKind, Sentences>> = {
-  gone: { text: 'Deckhand cannot post here.', next: 'Invite me first: `/invite @deckhand`.' },
+  gone: {
+    text: 'Deckhand is not in this channel yet.',
+    next: 'Invite it with `/invite @deckhand`, then try again.',
+    mayPass: true,
+  },
   busy: { text: 'Slack is limiting Deckhand’s requests.', next: IN_A_MINUTE },
   expired: { text: 'This form or button has expired.', next: 'Run the command again.' },
   forbidden: {

@@ -102,7 +102,7 @@ describe('activity', () => {
     const card = lastSeen(world)?.ts ?? '';
     const press = () =>
       world.as('member').click({ channel: CHANNEL, ts: card }, { actionId: 'activity:share' });
-    expect(await answerTo(world, 'member', press)).toContain('Invite me');
+    expect(await answerTo(world, 'member', press)).toContain('Invite it');
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await press();
     await world.slack.until(() =>

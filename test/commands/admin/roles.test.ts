@@ -57,7 +57,9 @@ describe('roles', () => {
     const refusal = await ask(world, '/deckhand use none');
     expect(refusal).toContain('Only operators can do this');
     expect(refusal).toContain(`<@${PEOPLE.admin}> can give you access`);
-    expect(await ask(world, '/deckhand invoices', 'billing')).toContain('Only billing people see invoices');
+    expect(await ask(world, '/deckhand invoices', 'billing')).toContain(
+      'Only people with the billing role can see invoices',
+    );
   });
 
   test('roles open with the admins there are, and ask before none of the workspace’s own is left', async ({

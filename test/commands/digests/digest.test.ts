@@ -125,7 +125,7 @@ describe('digest', () => {
 
   it('add leaves nothing behind where Deckhand may not post', async () => {
     world.slack.kick(TEAM, CHANNEL, 'bot');
-    expect(await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin')).toContain('Invite me');
+    expect(await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin')).toContain('Invite it');
     expect(await digests()).toEqual([]);
   });
 
@@ -227,7 +227,7 @@ describe('digest', () => {
     await world.say('digest add daily 10:00 UTC');
     const [first, second] = (await digests()).map(({ id }) => id);
     const said = await ask(world, '/deckhand digest remove', 'admin');
-    expect(said).toContain('This channel has 2 digests');
+    expect(said).toContain('Which digest should be ');
     for (const id of [first, second]) expect(said).toContain(`"value":"${id}"`);
     await world.say(`digest pause ${first?.toUpperCase()}`);
     expect(await world.say('digest resume')).toContain('resumed the digest');
@@ -421,7 +421,7 @@ describe('digest', () => {
     it('keeps the form where Deckhand may not post in the channel', async () => {
       world.slack.kick(TEAM, CHANNEL, 'bot');
       await ann().submit('digest.add', {});
-      await world.slack.until(() => blocks().includes('Invite me'));
+      await world.slack.until(() => blocks().includes('Invite it'));
       expect(await digests()).toEqual([]);
     });
   });

@@ -131,7 +131,7 @@ describe('guard', () => {
     await world.say('guard add storefront hourly');
     await world.say('guard add billing-api hourly');
     const asked = await ask(world, '/deckhand guard pause', 'admin');
-    expect(asked).toContain('This channel has 2 guards.');
+    expect(asked).toContain('Which guard should be ');
     const { ts = '' } = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? {};
     const billing = (await guards()).find(({ project }) => project.permalink === 'billing-api');
     await ann().click({ channel: CHANNEL, ts }, { actionId: 'start:choose', selected: billing?.id ?? '' });

@@ -322,7 +322,7 @@ describe('what is left out', () => {
   });
 
   test('build without an identifier says where one is found', async ({ world }) => {
-    expect(await ask(world, '/deckhand build')).toContain('Its id ends the page’s address');
+    expect(await ask(world, '/deckhand build')).toContain('Copy the id from the end');
   });
 
   test('hosting show without an identifier offers a menu, whose choice shows the resource', async ({

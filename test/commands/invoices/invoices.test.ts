@@ -26,7 +26,9 @@ describe('invoices', () => {
   });
 
   test('invoices need the billing role', async ({ world }) => {
-    expect(await ask(world, '/deckhand invoices')).toContain('Only billing people see invoices');
+    expect(await ask(world, '/deckhand invoices')).toContain(
+      'Only people with the billing role can see invoices',
+    );
     expect(world.service.requests.all.some(({ path }) => path.includes('invoices'))).toBe(false);
   });
 
@@ -86,7 +88,7 @@ describe('invoices', () => {
   });
 
   test.for<[string, string, (world: TestWorld) => void]>([
-    ['a number that is unknown', 'The service has no invoice `1001`', forget],
+    ['a number that is unknown', 'There is no invoice `1001`', forget],
     ['no billing manager', 'The service refused the invoices', (at) => setBilling(at, false)],
     [
       'an address on another host',

@@ -44,7 +44,9 @@ describe('a project and server as they are typed', () => {
       '*Billing* in `acme`',
     );
     await world.as('admin').command(CHANNEL, `/deckhand watch <${link}>`);
-    await world.slack.until(() => posted(world).some((text) => text.includes('anything happens in *Billing*')));
+    await world.slack.until(() =>
+      posted(world).some((text) => text.includes('anything happens in *Billing*')),
+    );
     await world.as('admin').command(CHANNEL, `/deckhand unwatch <${link}>`);
     await world.slack.until(() =>
       posted(world).some((text) => text.includes('removed the watch of *Billing*')),

@@ -55,6 +55,6 @@ describe('build', () => {
 
   test('build names a configuration that is not there', async ({ world }) => {
     const said = await ask(world, '/deckhand build b-9 storefront');
-    expect(said).toContain('The service has no build configuration `b-9` in `storefront`.');
+    expect(said).toContain('There is no build configuration `b-9` in `storefront` at `acme`.');
   });
 });

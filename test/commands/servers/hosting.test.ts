@@ -93,12 +93,14 @@ describe('hosting', () => {
 
   test('hosting names what was not found, and the list', async ({ world }) => {
     const said = await ask(world, '/deckhand hosting show r-9');
-    expect(said).toContain('The service has no managed resource `r-9`.');
+    expect(said).toContain('There is no managed resource `r-9` at `acme`.');
     expect(said).toContain('`/deckhand hosting list`');
   });
 
   test('hosting answers words that it does not know with its usage', async ({ world }) => {
-    expect(await ask(world, '/deckhand hosting paint r-1')).toContain('The words after `hosting` are');
+    expect(await ask(world, '/deckhand hosting paint r-1')).toContain(
+      'There is no `hosting paint`. Use `list`, `show`',
+    );
   });
 
   test('hosting offers the regions that can be chosen', async ({ world }) => {
@@ -192,7 +194,7 @@ describe('hosting', () => {
       const said = await answerTo(world, 'admin', () =>
         world.as('admin').command(CHANNEL, '/deckhand hosting sync r-9'),
       );
-      expect(said).toContain('The service has no managed resource `r-9`.');
+      expect(said).toContain('There is no managed resource `r-9` at `acme`.');
     });
   });
 });

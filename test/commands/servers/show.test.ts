@@ -110,7 +110,7 @@ describe('server show', () => {
   test('server show names what was not found where the service does not list servers', async ({ world }) => {
     world.service.faults.add({ path: `/${ACCOUNT}/projects/storefront/servers`, status: 403 });
     const said = await ask(world, '/deckhand server show web-9 storefront');
-    expect(said).toContain('The service has no server `web-9` in `storefront`.');
+    expect(said).toContain('There is no server `web-9` in `storefront` at `acme`.');
     expect(said).toContain('`/deckhand projects`');
   });
 });

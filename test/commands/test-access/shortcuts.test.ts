@@ -150,7 +150,7 @@ describe('the shortcut on a message', () => {
     const { ts } = await world.as('admin').postMessage(CHANNEL, 'storefront');
     world.slack.kick(TEAM, CHANNEL, 'bot');
     await world.as('member').shortcut('test_from_message', { channel: CHANNEL, ts });
-    await privately(world, 'cannot post here');
+    await privately(world, 'is not in this channel yet');
   });
 });
 

@@ -96,7 +96,7 @@ describe('invoice notices', () => {
     const press = (who: keyof typeof PEOPLE) =>
       world.as(who).click({ channel: BILLING, ts }, { actionId: 'invoices:pdf#2001' });
     expect(await answerTo(world, 'member', () => press('member'))).toContain(
-      'Only billing people see invoices',
+      'Only people with the billing role can see invoices',
     );
     expect(world.slack.files(TEAM)).toEqual([]);
     await press('admin');
@@ -105,7 +105,9 @@ describe('invoice notices', () => {
   });
 
   test('invoice notices are for the billing role, say how they stand, and stop', async ({ world }) => {
-    expect(await ask(world, '/deckhand invoices notify here')).toContain('Only billing people see invoices');
+    expect(await ask(world, '/deckhand invoices notify here')).toContain(
+      'Only people with the billing role can see invoices',
+    );
     expect(await ask(world, '/deckhand invoices notify', 'admin')).toContain('gets no invoice notices');
     await begin(world, CHANNEL);
     const again = await ask(world, '/deckhand invoices notify here', 'admin');
@@ -130,7 +132,7 @@ describe('invoice notices', () => {
     );
     setBilling(world, true);
     world.slack.kick(TEAM, CHANNEL, 'bot');
-    expect(await ask(world, '/deckhand invoices notify here', 'admin')).toContain('Invite me');
+    expect(await ask(world, '/deckhand invoices notify here', 'admin')).toContain('Invite it');
     expect(await ask(world, '/deckhand invoices notify', 'admin')).toContain('gets no invoice notices');
   });
 

@@ -149,10 +149,10 @@ describe('a watch with working hours', () => {
     const wrong = await ann.submit('watch.edit', { ...project, server: 'web-9', mode: 'all' });
     expect(wrong.errors?.server).toContain('no such server');
     const never = await ann.submit('watch.edit', { ...project, server: 'web-1', hours: 'soon' });
-    expect(never.errors?.hours).toContain('no working hours');
+    expect(never.errors?.hours).toContain('is not a time range');
     // Under a field Slack shows plain text, without escapes.
     const strange = await ann.submit('watch.edit', { ...project, server: 'web-1', hours: '9 & 18' });
-    expect(strange.errors?.hours).toContain('9 & 18 are no working hours');
+    expect(strange.errors?.hours).toContain('9 & 18 is not a time range');
     await ann.submit('watch.edit', { ...project, server: 'web-1', hours: '22:00-06:00', mode: 'all' });
     await world.slack.until(() => shown(world).includes('edited the watch'));
     const card = JSON.stringify(roots(world).at(-1));

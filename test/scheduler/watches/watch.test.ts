@@ -241,9 +241,15 @@ describe('watch', () => {
     expect(await watch(world, 'failures')).toContain('when deployments of *Storefront* fail');
   });
 
+  test('watch names the modes after a project and a word that is none', async ({ world }) => {
+    const said = await ask(world, '/deckhand watch storefront fails', 'admin');
+    expect(said).toContain('`fails` is not a mode. Use `all`, `failures` or `transitions`.');
+    expect(await ask(world, '/deckhand watch web shop', 'admin')).toContain('There is no project `web shop`');
+  });
+
   test('watch does not begin in a channel where it cannot speak', async ({ world }) => {
     world.slack.kick(TEAM, CHANNEL, 'bot');
-    expect(await ask(world, '/deckhand watch all', 'admin')).toContain('Invite me');
+    expect(await ask(world, '/deckhand watch all', 'admin')).toContain('Invite it');
     world.slack.invite(TEAM, CHANNEL, 'bot');
     expect(await ask(world, '/deckhand watch list', 'admin')).toContain('This channel has no watch yet');
   });
@@ -311,7 +317,7 @@ describe('watch', () => {
       const first = idIn(await watch(world, 'storefront'));
       await watch(world, 'billing-api');
       await watch(world, 'all transitions');
-      expect(await ask(world, '/deckhand unwatch', 'admin')).toContain('This channel has 3 watches');
+      expect(await ask(world, '/deckhand unwatch', 'admin')).toContain('Which watch should be removed?');
       await say(world, `unwatch ${first.toUpperCase()}`);
       await until(
         world,

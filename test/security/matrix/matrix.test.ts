@@ -38,7 +38,7 @@ const NO_MEMBER: Readonly<Record<string, string>> = {
 const NO_ROLE: Readonly<Record<Role, string>> = {
   member: 'Only members can do this',
   operator: 'Only operators can do this',
-  billing: 'Only billing people see invoices',
+  billing: 'Only people with the billing role can see invoices',
   admin: 'Only admins can do this',
 };
 const SWITCHED_OFF = 'switched off in ';
