@@ -14,18 +14,19 @@ import {
 } from './installing/install.ts';
 import { CONFIRM_LINK, linkRoutes } from './linking/link.ts';
 import type { LinkRequests } from './linking/link-requests.ts';
-import { createBackgroundWork } from './listeners/background-work.ts';
-import { createListeners } from './listeners/listeners.ts';
-import { mcpRoutes } from './listeners/mcp/routes.ts';
+import { createBackgroundWork, createListeners } from './listeners/listeners.ts';
+import { mcpRoutes } from './listeners/mcp.ts';
 import { healthRoutes, publicRoutes, readBasePath, withoutMetrics } from './listeners/pages.ts';
 import { LIFECYCLE_EVENTS } from './listeners/payloads/payloads.ts';
-import { createHttpReceiver } from './listeners/receivers/http-receiver.ts';
-import { type Listener, listen, type Routes, withBasePath } from './listeners/receivers/http-server.ts';
+import { createHttpReceiver, createSignedBodyReader } from './listeners/receivers/http-receiver.ts';
 import {
   createBodyReader,
-  createSignedBodyReader,
+  type Listener,
+  listen,
   type ReadBody,
-} from './listeners/receivers/signed-body.ts';
+  type Routes,
+  withBasePath,
+} from './listeners/receivers/http-server.ts';
 import { createSocketReceiver } from './listeners/receivers/socket-receiver.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { digestJob } from './scheduler/digests/digest.ts';

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { cookieLine, cookiesOf, sendPage } from '../listeners/pages.ts';
-import type { Handler, Routes } from '../listeners/receivers/http-server.ts';
-import type { ReadBody } from '../listeners/receivers/signed-body.ts';
+import type { Handler, ReadBody, Routes } from '../listeners/receivers/http-server.ts';
 import { OauthError, type ServiceOauth, type Tokens } from '../service/oauth.ts';
 import { undefinedOnSlackError } from '../slack/failure.ts';
 import { linkedMessage } from '../views/accounts/identity.ts';

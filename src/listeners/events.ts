@@ -1,44 +1,18 @@
 import type { EntityPresentDetailsArguments } from '@slack/web-api';
 import { z } from 'zod';
+import type { EventHandler, SlackEvent } from '../commands/command.ts';
+import { cleanCommandText } from '../commands/command-router.ts';
 import { detailsOf } from '../commands/unfurls/unfurl.ts';
 import type { Audited, Caller } from '../core/message.ts';
+import { escapeMarkup } from '../core/mrkdwn.ts';
+import { DAY_MS } from '../core/time/clock.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { failureWords } from '../views/blocks/failures.ts';
 import { NotServed } from '../workspace/installations.ts';
-import type { Workspace, Workspaces } from '../workspace/workspace.ts';
-import type { BackgroundWork } from './background-work.ts';
-import { SEEN_MS } from './inbox.ts';
-import { readEvent } from './payloads/payloads.ts';
-import { type EventBody, Id, MaybeId } from './payloads/schemas.ts';
+import type { Workspaces } from '../workspace/workspace.ts';
+import { type Inbox, SEEN_MS, type StoredEvent, type StoredRequest } from './inbox.ts';
+import { Id, MaybeId } from './payloads/schemas.ts';
 import { carryOut, createContext } from './pipeline/pipeline.ts';
-
-/**
- * Events that are answered by a handle in them, a secret that expires within seconds: they are stored nowhere, are carried
- * out after their ack, and end with the process.
- */
-export const LIVE_EVENTS = { entity_details_requested: showDetails } as const;
-
-interface LiveParts {
-  workspaces: Workspaces;
-  background: BackgroundWork;
-}
-
-/** False for any other payload. */
-export function beginLiveEvent({ workspaces, background }: LiveParts, raw: unknown): boolean {
-  const known = readEvent(raw, LIVE_EVENTS);
-  if (known === undefined) return false;
-  const { about, body } = known.event;
-  background.begin(async () => {
-    try {
-      const workspace = await workspaces.admit(about);
-      if (await workspace.once(['event', body.event_id], SEEN_MS)) await showDetails(workspace, body);
-    } catch (error) {
-      // Its handle cannot be answered by a token that is not of that installation.
-      if (!(error instanceof NotServed)) throw error;
-    }
-  });
-  return true;
-}
 
 const DetailsRequested = z.object({
   user: Id,
@@ -47,15 +21,20 @@ const DetailsRequested = z.object({
   channel: MaybeId,
 });
 
-/** What the pane shows, or why it shows nothing. */
+/** Content of the pane, or the reason why it is empty. */
 type Pane = Audited & Pick<EntityPresentDetailsArguments, 'metadata' | 'error'>;
 
-/** Fills the pane of a project's work object for the person who opened it. */
-async function showDetails(workspace: Workspace, { event_id, event }: EventBody): Promise<void> {
-  const { data: asked } = DetailsRequested.safeParse(event);
-  if (asked === undefined) return;
-  const { user, channel, trigger_id, entity_url } = asked;
-  const caller: Caller = { user, channel, requestId: event_id };
+/**
+ * Fills the pane of a project's work object for the person who opened it. The trigger is a secret that expires within
+ * seconds, so the event is not stored.
+ */
+export async function showDetails(workspaces: Workspaces, { about, body }: StoredEvent): Promise<void> {
+  const { data } = DetailsRequested.safeParse(body.event);
+  if (data === undefined) return;
+  const workspace = await workspaces.admit(about).catch(undefinedIfNotServed);
+  if (workspace === undefined || !(await workspace.once(['event', body.event_id], SEEN_MS))) return;
+  const { user, channel, trigger_id, entity_url } = data;
+  const caller: Caller = { user, channel, requestId: body.event_id };
   const context = createContext(workspace, caller);
   const pane = await carryOut<Pane>({
     kind: 'details',
@@ -80,4 +59,173 @@ async function showDetails(workspace: Workspace, { event_id, event }: EventBody)
     if (!isSlackFailure(error)) throw error;
     context.explain(error, { job: 'work_object' });
   }
+}
+
+/** Without the installation there is no token to answer with. */
+function undefinedIfNotServed(error: unknown): undefined {
+  if (!(error instanceof NotServed)) throw error;
+}
+
+/** Stores a mention as a command, which keeps its order in the channel and is retried like one. */
+export function mentionHandler(inbox: () => Pick<Inbox, 'store'>): EventHandler {
+  return async ({ workspace }, body) => {
+    const mention = readMention(body);
+    if (mention === undefined) return;
+    const { request, clientId } = mention;
+    // A client that sends its message again gets another `ts` under the same id.
+    const { requestId } = request.caller;
+    if (clientId !== undefined && !(await workspace.once(['mention', clientId], DAY_MS, requestId))) return;
+    await inbox().store(workspace, request, {});
+  };
+}
+
+const Ts = z.string().regex(/^\d{1,12}\.\d{1,12}$/);
+
+const Mention = z.looseObject({
+  user: Id,
+  channel: Id,
+  text: z.string(),
+  ts: Ts,
+  thread_ts: Ts.nullish().catch(undefined),
+  client_msg_id: Id.nullish().catch(undefined),
+  blocks: z.unknown().optional(),
+  /** The person's own workspace, if it is another one. */
+  user_team: MaybeId,
+  bot_id: z.string().nullish(),
+  subtype: z.string().nullish(),
+  edited: z.unknown().optional(),
+});
+
+const Authorised = z.looseObject({
+  authorizations: z.array(z.looseObject({ user_id: MaybeId, is_bot: z.boolean().nullish() })).nullish(),
+});
+
+/**
+ * Reads a mention as if its words had been typed after the slash word. Inside a sentence the words are an aside. Returns
+ * undefined for messages of apps, for edited messages, which were read before, and for text that does not mention Deckhand.
+ */
+function readMention(body: SlackEvent): { request: StoredRequest; clientId: string | undefined } | undefined {
+  const { data: event } = Mention.safeParse(body.event);
+  if (event === undefined || !SUBTYPES.has(event.subtype ?? '') || event.bot_id || event.edited)
+    return undefined;
+  const { user, channel, ts, thread_ts: thread, user_team: team } = event;
+  const words = readWords(richTextAsMrkdwn(event.blocks) ?? event.text, findBotUser(body));
+  if (words === undefined) return undefined;
+  const request: StoredRequest = {
+    kind: 'command',
+    caller: {
+      user,
+      channel,
+      ...(thread ? { threadTs: thread } : {}),
+      team,
+      answerTs: thread ?? ts,
+      // Slack may send several events for one message.
+      requestId: `mention ${channel} ${ts}`,
+    },
+    ...words,
+  };
+  return { request, clientId: event.client_msg_id ?? undefined };
+}
+
+/** Subtypes of messages that people post. */
+const SUBTYPES: ReadonlySet<string> = new Set(['', 'file_share', 'me_message', 'thread_broadcast']);
+
+const GREETING = /^\W*(?:hi|hello|hey|ok|okay|please)?\W*$/i;
+const MAX_GREETING = 40;
+const EMOJI_NAME = /:[\w+-]+:/g;
+
+/** True if a mention after this text is a command: only a greeting may precede it. */
+function isGreeting(before: string): boolean {
+  return before.length <= MAX_GREETING && GREETING.test(before.replace(EMOJI_NAME, ''));
+}
+
+const LEADING = /^(?:[\s,:;!.•]|[*_~—–-]+(?=\s))+/;
+const COURTESY = /^(?:(?:please|pls|hi|hello|hey)(?:,? |$))+|,? (?:please|pls|thanks|thank you)$/gi;
+
+/** Longest command, with the names before it. */
+const MAX_READ = 4_000;
+
+const MENTION = /<@([A-Z0-9]+)(?:\|[^>]{0,80})?>/g;
+const QUOTED_LINE = /^[ \t]*(?:&gt;|>).*$/gm;
+/** Code blocks, inline code, quoted lines, and everything after `>>>`. */
+const ASIDE = /```[\s\S]*?```|`[^`\n]+`|^[ \t]*(?:&gt;&gt;&gt;|>>>)[\s\S]*|^[ \t]*(?:&gt;|>).*$/gm;
+
+/**
+ * Words of a mention: the first line after it that has any. Inside a sentence they are those of the mention's own line,
+ * after it or else before it. Returns undefined unless the bot is mentioned outside code and quotations.
+ * @param bot any mention counts if it is undefined
+ */
+function readWords(message: string, bot: string | undefined): { text: string; isAside?: true } | undefined {
+  const text = message.slice(0, MAX_READ);
+  const isBot = ([, user]: RegExpMatchArray): boolean => bot === undefined || user === bot;
+  const plain = text.replace(ASIDE, (aside) => aside.replace(/[^\n]/g, ' '));
+  const mention = [...plain.matchAll(MENTION)].find(isBot);
+  if (mention === undefined) return undefined;
+  const before = text.slice(0, mention.index).split('\n').at(-1) ?? '';
+  const lines = text
+    .slice(mention.index + mention[0].length)
+    .replaceAll(mention[0], ' ')
+    .replace(QUOTED_LINE, '')
+    .replaceAll('```', '\n')
+    .split('\n')
+    .map(readLine);
+  if (isGreeting(before)) return { text: lines.find((line) => line !== '') ?? '' };
+  return { text: lines[0] || readLine(before), isAside: true };
+}
+
+function readLine(line: string): string {
+  return cleanCommandText(line.replace(LEADING, '')).replace(COURTESY, '');
+}
+
+/** User id of Deckhand's bot, if the event names it. */
+function findBotUser(body: SlackEvent): string | undefined {
+  const { data } = Authorised.safeParse(body);
+  const bot = data?.authorizations?.find(
+    ({ user_id: id, is_bot: isBot }) => isBot !== false && id !== undefined && /^[A-Z0-9]+$/.test(id),
+  );
+  return bot?.user_id;
+}
+
+const Inline = z.looseObject({
+  type: z.string(),
+  text: z.string().optional(),
+  url: z.string().optional(),
+  name: z.string().optional(),
+  user_id: z.string().optional(),
+  channel_id: z.string().optional(),
+  usergroup_id: z.string().optional(),
+  style: z.looseObject({ code: z.boolean().optional() }).optional(),
+});
+const Part = z.looseObject({ type: z.string(), elements: z.array(z.looseObject({ type: z.string() })) });
+const RichText = z.looseObject({ type: z.literal('rich_text'), elements: z.array(Part) });
+
+/** A message's rich text, with code and quotations marked. Returns undefined if it has none. */
+function richTextAsMrkdwn(blocks: unknown): string | undefined {
+  const { data: rich } = z.tuple([RichText], z.unknown()).safeParse(blocks);
+  return rich?.[0].elements.map(partAsMrkdwn).join('\n');
+}
+
+function partAsMrkdwn({ type, elements }: z.infer<typeof Part>): string {
+  const isList = type === 'rich_text_list';
+  const text = elements
+    .map((element) => {
+      const item = isList ? Part.safeParse(element).data : undefined;
+      return item === undefined ? inlineAsMrkdwn(element) : partAsMrkdwn(item);
+    })
+    .join(isList ? '\n' : '');
+  if (type === 'rich_text_preformatted') return `\`\`\`${text}\`\`\``;
+  return type === 'rich_text_quote' ? text.replace(/^/gm, '&gt; ') : text;
+}
+
+function inlineAsMrkdwn(element: unknown): string {
+  const { data } = Inline.safeParse(element);
+  if (data === undefined) return '';
+  const { user_id: user, channel_id: channel, usergroup_id: group, text, url, name, style } = data;
+  const isCode = style?.code === true;
+  if (user !== undefined) return isCode ? `\`<@${user}>\`` : `<@${user}>`;
+  if (channel !== undefined) return `<#${channel}>`;
+  if (group !== undefined) return `<!subteam^${group}>`;
+  if (url !== undefined) return `<${escapeMarkup(url)}${text === undefined ? '' : `|${escapeMarkup(text)}`}>`;
+  if (text === undefined) return name === undefined ? '' : `:${name}:`;
+  return isCode ? `\`${escapeMarkup(text)}\`` : escapeMarkup(text);
 }

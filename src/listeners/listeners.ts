@@ -1,9 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { App, type Receiver, type ViewSubmitAction } from '@slack/bolt';
 import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
 import type { Registry } from '../commands/registry.ts';
 import type { Caller } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
-import type { Tracing } from '../observability/tracing.ts';
 import type { Slack } from '../slack/slack.ts';
 import { libraryLogger } from '../slack/web.ts';
 import { GLOBAL } from '../store/store.ts';
@@ -12,8 +12,7 @@ import { notice } from '../views/blocks/modal.ts';
 import { endWithInstallation, type JobDefinition } from '../workspace/define-job.ts';
 import { NotServed } from '../workspace/installations.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
-import type { BackgroundWork } from './background-work.ts';
-import { beginLiveEvent, LIVE_EVENTS } from './events.ts';
+import { mentionHandler, showDetails } from './events.ts';
 import {
   callerOf,
   createInbox,
@@ -23,11 +22,8 @@ import {
   type SlackHandles,
   type StoredRequest,
 } from './inbox.ts';
-import { mentionHandler } from './mention.ts';
 import {
-  type EventUnder,
   type IncomingRequest,
-  payloadSpan,
   readAction,
   readCommand,
   readEvent,
@@ -35,7 +31,15 @@ import {
   readShortcut,
   readSubmission,
 } from './payloads/payloads.ts';
-import { OptionsBody } from './payloads/schemas.ts';
+import {
+  ActionBody,
+  EventBody,
+  OptionsBody,
+  parsedPayload,
+  ShortcutBody,
+  SlashBody,
+  SubmissionBody,
+} from './payloads/schemas.ts';
 import { carryOut, createContext } from './pipeline/pipeline.ts';
 import { explainNotStored, respondFailure, respondPrivately } from './pipeline/respond.ts';
 import { runText } from './pipeline/run-command.ts';
@@ -45,7 +49,6 @@ import { acknowledgeForm, runSubmission } from './pipeline/run-submission.ts';
 
 interface Dependencies {
   log: Logger;
-  tracing: Tracing;
   config: { SLACK_API_URL: string };
   workspaces: Workspaces;
   slack: Slack;
@@ -63,18 +66,18 @@ interface Shared extends Pick<Dependencies, 'registry' | 'workspaces' | 'backgro
 
 type Ack = (text?: string) => Promise<void>;
 
-/** Any name: the registry knows what exists, and an unknown name is answered too. */
+/** Matches every name: the registry knows which exist, and unknown ones are answered too. */
 const ANY = /.*/;
 
-/** Registers every way in with Bolt. Each payload is answered, also one that this version does not know. */
+/** Registers Bolt's listeners. Every payload is answered, also one that this version does not know. */
 export function createListeners(parts: Dependencies) {
-  const { log, tracing, registry, workspaces, background } = parts;
+  const { log, registry, workspaces, background } = parts;
   const steps = createSteps(parts.steps);
   const mentions = { app_mention: mentionHandler(() => inbox) };
   const events: EventHandlers = { ...parts.events, ...mentions, function_executed: steps.functionExecuted };
   const inbox = createInbox({
     run: (workspace, request, handles, attempt) =>
-      run(registry, workspace.forRequest(), request, handles, attempt),
+      runRequest(registry, workspace.forRequest(), request, handles, attempt),
     fail(workspace, request, handles, error) {
       return respondFailure(createContext(workspace, callerOf(request, handles)), error);
     },
@@ -84,12 +87,15 @@ export function createListeners(parts: Dependencies) {
     },
   });
   const shared = { registry, workspaces, background, inbox };
-  const storeEvent = async ({ workspaceId, event }: EventUnder): Promise<void> =>
-    inbox.storeEvent(await workspaces.admit(workspaceId), event);
+
+  async function storeEvent(body: EventBody): Promise<void> {
+    const { workspaceId, event } = readEvent(body);
+    await inbox.storeEvent(await workspaces.admit(workspaceId), event);
+  }
 
   const app = new App({
     receiver: parts.receiver,
-    // Tokens are looked up where they are used, so that no request waits for the store before its ack.
+    // A token is read when it is used, so that no request waits for the store before its ack.
     authorize: async () => ({}),
     attachFunctionToken: false,
     ignoreSelf: false,
@@ -98,44 +104,51 @@ export function createListeners(parts: Dependencies) {
     clientOptions: { slackApiUrl: parts.config.SLACK_API_URL },
   });
 
-  const named = { ...events, ...LIVE_EVENTS };
   app.use(({ body, ack, next }) =>
-    tracing.run(payloadSpan({ ...body }, named), () =>
-      refuseUnserved(parts, { ...body }, async (answer) => ack?.(answer as never), next),
-    ),
+    refuseUnserved(parts, { ...body }, async (answer) => ack?.(answer as never), next),
   );
-  app.command(ANY, ({ body, ack }) => acknowledge(shared, readCommand(body), ack));
-  app.action(ANY, ({ body, ack }) => acknowledge(shared, readAction(body), () => ack()));
-  app.shortcut(ANY, ({ body, ack }) => acknowledge(shared, readShortcut(body), () => ack()));
-  app.view<ViewSubmitAction>(ANY, async ({ body, ack }) => {
-    const { workspace, caller, state } = readSubmission(body);
+  app.command(ANY, ({ context, ack }) =>
+    acknowledge(shared, readCommand(parsedPayload(context, SlashBody)), ack),
+  );
+  app.action(ANY, ({ context, ack }) =>
+    acknowledge(shared, readAction(parsedPayload(context, ActionBody)), () => ack()),
+  );
+  app.shortcut(ANY, ({ context, ack }) =>
+    acknowledge(shared, readShortcut(parsedPayload(context, ShortcutBody)), () => ack()),
+  );
+  app.view<ViewSubmitAction>(ANY, async ({ context, ack }) => {
+    const { workspace, caller, state } = readSubmission(parsedPayload(context, SubmissionBody));
     const answered = acknowledgeForm(inbox, await workspaces.admit(workspace), caller, state, ack);
     background.track(answered);
     await answered;
   });
   app.view({ callback_id: ANY, type: 'view_closed' }, ({ ack }) => ack());
-  app.options(ANY, async ({ body, ack }) => {
-    const menu = OptionsBody.parse(body);
+  app.options(ANY, async ({ context, ack }) => {
+    const menu = parsedPayload(context, OptionsBody);
     const { workspace, caller } = readInteraction(menu);
-    const context = createContext(await workspaces.admit(workspace), caller);
-    await ack(await runOptions({ ...context, registry }, menu));
+    const request = createContext(await workspaces.admit(workspace), caller);
+    await ack(await runOptions({ ...request, registry }, menu));
   });
-  app.event(ANY, async ({ body }) => {
-    const known = beginLiveEvent(parts, body) ? undefined : readEvent(body, events);
+  app.event('entity_details_requested', async ({ context }) => {
+    const { event } = readEvent(parsedPayload(context, EventBody));
+    background.begin(() => showDetails(workspaces, event));
+  });
+  app.event(ANY, async ({ context }) => {
+    const body = parsedPayload(context, EventBody);
     // An event that is not stored is not acknowledged, so that Slack sends it again.
-    if (known !== undefined) await endWithInstallation(parts, storeEvent(known));
+    if (Object.hasOwn(events, body.event.type)) await endWithInstallation(parts, storeEvent(body));
   });
   // Bolt acknowledges every other event itself.
   app.event('function_executed', ({ ack }) => ack());
 
-  /** Jobs that carry out what was stored before its ack. */
+  /** Jobs that run requests and events that were stored before their ack. */
   const jobs: readonly JobDefinition<unknown>[] = [...inbox.jobs, steps.job];
   return { jobs };
 }
 
 /**
- * Answers a payload of a workspace that this installation does not serve with one sentence. Slack sends an event again if
- * it may be served later.
+ * Answers a request of a workspace that this installation does not serve with one sentence. Slack sends an event again if
+ * the workspace may be served later.
  */
 async function refuseUnserved(
   { log, slack }: Pick<Dependencies, 'log' | 'slack'>,
@@ -159,20 +172,20 @@ async function refuseUnserved(
 }
 
 /**
- * Acknowledges a request and has it carried out. What changes something is stored before its ack, so that a
- * `kill -9` loses nothing that Slack believes was taken.
+ * Acknowledges a request and runs it. A request that changes something is stored before its ack, so that a `kill -9`
+ * loses nothing that Slack believes to be delivered.
  */
 async function acknowledge(shared: Shared, incoming: IncomingRequest, ack: Ack): Promise<void> {
   const { workspaces, registry, background } = shared;
   const { request, handles } = incoming;
   const workspace = await workspaces.admit(incoming.workspace);
-  if (isStoredFirst(registry, request)) return store(shared, workspace, incoming, ack);
+  if (isStoredFirst(registry, request)) return storeAndAcknowledge(shared, workspace, incoming, ack);
   await ack();
   if (isForSlack(registry, request, handles)) return;
-  background.begin(() => run(registry, workspace, request, handles));
+  background.begin(() => runRequest(registry, workspace, request, handles));
 }
 
-async function store(
+async function storeAndAcknowledge(
   { inbox }: Shared,
   workspace: Workspace,
   { request, handles, caller }: IncomingRequest,
@@ -191,7 +204,7 @@ async function store(
   await ack();
 }
 
-/** A button that opens an address is handled by Slack itself, and so is typing in a field without an action of ours. */
+/** True if only Slack reacts: to a button that opens an address, or to typing in a field without an action of ours. */
 function isForSlack(registry: Registry, request: StoredRequest, { state }: SlackHandles): boolean {
   if (request.kind !== 'action') return false;
   const isKnown = registry.action(request.actionId, state?.view.callback_id) !== undefined;
@@ -200,16 +213,16 @@ function isForSlack(registry: Registry, request: StoredRequest, { state }: Slack
 
 /**
  * @param attempt set if the request is stored
- * @throws StoreUnavailable so that the job of a stored request tries again
+ * @throws StoreUnavailable so that the job of a stored request is retried
  */
-async function run(
+async function runRequest(
   registry: Registry,
   workspace: Workspace,
   request: StoredRequest,
   handles: SlackHandles,
   attempt?: number,
 ): Promise<void> {
-  // A form keeps its own outcome, so that it is not carried out again when only its answer fails.
+  // A form stores its own outcome, so that it is not carried out again if only its answer fails.
   const isStored = attempt !== undefined && request.kind !== 'form' ? true : undefined;
   const caller: Caller = { ...callerOf(request, handles), isStored };
   const context = { ...createContext(workspace, caller), registry };
@@ -223,4 +236,45 @@ async function run(
     case 'form':
       return runSubmission(context, request, handles, (attempt ?? 1) > 1);
   }
+}
+
+/** Work that continues after its ack; `stop` waits for it. */
+export type BackgroundWork = ReturnType<typeof createBackgroundWork>;
+
+/** Turns of the event loop between two pieces of work that begin. An idle turn takes no time. */
+const TURNS_BETWEEN = 6;
+
+export function createBackgroundWork(log: Logger) {
+  const running = new Set<Promise<void>>();
+  let lastBegun = Promise.resolve();
+
+  function track(work: Promise<void>): void {
+    const tracked = work
+      .catch((error: unknown) => log.error({ event: 'bug', err: error }, 'Work after an ack failed'))
+      .finally(() => running.delete(tracked));
+    running.add(tracked);
+  }
+
+  /**
+   * Resolves when the next work may begin, one after the other: in a burst the acks, for which Slack waits three seconds,
+   * go first. The event loop accepts one connection a turn.
+   */
+  function afterAcks(): Promise<void> {
+    lastBegun = lastBegun.then(async () => {
+      for (let turn = 0; turn < TURNS_BETWEEN; turn += 1) await nextTurn();
+    });
+    return lastBegun;
+  }
+
+  return {
+    afterAcks,
+    /** Begins `work`, which must answer its own failures, once the acks are sent. */
+    begin: (work: () => Promise<void>) => track(afterAcks().then(work)),
+    /** Adds work that has begun already, because its ack depends on it. */
+    track,
+    /** Resolves when everything has ended. */
+    async idle(): Promise<void> {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createBackgroundWork } from '../../src/listeners/background-work.ts';
+import { createBackgroundWork } from '../../src/listeners/listeners.ts';
 import { createLog } from '../../src/observability/log.ts';
 
 const log = createLog('silent', () => undefined);

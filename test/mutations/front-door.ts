@@ -1,6 +1,7 @@
 import type { Mutation } from './mutation.ts';
 
-const SIGNED_BODY = 'src/listeners/receivers/signed-body.ts';
+const HTTP_RECEIVER = 'src/listeners/receivers/http-receiver.ts';
+const HTTP_SERVER = 'src/listeners/receivers/http-server.ts';
 const INBOX = 'src/listeners/inbox.ts';
 const LINK = 'src/linking/link-requests.ts';
 const LINK_INBOX = 'src/linking/link-requests.ts';
@@ -15,35 +16,35 @@ const INSTALL_TEST = 'test/installing/install.test.ts';
 export const FRONT: readonly Mutation[] = [
   {
     name: 'signatures are not checked',
-    file: SIGNED_BODY,
+    file: HTTP_RECEIVER,
     from: 'if (!isValidSlackRequest(',
     to: 'if (!signature && !isValidSlackRequest(',
     tests: [FRONT_DOOR],
   },
   {
     name: 'requests from the future are taken',
-    file: SIGNED_BODY,
+    file: HTTP_RECEIVER,
     from: 'Math.abs(lateS) > WINDOW_S',
     to: 'lateS > WINDOW_S',
     tests: [FRONT_DOOR],
   },
   {
     name: 'bodies of strangers are read before their headers are looked at',
-    file: SIGNED_BODY,
-    from: "throw new Refused(401, 'missing');",
-    to: "await readBody(request).then(() => Promise.reject(new Refused(401, 'missing')));",
+    file: HTTP_RECEIVER,
+    from: "Number.isNaN(at)) throw new Refused(401, 'missing');",
+    to: "Number.isNaN(at)) await readBody(request).then(() => Promise.reject(new Refused(401, 'missing')));",
     tests: [RECEIVER_TEST],
   },
   {
     name: 'a body that says that it is too long is read',
-    file: SIGNED_BODY,
+    file: HTTP_SERVER,
     from: "if (Number(request.headers['content-length']) > MAX_BODY_BYTES)\n      return Promise.reject(new Refused(413, 'too_large'));",
     to: '',
     tests: [RECEIVER_TEST],
   },
   {
     name: 'bodies of any size are read',
-    file: SIGNED_BODY,
+    file: HTTP_SERVER,
     from: "if (size > MAX_BODY_BYTES) refuse(new Refused(413, 'too_large'));",
     to: '',
     tests: [FRONT_DOOR],
@@ -51,14 +52,14 @@ export const FRONT: readonly Mutation[] = [
   },
   {
     name: 'unsigned bodies take any amount of memory together',
-    file: SIGNED_BODY,
-    from: 'if (held <= MAX_UNVERIFIED_BYTES) break;',
-    to: 'if (held > 0) break;',
+    file: HTTP_SERVER,
+    from: 'if (totalSize <= MAX_UNVERIFIED_BYTES) break;',
+    to: 'if (totalSize > 0) break;',
     tests: ['test/process/unsigned-memory.test.ts'],
   },
   {
     name: 'a replayed request of the assistant starts another test',
-    file: 'src/listeners/mcp/server.ts',
+    file: 'src/listeners/mcp.ts',
     from: "if (tool.isChange === true && !(await workspace.once(['tool', caller.requestId], SEEN_MS)))",
     to: "if (tool.isChange === true && (await workspace.once(['tool', caller.requestId], SEEN_MS)) === undefined)",
     tests: ['test/listeners/mcp.test.ts'],
@@ -66,7 +67,7 @@ export const FRONT: readonly Mutation[] = [
   },
   {
     name: 'browsers may keep, frame and run what they get',
-    file: 'src/listeners/receivers/http-server.ts',
+    file: HTTP_SERVER,
     from: 'for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);',
     to: 'void SECURITY_HEADERS;',
     tests: ['test/listeners/receivers/http-server.test.ts'],
@@ -236,21 +237,21 @@ export const FRONT: readonly Mutation[] = [
   },
   {
     name: 'a path is read otherwise than the proxy reads it',
-    file: 'src/listeners/receivers/http-server.ts',
+    file: HTTP_SERVER,
     from: "if (url === null || !isAsWritten(url, request.url ?? '/')) return",
     to: 'if (url === null) return',
     tests: ['test/listeners/receivers/http-server.test.ts'],
   },
   {
     name: 'a tool of the assistant runs for whom its inputs name',
-    file: 'src/listeners/mcp/server.ts',
+    file: 'src/listeners/mcp.ts',
     from: 'if (identity?.user === undefined) return',
     to: 'if (identity === null) return',
     tests: ['test/listeners/mcp.test.ts'],
   },
   {
     name: 'the assistant’s endpoint needs no signature',
-    file: 'src/listeners/mcp/routes.ts',
+    file: 'src/listeners/mcp.ts',
     from: 'parseObject(await readSignedBody(request))',
     to: 'parseObject(await parts.readBody(request))',
     tests: ['test/listeners/mcp.test.ts'],

@@ -65,7 +65,7 @@ describe('Deckhand as a process', () => {
       type: 'application/x-protobuf',
     });
     const sent = collector.requests.map(({ body }) => body.toString('latin1')).join('');
-    for (const words of ['command help', 'slash_command', 'deckhand-of-the-harbour', 'harbour'])
+    for (const words of ['command help', 'POST response_url', 'deckhand-of-the-harbour', 'harbour'])
       expect(sent).toContain(words);
     expectOneRefusal(log);
   });

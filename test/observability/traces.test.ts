@@ -45,10 +45,9 @@ describe('traces of what people ask for', () => {
     const trace = traceWith(await spans(), 'command whoami');
     expect(trace.map((span) => wayTo(trace, span))).toEqual(
       expect.arrayContaining([
-        'slash_command',
-        'slash_command > command whoami',
-        'slash_command > command whoami > GET getProfile',
-        'slash_command > command whoami > POST response_url',
+        'command whoami',
+        'command whoami > GET getProfile',
+        'command whoami > POST response_url',
       ]),
     );
     const call = trace.find(({ name }) => name === 'GET getProfile');
@@ -81,11 +80,11 @@ describe('traces of what people ask for', () => {
     );
 
     const trace = traceWith(await spans(), 'command test');
-    const follow = 'slash_command > process requests > command test > process follow-test';
+    const follow = 'process requests > command test > process follow-test';
     const ways = trace.map((span) => wayTo(trace, span));
     expect(ways).toEqual(
       expect.arrayContaining([
-        'slash_command > process requests > command test > POST chat.postMessage',
+        'process requests > command test > POST chat.postMessage',
         `${follow} > POST startTestAccess`,
         `${follow} > GET getTestAccess`,
         `${follow} > POST chat.update`,

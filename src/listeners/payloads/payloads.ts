@@ -2,46 +2,43 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ViewState } from '../../commands/command.ts';
 import { cleanCommandText } from '../../commands/command-router.ts';
-import { defined, isObject, parseJson } from '../../core/json.ts';
+import { defined, parseJson } from '../../core/json.ts';
 import type { Caller, Message } from '../../core/message.ts';
-import type { SpanStart } from '../../observability/tracing.ts';
 import { GLOBAL } from '../../store/store.ts';
 import { readState } from '../../views/blocks/modal.ts';
 import { type SlackHandles, type StoredEvent, type StoredRequest, storedCaller } from '../inbox.ts';
 import {
-  ActionBody,
-  EventBody,
-  findShape,
+  type ActionBody,
+  type EventBody,
   Id,
   type Interaction,
-  ShortcutBody,
-  SlashBody,
-  SubmissionBody,
+  type ShortcutBody,
+  type SlashBody,
+  type SubmissionBody,
   type View,
 } from './schemas.ts';
 
-/** A modal's metadata says where it was opened, so that its outcome is shown there. */
+/** Place where a modal was opened, from its metadata: its outcome is shown there. */
 const Origin = z.looseObject({
   channel: z.string().optional(),
   thread: z.string().optional(),
-  /** Where a mention is answered for all to see. */
+  /** Thread of a mention, which is answered in public. */
   answer: z.string().optional(),
 });
 
-/** Who asks, and the installation it belongs to. */
+/** The person and the installation that they used. */
 export interface Incoming {
   workspace: string;
   caller: Caller;
 }
 
-/** What was asked for: what can be stored of it, and what only this process knows. */
+/** A request: the part that is stored, and handles that only this process has. */
 export interface IncomingRequest extends Incoming {
   request: StoredRequest;
   handles: SlackHandles;
 }
 
-export function readCommand(raw: unknown): IncomingRequest {
-  const body = SlashBody.parse(raw);
+export function readCommand(body: SlashBody): IncomingRequest {
   const caller = {
     user: body.user_id,
     team: body.team_id,
@@ -59,8 +56,7 @@ export function readCommand(raw: unknown): IncomingRequest {
   };
 }
 
-export function readAction(raw: unknown): IncomingRequest {
-  const body = ActionBody.parse(raw);
+export function readAction(body: ActionBody): IncomingRequest {
   const { workspace, caller } = readInteraction(body, body);
   const [element] = body.actions;
   const state = body.view && body.view.type !== 'home' ? viewStateOf(body.view) : undefined;
@@ -72,31 +68,29 @@ export function readAction(raw: unknown): IncomingRequest {
   };
 }
 
-/** A message's shortcut is answered where the message is, outside its thread; a global one has no channel. */
-export function readShortcut(raw: unknown): IncomingRequest {
-  const body = ShortcutBody.parse(raw);
+/** A message shortcut is answered in the channel, outside the message's thread; a global one has no channel. */
+export function readShortcut(body: ShortcutBody): IncomingRequest {
   const { workspace, caller: person } = readInteraction(body);
   const caller = { ...person, channel: body.channel?.id, responseUrl: body.response_url };
   const request: StoredRequest = {
     kind: 'shortcut',
     caller: storedCaller(caller),
     callbackId: body.callback_id,
-    said: saidIn(body),
+    said: textOfMessage(body),
   };
   return { workspace, caller, request, handles: handlesOf(caller) };
 }
 
-export function readSubmission(raw: unknown): Incoming & { state: ViewState } {
-  const body = SubmissionBody.parse(raw);
+export function readSubmission(body: SubmissionBody): Incoming & { state: ViewState } {
   return { ...readInteraction(body), state: viewStateOf(body.view) };
 }
 
-/** @param action the same, where it is a click or choice */
+/** @param action the same body, if it is a click or choice */
 export function readInteraction(
   body: Interaction & { view?: View | undefined },
   action?: ActionBody,
 ): Incoming {
-  // Metadata that is not ours says nothing about the origin.
+  // Metadata of another shape is not ours.
   const origin = Origin.safeParse(parseJson(body.view?.private_metadata || '{}')).data ?? {};
   const workspace = installationOf(body);
   const caller = {
@@ -113,15 +107,15 @@ export function readInteraction(
   return { workspace, caller };
 }
 
-/** A message that begins a thread names it too, but stands in the channel. What one person sees comes without its message. */
+/** Thread of the clicked message. The first message of a thread names it too, but is in the channel; an ephemeral one comes without `message`. */
 function threadOf({ message, container }: Partial<ActionBody> = {}): string | undefined {
   const thread = message?.thread_ts ?? container?.thread_ts;
   return thread === (message?.ts ?? container?.message_ts) ? undefined : thread;
 }
 
 /**
- * A modal comes with the team and organisation of the person, who may be of another workspace that shares a channel:
- * it belongs to the installation that opened it.
+ * Installation that an interaction belongs to. A modal names the person's own team, which may be another workspace of a
+ * shared channel, so the installation that opened the modal counts.
  */
 function installationOf(body: Interaction & { view?: View | undefined }): string {
   const installed = body.view?.app_installed_team_id;
@@ -134,22 +128,22 @@ function handlesOf({ triggerId, responseUrl }: Caller): SlackHandles {
   return { triggerId, responseUrl };
 }
 
-/** Without Slack's own id a repeat cannot be recognised: each request counts as new. */
+/** Without Slack's id a repeat cannot be recognised, so each request counts as new. */
 function requestIdOf(body: { trigger_id?: string | undefined }): string {
   return body.trigger_id || randomUUID();
 }
 
-const MAX_SAID = 8_000;
+const MAX_TEXT = 8_000;
 
-/** All text of a message, wherever it stands in it: applications speak in blocks and attachments. */
-function saidIn({ message }: ShortcutBody): string {
+/** All text of a message, with that of its blocks and attachments, which apps use. */
+function textOfMessage({ message }: ShortcutBody): string {
   const texts: string[] = [];
   const collect = (value: unknown): void => {
     if (typeof value === 'string') texts.push(value);
     else if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
   };
   if (message) collect([message.text, message.blocks, message.attachments]);
-  return texts.join('\n').slice(0, MAX_SAID);
+  return texts.join('\n').slice(0, MAX_TEXT);
 }
 
 export function viewStateOf(view: View): ViewState {
@@ -162,12 +156,12 @@ export function viewStateOf(view: View): ViewState {
   };
 }
 
-/** One that comes without its blocks cannot be drawn anew. */
+/** The clicked message; undefined without its blocks, because it cannot be drawn again. */
 function messageOf({ message }: ActionBody): Message | undefined {
   return message?.blocks.length ? { text: message.text, blocks: message.blocks } : undefined;
 }
 
-/** An organisation's installation serves all its workspaces; otherwise each workspace has its own. @throws ZodError if it names none */
+/** Id of the installation: of the organisation, which serves all its workspaces, or of the team. @throws ZodError if both are missing */
 function workspaceOf(
   enterprise: string | undefined,
   team: string | undefined,
@@ -177,48 +171,26 @@ function workspaceOf(
 }
 
 /**
- * What is about the installation itself. It is stored apart from the workspace's own records, which it may erase along
- * with the memory that it has come.
+ * Events about the installation itself. They are stored apart from the workspace's records, because they may erase those
+ * together with the trace that the event has come.
  */
 export const LIFECYCLE_EVENTS: readonly string[] = ['app_uninstalled', 'tokens_revoked'];
 
-/** An event as it is stored, and under which workspace. */
+/** An event as it is stored, with the workspace that stores it. */
 export interface EventUnder {
   workspaceId: string;
   event: StoredEvent;
 }
 
-/** Undefined where it has no handler. */
-export function readEvent(raw: unknown, handlers: Readonly<Record<string, unknown>>): EventUnder | undefined {
-  const { data: body } = EventBody.safeParse(raw);
-  if (body === undefined || !Object.hasOwn(handlers, body.event.type)) return undefined;
+export function readEvent(body: EventBody): EventUnder {
   const source = body.authorizations?.[0] ?? body;
   const about = workspaceOf(source.enterprise_id, source.team_id, source.is_enterprise_install);
   const workspaceId = LIFECYCLE_EVENTS.includes(body.event.type) ? GLOBAL : about;
   return { workspaceId, event: { about, body: withoutSecrets(body) } };
 }
 
-/** Jobs are stored as they are, so no token goes with them: neither Slack's old one nor that of a workflow step. */
+/** Job data is not sealed, so it holds neither Slack's legacy token nor that of a workflow step. */
 function withoutSecrets({ token: _, event, ...body }: EventBody): EventBody {
   const { bot_access_token: __, ...rest } = event;
   return { ...body, event: rest };
-}
-
-/** The span of a payload of Slack, up to its ack; begins a trace. An event counts by its type, if it has a handler. */
-export function payloadSpan(
-  body: Record<string, unknown>,
-  handlers: Readonly<Record<string, unknown>>,
-): SpanStart {
-  return { name: payloadName(body, handlers), kind: 'server', parent: null };
-}
-
-function payloadName(
-  { command, type, event }: Record<string, unknown>,
-  handlers: Readonly<Record<string, unknown>>,
-): string {
-  if (type === undefined && command !== undefined) return 'slash_command';
-  if (type !== 'event_callback')
-    return typeof type === 'string' && findShape(type) !== undefined ? type : 'other';
-  const kind = isObject(event) && typeof event.type === 'string' ? event.type : '';
-  return Object.hasOwn(handlers, kind) ? kind : 'other';
 }

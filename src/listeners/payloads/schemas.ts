@@ -1,31 +1,32 @@
+import type { Context } from '@slack/bolt';
 import { z } from 'zod';
 import type { KnownBlock } from '../../core/message.ts';
 
-/** Slack's payloads, parsed at the edge: only what is needed, and nothing is trusted to be there. */
+/** Schemas of Slack's payloads, with only the parts that Deckhand reads. */
 
-/** Ids name records in the store, so only characters that are safe there are accepted. A hyphen begins ids of ours. */
+/** An id of Slack. It becomes a key of the store, so it has only safe characters; a leading hyphen marks our own ids. */
 export const Id = z.string().regex(/^(?!-)[^/\s\p{Cc}\p{Cs}]{1,64}$/u);
-/** Some senders leave a field empty rather than out. */
+/** An id that may be missing; some senders leave the field empty instead. */
 export const MaybeId = z
   .union([Id, z.literal('')])
   .nullish()
   .transform((id) => id || undefined);
 
-/** What is not there is undefined, also where Slack says null. */
+/** Reads null as undefined. */
 const Maybe = orUndefined(z.string());
 
 function orUndefined<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** As many as Slack lets through in a field. */
+/** Longest text that Slack accepts in a field. */
 const MAX_TYPED = 3_000;
 const TriggerId = orUndefined(z.string().regex(/^\P{Cc}{0,200}$/u));
 const Text = z
   .string()
   .nullish()
   .transform((text) => text ?? '');
-/** A form has it as a word. */
+/** A flag that forms send as a word. */
 const IsOrganisation = z
   .union([z.boolean(), z.string()])
   .nullish()
@@ -43,8 +44,9 @@ export const SlashBody = z.looseObject({
   trigger_id: TriggerId,
   response_url: Maybe,
 });
+export type SlashBody = z.infer<typeof SlashBody>;
 
-/** Slack gives back the blocks that we sent; anything that is not a block is left out here. */
+/** The blocks that we sent, as Slack returns them. Anything that is not a block is dropped. */
 const Block = z
   .looseObject({ type: z.string(), block_id: z.string().optional(), element: z.looseObject({}).optional() })
   .refine(({ type, element }) => type !== 'input' || element !== undefined);
@@ -58,7 +60,7 @@ const View = z.looseObject({
   id: Id,
   hash: Text,
   type: z.string(),
-  /** Where Deckhand is installed; the team is that of the person. */
+  /** Workspace that Deckhand is installed in; `team_id` is the person's. */
   app_installed_team_id: MaybeId,
   team_id: MaybeId,
   callback_id: Text,
@@ -106,6 +108,13 @@ export const ActionBody = Interaction.extend({
 export type ActionBody = z.infer<typeof ActionBody>;
 
 export const SubmissionBody = Interaction.extend({ view: View.extend({ callback_id: z.string() }) });
+export type SubmissionBody = z.infer<typeof SubmissionBody>;
+
+/** A closed form, which is only acknowledged. Bolt looks for its listener by the callback id. */
+const ClosedBody = z.looseObject({
+  user: z.looseObject({ id: Id }),
+  view: z.looseObject({ callback_id: z.string() }),
+});
 
 export const OptionsBody = Interaction.extend({
   action_id: z.string(),
@@ -136,7 +145,7 @@ export const ExecutedStep = z.looseObject({
   function_execution_id: Id,
 });
 
-/** Events without whose parts nothing can be done. Others are parsed by their handlers alone. */
+/** Events that are refused if a part is missing. The handlers parse all others. */
 const EVENTS: Readonly<Record<string, z.ZodType>> = {
   app_home_opened: z.looseObject({ user: Id }),
   function_executed: ExecutedStep,
@@ -150,7 +159,7 @@ function isComplete(event: { type: string }): boolean {
 export const EventBody = Installation.extend({
   type: z.literal('event_callback'),
   event_id: Id,
-  /** Seconds since the epoch; the moment it came where it says nothing. */
+  /** Seconds since the epoch; the current time if it is missing. */
   event_time: z
     .number()
     .nullish()
@@ -166,11 +175,20 @@ const SHAPES: ReadonlyMap<unknown, z.ZodType> = new Map<unknown, z.ZodType>([
   ['event_callback', EventBody],
   ['message_action', ShortcutBody],
   ['shortcut', ShortcutBody],
-  ['view_closed', SubmissionBody],
+  ['view_closed', ClosedBody],
   ['view_submission', SubmissionBody],
 ]);
 
 /** The schema of a payload by its `type`, which a command does not have. Returns undefined for a type that is unknown. */
 export function findShape(type: unknown): z.ZodType | undefined {
   return typeof type === 'string' ? SHAPES.get(type) : SlashBody;
+}
+
+/**
+ * The payload as it was parsed before Bolt had it.
+ * @throws ZodError if Bolt took it for a payload of another type
+ */
+export function parsedPayload<Shape extends z.ZodType>(context: Context, shape: Shape): z.infer<Shape> {
+  if (context.shape !== shape) throw new z.ZodError([]);
+  return context.payload;
 }

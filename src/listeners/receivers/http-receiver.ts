@@ -1,50 +1,81 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { App, Receiver } from '@slack/bolt';
+import { type App, isValidSlackRequest, type Receiver } from '@slack/bolt';
 import { parseObject } from '../../core/json.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { Logger } from '../../observability/log.ts';
-import type { Handler } from './http-server.ts';
+import { type Handler, type ReadBody, Refused } from './http-server.ts';
 import { processPayload } from './process-payload.ts';
-import { type ReadBody, Refused } from './signed-body.ts';
 
-export interface HttpReceiverOptions {
-  readBody: ReadBody;
-  readSignedBody: ReadBody;
-  log: Logger;
-  /** Milliseconds from the request's arrival to its ack. */
-  onAck: (ms: number) => void;
-}
-
-/** Slack's look at the certificate is no longer. */
+/** Largest accepted difference between the time of a request and our clock, in either direction, in seconds. */
+const WINDOW_S = 300;
+/** Upper limit of the body of Slack's certificate check. */
 const MAX_UNSIGNED_BYTES = 1_000;
 
 /**
+ * Reads the body of a request that Slack must have signed. The headers are checked first, so that a stranger's body is not
+ * read. A signature stays valid for five minutes: what changes something is carried out once by its id.
+ */
+export function createSignedBodyReader(options: {
+  signingSecret: string;
+  clock: Clock;
+  readBody: ReadBody;
+}): ReadBody {
+  const { signingSecret, clock, readBody } = options;
+  return async (request) => {
+    const { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp } = request.headers;
+    const at = Number(timestamp);
+    if (!signature || Array.isArray(signature) || Number.isNaN(at)) throw new Refused(401, 'missing');
+    const lateS = Math.round(clock.now() / 1000 - at);
+    if (Math.abs(lateS) > WINDOW_S) throw new Refused(401, 'stale', describeDifference(lateS));
+    const body = await readBody(request);
+    const headers = { 'x-slack-signature': signature, 'x-slack-request-timestamp': at };
+    if (!isValidSlackRequest({ signingSecret, body, headers, nowMilliseconds: clock.now() }))
+      throw new Refused(401, 'wrong');
+    return body;
+  };
+}
+
+function describeDifference(lateS: number): string {
+  const direction = lateS > 0 ? 'behind' : 'ahead of';
+  return `its time is ${Math.abs(lateS)} s ${direction} this clock; if that goes on, set the clock right`;
+}
+
+interface HttpReceiverOptions {
+  readBody: ReadBody;
+  readSignedBody: ReadBody;
+  log: Logger;
+  /** Called with the milliseconds from a request's arrival to its ack. */
+  onAck: (ms: number) => void;
+}
+
+/**
  * Bolt's `Receiver` for `POST /slack/events`. Bolt's own reads bodies of any length before it checks their signature,
- * takes timestamps of the future, refuses a content type with a charset, and acknowledges events before they are stored.
+ * accepts timestamps of the future, refuses a content type with a charset, and acknowledges events before they are stored.
  */
 export function createHttpReceiver(options: HttpReceiverOptions): Receiver & { handler: Handler } {
   const { readBody, readSignedBody, log, onAck } = options;
   let app: App | undefined;
 
   async function handler(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const arrived = performance.now();
+    const arrivedAt = performance.now();
     const {
       'content-type': type,
       'content-length': length,
       'x-slack-signature': signature,
     } = request.headers;
-    // Slack looks at the certificate now and then, and signs nothing for that: `ssl_check=1&token=…`.
+    // Slack checks the certificate now and then, without a signature: `ssl_check=1&token=…`.
     if (!signature && Number(length) <= MAX_UNSIGNED_BYTES) {
-      if (parseBody(await readBody(request), type)?.ssl_check === '1') return send(response, '');
+      if (parseBody(await readBody(request), type)?.ssl_check === '1') return sendAnswer(response, '');
       throw new Refused(401, 'missing');
     }
     const body = parseBody(await readSignedBody(request), type);
     if (body === undefined) throw new Refused(400, 'malformed');
-    if (body.ssl_check === '1') return send(response, '');
-    if (body.type === 'url_verification') return send(response, readChallenge(body));
+    if (body.ssl_check === '1') return sendAnswer(response, '');
+    if (body.type === 'url_verification') return sendAnswer(response, readChallenge(body));
     const ack = await processPayload(app, body, log);
     if (ack === undefined) throw new Refused(400, 'not_understood');
-    send(response, ack.answer ?? '');
-    onAck(performance.now() - arrived);
+    sendAnswer(response, ack.answer ?? '');
+    onAck(performance.now() - arrivedAt);
   }
 
   return {
@@ -62,14 +93,17 @@ function readChallenge({ challenge }: Record<string, unknown>): { challenge: str
   return { challenge };
 }
 
-function send(response: ServerResponse, answer: unknown): void {
+function sendAnswer(response: ServerResponse, answer: unknown): void {
   const isText = typeof answer === 'string';
   const type = isText ? 'text/plain' : 'application/json';
   const text = isText ? answer : JSON.stringify(answer);
   response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end(text);
 }
 
-/** JSON, or a form whose `payload` may hold JSON; undefined for anything that is not an object. @param type may have a charset */
+/**
+ * Reads JSON, or a form whose `payload` may hold JSON. Returns undefined for anything else.
+ * @param type may have a charset
+ */
 function parseBody(raw: string, type = ''): Record<string, unknown> | undefined {
   if (/^application\/json\b/i.test(type)) return parseObject(raw);
   if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return undefined;

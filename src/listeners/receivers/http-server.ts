@@ -4,20 +4,19 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '../../observability/log.ts';
 import { PAGE_STYLE } from '../../views/public/pages.ts';
-import { Refused } from './signed-body.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void;
 
 /** Handlers by `METHOD /path`. */
 export type Routes = Record<string, Handler>;
 
-/** Answers HEAD as well, by which monitors ask; Node leaves the body out. For routes that change nothing. */
+/** Answers HEAD as well, which monitors use; Node leaves the body out. For routes that change nothing. */
 export function withHead(routes: Routes): Routes {
   const heads = Object.entries(routes).map(([route, handler]) => [route.replace('GET', 'HEAD'), handler]);
   return { ...routes, ...Object.fromEntries(heads) };
 }
 
-/** Answers under the path of the public address as well, which a proxy may pass on or not, and with a slash at the end. */
+/** Answers under the path of the public address as well, because some proxies pass it on, and with a slash at the end. */
 export function withBasePath(routes: Routes, basePath: string): Routes {
   const all = Object.entries(routes).flatMap(([route, handler]) => {
     const [method, path = ''] = route.split(' ');
@@ -27,9 +26,70 @@ export function withBasePath(routes: Routes, basePath: string): Routes {
   return Object.fromEntries(all);
 }
 
+/** Longest body; a view of Slack may have 250 kB, and travels URL-encoded. */
+const MAX_BODY_BYTES = 1_000_000;
+/** Longest total of all bodies that are being read, whose senders are unknown. */
+const MAX_UNVERIFIED_BYTES = 32_000_000;
+
+/** Thrown to refuse a request: the server answers with the status and logs the reason. */
+export class Refused extends Error {
+  readonly status: 400 | 401 | 413 | 503;
+  /** More for the log, as a sentence. */
+  readonly detail: string | undefined;
+
+  constructor(status: Refused['status'], reason: string, detail?: string) {
+    super(reason);
+    this.status = status;
+    this.detail = detail;
+  }
+}
+
+/** Reads the body of a request that anybody may have sent. @throws Refused */
+export type ReadBody = (request: IncomingMessage) => Promise<string>;
+
+/** Limits the memory of all bodies of the process together: the slowest sender makes room for the others. */
+export function createBodyReader(): ReadBody {
+  /** Ends each read in progress; the oldest comes first. */
+  const reading = new Set<() => void>();
+  let totalSize = 0;
+
+  return (request) => {
+    if (Number(request.headers['content-length']) > MAX_BODY_BYTES)
+      return Promise.reject(new Refused(413, 'too_large'));
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const addChunk = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      size += chunk.length;
+      totalSize += chunk.length;
+      if (size > MAX_BODY_BYTES) refuse(new Refused(413, 'too_large'));
+      for (const giveUp of reading) {
+        if (totalSize <= MAX_UNVERIFIED_BYTES) break;
+        giveUp();
+      }
+    };
+    /** Stops reading. Returns false if it has stopped already. */
+    const end = (): boolean => {
+      if (!reading.delete(giveUp)) return false;
+      totalSize -= size;
+      request.off('data', addChunk);
+      return true;
+    };
+    const refuse = (refused: Refused): void => void (end() && reject(refused));
+    const giveUp = (): void => refuse(new Refused(503, 'too_much_at_once'));
+    reading.add(giveUp);
+    request.on('data', addChunk);
+    request.once('end', () => end() && resolve(Buffer.concat(chunks).toString('utf8')));
+    request.once('error', reject);
+    request.once('close', giveUp);
+    return promise;
+  };
+}
+
 const STYLE_DIGEST = hash('sha256', PAGE_STYLE, 'base64');
 
-/** Every page and answer: nothing is cached, framed, guessed at or loaded from elsewhere. */
+/** Headers of every page and answer: nothing is cached, framed, sniffed or loaded from elsewhere. */
 const SECURITY_HEADERS: ReadonlyArray<[string, string]> = [
   ['cache-control', 'no-store'],
   ['x-content-type-options', 'nosniff'],
@@ -46,26 +106,31 @@ const SECURITY_HEADERS: ReadonlyArray<[string, string]> = [
 
 export interface Listener {
   port: number;
-  /** From now on each connection ends with its answer, so that a proxy opens the next one elsewhere. */
+  /** Closes each connection after its next answer, so that a proxy opens the next one elsewhere. */
   drain(): void;
-  /** Stops accepting, lets requests in flight end, then closes what is idle. */
+  /** Stops accepting, waits for requests in flight, then closes idle connections. */
   close(): Promise<void>;
 }
 
-/** The port cannot be listened on; `message` says what to do. */
+/** Thrown if the server cannot listen on the port; `message` says what to do. */
 export class ListenError extends Error {
   readonly code = 'listen_error';
-  /** The same may succeed later, without any change of the configuration. */
+  /** True if the same configuration may succeed later. */
   readonly isTemporary: boolean;
 
   constructor({ host, port, variable = 'PORT' }: ListenOptions, cause: NodeJS.ErrnoException) {
-    super(sentenceOf(cause, host, port, variable), { cause });
+    super(describeListenFault(cause, host, port, variable), { cause });
     this.name = 'ListenError';
     this.isTemporary = cause.code === 'EADDRINUSE';
   }
 }
 
-function sentenceOf({ code }: NodeJS.ErrnoException, host: string, port: number, variable: string): string {
+function describeListenFault(
+  { code }: NodeJS.ErrnoException,
+  host: string,
+  port: number,
+  variable: string,
+): string {
   switch (code) {
     case 'EADDRINUSE':
       return `Port ${port} on ${host} is in use. Stop what listens there, or set ${variable} to another port.`;
@@ -81,27 +146,27 @@ function sentenceOf({ code }: NodeJS.ErrnoException, host: string, port: number,
   }
 }
 
-/** How long a client may take for its headers and for the whole request, in milliseconds. */
+/** Longest time a client may take for its headers and for the whole request. */
 const SLOWEST = { headersMs: 10_000, requestMs: 15_000 };
 
 export interface ListenOptions {
   host: string;
   port: number;
-  /** The variable that the port is from; `PORT` if left out. */
+  /** Variable that sets the port; `PORT` by default. */
   variable?: 'PORT' | 'METRICS_PORT';
   log: Logger;
-  /** Told why a request was refused. */
+  /** Called with the reason of each refused request. */
   onRefused?: (reason: string) => void;
   slowest?: typeof SLOWEST;
 }
 
-/** Listens on `host:port`; slow clients are cut, and a handler that throws answers 500 with a reference in the log. */
+/** Listens on `host:port`. Slow clients are cut off; a handler that throws answers 500. */
 export async function listen(routes: Routes, options: ListenOptions): Promise<Listener> {
   const { headersMs, requestMs } = options.slowest ?? SLOWEST;
   let isDraining = false;
   const server = createServer({ connectionsCheckingInterval: headersMs / 10 }, (request, response) => {
     if (isDraining) response.setHeader('connection', 'close');
-    void answer(routes, request, response, options);
+    void answerRequest(routes, request, response, options);
   });
   server.headersTimeout = headersMs;
   server.requestTimeout = requestMs;
@@ -116,7 +181,7 @@ export async function listen(routes: Routes, options: ListenOptions): Promise<Li
     drain() {
       isDraining = true;
     },
-    close: () => close(server),
+    close: () => closeServer(server),
   };
 }
 
@@ -124,19 +189,19 @@ export function sendText(response: ServerResponse, status: number, text: string,
   response.writeHead(status, { 'content-type': `${type}; charset=utf-8` }).end(text);
 }
 
-async function answer(
+async function answerRequest(
   routes: Routes,
   request: IncomingMessage,
   response: ServerResponse,
   options: ListenOptions,
 ): Promise<void> {
   const url = URL.parse(request.url ?? '/', 'http://localhost');
-  // Slack is no browser that these headers would protect.
+  // Slack is not a browser, so these headers would protect nothing.
   if (url?.pathname !== '/slack/events')
     for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
   if (url === null || !isAsWritten(url, request.url ?? '/')) return sendText(response, 400, 'bad request');
   const handler = routes[`${request.method} ${url.pathname}`];
-  if (handler === undefined) return refuse(routes, url.pathname, response);
+  if (handler === undefined) return refuseRoute(routes, url.pathname, response);
   try {
     await handler(request, response, url);
   } catch (error) {
@@ -153,26 +218,26 @@ function answerFailure(
   if (error instanceof Refused) {
     const { status, message: reason, detail } = error;
     const more = detail === undefined ? '' : `: ${detail}`;
-    log.warn({ event: 'request_refused', status, reason }, `A request was refused${more}`);
+    log.warn({ event: 'request_refused', status, reason }, `Request refused${more}`);
     onRefused?.(reason);
     // The body may not have been read, so the connection cannot be used again.
     response.writeHead(status, { connection: 'close' }).end();
   } else if (request.errored !== null)
-    log.warn({ event: 'request_refused', reason: 'cut_off' }, 'a request ended before all of it was there');
+    log.warn({ event: 'request_refused', reason: 'cut_off' }, 'Request ended before its body was complete');
   else {
-    log.error({ event: 'http_handler_failed', err: error }, 'a request could not be answered');
+    log.error({ event: 'http_handler_failed', err: error }, 'HTTP handler failed');
     if (!response.headersSent) sendText(response, 500, 'something went wrong');
     else response.destroy();
   }
 }
 
-/** A proxy decides by the path as it was sent: `/slack/..\metrics` is under `/slack/` there, and must be no other here. */
+/** A proxy routes by the path as sent: it sees `/slack/..\metrics` under `/slack/`, so a path that Node rewrites is refused. */
 function isAsWritten({ origin, pathname }: URL, target: string): boolean {
   const [written] = target.split('?', 1);
   return written === pathname || written === `${origin}${pathname}`;
 }
 
-function refuse(routes: Routes, path: string, response: ServerResponse): void {
+function refuseRoute(routes: Routes, path: string, response: ServerResponse): void {
   const methods = Object.keys(routes)
     .filter((route) => route.endsWith(` ${path}`))
     .map((route) => route.split(' ')[0]);
@@ -181,10 +246,10 @@ function refuse(routes: Routes, path: string, response: ServerResponse): void {
   else sendText(response, 404, 'not found');
 }
 
-/** Longer than the answer to a form takes: what is still open then is a client that does not read or write. */
+/** Longer than the answer to a form takes; connections still open then belong to clients that do not read or write. */
 const CLOSE_GRACE_MS = 3_000;
 
-async function close(server: Server): Promise<void> {
+async function closeServer(server: Server): Promise<void> {
   const closing = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
   const closed = once(server, 'close');
   server.close();

@@ -3,15 +3,16 @@ import { ZodError } from 'zod';
 import type { Logger } from '../../observability/log.ts';
 import { findShape } from '../payloads/schemas.ts';
 
-/** What Slack is told. */
+/** An acknowledgement, with what Slack shows for it. */
 export interface Ack {
   answer: unknown;
 }
 
 /**
- * Hands a payload to Bolt, and keeps the ack until all middleware has run: Bolt acknowledges an event before, and what
- * changes something must be stored by then.
- * @returns undefined where nobody understood it @throws what the middleware threw, so that Slack sends it again
+ * Parses a payload and hands it to Bolt; listeners read the result with `parsedPayload`. Keeps the ack until all
+ * listeners have returned: Bolt acknowledges an event before, but what changes something must be stored first.
+ * @returns undefined if the payload is malformed
+ * @throws errors of listeners, so that Slack sends the payload again
  */
 export async function processPayload(
   app: App | undefined,
@@ -20,24 +21,25 @@ export async function processPayload(
 ): Promise<Ack | undefined> {
   if (body.type === 'app_rate_limited') {
     // Slack sends it once a minute in place of a workspace's events.
-    log.warn({ event: 'events_limited', workspace: JSON.stringify(body.team_id) }, 'Slack leaves out events');
+    log.warn({ event: 'events_limited', workspace: JSON.stringify(body.team_id) }, 'Slack dropped events');
     return { answer: undefined };
   }
   const shape = findShape(body.type);
   if (shape === undefined) {
-    log.info({ event: 'payload_unknown' }, 'a payload of a type without a handler was acknowledged');
+    log.info({ event: 'payload_unknown' }, 'Payload of an unknown type acknowledged');
     return { answer: undefined };
   }
   const acks: Ack[] = [];
   try {
-    // Bolt takes the shape for granted, and fails in ways of its own.
-    shape.parse(body);
-    await app?.processEvent({ body, ack: async (answer: unknown) => void acks.push({ answer }) });
+    // Parsed before Bolt has it, because Bolt throws errors of its own on a payload without its parts.
+    const customProperties = { shape, payload: shape.parse(body) };
+    const ack = async (answer: unknown): Promise<void> => void acks.push({ answer });
+    await app?.processEvent({ body, ack, customProperties });
   } catch (error) {
     const cause = error instanceof UnknownError ? error.original : error;
-    // Our listeners throw a ZodError; Bolt itself throws a bare TypeError if a part has an unexpected type.
+    // Bolt itself throws a bare TypeError if a part that only Bolt reads has an unexpected type.
     if (!(cause instanceof ZodError) && !(error instanceof TypeError)) throw cause;
-    log.warn({ event: 'payload_malformed', err: cause }, 'Payload does not have the shape of its type');
+    log.warn({ event: 'payload_malformed', err: cause }, 'Malformed payload refused');
     return undefined;
   }
   return acks[0];

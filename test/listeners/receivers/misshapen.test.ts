@@ -163,6 +163,8 @@ test('a payload that lacks what its type has, or has it in another shape, is ref
     sendJson(world, { type: 'url_verification', challenge: { toString: 1 } }),
     ...INTERACTIONS.map((payload) => sendPayload(world, { ...payload, user: odd })),
     sendPayload(world, { type: 'shortcut', user: { id: 'U1' }, callback_id: 'x' }),
+    // Bolt looks at the parts first, and finds the listener of another type.
+    sendPayload(world, { ...INTERACTIONS[4], name: 'x', action_id: 'x' }),
     ...[step, { type: 'app_home_opened' }, { type: odd }].map((event) => sendJson(world, envelope(event))),
     sendJson(world, { ...envelope(EVENTS[0]), team_id: odd }),
     sendJson(world, { ...envelope(EVENTS[0]), authorizations: [{ team_id: odd }] }),

@@ -1,31 +1,64 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
-import type { CommandContext } from '../../commands/command.ts';
-import { TOOLS, type Tool, type ToolResult } from '../../commands/mcp/tools.ts';
-import { AccountNeeded } from '../../core/errors.ts';
-import type { Audited, Caller } from '../../core/message.ts';
-import { code, sanitize } from '../../core/mrkdwn.ts';
-import { failureWords } from '../../views/blocks/failures.ts';
-import { NotServed } from '../../workspace/installations.ts';
-import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
-import type { Parts, Workspace, Workspaces } from '../../workspace/workspace.ts';
-import { SEEN_MS } from '../inbox.ts';
-import { Id, MaybeId } from '../payloads/schemas.ts';
-import { carryOut, createContext } from '../pipeline/pipeline.ts';
+import type { CommandContext } from '../commands/command.ts';
+import { TOOLS, type Tool, type ToolResult } from '../commands/mcp/tools.ts';
+import { AccountNeeded } from '../core/errors.ts';
+import { parseObject } from '../core/json.ts';
+import type { Audited, Caller } from '../core/message.ts';
+import { code, sanitize } from '../core/mrkdwn.ts';
+import { failureWords } from '../views/blocks/failures.ts';
+import { NotServed } from '../workspace/installations.ts';
+import { ProjectNeeded, ServerNeeded } from '../workspace/projects.ts';
+import type { Parts, Workspace, Workspaces } from '../workspace/workspace.ts';
+import { SEEN_MS } from './inbox.ts';
+import { Id, MaybeId } from './payloads/schemas.ts';
+import { carryOut, createContext } from './pipeline/pipeline.ts';
+import { type ReadBody, Refused, type Routes } from './receivers/http-server.ts';
 
-/** Answers one message of the protocol. A server of its own for each, as the SDK wants it where there are no sessions. */
-export async function answerMcp(
+interface ToolParts extends Pick<Parts, 'installations'> {
+  workspaces: Workspaces;
+  version: string;
+}
+
+interface McpParts extends ToolParts {
+  readSignedBody: ReadBody;
+  config: { MCP: 'on' | 'off'; SLACK_SIGNING_SECRET?: string | undefined };
+}
+
+/**
+ * `POST /mcp`: the tools for Slack's own assistant, if they are switched on. Slack signs each request like every other.
+ * There are no sessions, and nothing is streamed.
+ */
+export function mcpRoutes(parts: McpParts): Routes {
+  const { config, readSignedBody } = parts;
+  if (config.MCP === 'off' || config.SLACK_SIGNING_SECRET === undefined) return {};
+  return {
+    async 'POST /mcp'(request, response) {
+      // One message a request: a batch would be many under one signature.
+      const message = parseObject(await readSignedBody(request));
+      if (message === undefined) throw new Refused(400, 'malformed');
+      const answer = await answerMcp(message, request.headers, parts);
+      response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body);
+    },
+  };
+}
+
+/** Answers one message of the protocol, with a server of its own, as the SDK requires without sessions. */
+async function answerMcp(
   message: Record<string, unknown>,
   headers: IncomingHttpHeaders,
   parts: ToolParts,
 ): Promise<{ status: number; type: string; body: string }> {
-  // Slack gives its requests no ids, and signs each anew.
+  // Loaded with the first request, because most installations do without it.
+  const { McpServer } = await import('@modelcontextprotocol/sdk/server/mcp.js');
+  const http = await import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js');
+  // Slack gives its requests no ids, and signs each one anew.
   const requestId = `mcp ${hash('sha256', String(headers['x-slack-signature']), 'base64url')}`;
-  const server = createServer({ ...parts, requestId });
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  const server = new McpServer({ name: 'deckhand', title: 'Deckhand', version: parts.version });
+  registerTools(server, { ...parts, requestId });
+  const transport = new http.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   try {
     await server.connect(transport);
     const answer = await transport.handleRequest(requestOf(headers), { parsedBody: message });
@@ -36,30 +69,28 @@ export async function answerMcp(
   }
 }
 
-function createServer(parts: Call): McpServer {
-  const server = new McpServer({ name: 'deckhand', title: 'Deckhand', version: parts.version });
+function registerTools(server: McpServer, parts: Call): void {
   for (const tool of TOOLS) {
     const { name, description, inputs: inputSchema, isChange } = tool;
     const annotations = { readOnlyHint: isChange !== true, destructiveHint: false, openWorldHint: true };
     server.registerTool(name, { description, inputSchema, annotations }, async (inputs, { _meta }) => {
       const answer = await runTool(parts, tool, inputs, _meta);
       if ('refusal' in answer) return { content: [{ type: 'text', text: answer.refusal }], isError: true };
-      return { content: [{ type: 'text', text: JSON.stringify(answer.data, cleaned) }] };
+      return { content: [{ type: 'text', text: JSON.stringify(answer.data, cleanText) }] };
     });
   }
-  return server;
 }
 
-/** An assistant reads a foreign text as a person sees it: without what is invisible, and no longer. */
-function cleaned(_field: string, value: unknown): unknown {
+/** Shows the assistant foreign text as a person sees it: without invisible characters, and cut to the same length. */
+function cleanText(_field: string, value: unknown): unknown {
   return typeof value === 'string' && value !== '' ? sanitize(value, MAX_TEXT) : value;
 }
 
 const MAX_TEXT = 300;
 
 /**
- * As the SDK reads it: the headers that it needs, of a request whose body is parsed already. Every answer is JSON, so a
- * caller need not say that it takes a stream as well.
+ * The request for the SDK, with the headers that it needs; the body is parsed already. Every answer is JSON, so a client
+ * need not accept a stream.
  */
 function requestOf({ 'content-type': type, 'mcp-protocol-version': version }: IncomingHttpHeaders): Request {
   const headers = new Headers({ accept: 'application/json, text/event-stream' });
@@ -68,10 +99,10 @@ function requestOf({ 'content-type': type, 'mcp-protocol-version': version }: In
   return new Request('http://localhost/mcp', { method: 'POST', headers });
 }
 
-/** An id, or an object that has it, as Slack's interactions give them. */
+/** An id, or an object with an id, as in Slack's interactions. */
 const Entity = z.union([MaybeId, z.object({ id: Id }).transform(({ id }) => id)]);
 
-/** Who asks, as Slack's MCP client says in `params._meta.slack` of each call: `user_id`, or `user`, and so on. */
+/** The person, from `params._meta.slack` of each call: `user_id`, or `user`, and so on. */
 const Identity = z
   .object({
     user_id: MaybeId,
@@ -83,28 +114,23 @@ const Identity = z
     channel_id: MaybeId,
     channel: Entity,
   })
-  .transform((said) => ({
-    user: said.user_id ?? said.user,
-    team: said.team_id ?? said.team,
-    enterprise: said.enterprise_id ?? said.enterprise,
-    channel: said.channel_id ?? said.channel,
+  .transform((identity) => ({
+    user: identity.user_id ?? identity.user,
+    team: identity.team_id ?? identity.team,
+    enterprise: identity.enterprise_id ?? identity.enterprise,
+    channel: identity.channel_id ?? identity.channel,
   }));
 type Identity = z.infer<typeof Identity>;
 
-/** A tool's data, or a sentence that says why there is none. */
+/** A tool's data, or the sentence that refuses it. */
 type ToolAnswer = Audited & ({ data: Record<string, unknown> } | { refusal: string });
-
-interface ToolParts extends Pick<Parts, 'installations'> {
-  workspaces: Workspaces;
-  version: string;
-}
 
 interface Call extends ToolParts {
   requestId: string;
 }
 
 /**
- * Carries out a tool for the person whom Slack names, as a command of that person.
+ * Runs a tool for the person whom Slack names, like a command of that person.
  * @param meta `params._meta` of the call
  */
 async function runTool(
@@ -135,7 +161,7 @@ async function runTool(
   });
 }
 
-/** By the team's own installation, else by that of its organisation. */
+/** Finds the team's own installation, or that of its organisation. */
 async function enterNamed(
   { installations, workspaces }: ToolParts,
   { team, enterprise }: Identity,
@@ -153,11 +179,11 @@ async function enterNamed(
   return refusal;
 }
 
-const MAX_NAMED = 20;
+const MAX_NAMES = 20;
 
 function sentenceOf(error: unknown, { workspace, explain }: CommandContext, tool: Tool): string {
   if (error instanceof ProjectNeeded) {
-    const names = error.projects.slice(0, MAX_NAMED).map(({ permalink }) => code(permalink));
+    const names = error.projects.slice(0, MAX_NAMES).map(({ permalink }) => code(permalink));
     return `Which project is meant? The account has ${names.join(', ') || 'none'}.`;
   }
   if (error instanceof ServerNeeded) return error.message;
