@@ -15,22 +15,21 @@ import { type Clock, systemClock, withTimeout } from '../core/time/clock.ts';
 import type { Logger } from './log.ts';
 import type { Span, SpanStart, Tracing } from './tracing.ts';
 
-/** A collector that does not answer must not delay the end of the process. */
+/** Longest wait at the end of the process for a collector that does not answer. */
 const CLOSE_MS = 5_000;
 
-/** A collector that is away refuses a batch every few seconds. */
+/** Time between two log lines about an outage, in which a batch fails every few seconds. */
 const OUTAGE_LOG_MS = 10 * 60_000;
 
 const KINDS: Readonly<Record<SpanStart['kind'], SpanKind>> = {
-  server: SpanKind.SERVER,
   client: SpanKind.CLIENT,
   consumer: SpanKind.CONSUMER,
   internal: SpanKind.INTERNAL,
 };
 
 /**
- * Traces by OpenTelemetry's SDK, which reads from its own variables where and how they are sent, and which of them.
- * Imported only where they are on, since it loads a megabyte of code.
+ * Traces by OpenTelemetry's SDK, which reads its own variables for the collector, the protocol and the sampler. Imported
+ * only if traces are on, because it loads a megabyte of code.
  */
 export async function openTracing(
   version: string,
@@ -38,10 +37,10 @@ export async function openTracing(
   clock: Clock = systemClock,
 ): Promise<Tracing> {
   const logOutage = createOutageLog(log, clock);
-  setGlobalErrorHandler((error) => logOutage(reasonOf(error)));
-  const named = resourceFromAttributes({ 'service.name': 'deckhand', 'service.version': version });
+  setGlobalErrorHandler((error) => logOutage(describeReason(error)));
+  const ownAttributes = resourceFromAttributes({ 'service.name': 'deckhand', 'service.version': version });
   const sdk = new NodeSDK({
-    resource: defaultResource().merge(named),
+    resource: defaultResource().merge(ownAttributes),
     metricReaders: [],
     logRecordProcessors: [],
   });
@@ -50,13 +49,13 @@ export async function openTracing(
 
   return {
     run({ name, kind, attributes, parent }, work) {
-      const from = parent === undefined ? context.active() : contextOf(parent);
+      const from = parent === undefined ? context.active() : readContext(parent);
       const options = { kind: KINDS[kind], attributes: { ...attributes?.() } };
       return tracer.startActiveSpan(name, options, from, async (span) => {
         try {
           return await work(wrap(span));
         } catch (error) {
-          fail(span, typeOf(error));
+          failSpan(span, describeType(error));
           throw error;
         } finally {
           span.end();
@@ -71,7 +70,7 @@ export async function openTracing(
     async close() {
       const sent = sdk.shutdown().then(
         () => true,
-        (error: unknown) => logOutage(reasonOf(error)) ?? true,
+        (error: unknown) => logOutage(describeReason(error)) ?? true,
       );
       if ((await withTimeout(clock, CLOSE_MS, sent)) === undefined) logOutage('timeout');
       for (const api of [trace, context, propagation]) api.disable();
@@ -79,7 +78,7 @@ export async function openTracing(
   };
 }
 
-function contextOf(traceparent: string | null): Context {
+function readContext(traceparent: string | null): Context {
   return traceparent === null ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent });
 }
 
@@ -88,31 +87,31 @@ function wrap(span: OtelSpan): Span {
     set: (attributes) => {
       span.setAttributes({ ...attributes });
     },
-    fail: (type) => fail(span, type),
+    fail: (type) => failSpan(span, type),
   };
 }
 
-/** Only the error's kind or class: its message may hold text that people typed. */
-function fail(span: OtelSpan, type: string): void {
+/** Marks a span as failed by the error's kind or class alone: its message may hold text that people typed. */
+function failSpan(span: OtelSpan, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', type);
 }
 
-function typeOf(error: unknown): string {
+function describeType(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return 'kind' in error && typeof error.kind === 'string' ? error.kind : error.name;
 }
 
-/** Logs that spans were lost, by the failure's kind alone: an answer may repeat a header. */
+/** Logs lost spans by the failure's kind alone, because an answer may repeat a header. */
 function createOutageLog(log: Logger, clock: Clock): (reason: string) => void {
   let loggedAt = Number.NEGATIVE_INFINITY;
   return (reason) => {
     if (clock.now() - loggedAt < OUTAGE_LOG_MS) return;
     loggedAt = clock.now();
-    log.warn({ event: 'traces_not_sent', reason }, 'the collector took no spans');
+    log.warn({ event: 'traces_not_sent', reason }, 'Traces not sent');
   };
 }
 
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return 'code' in error && error.code !== undefined ? String(error.code) : error.name;
 }

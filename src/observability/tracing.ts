@@ -1,27 +1,27 @@
-/** Attributes of a span, without those that are undefined. Never typed text, e-mails, keys or whole addresses. */
+/** Attributes of a span; undefined ones are dropped. Never typed text, e-mails, keys or whole addresses. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface SpanStart {
   /** One of few names, so that spans can be grouped. */
   name: string;
-  /** As in OpenTelemetry: a request to us, a request of ours, a job, or a part of these. */
-  kind: 'server' | 'client' | 'consumer' | 'internal';
-  /** Called only where traces are on. */
+  /** OpenTelemetry's kind: a call of ours, a job, or a part of these. */
+  kind: 'client' | 'consumer' | 'internal';
+  /** Called only if traces are on. */
   attributes?: () => Attributes;
-  /** The span it belongs to, as W3C's `traceparent`; null begins a trace. By default the active span. */
+  /** Parent span as W3C's `traceparent`; null begins a trace. The active span by default. */
   parent?: string | null;
 }
 
 export interface Span {
   set(attributes: Attributes): void;
-  /** For a failure that was not thrown, or that should be named differently. */
+  /** Marks a failure that was not thrown, or that needs another name. */
   fail(type: string): void;
 }
 
 export interface Tracing {
-  /** Runs `work` inside a span, the parent of the spans that start meanwhile. Returns or throws as `work` does. */
+  /** Runs `work` in a span, the parent of the spans that start in it. Returns or throws what `work` does. */
   run<T>(start: SpanStart, work: (span: Span) => Promise<T>): Promise<T>;
-  /** The active span as W3C's `traceparent`, for a stored job. Undefined where there is none. */
+  /** Active span as W3C's `traceparent`, for a stored job. Undefined without one. */
   readonly traceparent: string | undefined;
   /** Sends the remaining spans, within a short time limit. */
   close(): Promise<void>;
@@ -29,7 +29,7 @@ export interface Tracing {
 
 const NO_SPAN: Span = { set() {}, fail() {} };
 
-/** Switched off: nothing is loaded, kept or sent. */
+/** Tracing switched off: nothing is loaded, collected or sent. */
 export const NO_TRACING: Tracing = {
   run: (_, work) => work(NO_SPAN),
   traceparent: undefined,

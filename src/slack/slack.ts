@@ -129,8 +129,7 @@ function openWorkspaceSlack(shared: Shared, workspace: string) {
         return isTaken;
       }),
     /** Uploads a file into a channel or thread. */
-    upload: (upload: Upload): Promise<void> =>
-      tracing.run({ name: 'upload', kind: 'internal' }, () => uploadFile({ call, web, clock }, upload)),
+    upload: (upload: Upload): Promise<void> => uploadFile({ call, web, clock }, upload),
     permalink: async ({ channel, ts }: MessageRef) =>
       (await call('chat.getPermalink', { channel, message_ts: ts })).permalink,
   };

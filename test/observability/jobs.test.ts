@@ -14,7 +14,7 @@ describe.each(DATABASES)('a job stored in $name', ({ fresh }) => {
     const collector = await startCollector();
     const tracing = await traceTo(collector);
     const sender = await openBackend(url, { clock: systemClock, tracing });
-    await tracing.run({ name: 'sender', kind: 'server', parent: null }, async () => {
+    await tracing.run({ name: 'sender', kind: 'internal', parent: null }, async () => {
       await sender.engine.send('T1', NEAR, { n: 1 });
       await sender.engine.send('T1', FAR, { n: 1 }, { at: Date.now() + 100 });
     });
