@@ -1,10 +1,8 @@
 import type { Settings } from '../core/settings.ts';
 import { accounts, accountsDefault, disconnect } from './accounts/accounts.ts';
 import { connect } from './accounts/connect.ts';
-import { link, unlink } from './accounts/link.ts';
-import { me } from './accounts/me.ts';
+import { link, me, unlink, whoami } from './accounts/identity.ts';
 import { signup } from './accounts/signup.ts';
-import { whoami } from './accounts/whoami.ts';
 import { activity } from './activity/activity.ts';
 import { audit } from './admin/audit.ts';
 import { doctor } from './admin/doctor.ts';

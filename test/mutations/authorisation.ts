@@ -297,7 +297,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   },
   {
     name: 'any member may release another person’s name',
-    file: 'src/commands/accounts/me.ts',
+    file: 'src/commands/accounts/identity.ts',
     from: "actionId: 'me:release',\n      role: 'admin'",
     to: "actionId: 'me:release',\n      role: 'member'",
     tests: ['test/security/matrix/matrix.test.ts'],

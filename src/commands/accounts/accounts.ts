@@ -18,7 +18,7 @@ import {
 } from '../../views/accounts/accounts.ts';
 import { say } from '../../views/blocks/message.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type ActionContext, defineCommand, fromButton } from '../command.ts';
+import { type ActionContext, defineButton, defineCommand, replyInPlace, replyPrivately } from '../command.ts';
 import { lacking } from '../permission.ts';
 import { readAccountName } from '../targets/project.ts';
 
@@ -30,7 +30,7 @@ export const accounts = defineCommand({
   async run(_, { workspace }) {
     const keys = await workspace.accounts.keys();
     const defaultName = await workspace.accounts.defaultName();
-    return { kind: 'private', message: accountsMessage(keys, defaultName, workspace.word) };
+    return replyPrivately(accountsMessage(keys, defaultName, workspace.word));
   },
 });
 
@@ -53,17 +53,15 @@ export const accountsDefault = defineCommand({
     await accounts.setDefault(account);
     await home.refresh();
     const text = `:star: ${bold(account)} is the default account of this workspace. ${code(`${word} accounts`)} lists them all.`;
-    return { kind: 'private', message: say(text), audit: { target: account } };
+    return replyPrivately(say(text), { target: account });
   },
 });
-
-const ButtonValue = z.object({ id: z.string() });
 
 export const disconnect = defineCommand({
   name: 'disconnect',
   summary: 'Disconnects a key of an account (admins), or your own, and deletes it',
   usage: '<account>',
-  // One's own key; all others are for admins.
+  // For one's own key; others are for admins.
   role: 'member',
   needsAccount: true,
   takesAccount: false,
@@ -72,37 +70,36 @@ export const disconnect = defineCommand({
     const account = readAccountName(workspace, typed);
     const keys = (await workspace.accounts.keys()).filter(({ name }) => name === account);
     if (keys.length === 0) throw unknownAccount(account);
-    const theirs = await removableBy(workspace, caller, keys);
-    const [first, ...others] = theirs.map((key) => ({ ...key, id: keyId(key) }));
+    const removable = await listRemovable(workspace, caller, keys);
+    const [first, ...others] = removable.map((key) => ({ ...key, id: keyId(key) }));
     if (first === undefined) throw await lacking(workspace, 'admin', 'disconnect');
-    if (others.length > 0) return { kind: 'private', message: chooseKeyMessage(account, [first, ...others]) };
-    return { kind: 'private', message: confirmDisconnectMessage(first, hasShared(keys, account)) };
+    if (others.length > 0) return replyPrivately(chooseKeyMessage(account, [first, ...others]));
+    return replyPrivately(confirmDisconnectMessage(first, hasShared(keys, account)));
   },
   actions: [
     {
       actionId: 'disconnect:choose',
       async run(id, context) {
-        const key = await keyToRemove(context, id);
-        if (key === undefined) return gone();
+        const key = await findRemovable(context, id);
+        if (key === undefined) return replyGone();
         const isShared = hasShared(await context.workspace.accounts.keys(), key.name);
-        return { kind: 'replace', message: confirmDisconnectMessage({ ...key, id: keyId(key) }, isShared) };
+        return replyInPlace(confirmDisconnectMessage({ ...key, id: keyId(key) }, isShared));
       },
     },
-    {
+    defineButton(z.object({ id: z.string() }), {
       actionId: 'disconnect:confirm',
       durable: true,
-      async run(value, context) {
+      async run({ id }, context) {
         const { workspace } = context;
-        const { id } = fromButton(ButtonValue, value);
-        const key = await keyToRemove(context, id);
+        const key = await findRemovable(context, id);
         const wasThere = key !== undefined && (await workspace.accounts.disconnect(id));
-        // In any case, because the process may have been killed between the two.
+        // Also for a repeat, because the process may have been killed between the two.
         await accountsChanged(workspace);
-        if (!wasThere) return gone();
+        if (!wasThere) return replyGone();
         const text = `:wastebasket: The ${keyOwner(key)} of ${bold(key.name)} is disconnected and deleted.`;
-        return { kind: 'replace', message: say(text), audit: { what: 'disconnect', target: keyTarget(key) } };
+        return replyInPlace(say(text), { what: 'disconnect', target: keyTarget(key) });
       },
-    },
+    }),
   ],
 });
 
@@ -110,23 +107,23 @@ function hasShared(keys: readonly Account[], account: string): boolean {
   return keys.some(({ name, purpose }) => name === account && purpose === 'shared');
 }
 
-function gone(): Reply {
-  return { kind: 'replace', message: say('This key is no longer connected.') };
+function replyGone(): Reply {
+  return replyInPlace(say('This key is no longer connected.'));
 }
 
-/** Undefined where it was removed already. @throws Refusal for another person's, or everybody's */
-async function keyToRemove(
+/** Returns undefined if the key was removed already. @throws Refusal for another person's key, or everybody's */
+async function findRemovable(
   { caller, workspace }: ActionContext,
   id: string | undefined,
 ): Promise<Account | undefined> {
   const key = (await workspace.accounts.keys()).find((one) => keyId(one) === id);
   if (key === undefined) return undefined;
-  if ((await removableBy(workspace, caller, [key])).length === 0)
+  if ((await listRemovable(workspace, caller, [key])).length === 0)
     throw await lacking(workspace, 'admin', 'disconnect');
   return key;
 }
 
-async function removableBy(
+async function listRemovable(
   { roles }: Pick<Workspace, 'roles'>,
   { user }: Caller,
   keys: readonly Account[],

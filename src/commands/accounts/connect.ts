@@ -19,9 +19,9 @@ import { refill, withBanner } from '../../views/blocks/modal.ts';
 import {
   type CommandContext,
   closeWith,
+  defineButton,
   defineCommand,
   FormFault,
-  fromButton,
   fromForm,
   readFields,
   type Submitted,
@@ -47,15 +47,15 @@ export const connect = defineCommand({
   summary: 'Connects an account (admins), or a key of your own to one that is connected',
   usage: '[account]',
   examples: ['connect', 'connect acme'],
-  // A key of one's own; all else is for admins.
+  // For a key of one's own; the rest is for admins.
   role: 'member',
   args: z.object({ account: z.string().optional() }),
   run: ({ account }, context) => openForm(context, { account }),
   actions: [
-    {
+    defineButton(ConnectOrigin, {
       actionId: 'connect:open',
-      run: async (value, context) => openForm(context, fromButton(ConnectOrigin, value)),
-    },
+      run: (origin, context) => openForm(context, origin),
+    }),
   ],
   shortcuts: [
     {
@@ -72,17 +72,17 @@ export const connect = defineCommand({
 async function openForm(context: CommandContext, origin: ConnectOrigin): Promise<Reply> {
   const { caller, workspace } = context;
   const account = parseAccountName(origin.account ?? '', workspace.config.SERVICE_BASE_URL);
-  const choice = await purposeChoice(context, account);
+  const choice = await findPurposes(context, account);
   const email = (await workspace.links.get(caller.user))?.email;
   return { kind: 'modal', view: connectModal({ ...origin, channel: caller.channel }, choice, email) };
 }
 
 /**
- * What the person may choose between; undefined where the form does not ask.
- * @param account undefined where it is not known yet
- * @throws Refusal where the person may not connect it at all
+ * Purposes to choose from; undefined if the form does not ask.
+ * @param account undefined if it is not named yet
+ * @throws Refusal if the person may not connect it at all
  */
-async function purposeChoice(
+async function findPurposes(
   { caller, workspace }: CommandContext,
   account: string | undefined,
 ): Promise<PurposeChoice | undefined> {
@@ -103,76 +103,82 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
   const account = parseAccountName(fields.account, workspace.config.SERVICE_BASE_URL);
   if (account === undefined)
     throw new FormFault({ account: 'That is not an account name: letters, digits and hyphens only.' });
-  const choice = await purposeChoice(context, account);
-  const purpose = fields.purpose ?? defaultPurpose(choice);
+  const choice = await findPurposes(context, account);
+  const purpose = fields.purpose ?? choosePurpose(choice);
   if (purpose !== undefined && choice?.purposes.includes(purpose) === false)
     throw await lacking(workspace, 'admin', 'connect');
-  const tried = await tryKey(context, { account, email, apiKey });
+  const results = await tryKey(context, { account, email, apiKey });
   if (purpose === undefined) return askPurpose(state, { ...origin, account }, choice);
-  const used = { name: account, email, apiKey, purpose, connectedBy: caller.user, state: 'ok' } as const;
-  const key = await workspace.accounts.connect(used);
-  const meant = await accountOf(context, key.purpose === 'billing' ? forInvoices(caller) : caller);
-  return closeWith(connectedMessage(workspace.word, key, tried, meant.name), { target: keyTarget(key) });
+  const newKey = { name: account, email, apiKey, purpose, connectedBy: caller.user, state: 'ok' } as const;
+  const key = await workspace.accounts.connect(newKey);
+  const usual = await accountOf(context, key.purpose === 'billing' ? forInvoices(caller) : caller);
+  return closeWith(connectedMessage(workspace.word, key, results, usual.name), { target: keyTarget(key) });
 }
 
-/** Of a form that did not ask: undefined where it has to, because another key works. */
-function defaultPurpose(choice: PurposeChoice | undefined): Purpose | undefined {
+/** The purpose if the form did not ask; undefined if it has to, because another key works. */
+function choosePurpose(choice: PurposeChoice | undefined): Purpose | undefined {
   if (choice === undefined || choice.initial === 'shared') return 'shared';
   return choice.purposes.length === 1 ? choice.initial : undefined;
 }
 
 /** The account turned out to be connected: the same form, with the question. A key is never put back into a form. */
 function askPurpose(state: ViewState, origin: ConnectOrigin, choice: PurposeChoice | undefined): Submitted {
-  const asked = refill(connectModal(origin, choice), state.values, ['api_key']);
-  const said = `${code(origin.account)} is connected already. The key works: choose what it is for, and give it again.`;
-  return { kind: 'view', view: withBanner(asked, said) };
+  const view = refill(connectModal(origin, choice), state.values, ['api_key']);
+  const text = `${code(origin.account)} is connected already. The key works: choose what it is for, and give it again.`;
+  return { kind: 'view', view: withBanner(view, text) };
 }
 
-interface Tried {
+interface KeyResults {
   profile: Profile;
   projects: number;
 }
 
-/** Both basic calls, so that a key is stored only once it has worked. @throws FormFault */
+/** Makes both basic calls, so that a key is stored only once it has worked. @throws FormFault */
 async function tryKey(
   { workspace, explain }: CommandContext,
   credentials: { account: string; email: string; apiKey: string },
-): Promise<Tried> {
+): Promise<KeyResults> {
   try {
     const client = workspace.service.account(credentials);
     const [projects, profile] = await Promise.all([listProjects(client), getProfile(client)]);
     return { profile, projects: projects.length };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const said = failureWords(explain(error, { newAccount: credentials.account }));
-    throw faultOf(error, said, credentials.apiKey);
+    const text = failureWords(explain(error, { newAccount: credentials.account }));
+    throw createKeyFault(error, text, credentials.apiKey);
   }
 }
 
-/** Under a field there is no markup, and an escape would be read as it is. */
-function faultOf(error: ServiceError, said: string, apiKey: string): FormFault {
+/** Slack shows no markup under a field, and escapes as they are. */
+function createKeyFault(error: ServiceError, text: string, apiKey: string): FormFault {
   switch (error.kind) {
     case 'unauthorized':
-      // The spec gives keys 40 characters, so a refused one of another length was cut off.
-      if (apiKey.length === API_KEY_LENGTH) return new FormFault({ api_key: unmarked(said) });
+      // The specification gives keys 40 characters, so a refused one of another length was cut off.
+      if (apiKey.length === API_KEY_LENGTH) return new FormFault({ api_key: unmarked(text) });
       return new FormFault({
         api_key: `API keys have ${API_KEY_LENGTH} characters; this has ${apiKey.length}. Copy it again.`,
       });
     case 'account_not_found':
     case 'api_access_restricted':
     case 'forbidden':
-      return new FormFault({ account: unmarked(said) });
+      return new FormFault({ account: unmarked(text) });
     default:
-      return new FormFault({}, said);
+      return new FormFault({}, text);
   }
 }
 
-/** @param meant the account that commands mean there where they name none */
-function connectedMessage(word: string, key: Account, { profile, projects }: Tried, meant: string): Message {
+/** @param usual the account of commands there that name none */
+function connectedMessage(
+  word: string,
+  key: Account,
+  { profile, projects }: KeyResults,
+  usual: string,
+): Message {
   const { name, keyTail, purpose } = key;
-  const next = `${word} ${purpose === 'billing' ? 'invoices' : 'test'}${meant === name ? '' : ` --account ${name}`}`;
-  const said = `:white_check_mark: Connected ${bold(profile.account.name || name)} (${code(name)}) with ${CONNECTED[purpose]} ${code(maskedKey(keyTail))}: ${count(projects, 'project')}. Next: ${code(next)}.`;
-  return say(said);
+  const next = `${word} ${purpose === 'billing' ? 'invoices' : 'test'}${usual === name ? '' : ` --account ${name}`}`;
+  return say(
+    `:white_check_mark: Connected ${bold(profile.account.name || name)} (${code(name)}) with ${CONNECTED[purpose]} ${code(maskedKey(keyTail))}: ${count(projects, 'project')}. Next: ${code(next)}.`,
+  );
 }
 
 const CONNECTED: Readonly<Record<Purpose, string>> = {

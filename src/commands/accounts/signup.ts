@@ -30,7 +30,7 @@ import {
 } from '../command.ts';
 import { accountOf } from '../targets/project.ts';
 
-/** Tells the service where an account came from (API 2.1, docs/service-api.md). */
+/** The origin of an account, for the service (API 2.1, docs/service-api.md). */
 const ATTRIBUTION = { signup_source: 'deckhand-slack', client: 'deckhand' };
 
 const Optional = z
@@ -39,8 +39,8 @@ const Optional = z
   .transform((text) => text?.trim() || undefined);
 
 /**
- * API 2.1 (docs/service-api.md). The password is taken exactly as it was typed, with its spaces. Only what was filled in is
- * sent: the service has its own defaults for the rest.
+ * API 2.1 (docs/service-api.md). The password is sent as typed, with its spaces. Only filled-in fields are sent: the service
+ * has its own defaults for the rest.
  */
 const Fields = z
   .object({
@@ -85,7 +85,7 @@ async function submitSignup(state: ViewState, context: CommandContext): Promise<
     return await keepAccount(context, made, request.email);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return refused(context, error, limit);
+    return refuseSignup(context, error, limit);
   }
 }
 
@@ -107,7 +107,10 @@ async function keepAccount(context: CommandContext, made: Signup, email: string)
     if (state === 'unverified') await watchFor(workspace, account, deployKey);
   } catch (error) {
     const reference = newReference();
-    workspace.log.error({ event: 'bug', user, account: name, reference, err: error }, 'a new key was lost');
+    workspace.log.error(
+      { event: 'bug', user, account: name, reference, err: error },
+      'Key of a new account lost',
+    );
     return lostKey(name, word, reference);
   }
   const message = signedUpMessage({
@@ -129,11 +132,10 @@ async function keepAccount(context: CommandContext, made: Signup, email: string)
 function lostKey(account: string, word: string, reference?: string): Submitted {
   const text = `The account ${bold(account)} was created, but its key could not be stored.`;
   const next = `Do not sign up again: verify its e-mail address, take the key from its security or API settings, and run ${code(`${word} connect`)}.`;
-  const said = failureMessage({ text, next, reference }).text;
-  return { kind: 'view', view: notice(SIGNUP_TITLE, said) };
+  return { kind: 'view', view: notice(SIGNUP_TITLE, failureMessage({ text, next, reference }).text) };
 }
 
-function refused(
+function refuseSignup(
   { workspace, caller, explain }: CommandContext,
   error: ServiceError,
   limit: SignupsLeft,
@@ -145,7 +147,7 @@ function refused(
     throw new FormFault({}, failureWords({ ...explained, next: nextStep(error, workspace.word) }));
   }
   const { kind, status } = error;
-  workspace.log.info({ event: 'signup_refused', user: caller.user, kind, status }, 'a sign-up was refused');
+  workspace.log.info({ event: 'signup_refused', user: caller.user, kind, status }, 'Sign-up refused');
   const { errors, base, onWebOnly } = signupFault(error, { now, webSignup });
   const words = error.status === 429 ? '' : leftWords(limit);
   const left = words === '' ? '' : ` ${words}`;
@@ -155,7 +157,7 @@ function refused(
   throw new FormFault(Object.fromEntries(withLimit));
 }
 
-/** Where the answer was lost the account may exist, and a second attempt could create a second one. */
+/** After a lost answer the account may exist, and a second attempt could create another one. */
 function nextStep(error: ServiceError, word: string): string {
   if (error.certainlyNotDone) return 'No account was created. Try again in a minute.';
   return `The account may have been created. If a verification e-mail arrives, it was: do not sign up again, take the key from its settings and run ${code(`${word} connect`)}.`;

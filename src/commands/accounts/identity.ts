@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import { outdated, UserError } from '../../core/errors.ts';
+import { defined } from '../../core/json.ts';
+import type { Reply } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
+import type { Settings } from '../../core/settings.ts';
+import { type Account, AccountFailure, forInvoices } from '../../records/accounts.ts';
+import { personKey } from '../../records/service-people.ts';
+import { getActivity } from '../../service/activity.ts';
+import { getProfile } from '../../service/profile.ts';
+import { undefinedOnSlackError } from '../../slack/failure.ts';
+import {
+  claimsMessage,
+  linkGoneMessage,
+  linkLine,
+  linkMessage,
+  mentionWords,
+  notLinkedMessage,
+  profileMessage,
+  unknownNameMessage,
+  unlinkedMessage,
+} from '../../views/accounts/identity.ts';
+import { menuTarget } from '../../views/blocks/inputs.ts';
+import { say } from '../../views/blocks/message.ts';
+import { startAddress } from '../../workspace/installations.ts';
+import {
+  type CommandContext,
+  defineButton,
+  defineCommand,
+  replyInPlace,
+  replyPrivately,
+} from '../command.ts';
+import { rolesHeld } from '../permission.ts';
+
+export const whoami = defineCommand({
+  name: 'whoami',
+  summary: 'Shows who you are, whose key acts for you, and what you may do here',
+  role: 'member',
+  target: 'account',
+  async run(_, { caller, workspace }, { account }) {
+    const { oauth } = workspace.service;
+    const forInvoicesToo = await workspace.accounts.get(account.name, forInvoices(caller));
+    const [profile, roles, userLink] = await Promise.all([
+      workspace.accounts.use(account, (client) => getProfile(client)),
+      rolesHeld(workspace, caller.user),
+      oauth && workspace.links.get(caller.user),
+    ]);
+    const billing = forInvoicesToo?.purpose === 'billing' ? forInvoicesToo : undefined;
+    const line = oauth && linkLine(userLink, workspace.clock.now(), workspace.word);
+    return replyPrivately(
+      profileMessage({ user: caller.user, profile, key: account, billing, roles, link: line }),
+    );
+  },
+});
+
+const ClaimButton = z.object({ account: z.string(), name: z.string() });
+const ReleaseButton = z.object({ account: z.string(), user: z.string(), at: z.number() });
+
+export const me = defineCommand({
+  name: 'me',
+  summary: 'Claims your name at the service, so that watches mention you; alone it shows your name',
+  usage: '<name>|none',
+  examples: ['me Kim Lee', 'me none'],
+  role: 'member',
+  target: 'account',
+  durable: (words) => words.length > 0,
+  rest: true,
+  args: z.object({ name: z.string().optional() }),
+  async run({ name }, context, { account: key }) {
+    const { caller, workspace } = context;
+    const { name: account } = key;
+    if (name?.toLowerCase() === 'none') {
+      const wasThere = await workspace.names.release(account, caller.user);
+      const text = wasThere
+        ? `Watches of ${code(account)} do not mention you any more.`
+        : `You have no name in ${code(account)}.`;
+      return replyPrivately(say(text), wasThere ? { target: account } : undefined);
+    }
+    const names = await listEventNames(context, key);
+    const claims = await workspace.names.list(account);
+    if (name === undefined) {
+      // An admin sees everybody's.
+      const isAdmin = await workspace.roles.holds(caller.user, 'admin');
+      const about = { account, user: caller.user, word: workspace.word, names };
+      return replyPrivately(claimsMessage(claims, about, isAdmin));
+    }
+    const isSame = (other: string): boolean => personKey(other) === personKey(name);
+    // The claim itself refuses another person's name.
+    const isTaken = claims.some((claim) => claim.user !== caller.user && isSame(claim.name));
+    if (isTaken || names.some(isSame)) return claimName(context, { account, name }, 'private');
+    return replyPrivately(unknownNameMessage(account, name, names));
+  },
+  actions: [
+    {
+      actionId: 'me:name',
+      durable: true,
+      change: 'me',
+      run(name = '', context) {
+        const account = menuTarget(context.blockId)?.account;
+        if (account === undefined) throw outdated('menu');
+        return claimName(context, { account, name }, 'replace');
+      },
+    },
+    defineButton(ClaimButton, {
+      actionId: 'me:claim',
+      durable: true,
+      change: 'me',
+      run: (claim, context) => claimName(context, claim, 'replace'),
+    }),
+    defineButton(ReleaseButton, {
+      actionId: 'me:release',
+      role: 'admin',
+      durable: true,
+      async run({ account, user, at }, { workspace }) {
+        const wasThere = await workspace.names.release(account, user, at);
+        const text = wasThere
+          ? `The name of <@${user}> at ${code(account)} is free again, and watches do not mention them any more.`
+          : 'This name was released or changed already.';
+        const audit = { what: 'me release', target: `${account}/${user}` };
+        return replyInPlace(say(text), wasThere ? audit : undefined);
+      },
+    }),
+  ],
+});
+
+/** @throws UserError if another person has the name */
+async function claimName(
+  { caller, workspace }: CommandContext,
+  { account, name }: z.infer<typeof ClaimButton>,
+  kind: 'private' | 'replace',
+): Promise<Reply> {
+  await workspace.names.claim(account, caller.user, name);
+  const message = say(`:label: ${mentionWords(account, name)}`);
+  return { kind, message, audit: { what: 'me', target: account } };
+}
+
+/** People in the account's recent events, latest first. Empty if the service fails: a name can be claimed anyway. */
+async function listEventNames({ workspace }: CommandContext, account: Account): Promise<string[]> {
+  try {
+    const { events } = await workspace.accounts.use(account, (client) =>
+      getActivity(client, { range: 'last_30_days' }),
+    );
+    return [...new Set(events.map(({ user }) => user ?? '').filter((name) => name !== ''))];
+  } catch (error) {
+    if (!(error instanceof AccountFailure)) throw error;
+    return [];
+  }
+}
+
+/** True if the operator registered Deckhand as an OAuth client of the service. Its secret is required with the id. */
+function isAvailable({ SERVICE_AUTH_URL, SERVICE_OAUTH_CLIENT_ID }: Settings): boolean {
+  return SERVICE_AUTH_URL !== undefined && SERVICE_OAUTH_CLIENT_ID !== undefined;
+}
+
+export const link = defineCommand({
+  name: 'link',
+  summary: 'Links you to your own user at the deployment service, in your browser',
+  role: 'member',
+  isAvailable,
+  async run(_, { caller, workspace }) {
+    const { PUBLIC_URL } = workspace.config;
+    if (PUBLIC_URL === undefined)
+      throw new UserError(
+        'Linking needs an address that your browser can come back to. Whoever runs Deckhand must set `PUBLIC_URL` to it, and register that address with the service.',
+      );
+    const { user } = caller;
+    const { slack } = workspace;
+    const existing = await workspace.links.get(user);
+    const [person, team] = await Promise.all([
+      undefinedOnSlackError(slack.call('users.info', { user })),
+      undefinedOnSlackError(slack.call('auth.test', {})),
+    ]);
+    const { real_name, name, profile } = person?.user ?? {};
+    const scopes = team?.response_metadata?.scopes;
+    const ticket = await workspace.links.ask({
+      user,
+      name: real_name || name || user,
+      workspaceName: team?.team || workspace.id,
+      ...defined({ email: profile?.email, lacksScope: scopes && !scopes.includes('users:read.email') }),
+    });
+    const url = startAddress(PUBLIC_URL, ticket);
+    return replyPrivately(linkMessage(url, existing, workspace.clock.now(), workspace.word));
+  },
+  actions: [
+    defineButton(z.object({ linkedAt: z.number() }), {
+      actionId: 'link:undo',
+      durable: true,
+      // Removes the link of its message, and no later one.
+      async run({ linkedAt }, { caller, workspace }) {
+        const wasThere = await workspace.links.remove(caller.user, linkedAt);
+        const message = wasThere ? unlinkedMessage() : linkGoneMessage(workspace.word);
+        return replyInPlace(message, wasThere ? { what: 'unlink' } : undefined);
+      },
+    }),
+  ],
+});
+
+export const unlink = defineCommand({
+  name: 'unlink',
+  summary: 'Deletes your link to your user at the service',
+  role: 'member',
+  durable: true,
+  isAvailable,
+  async run(_, { caller, workspace }) {
+    const wasThere = await workspace.links.remove(caller.user);
+    const message = wasThere ? unlinkedMessage() : notLinkedMessage(workspace.word);
+    return replyPrivately(message, wasThere ? {} : undefined);
+  },
+});
