@@ -12,8 +12,7 @@ import type { Action, Command, CommandGroup, OptionSource, Shortcut, Submission 
 import { digestCommands } from './digests/digest.ts';
 import { guardCommands } from './guards/guard.ts';
 import { createHelp, start } from './help/help.ts';
-import { integrationAdd } from './integrations/add.ts';
-import { integrationEdit } from './integrations/edit.ts';
+import { integrationAdd, integrationEdit } from './integrations/integrations.ts';
 import { invoices, invoicesNotify } from './invoices/invoices.ts';
 import { deploy, projects, use } from './projects/projects.ts';
 import { serverAdd } from './servers/add.ts';

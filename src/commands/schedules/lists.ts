@@ -1,7 +1,5 @@
 import { defined } from '../../core/json.ts';
 import { isDirect, type Message, mayRead } from '../../core/message.ts';
-import type { ProjectRef } from '../../core/project-ref.ts';
-import { withTimeout } from '../../core/time/clock.ts';
 import {
   type InvoiceNotices,
   isAsleep,
@@ -26,9 +24,9 @@ import {
 } from '../../views/schedules/schedule.ts';
 import { timedLines } from '../../views/schedules/timed.ts';
 import { watchLines } from '../../views/watches/watch.ts';
-import { findCurrentProject } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../command.ts';
+import { lookUpProject } from '../targets/project.ts';
 
 interface ListOptions extends Pick<ScheduleListing, 'removed' | 'isShared' | 'isWhole'> {
   /** All if left out. */
@@ -56,7 +54,7 @@ export async function listVisible<K extends ScheduleKind>(
   );
   return Promise.all(
     visible.map(async (schedule) => {
-      const project = await findPresentProject(workspace, schedule);
+      const project = schedule.kind === 'invoices' ? undefined : await lookUpProject(workspace, schedule);
       if (project === 'gone') return { ...schedule, isGone: true };
       return project === undefined ? schedule : { ...schedule, project };
     }),
@@ -107,25 +105,6 @@ async function describeWatches(
     const shown = { scope, polling: readPace(watch.account), kept, isGone };
     return { id: watch.id, isAsleep: isAsleep(watch), lines: watchLines(watch, shown) };
   });
-}
-
-/** A list does not wait longer for the service. */
-const LOOKUP_TIMEOUT_MS = 800;
-
-/** The project of a schedule under its present name; undefined if it has none, or the service does not say it in time. */
-async function findPresentProject(
-  { accounts, clock, projects }: Workspace,
-  schedule: Schedule,
-): Promise<ProjectRef | 'gone' | undefined> {
-  if (schedule.kind === 'invoices' || schedule.project === undefined) return undefined;
-  const account = schedule.account === undefined ? undefined : await accounts.get(schedule.account);
-  if (account === undefined) return undefined;
-  const looking = findCurrentProject(projects, account, schedule.project);
-  return withTimeout(
-    clock,
-    LOOKUP_TIMEOUT_MS,
-    looking.then((current) => current ?? 'gone'),
-  );
 }
 
 function describeTimed(schedules: readonly TimedSchedule[], scope: ListScope, now: number): ListedSchedule[] {

@@ -17,8 +17,8 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import type { Command, CommandContext } from '../command.ts';
 
 /**
- * The project that was typed or picked from a menu, else the channel's, else the account's only one. A channel that is
- * bound to an account that is not connected means no other account's project, so there the person must choose.
+ * The project that was typed or picked from a menu, else the channel's, else the account's only one. If the channel is bound
+ * to an account that is not connected, the person must choose: it means no other account's project.
  * @throws ProjectNeeded if the person must choose, UserError if the name fits none or several
  */
 export async function projectOf(
@@ -26,19 +26,19 @@ export async function projectOf(
   named: string | undefined,
   requester?: Requester,
 ): Promise<{ account: Account; project: ProjectRef }> {
-  const { account: typed, caller } = context;
-  const account = await accountOf(context, requester);
-  const channel = await context.workspace.channels.get(caller.channel);
-  const link = named === undefined ? undefined : linkTo(context, named);
+  const { account: typed, caller, workspace } = context;
+  const link = named === undefined ? undefined : readLink(context, named);
   if (link !== undefined) return projectOf({ ...context, account: link.account }, link.project, requester);
+  const account = await accountOf(context, requester);
   const wanted = named ?? context.project;
   const bound = wanted === undefined ? await boundProject(context, account) : undefined;
   if (bound !== undefined) return { account, project: bound };
-  const projects = await projectsWith(context.workspace.projects, account, wanted);
+  const projects = await projectsWith(workspace.projects, account, wanted);
   const project = await findProject(projects, wanted);
-  const isOther = typed === undefined && (channel.account ?? account.name) !== account.name;
-  const isGuess = wanted === undefined && isOther;
-  if (project === undefined || isGuess) throw new ProjectNeeded(projects);
+  const channel = await workspace.channels.get(caller.channel);
+  const isGuess = wanted === undefined && typed === undefined && channel.account !== undefined;
+  if (project === undefined || (isGuess && channel.account !== account.name))
+    throw new ProjectNeeded(projects);
   return { account, project: toProjectRef(project) };
 }
 
@@ -51,8 +51,7 @@ export async function boundProject(
   account: Account,
 ): Promise<ProjectRef | undefined> {
   const bound = projectOfChannel(await workspace.channels.get(caller.channel), account.name);
-  if (bound === undefined) return undefined;
-  return currentProject({ workspace }, account, bound);
+  return bound && currentProject({ workspace }, account, bound);
 }
 
 /** The project of a record by its present name. @throws UserError if it is no longer listed */
@@ -66,8 +65,8 @@ export async function currentProject(
   return current;
 }
 
-/** The project of a pasted address. @throws UserError if it belongs to another account than the named one */
-function linkTo({ account, workspace }: CommandContext, typed: string): Addressed | undefined {
+/** Reads the address of a project. @throws UserError if it belongs to another account than the named one */
+function readLink({ account, workspace }: CommandContext, typed: string): Addressed | undefined {
   const link = readProjectAddress(typed, workspace.config.SERVICE_BASE_URL);
   if (link === undefined || account === undefined || account.toLowerCase() === link.account) return link;
   throw new UserError(`That is an address of the account ${code(link.account)}, not of ${code(account)}.`);
@@ -78,20 +77,30 @@ export function isEverything(named: string): boolean {
   return named.toLowerCase() === 'all';
 }
 
-/** Slack's handle for opening a form expires after 3 s; the form asks for what was not found in time. */
+/** Slack's handle for opening a form expires after 3 s. A list does not wait longer either. */
 const LOOKUP_TIMEOUT_MS = 800;
 
-/** The project of a record by its present name; the stored one if the service does not answer in time. */
-export async function presentInForm(
+/** The present name of a record's project; undefined if the service does not answer in time. */
+export async function lookUpProject(
   { accounts, clock, projects }: Workspace,
-  named: string | undefined,
+  { account: named, project }: { account?: string | undefined; project?: ProjectRef | undefined },
+): Promise<ProjectRef | 'gone' | undefined> {
+  const account = named === undefined ? undefined : await accounts.get(named);
+  if (account === undefined || project === undefined) return undefined;
+  const reading = findCurrentProject(projects, account, project).then(
+    (current) => current ?? ('gone' as const),
+  );
+  return withTimeout(clock, LOOKUP_TIMEOUT_MS, reading);
+}
+
+/** As `lookUpProject`, for a form: the stored project if it is gone, or there is no answer in time. */
+export async function presentInForm(
+  workspace: Workspace,
+  account: string | undefined,
   stored: ProjectRef | undefined,
 ): Promise<ProjectRef | undefined> {
-  const account = named === undefined ? undefined : await accounts.get(named);
-  if (account === undefined || stored === undefined) return stored;
-  return (
-    (await withTimeout(clock, LOOKUP_TIMEOUT_MS, findCurrentProject(projects, account, stored))) ?? stored
-  );
+  const current = await lookUpProject(workspace, { account, project: stored });
+  return current === undefined || current === 'gone' ? stored : current;
 }
 
 /**
@@ -105,23 +114,23 @@ export async function projectForForm(
 ): Promise<{ account: Account; project: ProjectRef | undefined }> {
   const { caller, workspace } = context;
   const account = await accountOf(context);
-  const found = await withTimeout(workspace.clock, LOOKUP_TIMEOUT_MS, projectUnlessSeveral(context, named));
-  if (found !== undefined || named !== undefined) return { account, project: found ?? undefined };
+  const search = projectOf(context, named).catch((error: unknown) => {
+    if (error instanceof ProjectNeeded) return { project: undefined };
+    throw error;
+  });
+  const found = await withTimeout(workspace.clock, LOOKUP_TIMEOUT_MS, search);
+  if (found !== undefined || named !== undefined) return { account, project: found?.project };
   return { account, project: projectOfChannel(await workspace.channels.get(caller.channel), account.name) };
 }
 
-/** Null if the person has to choose. */
-async function projectUnlessSeveral(
+/** Resolves the target of a form: what it was opened for, else the chosen project. @throws UserError, AccountFailure */
+export async function resolveFormTarget(
   context: CommandContext,
-  named: string | undefined,
-): Promise<ProjectRef | null> {
-  try {
-    const { project } = await projectOf(context, named);
-    return project;
-  } catch (error) {
-    if (error instanceof ProjectNeeded) return null;
-    throw error;
-  }
+  { account: named, project }: { account: string | undefined; project?: ProjectRef | undefined },
+  chosen: string | string[] | undefined,
+): Promise<{ account: Account; project: ProjectRef }> {
+  const account = await context.workspace.accounts.resolve(context.caller, named);
+  return { account, project: project ?? (await chosenProject(context, account, chosen)) };
 }
 
 /**
@@ -134,7 +143,7 @@ export async function chosenProject(
   chosen: string | string[] | undefined,
 ): Promise<ProjectRef> {
   const typed = typeof chosen === 'string' ? chosen : '';
-  const wanted = linkTo({ ...context, account: account.name }, typed)?.project ?? typed;
+  const wanted = readLink({ ...context, account: account.name }, typed)?.project ?? typed;
   const projects = await projectsWith(context.workspace.projects, account, wanted);
   const project = wanted === '' ? undefined : await findProject(projects, wanted);
   if (project === undefined) throw new UserError('Choose the project.');
@@ -143,16 +152,15 @@ export async function chosenProject(
 
 /**
  * The account that the person named, else the channel's, else the workspace's default.
- * @param requester decides whose key acts; the person if left out
+ * @param requester decides which key is used; left out, the person
  * @throws UserError if no such account is connected
  */
 export async function accountOf(
-  context: CommandContext,
-  requester: Requester = context.caller,
+  { account, caller, workspace }: CommandContext,
+  requester: Requester = caller,
 ): Promise<Account> {
-  const { caller, workspace } = context;
   const channel = await workspace.channels.get(caller.channel);
-  return workspace.accounts.resolve(requester, context.account, channel.account);
+  return workspace.accounts.resolve(requester, account, channel.account);
 }
 
 /** The name of an account that was typed as a name or as an address. */
@@ -164,9 +172,9 @@ export function readAccountName({ config }: Pick<Workspace, 'config'>, typed: st
 const ADDRESS = /^(--[a-z-]+=)?["']?((?:https?:\/\/|[\w.-]+(?::\d+)?\/)[^\s"']+)["']?$/i;
 
 /**
- * A command line in which each pasted address of a project or server is replaced by their names, with `--account` for the
- * account that the address is of.
- * @throws UserError for an address of a project elsewhere, or of another account than the one that is named
+ * Replaces each pasted address of a project or server in a command line by their names, and adds `--account` for the account
+ * of the address.
+ * @throws UserError for an address elsewhere, or of another account than the named one
  */
 export function namePastedAddresses(line: string, command: Command, baseUrl: string): string {
   if (!/\b(?:project|server)\b/.test(command.usage)) return line;
@@ -190,9 +198,9 @@ export function namePastedAddresses(line: string, command: Command, baseUrl: str
 }
 
 /**
- * The project, and perhaps the server, of a pasted address; undefined for any other text. Slack makes `http` of an address
- * that was typed without its scheme.
- * @throws UserError for the address of a project that is not at this service
+ * The project, and perhaps the server, of a pasted address; undefined for any other text. Slack adds `http` to an address
+ * without a scheme.
+ * @throws UserError for the address of a project at another service
  */
 export function readProjectAddress(text: string, baseUrl: string): Addressed | undefined {
   const [, scheme = '', rest = ''] = /^(https?:\/\/)?(\S+)$/i.exec(text.trim()) ?? [];
