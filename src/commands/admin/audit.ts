@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { defined } from '../../core/json.ts';
 import type { Message } from '../../core/message.ts';
 import { AuditPage, auditMessage, MAX_ON_PAGE } from '../../views/admin/audit.ts';
-import { type CommandContext, defineCommand, fromButton } from '../command.ts';
+import {
+  type CommandContext,
+  defineButton,
+  defineCommand,
+  replyInPlace,
+  replyPrivately,
+} from '../command.ts';
 
 const USUAL = 20;
 const SIZE = `Give how many entries a page has, from 1 to ${MAX_ON_PAGE}.`;
@@ -20,22 +26,16 @@ export const audit = defineCommand({
       .transform(Number)
       .refine((n) => Number.isInteger(n) && n >= 1 && n <= MAX_ON_PAGE, SIZE),
   }),
-  run: async ({ n }, context) => ({
-    kind: 'private',
-    message: await pageOf({ size: n, offset: 0 }, context),
-  }),
+  run: async ({ n }, context) => replyPrivately(await readPage({ size: n, offset: 0 }, context)),
   actions: [
-    {
+    defineButton(AuditPage, {
       actionId: 'audit:page',
-      run: async (value, context) => ({
-        kind: 'replace',
-        message: await pageOf(fromButton(AuditPage, value), context),
-      }),
-    },
+      run: async (page, context) => replyInPlace(await readPage(page, context)),
+    }),
   ],
 });
 
-async function pageOf(page: AuditPage, { workspace }: CommandContext): Promise<Message> {
+async function readPage(page: AuditPage, { workspace }: CommandContext): Promise<Message> {
   const { upTo, size, offset } = page;
   const from = { offset, ...defined({ upTo }) };
   const read = await workspace.audit.latest(size + 1, from);

@@ -9,7 +9,7 @@ import { getProfile, type Profile } from '../../service/profile.ts';
 import { GROUPS_SCOPE, REQUIRED_SCOPES, SCOPE_NAMES, SCOPE_REASONS } from '../../slack/failure.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
+import { type CommandContext, defineCommand, replyPrivately } from '../command.ts';
 
 export const doctor = defineCommand({
   name: 'doctor',
@@ -27,25 +27,24 @@ export const doctor = defineCommand({
       checkJobs(context).catch(() => []),
       checkDescription(context),
     ]);
-    return { kind: 'private', message: doctorMessage(findings.flat()) };
+    return replyPrivately(doctorMessage(findings.flat()));
   },
 });
 
-type Check = Promise<Finding>;
-
-/** Text where all is well. */
-type Said = string | { limited: string };
-
-async function check(what: string, context: CommandContext, work: () => Promise<Said>): Check {
+/** @param work returns a text if all is well */
+async function check(
+  what: string,
+  { workspace }: CommandContext,
+  work: () => Promise<string | { limited: string }>,
+): Promise<Finding> {
   try {
-    const said = await work();
-    return typeof said === 'string'
-      ? { what, health: 'well', said }
-      : { what, health: 'limited', said: said.limited };
+    const result = await work();
+    return typeof result === 'string'
+      ? { what, health: 'well', said: result }
+      : { what, health: 'limited', said: result.limited };
   } catch (error) {
-    const { workspace } = context;
     const explained = workspace.explain(error);
-    workspace.log.warn({ event: 'doctor', reason: what, err: error }, 'a check failed');
+    workspace.log.warn({ event: 'doctor', reason: what, err: error }, 'Check failed');
     const why = describeUnreached(error);
     return { what, health: 'broken', said: `${failureWords(explained)}${why ? ` The reason: ${why}.` : ''}` };
   }
@@ -60,16 +59,16 @@ async function checkSlack(context: CommandContext): Promise<Finding[]> {
   });
   const wanted = [...SCOPE_NAMES, ...((await roles.lacksGroups()) ? [GROUPS_SCOPE] : [])];
   const missing = wanted.filter((scope) => granted !== undefined && !granted.includes(scope));
-  return [token, ...missing.map(missingScope)];
+  return [token, ...missing.map(describeMissing)];
 }
 
-function missingScope(scope: string): Finding {
+function describeMissing(scope: string): Finding {
   const health = REQUIRED_SCOPES.includes(scope) ? 'broken' : 'limited';
   const said = `is missing. It is for ${SCOPE_REASONS[scope]}. Install the app again to get it.`;
   return { what: `Scope ${code(scope)}`, health, said };
 }
 
-/** A refused bot token is found by trying it; the app token shows only in how Deckhand connects. */
+/** A call to Slack tests the bot token. The app token is tested only when Deckhand connects. */
 function checkAppToken({ workspace }: CommandContext): Finding[] {
   const refused = workspace.health.refusedToken();
   if (refused?.variable !== 'SLACK_APP_TOKEN') return [];
@@ -79,21 +78,23 @@ function checkAppToken({ workspace }: CommandContext): Finding[] {
 
 async function checkRecords({ workspace }: CommandContext): Promise<Finding[]> {
   const records = await workspace.store.unreadable();
-  return records.map(({ collection, id }) => unreadable(`Record ${code(id)} of ${code(collection)}`));
+  return records.map(({ collection, id }) => describeUnreadable(`Record ${code(id)} of ${code(collection)}`));
 }
 
-/** Jobs have no names that say something to people. */
+/** Jobs are counted, because their names mean nothing to people. */
 async function checkJobs({ workspace }: CommandContext): Promise<Finding[]> {
   const jobs = Map.groupBy(await workspace.health.unreadableJobs(), ({ queue }) => queue);
-  return [...jobs].map(([queue, { length }]) => unreadable(`${count(length, 'job')} of ${code(queue)}`));
+  return [...jobs].map(([queue, { length }]) =>
+    describeUnreadable(`${count(length, 'job')} of ${code(queue)}`),
+  );
 }
 
-function unreadable(what: string): Finding {
+function describeUnreadable(what: string): Finding {
   const said = 'cannot be read; set up again what is missing, or ask your operator';
   return { what, health: 'broken', said };
 }
 
-/** Drift is the operator's matter, so only admins see it. */
+/** Only admins see drift: the operator has to act on it. */
 async function checkDescription({ caller, workspace }: CommandContext): Promise<Finding[]> {
   if (!(await workspace.roles.holds(caller.user, 'admin'))) return [];
   const what = 'API description';
@@ -103,12 +104,12 @@ async function checkDescription({ caller, workspace }: CommandContext): Promise<
   return report.drift.map((difference) => ({ what, health: 'broken', said: mrkdwn(difference, 300) }));
 }
 
-/** With the keys that act for the person who asks; of another person's own, `accounts` shows the health. */
+/** Checks the keys that act for this person. `accounts` shows the health of other people's own keys. */
 async function checkAccounts(context: CommandContext): Promise<Finding[]> {
   const { caller, workspace } = context;
   const keys = await workspace.accounts.keys();
-  const theirs = keys.filter(({ purpose, connectedBy }) => purpose !== 'mine' || connectedBy === caller.user);
-  if (theirs.length === 0) {
+  const usable = keys.filter(({ purpose, connectedBy }) => purpose !== 'mine' || connectedBy === caller.user);
+  if (usable.length === 0) {
     const said = `none is connected; an admin can run ${code(`${workspace.word} connect`)}`;
     return [{ what: 'Accounts', health: 'broken', said }];
   }
@@ -118,7 +119,7 @@ async function checkAccounts(context: CommandContext): Promise<Finding[]> {
     ),
   );
   const findings = await Promise.all(
-    theirs.map((key) => {
+    usable.map((key) => {
       const id = keyId(key);
       const acts = acting?.includes(id) ?? false;
       return checkKey(context, key, { acts, readsInvoices: forInvoicesToo?.includes(id) ?? false });
@@ -127,7 +128,7 @@ async function checkAccounts(context: CommandContext): Promise<Finding[]> {
   return findings.flat();
 }
 
-/** The key, then what it may do for the person; nothing more is asked where the key itself is refused. */
+/** Checks the key, then its permissions if it works. */
 async function checkKey(
   context: CommandContext,
   account: Account,
@@ -135,59 +136,55 @@ async function checkKey(
 ): Promise<Finding[]> {
   const { workspace } = context;
   let profile: Profile | undefined;
-  const key = await check(nameOf(account), context, async () => {
+  const key = await check(describeKey(account), context, async () => {
     profile = await workspace.accounts.use(account, (client) => getProfile(client));
     return profile.account.suspended ? 'the key works, but the account is suspended' : 'the key works';
   });
   if (profile === undefined) return [key];
   const isEnabled = profile.account.beta_features;
+  const enroll = code(`${workspace.word} beta enroll`);
+  const hosting: Permission = {
+    name: 'Managed hosting',
+    read: listHostedResources,
+    granted: isEnabled ? 'the key may use it' : { limited: `is not enabled; ${enroll} enables it` },
+    refused: 'the key may not use it; its owner needs that permission at the service',
+  };
   const permissions = await Promise.all([
-    ...(readsInvoices ? [checkPermission('Invoices', context, account, INVOICES)] : []),
-    ...(acts ? [checkHosting(context, account, isEnabled)] : []),
+    ...(readsInvoices ? [checkPermission(context, account, INVOICES)] : []),
+    ...(acts ? [checkPermission(context, account, hosting)] : []),
   ]);
   return [key, ...permissions];
 }
 
-function nameOf({ name, purpose }: Account): string {
+function describeKey({ name, purpose }: Account): string {
   if (purpose === 'shared') return `Account ${code(name)}`;
   return `${purpose === 'mine' ? 'Your own' : 'Billing'} key of ${code(name)}`;
 }
 
+interface Permission {
+  name: string;
+  /** Reads something that needs the permission. */
+  read: (client: AccountClient) => Promise<unknown>;
+  granted: string | { limited: string };
+  refused: string;
+}
+
 const INVOICES: Permission = {
-  ask: listInvoices,
+  name: 'Invoices',
+  read: listInvoices,
   granted: 'the key may read them',
   refused: 'the key may not read them; only the key of a billing manager may',
 };
 
-function checkHosting(context: CommandContext, account: Account, isEnabled: boolean): Check {
-  const enroll = code(`${context.workspace.word} beta enroll`);
-  return checkPermission('Managed hosting', context, account, {
-    ask: listHostedResources,
-    granted: isEnabled ? 'the key may use it' : `is not enabled; ${enroll} enables it`,
-    refused: 'the key may not use it; its owner needs that permission at the service',
-    isLimited: !isEnabled,
-  });
-}
-
-interface Permission {
-  ask: (client: AccountClient) => Promise<unknown>;
-  granted: string;
-  refused: string;
-  /** What is granted is of no use yet. */
-  isLimited?: boolean;
-}
-
-/** Asks for something that only those with the permission may read. */
 function checkPermission(
-  name: string,
   context: CommandContext,
   account: Account,
-  { ask, granted, refused, isLimited = false }: Permission,
-): Check {
+  { name, read, granted, refused }: Permission,
+): Promise<Finding> {
   return check(`${name} of ${code(account.name)}`, context, async () => {
     try {
-      await context.workspace.accounts.use(account, ask);
-      return isLimited ? { limited: granted } : granted;
+      await context.workspace.accounts.use(account, read);
+      return granted;
     } catch (error) {
       if (error instanceof AccountFailure && error.cause.kind === 'forbidden') return { limited: refused };
       throw error;

@@ -1,37 +1,50 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { GIVEN_ROLES } from '../../core/choices.ts';
-import type { ModalView } from '../../core/message.ts';
-import { withTimeout } from '../../core/time/clock.ts';
+import type { Message, ModalView, Reply } from '../../core/message.ts';
+import { DAY_MS, withTimeout } from '../../core/time/clock.ts';
 import { isAlwaysAllowed } from '../../records/channels.ts';
 import { accountsChanged } from '../../records/schedules.ts';
-import { undefinedOnSlackError } from '../../slack/failure.ts';
+import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
 import {
+  accessAnswerMessage,
+  accessAskedMessage,
+  accessRequestMessage,
+  answeredMessage,
+  askedAlreadyMessage,
+  askerLeftMessage,
   COMMANDS_FIELD,
   changedWords,
   GUESTS_FIELD,
   groupsField,
+  heldAlreadyMessage,
   lastWayInModal,
+  noAdminMessage,
   ROLES_MODAL,
+  requestOverMessage,
   rolesMessage,
   rolesModal,
 } from '../../views/admin/roles.ts';
 import { withBanner } from '../../views/blocks/modal.ts';
 import type { Grants, Holders } from '../../workspace/roles.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import {
+  type Action,
+  type ActionContext,
   type Command,
   type CommandContext,
   closeWith,
+  defineButton,
   defineCommand,
   FormFault,
   fromForm,
+  replyInPlace,
   type Submitted,
   type ViewState,
 } from '../command.ts';
-import { accessActions } from './access.ts';
 
 const Initial = z.object({ roles: z.string(), commands: z.string() });
-/** `initial`: digests of the form's first state; `confirmed`: of the roles that the person was asked about. */
+/** `initial`: digests of the form's first state. `confirmed`: digest of the roles in the question "Save again?" */
 const Origin = z.object({
   channel: z.string().optional(),
   initial: Initial,
@@ -39,12 +52,11 @@ const Origin = z.object({
 });
 /** Slack shows no form later than 3 s after the command. */
 const ADMINS_TIMEOUT_MS = 1_000;
-const Chosen = z.array(z.string()).default([]);
-const Fields = z.object({ admin: Chosen, operator: Chosen, billing: Chosen });
+const Ids = z.array(z.string()).default([]);
+const Fields = z.object({ admin: Ids, operator: Ids, billing: Ids });
 const NO_HOLDERS: Holders = { admin: [], operator: [], billing: [] };
-const NO_GRANTS: Pick<Grants, keyof Holders | 'groups' | 'guests'> = NO_HOLDERS;
 
-/** Takes the list that it restricts, because it is one of them. */
+/** @param commands a function, because this command is in the list itself */
 export function createRolesCommand(commands: () => readonly Command[]): Command {
   const restrictable = (): string[] =>
     commands()
@@ -56,19 +68,23 @@ export function createRolesCommand(commands: () => readonly Command[]): Command 
     role: 'admin',
     run: async (_, context) => ({
       kind: 'modal',
-      view: await rolesForm(context, context.caller.channel, restrictable()),
+      view: await drawRoles(context, context.caller.channel, restrictable()),
     }),
-    actions: accessActions,
+    actions: [true, false].map((isAllowed) =>
+      defineButton(z.object({ id: z.string() }), {
+        actionId: isAllowed ? 'access:allow' : 'access:deny',
+        role: 'admin',
+        durable: true,
+        run: ({ id }, context) => answerRequest(id, context, isAllowed),
+      }),
+    ),
     submissions: [
-      {
-        callbackId: ROLES_MODAL,
-        submit: (state, context) => submitRoles(state, context, restrictable()),
-      },
+      { callbackId: ROLES_MODAL, submit: (state, context) => submitRoles(state, context, restrictable()) },
     ],
   });
 }
 
-async function rolesForm(
+async function drawRoles(
   { caller, workspace }: CommandContext,
   channel: string | undefined,
   restrictable: readonly string[],
@@ -84,8 +100,8 @@ async function rolesForm(
     workspace.channels.get(channel),
   ]);
   return rolesModal({
-    initial: { roles: digestOf(grants), commands: digestOfCommands(settings.commands) },
-    users: { ...(grants ?? NO_HOLDERS), admin: shownAdmins(grants, admins, user) },
+    initial: { roles: hashGrants(grants), commands: hashCommands(settings.commands) },
+    users: { ...(grants ?? NO_HOLDERS), admin: listAdmins(grants, admins, user) },
     groups: isUnread ? 'unread' : all && { held: grants?.groups ?? NO_HOLDERS, all },
     areGuestsAllowed: grants?.guests === true,
     channel:
@@ -95,32 +111,31 @@ async function rolesForm(
   });
 }
 
-/** The admins there are: those who are named, else Slack's own; whoever opens the form is one of them. */
-function shownAdmins(grants: Grants | undefined, admins: readonly string[], user: string): string[] {
+/** Named admins, else Slack's own, with the person who opens the form. */
+function listAdmins(grants: Grants | undefined, admins: readonly string[], user: string): string[] {
   const { admin = [], groups = NO_HOLDERS } = grants ?? {};
   if (groups.admin.length > 0) return admin;
   return [...new Set([user, ...(admin.length === 0 ? admins : admin)])];
 }
 
-/** What a form showed is no longer what stands. */
+/** The roles or commands changed while the form was open. */
 class ChangedMeanwhile extends Error {}
 
-/** Of the roles that the form sets, however they came about. */
-function digestOf(grants: Grants | undefined): string {
-  const { admin, operator, billing, groups = NO_HOLDERS, guests = false } = grants ?? NO_GRANTS;
-  const held = [admin, operator, billing, groups.admin, groups.operator, groups.billing];
-  return digest([grants !== undefined, held.map((ids) => ids.toSorted()), guests]);
+function hashGrants(grants: Grants | undefined): string {
+  const { groups = NO_HOLDERS, guests = false }: Partial<Grants> = grants ?? {};
+  const holders = [grants ?? NO_HOLDERS, groups].flatMap((held) => GIVEN_ROLES.map((role) => held[role]));
+  return hashState([grants !== undefined, holders.map((ids) => ids.toSorted()), guests]);
 }
 
-function digestOfCommands(commands: readonly string[] = []): string {
-  return digest(commands.toSorted());
+function hashCommands(commands: readonly string[] = []): string {
+  return hashState(commands.toSorted());
 }
 
-function digest(state: unknown): string {
+function hashState(state: unknown): string {
   return hash('sha256', JSON.stringify(state), 'base64url');
 }
 
-/** What is as this form makes it may have been made by this form, before a kill. */
+/** A state equal to the form's own may come from this form, before a kill. */
 function expectUnchanged(current: string, initial: string, made: string): void {
   if (current !== initial && current !== made) throw new ChangedMeanwhile();
 }
@@ -135,7 +150,7 @@ async function submitRoles(
   } catch (error) {
     if (!(error instanceof ChangedMeanwhile)) throw error;
     const { channel } = fromForm(Origin, state.metadata);
-    const today = await rolesForm(context, channel, restrictable);
+    const today = await drawRoles(context, channel, restrictable);
     const setBy = (await context.workspace.roles.grants())?.setBy;
     return { kind: 'view', view: withBanner(today, changedWords(setBy)) };
   }
@@ -150,24 +165,24 @@ async function saveRoles(
   const { user } = caller;
   const before = await workspace.roles.grants();
   const users = Fields.parse(state.values);
-  const groups = groupsOf(state, before, caller.team);
-  const groupTeams = teamsOf(groups, before, caller.team);
-  // The person who sets the roles can act; otherwise one of the others must, or the roles could never be set again.
-  const isKept = users.admin.includes(user) || (await workspace.roles.hasActive(users.admin));
-  if (!isKept) throw new FormFault({ admin: 'Name at least one person who can act.' });
-  const guests = guestsOf(state, before);
+  const groups = readGroups(state, before, caller.team);
+  const groupTeams = findTeams(groups, before, caller.team);
+  // Without an active admin the roles could never be set again.
+  const hasAdmin = users.admin.includes(user) || (await workspace.roles.hasActive(users.admin));
+  if (!hasAdmin) throw new FormFault({ admin: 'Name at least one person who can act.' });
+  const guests = readGuests(state, before);
   const grants: Grants = { ...users, groups, groupTeams, guests, setBy: user, setAt: workspace.clock.now() };
   const origin = fromForm(Origin, state.metadata);
   const { channel, initial } = origin;
-  const confirmed = digestOf(grants);
+  const confirmed = hashGrants(grants);
   if (origin.confirmed !== confirmed && (await workspace.roles.takesLastWayIn(grants, user, caller.team)))
     return { kind: 'view', view: lastWayInModal(state.view, { ...origin, confirmed }) };
-  const allowed = channel === undefined ? undefined : commandsOf(state, restrictable);
+  const allowed = channel === undefined ? undefined : readCommands(state, restrictable);
   const expectCommands = (commands: readonly string[] | undefined): void =>
-    expectUnchanged(digestOfCommands(commands), initial.commands, digestOfCommands(allowed));
+    expectUnchanged(hashCommands(commands), initial.commands, hashCommands(allowed));
   if (channel !== undefined) expectCommands((await workspace.channels.get(channel)).commands);
   await workspace.roles.setAfter(
-    (current) => expectUnchanged(digestOf(current), initial.roles, digestOf(grants)),
+    (current) => expectUnchanged(hashGrants(current), initial.roles, confirmed),
     grants,
   );
   if (channel !== undefined && allowed !== undefined) {
@@ -175,22 +190,22 @@ async function saveRoles(
       expectCommands(commands);
       return allowed.length === 0 ? rest : { ...rest, commands: allowed };
     });
-    // What posts there by itself follows.
+    // Pauses or resumes the channel's schedules.
     await accountsChanged(workspace);
   }
   const mentions = byRole((role) => [
     ...groups[role].map((group) => `<!subteam^${group}>`),
     ...users[role].map((user) => `<@${user}>`),
   ]);
-  return closeWith(rolesMessage(mentions, { guests, allowed }), { target: changesOf(before, grants) });
+  return closeWith(rolesMessage(mentions, { guests, allowed }), { target: describeChanges(before, grants) });
 }
 
-function byRole(of: (role: keyof Holders) => string[]): Holders {
-  return { admin: of('admin'), operator: of('operator'), billing: of('billing') };
+function byRole(list: (role: keyof Holders) => string[]): Holders {
+  return { admin: list('admin'), operator: list('operator'), billing: list('billing') };
 }
 
-/** A form leaves groups that it did not show as they are: all, or those of other teams of an organisation. */
-function groupsOf(
+/** User groups by role. Groups that the form did not show remain: all, or those of other teams of an organisation. */
+function readGroups(
   { values, view }: ViewState,
   before: Grants | undefined,
   team: string | undefined,
@@ -201,12 +216,12 @@ function groupsOf(
   return byRole((role) => {
     const field = groupsField(role);
     if (!initial.has(field)) return held[role];
-    return [...Chosen.parse(values[field]), ...held[role].filter(isOfOtherTeam)];
+    return [...Ids.parse(values[field]), ...held[role].filter(isOfOtherTeam)];
   });
 }
 
-/** A group that was just chosen is of the team of the person who chose it. */
-function teamsOf(
+/** Team by group: a new group belongs to the team of the person who chose it. */
+function findTeams(
   groups: Holders,
   before: Grants | undefined,
   team: string | undefined,
@@ -214,35 +229,154 @@ function teamsOf(
   const ids = new Set(Object.values(groups).flat());
   return Object.fromEntries(
     [...ids].flatMap((id) => {
-      const of = before?.groupTeams?.[id] ?? team;
-      return of === undefined ? [] : [[id, of]];
+      const groupTeam = before?.groupTeams?.[id] ?? team;
+      return groupTeam === undefined ? [] : [[id, groupTeam]];
     }),
   );
 }
 
-/** A form that was opened before there was such a field leaves it as it is. */
-function guestsOf({ values, view }: ViewState, before: Grants | undefined): boolean {
+/** A form without the field, of an earlier version, changes nothing. */
+function readGuests({ values, view }: ViewState, before: Grants | undefined): boolean {
   if (!view.blocks.some((block) => block.block_id === GUESTS_FIELD)) return before?.guests === true;
-  return Chosen.parse(values[GUESTS_FIELD]).length > 0;
+  return Ids.parse(values[GUESTS_FIELD]).length > 0;
 }
 
-/** What may run in the channel from now on; everything where it is empty. */
-function commandsOf({ values }: ViewState, restrictable: readonly string[]): string[] {
-  return Chosen.parse(values[COMMANDS_FIELD]).filter((name) => restrictable.includes(name));
+/** Commands that the channel allows; an empty list allows all. */
+function readCommands({ values }: ViewState, restrictable: readonly string[]): string[] {
+  return Ids.parse(values[COMMANDS_FIELD]).filter((name) => restrictable.includes(name));
 }
 
-/** E.g. `+operator U1, -billing U2`: ids, which are no secret. */
-function changesOf(before: Grants | undefined, after: Grants): string {
-  const heldBy = (grants: Grants | undefined, role: keyof Holders): string[] => [
+/** Changes for the audit log, e.g. `+operator U1, -billing U2`. Ids are not secret. */
+function describeChanges(before: Grants | undefined, after: Grants): string {
+  const listHolders = (grants: Grants | undefined, role: keyof Holders): string[] => [
     ...(grants?.[role] ?? []),
     ...(grants?.groups?.[role] ?? []),
   ];
   const changes = GIVEN_ROLES.flatMap((role) => {
-    const [old, now] = [heldBy(before, role), heldBy(after, role)];
+    const [old, now] = [listHolders(before, role), listHolders(after, role)];
     const given = now.filter((id) => !old.includes(id)).map((id) => `+${role} ${id}`);
     return [...given, ...old.filter((id) => !now.includes(id)).map((id) => `-${role} ${id}`)];
   });
   if ((before?.guests === true) !== (after.guests === true))
     changes.push(`${after.guests ? '+' : '-'}guests`);
   return changes.join(', ').slice(0, 500) || 'unchanged';
+}
+
+const AccessRequest = z.object({
+  user: z.string(),
+  role: z.enum(GIVEN_ROLES),
+  /** The command that was refused. */
+  command: z.string(),
+  /** Messages to admins. */
+  asked: z.array(z.object({ channel: z.string(), ts: z.string() })),
+  outcome: z.object({ by: z.string(), isAllowed: z.boolean(), requestId: z.string() }).optional(),
+});
+type AccessRequest = z.infer<typeof AccessRequest>;
+
+/** Requests of the last day: a person asks for a role once a day, whatever the answer is. */
+function openRequests({ store }: Pick<Workspace, 'store'>) {
+  return store.collection('access-requests', AccessRequest);
+}
+
+/** "Ask for access" on a refusal. */
+export const askAccessAction: Action = defineButton(
+  z.object({ role: z.enum(GIVEN_ROLES), command: z.string().max(80) }),
+  {
+    actionId: 'access:ask',
+    role: 'member',
+    durable: true,
+    async run({ role, command }, { caller, workspace }) {
+      const { user } = caller;
+      const requests = openRequests(workspace);
+      if (await workspace.roles.holds(user, role)) return replyInPlace(heldAlreadyMessage(role));
+      const id = `${user} ${role}`;
+      const request = { user, role, command, asked: [] };
+      if (!(await requests.create(id, request, workspace.clock.now() + DAY_MS)))
+        return replyInPlace(askedAlreadyMessage(role, (await requests.get(id))?.outcome));
+      const asked = await askAdmins(workspace, accessRequestMessage(request, id), caller.team).catch(
+        async (error: unknown) => {
+          await requests.delete(id);
+          throw error;
+        },
+      );
+      if (asked.length === 0) {
+        await requests.delete(id);
+        return replyInPlace(noAdminMessage(role, workspace.word));
+      }
+      await requests.update(id, (current) => current && { ...current, asked });
+      const admins = asked.map(({ admin }) => admin);
+      return replyInPlace(accessAskedMessage(role, admins), { what: 'access ask', target: role });
+    },
+  },
+);
+
+/** Ask at most three admins, to keep the request quiet. */
+const MAX_ASKED = 3;
+
+/** Returns the messages that were sent. @throws SlackFailure if a scope is missing: then no admin can be reached */
+async function askAdmins(workspace: Workspace, message: Message, team: string | undefined) {
+  const asked: Array<{ admin: string; channel: string; ts: string }> = [];
+  for (const admin of await workspace.roles.admins(team)) {
+    if (asked.length === MAX_ASKED) break;
+    try {
+      asked.push({ admin, ...(await workspace.slack.sendDirectMessage(admin, message)) });
+    } catch (error) {
+      if (!isSlackFailure(error) || error.reason === 'missing_scope') throw error;
+      const { reason } = error;
+      workspace.log.info({ event: 'admin_not_asked', user: admin, reason }, 'Message to an admin failed');
+    }
+  }
+  return asked;
+}
+
+/** Stores an admin's answer, gives the role, and tells the person. The first answer counts. */
+async function answerRequest(
+  id: string,
+  { caller, workspace }: ActionContext,
+  isAllowed: boolean,
+): Promise<Reply> {
+  const { user: by, requestId } = caller;
+  const { roles, slack, log, word } = workspace;
+  const answer = { by, isAllowed, requestId };
+  const request = await openRequests(workspace).update(
+    id,
+    (current) => current && { ...current, outcome: current.outcome ?? answer },
+  );
+  if (request?.outcome === undefined) return replyInPlace(requestOverMessage(word));
+  const { user, role, outcome } = request;
+  // Another admin or click was first. The same click continues after a kill.
+  if (outcome.requestId !== requestId)
+    return replyInPlace(answeredMessage(request, outcome.by, outcome.isAllowed));
+  // Days may lie between request and answer, so Slack is asked again.
+  const isActive = async () => (await roles.hasActive([user])) && (await roles.excluded(user)) === undefined;
+  if (isAllowed && !(await isActive())) {
+    await updateAll(workspace, request, askerLeftMessage(request));
+    return replyInPlace(askerLeftMessage(request));
+  }
+  if (isAllowed) await roles.give(user, role, by);
+  try {
+    await slack.sendDirectMessage(user, accessAnswerMessage(request, by, isAllowed, word));
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    log.info({ event: 'asker_not_told', user, reason: error.reason }, 'Answer to a person failed');
+  }
+  await updateAll(workspace, request, answeredMessage(request, by, isAllowed));
+  const target = `${isAllowed ? '+' : 'not '}${role} ${user}`;
+  return { kind: 'nothing', audit: { what: isAllowed ? 'access allow' : 'access deny', target } };
+}
+
+/** Updates the message of every admin who was asked. */
+async function updateAll(
+  { slack, log }: Workspace,
+  { asked }: AccessRequest,
+  message: Message,
+): Promise<void> {
+  for (const messageRef of asked) {
+    try {
+      await slack.update(messageRef, message);
+    } catch (error) {
+      if (!isSlackFailure(error)) throw error;
+      log.info({ event: 'redraw_failed', reason: error.reason }, 'Update of a used button failed');
+    }
+  }
 }

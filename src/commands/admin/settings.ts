@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { ZoneName } from '../../core/time/zone.ts';
-import type { Account } from '../../records/accounts.ts';
 import type { Channel } from '../../records/channels.ts';
 import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/settings.ts';
 import {
@@ -14,7 +13,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { zonePicker } from '../option-sources.ts';
-import { accountOf, chosenProject, presentInForm } from '../targets/project.ts';
+import { accountOf, presentInForm, resolveFormTarget } from '../targets/project.ts';
 
 const Origin = z.object({ channel: z.string(), account: z.string().optional() });
 
@@ -49,7 +48,7 @@ async function submitSettings(state: ViewState, context: CommandContext): Promis
   const origin = fromForm(Origin, state.metadata);
   const { threads, layout, project: chosen, zone } = readFields(Fields, state);
   const current = await workspace.channels.get(origin.channel);
-  const bound = await boundTo(context, origin.account, current, chosen);
+  const bound = await findBinding(context, origin.account, current, chosen);
   const saved = await workspace.channels.change(origin.channel, ({ project: _, account: __, ...rest }) => ({
     ...rest,
     ...bound,
@@ -57,27 +56,25 @@ async function submitSettings(state: ViewState, context: CommandContext): Promis
     layout,
     zone,
   }));
-  return closeWith(settingsMessage(saved), { where: origin.channel, target: changeOf(saved) });
+  return closeWith(settingsMessage(saved), { where: origin.channel, target: describeSettings(saved) });
 }
 
-/** "threads on, layout full, acme/storefront", for the audit log. */
-function changeOf({ threads = true, layout = 'compact', account, project }: Channel): string {
+/** Settings for the audit log, e.g. "threads on, layout full, acme/storefront". */
+function describeSettings({ threads = true, layout = 'compact', account, project }: Channel): string {
   const words = [`threads ${threads ? 'on' : 'off'}`, `layout ${layout}`];
   return [...words, ...(project === undefined ? [] : [`${account}/${project.permalink}`])].join(', ');
 }
 
-/** The project that the channel is bound to from now on. One that stays needs no look-up, nor a service that answers. */
-async function boundTo(
+/** The channel's project from now on. An unchanged one is not looked up, so it needs no answer of the service. */
+async function findBinding(
   context: CommandContext,
   named: string | undefined,
-  current: Channel,
+  { account, project }: Channel,
   chosen: string | undefined,
 ): Promise<Pick<Channel, 'account' | 'project'>> {
   if (chosen === undefined) return {};
-  const { account, project } = current;
   if (project?.permalink === chosen && (named === undefined || named === account))
     return { account, project };
-  const { caller, workspace } = context;
-  const found: Account = await workspace.accounts.resolve(caller, named);
-  return { account: found.name, project: await chosenProject(context, found, chosen) };
+  const target = await resolveFormTarget(context, { account: named }, chosen);
+  return { account: target.account.name, project: target.project };
 }

@@ -8,7 +8,7 @@ import {
   helpMessage,
   startMessage,
 } from '../../views/help/help.ts';
-import { askAccessAction } from '../admin/access.ts';
+import { askAccessAction } from '../admin/roles.ts';
 import {
   type Command,
   type CommandContext,
