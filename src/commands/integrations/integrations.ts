@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
+import { AccountFailure, UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
 import type { Message, ModalView, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { type ProjectRef, projectId } from '../../core/project-ref.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
-import { AccountFailure } from '../../records/accounts.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import {
   createIntegration,
