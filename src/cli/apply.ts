@@ -1,77 +1,79 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { type Config, parseConfig, readVersion } from '../config.ts';
+import { type Config, parseConfig, readVersion, TEMPORARY_EXIT_CODE } from '../config.ts';
 import { MAY_PASS, ServiceError } from '../core/errors.ts';
 import { isSameProject } from '../core/project-ref.ts';
-import { systemClock } from '../core/time/clock.ts';
 import { createLog } from '../observability/log.ts';
 import { openDeckhand } from '../open.ts';
 import { Account, keyField, keysFor, SCHEDULES } from '../records/accounts.ts';
-import { accountsChanged } from '../records/schedules.ts';
+import { accountsChanged, type ScheduleKind } from '../records/schedules.ts';
+import { addNotices } from '../scheduler/invoices/notices.ts';
+import { pauseSchedule, removeSchedules } from '../scheduler/schedules/lifecycle.ts';
+import { whyNot } from '../scheduler/schedules/reconcile-schedules.ts';
+import { addTimed, editTimed, SCHEDULE_TYPES } from '../scheduler/schedules/start.ts';
+import { addWatch } from '../scheduler/watches/watches.ts';
 import type { SkippedRows } from '../service/call.ts';
-import { createService, type Service } from '../service/client.ts';
+import type { Service } from '../service/client.ts';
 import { listProjects, type Project } from '../service/projects.ts';
 import { createSealer, SealError, type WorkspaceSealer } from '../store/sealer.ts';
 import type { Store } from '../store/store.ts';
-import { type Step, stepsOf } from './apply-steps.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import { type Configuration, listWorkspaces, readConfiguration } from './configuration.ts';
 import { type Fault, faultsOf, type Read, readConfigurations } from './configuration-file.ts';
-import { DataError, type Program, TemporaryError, UsageError } from './program.ts';
-import { fileFault } from './sqlite-files.ts';
+import { dataError, fileFault, openService, type Program, ProgramError } from './program.ts';
 import { expectThere, withStore } from './stores.ts';
 
 export const APPLY: Program = {
   command: 'deckhand apply',
+  argument: 'Give the one file to read',
   options: { 'dry-run': { type: 'boolean' } },
   help: `Usage: deckhand apply <file> [--dry-run]
 
-Makes the store of STORE_URL as the file says, which deckhand export has printed, and prints what it changed. A section that the file
-has is made exactly so, and what it lacks is removed; a section that it leaves out stays as it is. What is paused stays paused. Where
-the file is wrong, every fault is printed with its line, nothing is changed, and it ends with 65. The service is asked for the projects
-of connected accounts; where it does not answer, nothing is changed, and it ends with 75. On SQLite stop Deckhand first; on Postgres it
-may run. With --dry-run nothing is changed, and Deckhand may run.
+Changes the store of STORE_URL to what a file of deckhand export says, and prints each change. A section in the file replaces
+the section in the store; a section that the file leaves out stays as it is. Paused schedules stay paused. If the file is wrong,
+it prints every fault with its line, changes nothing and ends with 65. It reads the projects of connected accounts from the
+service; if the service does not answer, it changes nothing and ends with 75. On SQLite stop Deckhand first; on Postgres it may
+run. With --dry-run nothing changes, and Deckhand may run.
 `,
-  async run({ env, words, options }) {
-    const [file, ...more] = words;
-    if (file === undefined || more.length > 0) throw new UsageError('Give the one file to read');
+  async run({ env, argument: file, options }) {
     const bytes = await readFile(file).catch((cause) => {
       throw fileFault(file, 'read', cause);
     });
-    const read = readConfigurations(bytes);
+    const documents = readConfigurations(bytes);
     const config = parseConfig(env);
     const isDry = options['dry-run'] === true;
     if (isDry) expectThere(config.STORE_URL);
-    const said = await check(config, read, isDry);
-    if (said.length === 0) return 'Nothing to change.';
-    if (isDry) return ['Would change:', ...said].join('\n');
-    await carryOut(config, read);
-    return said.join('\n');
+    const changes = await check(config, documents, isDry);
+    if (changes.length === 0) return 'Nothing to change.';
+    if (isDry) return ['Would change:', ...changes].join('\n');
+    await applyAll(config, documents);
+    return changes.join('\n');
   },
 };
 
-/** What would be changed. @throws DataError where anything is wrong, in any of the documents */
-function check(config: Config, read: readonly Read[], isDry: boolean): Promise<string[]> {
+/** Describes the changes. @throws ProgramError if any document has a fault */
+function check(config: Config, documents: readonly Read[], isDry: boolean): Promise<string[]> {
   return withStore(config.STORE_URL, isDry ? 'read' : 'alone', async (store) => {
     const known = await listWorkspaces(store);
     const faults: string[] = [];
-    const steps: Step[] = [];
-    for (const { configuration, placeOf } of read) {
+    const changes: string[] = [];
+    for (const { configuration, placeOf } of documents) {
       const { workspace } = configuration;
       const today = await readConfiguration(store.of(workspace), workspace);
       const isKnown = known.length === 0 || known.includes(workspace);
       const unknown: Fault = [['workspace'], !isKnown && `The store has ${known.join(', ')} alone.`];
-      const found = await faultsIn({ wanted: configuration, today }, store, config);
-      for (const [path, message] of [unknown, ...found])
+      const others = await findFaults({ wanted: configuration, today }, store, config);
+      for (const [path, message] of [unknown, ...others])
         if (message) faults.push(`${placeOf(path)}: ${message}`);
-      steps.push(...stepsOf(configuration, today));
+      changes.push(...planSteps(configuration, today).map(({ description }) => description));
     }
-    if (faults.length > 0) throw new DataError(faults);
-    return steps.map(({ said }) => said);
+    if (faults.length > 0) throw dataError(...faults);
+    return changes;
   });
 }
 
-/** The service is asked last: a file that is wrong by itself is refused without it. */
-async function faultsIn(
+/** Calls the service last: a file that is wrong by itself is refused without it. */
+async function findFaults(
   { wanted, today }: Record<'wanted' | 'today', Configuration>,
   store: Store,
   config: Config,
@@ -81,23 +83,21 @@ async function faultsIn(
   const connected = keys.map(({ name }) => name);
   const faults = faultsOf(wanted, today, connected).filter(([, message]) => message);
   if (faults.length > 0) return faults;
-  return projectFaults({ wanted, today, keys: keysFor(keys, SCHEDULES) }, store, config);
+  return findProjectFaults({ wanted, today, keys: keysFor(keys, SCHEDULES) }, store, config);
 }
 
-/** Step by step; interrupted, it goes on where it was when it is run again. */
-async function carryOut(config: Config, read: readonly Read[]): Promise<void> {
+/** Makes the changes one by one. After an interruption, the next run makes the remaining ones. */
+async function applyAll(config: Config, documents: readonly Read[]): Promise<void> {
   const { app, close } = await openDeckhand(config, { log: createLog('silent'), version: readVersion() });
   try {
-    for (const { configuration, placeOf } of read)
+    for (const { configuration, placeOf } of documents)
       if (!(await app.parts.installations.isInstalled(configuration.workspace)))
-        throw new DataError([
-          `${placeOf(['workspace'])}: Deckhand is not installed there. Install it first.`,
-        ]);
-    for (const { configuration } of read) {
+        throw dataError(`${placeOf(['workspace'])}: Deckhand is not installed there. Install it first.`);
+    for (const { configuration } of documents) {
       const workspace = app.workspaces.open(configuration.workspace);
       const today = await readConfiguration(workspace.store, workspace.id);
-      for (const { run } of stepsOf(configuration, today)) await run(workspace);
-      // Schedules pause and resume by the accounts, and by what their channels allow.
+      for (const { run } of planSteps(configuration, today)) await run(workspace);
+      // Accounts and the settings of channels pause and resume schedules.
       await accountsChanged(workspace);
     }
   } finally {
@@ -106,35 +106,33 @@ async function carryOut(config: Config, read: readonly Read[]): Promise<void> {
 }
 
 /**
- * The projects that the file names and no such account has, of all that would change.
- * @param keys those that schedules use, one an account
- * @throws TemporaryError where the service does not answer
+ * Finds projects in new or changed entries that no account has.
+ * @param keys the key of each account that schedules use
+ * @throws ProgramError if the service does not answer
  */
-export async function projectFaults(
+async function findProjectFaults(
   { wanted, today, keys }: { wanted: Configuration; today: Configuration; keys: readonly Account[] },
   store: Store,
   config: Config,
 ): Promise<Fault[]> {
   const sealer = createSealer(config.ENCRYPTION_KEYS, store).of(wanted.workspace);
-  const service = createService({
-    baseUrl: config.SERVICE_BASE_URL,
-    proxies: config.proxies,
-    version: readVersion(),
-    clock: systemClock,
-  });
-  const read = new Map<string, Promise<Project[] | undefined>>();
+  const service = openService(config);
+  const cached = new Map<string, Promise<Project[] | undefined>>();
+  const list = (key: Account): Promise<Project[] | undefined> => {
+    const projects = cached.get(key.name) ?? listReadable(service, key, sealer);
+    cached.set(key.name, projects);
+    return projects;
+  };
   try {
     const faults: Fault[] = [];
-    for (const { path, account, project } of namedIn(wanted, today)) {
-      const meant = keys.filter(({ name }) => account === undefined || account === name);
-      for (const key of meant)
-        if (!read.has(key.name)) read.set(key.name, listReadable(service, key, sealer));
-      const known = await Promise.all(meant.map(({ name }) => read.get(name)));
+    for (const { path, account, project } of changedProjects(wanted, today)) {
+      const chosen = keys.filter(({ name }) => account === undefined || account === name);
+      const lists = await Promise.all(chosen.map(list));
       const isMissing =
-        known.length > 0 &&
-        known.every((listed) => listed?.some((one) => isSameProject(one, project)) === false);
-      const where = account ?? 'any account';
-      faults.push([path, isMissing && `There is no project ${project.permalink} in ${where}.`]);
+        lists.length > 0 &&
+        lists.every((projects) => projects?.some((one) => isSameProject(one, project)) === false);
+      const place = account ?? 'any account';
+      faults.push([path, isMissing && `There is no project ${project.permalink} in ${place}.`]);
     }
     return faults;
   } finally {
@@ -142,8 +140,8 @@ export async function projectFaults(
   }
 }
 
-/** What is in the store already is not asked for again. */
-function namedIn(wanted: Configuration, today: Configuration) {
+/** Projects in entries that the store does not have yet. */
+function changedProjects(wanted: Configuration, today: Configuration) {
   const sections = ['channels', 'digests', 'guards', 'watches'] as const;
   return sections.flatMap((section) =>
     Object.entries(wanted[section] ?? {}).flatMap(([id, { account, project }]) => {
@@ -155,7 +153,7 @@ function namedIn(wanted: Configuration, today: Configuration) {
   );
 }
 
-/** Undefined where the key does not work, for then all that belongs to the account waits for one that does. */
+/** Returns undefined if the key does not work or a row cannot be read: then nothing is known about a project. */
 async function listReadable(
   service: Service,
   key: Account,
@@ -164,19 +162,147 @@ async function listReadable(
   const { name: account, email } = key;
   const skipped: SkippedRows[] = [];
   try {
-    const client = service.account({
-      account,
-      email,
-      apiKey: await sealer.open(keyField(key), key.sealedKey),
-    });
-    const projects = await listProjects(client, { skipped });
+    const apiKey = await sealer.open(keyField(key), key.sealedKey);
+    const projects = await listProjects(service.account({ account, email, apiKey }), { skipped });
     return skipped.length > 0 ? undefined : projects;
   } catch (error) {
     if (error instanceof SealError) return undefined;
     if (!(error instanceof ServiceError)) throw error;
     if (!MAY_PASS.has(error.kind)) return undefined;
-    throw new TemporaryError(
+    throw new ProgramError(
+      TEMPORARY_EXIT_CODE,
       `The service does not answer, so the projects of ${account} could not be checked. Nothing was changed. Try again later.`,
     );
   }
+}
+
+/** One change, which can be repeated. */
+interface Step {
+  /** `digest d7k2 changed: range`. */
+  description: string;
+  isRemoval: boolean;
+  run(workspace: Workspace): Promise<void>;
+}
+
+type Entry<Key extends Exclude<keyof Configuration, 'workspace'>> = NonNullable<Configuration[Key]>;
+
+/** Applies the entries of a section, by the functions of the commands. */
+interface Section<E = unknown> {
+  noun: string;
+  /** Set for schedules. */
+  kind?: ScheduleKind;
+  add(workspace: Workspace, id: string, entry: E): Promise<unknown>;
+  /** As `add` if left out. */
+  change?(workspace: Workspace, id: string, entry: E): Promise<unknown>;
+}
+
+const ROLES: Section<Entry<'roles'>> = {
+  noun: 'roles of',
+  add: ({ roles, clock }, _, entry) => roles.set({ ...entry, setBy: '', setAt: clock.now() }),
+};
+
+const CHANNELS: Section<Entry<'channels'>[string] | undefined> = {
+  noun: 'settings of',
+  add: ({ channels }, id, entry = {}) => channels.change(id, () => entry),
+};
+
+const DIGESTS: Section<Entry<'digests'>[string]> = {
+  noun: 'digest',
+  kind: 'digest',
+  add: (workspace, id, entry) =>
+    addTimed(workspace, { ...entry, kind: 'digest', id, requestId: `apply ${id}` }),
+  change: (workspace, id, entry) => editTimed(workspace, id, { ...entry, kind: 'digest' }),
+};
+
+const GUARDS: Section<Entry<'guards'>[string]> = {
+  noun: 'guard',
+  kind: 'guard',
+  add: (workspace, id, entry) =>
+    addTimed(workspace, { ...entry, kind: 'guard', id, requestId: `apply ${id}` }),
+  change: (workspace, id, entry) => editTimed(workspace, id, { ...entry, kind: 'guard' }),
+};
+
+const WATCHES: Section<Entry<'watches'>[string]> = {
+  noun: 'watch',
+  kind: 'watch',
+  add: (workspace, id, entry) => addWatch(workspace, { ...entry, id, requestId: `apply ${id}` }),
+  async change(workspace, id, entry) {
+    const { channel, account, setUpBy, mode, project, server, hours } = entry;
+    const before = await workspace.schedules.get('watch', id);
+    if (before?.channel === channel && before.account === account) {
+      const choices = { setUpBy, mode, project, server, hours };
+      await workspace.schedules.change(before, (watch) => ({ ...watch, ...choices }));
+      return;
+    }
+    await remove(workspace, WATCHES, id);
+    await WATCHES.add(workspace, id, entry);
+  },
+};
+
+const NOTICES: Section<Entry<'notices'>[string]> = {
+  noun: 'invoice notices',
+  kind: 'invoices',
+  add: (workspace, id, { setBy: setUpBy, ...place }) =>
+    addNotices(workspace, { ...place, setUpBy, requestId: `apply ${id}` }),
+  change: ({ schedules }, id, { setBy: setUpBy }) =>
+    schedules.change({ kind: 'invoices', id }, (current) => ({ ...current, setUpBy })),
+};
+
+async function remove(workspace: Workspace, section: Section, id: string): Promise<unknown> {
+  if (section.kind === undefined) return section.add(workspace, id, undefined);
+  const schedule = await workspace.schedules.get(section.kind, id);
+  return schedule && removeSchedules(workspace, [schedule], `apply ${id}`);
+}
+
+/** Pauses a schedule that cannot run yet, without telling its owner: it resumes once its account is connected. */
+async function pauseUnlessServed(workspace: Workspace, { kind }: Section, id: string): Promise<void> {
+  const schedule = kind && (await workspace.schedules.get(kind, id));
+  if (kind === undefined || schedule === undefined) return;
+  const accounts = await workspace.accounts.list(SCHEDULE_TYPES[kind].requester);
+  const why = await whyNot(workspace, schedule, accounts);
+  const at = workspace.clock.now();
+  if (why !== undefined) await pauseSchedule(workspace, schedule, { kind: 'paused', ...why, at });
+}
+
+/** Lists the changes that the file asks for. Removals come first, to make room. */
+function planSteps(wanted: Configuration, today: Configuration): Step[] {
+  const byWorkspace = ({ workspace, roles }: Configuration) => roles && { [workspace]: roles };
+  return [
+    ...planSection(ROLES, byWorkspace(wanted), byWorkspace(today)),
+    ...planSection(CHANNELS, wanted.channels, today.channels),
+    ...planSection(DIGESTS, wanted.digests, today.digests),
+    ...planSection(GUARDS, wanted.guards, today.guards),
+    ...planSection(WATCHES, wanted.watches, today.watches),
+    ...planSection(NOTICES, wanted.notices, today.notices),
+  ].toSorted((one, other) => Number(other.isRemoval) - Number(one.isRemoval));
+}
+
+type Entries = Readonly<Record<string, object>>;
+
+function planSection(section: Section, wanted: Entries | undefined, today: Entries = {}): Step[] {
+  if (wanted === undefined) return [];
+  // Maps, because an id may be `constructor`.
+  const [old, next] = [new Map(Object.entries(today)), new Map(Object.entries(wanted))];
+  return [...new Set([...old.keys(), ...next.keys()])].flatMap((id) => {
+    const [before, after] = [old.get(id), next.get(id)];
+    const fields = findDifferences(before, after);
+    if (fields.length === 0) return [];
+    const changed = before === undefined ? 'added' : `changed: ${fields.join(', ')}`;
+    const description = `${section.noun} ${id} ${after === undefined ? 'removed' : changed}`;
+    const run = async (workspace: Workspace): Promise<void> => {
+      if (after === undefined) await remove(workspace, section, id);
+      else if (before !== undefined && section.change) await section.change(workspace, id, after);
+      else await section.add(workspace, id, after);
+      if (before === undefined) await pauseUnlessServed(workspace, section, id);
+      await workspace.audit.record({ who: 'deckhand', what: 'apply', target: description, result: 'done' });
+    };
+    return [{ description, isRemoval: after === undefined, run }];
+  });
+}
+
+function findDifferences(one: object = {}, other: object = {}): string[] {
+  const [a, b] = [new Map(Object.entries(one)), new Map(Object.entries(other))];
+  return [...new Set([...a.keys(), ...b.keys()])].filter(
+    (name) => !isDeepStrictEqual(a.get(name), b.get(name)),
+  );
 }

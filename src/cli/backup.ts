@@ -1,38 +1,34 @@
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
+import { access, constants, open, rename, rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 import { StoreError } from '../core/errors.ts';
 import { count } from '../core/mrkdwn.ts';
 import { databaseFault } from '../store/database-fault.ts';
 import { parseEncryptionKeys } from '../store/sealer.ts';
-import { hasDocuments } from '../store/sqlite.ts';
-import { type Program, UsageError } from './program.ts';
-import { FILE_MODE, fileFault, LOGS, makeFile } from './sqlite-files.ts';
-import { DEFAULT_STORE, describeContents, expectThere, fileOf, readBack, withSide } from './stores.ts';
+import { hasDocuments, makeFolder } from '../store/sqlite.ts';
+import { fileFault, type Program } from './program.ts';
+import { describeContents, existingStore, fileOf, readBack, storeUrl, withSide } from './stores.ts';
 
-/** In one step: a copy in several would begin anew with each write of the running Deckhand. */
+/** One step: SQLite starts a copy in several steps again whenever Deckhand writes. */
 const ALL_PAGES = 2 ** 31 - 1;
 const SQLITE_FULL = 13;
 
 export const BACKUP: Program = {
   command: 'deckhand backup',
-  options: {},
+  argument: 'Give the one file to write',
   help: `Usage: deckhand backup <file>
 
-Writes the SQLite file of STORE_URL, as it is at one moment, into a new file, while Deckhand runs on it. Secrets in it stay
+Copies the SQLite file of STORE_URL, as it is at one moment, into a new file, while Deckhand runs on it. Secrets in it stay
 sealed: keep ENCRYPTION_KEYS elsewhere. For Postgres, use pg_dump.
 `,
-  async run({ env, words }) {
-    const [file, ...more] = words;
-    if (file === undefined || more.length > 0) throw new UsageError('Give the one file to write');
-    const url = env.STORE_URL || DEFAULT_STORE;
-    const source = fileOf(url);
+  async run({ env, argument: file }) {
+    const source = fileOf(existingStore(env));
     if (source === undefined)
       throw new StoreError(
         'STORE_URL is a Postgres database. Back it up with pg_dump; docs/operations.md shows how.',
       );
-    expectThere(url);
     await makeFile(file, (draft) => copyDatabase(source, draft));
     return `${file} holds the store.`;
   },
@@ -43,28 +39,26 @@ async function copyDatabase(source: string, copy: string): Promise<void> {
     const database = new DatabaseSync(source, { readOnly: true, timeout: 15_000 });
     await backup(database, copy, { rate: ALL_PAGES }).finally(() => database.close());
   } catch (cause) {
-    // The source is only read, so what has no room is the copy.
+    // Deckhand only reads the source, so the disk of the copy is full.
     const isFull = cause instanceof Error && 'errcode' in cause && cause.errcode === SQLITE_FULL;
     throw databaseFault(`sqlite://${isFull ? copy : source}`, cause) ?? cause;
   }
 }
 
-/** More do not help to find the cause. */
+/** Enough to find the cause. */
 const MAX_NAMED = 10;
 
 export const RESTORE: Program = {
   command: 'deckhand restore',
-  options: {},
+  argument: 'Give the one file to read',
   help: `Usage: deckhand restore <file>
 
-Puts a backup where the SQLite file of STORE_URL was, with what a -wal or -journal beside the backup holds, after opening it and every
-sealed value in it with ENCRYPTION_KEYS. Stop Deckhand and move the old file away first: nothing is overwritten. For Postgres, use pg_restore.
+Copies a backup, and a -wal or -journal beside it, to the SQLite file of STORE_URL, after opening every sealed value in it with
+ENCRYPTION_KEYS. Stop Deckhand and move the old file away first: nothing is overwritten. For Postgres, use pg_restore.
 `,
-  async run({ env, words }) {
-    const [file, ...more] = words;
-    if (file === undefined || more.length > 0) throw new UsageError('Give the one file to read');
+  async run({ env, argument: file }) {
     const keys = parseEncryptionKeys(env.ENCRYPTION_KEYS ?? '');
-    const target = fileOf(env.STORE_URL || DEFAULT_STORE);
+    const target = fileOf(storeUrl(env));
     if (target === undefined)
       throw new StoreError(
         'STORE_URL is a Postgres database. Restore it with pg_restore; docs/operations.md shows how.',
@@ -72,21 +66,21 @@ sealed value in it with ENCRYPTION_KEYS. Stop Deckhand and move the old file awa
     await access(file, constants.R_OK).catch((cause) => {
       throw fileFault(file, 'read', cause);
     });
-    const filled = await makeFile(target, async (draft) => {
+    const contents = await makeFile(target, async (draft) => {
       await copyStore(file, draft);
       expectStore(draft, file);
-      // Also refuses what a newer release wrote.
-      const contents = await withSide(`sqlite://${draft}`, 'read', (side) => readBack(side, keys));
-      expectOpened(contents.seals.shut, file);
-      return contents;
+      // Also refuses a store that a newer release wrote.
+      const copied = await withSide(`sqlite://${draft}`, 'read', (side) => readBack(side, keys));
+      expectOpened(copied.shut, file);
+      return copied;
     });
-    return describeContents(`sqlite://${target}`, filled);
+    return describeContents(`sqlite://${target}`, contents);
   },
 };
 
-/** With its log, which SQLite works into the copy when it is next opened. */
+/** Copies a file with its log, which SQLite writes into the copy when it opens it. */
 async function copyStore(file: string, draft: string): Promise<void> {
-  // A stream, because copying the file as a whole gives the copy the mode of the source.
+  // Node copies the mode of a file too, but not through a stream.
   for (const ending of ['', ...LOGS].filter((each) => existsSync(`${file}${each}`)))
     await pipeline(
       createReadStream(`${file}${ending}`),
@@ -101,16 +95,55 @@ function expectOpened(shut: readonly string[], file: string): void {
   );
 }
 
-/** Before the store is opened, which would make its tables in any database. */
+/** Checks the file itself: opening it as a store would create tables in any database. */
 function expectStore(draft: string, file: string): void {
   const database = new DatabaseSync(draft);
   try {
     const isWhole = database.prepare('PRAGMA quick_check').get()?.quick_check === 'ok';
     if (isWhole && hasDocuments(database)) return;
   } catch {
-    // No database at all, or one that cannot be read.
+    // It is no database, or cannot be read.
   } finally {
     database.close();
   }
   throw new StoreError(`${file} is no backup of Deckhand, or it is damaged. Take another one.`);
+}
+
+/** A store holds names and addresses, so only its owner may read a copy, whatever the umask. */
+const FILE_MODE = 0o600;
+
+/** Files with changes that SQLite has not yet written into the database beside them. */
+const LOGS = ['-wal', '-journal'];
+/** Files that SQLite uses beside a database, even if another database left them. */
+const BESIDE = [...LOGS, '-shm'];
+
+/**
+ * Makes a file. `write` gets an empty draft, which takes the name once it is complete and on the disk.
+ * @throws StoreError if the file exists or the path cannot be written
+ */
+async function makeFile<T>(path: string, write: (draft: string) => Promise<T>): Promise<T> {
+  const there = ['', ...BESIDE].map((ending) => `${path}${ending}`).find(existsSync);
+  if (there !== undefined)
+    throw new StoreError(`${there} is there already. Move it away, or give another path.`);
+  const draft = `${path}.partial`;
+  try {
+    await removeDraft(draft);
+    makeFolder(dirname(resolve(path)));
+    const file = await open(draft, 'wx', FILE_MODE);
+    // The umask may have taken rights away.
+    await file.chmod(FILE_MODE).finally(() => file.close());
+    const written = await write(draft);
+    const complete = await open(draft, 'r');
+    await complete.sync().finally(() => complete.close());
+    await rename(draft, path);
+    return written;
+  } catch (cause) {
+    throw fileFault(path, 'written', cause);
+  } finally {
+    await removeDraft(draft).catch(() => undefined);
+  }
+}
+
+async function removeDraft(draft: string): Promise<void> {
+  for (const ending of ['', ...BESIDE]) await rm(`${draft}${ending}`, { force: true });
 }

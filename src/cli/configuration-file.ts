@@ -19,29 +19,29 @@ import { feedPlace, isSameSubject, type TimedSchedule } from '../records/schedul
 import { MAX_IN_CHANNEL, MAX_IN_WORKSPACE } from '../scheduler/schedules/lifecycle.ts';
 import { isAccountName } from '../service/addresses.ts';
 import { Configuration } from './configuration.ts';
-import { DataError } from './program.ts';
+import { dataError } from './program.ts';
 
 export type Path = readonly PropertyKey[];
 
-/** A document of a file, and how to say where in the file something is. */
+/** A document of a file. */
 export interface Read {
   configuration: Configuration;
-  /** `line 12: channels.C1.zone` of the path, or of the deepest part of it that the file has. */
+  /** Says where a path is: `line 12: channels.C1.zone`. A path that the file lacks has the line of its deepest known part. */
   placeOf(path: Path): string;
 }
 
-/** More is never needed, and is parsed for minutes. */
+/** Parsing a larger file takes minutes. */
 const MAX_BYTES = 20_000_000;
 const MAX_NAME = 80;
-/** A path in the file; the deepest field that there is has five parts. */
+/** The deepest field of a configuration has a path of five parts. */
 const MAX_DEPTH = 20;
 const TOO_DEEP = 'This is nested too deeply.';
 
-/** @throws DataError with every fault of the file, each with its line */
+/** @throws ProgramError with every fault of the file, each with its line */
 export function readConfigurations(bytes: Uint8Array): Read[] {
   const counter = new LineCounter();
   const faults: string[] = [];
-  // Our own check of names that are there twice: that of the library compares each with all before it.
+  // `findBadNames` looks for names that occur twice: the library compares each with all before it.
   const options = { lineCounter: counter, prettyErrors: false, uniqueKeys: false };
   const documents = parseAllDocuments(decode(bytes), options);
   const read = [...documents].flatMap((document) => readDocument(document, counter, faults));
@@ -52,16 +52,16 @@ export function readConfigurations(bytes: Uint8Array): Read[] {
     workspaces.add(workspace);
   }
   if (faults.length === 0 && read.length > 0) return read;
-  throw new DataError(faults.length === 0 ? ['line 1: The file is empty.'] : faults);
+  throw dataError(...(faults.length === 0 ? ['line 1: The file is empty.'] : faults));
 }
 
 function decode(bytes: Uint8Array): string {
-  if (bytes.length > MAX_BYTES) throw new DataError([`The file is larger than ${MAX_BYTES / 1e6} MB.`]);
+  if (bytes.length > MAX_BYTES) throw dataError(`The file is larger than ${MAX_BYTES / 1e6} MB.`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     const before = new TextDecoder().decode(bytes).split('\uFFFD', 1)[0] ?? '';
-    throw new DataError([`line ${before.split('\n').length}: The file is not in UTF-8.`]);
+    throw dataError(`line ${before.split('\n').length}: The file is not in UTF-8.`);
   }
 }
 
@@ -70,38 +70,38 @@ function readDocument(document: Document.Parsed, counter: LineCounter, faults: s
   const broken = findBroken(document);
   faults.push(...broken.map(([offset, message]) => `${lineAt(offset)}: ${message}`));
   if (broken.length > 0) return [];
-  const findOffset = createFinder(document);
+  const offsets = indexOffsets(document.contents);
   const placeOf = (path: Path): string =>
-    [lineAt(findOffset(path)), path.map(printName).join('.')].filter(Boolean).join(': ');
-  const given: unknown = document.toJS();
-  const unknown = unknownIn(given, SHAPE);
+    [lineAt(findOffset(offsets, path)), path.map(printName).join('.')].filter(Boolean).join(': ');
+  const value: unknown = document.toJS();
+  const unknown = findUnknown(value, SHAPE);
   faults.push(...unknown.map((path) => `${placeOf(path)}: There is no such field.`));
-  const { data, error } = Configuration.safeParse(given);
-  const parents = new Set(unknown.map((path) => JSON.stringify(path.slice(0, -1))));
+  const { data, error } = Configuration.safeParse(value);
+  const misspelt = new Set(unknown.map((path) => pathKey(path.slice(0, -1))));
   for (const issue of error?.issues ?? []) {
     const { path } = issue;
     const { message } = (issue.code === 'invalid_key' && issue.issues[0]) || issue;
-    // Beside a misspelt field, it is the one that seems to be missing.
-    const isMisspelt = parents.has(JSON.stringify(path.slice(0, -1))) && valueAt(given, path) === undefined;
+    // A field that is missing beside an unknown one was probably misspelt.
+    const isMisspelt = misspelt.has(pathKey(path.slice(0, -1))) && !offsets.has(pathKey(path));
     if (!isMisspelt) faults.push(`${placeOf(path)}: ${message}`);
   }
   return data === undefined ? [] : [{ configuration: data, placeOf }];
 }
 
-/** Keeps a name on its line, and the line short. */
+/** Keeps a name on one short line. */
 function printName(name: PropertyKey): string {
   return truncate(String(name).replace(/[\n\t]/g, ' '), MAX_NAME);
 }
 
 type Broken = [offset: number | undefined, message: string];
 
-/** Faults of the YAML itself, and what a file of ours never has: aliases could expand without end. */
+/** Finds faults of the YAML itself, and aliases and tags, which `export` never prints: aliases could expand without end. */
 function findBroken(document: Document.Parsed): Broken[] {
   const errors = [...document.errors, ...document.warnings];
   const tooDeep: Broken[] = errors
     .filter(({ code }) => code === 'RESOURCE_EXHAUSTION')
     .map(({ pos }) => [pos[0], TOO_DEEP]);
-  // Whatever follows is an outcome of it.
+  // Other errors follow from this one.
   if (tooDeep.length > 0) return tooDeep.slice(0, 1);
   if (errors.length > 0) return errors.map(({ pos, message }) => [pos[0], message]);
   const broken: Broken[] = [];
@@ -130,7 +130,7 @@ function findBadNames(pairs: readonly Pair[]): Broken[] {
   });
 }
 
-/** A schema as far as it says which fields there are. */
+/** The part of a JSON schema that says which fields there are. */
 interface FieldShape {
   properties?: Record<string, FieldShape>;
   additionalProperties?: FieldShape | boolean;
@@ -140,65 +140,58 @@ interface FieldShape {
 
 const SHAPE = z.toJSONSchema(Configuration, { io: 'input', unrepresentable: 'any' }) as FieldShape;
 
-/** Fields that the schema does not have, whatever else is wrong with the file. */
-function unknownIn(given: unknown, shape: FieldShape, path: Path = []): Path[] {
-  if (!isObject(given)) return [];
-  const { properties, additionalProperties } = chooseShape(shape, given);
+/** Finds fields that the schema does not have, whatever else is wrong with the file. */
+function findUnknown(value: unknown, shape: FieldShape, path: Path = []): Path[] {
+  if (!isObject(value)) return [];
+  const { properties, additionalProperties } = chooseShape(shape, value);
   if (properties === undefined && additionalProperties === undefined) return [];
-  return Object.keys(given).flatMap((key) => {
+  return Object.keys(value).flatMap((key) => {
     const isKnown = properties !== undefined && Object.hasOwn(properties, key);
-    // The schema's check of records passes over this name.
+    // Records of zod ignore this name.
     const others = key === '__proto__' ? undefined : additionalProperties;
     const field = isKnown ? properties[key] : others;
-    return typeof field === 'object' ? unknownIn(given[key], field, [...path, key]) : [[...path, key]];
+    return typeof field === 'object' ? findUnknown(value[key], field, [...path, key]) : [[...path, key]];
   });
 }
 
-/** One of several shapes, by its `kind`; if that is missing, whatever any of them has. */
-function chooseShape({ oneOf, ...shape }: FieldShape, given: Record<string, unknown>): FieldShape {
+/** Chooses one of several shapes by its `kind`. Without a `kind`, allows the fields of all of them. */
+function chooseShape({ oneOf, ...shape }: FieldShape, value: Record<string, unknown>): FieldShape {
   if (oneOf === undefined) return shape;
-  const chosen = oneOf.find(({ properties: { kind } = {} }) => kind?.const === given.kind);
+  const chosen = oneOf.find(({ properties: { kind } = {} }) => kind?.const === value.kind);
   return chosen ?? { properties: Object.assign({}, ...oneOf.map(({ properties }) => properties)) };
 }
 
-function valueAt(given: unknown, path: Path): unknown {
-  return path.reduce<unknown>((value, name) => {
-    if (Array.isArray(value)) return value[Number(name)];
-    return isObject(value) && Object.hasOwn(value, name) ? value[String(name)] : undefined;
-  }, given);
+/** Offsets in the file of names, and of items of lists, by `pathKey`. */
+type Offsets = Map<string, number | undefined>;
+
+function pathKey(path: Path): string {
+  return JSON.stringify(path.map(String));
 }
 
-/** Finds where the last name of a path is that the document has. */
-function createFinder({ contents }: Document.Parsed): (path: Path) => number | undefined {
-  type Found = { key: unknown; value: unknown };
-  const cached = new Map<unknown, Map<string, Found>>();
-  function namesOf(node: unknown): Map<string, Found> {
-    const names = cached.get(node) ?? new Map<string, Found>();
-    if (cached.has(node)) return names;
-    if (isMap(node)) for (const { key, value } of node.items) names.set(String(key), { key, value });
-    if (isSeq(node))
-      for (const [at, item] of node.items.entries()) names.set(String(at), { key: item, value: item });
-    cached.set(node, names);
-    return names;
+function indexOffsets(node: unknown, path: Path = [], offsets: Offsets = new Map()): Offsets {
+  if (path.length === 0) offsets.set(pathKey(path), isNode(node) ? node.range?.[0] : undefined);
+  const entries: Array<[name: PropertyKey, key: unknown, value: unknown]> = [];
+  if (isMap(node)) for (const { key, value } of node.items) entries.push([String(key), key, value]);
+  if (isSeq(node)) for (const [at, item] of node.items.entries()) entries.push([at, item, item]);
+  for (const [name, key, value] of entries) {
+    const inner = [...path, name];
+    offsets.set(pathKey(inner), isNode(key) ? key.range?.[0] : undefined);
+    indexOffsets(value, inner, offsets);
   }
-  return (path) => {
-    let node: unknown = contents;
-    let offset = contents?.range[0];
-    for (const step of path) {
-      const { key, value } = namesOf(node).get(String(step)) ?? {};
-      offset = (isNode(key) ? key.range?.[0] : undefined) ?? offset;
-      node = value;
-    }
-    return offset;
-  };
+  return offsets;
+}
+
+function findOffset(offsets: Offsets, path: Path): number | undefined {
+  const offset = offsets.get(pathKey(path));
+  return offset === undefined && path.length > 0 ? findOffset(offsets, path.slice(0, -1)) : offset;
 }
 
 type Timed = Pick<TimedSchedule, 'cadence' | 'zone'>;
 
-/** What a schema cannot see: names that mean nothing, and what there may not be. */
-export type Fault = [path: readonly PropertyKey[], message: string | false | undefined];
+/** A fault that no schema finds. An entry without a message is none. */
+export type Fault = [path: Path, message: string | false | undefined];
 
-/** Those without a message are none. @param connected the accounts, by name */
+/** @param connected names of the connected accounts */
 export function faultsOf(wanted: Configuration, today: Configuration, connected: readonly string[]): Fault[] {
   const { roles, channels = {}, digests = {}, guards = {}, watches = {}, notices = {} } = wanted;
   const accounts = new Set([...connected, ...placesIn(today).map(({ entry }) => entry.account)]);
@@ -216,10 +209,10 @@ export function faultsOf(wanted: Configuration, today: Configuration, connected:
     ...cadenceFaults('guard', guards),
     ...twinFaults(watches),
     ...Object.entries(notices).map(([id, entry]): Fault => {
-      const right = feedPlace(entry);
-      return [['notices', id], id !== right && `Its name has to be ${right}.`];
+      const name = feedPlace(entry);
+      return [['notices', id], id !== name && `Its name has to be ${name}.`];
     }),
-    // Where no account is connected yet, schedules wait for theirs.
+    // Until an account is connected, schedules wait for theirs.
     ...placesIn(wanted).map(({ path, entry: { account } }): Fault => {
       const isThere = connected.length === 0 ? isAccountName(account ?? 'any') : accounts.has(account);
       return [[...path, 'account'], account !== undefined && !isThere && `There is no account ${account}.`];
@@ -243,7 +236,7 @@ function commandFault(name: string): string | false {
 function twinFaults(watches: NonNullable<Configuration['watches']>): Fault[] {
   const groups = Map.groupBy(Object.entries(watches), ([, { channel, account }]) => `${channel} ${account}`);
   return [...groups.values()].flatMap((group) => {
-    // More are too many in any case.
+    // `roomFaults` refuses more.
     const compared = group.slice(0, MAX_IN_CHANNEL + 1).toSorted(([one], [other]) => (one < other ? -1 : 1));
     return compared.map(([id, watch], at): Fault => {
       const [twin] = compared.slice(0, at).find(([, other]) => isSameSubject(watch, other)) ?? [];
@@ -252,7 +245,7 @@ function twinFaults(watches: NonNullable<Configuration['watches']>): Fault[] {
   });
 }
 
-/** Whatever may name an account. */
+/** Lists the entries that may name an account. */
 function placesIn({ channels = {}, digests = {}, guards = {}, watches = {}, notices = {} }: Configuration) {
   return Object.entries({ channels, digests, guards, watches, notices }).flatMap(([key, section]) =>
     Object.entries<{ channel?: string; account?: string | undefined }>(section).map(([id, entry]) => ({

@@ -14,8 +14,8 @@ import {
 import type { OpenStore } from '../store/open-store.ts';
 import { DATA_KEYS, GLOBAL, type WorkspaceStore } from '../store/store.ts';
 import { GRANTS_ID, Grants } from '../workspace/roles.ts';
-import { type Program, UsageError } from './program.ts';
-import { DEFAULT_STORE, describeStore, expectThere, withStore } from './stores.ts';
+import type { Program } from './program.ts';
+import { describeStore, existingStore, withStore } from './stores.ts';
 
 const SlackId = z.string().regex(/^[A-Z][A-Z0-9]{1,30}$/, 'That is no id, as Slack gives it.');
 const ShortId = z.string().regex(/^[a-z][a-z0-9-]{1,19}$/, 'An id has small letters, digits and hyphens.');
@@ -30,7 +30,7 @@ const WatchEntry = Watch.pick({ project: true, server: true, mode: true, hours: 
 });
 const NoticesEntry = Placed.extend({ setBy: SlackId });
 
-/** What people have set up in a workspace, as its records have it. A file may leave sections out. */
+/** Everything that people have set up in a workspace, as its records hold it. A file may leave sections out. */
 export const Configuration = z.object({
   workspace: SlackId,
   roles: Grants.omit({ setBy: true, setAt: true }).optional(),
@@ -43,19 +43,19 @@ export const Configuration = z.object({
 });
 export type Configuration = z.infer<typeof Configuration>;
 
-/** What stands in the store. */
+/** Reads the configuration of a workspace from the store. */
 export async function readConfiguration(store: WorkspaceStore, workspace: string): Promise<Configuration> {
   const channels = await store.collection('channels', Channel).list();
   const schedules = await createSchedules(store).all();
-  // Watches of one's own deployments are nobody else's matter.
+  // A person's own watches are private.
   const pick = (kind: ScheduleKind): Array<[string, unknown]> =>
     schedules.filter((one) => one.kind === kind && !isPersonal(one)).map((one) => [one.id, one]);
   const notices = schedules.filter(({ kind }) => kind === 'invoices');
-  const isSet = ({ doc }: { doc: Channel }): boolean => Object.keys(doc).length > 0;
+  const hasSettings = ({ doc }: { doc: Channel }): boolean => Object.keys(doc).length > 0;
   return Configuration.parse({
     workspace,
     roles: await store.collection('roles', Grants).get(GRANTS_ID),
-    channels: inOrder(channels.filter(isSet).map(({ id, doc }) => [id, doc])),
+    channels: inOrder(channels.filter(hasSettings).map(({ id, doc }) => [id, doc])),
     digests: inOrder(pick('digest')),
     guards: inOrder(pick('guard')),
     watches: inOrder(pick('watch')),
@@ -72,26 +72,24 @@ export const EXPORT: Program = {
   options: { workspace: { type: 'string' } },
   help: `Usage: deckhand export [--workspace <id>]
 
-Prints what people have set up, as YAML that deckhand apply takes: roles, the settings of channels, which commands may run there,
-digests, guards, watches and invoice notices. Never a key. Deckhand may be running. Without --workspace it prints each workspace of the
-store as a document of its own.
+Prints what people have set up, as YAML for deckhand apply: roles, the settings of channels, which commands may run there,
+digests, guards, watches and invoice notices. It never prints a key. Deckhand may be running. Without --workspace it prints
+each workspace of the store as a document of its own.
 `,
-  async run({ env, words, options: { workspace } }) {
-    if (words.length > 0) throw new UsageError('Give nothing behind the name');
-    const url = env.STORE_URL || DEFAULT_STORE;
-    expectThere(url);
+  async run({ env, options: { workspace } }) {
+    const url = existingStore(env);
     return withStore(url, 'read', async (store) => {
       const all = await listWorkspaces(store);
-      const meant = all.filter((id) => workspace === undefined || id === workspace);
-      if (meant.length === 0)
+      const chosen = all.filter((id) => workspace === undefined || id === workspace);
+      if (chosen.length === 0)
         throw new StoreError(`${describeStore(url)} has nothing of ${workspace ?? 'any workspace'}.`);
-      const read = await Promise.all(meant.map((id) => readConfiguration(store.of(id), id)));
+      const read = await Promise.all(chosen.map((id) => readConfiguration(store.of(id), id)));
       return read.map(printYaml).join('---\n');
     });
   },
 };
 
-/** YAML that `apply` takes: without aliases, and with quotes around what is escaped. */
+/** Prints YAML for `apply`: without aliases, and with quotes around escaped text. */
 function printYaml(configuration: Configuration): string {
   const document = new Document(configuration, { aliasDuplicateObjects: false });
   visit(document, {
@@ -103,7 +101,7 @@ function printYaml(configuration: Configuration): string {
   return document.toString({ lineWidth: 0 });
 }
 
-/** Those that have a document, or a key for one. */
+/** Lists the workspaces with a document or a data key. */
 export async function listWorkspaces({ database, of }: OpenStore): Promise<string[]> {
   const keyed = await of(GLOBAL).collection(DATA_KEYS, z.unknown()).list();
   const found = new Set(keyed.map(({ id }) => id));
@@ -112,7 +110,7 @@ export async function listWorkspaces({ database, of }: OpenStore): Promise<strin
     const workspace = row?.key.split('/')[0];
     if (workspace === undefined) return [...found].toSorted();
     if (workspace !== GLOBAL) found.add(workspace);
-    // Behind all that begins with it and a slash.
+    // The character after the slash, so the next workspace.
     from = `${workspace}0`;
   }
 }

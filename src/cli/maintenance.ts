@@ -1,38 +1,113 @@
+import type { KeyvValue } from 'keyv';
 import { getConstructionPlans } from 'pg-boss';
-import { type Config, readVersion } from '../config.ts';
-import { systemClock } from '../core/time/clock.ts';
-import { createService } from '../service/client.ts';
-import { storeFault } from '../store/database-fault.ts';
-import { openStore } from '../store/open-store.ts';
+import type { Config } from '../config.ts';
+import { StoreError } from '../core/errors.ts';
+import { count } from '../core/mrkdwn.ts';
+import { type Envelope, pagesOf, SERIALIZATION } from '../store/documents.ts';
+import { ORIGIN } from '../store/open-store.ts';
 import { POSTGRES_SCHEMA } from '../store/postgres.ts';
-import { parseEncryptionKeys, rotateKeys } from '../store/sealer.ts';
-import { DataError, type Program, UsageError } from './program.ts';
-import { DEFAULT_STORE, expectThere } from './stores.ts';
+import { type EncryptionKeys, parseEncryptionKeys, rotateKeys } from '../store/sealer.ts';
+import { GLOBAL } from '../store/store.ts';
+import { dataError, openService, type Program, usageError } from './program.ts';
+import {
+  ALL,
+  countJobs,
+  describeContents,
+  describeStore,
+  existingStore,
+  expectStopped,
+  expectThere,
+  readBack,
+  type Side,
+  withSide,
+  withStore,
+} from './stores.ts';
 
-export const ROTATE_KEYS: Program = {
-  command: 'deckhand rotate-keys',
-  options: {},
-  help: `Usage: deckhand rotate-keys
+export const MIGRATE: Program = {
+  command: 'deckhand migrate',
+  options: { from: { type: 'string' }, to: { type: 'string' } },
+  help: `Usage: deckhand migrate --from sqlite://path --to postgres://user:password@host/database
 
-Wraps the data key of every workspace in the store of STORE_URL with the first of ENCRYPTION_KEYS, while Deckhand runs.
-Afterwards the other keys may be taken away. It can be run again at any time.
+Moves everything from one store into another, empty one. Then counts it there and opens every sealed value with
+ENCRYPTION_KEYS. It works in either direction. Stop Deckhand first. Afterwards set STORE_URL to the new store, and never start
+Deckhand on both: both would post. If it is interrupted, empty the new store and run it again.
 `,
-  async run({ env, words }) {
-    if (words.length > 0) throw new UsageError('Give nothing behind the name');
+  async run({ env, options: { from, to } }) {
+    if (typeof from !== 'string' || typeof to !== 'string')
+      throw usageError('Give --from and --to, each with the address of a store');
+    expectThere(from);
+    if (describeStore(from) === describeStore(to)) throw usageError('Give two different stores');
     const keys = parseEncryptionKeys(env.ENCRYPTION_KEYS ?? '');
-    const url = env.STORE_URL || DEFAULT_STORE;
-    expectThere(url);
-    const store = await openStore(url, { access: 'beside' });
-    const { rewrapped, current } = await rotateKeys(keys, store)
-      .catch((error) => {
-        throw storeFault(url, error) ?? error;
-      })
-      .finally(() => store.close());
-    return `${rewrapped} data keys re-wrapped with ${keys[0].id}, ${current} were so already.`;
+    for (const url of [from, to]) await expectStopped(url);
+    return withSide(from, 'alone', (source) => withSide(to, 'alone', (target) => move(source, target, keys)));
   },
 };
 
-/** pg-boss's own statements fail if its tables exist. They cannot begin a transaction inside this one. */
+async function move(source: Side, target: Side, keys: EncryptionKeys): Promise<string> {
+  const name = describeStore(target.url);
+  await expectEmpty(target, name);
+  const documents = await moveDocuments(source, target);
+  const jobs = await moveJobs(source, target);
+  const contents = await readBack(target, keys);
+  if (contents.documents !== documents || contents.jobs !== jobs)
+    throw new StoreError(`${name} did not take everything. Empty it, and run this again.`);
+  return `${describeContents(name, contents)}\nSet STORE_URL to it, and start Deckhand on the old store no more: both would post.`;
+}
+
+/** Collections that Deckhand writes before anybody uses it. */
+const HOUSEKEEPING = [ORIGIN, 'pings', 'key-proofs'].map((collection) => `${GLOBAL}/${collection}/`);
+
+async function expectEmpty({ store, jobs }: Side, name: string): Promise<void> {
+  const keys: string[] = [];
+  for await (const rows of pagesOf(store.database, ALL)) keys.push(...rows.map(({ key }) => key));
+  const isUsed = keys.some((key) => !HOUSEKEEPING.some((prefix) => key.startsWith(prefix)));
+  if (isUsed || (await countJobs(jobs)) > 0)
+    throw new StoreError(`${name} is not empty. Give an empty store, such as a new file or database.`);
+  await store.database.keyv.deleteMany(keys);
+}
+
+/** Expired documents stay behind. @returns the number of documents moved */
+async function moveDocuments({ store: source }: Side, { store: target }: Side): Promise<number> {
+  const now = Date.now();
+  let moved = 0;
+  for await (const rows of pagesOf(source.database, ALL)) {
+    const all = rows.map(({ key, value }) => {
+      return { key, value: SERIALIZATION.parse<KeyvValue<Envelope>>(value) as KeyvValue<Envelope> };
+    });
+    const entries = all.filter(({ value: { expires } }) => !expires || expires > now);
+    await target.database.keyv.setManyRaw(entries);
+    moved += entries.length;
+  }
+  return moved;
+}
+
+/** Moves jobs that wait or run. @returns their number */
+async function moveJobs({ jobs: source }: Side, { jobs: target }: Side): Promise<number> {
+  let moved = 0;
+  for await (const { queue: name, ...job } of source.all()) {
+    await target.insert({ name }, job);
+    moved += 1;
+  }
+  return moved;
+}
+
+export const ROTATE_KEYS: Program = {
+  command: 'deckhand rotate-keys',
+  help: `Usage: deckhand rotate-keys
+
+Wraps the data key of every workspace in the store of STORE_URL with the first of ENCRYPTION_KEYS, while Deckhand runs.
+Afterwards you can remove the other keys. It can be run again at any time.
+`,
+  async run({ env }) {
+    const keys = parseEncryptionKeys(env.ENCRYPTION_KEYS ?? '');
+    const { rewrapped, current } = await withStore(existingStore(env), 'beside', (store) =>
+      rotateKeys(keys, store),
+    );
+    return `${count(rewrapped, 'data key')} wrapped with ${keys[0].id}, ${current} already were.`;
+  },
+};
+
+/** pg-boss's own statements, which fail if its tables exist. `DO` allows no transaction of their own. */
 const PLANS = getConstructionPlans().replace(/^\s*BEGIN;|COMMIT;\s*$/g, '');
 const MAKE_PGBOSS = `DO $deckhand$ BEGIN
 IF to_regclass('pgboss.version') IS NULL THEN EXECUTE $plans$${PLANS}$plans$; END IF;
@@ -41,39 +116,23 @@ END $deckhand$;
 
 export const SCHEMA: Program = {
   command: 'deckhand schema',
-  options: {},
   help: `Usage: deckhand schema
 
-Prints the statements that make what Deckhand needs in a Postgres database, for an owner who gives Deckhand's own user no right
-to create. They do nothing where all is made already. docs/operations.md has the rights that this user needs.
+Prints the statements that create what Deckhand needs in a Postgres database, for an owner who gives Deckhand's own user no
+right to create. Run again, they change nothing. docs/operations.md lists the rights that this user needs.
 `,
-  async run({ words }) {
-    if (words.length > 0) throw new UsageError('Give nothing behind the name');
+  async run() {
     return `${POSTGRES_SCHEMA}${MAKE_PGBOSS}`;
   },
 };
 
-/**
- * Compares the calls that Deckhand makes with the description that the service publishes.
- * @returns one line
- * @throws DataError with a line for each difference
- */
-export async function checkService({
-  SERVICE_BASE_URL,
-  SERVICE_SIGNUP_URL,
-  proxies,
-}: Config): Promise<string> {
-  const service = createService({
-    baseUrl: SERVICE_BASE_URL,
-    signupUrl: SERVICE_SIGNUP_URL,
-    proxies,
-    version: readVersion(),
-    clock: systemClock,
-  });
+/** Compares Deckhand's calls with the service's description. @throws ProgramError with a line for each difference */
+export async function checkService(config: Config): Promise<string> {
+  const service = openService(config);
   try {
     const report = await service.checkDrift();
     if ('note' in report) return report.note;
-    if (report.drift.length > 0) throw new DataError(report.drift);
+    if (report.drift.length > 0) throw dataError(...report.drift);
     return "Deckhand's calls agree with the service's description.";
   } finally {
     await service.close();

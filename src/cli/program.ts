@@ -1,100 +1,132 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { CONFIG_EXIT_CODE, ConfigError, TEMPORARY_EXIT_CODE } from '../config.ts';
+import { CONFIG_EXIT_CODE, type Config, ConfigError, readVersion, TEMPORARY_EXIT_CODE } from '../config.ts';
 import { StoreError } from '../core/errors.ts';
 import { escapeControls } from '../core/json.ts';
+import { systemClock } from '../core/time/clock.ts';
+import { createService, type Service } from '../service/client.ts';
 import { EncryptionKeysError, SealError } from '../store/sealer.ts';
 
 /** EX_USAGE and EX_DATAERR of sysexits.h. */
 const USAGE_EXIT_CODE = 64;
 const DATA_EXIT_CODE = 65;
 
-type Environment = Record<string, string | undefined>;
+export type Environment = Record<string, string | undefined>;
 
 /** One of the programs of `deckhand`. */
 export interface Program {
-  /** As it is typed. */
+  /** The command as people type it. */
   command: string;
   help: string;
-  options: NonNullable<ParseArgsConfig['options']>;
-  /** Resolves with what is printed; with nothing where it goes on. */
-  run(given: Given): Promise<string | undefined>;
+  options?: NonNullable<ParseArgsConfig['options']>;
+  /** Asks for the one argument that the program takes. Undefined: it takes none. */
+  argument?: string;
+  /** Resolves with the text to print, or with undefined if the process goes on. */
+  run(input: Input): Promise<string | undefined>;
 }
 
-interface Given {
+interface Input {
   env: Environment;
-  /** What stands beside the options. */
-  words: readonly string[];
+  /** Empty if the program takes none. */
+  argument: string;
   options: Readonly<Record<string, unknown>>;
 }
 
-/** What is wrong with what was typed. */
-export class UsageError extends Error {
-  readonly code = 'usage_error';
-}
+/** A fault that the operator can put right, in a sentence, or a sentence a line. */
+export class ProgramError extends Error {
+  readonly code = 'program_error';
+  readonly exitCode: number;
 
-/** What is wrong in a file that was given; one fault a line. */
-export class DataError extends Error {
-  readonly code = 'data_error';
-
-  constructor(faults: readonly string[]) {
-    super(faults.join('\n'));
-    this.name = 'DataError';
+  constructor(exitCode: number, ...sentences: string[]) {
+    super(sentences.join('\n'));
+    this.name = 'ProgramError';
+    this.exitCode = exitCode;
   }
 }
 
-/** What may succeed later. */
-export class TemporaryError extends Error {
-  readonly code = 'temporary_error';
-  override readonly name = 'TemporaryError';
+export function usageError(sentence: string): ProgramError {
+  return new ProgramError(USAGE_EXIT_CODE, sentence);
 }
 
-/** What a program prints, and what it ends with. */
+/** @param faults the faults of a file or description, a sentence each */
+export function dataError(...faults: string[]): ProgramError {
+  return new ProgramError(DATA_EXIT_CODE, ...faults);
+}
+
+/** What a program prints, and its exit code. */
 interface Ending {
   code: number;
   out: string;
   err: string;
 }
 
-/** What goes wrong and can be put right is one sentence; anything else is thrown. */
+/** Runs a program. A fault that the operator can put right becomes an `Ending`; any other error is thrown. */
 export async function carryOut(program: Program, args: readonly string[], env: Environment): Promise<Ending> {
   try {
-    const given = parse(program, args, env);
-    const said = given.options.help === true ? program.help.trimEnd() : await program.run(given);
-    return { code: 0, out: said === undefined ? '' : `${escapeControls(said)}\n`, err: '' };
+    const input = readInput(program, args, env);
+    const text = input.options.help === true ? program.help.trimEnd() : await program.run(input);
+    return { code: 0, out: text === undefined ? '' : `${escapeControls(text)}\n`, err: '' };
   } catch (error) {
-    const [sentence, code] = faultOf(error, program) ?? [];
-    if (sentence === undefined || code === undefined) throw error;
-    return { code, out: '', err: `${escapeControls(sentence)}\n` };
+    const usage = describeUsage(error);
+    const fault = usage
+      ? { sentence: `${usage}. See ${program.command} --help.`, exitCode: USAGE_EXIT_CODE }
+      : describeFault(error);
+    if (fault === undefined) throw error;
+    return { code: fault.exitCode, out: '', err: `${escapeControls(fault.sentence)}\n` };
   }
 }
 
-function parse({ options }: Program, args: readonly string[], env: Environment): Given {
-  const help = { type: 'boolean', short: 'h' } as const;
+function readInput({ options, argument }: Program, args: readonly string[], env: Environment): Input {
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { ...options, help },
+    options: { ...options, help: { type: 'boolean', short: 'h' } },
     allowPositionals: true,
   });
-  return { env, words: positionals, options: values };
+  const [word = '', ...more] = positionals;
+  const isWrong = argument === undefined ? word !== '' : word === '' || more.length > 0;
+  if (isWrong && values.help !== true)
+    throw usageError(argument ?? `Unknown program or argument ${JSON.stringify(word)}`);
+  return { env, argument: word, options: values };
 }
 
-type Fault = [sentence: string, exitCode: number];
+/** The first sentence of an error about the arguments, without its full stop. */
+function describeUsage(error: unknown): string | undefined {
+  const isOurs = error instanceof ProgramError && error.exitCode === USAGE_EXIT_CODE;
+  const isNodes =
+    error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+  return isOurs || isNodes ? error.message.split(/\.(?:\s|$)/, 1)[0] : undefined;
+}
 
-function faultOf(error: unknown, { command }: Program): Fault | undefined {
-  if (isUsage(error)) {
-    const [first = ''] = error.message.split(/\.\s/);
-    return [`${first.replace(/\.$/, '')}. See ${command} --help.`, USAGE_EXIT_CODE];
-  }
-  if (error instanceof DataError) return [error.message, DATA_EXIT_CODE];
-  if (error instanceof TemporaryError) return [error.message, TEMPORARY_EXIT_CODE];
-  if (error instanceof ConfigError) return [error.message, CONFIG_EXIT_CODE];
+export interface Fault {
+  /** What is wrong, and what to do. */
+  sentence: string;
+  exitCode: number;
+}
+
+/** Returns undefined for a bug. */
+export function describeFault(error: unknown): Fault | undefined {
+  if (error instanceof ProgramError) return { sentence: error.message, exitCode: error.exitCode };
+  if (error instanceof ConfigError) return { sentence: error.message, exitCode: CONFIG_EXIT_CODE };
   if (error instanceof SealError || error instanceof EncryptionKeysError)
-    return [error.message.replace(/\.?$/, '.'), CONFIG_EXIT_CODE];
+    return { sentence: error.message.replace(/\.?$/, '.'), exitCode: CONFIG_EXIT_CODE };
   if (!(error instanceof StoreError)) return undefined;
-  return [error.message, error.isTemporary ? TEMPORARY_EXIT_CODE : CONFIG_EXIT_CODE];
+  return { sentence: error.message, exitCode: error.isTemporary ? TEMPORARY_EXIT_CODE : CONFIG_EXIT_CODE };
 }
 
-function isUsage(error: unknown): error is Error {
-  if (error instanceof UsageError) return true;
-  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+/** Puts the system's refusal of a file into a sentence. Returns any other error as it is. */
+export function fileFault(path: string, done: 'written' | 'read', cause: unknown): unknown {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (code === 'ENOSPC')
+    return new StoreError(`The disk of ${path} is full. Free some space.`, { cause, isTemporary: true });
+  if (!/^E[A-Z]+$/.test(code)) return cause;
+  const sentence = `${path} could not be ${done} (${code}). Check the path, and who may use it.`;
+  return new StoreError(sentence, { cause });
+}
+
+/** Opens the service alone, for a program. */
+export function openService({
+  SERVICE_BASE_URL: baseUrl,
+  SERVICE_SIGNUP_URL: signupUrl,
+  proxies,
+}: Config): Service {
+  return createService({ baseUrl, signupUrl, proxies, version: readVersion(), clock: systemClock });
 }

@@ -3,7 +3,7 @@ import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import process from 'node:process';
 import { parseEnv } from 'node:util';
 import { CONFIG_EXIT_CODE, parseConfig, readVersion } from '../config.ts';
-import { carryOut, type Program, UsageError } from './program.ts';
+import { carryOut, type Fault, type Program } from './program.ts';
 
 const START: Program = {
   command: 'deckhand',
@@ -16,28 +16,27 @@ const START: Program = {
        deckhand <program> [--help]
 
 Without a program, Deckhand starts. Its settings are environment variables, or lines of a .env file in the
-working folder; docs/operations.md lists them.
+working folder. docs/operations.md lists them.
 
 Programs:
   backup <file>   Write the SQLite store into a file, while Deckhand runs
-  restore <file>  Put such a file in the place of the store
+  restore <file>  Make a new SQLite store from such a file
   migrate         Move everything from one store into another
   rotate-keys     Wrap all data keys with the first of ENCRYPTION_KEYS
   export          Print what people have set up, as YAML
-  apply <file>    Make the store as such a file says
-  schema          Print the statements that make what Postgres needs, for the owner of the database
+  apply <file>    Set up what such a file says
+  schema          Print the statements that create what Postgres needs, for the owner of the database
 
 Options:
-  --check-config  Check the settings, list every fault, and end with 0 or 78
-  --check-service Compare Deckhand's calls with the service's published description, and end with 0 or 65
+  --check-config  Check the settings and list every fault. Exit code 0 or 78
+  --check-service Compare Deckhand's calls with the service's published description. Exit code 0 or 65
   --version       Print the version
-  --help          Print this text, or that of a program
+  --help          Print this text, or the help of a program
 
-Deckhand ends with 64 where what was typed is wrong, with 65 where a file is, with 78 where a setting is at fault or
-something else has to change, and with 75 where the same may succeed later.
+Exit codes: 64 for a mistake in the command, 65 for a mistake in a file, 78 if a setting or something else has to
+change first, 75 if the same may succeed later.
 `,
-  async run({ env, words, options }) {
-    if (words.length > 0) throw new UsageError(`There is no program ${JSON.stringify(words[0])}`);
+  async run({ env, options }) {
     if (options.version === true) return readVersion();
     if (options['check-config'] === true) {
       parseConfig(env);
@@ -45,43 +44,44 @@ something else has to change, and with 75 where the same may succeed later.
     }
     if (options['check-service'] === true)
       return (await import('./maintenance.ts')).checkService(parseConfig(env));
-    // Before the settings are checked, so that a container without any is built with all of it compiled.
+    // Before the settings are checked: building the image starts Deckhand without any, to compile all of its code.
     const { run } = await import('./start.ts');
     await run(parseConfig(env));
     return undefined;
   },
 };
 
-/** By the word behind `deckhand`. Each is loaded only where it is asked for. */
+/** Programs by name. Each is loaded only if it is requested. */
 const PROGRAMS: ReadonlyMap<string | undefined, () => Promise<Program>> = new Map([
   ['start', async () => START],
   ['backup', async () => (await import('./backup.ts')).BACKUP],
   ['restore', async () => (await import('./backup.ts')).RESTORE],
-  ['migrate', async () => (await import('./migrate.ts')).MIGRATE],
+  ['migrate', async () => (await import('./maintenance.ts')).MIGRATE],
+  ['rotate-keys', async () => (await import('./maintenance.ts')).ROTATE_KEYS],
+  ['schema', async () => (await import('./maintenance.ts')).SCHEMA],
   ['export', async () => (await import('./configuration.ts')).EXPORT],
   ['apply', async () => (await import('./apply.ts')).APPLY],
-  ['schema', async () => (await import('./maintenance.ts')).SCHEMA],
-  ['rotate-keys', async () => (await import('./maintenance.ts')).ROTATE_KEYS],
 ]);
 
-/** Time for each address of a host, before the next is tried. */
+/** Time for each address of a host before Node tries the next. Node's 250 ms are too short for a far host. */
 const ADDRESS_TIMEOUT_MS = 2_500;
 
-/** What is typed after `deckhand`; without a program, Deckhand runs. */
+/** Runs what a person typed after `deckhand`. */
 export async function commandLine(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  // Node's own 250 ms are less than a round trip to a far host takes.
   setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_TIMEOUT_MS);
-  const named = PROGRAMS.get(args[0]);
-  const program = (await named?.()) ?? START;
-  const { code, out, err } =
-    loadEnvironment(env) ?? (await carryOut(program, named === undefined ? args : args.slice(1), env));
+  const load = PROGRAMS.get(args[0]);
+  const program = (await load?.()) ?? START;
+  const fault = loadEnvironment(env);
+  const { code, out, err } = fault
+    ? { code: fault.exitCode, out: '', err: `${fault.sentence}\n` }
+    : await carryOut(program, load === undefined ? args : args.slice(1), env);
   if (out !== '') process.stdout.write(out);
   if (err !== '') process.stderr.write(err);
   process.exitCode = code;
 }
 
-/** Adds what `.env` in the working folder sets and the environment does not. @returns why it cannot be read */
-function loadEnvironment(env: NodeJS.ProcessEnv): Awaited<ReturnType<typeof carryOut>> | undefined {
+/** Adds variables from `.env` in the working folder that the environment does not have. */
+function loadEnvironment(env: NodeJS.ProcessEnv): Fault | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync('.env'));
     for (const [name, value] of Object.entries(parseEnv(text))) env[name] ??= value;
@@ -91,6 +91,6 @@ function loadEnvironment(env: NodeJS.ProcessEnv): Awaited<ReturnType<typeof carr
     if (code === 'ENOENT') return undefined;
     const why = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : code;
     const next = 'Make it a text file in UTF-8 that this user can read, or remove it.';
-    return { code: CONFIG_EXIT_CODE, out: '', err: `.env could not be read (${why}). ${next}\n` };
+    return { sentence: `.env could not be read (${why}). ${next}`, exitCode: CONFIG_EXIT_CODE };
   }
 }

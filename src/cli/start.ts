@@ -9,18 +9,18 @@ import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import { type Opened, openDeckhand } from '../open.ts';
 import { storeFault } from '../store/database-fault.ts';
 import { isPostgres } from '../store/open-store.ts';
-import { SealError } from '../store/sealer.ts';
+import { describeFault, type Fault } from './program.ts';
 
-/** Kubernetes and systemd kill after 30 s, so SIGTERM ends within 25, even if something hangs. */
+/** Kubernetes and systemd kill after 30 s. SIGTERM ends within 25 s, even if something hangs. */
 const DRAIN_MS = 20_000;
 const CUT_MS = 24_000;
-/** Where there may be other replicas, proxies that ask for readiness each second lead everything to them after this. */
+/** Time until a proxy that checks readiness each second sends everything to the other replicas. */
 const NOTICED_MS = 3_000;
 
-/** A process that is busy at the minute does the work a little later. */
+/** A busy process runs a chore a little later. */
 const CHORES = { missedExecutionTolerance: 5 * MINUTE_MS, suppressMissedWarning: true };
 
-/** Opens everything, and handles signals: Deckhand as a process. Ends the process where it cannot start. */
+/** Runs Deckhand as a process: opens everything and handles signals. Ends the process if it cannot start. */
 export async function run(config: Config): Promise<void> {
   const log = createLog(config.LOG_LEVEL);
   logUnhandled(log);
@@ -42,21 +42,21 @@ export async function run(config: Config): Promise<void> {
 /** A rejection without a handler is a bug, but must not stop Deckhand for all other workspaces. */
 function logUnhandled(log: Logger): void {
   process.on('unhandledRejection', (err) =>
-    log.error({ event: 'unhandled_rejection', err }, 'a promise was rejected without a handler'),
+    log.error({ event: 'unhandled_rejection', err }, 'Promise rejected without a handler'),
   );
 }
 
-/** Loaded only where it is on; otherwise it costs neither time nor memory. */
+/** Loads tracing only if it is on: it costs time and memory. */
 async function openTracing({ hasTraces }: Config, version: string, log: Logger): Promise<Tracing> {
   if (!hasTraces) return NO_TRACING;
   const { openTracing: open } = await import('../observability/open-tracing.ts');
   return open(version, log);
 }
 
-/** Logged at every level but `silent`: with `PORT=0` nothing else says where Deckhand listens. */
+/** Logs the port at every level but `silent`: with `PORT=0` nothing else tells it. */
 function logPort(log: Logger, { LOG_LEVEL, HOST: host }: Config, port: number): void {
   const portLog = LOG_LEVEL === 'silent' ? log : log.child({}, { level: 'info' });
-  portLog.info({ event: 'listening', host, port, version: readVersion() }, 'Deckhand takes requests');
+  portLog.info({ event: 'listening', host, port, version: readVersion() }, 'Deckhand started');
 }
 
 function endOnSignal({ app, close }: Opened, { STORE_URL }: Config, tracing: Tracing, log: Logger): void {
@@ -64,42 +64,34 @@ function endOnSignal({ app, close }: Opened, { STORE_URL }: Config, tracing: Tra
   async function stop(signal: string): Promise<void> {
     if (isStopping) return;
     isStopping = true;
-    log.info({ event: 'draining', signal }, 'draining: no new work is accepted');
+    log.info({ event: 'draining', signal }, 'Shutdown began');
     // As after `kill -9`: unfinished work is stored and continues at the next start.
     setTimeout(() => {
-      log.warn({ event: 'drain_cut' }, 'unfinished work continues at the next start');
+      log.warn({ event: 'drain_cut' }, 'Shutdown timed out; unfinished work continues at the next start');
       process.exit(0);
     }, CUT_MS).unref();
     void shutdown();
     await app.stop(DRAIN_MS, isPostgres(STORE_URL) ? NOTICED_MS : 0);
     await close();
     await tracing.close();
-    log.info({ event: 'stopped' }, 'stopped: all work has ended or was handed back');
+    log.info({ event: 'stopped' }, 'Deckhand stopped');
     process.exit(0);
   }
   process.on('SIGTERM', () => void stop('SIGTERM'));
   process.on('SIGINT', () => void stop('SIGINT'));
 }
 
-/** What the operator can fix, or wait for, is one sentence; anything else is a bug, with its stack. */
+/** Prints one sentence if the operator can fix the fault or wait. Anything else is a bug and is logged with its stack. */
 function endUnstarted(error: unknown, config: Config, log: Logger): never {
   const fault = startFault(error, config.STORE_URL);
   const fields = fault === undefined ? { err: error } : { reason: fault.sentence };
-  log.fatal({ event: 'start_failed', ...fields }, 'Deckhand could not start');
+  log.fatal({ event: 'start_failed', ...fields }, 'Start failed');
   if (fault !== undefined) process.stderr.write(`${fault.sentence}\n`);
   process.exit(fault?.exitCode ?? 1);
 }
 
-export interface StartFault {
-  /** With the path or port, and what to do. */
-  sentence: string;
-  exitCode: number;
-}
-
-/** Why Deckhand could not start, where the operator can fix it or wait; undefined for a bug. */
-export function startFault(error: unknown, storeUrl: string): StartFault | undefined {
-  if (error instanceof SealError) return { sentence: error.message, exitCode: CONFIG_EXIT_CODE };
-  const said = error instanceof ListenError ? error : storeFault(storeUrl, error);
-  if (said === undefined) return undefined;
-  return { sentence: said.message, exitCode: said.isTemporary ? TEMPORARY_EXIT_CODE : CONFIG_EXIT_CODE };
+/** Says why Deckhand could not start. Returns undefined for a bug. */
+export function startFault(error: unknown, storeUrl: string): Fault | undefined {
+  if (!(error instanceof ListenError)) return describeFault(storeFault(storeUrl, error) ?? error);
+  return { sentence: error.message, exitCode: error.isTemporary ? TEMPORARY_EXIT_CODE : CONFIG_EXIT_CODE };
 }

@@ -23,6 +23,7 @@ import {
 } from '../store/sealer.ts';
 import { type Access, realFile } from '../store/sqlite.ts';
 import { DATA_KEYS, GLOBAL } from '../store/store.ts';
+import type { Environment } from './program.ts';
 
 /** A store with its jobs. */
 export interface Side {
@@ -31,7 +32,7 @@ export interface Side {
   jobs: JobsBackend;
 }
 
-/** Opens a store for some work, without its jobs. @throws StoreError saying what to do, also if a newer release wrote the store */
+/** Opens a store without its jobs. @throws StoreError saying what to do, also if a newer release wrote the store */
 export async function withStore<T>(
   url: string,
   access: Access,
@@ -48,7 +49,7 @@ export async function withStore<T>(
   }
 }
 
-/** Opens a store for some work, with its jobs, none of which begins. @throws StoreError as `withStore` */
+/** Opens a store with its jobs, none of which begins. @throws StoreError as `withStore` */
 export function withSide<T>(url: string, access: Access, work: (side: Side) => Promise<T>): Promise<T> {
   return withStore(url, access, async (store) => {
     const jobs = await openJobs(url, store);
@@ -65,41 +66,57 @@ async function openJobs(url: string, { sqlite }: OpenStore): Promise<JobsBackend
 /** All documents. */
 export const ALL = { from: '', to: '\x7f' };
 
-/** Counts everything, and opens every seal where it is. @throws SealError where a key is missing */
-export async function readBack({ store, jobs }: Side, keys: EncryptionKeys) {
-  const seals = new SealCheck(keys);
-  let documents = 0;
-  for await (const rows of pagesOf(store.database, ALL)) {
-    documents += rows.length;
-    for (const row of rows) seals.addDocument(row);
+/** The contents of a store. */
+export interface Contents {
+  documents: number;
+  /** Jobs that wait or run. */
+  jobs: number;
+  /** Number of sealed values that were opened. */
+  opened: number;
+  /** Records whose sealed value does not open with their workspace's key, as `workspace record`. */
+  shut: string[];
+}
+
+/** Counts everything in a store and opens every sealed value. @throws SealError if a key is missing */
+export async function readBack({ store, jobs }: Side, keys: EncryptionKeys): Promise<Contents> {
+  const dataKeys = new Map<string, DataKey>();
+  const contents: Contents = { documents: 0, jobs: await countJobs(jobs), opened: 0, shut: [] };
+  function openRecord(record: StoredRecord): void {
+    const { workspace, collection, id, fields } = record;
+    if (workspace === GLOBAL && collection === DATA_KEYS) {
+      const wrapped = WrappedKey.safeParse(fields).data;
+      if (wrapped !== undefined) dataKeys.set(id, unwrap(keys, id, wrapped));
+    }
+    const seal = findSeal(record);
+    if (seal === undefined) return;
+    if (opens(dataKeys.get(seal.workspace), seal)) contents.opened += 1;
+    else contents.shut.push(`${seal.workspace} ${seal.field.record}`);
   }
-  return { counts: { documents, jobs: await countJobs(jobs) }, seals };
+  // By key, the data keys come before all that they open.
+  for await (const rows of pagesOf(store.database, ALL)) {
+    contents.documents += rows.length;
+    for (const { key, value } of rows) openRecord(readRecord(key, value));
+  }
+  return contents;
 }
 
-export async function countJobs(jobs: JobsBackend): Promise<number> {
-  return (await collect(jobs.all())).length;
+interface StoredRecord {
+  workspace: string;
+  collection: string;
+  id: string;
+  /** Empty if the document cannot be read. */
+  fields: Record<string, unknown>;
 }
 
-export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
+function readRecord(key: string, value: string): StoredRecord {
+  const [workspace = '', collection = '', ...id] = key.split('/');
+  const fields = Row.safeParse(parseJson(value)).data?.value.doc ?? {};
+  return { workspace, collection, id: id.join('/'), fields };
 }
 
-/** What the operator reads at the end. */
-export function describeContents(
-  name: string,
-  { counts, seals }: Awaited<ReturnType<typeof readBack>>,
-): string {
-  const { documents, jobs } = counts;
-  const held = `${count(documents, 'document')} and ${count(jobs, 'job')}`;
-  const lines = [`${name} has ${held}; sealed values opened there: ${seals.opened}.`];
-  if (seals.shut.length > 0)
-    lines.push(`${seals.shut.length} sealed values do not open: ${seals.shut.join(', ')}.`);
-  return lines.join('\n');
-}
+const Row = z.object({ value: z.object({ doc: z.record(z.string(), z.unknown()) }) });
 
-/** Where the documents of a collection have their sealed value, and the field that it is bound to. */
+/** Collections with a sealed value: the key that holds it, and the field name that it is bound to. */
 const SEALED: Readonly<Record<string, { key: string; field: string }>> = {
   accounts: { key: 'sealedKey', field: 'apiKey' },
   forms: { key: 'sealed', field: 'state' },
@@ -108,75 +125,67 @@ const SEALED: Readonly<Record<string, { key: string; field: string }>> = {
   'link-states': { key: 'sealedVerifier', field: 'verifier' },
 };
 
-const Fields = z.record(z.string(), z.unknown());
-interface SealedValue {
+interface Seal {
   workspace: string;
   field: Field;
   sealed: string;
 }
 
-/** The sealed value of a stored document, where it has one. */
-function sealedIn(workspace: string, collection: string, id: string, doc: unknown): SealedValue | undefined {
-  const at = SEALED[collection];
-  const fields = Fields.safeParse(doc).data;
-  const sealed = at && fields?.[at.key];
-  if (at === undefined || fields === undefined || typeof sealed !== 'string') return undefined;
+function findSeal({ workspace, collection, id, fields }: StoredRecord): Seal | undefined {
+  const place = SEALED[collection];
+  const sealed = place && fields[place.key];
+  if (place === undefined || typeof sealed !== 'string') return undefined;
   const owner = workspace === GLOBAL ? String(fields.workspace) : workspace;
-  return { workspace: owner, field: { record: `${collection}/${id}`, field: at.field }, sealed };
+  return { workspace: owner, field: { record: `${collection}/${id}`, field: place.field }, sealed };
 }
 
-const Envelope = z.object({ value: z.object({ doc: z.unknown() }) });
-
-/** Opens every sealed value of what passes; the data keys pass first. */
-export class SealCheck {
-  readonly #keys: EncryptionKeys;
-  readonly #dataKeys = new Map<string, DataKey>();
-  opened = 0;
-  /** What does not open although its workspace's key does, as `workspace record`. */
-  readonly shut: string[] = [];
-
-  constructor(keys: EncryptionKeys) {
-    this.#keys = keys;
+function opens(dataKey: DataKey | undefined, { workspace, field, sealed }: Seal): boolean {
+  try {
+    openSealed(dataKey, workspace, field, sealed);
+    return true;
+  } catch (error) {
+    if (error instanceof SealError) return false;
+    throw error;
   }
+}
 
-  /** @throws SealError where `ENCRYPTION_KEYS` does not open a workspace's data key */
-  addDocument({ key, value }: { key: string; value: string }): void {
-    const [workspace = '', collection = '', ...rest] = key.split('/');
-    const id = rest.join('/');
-    const doc = Envelope.safeParse(parseJson(value)).data?.value.doc;
-    if (workspace === GLOBAL && collection === DATA_KEYS) {
-      const wrapped = WrappedKey.safeParse(doc).data;
-      if (wrapped !== undefined) this.#dataKeys.set(id, unwrap(this.#keys, id, wrapped));
-      return;
-    }
-    this.#open(sealedIn(workspace, collection, id, doc));
-  }
+export async function countJobs(jobs: JobsBackend): Promise<number> {
+  let amount = 0;
+  for await (const _ of jobs.all()) amount += 1;
+  return amount;
+}
 
-  #open(found: SealedValue | undefined): void {
-    if (found === undefined) return;
-    const { workspace, field, sealed } = found;
-    try {
-      openSealed(this.#dataKeys.get(workspace), workspace, field, sealed);
-      this.opened += 1;
-    } catch (error) {
-      if (!(error instanceof SealError)) throw error;
-      this.shut.push(`${workspace} ${field.record}`);
-    }
-  }
+/** Describes a store for the operator, in a line or two. */
+export function describeContents(name: string, { documents, jobs, opened, shut }: Contents): string {
+  const lines = [
+    `${name} has ${count(documents, 'document')} and ${count(jobs, 'job')}; sealed values opened there: ${opened}.`,
+  ];
+  if (shut.length > 0) lines.push(`${shut.length} sealed values do not open: ${shut.join(', ')}.`);
+  return lines.join('\n');
 }
 
 const SQLITE = 'sqlite://';
-/** Where STORE_URL names none. */
-export const DEFAULT_STORE = 'sqlite://data/deckhand.sqlite';
 
-/** The file of an SQLite address; undefined for Postgres. @throws StoreError for anything else */
+/** The address in STORE_URL, or the default one. */
+export function storeUrl({ STORE_URL }: Environment): string {
+  return STORE_URL || `${SQLITE}data/deckhand.sqlite`;
+}
+
+/** As `storeUrl`. @throws StoreError if it names a file that does not exist */
+export function existingStore(env: Environment): string {
+  const url = storeUrl(env);
+  expectThere(url);
+  return url;
+}
+
+/** The file of an SQLite address. Undefined for Postgres. @throws StoreError for anything else */
 export function fileOf(url: string): string | undefined {
   if (url.startsWith(SQLITE) && url.length > SQLITE.length) return realFile(url.slice(SQLITE.length));
   if (isPostgres(url) && URL.canParse(url)) return undefined;
   throw new StoreError('A store is sqlite://path or postgres://user:password@host/database.');
 }
 
-/** For sentences: never with the password. */
+/** The address without the password. */
 export function describeStore(url: string): string {
   const file = fileOf(url);
   if (file !== undefined) return `${SQLITE}${file}`;
@@ -184,7 +193,7 @@ export function describeStore(url: string): string {
   return `postgres://${hostname || 'localhost'}:${port || 5432}${pathname}`;
 }
 
-/** An SQLite file that is not there would be made, and a backup of nothing is none. */
+/** Opening an SQLite file that does not exist would create it. @throws StoreError */
 export function expectThere(url: string): void {
   const file = fileOf(url);
   if (file !== undefined && !existsSync(file))
@@ -194,18 +203,15 @@ export function expectThere(url: string): void {
 const RUNNING = `SELECT 1 FROM pg_stat_activity
   WHERE datname = current_database() AND application_name IN ('deckhand store', 'deckhand engine') LIMIT 1`;
 
-/** One that was stopped a moment ago may still be listed. */
+/** Postgres may list a Deckhand for a moment after it stopped. */
 const TRIES = 10;
 const RETRY_MS = 300;
 
-/** On SQLite the file itself says so when it is opened. @throws StoreError where a Deckhand is connected */
+/** Checks Postgres alone: an SQLite file in use cannot be opened. @throws StoreError if a Deckhand is connected */
 export async function expectStopped(url: string): Promise<void> {
   if (fileOf(url) !== undefined) return;
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 15_000,
-    application_name: 'deckhand transfer',
-  });
+  const name = { application_name: 'deckhand transfer' };
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 15_000, ...name });
   try {
     await client.connect();
     for (let tries = 0; tries < TRIES; tries += 1) {

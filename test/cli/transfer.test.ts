@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { BACKUP, RESTORE } from '../../src/cli/backup.ts';
-import { ROTATE_KEYS } from '../../src/cli/maintenance.ts';
-import { MIGRATE } from '../../src/cli/migrate.ts';
+import { MIGRATE, ROTATE_KEYS } from '../../src/cli/maintenance.ts';
+
 import { carryOut } from '../../src/cli/program.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { openBackend } from '../../src/open.ts';
@@ -310,7 +310,11 @@ describe('one sentence says what is wrong', () => {
   test('with what was typed', async () => {
     expectSentence(await run('backup', ['--nonsense']), 64, "'--nonsense'", 'deckhand backup --help');
     for (const name of ['restore', 'migrate', 'rotate-keys'] as const) {
-      expectSentence(await run(name, name === 'rotate-keys' ? ['now'] : []), 64, 'Give ');
+      expectSentence(
+        await run(name, name === 'rotate-keys' ? ['now'] : []),
+        64,
+        name === 'rotate-keys' ? 'Unknown ' : 'Give ',
+      );
       expect(await run(name, ['--help'])).toMatchObject({
         code: 0,
         out: expect.stringContaining(`deckhand ${name}`),

@@ -5,7 +5,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, onTestFinished } from 'vitest';
-import { type StartFault, startFault } from '../../src/cli/start.ts';
+import type { Fault } from '../../src/cli/program.ts';
+import { startFault } from '../../src/cli/start.ts';
 import { parseConfig, readVersion } from '../../src/config.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
@@ -20,7 +21,7 @@ const start = (env: Record<string, string>, uid?: number): Promise<Ended> =>
   runDeckhand({ env: { ...MIN_ENV, ...env }, ...(uid === undefined ? {} : { uid }) });
 
 /** As a start of the process ends at this store; what else the process says of it is asked of some of them. */
-async function startOn(url: string): Promise<StartFault | undefined> {
+async function startOn(url: string): Promise<Fault | undefined> {
   try {
     const { close } = await openBackend(url, { clock: systemClock, release: readVersion() });
     await close();
@@ -31,7 +32,7 @@ async function startOn(url: string): Promise<StartFault | undefined> {
 }
 
 /** As a start of the process ends at this address. */
-async function startAt(env: Record<string, string>): Promise<StartFault | undefined> {
+async function startAt(env: Record<string, string>): Promise<Fault | undefined> {
   const config = parseConfig({ ...MIN_ENV, STORE_URL: await temporarySqlite(), ...env });
   const log = createLog('silent', () => undefined);
   const { app, close } = await openDeckhand(config, { log, version: readVersion() });
@@ -47,7 +48,7 @@ async function startAt(env: Record<string, string>): Promise<StartFault | undefi
   }
 }
 
-function expectFault(fault: StartFault | undefined, exitCode: number, ...words: string[]): void {
+function expectFault(fault: Fault | undefined, exitCode: number, ...words: string[]): void {
   for (const word of words) expect(fault?.sentence).toContain(word);
   expect(fault?.sentence).toMatch(/^[^\n]+\.$/);
   expect(fault?.sentence).not.toMatch(/canary| {2,}at |node:internal/);

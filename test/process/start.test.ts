@@ -82,7 +82,7 @@ describe.each(TRIED)('on $name', ({ name, fresh }) => {
 
     expect(rotation).toEqual({
       code: 0,
-      out: '1 data keys re-wrapped with new, 0 were so already.\n',
+      out: '1 data key wrapped with new, 0 already were.\n',
       err: '',
     });
     await running?.stop();

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { ALL, SealCheck, withSide } from '../../src/cli/stores.ts';
+import { ALL, readBack, withSide } from '../../src/cli/stores.ts';
 import { pagesOf } from '../../src/store/documents.ts';
 import { openBrowser } from '../support/installing.ts';
 import { linkButton, openLinkable, openLinkBrowser } from '../support/linking.ts';
@@ -85,26 +85,23 @@ interface SealedValues {
 }
 
 async function sealedIn({ config }: TestWorld): Promise<SealedValues> {
-  const check = new SealCheck(config.ENCRYPTION_KEYS);
   const found: Array<{ kind: string; key: string }> = [];
   const dataKeys = new Set<string>();
   const search = (kind: string, text: string): void => {
     for (const [, id = ''] of kind === 'data-keys' ? text.matchAll(/"id":"([^"]+)"/g) : []) dataKeys.add(id);
     for (const [, key = ''] of text.matchAll(SEALED)) found.push({ kind, key });
   };
-  await withSide(config.STORE_URL, 'read', async ({ store, jobs }) => {
-    for await (const rows of pagesOf(store.database, ALL))
-      for (const row of rows) {
-        check.addDocument(row);
-        search(row.key.split('/')[1] ?? '', row.value);
-      }
-    for await (const { queue, data } of jobs.all()) search(queue, data);
+  const { opened, shut } = await withSide(config.STORE_URL, 'read', async (side) => {
+    for await (const rows of pagesOf(side.store.database, ALL))
+      for (const { key, value } of rows) search(key.split('/')[1] ?? '', value);
+    for await (const { queue, data } of side.jobs.all()) search(queue, data);
+    return readBack(side, config.ENCRYPTION_KEYS);
   });
   return {
     sealed: found.length,
     kinds: found.map(({ kind }) => kind),
-    opened: check.opened,
-    shut: check.shut,
+    opened,
+    shut,
     strangers: found.flatMap(({ key }) => (dataKeys.has(key) ? [] : [key])),
   };
 }

@@ -11,7 +11,8 @@ import { getConstructionPlans } from 'pg-boss';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { SCHEMA } from '../../src/cli/maintenance.ts';
-import { type StartFault, startFault } from '../../src/cli/start.ts';
+import type { Fault } from '../../src/cli/program.ts';
+import { startFault } from '../../src/cli/start.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { openBackend } from '../../src/open.ts';
 import { storeFault } from '../../src/store/database-fault.ts';
@@ -170,7 +171,7 @@ describe('a user who may create nothing', () => {
   const MADE = [POSTGRES_SCHEMA, getConstructionPlans(), ...GRANTS];
 
   /** How a start on this database ends; undefined if it goes well. */
-  async function startAs(url: string): Promise<StartFault | undefined> {
+  async function startAs(url: string): Promise<Fault | undefined> {
     try {
       const { engine, close } = await openBackend(url, { clock: systemClock });
       await engine.start().finally(() => engine.stop(0).then(close));
@@ -195,7 +196,7 @@ describe('a user who may create nothing', () => {
   }
 
   test('needs no other rights than the documentation lists, once its owner has run what deckhand schema prints', async () => {
-    const schema = (await SCHEMA.run({ words: [], options: {}, env: {} })) ?? '';
+    const schema = (await SCHEMA.run({ argument: '', options: {}, env: {} })) ?? '';
     // After an upgrade it is run again.
     const { url } = await asUser(schema, schema, ...GRANTS);
     const { store, engine, close } = await openBackend(url, { clock: systemClock });
