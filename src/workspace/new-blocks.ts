@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { SlackFailure } from '../core/errors.ts';
 import type { KnownBlock, Message } from '../core/message.ts';
 import { type Clock, DAY_MS } from '../core/time/clock.ts';
@@ -6,7 +5,7 @@ import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { Send, WorkspaceSlack } from '../slack/slack.ts';
-import type { WorkspaceStore } from '../store/store.ts';
+import type { Once } from './once.ts';
 
 /**
  * What Slack introduced lately, and does not take in every workspace; on App Home charts are a matter of their own. A work
@@ -24,22 +23,19 @@ export type NewBlocks = ReturnType<typeof createNewBlocks>;
 
 /** What is said of a view is that its arguments are invalid. */
 const BLOCKS_WORDS: ReadonlySet<string> = new Set(['invalid_blocks', 'invalid_arguments']);
-const Refused = z.object({ at: z.number() });
 /** After this they are tried again: Slack extends them to more workspaces. */
 const REMEMBERED_MS = 30 * DAY_MS;
 
-export function createNewBlocks({ store, clock, log }: { store: WorkspaceStore; clock: Clock; log: Logger }) {
-  const refused = store.collection('refused-blocks', Refused);
+export function createNewBlocks({ once, wasDone, clock, log }: Once & { clock: Clock; log: Logger }) {
   // Every message with such a block asks; another replica's refusal may be some seconds late.
   const answers = new TtlCache<boolean>(clock);
 
   function areRefused(block: NewBlock): Promise<boolean> {
-    return answers.get([block], async () => (await refused.get(block)) !== undefined);
+    return answers.get([block], () => wasDone(['block refused', block]));
   }
 
   async function refuse(block: NewBlock): Promise<void> {
-    const at = clock.now();
-    await refused.put(block, { at }, at + REMEMBERED_MS);
+    await once(['block refused', block], REMEMBERED_MS);
     await answers.renew([block], async () => true);
     log.info({ event: 'blocks_refused', kind: block }, 'Slack does not take a new kind of block here');
   }

@@ -5,6 +5,8 @@ import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 const Claim = z.object({ request: z.string().optional() });
 
+export type Once = ReturnType<typeof createOnce>;
+
 /** Things that a workspace does once, in all replicas and across restarts. */
 export function createOnce({ store, clock }: { store: WorkspaceStore; clock: Clock }) {
   const claims = store.collection('once', Claim);
@@ -19,6 +21,9 @@ export function createOnce({ store, clock }: { store: WorkspaceStore; clock: Clo
       if (await claims.create(id, { request }, clock.now() + ttlMs)) return true;
       return request !== undefined && (await claims.get(id))?.request === request;
     },
+    /** Returns true within the `ttlMs` of the first time. */
+    wasDone: async (key: readonly unknown[]): Promise<boolean> =>
+      (await claims.get(hashKey(key))) !== undefined,
     /** Lets the next request do it, because this one failed. */
     async undoOnce(key: readonly unknown[]): Promise<void> {
       await claims.delete(hashKey(key));

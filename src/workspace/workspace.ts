@@ -115,7 +115,8 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
   const log = parts.log.child({ workspace: id });
   const store = parts.store.of(id);
   const jobs = jobsOf(parts.engine, id, maySend);
-  const newBlocks = createNewBlocks({ store, clock, log });
+  const once = createOnce({ store, clock });
+  const newBlocks = createNewBlocks({ ...once, clock, log });
   const slack = withFallbacks(parts.slack.of(id), newBlocks);
   const sealer = parts.sealer.of(id, () => isInstalled(parts, id));
   const home = createHome({ store, jobs, clock, log, slack });
@@ -167,7 +168,7 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     },
     names: createServiceNames({ store, clock, onClaim: waiting.resume }),
     newBlocks,
-    ...createOnce({ store, clock }),
+    ...once,
     projects,
     waiting,
     schedules: createSchedules(store),
