@@ -120,6 +120,23 @@ export type Config = z.output<typeof Environment> & {
   proxies: Proxies | undefined;
 };
 
+/** The variables that commands and jobs may know: no secret is among them. */
+export type Settings = Pick<
+  Config,
+  | 'SLACK_COMMAND'
+  | 'PUBLIC_URL'
+  | 'SUPPORT_URL'
+  | 'SERVICE_BASE_URL'
+  | 'SERVICE_SIGNUP_URL'
+  | 'SERVICE_AUTH_URL'
+  | 'SERVICE_OAUTH_CLIENT_ID'
+  | 'SERVICE_SITES_DOMAIN'
+  | 'SERVICE_HOOK_TYPES'
+  | 'POLL_INTERVAL_MS'
+  | 'FOLLOW_TIMEOUT_MINUTES'
+  | 'NOTICE_INTERVAL_MS'
+>;
+
 /** Every fault of the environment, each by the name of its variable. Never holds a value. */
 export class ConfigError extends Error {
   readonly code = 'config_error';

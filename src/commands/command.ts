@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import type { Settings } from '../config.ts';
 import type { Role } from '../core/choices.ts';
 import { outdated, UserError } from '../core/errors.ts';
 import { defined, parseJson } from '../core/json.ts';
 import type { Audited, Caller, Change, Message, ModalView, Reply } from '../core/message.ts';
 import { unmarked } from '../core/mrkdwn.ts';
 import type { ProjectRef } from '../core/project-ref.ts';
-import type { Settings } from '../core/settings.ts';
 import type { Account, Requester } from '../records/accounts.ts';
 import type { Ending } from '../scheduler/workflows/end-steps.ts';
 import type { Explained } from '../views/blocks/failures.ts';

@@ -1,4 +1,4 @@
-import type { Settings } from '../core/settings.ts';
+import type { Settings } from '../config.ts';
 import { accounts, accountsDefault, disconnect } from './accounts/accounts.ts';
 import { connect } from './accounts/connect.ts';
 import { link, me, unlink, whoami } from './accounts/identity.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Settings } from '../config.ts';
 import { isThisMachine } from '../core/http.ts';
-import type { Settings } from '../core/settings.ts';
 import { DAY_MS, withTimeout } from '../core/time/clock.ts';
 import { KEPT_MS as AUDIT_MS, MAX_AUDIT_ROWS } from '../records/audit.ts';
 import { QUIET_MS } from '../records/episodes.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Settings } from '../config.ts';
 import {
   AccountFailure,
   AccountKeyUnreadable,
@@ -9,7 +10,6 @@ import {
 } from '../core/errors.ts';
 import { asClause } from '../core/mrkdwn.ts';
 import { nextPollMs, type PollState, STEADY } from '../core/retry.ts';
-import type { Settings } from '../core/settings.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Job } from '../jobs/jobs.ts';
 import type { Followed } from '../records/test-runs.ts';

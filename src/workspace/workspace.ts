@@ -1,5 +1,5 @@
+import type { Settings } from '../config.ts';
 import { InstallationEnded } from '../core/errors.ts';
-import type { Settings } from '../core/settings.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Engine, WorkspaceJobs } from '../jobs/jobs.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import type { Settings } from '../../config.ts';
 import { AccountFailure, outdated, UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
 import type { Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import type { Settings } from '../../core/settings.ts';
 import { type Account, forInvoices } from '../../records/accounts.ts';
 import { personKey } from '../../records/service-people.ts';
 import { getActivity } from '../../service/activity.ts';
