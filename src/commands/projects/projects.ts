@@ -16,7 +16,14 @@ import {
   projectsMessage,
 } from '../../views/projects/projects.ts';
 import { describeNamesakes, findProject, ProjectNeeded } from '../../workspace/projects.ts';
-import { type CommandContext, defineCommand, fromButton, menuAction } from '../command.ts';
+import {
+  type CommandContext,
+  defineButton,
+  defineCommand,
+  menuAction,
+  replyInPlace,
+  replyPrivately,
+} from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
 import { accountOf, boundProject } from '../targets/project.ts';
 
@@ -26,25 +33,22 @@ export const projects = defineCommand({
   usage: '[filter]',
   examples: ['projects shop'],
   role: 'member',
-  needsAccount: true,
+  target: 'account',
   rest: true,
   args: z.object({ filter: z.string().optional() }),
-  run: async ({ filter }, context) => ({
-    kind: 'private',
-    message: await readPage(context, await accountOf(context), { filter, page: 0 }),
-  }),
-  // The menu in a message, where there are more projects than a plain one can hold.
+  run: async ({ filter }, context, { account }) =>
+    replyPrivately(await readPage(context, account, { filter, page: 0 })),
+  // For the menu in a message, if there are more projects than a plain menu can hold.
   optionSources: [{ ...projectPicker, actionId: 'projects:choose' }],
   actions: [
     menuAction('projects:choose', (project) => ({ project, isAnswer: true })),
-    {
+    defineButton(ProjectsPage, {
       actionId: 'projects:page',
-      async run(value, context) {
-        const { account: name, ...page } = fromButton(ProjectsPage, value);
+      async run({ account: name, ...page }, context) {
         const account = await context.workspace.accounts.resolve(context.caller, name);
-        return { kind: 'replace', message: await readPage(context, account, page) };
+        return replyInPlace(await readPage(context, account, page));
       },
-    },
+    }),
   ],
 });
 
@@ -55,9 +59,8 @@ async function readPage(
 ): Promise<Message> {
   const skipped: SkippedRows[] = [];
   const all = await workspace.projects.look(account, { skipped });
-  const found = filter === undefined ? all : (await indexNames(all)).search(filter);
-  const fitting = new Set(found);
-  const matches = all.filter((project) => fitting.has(project));
+  const found = new Set(filter === undefined ? all : (await indexNames(all)).search(filter));
+  const matches = all.filter((project) => found.has(project));
   const at = { account: account.name, filter: filter?.slice(0, 200), page };
   return withSkipped(projectsMessage(matches, at, workspace.word), skipped, all);
 }
@@ -80,23 +83,18 @@ export const use = defineCommand({
     if (channel === undefined) throw new UserError('Use this in the channel that it is about.');
     if (named?.toLowerCase() === 'none') {
       await workspace.channels.change(channel, ({ project: _, account: __, ...rest }) => rest);
-      return {
-        kind: 'channel',
-        isDone: true,
-        message: say(`<@${user}> unbound this channel: commands need to name their project.`),
-        audit: { target: 'none' },
-      };
+      const message = say(`<@${user}> unbound this channel: commands need to name their project.`);
+      return { kind: 'channel', isDone: true, message, audit: { target: 'none' } };
     }
     const isQuestion = named === undefined && context.project === undefined;
     const account = await accountOf(context);
     const current = isQuestion ? await boundProject(context, account) : undefined;
     if (current !== undefined) {
       const where = `${bold(current.name)} in ${code(account.name)}`;
-      return { kind: 'private', message: say(`This channel is bound to ${where}.`) };
+      return replyPrivately(say(`This channel is bound to ${where}.`));
     }
     const projects = await workspace.projects.look(account);
-    if (isQuestion)
-      return { kind: 'private', message: chooseProjectMessage(projects, 'use', caller.answerTs, UNBOUND) };
+    if (isQuestion) return replyPrivately(chooseProjectMessage(projects, 'use', caller.answerTs, UNBOUND));
     const project = await findProject(projects, named ?? context.project);
     if (project === undefined) throw new ProjectNeeded(projects);
     const { permalink, name } = project;
@@ -106,13 +104,13 @@ export const use = defineCommand({
       project: toProjectRef(project),
     }));
     const target = `${account.name}/${permalink}`;
-    const said =
+    const text =
       `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) of ${code(account.name)}. ${await describeNamesakes(projects, named, project)}`.trim();
-    return { kind: 'channel', isDone: true, message: say(said), audit: { target } };
+    return { kind: 'channel', isDone: true, message: say(text), audit: { target } };
   },
 });
 
-/** People try it; the service's interface has no way to deploy. */
+/** People try this command, but the service's API cannot deploy. */
 export const deploy = defineCommand({
   name: 'deploy',
   summary: 'Says where deployments and rollbacks are started: Deckhand starts none',
@@ -126,9 +124,6 @@ export const deploy = defineCommand({
     const account =
       accounts.length === 0 ? undefined : await workspace.accounts.resolve(caller, named, bound);
     const url = account && accountUrl(account.name, workspace.config.SERVICE_BASE_URL);
-    return {
-      kind: 'private',
-      message: deployMessage({ word: workspace.word, account: account?.name, url, project }),
-    };
+    return replyPrivately(deployMessage({ word: workspace.word, account: account?.name, url, project }));
   },
 });

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { AccountFailure, UserError } from '../../core/errors.ts';
 import type { Change, ModalView, Reply } from '../../core/message.ts';
-import type { Account } from '../../records/accounts.ts';
 import { Draft, Protocol, type Wanted } from '../../records/servers.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
 import { followServer, ServerTarget } from '../../scheduler/servers/provisioning.ts';
@@ -26,16 +25,18 @@ import {
   type ActionContext,
   type CommandContext,
   channelOf,
+  defineButton,
   defineCommand,
   FormFault,
-  fromButton,
   fromForm,
   readFields,
   redraw,
   type Submitted,
   type ViewState,
 } from '../command.ts';
-import { chosenProject, projectForForm } from '../targets/project.ts';
+import { projectForForm, resolveFormTarget } from '../targets/project.ts';
+
+const CheckValue = z.object({ target: ServerTarget, askedBy: z.string(), startedAt: z.number() });
 
 export const serverAdd = defineCommand({
   name: 'server add',
@@ -52,45 +53,60 @@ export const serverAdd = defineCommand({
     const { account, project } = await projectForForm(context, named);
     const from = { channel, thread: context.caller.threadTs, account: account.name, project };
     const form = { draft: { ...from, protocol: 'static_hosting' }, values: {}, typedProject: named } as const;
-    return { kind: 'modal', view: openServerForm(context, form), fill: () => drawOrBanner(context, form) };
+    return { kind: 'modal', view: drawEmptyForm(context, form), fill: () => drawOrBanner(context, form) };
   },
   actions: [
     { actionId: 'protocol_type', run: redraw(changeProtocol) },
-    { actionId: 'subdomain', run: redraw(previewAddress) },
+    {
+      actionId: 'subdomain',
+      run: redraw(async (state, context) =>
+        drawEmptyForm(context, { draft: readDraft(state), values: state.values }),
+      ),
+    },
     { actionId: 'server.add:back', run: redraw(goBack) },
     { actionId: 'server.add:enroll', role: 'admin', run: (_, context) => enroll(context) },
-    { actionId: 'server.add:check', once: true, durable: true, run: checkAgain },
+    defineButton(CheckValue, { actionId: 'server.add:check', once: true, durable: true, run: checkAgain }),
   ],
   submissions: [{ callbackId: SERVER_ADD, submit: submitServerAdd, draw: drawFilledIn }],
 });
 
-/** Twice: the filled-in form leads to the confirmation, and that creates. */
+/** Runs twice: the form leads to the confirmation, and the confirmation orders the server. */
 async function submitServerAdd(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const draft = draftOf(state);
-  return draft.wanted === undefined ? readForm(state, context, draft) : order(state, context, draft);
+  const draft = readDraft(state);
+  return draft.wanted === undefined ? confirm(state, context, draft) : order(state, context, draft);
 }
 
-async function readForm(state: ViewState, context: CommandContext, before: Draft): Promise<Submitted> {
-  const protocol = protocolIn(state, before);
+/** Asks for a confirmation with the price, or shows what prevents the order. */
+async function confirm(state: ViewState, context: CommandContext, before: Draft): Promise<Submitted> {
+  const protocol = readProtocol(state, before);
   const wanted: Wanted = readFields(ServerFields[protocol], state);
-  const { caller, workspace } = context;
-  const account = await workspace.accounts.resolve(caller, before.account);
-  const project = before.project ?? (await chosenProject(context, account, state.values.project));
+  const { workspace } = context;
+  const { account, project } = await resolveFormTarget(context, before, state.values.project);
   const draft = { ...before, protocol, project };
-  const priced = await lookUpCost(context, account, draft, wanted);
-  if (priced.kind !== 'cost') return priced;
-  const { cost } = priced;
-  const confirmed = { ...draft, wanted, cost, order: randomUUID() };
+  const [profile, sizes] = await Promise.all([
+    workspace.accounts.use(account, (client) => getProfile(client)),
+    wanted.protocol_type === 'managed_vps' ? workspace.hosting.sizes(account) : [],
+  ]);
+  if (!isEligible(profile, protocol)) return { kind: 'view', view: await enrollFirst(context, draft) };
+  const confirmed = { ...draft, wanted, cost: findCost(wanted, sizes), order: randomUUID() };
   return { kind: 'view', view: confirmServerModal(confirmed, workspace.config.SERVICE_SITES_DOMAIN) };
 }
 
-function protocolIn({ values }: ViewState, { protocol }: Draft): Protocol {
+/** The price in words; undefined if there is none. @throws FormFault */
+function findCost(wanted: Wanted, sizes: Offer['sizes']): string | undefined {
+  if (wanted.protocol_type === 'static_hosting') return undefined;
+  const size = sizes.find(({ slug }) => slug === wanted.size);
+  if (size === undefined) throw new FormFault({ size: 'This size is no longer offered.' });
+  return size.monthly_cost === null ? undefined : monthly(size.monthly_cost, size.currency);
+}
+
+function readProtocol({ values }: ViewState, { protocol }: Draft): Protocol {
   return Protocol.catch(protocol).parse(values.protocol_type);
 }
 
 const Confirmed = Draft.required({ project: true, wanted: true, order: true });
 
-/** Stored before the modal is answered, so that a kill neither loses the order nor sends it twice. */
+/** Stores the order before the modal is answered, so that a kill neither loses nor repeats it. */
 async function order(
   state: ViewState,
   { caller, workspace }: CommandContext,
@@ -108,18 +124,15 @@ async function order(
   return { kind: 'view', view: creatingNotice(confirmed.wanted.name) };
 }
 
-const CheckValue = z.object({ target: ServerTarget, askedBy: z.string(), startedAt: z.number() });
-
-/** Follows a server again that was followed too long, in the same message. */
-async function checkAgain(value: string | undefined, context: ActionContext): Promise<Reply> {
+/** Follows a server again in the same message, after the time limit. */
+async function checkAgain(value: z.infer<typeof CheckValue>, context: ActionContext): Promise<Reply> {
   const { caller, workspace } = context;
   const { messageTs } = caller;
   const channel = channelOf(context);
-  const known = fromButton(CheckValue, value);
   const settings = await workspace.channels.get(channel);
   if (messageTs === undefined) return { kind: 'nothing' };
   await followServer(workspace, {
-    ...known,
+    ...value,
     resumedBy: caller.user,
     channel,
     rootTs: messageTs,
@@ -127,30 +140,28 @@ async function checkAgain(value: string | undefined, context: ActionContext): Pr
     threads: settings.threads ?? true,
     resumedRequest: caller.requestId,
   });
-  const { account, project, server } = known.target;
+  const { account, project, server } = value.target;
   return { kind: 'nothing', audit: { target: `${account}/${project.permalink}/${server.name}` } };
 }
 
-/** The form of `server add`: its view with what the service offers, and what is clicked in it. */
-
-function draftOf(state: ViewState): Draft {
+function readDraft(state: ViewState): Draft {
   return fromForm(Draft, state.metadata);
 }
 
 type FilledForm = Pick<ServerForm, 'draft' | 'values' | 'typedProject'>;
 
-/** The form at once, without what only the service knows. */
-function openServerForm(context: CommandContext, form: FilledForm): ModalView {
-  return serverFormModal({ ...form, offer: undefined, sitesDomain: sitesDomainOf(context) });
+/** The form without the service's regions and sizes, to open at once. */
+function drawEmptyForm({ workspace }: CommandContext, form: FilledForm): ModalView {
+  return serverFormModal({ ...form, offer: undefined, sitesDomain: workspace.config.SERVICE_SITES_DOMAIN });
 }
 
-/** The form with what the service offers, or with what it failed in on top. */
+/** The form with regions and sizes, or with the service's failure above it. */
 function drawOrBanner(context: CommandContext, form: FilledForm): Promise<ModalView> {
-  return orBanner(context, openServerForm(context, form), () => drawServerForm(context, form));
+  return orBanner(context, drawEmptyForm(context, form), () => drawServerForm(context, form));
 }
 
 /**
- * The form with all that the service offers for its protocol; where the account is not in the beta, the way there.
+ * The form with regions and sizes for its protocol. For an account outside the beta, the question whether to enrol.
  * @throws AccountFailure, UserError
  */
 async function drawServerForm(
@@ -158,62 +169,41 @@ async function drawServerForm(
   { draft, values, typedProject }: FilledForm,
 ): Promise<ModalView> {
   const { caller, workspace } = context;
-  const account = await workspace.accounts.resolve(caller, draft.account);
-  const [profile, offer] = await Promise.all([
-    workspace.accounts.use(account, (client) => getProfile(client)),
-    draft.protocol === 'managed_vps' ? offerOf(context, account) : undefined,
+  const { accounts, config, hosting } = workspace;
+  const account = await accounts.resolve(caller, draft.account);
+  const isManaged = draft.protocol === 'managed_vps';
+  const [profile, regions, sizes] = await Promise.all([
+    accounts.use(account, (client) => getProfile(client)),
+    isManaged ? hosting.regions(account) : [],
+    isManaged ? hosting.sizes(account) : [],
   ]);
   if (!isEligible(profile, draft.protocol)) return enrollFirst(context, draft);
-  return serverFormModal({ draft, values, offer, sitesDomain: sitesDomainOf(context), typedProject });
+  const offer = isManaged ? { regions, sizes } : undefined;
+  return serverFormModal({ draft, values, offer, sitesDomain: config.SERVICE_SITES_DOMAIN, typedProject });
 }
 
 function drawFilledIn(state: ViewState, context: CommandContext): Promise<ModalView> {
-  const draft = draftOf(state);
-  const protocol = protocolIn(state, draft);
+  const draft = readDraft(state);
+  const protocol = readProtocol(state, draft);
   return drawServerForm(context, { draft: { ...draft, protocol }, values: state.values });
-}
-
-/** The price in words, or what stands in the way of the order. */
-async function lookUpCost(
-  context: CommandContext,
-  account: Account,
-  draft: Draft,
-  wanted: Wanted,
-): Promise<{ kind: 'cost'; cost: string | undefined } | Submitted> {
-  const { workspace } = context;
-  const [profile, sizes] = await Promise.all([
-    workspace.accounts.use(account, (client) => getProfile(client)),
-    wanted.protocol_type === 'managed_vps' ? workspace.hosting.sizes(account) : [],
-  ]);
-  if (!isEligible(profile, wanted.protocol_type))
-    return { kind: 'view', view: await enrollFirst(context, draft) };
-  if (wanted.protocol_type === 'static_hosting') return { kind: 'cost', cost: undefined };
-  const size = sizes.find(({ slug }) => slug === wanted.size);
-  if (size === undefined) throw new FormFault({ size: 'This size is no longer offered.' });
-  const { monthly_cost: cost, currency } = size;
-  return { kind: 'cost', cost: cost === null ? undefined : monthly(cost, currency) };
 }
 
 function changeProtocol(state: ViewState, context: ActionContext, value?: string): Promise<ModalView> {
   const protocol = Protocol.parse(value);
-  return drawTwice(context, { draft: { ...draftOf(state), protocol }, values: state.values });
-}
-
-async function previewAddress(state: ViewState, context: ActionContext): Promise<ModalView> {
-  return openServerForm(context, { draft: draftOf(state), values: state.values });
+  return drawTwice(context, { draft: { ...readDraft(state), protocol }, values: state.values });
 }
 
 function goBack(state: ViewState, context: ActionContext): Promise<ModalView> {
-  const { wanted, cost: _, ...draft } = draftOf(state);
+  const { wanted, cost: _, ...draft } = readDraft(state);
   return drawTwice(context, { draft, values: wanted === undefined ? {} : valuesOf(wanted) });
 }
 
-/** Enrolling twice changes nothing more. The form follows, or who can enrol. */
+/** Enrols the account, then shows the form, or who can enrol. A repeat changes nothing. */
 async function enroll(context: ActionContext): Promise<Reply> {
   const { caller, state, workspace } = context;
   if (state === undefined) return { kind: 'nothing' };
   let change: Change | undefined;
-  const draft = draftOf(state);
+  const draft = readDraft(state);
   const account = await workspace.accounts.resolve(caller, draft.account);
   const next = await orBanner(context, resendable(state.view), async () => {
     try {
@@ -230,13 +220,13 @@ async function enroll(context: ActionContext): Promise<Reply> {
   return { kind: 'nothing', audit: change };
 }
 
-/** At once with what is known, then with what the service offers. */
+/** Draws the form at once, then again with regions and sizes. */
 async function drawTwice(context: ActionContext, form: FilledForm): Promise<ModalView> {
-  await context.updateModal(openServerForm(context, form));
+  await context.updateModal(drawEmptyForm(context, form));
   return drawOrBanner(context, form);
 }
 
-/** A failure stands on top of the form, where the person is and what they typed stays. */
+/** Shows a failure above the form, so that the typed values remain. */
 async function orBanner(
   { explain }: CommandContext,
   view: ModalView,
@@ -250,21 +240,12 @@ async function orBanner(
   }
 }
 
-async function offerOf({ workspace: { hosting } }: CommandContext, account: Account): Promise<Offer> {
-  const [regions, sizes] = await Promise.all([hosting.regions(account), hosting.sizes(account)]);
-  return { regions, sizes };
-}
-
 async function enrollFirst({ caller, workspace }: CommandContext, draft: Draft): Promise<ModalView> {
   return enrollFirstModal(draft, await workspace.roles.holds(caller.user, 'admin'));
 }
 
 function isEligible({ account }: Profile, protocol: Protocol): boolean {
-  // An enrolled account may ask: what the flags refuse, the service explains in its own words.
+  // An enrolled account may try: the service explains a refusal in its own words.
   if (account.beta_features) return true;
   return protocol === 'static_hosting' ? account.static_hosting_eligible : account.managed_vps_eligible;
-}
-
-function sitesDomainOf({ workspace }: CommandContext): string | undefined {
-  return workspace.config.SERVICE_SITES_DOMAIN;
 }

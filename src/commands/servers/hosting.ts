@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { Change, Message } from '../../core/message.ts';
+import type { Change, Message, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import { followSync } from '../../scheduler/servers/provisioning.ts';
@@ -21,11 +21,9 @@ import {
   sizesMessage,
 } from '../../views/servers/hosting.ts';
 import { currencyOf, findResource } from '../../workspace/hosting-catalog.ts';
-import { type CommandContext, defineCommand, fromButton } from '../command.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { type CommandContext, defineButton, defineCommand, replyPrivately } from '../command.ts';
 import { unknownSubWord } from '../command-router.ts';
-import { accountOf } from '../targets/project.ts';
-
-const Args = z.object({ what: z.string().toLowerCase().default('list'), id: z.string().optional() });
 
 const Listed = z.enum(['list', 'regions', 'sizes']);
 
@@ -35,27 +33,33 @@ export const hosting = defineCommand({
   usage: '[list|show <id>|sync <id>|regions|sizes]',
   examples: ['hosting', 'hosting show 1c9e44d0', 'hosting sizes'],
   role: 'member',
-  needsAccount: true,
+  target: 'account',
   rest: true,
-  args: Args,
-  async run({ what, id }, context) {
-    if (what === 'show') return { kind: 'private', message: await showOne(context, id) };
+  args: z.object({ what: z.string().toLowerCase().default('list'), id: z.string().optional() }),
+  async run({ what, id }, { caller, workspace }, { account }) {
+    if (what === 'show' && id === undefined) return askResource(workspace, account, 'hosting show');
+    if (what === 'show' && id !== undefined) {
+      const [resource, currency, maySync] = await Promise.all([
+        findResource(workspace, account, id),
+        currencyOf(workspace, account),
+        workspace.roles.holds(caller.user, 'operator'),
+      ]);
+      return replyPrivately(resourceMessage({ account: account.name, resource, currency, maySync }));
+    }
     const listed = Listed.safeParse(what);
     if (!listed.success) throw unknownSubWord('hosting', what, ['list', 'show', 'sync', 'regions', 'sizes']);
     if (id !== undefined) throw new UserError(`${code(id, 40)} is one word too many.`, `hosting ${what}`);
-    return { kind: 'private', message: await list(context, listed.data) };
+    return replyPrivately(await list(workspace, account, listed.data));
   },
 });
 
-/** Asks which managed resource is meant. @param text what the choice completes */
-async function chooseOne({ workspace }: CommandContext, account: Account, text: string): Promise<Message> {
+/** Asks for a managed resource. @param text the command that the choice completes */
+async function askResource(workspace: Workspace, account: Account, text: string): Promise<Reply> {
   const resources = await workspace.accounts.use(account, (client) => listHostedResources(client));
-  return chooseResourceMessage(account.name, resources, `${text} --account ${account.name}`);
+  return replyPrivately(chooseResourceMessage(account.name, resources, `${text} --account ${account.name}`));
 }
 
-async function list(context: CommandContext, what: z.infer<typeof Listed>): Promise<Message> {
-  const { workspace } = context;
-  const account = await accountOf(context);
+async function list(workspace: Workspace, account: Account, what: z.infer<typeof Listed>): Promise<Message> {
   const { name } = account;
   const skipped: SkippedRows[] = [];
   const read = <T>(listAll: (client: AccountClient, options: { skipped: SkippedRows[] }) => Promise<T>) =>
@@ -75,20 +79,6 @@ async function list(context: CommandContext, what: z.infer<typeof Listed>): Prom
   return withSkipped(hostingMessage(name, resources, currency, workspace.word), skipped, resources);
 }
 
-async function showOne(context: CommandContext, named: string | undefined): Promise<Message> {
-  const { caller, workspace } = context;
-  const account = await accountOf(context);
-  if (named === undefined) return chooseOne(context, account, 'hosting show');
-  const [resource, currency, maySync] = await Promise.all([
-    findResource(workspace, account, named),
-    currencyOf(workspace, account),
-    workspace.roles.holds(caller.user, 'operator'),
-  ]);
-  return resourceMessage({ account: account.name, resource, currency, maySync });
-}
-
-const ButtonValue = z.object({ account: z.string(), id: z.string() });
-
 /** A command of its own, because it needs another role than the list does. */
 export const hostingSync = defineCommand({
   name: 'hosting sync',
@@ -96,46 +86,46 @@ export const hostingSync = defineCommand({
   usage: '[id]',
   examples: ['hosting sync 1c9e44d0'],
   role: 'operator',
-  needsAccount: true,
+  target: 'account',
   durable: true,
   rest: true,
   args: z.object({ id: z.string().optional() }),
-  async run({ id }, context) {
-    const account = await accountOf(context);
-    if (id !== undefined) return { kind: 'private', ...(await sync(context, account, id)) };
-    return { kind: 'private', message: await chooseOne(context, account, 'hosting sync') };
+  async run({ id }, context, { account }) {
+    if (id === undefined) return askResource(context.workspace, account, 'hosting sync');
+    return { kind: 'private', ...(await sync(context, account, id)) };
   },
   actions: [
-    {
+    defineButton(z.object({ account: z.string(), id: z.string() }), {
       actionId: 'hosting:sync',
       once: true,
       durable: true,
-      async run(value, context) {
-        const { account: name, id } = fromButton(ButtonValue, value);
+      async run({ account: name, id }, context) {
         const account = await context.workspace.accounts.resolve(context.caller, name);
         return { kind: 'replace', ...(await sync(context, account, id)) };
       },
-    },
+    }),
   ],
 });
 
-/** Asking twice changes no more than asking once, so a request that is carried out again after a kill does no harm. */
+/** Requests a sync. A repeat changes nothing more, so a request may run again after a kill. */
 async function sync(
   { caller, workspace }: CommandContext,
   account: Account,
   named: string,
 ): Promise<{ message: Message; audit: Change }> {
-  const before = await findResource(workspace, account, named);
-  const sought = { what: `managed resource ${code(named)}`, list: 'hosting list' };
-  const ask = (client: AccountClient) => syncHostedResource(client, before.identifier);
-  const { status } = await workspace.accounts.use(account, ask, sought);
-  await followSync(workspace, caller, account.name, before);
+  const resource = await findResource(workspace, account, named);
+  const { status } = await workspace.accounts.use(
+    account,
+    (client) => syncHostedResource(client, resource.identifier),
+    { what: `managed resource ${code(named)}`, list: 'hosting list' },
+  );
+  await followSync(workspace, caller, account.name, resource);
   const currency = await currencyOf(workspace, account);
   const isUsual = status === null || status === 'sync_requested';
-  const answered = isUsual ? 'The sync is requested' : `The service says ${code(status)}`;
-  const news = `:arrows_counterclockwise: ${answered}. The card is posted again once it has changed.`;
+  const answer = isUsual ? 'The sync is requested' : `The service says ${code(status)}`;
+  const news = `:arrows_counterclockwise: ${answer}. The card is posted again once it has changed.`;
   return {
-    message: resourceMessage({ account: account.name, resource: before, currency, maySync: false, news }),
-    audit: { what: 'hosting sync', target: `${account.name}/${before.identifier}` },
+    message: resourceMessage({ account: account.name, resource, currency, maySync: false, news }),
+    audit: { what: 'hosting sync', target: `${account.name}/${resource.identifier}` },
   };
 }
