@@ -1,5 +1,5 @@
 import type { Button, PlanBlock, TaskCardBlock } from '@slack/types';
-import { bold, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import { bold, count, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import { type Item, isFailing } from '../../service/projects.ts';
 import { button, LIMITS } from '../blocks/message.ts';
@@ -15,20 +15,17 @@ export function reasonWords({ message }: Pick<Item, 'message'>, max: number): st
 const MAX_TASKS = 20;
 const MAX_REASON = 200;
 
-/** One task for each item; of many the failing ones first, and the others counted. */
+/** One task for each item, the failing ones first. If there are too many, the last task counts the others. */
 export function planOf(items: readonly Item[]): PlanBlock[] {
   if (items.length === 0) return [];
   const servers = items.filter(({ key }) => key !== 'repository').length;
-  const parts = [
-    ...(servers < items.length ? ['Repository'] : []),
-    ...(servers === 0 ? [] : [servers === 1 ? '1 server' : `${servers} servers`]),
-  ];
-  const isLong = items.length > MAX_TASKS;
-  const ordered = isLong ? items.toSorted((a, b) => Number(isFailing(b)) - Number(isFailing(a))) : items;
-  const tasks = ordered.slice(0, isLong ? MAX_TASKS - 1 : MAX_TASKS).map(taskOf);
+  const parts = [servers < items.length && 'Repository', servers > 0 && count(servers, 'server')];
+  const title = parts.filter(Boolean).join(' and ');
+  const ordered = items.toSorted((one, other) => Number(isFailing(other)) - Number(isFailing(one)));
+  const tasks = ordered.slice(0, items.length > MAX_TASKS ? MAX_TASKS - 1 : MAX_TASKS).map(taskOf);
   const rest = ordered.slice(tasks.length);
   if (rest.length > 0) tasks.push(restOf(rest, tasks.length));
-  return [{ type: 'plan', title: parts.join(' and '), tasks }];
+  return [{ type: 'plan', title, tasks }];
 }
 
 function taskOf({ title, status, message }: Item, at: number): TaskCardBlock {

@@ -41,9 +41,9 @@ describe('test access from a channel', () => {
     expect(root(world)?.blocks?.find(({ type }) => type === 'plan')).toMatchObject({
       title: 'Repository and 2 servers',
       tasks: [
+        { title: 'web-2', status: 'error' },
         { title: 'Repository', status: 'complete' },
         { title: 'web-1', status: 'complete' },
-        { title: 'web-2', status: 'error' },
       ],
     });
     expect(JSON.stringify(root(world)?.blocks)).toMatch(/Connection <refused> & closed.*Test web-2 again/);
