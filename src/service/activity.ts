@@ -130,15 +130,49 @@ export function findTwins(page: readonly ActivityEvent[]): Set<ActivityEvent> {
   return new Set(
     ordered.filter((event) => {
       if (!ENDED.test(event.event)) return false;
-      const { project, user, properties } = event;
+      const { user, properties } = event;
       const servers = new Set(properties.servers.map((name) => name.toLowerCase()));
-      const id = project?.identifier || project?.permalink || project?.name;
+      const id = projectKey(event);
       const deployment = JSON.stringify([event.event, id, properties.end_ref, [...servers].toSorted(), user]);
       const before = latest.get(deployment);
       latest.set(deployment, timeOf(event));
       return before !== undefined && timeOf(event) - before <= TWIN_MS;
     }),
   );
+}
+
+function projectKey({ project }: ActivityEvent): string | undefined {
+  return project?.identifier || project?.permalink || project?.name;
+}
+
+/** The failed deployments of one project. */
+export interface ProjectFailures {
+  failed: number;
+  /** The latest failure. */
+  last: ActivityEvent;
+  /** True if a success came after each failure, on every server that the failure names. */
+  isPassing: boolean;
+}
+
+/** Failed deployments by project, the project with the latest failure first. @param events the latest first */
+export function groupFailures(events: readonly ActivityEvent[]): ProjectFailures[] {
+  const groups = [...Map.groupBy(events, projectKey).values()].flatMap(failuresOf);
+  return groups.toSorted((one, other) => timeOf(other.last) - timeOf(one.last));
+}
+
+function failuresOf(events: readonly ActivityEvent[]): ProjectFailures[] {
+  const failures = events.filter(({ event }) => outcomeOf(event) === 'failed');
+  const [last] = failures;
+  if (last === undefined) return [];
+  const isPassing = failures.every((failure) => {
+    const later = events.slice(0, events.indexOf(failure));
+    const successes = later.filter(({ event }) => outcomeOf(event) === 'succeeded');
+    const passed = new Set(successes.flatMap(({ properties }) => properties.servers));
+    const isEverywhere = successes.some(({ properties }) => properties.servers.length === 0);
+    const { servers } = failure.properties;
+    return successes.length > 0 && (isEverywhere || servers.every((server) => passed.has(server)));
+  });
+  return [{ failed: failures.length, last, isPassing }];
 }
 
 function timeOf({ created_at }: ActivityEvent): number {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { getActivity } from '../../src/service/activity.ts';
+import { type ActivityEvent, getActivity, groupFailures } from '../../src/service/activity.ts';
 import type { SkippedRows } from '../../src/service/call.ts';
 import { failure, openAccount, startWire } from './wire.ts';
 
@@ -98,4 +98,48 @@ test('an event without a date costs itself alone, and is counted', async () => {
   const { events } = await getActivity(client.account, {}, { skipped });
   expect(events).toHaveLength(1);
   expect(skipped.map(({ count }) => count)).toEqual([1]);
+});
+
+function deployment(event: string, project: string, servers: string[] = []): ActivityEvent {
+  return {
+    ...EVENT,
+    event,
+    project: { ...EVENT.project, identifier: project, name: project },
+    user: 'Kim',
+    properties: { end_ref: 'ref', servers },
+  };
+}
+
+test.each<[what: string, events: ActivityEvent[], isPassing: boolean]>([
+  ['no success since', [deployment('deploy_failed', 'Docs', ['web-1'])], false],
+  [
+    'a success on another server alone',
+    [deployment('deploy_completed', 'Docs', ['web-2']), deployment('deploy_failed', 'Docs', ['web-1'])],
+    false,
+  ],
+  [
+    'a success on its server',
+    [deployment('deploy_completed', 'Docs', ['web-1']), deployment('deploy_failed', 'Docs', ['web-1'])],
+    true,
+  ],
+  [
+    'a success that names no server',
+    [deployment('deploy_completed', 'Docs'), deployment('deploy_failed', 'Docs', ['web-1'])],
+    true,
+  ],
+  [
+    'an earlier success',
+    [deployment('deploy_failed', 'Docs'), deployment('deploy_completed', 'Docs')],
+    false,
+  ],
+])('a project with %s', (_, events, isPassing) => {
+  expect(groupFailures(events)).toMatchObject([{ failed: 1, isPassing }]);
+});
+
+test('failures are counted by project', () => {
+  const failures = ['Docs', 'Shop', 'Docs'].map((name) => deployment('deploy_failed', name));
+  expect(groupFailures([...failures, deployment('deploy_completed', 'Web')])).toMatchObject([
+    { failed: 2, last: { project: { name: 'Docs' } } },
+    { failed: 1, last: { project: { name: 'Shop' } } },
+  ]);
 });

@@ -1,11 +1,15 @@
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { capitalised, code, count, dateTime, linesWithin, truncate } from '../../core/mrkdwn.ts';
+import { capitalised, code, count, dateTime, linesWithin, mrkdwn, truncate } from '../../core/mrkdwn.ts';
 import type { Digest } from '../../records/schedules.ts';
-import { ACTIVITY_RANGES, type Activity, type ActivityEvent, outcomeOf } from '../../service/activity.ts';
+import {
+  ACTIVITY_RANGES,
+  type Activity,
+  groupFailures,
+  type ProjectFailures,
+} from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import {
   accountWords,
-  eventLine,
   feedBlocks,
   RANGE_WORDS,
   sayNothingFailed,
@@ -23,7 +27,7 @@ import {
 import { zoneName } from '../blocks/formats.ts';
 import { type Choice, checkboxesInput, searchInput, selectInput } from '../blocks/inputs.ts';
 import { inPages, skippedBlocks } from '../blocks/lists.ts';
-import { button, buttons, context, header, LIMITS, section } from '../blocks/message.ts';
+import { button, buttons, context, header, LIMITS, notes, section } from '../blocks/message.ts';
 import { accountInput, type TimedForm, timedModal, timeInputs } from '../schedules/timed.ts';
 
 /** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
@@ -107,21 +111,28 @@ function reportBlocks(report: AccountReport, digest: Digest, amount: number, cha
     ...(project === undefined ? statsBlocks(report.activity.stats, range) : []),
     ...failureBlocks(project ? { ...report, unlisted: undefined } : report, FAILURES_ROOM / amount),
     ...(chart ? [chart] : []),
-    ...(project ? [context(accountWords(report.activity, report.unlisted))] : []),
+    ...notes(project && accountWords(report.activity, report.unlisted)),
   ];
 }
 
-/** The failed deployments in the window, the latest first. */
+/** The failed deployments in the window by project. The thread has each of them. */
 function failureBlocks({ activity, data, unlisted }: ReportedAccount, room: number): KnownBlock[] {
-  const failures = activity.events.filter((event) => outcomeOf(event.event) === 'failed');
-  if (failures.length === 0 && unlisted !== undefined) return [section(`:x: *${unlisted}*`)];
-  if (failures.length === 0) return [context(`${noFailures(activity, data)}${cutNote(data)}`)];
-  const lines = failures.map((event: ActivityEvent) => eventLine(event, dateTime));
-  const title = `*${unlisted ?? count(failures.length, 'failed deployment')}*`;
-  return [
-    section(`${title}\n${linesWithin(lines, room, 'more')}`),
-    ...(data.isTruncated ? [context(cutNote(data).trim())] : []),
-  ];
+  const groups = groupFailures(activity.events);
+  if (groups.length === 0 && unlisted !== undefined) return [section(`:x: *${unlisted}*`)];
+  if (groups.length === 0) return [context(`${noFailures(activity, data)}${cutNote(data)}`)];
+  const amount = groups.reduce((sum, { failed }) => sum + failed, 0);
+  const title = `*${unlisted ?? count(amount, 'failed deployment')}*`;
+  const lines = groups.map(failuresLine);
+  return [section(`${title}\n${linesWithin(lines, room, 'more projects')}`), ...notes(cutNote(data).trim())];
+}
+
+/** "Billing API: 8 failed, last by Grace Park, passing again" */
+function failuresLine({ failed, last, isPassing }: ProjectFailures): string {
+  const name = last.project?.name || last.project?.permalink;
+  const icon = isPassing ? ':large_green_circle:' : ':x:';
+  const by = last.user === null ? '' : `, last by ${mrkdwn(last.user, 30)}`;
+  const where = name ? mrkdwn(name, 60) : 'No project';
+  return `${icon} ${where}: ${failed} failed${by}${isPassing ? ', passing again' : ''}`;
 }
 
 function noFailures(activity: Activity, data: DeploymentsData): string {

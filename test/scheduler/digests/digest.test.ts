@@ -45,6 +45,7 @@ describe('a digest', () => {
     expect(shown()).toContain('*Success rate*\\n50 %  ▼ 50 points');
     expect(shown()).toContain('▲ ▼ against the 7 days before');
     expect(shown()).toContain('*1 failed deployment*');
+    expect(shown()).toContain('Storefront: 1 failed, last by Kim, passing again');
     expect(shown()).not.toContain('Late');
     const chart = world.posted()[0]?.blocks?.find(({ type }) => type === 'data_visualization');
     expect(JSON.stringify(chart)).toContain('{"name":"Failed","data":[{"label":"Tue, Feb 24","value":0}');
