@@ -84,6 +84,7 @@ const NEIGHBOURS: Readonly<Record<string, Readonly<Record<string, readonly strin
     digests: ['activity', 'schedules'],
     guards: ['schedules'],
     help: ['admin', 'episodes'],
+    home: ['episodes'],
     invoices: ['schedules'],
     watches: ['schedules'],
     workflows: ['activity'],
@@ -101,7 +102,8 @@ const NEIGHBOURS: Readonly<Record<string, Readonly<Record<string, readonly strin
   // `blocks` is for all of them, as `targets` is for commands.
   views: {
     digests: ['activity', 'schedules'],
-    episodes: ['test-access'],
+    episodes: ['schedules', 'test-access'],
+    help: ['episodes'],
     home: ['accounts', 'activity', 'episodes', 'schedules', 'test-access'],
     integrations: ['projects'],
     invoices: ['schedules'],

@@ -291,7 +291,7 @@ const ALONE: ReadonlyMap<string, string> = new Map([
 /** Words that people type in place of a command's name, by what they mean. */
 const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   accounts: ['account', 'keys'],
-  activity: ['deployments', 'deploys', 'feed', 'history', 'log', 'logs', 'status'],
+  activity: ['deployments', 'deploys', 'feed', 'history', 'log', 'logs'],
   'activity stats': ['figures', 'statistics', 'stats'],
   'beta enroll': ['beta enrol', 'enrol', 'enroll'],
   build: ['builds'],
@@ -303,6 +303,7 @@ const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   'digest remove': ['digest delete', 'digest stop'],
   disconnect: ['logout'],
   doctor: ['health', 'ping'],
+  failing: ['failures', 'incident', 'incidents', 'outages', 'status'],
   'guard add': ['guard create', 'guard new', 'monitor'],
   'guard list': ['guard show', 'guards'],
   'guard remove': ['guard delete', 'guard stop'],

@@ -10,6 +10,7 @@ import { createRolesCommand } from './admin/roles.ts';
 import { settings } from './admin/settings.ts';
 import type { Action, Command, CommandGroup, OptionSource, Shortcut, Submission } from './command.ts';
 import { digestCommands } from './digests/digest.ts';
+import { failing } from './episodes/failing.ts';
 import { guardCommands } from './guards/guard.ts';
 import { createHelp, start } from './help/help.ts';
 import { integrationAdd, integrationEdit } from './integrations/integrations.ts';
@@ -39,7 +40,15 @@ function groupsOf(all: () => readonly CommandGroup[]): readonly CommandGroup[] {
       id: 'follow',
       title: 'Follow',
       summary: 'what is deployed, now or on a schedule',
-      commands: [activity, ...digestCommands, ...guardCommands, ...watchCommands, watchMine, unwatchMine],
+      commands: [
+        activity,
+        failing,
+        ...digestCommands,
+        ...guardCommands,
+        ...watchCommands,
+        watchMine,
+        unwatchMine,
+      ],
     },
     {
       id: 'set-up',

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { mayRead } from '../core/message.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import type { JobType } from '../jobs/jobs.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
@@ -201,6 +202,28 @@ export function withoutShown(record: EpisodeRecord, shown: EpisodeRecord): Episo
 export function failingNow({ episodes }: EpisodeRecord): Episode | undefined {
   const last = episodes.at(-1);
   return last?.ending === undefined ? last : undefined;
+}
+
+/** An open episode, under the key of its subject. */
+export interface Failure {
+  key: string;
+  subject: Subject;
+  episode: Episode;
+}
+
+/**
+ * What fails now, the latest first, as far as a person may read it.
+ * @param channel every one if left out
+ */
+export async function listFailing(store: WorkspaceStore, user: string, channel?: string): Promise<Failure[]> {
+  const rows = await episodeRecords(store).list();
+  const failing = rows.flatMap(({ id: key, doc }): Failure[] => {
+    const { subject } = doc;
+    const episode = failingNow(doc);
+    const isHere = channel === undefined || subject.channel === channel;
+    return episode === undefined || !isHere || !mayRead(user, subject) ? [] : [{ key, subject, episode }];
+  });
+  return failing.toSorted((one, other) => other.episode.since - one.episode.since);
 }
 
 /** A button of the root message. */

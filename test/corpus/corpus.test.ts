@@ -59,6 +59,7 @@ const IN_OTHERS: ReadonlySet<string> = new Set([
   'accessButton',
   'withFooterChange',
   'withCharts',
+  'failureBlocks',
 ]);
 
 /** Slack's method as its documentation has it: a form post with one of three payloads as JSON, and each fault by pointer. */

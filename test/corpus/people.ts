@@ -81,6 +81,7 @@ import {
 } from '../../src/views/public/pages.ts';
 import { answer, type Hand, type Subject, subject } from './hand.ts';
 import { ACCOUNT, ADA, accountKey, BEN, CHANNEL, NOW, place, profile, skipped, WORD } from './records.ts';
+import { failures } from './schedules.ts';
 
 const HOUR = 3_600_000;
 const KEY_ID = '0b1f5a52-3c1e-4a57-9d0b-1d1f3cf5e0aa';
@@ -600,6 +601,7 @@ export const PEOPLE: readonly Subject[] = [
     'nothing connected, an admin': start({ accounts: [] }),
     'nothing connected, a member': start({ accounts: [], isAdmin: false }),
     'connected, an unbound channel': start(),
+    'something fails': (hand) => start({ failures: failures(hand) })(hand),
     'a bound channel': (hand) => start({ channel: { project: place(hand) } })(hand),
     unverified: (hand) => start({ accounts: [accountKey(hand, { state: 'unverified' })] })(hand),
     broken: (hand) => start({ accounts: [accountKey(hand, { state: 'broken' })] })(hand),

@@ -14,7 +14,13 @@ import {
   digestModal,
   threadMessages,
 } from '../../src/views/digests/digest.ts';
-import { episodeReply, episodeRoot, muteButtons } from '../../src/views/episodes/episode.ts';
+import {
+  episodeReply,
+  episodeRoot,
+  failingMessage,
+  muteButtons,
+  type ShownFailure,
+} from '../../src/views/episodes/episode.ts';
 import { type HomeData, homeView, refusedHomeView } from '../../src/views/home/home.ts';
 import {
   invoiceNotices,
@@ -234,13 +240,7 @@ function home(hand: Hand, change: Partial<HomeData> = {}): [HomeData] {
       defaultAccount: ACCOUNT,
       figures: { acme: { stats: stats(hand), data: chartData(hand), skipped: skipped(hand) } },
       charts: new Map([[ACCOUNT, chartBlock(chartData(hand))]]),
-      failing: hand
-        .list([episode()(hand), episode({ owner: BEN })(hand)], () => episode()(hand), 12)
-        .map(([, of, failing]) => ({
-          subject: of,
-          episode: failing,
-          link: 'https://house.slack.com/archives/C1/p1',
-        })),
+      failing: failures(hand),
       runs: hand.list([run(hand), run(hand, { status: 'running' })], () => run(hand), 13),
       schedules: hand.list(
         [
@@ -292,6 +292,21 @@ function episode(change: Partial<Episode> = {}, person?: string) {
       { ...FAILING, first: [line], latest: hand.list([line], () => line, 20), ...change, replies: [] },
     ];
   };
+}
+
+export function failures(hand: Hand): ShownFailure[] {
+  const link = 'https://house.slack.com/archives/C1/p1';
+  const items = [{ key: 'server:1', title: hand.text('web-1'), message: hand.text('Connection refused') }];
+  const guarded = episode({ items })(hand);
+  const some = [episode()(hand), episode({ owner: BEN })(hand), guarded];
+  return hand
+    .list(some, () => episode()(hand), 30)
+    .map(([key, subject, failing]) => ({
+      key,
+      subject: failing.items === undefined ? subject : { ...subject, kind: 'reachability' },
+      episode: failing,
+      link,
+    }));
 }
 
 function pausedSchedule(kind: 'digest' | 'watch'): Schedule {
@@ -513,10 +528,25 @@ export const SCHEDULES: readonly Subject[] = [
     'of one’s own': episode({}, BEN),
     recovered: episode({ failures: 3, ending: { kind: 'recovered', at: NOW } }),
     closed: episode({ ending: { kind: 'closed', at: NOW } }),
+    'closed by a person': episode({ ending: { kind: 'closed', at: NOW, by: BEN } }),
+  }),
+  subject(failingMessage, {
+    'some, and a watch is paused': (hand) => [
+      failures(hand),
+      [{ ...WATCH, state: paused(hand) }],
+      { word: WORD, isDirect: false },
+    ],
+    none: () => [[], [WATCH], { word: WORD, isDirect: false }],
+    'all is paused': (hand) => [[], [{ ...WATCH, state: paused(hand) }], { word: WORD, isDirect: false }],
+    'nothing is followed': () => [[], [], { word: WORD, isDirect: false }],
+    'nothing is followed in a direct message': () => [[], [], { word: WORD, isDirect: true }],
   }),
   subject(muteButtons, { 'of an account': () => [ACCOUNT] }),
   subject(episodeReply, {
     failure: (hand) => [{ kind: 'failure' as const, number: 2, lines: [hand.safe('deploy failed')] }],
     recovery: (hand) => [{ kind: 'success' as const, number: 3, lines: [hand.safe('deploy completed')] }],
+    claimed: () => [{ kind: 'claim' as const, number: 1, lines: [], by: BEN }],
+    'handed back': () => [{ kind: 'release' as const, number: 2, lines: [], by: BEN }],
+    closed: () => [{ kind: 'close' as const, number: 3, lines: [], by: BEN }],
   }),
 ];

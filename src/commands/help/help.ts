@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import type { Reply } from '../../core/message.ts';
+import type { Message, Reply } from '../../core/message.ts';
+import { allows } from '../../records/channels.ts';
 import {
   helpAllMessage,
   helpCommandMessage,
@@ -18,7 +19,7 @@ import {
   menuAction,
 } from '../command.ts';
 import { routeCommand, unknownCommand } from '../command-router.ts';
-import { OWNER_ACTIONS } from '../episodes/owner.ts';
+import { drawFailing, ownerActions, readFailing } from '../episodes/failing.ts';
 import { runnable } from '../permission.ts';
 
 const Chosen = z.object({ group: z.string() });
@@ -85,29 +86,35 @@ export const start = defineCommand({
   name: 'start',
   summary: 'Shows what to do next in this channel; so does the slash word alone',
   role: 'member',
-  async run(_, { caller, workspace }) {
-    const accounts = await workspace.accounts.list(caller);
-    const channel = await workspace.channels.get(caller.channel);
-    const isAdmin = await workspace.roles.holds(caller.user, 'admin');
-    const isOperator = await workspace.roles.holds(caller.user, 'operator');
-    const { word, config } = workspace;
-    const canSignUp = config.SERVICE_SIGNUP_URL !== undefined;
-    return {
-      kind: 'private',
-      message: startMessage({ word, accounts, channel, isAdmin, isOperator, canSignUp }),
-    };
-  },
+  run: async (_, context) => ({ kind: 'private', message: await drawStart(context) }),
   actions: [
     // Stands on refusals of every command, in every channel.
     askAccessAction,
     // Stand under watches and guards alike, and are allowed where those are.
-    ...OWNER_ACTIONS,
+    ...ownerActions((list, context) => (list === 'start' ? drawStart : drawFailing)(context)),
     { actionId: 'start:run', durable: true, run: runTyped },
     menuAction('start:choose', (chosen, typed) => ({ text: `${typed} ${chosen}` })),
     // For commands that open a form, which cannot wait until they are stored, and for those that only read.
     { actionId: 'start:at-once', run: runTyped },
   ],
 });
+
+/** The next step in this channel, after what fails there. */
+async function drawStart({ caller, workspace }: CommandContext): Promise<Message> {
+  const { user } = caller;
+  const channel = await workspace.channels.get(caller.channel);
+  const isShown = caller.channel !== undefined && allows(channel, 'failing');
+  const { word, config } = workspace;
+  return startMessage({
+    word,
+    channel,
+    accounts: await workspace.accounts.list(caller),
+    failures: isShown ? await readFailing(workspace, user, caller.channel) : [],
+    isAdmin: await workspace.roles.holds(user, 'admin'),
+    isOperator: await workspace.roles.holds(user, 'operator'),
+    canSignUp: config.SERVICE_SIGNUP_URL !== undefined,
+  });
+}
 
 /** Only what a person could type: the command's own role is checked when it runs. */
 async function runTyped(value: string | undefined): Promise<Reply> {

@@ -4,7 +4,6 @@ import { AccountFailure, AccountKeyUnreadable } from '../../core/errors.ts';
 import { type Message, mayRead } from '../../core/message.ts';
 import { HOUR_MS, withTimeout } from '../../core/time/clock.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import { episodeRecords, failingNow } from '../../records/episodes.ts';
 import { nextOf } from '../../records/schedules.ts';
 import { type Run, withoutSuperseded } from '../../records/test-runs.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -15,12 +14,10 @@ import {
   type AccountFigures,
   HOME_RANGE,
   type HomeData,
-  type HomeFailure,
   type HomeRun,
   type HomeSchedule,
   homeView,
   MAX_ENDED,
-  MAX_FAILING,
   MAX_FIGURES,
   MAX_RUNNING,
   refusedHomeView,
@@ -31,6 +28,7 @@ import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext, SlackEvent } from '../command.ts';
+import { readFailing } from '../episodes/failing.ts';
 import { type Refusal, refusalOf, rolesHeld } from '../permission.ts';
 
 const LATELY_MS = HOUR_MS;
@@ -167,7 +165,7 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
   const [accounts, defaultAccount, failing, runs, schedules, roles] = await Promise.all([
     workspace.accounts.list({ user }),
     workspace.accounts.defaultName({ user }),
-    failingFor(workspace, user),
+    readFailing(workspace, user, undefined),
     loadRuns(workspace, user),
     loadSchedules(workspace, user),
     rolesHeld(workspace, user),
@@ -185,22 +183,6 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     ),
     roles,
   };
-}
-
-/** What fails in channels, and of the person's own deployments. The latest first. */
-async function failingFor(workspace: Workspace, user: string): Promise<HomeFailure[]> {
-  const failing = (await episodeRecords(workspace.store).list()).flatMap(({ doc }) => {
-    const episode = failingNow(doc);
-    return episode === undefined || !mayRead(user, doc.subject) ? [] : [{ subject: doc.subject, episode }];
-  });
-  const latest = failing.toSorted((one, other) => other.episode.since - one.episode.since);
-  return Promise.all(
-    latest.map(async (one, at) => {
-      if (at >= MAX_FAILING) return one;
-      const link = await linkTo(workspace, one.subject.channel, one.episode.shown?.ts);
-      return { ...one, link };
-    }),
-  );
 }
 
 function linkTo(

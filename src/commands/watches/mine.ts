@@ -25,9 +25,10 @@ const muteAction: Action = {
     const zone = await zoneOf(workspace, caller.user);
     const mutedUntil = instantAt(zone, addDays(dayAt(zone, workspace.clock.now()), 1), 0, 0);
     await workspace.schedules.change(watch, (current) => ({ ...current, mutedUntil }));
-    const muted = context(`:mute: Muted until ${dateTime(mutedUntil)}`);
+    const words = `:mute: Muted until ${dateTime(mutedUntil)}`;
+    const muted = context(words);
     const audit = { target: account };
-    if (message === undefined) return { kind: 'nothing', audit };
+    if (message === undefined) return { kind: 'private', message: say(words), audit };
     const { text, blocks } = withoutElement(message, { actionId: 'watch:mute', value });
     return { kind: 'replace', message: { text, blocks: [...blocks, muted] }, audit };
   },

@@ -2,8 +2,11 @@ import type { Button } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, dateTime, duration, linesWithin, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
 import { HOUR_MS, MINUTE_MS } from '../../core/time/clock.ts';
-import type { Episode, News, Subject, Verb } from '../../records/episodes.ts';
+import type { Episode, Failure, News, Subject, Verb } from '../../records/episodes.ts';
+import type { Schedule } from '../../records/schedules.ts';
 import { button, buttons, context, LIMITS, safeUrl, say, section } from '../blocks/message.ts';
+import { whyPaused } from '../schedules/schedule.ts';
+import { describeSchedule } from '../schedules/words.ts';
 import { itemLines, planOf } from '../test-access/items.ts';
 
 type Ended = NonNullable<Episode['ending']>['kind'] | undefined;
@@ -93,6 +96,81 @@ function describeFailing({ kind }: Subject, { items = [] }: Episode): string {
   return `${new Intl.ListFormat('en-GB').format(shown)} ${names.length === 1 ? 'is' : 'are'} unreachable`;
 }
 
+/** Who reads a list of failures, and from which message a click comes back to it. */
+export const FAILING_LISTS = ['failing', 'start'] as const;
+export type FailingList = (typeof FAILING_LISTS)[number];
+
+export interface ShownFailure extends Failure {
+  /** The address of its message. */
+  link?: string | undefined;
+}
+
+/** More would be longer than Slack takes; the others have their buttons on their own messages. */
+const MAX_WITH_BUTTONS = 4;
+
+/** One failure in one line, as App Home and lists show it. @param isPlaced true if it names the channel */
+export function failureLine({ subject, episode, link }: ShownFailure, isPlaced: boolean): string {
+  const where = isPlaced && subject.person === undefined ? ` in <#${subject.channel}>` : '';
+  const onIt = episode.owner === undefined ? '' : `, <@${episode.owner}> is on it`;
+  const url = safeUrl(link);
+  const line = `:rotating_light: *${describeEpisode(subject, episode).title}*${where}${onIt}`;
+  return url === undefined ? line : `${line}  <${url}|show>`;
+}
+
+/** Each failure of a channel, with the buttons of its message. */
+export function failureBlocks(failures: readonly ShownFailure[], list: FailingList): KnownBlock[] {
+  const rest = failures.slice(MAX_WITH_BUTTONS).map((one) => failureLine(one, false));
+  return [
+    ...failures.slice(0, MAX_WITH_BUTTONS).flatMap((failure) => {
+      const { key, subject, episode } = failure;
+      const { latest, items = [] } = episode;
+      const failed = items.map((item) => ({ ...item, status: 'error' as const }));
+      const details = subject.kind === 'reachability' ? [itemLines(failed)] : latest;
+      return [
+        section(linesWithin([failureLine(failure, false), ...details], 1000)),
+        ...buttonsOf(key, subject, episode, list),
+      ];
+    }),
+    ...(rest.length === 0 ? [] : [section(linesWithin(rest, LIMITS.sectionText))]),
+  ];
+}
+
+/** The same in a text for notifications. */
+export function failureTitles(failures: readonly Failure[]): string {
+  const titles = failures.map(({ subject, episode }) => describeEpisode(subject, episode).title);
+  return linesWithin(titles, 1000).replaceAll('\n', '; ');
+}
+
+/** What fails in a channel now. @param followers the watches and guards there */
+export function failingMessage(
+  failures: readonly ShownFailure[],
+  followers: readonly Schedule[],
+  { word, isDirect }: { word: string; isDirect: boolean },
+): Message {
+  const paused = followers.flatMap((schedule) => {
+    const { state } = schedule;
+    return state.kind === 'paused' ? [`${describeSchedule(schedule)}: paused ${whyPaused(state)}`] : [];
+  });
+  const notes =
+    paused.length === 0
+      ? []
+      : [
+          context(
+            `:double_vertical_bar: Not followed now: ${linesWithin(paused, 1000).replaceAll('\n', '; ')}.`,
+          ),
+        ];
+  if (failures.length > 0)
+    return { text: failureTitles(failures), blocks: [...failureBlocks(failures, 'failing'), ...notes] };
+  const isFollowed = followers.length > paused.length;
+  if (isFollowed) return say(':large_green_circle: Nothing that is followed here is failing.', ...notes);
+  if (followers.length > 0) return say('No failure is open here.', ...notes);
+  const first = code(`${word} ${isDirect ? 'watch mine' : 'watch <project>'}`);
+  const then = isDirect
+    ? 'sends you your own failures; App Home shows those of channels'
+    : 'follows a project';
+  return say(`Nothing is followed here, so no failure is noticed. ${first} ${then}.`);
+}
+
 /** For a text that stands in bold. */
 function withoutStars(foreign: string, max: number): string {
   return mrkdwn(foreign, max).replaceAll('*', '∗');
@@ -107,19 +185,22 @@ function roughly(ms: number): string {
   return duration(ms < MINUTE_MS ? ms : Math.round(ms / MINUTE_MS) * MINUTE_MS);
 }
 
-/** In a direct message nobody else could be on it. */
-function buttonsOf(key: string, subject: Subject, { id, owner }: Episode): KnownBlock[] {
+/** In a direct message nobody else could be on it. @param list where they stand, if not on the root */
+function buttonsOf(key: string, subject: Subject, { id, owner }: Episode, list?: FailingList): KnownBlock[] {
   const { person, account, kind, name, project, permalink = project } = subject;
   const stable = project === permalink ? {} : { identifier: project };
   const target = { account, project: { ...stable, permalink, name } };
-  const again = kind === 'reachability' && button('Test again', 'test:again', { value: { target } });
+  // A list stays, and so does what tests again.
+  const test = list === undefined ? 'test:again' : `test:project#${key}`;
+  const again = kind === 'reachability' && button('Test again', test, { value: { target } });
   if (person !== undefined) return again ? buttons(again) : muteButtons(account);
-  const value = { key, id, owner };
+  const value = { key, id, owner, list };
+  const suffix = list === undefined ? '' : `#${key}`;
   const click = (
     label: string,
     verb: Verb,
     spec: { style?: 'primary'; confirm?: typeof CLOSING } = {},
-  ): Button => button(label, `episode:${verb}`, { value, ...spec });
+  ): Button => button(label, `episode:${verb}${suffix}`, { value, ...spec });
   const own =
     owner === undefined
       ? [click('I’m on it', 'claim', { style: 'primary' })]

@@ -5,6 +5,7 @@ import type { Account } from '../../records/accounts.ts';
 import type { Channel } from '../../records/channels.ts';
 import { packed } from '../blocks/lists.ts';
 import { button, buttons, context, headed, LIMITS, say, section } from '../blocks/message.ts';
+import { failureBlocks, failureTitles, type ShownFailure } from '../episodes/episode.ts';
 
 /** What the help says of a command. */
 export interface HelpEntry {
@@ -30,7 +31,7 @@ const PHRASES: ReadonlyArray<[phrase: string, ...commands: string[]]> = [
   ['lists projects, each with a test button', 'projects'],
   ['shows a server, or a build configuration', 'server show', 'build'],
   ['creates a managed server', 'server add'],
-  ['shows what happened, with figures and a chart', 'activity'],
+  ['shows what happened, and what fails now', 'activity', 'failing'],
   ['posts a summary on a schedule', 'digest'],
   ['posts deployments as they happen', 'watch', 'watch mine', 'unwatch'],
   ['tests on a schedule, silent while all works', 'guard'],
@@ -108,6 +109,8 @@ export interface StartView {
   word: string;
   accounts: readonly Account[];
   channel: Channel;
+  /** What fails in the channel now. */
+  failures?: readonly ShownFailure[];
   isAdmin: boolean;
   isOperator: boolean;
   /** Whether the service's sign-up is configured. */
@@ -118,7 +121,11 @@ export interface StartView {
 export function startMessage(view: StartView): Message {
   const [said, ...next] = nextStep(view);
   const help = context(`${code(`${view.word} help`)} lists all commands.`);
-  return say(said, ...buttons(...next), help);
+  const message = say(said, ...buttons(...next), help);
+  const { failures = [] } = view;
+  if (failures.length === 0) return message;
+  const text = `${failureTitles(failures)}. ${message.text}`;
+  return { text, blocks: [...failureBlocks(failures, 'start'), ...message.blocks] };
 }
 
 type Step = readonly [said: string, ...next: ReadonlyArray<Button | false>];

@@ -2,7 +2,6 @@ import type { HomeView } from '@slack/types';
 import { isDirect, type KnownBlock } from '../../core/message.ts';
 import { bold, code, dateTime, firstOf, truncate } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
-import type { Episode, Subject } from '../../records/episodes.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import type { Run } from '../../records/test-runs.ts';
 import type { ActivityStats } from '../../service/activity.ts';
@@ -12,7 +11,7 @@ import { statsBlocks } from '../activity/activity.ts';
 import type { Charts, DeploymentsData } from '../activity/chart.ts';
 import { listBlocks, skippedBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, LIMITS, safeUrl, section } from '../blocks/message.ts';
-import { describeEpisode } from '../episodes/episode.ts';
+import { failureLine, type ShownFailure } from '../episodes/episode.ts';
 import { SCHEDULE_FACES, type ScheduleFace, scheduleButtons, whyPaused } from '../schedules/schedule.ts';
 import { scheduleWords } from '../schedules/words.ts';
 import { runWords, targetWords } from '../test-access/test-run.ts';
@@ -26,13 +25,6 @@ export type AccountFigures =
 export type ShownFigures = 'loading' | Readonly<Record<string, AccountFigures>>;
 
 export interface HomeRun extends Run {
-  /** The address of the message that shows it. */
-  link?: string | undefined;
-}
-
-export interface HomeFailure {
-  subject: Subject;
-  episode: Episode;
   /** The address of the message that shows it. */
   link?: string | undefined;
 }
@@ -54,7 +46,7 @@ export interface HomeData {
   /** The chart of each account that has one. */
   charts?: Charts;
   /** In the order in which they are shown. */
-  failing: readonly HomeFailure[];
+  failing: readonly ShownFailure[];
   runs: readonly HomeRun[];
   schedules: readonly HomeSchedule[];
   /** The person's roles beyond member. */
@@ -129,13 +121,13 @@ function overview(data: HomeData): KnownBlock[] {
   ];
 }
 
-function failingBlocks(failing: readonly HomeFailure[]): KnownBlock[] {
+function failingBlocks(failing: readonly ShownFailure[]): KnownBlock[] {
   if (failing.length === 0) return [];
   const rest = failing.slice(MAX_FAILING);
   const channels = [...new Set(rest.map(({ subject: { channel } }) => placeWords(channel)))];
   return [
     header('Failing now'),
-    ...listBlocks(failing.slice(0, MAX_FAILING).map(failingLine)),
+    ...listBlocks(failing.slice(0, MAX_FAILING).map((one) => failureLine(one, true))),
     ...(rest.length === 0
       ? []
       : [context(`and ${rest.length} more, in ${firstOf(channels, 50, 'channels')}`)]),
@@ -144,13 +136,6 @@ function failingBlocks(failing: readonly HomeFailure[]): KnownBlock[] {
 
 function placeWords(channel: string): string {
   return isDirect(channel) ? 'direct messages' : `<#${channel}>`;
-}
-
-function failingLine({ subject, episode, link }: HomeFailure): string {
-  const where = subject.person === undefined ? ` in <#${subject.channel}>` : '';
-  const onIt = episode.owner === undefined ? '' : `, <@${episode.owner}> is on it`;
-  const line = `:rotating_light: *${describeEpisode(subject, episode).title}*${where}${onIt}`;
-  return `${line}${linkWords(link)}`;
 }
 
 function linkWords(address: string | undefined): string {

@@ -173,7 +173,8 @@ describe('words that are no command', () => {
   });
 
   test.for([
-    ['status', 'Activity of `acme`'],
+    ['status', 'so no failure is noticed'],
+    ['incidents', 'so no failure is noticed'],
     ['keys', 'acme'],
   ] as const)('a synonym is carried out without a word about it: %s', async ([typed, said], { world }) => {
     const answer = await ask(world, `/deckhand ${typed}`);

@@ -90,6 +90,7 @@ export const ROWS: Readonly<Record<string, Role>> = {
   'command unwatch': 'operator',
   'action watch:remove': 'operator',
   'action watch:undo': 'operator',
+  'command failing': 'member',
   'command watch mine': 'member',
   'action watch:mute': 'member',
   'command unwatch mine': 'member',

@@ -50,7 +50,7 @@ describe('App Home', () => {
     if (episode === undefined) throw new Error('nothing fails');
     const failing = Array.from({ length: 14 }, (_, at) => {
       const name = `${'A long name '.repeat(20)}${at}`;
-      return { subject: { ...FAILING, channel: `C${at}`, name }, episode };
+      return { key: `${at}`, subject: { ...FAILING, channel: `C${at}`, name }, episode };
     });
     const schedules = Array.from({ length: 30 }, (_, at) => ({
       schedule: at < 20 ? DIGEST : WATCH,
@@ -69,6 +69,7 @@ describe('App Home', () => {
       base.now,
     );
     const failing = episodes.map((episode) => ({
+      key: 'k1',
       subject: FAILING,
       episode: { ...episode, owner: 'U0BEN' },
     }));

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { type Audited, isDirect, type Message, mayRead } from '../../core/message.ts';
+import { episodeRecords, type Failure, listFailing, type Verb } from '../../records/episodes.ts';
+import { changeOwner } from '../../scheduler/episodes/episodes.ts';
+import { say } from '../../views/blocks/message.ts';
+import {
+  FAILING_LISTS,
+  type FailingList,
+  failingMessage,
+  type ShownFailure,
+} from '../../views/episodes/episode.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { type Action, type CommandContext, defineCommand, fromButton } from '../command.ts';
+import { refusalOf } from '../permission.ts';
+
+export const failing = defineCommand({
+  name: 'failing',
+  summary: 'Shows what fails now in this channel, since when, and who is on it',
+  role: 'member',
+  run: async (_, context) => ({ kind: 'private', message: await drawFailing(context) }),
+});
+
+/** What fails in the caller's channel. */
+export async function drawFailing({ workspace, caller }: CommandContext): Promise<Message> {
+  const { user, channel } = caller;
+  const [failures, schedules] = await Promise.all([
+    readFailing(workspace, user, channel),
+    workspace.schedules.all(),
+  ]);
+  const followers = schedules.filter(
+    ({ kind, channel: where, setUpBy: person }) =>
+      ['guard', 'watch'].includes(kind) && where === channel && mayRead(user, { channel, person }),
+  );
+  return failingMessage(failures, followers, { word: workspace.word, isDirect: isDirect(channel) });
+}
+
+/** Slack is asked for each address by itself. */
+const MAX_LINKED = 20;
+
+/** What fails in a channel, or everywhere if it is undefined, with the addresses of the first messages. */
+export async function readFailing(
+  { store, home }: Workspace,
+  user: string,
+  channel: string | undefined,
+): Promise<ShownFailure[]> {
+  const failures = await listFailing(store, user, channel);
+  const withLink = async (failure: Failure, at: number): Promise<ShownFailure> => {
+    const { subject, episode } = failure;
+    const { ts } = episode.shown ?? {};
+    return ts && at < MAX_LINKED
+      ? { ...failure, link: await home.permalink({ channel: subject.channel, ts }) }
+      : failure;
+  };
+  return Promise.all(failures.map(withLink));
+}
+
+/** The episode, who was on it when the button was drawn, and the list that it stands in. */
+const EpisodeButton = z.object({
+  key: z.string(),
+  id: z.string(),
+  owner: z.string().optional(),
+  list: z.enum(FAILING_LISTS).optional(),
+});
+
+/** Where the command is switched off, nobody acts on what it posted. */
+const COMMANDS = { deployments: 'watch', reachability: 'guard' } as const;
+
+/**
+ * "I'm on it", "Take over", "Hand back" and "Close" of a failure, on its own message or in a list.
+ * @param draw the list, as it is after the click
+ */
+export function ownerActions(
+  draw: (list: FailingList, context: CommandContext) => Promise<Message>,
+): Action[] {
+  return (['claim', 'release', 'close'] as const).map((verb) => ({
+    actionId: `episode:${verb}`,
+    role: 'member',
+    durable: true,
+    change: `episode ${verb}`,
+    async run(value, context) {
+      const { list, ...clicked } = fromButton(EpisodeButton, value);
+      const { fault, audit } = await carryOut(verb, clicked, context);
+      if (list === undefined && fault !== undefined) throw new UserError(fault);
+      if (list === undefined) return { kind: 'nothing', audit };
+      const drawn = { kind: 'replace', message: await draw(list, context) } as const;
+      if (fault === undefined) return { ...drawn, audit };
+      return { kind: 'several', replies: [drawn, { kind: 'private', message: say(`:warning: ${fault}`) }] };
+    },
+  }));
+}
+
+/** `fault`: why nothing was changed; mrkdwn. @throws Refusal */
+async function carryOut(
+  verb: Verb,
+  { key, id, owner: seen }: z.infer<typeof EpisodeButton>,
+  { caller: { user, channel }, workspace }: CommandContext,
+): Promise<Audited & { fault?: string }> {
+  const record = await episodeRecords(workspace.store).get(key);
+  const clicked = record?.episodes.find((episode) => episode.id === id);
+  if (record === undefined || clicked === undefined) return { fault: overWords(undefined) };
+  const { subject } = record;
+  const { owner, ending } = clicked;
+  // Whoever is on a failure may close it; one whom somebody took over from is told who is on it now.
+  const isTheirs = owner === user || (owner !== undefined && seen === user) || ending !== undefined;
+  const role = verb !== 'close' || isTheirs ? 'member' : 'operator';
+  const wanted = { user, command: COMMANDS[subject.kind], role } as const;
+  const refusal = await refusalOf(workspace, { ...wanted, channels: [channel, subject.channel] });
+  if (refusal !== undefined) throw refusal;
+  const change = await changeOwner(workspace, { key, id, seen }, { user, verb });
+  if (change.kind === 'over') return { fault: overWords(change.by) };
+  if (change.kind === 'lost') return { fault: `<@${change.owner}> is on it.` };
+  return { audit: { target: subject.name, where: subject.channel } };
+}
+
+/** @param by who closed it, if it did not end by itself */
+function overWords(by: string | undefined): string {
+  const how = by === undefined ? 'This failure is over' : `<@${by}> closed this failure`;
+  return `${how}, so nobody has to be on it.`;
+}

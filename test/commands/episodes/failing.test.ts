@@ -1,0 +1,185 @@
+import { describe, expect } from 'vitest';
+import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
+import { answerTo, ask } from '../../support/asking.ts';
+import { test } from '../../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+type Who = 'admin' | 'member';
+
+const OTHER = 'C0BILLING';
+
+interface Noted {
+  kind?: 'failure' | 'success';
+  minute?: number;
+  of?: 'deployments' | 'reachability';
+  channel?: string;
+  name?: string;
+  person?: string;
+}
+
+/** A failure of Storefront, as a watch or guard of the channel notes it. */
+function note(world: TestWorld, noted: Noted = {}): Promise<void> {
+  const { kind = 'failure', minute = 0, of = 'deployments', channel = CHANNEL, name = 'Storefront' } = noted;
+  const subject = {
+    kind: of,
+    channel,
+    account: ACCOUNT,
+    project: name.toLowerCase(),
+    name,
+    person: noted.person,
+  };
+  const items = [{ key: 'server:1', title: 'web-1', message: 'Connection refused' }];
+  const outcome = {
+    kind,
+    id: `${kind} ${minute}`,
+    at: Date.now() + minute * 60_000,
+    lines: [`deploy ${minute}`],
+    ...(of === 'reachability' && { items: kind === 'failure' ? items : [] }),
+  };
+  return noteOutcomes(world.app.workspaces.open(TEAM), subject, [outcome]);
+}
+
+const failing = (world: TestWorld, who: Who = 'member') => ask(world, '/deckhand failing', who);
+const list = (world: TestWorld, who: Who = 'member') => world.slack.ephemerals(TEAM, PEOPLE[who]).at(-1);
+const shown = (world: TestWorld, who: Who = 'member') => JSON.stringify(list(world, who)?.blocks);
+const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
+/** On the list that this person read last. */
+const click = (world: TestWorld, who: Who, actionId: string) =>
+  world.as(who).click({ channel: CHANNEL, ts: list(world, who)?.ts ?? '' }, { actionId });
+const until = (world: TestWorld, words: string, who: Who = 'member') =>
+  world.slack.until(() => shown(world, who).includes(words), { what: `"${words}" in the list` });
+const actionOf = (world: TestWorld, start: string, who: Who = 'member') =>
+  new RegExp(`"action_id":"(${start}#[^"]+)"`).exec(shown(world, who))?.[1] ?? start;
+
+describe('failing', () => {
+  test.override({ connected: true });
+  test.beforeEach(async ({ world }) => {
+    for (const channel of [CHANNEL, OTHER]) world.slack.invite(TEAM, channel, 'bot');
+  });
+
+  test('says what fails in the channel, since when and who is on it, with the buttons of its message', async ({
+    world,
+  }) => {
+    await note(world, { minute: -2 });
+    await note(world, { minute: -1 });
+    await note(world, { of: 'reachability', name: 'Billing API' });
+    await note(world, { channel: OTHER, name: 'Elsewhere' });
+    const said = await failing(world);
+    expect(said).toContain('Storefront: deployments are failing, 2 failures since');
+    expect(said).toContain('Billing API: web-1 is unreachable since');
+    expect(said).toContain('Connection refused');
+    expect(said).toContain('|show>');
+    expect(said).toContain('"text":"Test again"');
+    expect(said).not.toContain('Elsewhere');
+    const labels = (text: string) =>
+      [...text.matchAll(/"text":"(I’m on it|Close|Test again)"/g)].map(([, one]) => one);
+    expect(labels(said).toSorted()).toEqual(
+      labels(JSON.stringify(roots(world).map(({ blocks }) => blocks))).toSorted(),
+    );
+  });
+
+  test('is drawn again when one of its buttons is used', async ({ world }) => {
+    await note(world);
+    await failing(world);
+    await click(world, 'member', actionOf(world, 'episode:claim'));
+    await until(world, `<@${PEOPLE.member}> is on it`);
+    expect(shown(world)).toContain('Hand back');
+    expect(JSON.stringify(roots(world))).toContain(`<@${PEOPLE.member}> is on it`);
+    await click(world, 'member', actionOf(world, 'episode:close'));
+    await until(world, 'so no failure is noticed');
+    expect(roots(world)[0]?.text).toContain(`closed by <@${PEOPLE.member}>`);
+  });
+
+  test('is drawn as it is by now where somebody else was faster, and says so', async ({ world }) => {
+    await note(world);
+    await failing(world);
+    const claim = actionOf(world, 'episode:claim');
+    await world
+      .as('admin')
+      .click({ channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' }, { actionId: 'episode:claim' });
+    await world.slack.until(() => JSON.stringify(roots(world)).includes('is on it'));
+    const { ts = '' } = list(world) ?? {};
+    const said = await answerTo(world, 'member', () =>
+      world.as('member').click({ channel: CHANNEL, ts }, { actionId: claim }),
+    );
+    expect(said).toContain(`:warning: <@${PEOPLE.admin}> is on it.`);
+    const redrawn = world.slack.ephemerals(TEAM, PEOPLE.member).find((one) => one.ts === ts);
+    expect(JSON.stringify(redrawn?.blocks)).toContain('Take over');
+  });
+
+  test('stands first in the answer to the slash word alone, and is drawn again there', async ({ world }) => {
+    expect(await ask(world, '/deckhand')).toMatch(/^You are connected/);
+    await note(world);
+    expect(await ask(world, '/deckhand')).toMatch(
+      /^Storefront: deployments are failing since .* You are connected/,
+    );
+    await click(world, 'member', actionOf(world, 'episode:claim'));
+    await until(world, `<@${PEOPLE.member}> is on it`);
+    expect(shown(world)).toContain('You are connected');
+    const workspace = world.app.workspaces.open(TEAM);
+    await workspace.channels.change(CHANNEL, () => ({ commands: ['test', 'watch'] }));
+    expect(await ask(world, '/deckhand')).toMatch(/^You are connected/);
+    expect(await failing(world)).toContain('`failing` is switched off');
+  });
+
+  test('tests again from the list, as often as it is clicked', async ({ world }) => {
+    await note(world, { of: 'reachability' });
+    await failing(world);
+    for (const run of [1, 2]) {
+      await click(world, 'member', actionOf(world, 'test:project'));
+      const ended = () =>
+        roots(world).filter(({ text }) => text.includes('reachable') && !text.includes('since'));
+      await world.slack.until(() => ended().length === run, { what: `the end of test ${run}` });
+    }
+  });
+
+  test('says whether anything is followed, and what of it is paused', async ({ world }) => {
+    expect(await failing(world)).toContain(
+      'Nothing is followed here, so no failure is noticed. `/deckhand watch &lt;project&gt;` follows a project.',
+    );
+    await world.as('admin').command(CHANNEL, '/deckhand watch storefront failures');
+    await world.slack.until(() => roots(world).length > 0);
+    expect(await failing(world)).toContain('Nothing that is followed here is failing.');
+    await world
+      .as('admin')
+      .click(
+        { channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' },
+        { actionId: /watch:pause#\w+/.exec(JSON.stringify(roots(world)))?.[0] ?? '' },
+      );
+    await world.slack.until(() => JSON.stringify(roots(world)).includes('paused the watch'));
+    const paused = `:double_vertical_bar: Not followed now: the watch of *Storefront* in \`acme\`: failures: paused by <@${PEOPLE.admin}>.`;
+    expect(await failing(world)).toMatch(/^No failure is open here/);
+    expect(shown(world)).toContain(paused);
+    await note(world);
+    expect(await failing(world)).toContain(paused);
+  });
+
+  test('shows what is switched off in the channel, and lets nobody act on it', async ({ world }) => {
+    await note(world);
+    await failing(world);
+    const workspace = world.app.workspaces.open(TEAM);
+    await workspace.channels.change(CHANNEL, () => ({ commands: ['failing'] }));
+    const said = await answerTo(world, 'member', () =>
+      click(world, 'member', actionOf(world, 'episode:claim')),
+    );
+    expect(said).toContain('`watch` is switched off in this channel');
+    expect(JSON.stringify(roots(world))).not.toContain('is on it');
+  });
+
+  test('shows a person in a direct message their own failures alone', async ({ world }) => {
+    const { slack } = world.app.workspaces.open(TEAM);
+    const direct = await slack.openDirect(PEOPLE.member);
+    await note(world);
+    const inDirect = (who: Who) =>
+      answerTo(world, who, () => world.as(who).command(direct, '/deckhand failing'));
+    expect(await inDirect('member')).toContain(
+      '`/deckhand watch mine` sends you your own failures; App Home shows',
+    );
+    await note(world, { channel: direct, person: PEOPLE.member, name: 'Mine' });
+    const said = await inDirect('member');
+    expect(said).toContain('Mine: deployments are failing');
+    expect(said).toContain('Mute for today');
+    expect(said).not.toContain('Storefront');
+    expect(await failing(world)).not.toContain('Mine');
+  });
+});
