@@ -2,85 +2,59 @@ import { ErrorCode, type WebAPICallError } from '@slack/web-api';
 import { SlackFailure, type SlackFailureKind } from '../core/errors.ts';
 import { wasNeverSent } from '../core/http.ts';
 
-const KINDS: Record<string, SlackFailureKind> = {
-  channel_not_found: 'gone',
-  is_archived: 'gone',
-  not_in_channel: 'gone',
-  user_not_in_channel: 'gone',
-  message_not_found: 'gone',
-  thread_not_found: 'gone',
-  cant_update_message: 'gone',
-  edit_window_closed: 'gone',
-  update_failed: 'gone',
-  is_inactive: 'gone',
-  user_not_found: 'gone',
-  users_not_found: 'gone',
-  cannot_dm_bot: 'gone',
-  user_disabled: 'gone',
-  messages_tab_disabled: 'gone',
-  restricted_action: 'forbidden',
-  restricted_action_read_only_channel: 'forbidden',
-  restricted_action_thread_only_channel: 'forbidden',
-  restricted_action_non_threadable_channel: 'forbidden',
-  restricted_action_thread_locked: 'forbidden',
-  cannot_reply_to_message: 'forbidden',
-  posting_to_channel_denied: 'forbidden',
-  file_uploads_disabled: 'forbidden',
-  file_uploads_except_images_disabled: 'forbidden',
-  file_type_not_allowed: 'forbidden',
-  storage_limit_reached: 'forbidden',
-  msg_blocks_too_long: 'forbidden',
-  msg_too_long: 'forbidden',
-  enterprise_is_restricted: 'forbidden',
-  ekm_access_denied: 'forbidden',
-  missing_scope: 'forbidden',
-  no_permission: 'forbidden',
-  not_allowed_token_type: 'forbidden',
-  access_denied: 'forbidden',
-  accesslimited: 'forbidden',
-  two_factor_setup_required: 'forbidden',
-  account_inactive: 'revoked',
-  invalid_auth: 'revoked',
-  not_authed: 'revoked',
-  token_revoked: 'revoked',
-  token_expired: 'revoked',
-  invalid_refresh_token: 'revoked',
-  team_access_not_granted: 'revoked',
-  org_login_required: 'revoked',
-  not_installed: 'revoked',
-  expired_trigger_id: 'expired',
-  exchanged_trigger_id: 'expired',
-  trigger_exchanged: 'expired',
-  trigger_expired: 'expired',
-  invalid_trigger: 'expired',
-  invalid_trigger_id: 'expired',
-  hash_conflict: 'expired',
-  not_found: 'expired',
-  view_not_found: 'expired',
-  ratelimited: 'busy',
-  rate_limited: 'busy',
-  message_limit_exceeded: 'busy',
-  fatal_error: 'unreachable',
-  internal_error: 'unreachable',
-  service_unavailable: 'unreachable',
-  request_timeout: 'unreachable',
-  team_added_to_org: 'unreachable',
-};
+/** Slack's error words by kind. Any other word means that Slack rejects the call. */
+const WORDS: ReadonlyArray<[SlackFailureKind, string]> = [
+  [
+    'gone',
+    `
+    channel_not_found is_archived not_in_channel user_not_in_channel message_not_found thread_not_found
+    cant_update_message edit_window_closed update_failed is_inactive user_not_found users_not_found
+    cannot_dm_bot user_disabled messages_tab_disabled`,
+  ],
+  [
+    'forbidden',
+    `
+    restricted_action restricted_action_read_only_channel restricted_action_thread_only_channel
+    restricted_action_non_threadable_channel restricted_action_thread_locked cannot_reply_to_message
+    posting_to_channel_denied file_uploads_disabled file_uploads_except_images_disabled
+    file_type_not_allowed storage_limit_reached msg_blocks_too_long msg_too_long
+    enterprise_is_restricted ekm_access_denied missing_scope no_permission not_allowed_token_type
+    access_denied accesslimited two_factor_setup_required`,
+  ],
+  [
+    'revoked',
+    `
+    account_inactive invalid_auth not_authed token_revoked token_expired invalid_refresh_token
+    team_access_not_granted org_login_required not_installed`,
+  ],
+  [
+    'expired',
+    `
+    expired_trigger_id exchanged_trigger_id trigger_exchanged trigger_expired invalid_trigger
+    invalid_trigger_id hash_conflict not_found view_not_found`,
+  ],
+  ['busy', 'ratelimited rate_limited message_limit_exceeded'],
+  ['unreachable', 'fatal_error internal_error service_unavailable request_timeout team_added_to_org'],
+];
 
-/** What is not one of Slack's words, e.g. a proxy's page, is no answer of Slack's. */
+const KINDS = new Map(
+  WORDS.flatMap(([kind, words]) => (words.match(/\S+/g) ?? []).map((word) => [word, kind] as const)),
+);
+
+/** Any other text, such as a proxy's page, is not Slack's answer. */
 const ERROR_WORD = /^[\w.:-]+$/;
 
-/** The failure that Slack named in its answer. */
+/** Makes the failure that Slack's answer names. */
 export function failureNamed(method: string, word: string, needed?: unknown): SlackFailure {
   if (!ERROR_WORD.test(word)) return new SlackFailure(method, 'unreachable', 'not_json');
-  // Slack may list several, of which one of those that Deckhand asks for is enough.
+  // Slack may list several scopes. One that Deckhand asks for is enough.
   const scopes = typeof needed === 'string' ? needed.split(',') : [];
   const scope =
     scopes.find((name) => SCOPE_NAMES.includes(name)) ?? scopes.find((name) => ERROR_WORD.test(name));
-  return new SlackFailure(method, KINDS[word] ?? 'rejected', word, { needed: scope });
+  return new SlackFailure(method, KINDS.get(word) ?? 'rejected', word, { needed: scope });
 }
 
-/** Makes a SlackFailure of what Slack's clients throw; any other error is returned as it is. */
+/** Makes a SlackFailure from an error of Slack's clients. Returns any other error as it is. */
 export function asSlackFailure(method: string, error: unknown, now: number): unknown {
   if (!isCallError(error)) return error;
   switch (error.code) {
@@ -88,7 +62,7 @@ export function asSlackFailure(method: string, error: unknown, now: number): unk
       return failureNamed(
         method,
         error.data.ok === false ? (error.data.error ?? 'unknown_error') : '',
-        // What Slack adds to `missing_scope`; its types do not know it.
+        // Slack's types lack this field of `missing_scope`.
         'needed' in error.data ? error.data.needed : undefined,
       );
     case ErrorCode.RateLimitedError: {
@@ -107,7 +81,7 @@ export function mayHavePosted({ method, kind, cause }: SlackFailure): boolean {
   return method.startsWith('chat.post') && kind === 'unreachable' && !wasNeverSent(cause);
 }
 
-/** True where Slack has the post already, under the same `client_msg_id`: it stands there, or was deleted since. */
+/** True if Slack took a post with the same `client_msg_id` before, even if it was deleted since. */
 export function isAlreadyPosted(error: unknown): error is SlackFailure {
   return isSlackFailure(error) && error.reason.startsWith('duplicate');
 }
@@ -116,7 +90,7 @@ export function isSlackFailure(error: unknown, ...kinds: SlackFailureKind[]): er
   return error instanceof SlackFailure && (kinds.length === 0 || kinds.includes(error.kind));
 }
 
-/** What a call gives; undefined where Slack fails it, in one of these ways where any are named. */
+/** Returns the answer of a call, or undefined for a failure of Slack. @param kinds any kind if left out */
 export async function undefinedOnSlackError<T>(
   call: Promise<T>,
   ...kinds: SlackFailureKind[]
@@ -129,7 +103,7 @@ export async function undefinedOnSlackError<T>(
   }
 }
 
-/** True where Slack takes messages of Deckhand there, but no replies in this thread. */
+/** True if Slack takes messages in the channel, but no replies in this thread. */
 export function isThreadRefused(error: unknown): error is SlackFailure {
   return isSlackFailure(error) && THREAD_WORDS.has(error.reason);
 }
@@ -142,40 +116,40 @@ const THREAD_WORDS: ReadonlySet<string> = new Set([
   'cannot_reply_to_message',
 ]);
 
-/** True where Slack takes no message of that length. */
+/** True if the message is too long for Slack. */
 export function isTooLong({ reason }: SlackFailure): boolean {
   return reason === 'msg_blocks_too_long' || reason === 'msg_too_long';
 }
 
-/** True where Slack refuses the token itself, which may work again: then nothing is given up, and what is due waits. */
+/** True if Slack refuses the token itself. It may work again, so work waits. */
 export function isTokenRefused(error: unknown): error is SlackFailure {
   return isSlackFailure(error, 'revoked') && !LASTING_WORDS.has(error.reason);
 }
 
-/** True where the same call may succeed later: Slack is busy, does not answer, or refuses the token of an installation. */
+/** True if the same call may succeed later: Slack is busy, does not answer, or refuses the token of an installation. */
 export function isPassing(error: unknown): error is SlackFailure {
   return isSlackFailure(error, 'busy', 'unreachable', 'revoked') && error.reason !== NOT_INSTALLED;
 }
 
-/** True where Slack refuses the call for good, by whatever word. */
+/** True if the same call will never succeed. */
 export function isRefusal(error: unknown): error is SlackFailure {
   return isSlackFailure(error) && !isPassing(error);
 }
 
-/** Our own word: the workspace has no token. */
+/** Deckhand's own word for a workspace without a token. */
 export const NOT_INSTALLED = 'not_installed';
 
-/** Words about the installation that a working token does not change. */
+/** Words about the installation. No other token changes them. */
 const LASTING_WORDS: ReadonlySet<string> = new Set([NOT_INSTALLED, 'team_access_not_granted']);
 
-/** True where the message was deleted, or Deckhand is no longer installed. */
+/** True if the message was deleted, or Deckhand is no longer installed. */
 export function isMessageGone(error: unknown): error is SlackFailure {
   return isSlackFailure(error) && [NOT_INSTALLED, 'message_not_found'].includes(error.reason);
 }
 
 const PLACE_WORDS: ReadonlySet<string> = new Set(['channel_not_found', 'is_archived', 'not_in_channel']);
 
-/** True where the message was deleted, or its channel is gone. */
+/** True if the message or its channel is gone, or Deckhand is no longer installed. */
 export function isPlaceGone(error: unknown): error is SlackFailure {
   return isMessageGone(error) || (isSlackFailure(error) && PLACE_WORDS.has(error.reason));
 }
@@ -191,7 +165,7 @@ const CALL_ERRORS = new Set<unknown>([
   ErrorCode.RequestError,
 ]);
 
-/** The bot scopes that Deckhand asks for, each with its reason; `manifest.yml` is held equal by a test. */
+/** The bot scopes that Deckhand asks for, with reasons. A test compares them with `manifest.yml`. */
 export const SCOPES = {
   commands: 'the slash command and the shortcuts',
   'app_mentions:read': 'messages that mention Deckhand by name, to answer them',
@@ -204,7 +178,7 @@ export const SCOPES = {
   'links:write': 'that state, under the link',
 } as const;
 
-/** Needed only where user groups hold roles. */
+/** Needed only if user groups hold roles. */
 export const GROUPS_SCOPE = 'usergroups:read';
 
 export const SCOPE_REASONS: Readonly<Record<string, string>> = {
@@ -212,7 +186,7 @@ export const SCOPE_REASONS: Readonly<Record<string, string>> = {
   [GROUPS_SCOPE]: 'the user groups that hold roles',
 };
 
-/** Without one of these nothing works; without any other one, what needs it says so. */
+/** Deckhand needs these. Without another scope, the features that need it say so. */
 export const REQUIRED_SCOPES: readonly string[] = ['commands', 'chat:write', 'users:read'];
 
 export const SCOPE_NAMES: readonly string[] = Object.keys(SCOPES);

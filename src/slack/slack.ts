@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { createKeyedLock, type KeyedLock } from '../core/concurrency.ts';
-import type { SlackFailure } from '../core/errors.ts';
+import { SlackFailure } from '../core/errors.ts';
 import type { Message, ModalView } from '../core/message.ts';
 import { disableAutolinks } from '../core/mrkdwn.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
-import { isSlackFailure, isTokenRefused, mayHavePosted } from './failure.ts';
+import { NO_TRACING, type SpanStart, type Tracing } from '../observability/tracing.ts';
+import { isSlackFailure, isTokenRefused, mayHavePosted, NOT_INSTALLED } from './failure.ts';
 import {
   BACKGROUND,
   type Call,
-  type CallOnce,
-  createCallOnce,
   createEditBudget,
   type EditBudget,
   INTERACTIVE_POLICY,
@@ -19,13 +17,13 @@ import {
   withRetries,
 } from './rate-limit.ts';
 import { type Upload, uploadFile } from './uploads.ts';
-import { postToResponseUrl, type ResponseMode, type Web } from './web.ts';
+import { type AnswerOf, type ArgumentsOf, postToResponseUrl, type ResponseMode, type Web } from './web.ts';
 
 export interface Post {
   channel: string;
   message: Message;
   threadTs?: string | undefined;
-  /** A UUID that a repeated post keeps, so that the repeat is Slack's to refuse; one of this post alone if left out. */
+  /** A UUID by which Slack refuses a repeated post. A new one if left out. */
   clientMsgId?: string;
 }
 
@@ -34,51 +32,51 @@ export interface MessageRef {
   ts: string;
 }
 
-/** Posts at once; only within the channel's lock. */
+/** Posts without waiting for its turn. Call it only within the channel's lock. */
 export type Send = (post: Post, signal?: AbortSignal) => Promise<MessageRef>;
 
 export interface SlackOptions {
   web: Web;
-  /** Where the workspaces' tokens come from; undefined where Deckhand is not installed. */
+  /** Finds the token of a workspace. Undefined if Deckhand is not installed there. */
   installations: { token(workspace: string): Promise<string | undefined> };
   clock: Clock;
   log: Logger;
-  /** Hosts that a `response_url` may have, with the port where it is not the scheme's own. */
+  /** Allowed hosts of a `response_url`, with any port that is not the scheme's own. */
   responseHosts: readonly string[];
   tracing?: Tracing;
-  /** For metrics: each call's method, outcome and duration in milliseconds. */
+  /** Called for metrics with each call's method, outcome and duration in milliseconds. */
   observe?: (method: string, outcome: string, ms: number) => void;
   /**
-   * Called for each post that is sent again although Slack may have it, because the answer before was lost.
-   * @param delivery its `client_msg_id`, or for whom it is
+   * Called for each post that is sent again although Slack may have it, because Slack's answer was lost.
+   * @param delivery its `client_msg_id`, or the person it is for
    */
   onRepeat?: (workspace: string, post: { channel: string; delivery: string }) => void;
 }
 
 export type Slack = ReturnType<typeof createSlack>;
 
-/** What Deckhand does in one Slack workspace. Every method rejects with `SlackFailure` only. */
+/** Slack's Web API for one workspace. Every method rejects with `SlackFailure` only. */
 export type WorkspaceSlack = ReturnType<typeof openWorkspaceSlack>;
 
-/** No links, mentions or channels made of plain words in what comes from outside. */
+/** Slack makes no links, mentions or channels of plain words. */
 const PLAIN_TEXT = { parse: 'none', link_names: false } as const;
-/** No link previews either, which only a post has. */
+/** A post has no link previews either. */
 const PLAIN_POST = { ...PLAIN_TEXT, unfurl_links: false, unfurl_media: false } as const;
 
 const inThread = (ts: string | undefined) => (ts === undefined ? {} : { thread_ts: ts });
 
-/** What the workspaces share. */
+/** Shared by all workspaces. */
 interface Shared extends SlackOptions {
   tracing: Tracing;
   lock: KeyedLock;
-  /** The latest version of each message that waits to be edited. */
+  /** The latest version of each message that waits for its edit. */
   edits: Map<string, Message>;
   budget: EditBudget;
   /** The latest refusal of each workspace's token, until a call succeeds. */
   refused: Map<string, { failure: SlackFailure; at: number }>;
 }
 
-/** How long a refusal of a token counts before the token is tried again. */
+/** Time from a refusal of a token to the next try. */
 const REFUSED_MS = 10_000;
 
 export function createSlack(options: SlackOptions) {
@@ -94,34 +92,33 @@ export function createSlack(options: SlackOptions) {
 
 function openWorkspaceSlack(shared: Shared, workspace: string) {
   const { clock, web, tracing, responseHosts, log } = shared;
-  const token = () => shared.installations.token(workspace);
-  const once = noteRefusals(shared, workspace, createCallOnce({ ...shared, token }));
+  const once = createCallOnce(shared, workspace);
   const call: Call = (method, args, policy = INTERACTIVE_POLICY) =>
     withRetries(clock, policy, () => once(method, args));
   return {
-    /** For all that has no method here. */
+    /** Calls any other method of the Web API. */
     call,
     /** Tries a token that Slack has refused. @throws SlackFailure while it is refused */
     async expectToken(): Promise<void> {
-      const known = shared.refused.get(workspace);
-      if (known === undefined) return;
-      if (Math.abs(clock.now() - known.at) < REFUSED_MS) throw known.failure;
+      const refusal = shared.refused.get(workspace);
+      if (refusal === undefined) return;
+      if (Math.abs(clock.now() - refusal.at) < REFUSED_MS) throw refusal.failure;
       await once('auth.test', {});
     },
     ...createPosting(shared, workspace, once),
     ...createEditing(shared, workspace, once),
     async openModal(triggerId: string, view: ModalView): Promise<{ id: string; hash: string }> {
-      // A trigger works once, so there is nothing to retry.
+      // A trigger works once, so a retry would fail.
       const opened = await once('views.open', { trigger_id: triggerId, view });
       return { id: opened.view?.id ?? '', hash: opened.view?.hash ?? '' };
     },
-    /** Without a hash the view is replaced whatever happened to it in between. */
+    /** @param hash refuses the update if the view changed since; overwrites any change if left out */
     async updateModal(viewId: string, view: ModalView, hash?: string): Promise<void> {
       await call('views.update', { view_id: viewId, view, ...(hash === undefined ? {} : { hash }) });
     },
-    /** Answers by a `response_url`; false where its host is not allowed or it is used up. */
+    /** Answers by a `response_url`. Returns false if its host is not allowed or it is used up. */
     respond: (url: string, message: Message, mode: ResponseMode, threadTs?: string): Promise<boolean> =>
-      // Its host comes with the request, and its path is a secret.
+      // The span has no address: the path is a secret.
       tracing.run({ name: 'POST response_url', kind: 'client' }, async (span) => {
         const answer = { message, mode, threadTs };
         const isTaken = await postToResponseUrl(web.agent, url, answer, responseHosts, log);
@@ -135,11 +132,33 @@ function openWorkspaceSlack(shared: Shared, workspace: string) {
   };
 }
 
-/** Keeps whether Slack takes the workspace's token, as each call shows it. */
-function noteRefusals({ refused, clock, log }: Shared, workspace: string, once: CallOnce): CallOnce {
+type CallOnce = <Method extends string>(
+  method: Method,
+  args: ArgumentsOf<Method>,
+) => Promise<AnswerOf<Method>>;
+
+/** Calls without repetition, and remembers whether Slack refuses the workspace's token. */
+function createCallOnce(shared: Shared, workspace: string): CallOnce {
+  const { installations, web, tracing, observe, refused, clock, log } = shared;
+  const send: CallOnce = async (method, args) => {
+    const token = await installations.token(workspace);
+    if (token === undefined) throw new SlackFailure(method, 'revoked', NOT_INSTALLED);
+    return tracing.run(describeSpan(method, web.origin), async () => {
+      const start = performance.now();
+      const report = (outcome: string): void => observe?.(method, outcome, performance.now() - start);
+      try {
+        const answer = await web.call(method, args, token);
+        report('ok');
+        return answer;
+      } catch (error) {
+        report(error instanceof SlackFailure ? error.kind : 'bug');
+        throw error;
+      }
+    });
+  };
   return async (method, args) => {
     try {
-      const answer = await once(method, args);
+      const answer = await send(method, args);
       if (refused.delete(workspace))
         log.info({ event: 'workspace_token_accepted', workspace }, 'Slack accepted the token again');
       return answer;
@@ -153,10 +172,16 @@ function noteRefusals({ refused, clock, log }: Shared, workspace: string, once: 
   };
 }
 
+function describeSpan(method: string, origin: string): SpanStart {
+  const fields = { 'http.request.method': 'POST', 'slack.method': method };
+  const attributes = () => ({ ...fields, 'server.address': new URL(origin).hostname });
+  return { name: `POST ${method}`, kind: 'client', attributes };
+}
+
 function createPosting(shared: Shared, workspace: string, once: CallOnce) {
   const { clock, lock } = shared;
 
-  /** Tells of each repetition of a post that Slack may have. */
+  /** Reports repetitions of a post that Slack may have. */
   const reporting = (channel: string, delivery: string) => ({
     onRetry: (failure: SlackFailure): void => {
       if (mayHavePosted(failure)) shared.onRepeat?.(workspace, { channel, delivery });
@@ -172,21 +197,21 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce) {
   };
 
   const lockOf = (channel: string): string => `post ${workspace} ${channel}`;
-  /** Posts in the channel's turn, before what waits for its lock, for people wait for it. Waits for a busy Slack. */
+  /** Posts when the channel's lock is free, before others that wait for it. Waits for a busy Slack. */
   const post: Send = (post, signal) => lock(lockOf(post.channel), () => send(post, signal), true);
 
-  /** The channel of the direct messages with a person. */
+  /** Opens the channel for direct messages with a person. */
   async function openDirect(user: string): Promise<string> {
     const open = () => once('conversations.open', { users: user });
     return (await withRetries(clock, BACKGROUND, open)).channel?.id ?? user;
   }
 
   return {
-    /** Runs `work` when it is its turn to post in the channel, so that no other post comes between its writes. */
+    /** Runs `work` under the channel's lock, so that no other post comes between its posts. */
     withChannelLock: <T>(channel: string, work: (send: Send) => Promise<T>): Promise<T> =>
       lock(lockOf(channel), () => work(send)),
     post,
-    /** Shown to one person in a channel. */
+    /** Shows a message to one person in a channel. */
     async postEphemeral({ channel, user, threadTs }: Addressee & { channel: string }, message: Message) {
       const args = { ...PLAIN_TEXT, ...disableAutolinks(message), channel, user, ...inThread(threadTs) };
       const postOnce = () => once('chat.postEphemeral', args);
@@ -198,7 +223,6 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce) {
   };
 }
 
-/** An edit that was overtaken finds nothing left to do. */
 function createEditing(shared: Shared, workspace: string, once: CallOnce) {
   const { clock, lock, edits, budget } = shared;
   const edit = (messageRef: MessageRef, message: Message) =>
@@ -218,15 +242,15 @@ function createEditing(shared: Shared, workspace: string, once: CallOnce) {
   }
 
   return {
-    /** Edits a message. Of several waiting edits of one message only the latest is sent. */
+    /** Edits a message. Of several waiting edits, only the latest is sent. */
     update(messageRef: MessageRef, message: Message, signal?: AbortSignal): Promise<void> {
       const key = `edit ${workspace} ${messageRef.channel} ${messageRef.ts}`;
       edits.set(key, message);
       return lock(key, () => sendLatest(key, messageRef, signal));
     },
-    /** Whether an edit that may be left out has room now, so that none is drawn in vain. */
+    /** True if an optional edit has room now. Saves drawing it in vain. */
     mayRefresh: (channel: string): boolean => budget.hasRoom(workspace, channel),
-    /** An edit that may be left out, tried once. False where Slack's rate has no room for it. */
+    /** Tries an optional edit once. Returns false if Slack's rate has no room for it. */
     async refresh(messageRef: MessageRef, message: Message): Promise<boolean> {
       if (!budget.take(workspace, messageRef.channel)) return false;
       try {
@@ -241,7 +265,7 @@ function createEditing(shared: Shared, workspace: string, once: CallOnce) {
   };
 }
 
-/** One person, and where they would like to be answered. */
+/** A person, and the place for the answer. */
 export interface Addressee {
   user: string;
   channel?: string | undefined;
@@ -249,8 +273,8 @@ export interface Addressee {
 }
 
 /**
- * Shows a message to one person where they are; by direct message, which waits for a busy Slack, where Deckhand may
- * not post or Slack asks for too long a wait.
+ * Shows a message to one person where they are. If Deckhand may not post there or Slack asks for a long wait, sends a
+ * direct message, which waits for a busy Slack.
  */
 export async function notifyUser(
   slack: WorkspaceSlack,

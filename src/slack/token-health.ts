@@ -14,13 +14,13 @@ export interface RefusedToken {
   reason: string;
 }
 
-/** Which tokens of the environment Slack refuses, and whose the bot token is. Until Slack has answered, nothing is known. */
+/** The tokens of the environment that Slack refuses, and the workspace of the bot token, as soon as Slack has answered. */
 export type TokenHealth = ReturnType<typeof createTokenHealth>;
 
-/** An ack waits for it, and is due after three seconds. */
+/** An ack waits for this, and Slack waits three seconds for an ack. */
 const OWNER_WITHIN_MS = 2_000;
 
-/** @param observe for metrics: whether Slack refuses the token now */
+/** @param observe called for metrics */
 export function createTokenHealth(
   log: Logger,
   clock: Clock,
@@ -32,27 +32,27 @@ export function createTokenHealth(
   let suspected = Promise.withResolvers<void>();
   let isUnreached = false;
   return {
-    /** @param installation undefined where what stands in for Slack names none; Slack always does */
+    /** @param installation undefined only from a test's Slack */
     belongsTo(installation: string | undefined): void {
       owner = { installation };
       tried.resolve();
     },
-    /** A call was refused as if the bot token did not work any more: it is tried again. */
+    /** Slack refused a call as if the bot token no longer worked, so try the token again. */
     suspect: (): void => suspected.resolve(),
     async untilSuspected(): Promise<void> {
       await suspected.promise;
       suspected = Promise.withResolvers();
     },
-    /** Slack has not answered since the start. */
+    /** True if Slack has not answered since the start. */
     isUnreached: () => isUnreached,
-    /** @param reason why, as a clause */
+    /** @param reason a clause */
     unreached(reason: string): void {
       if (isUnreached) return;
       isUnreached = true;
-      log.warn({ event: 'slack_unreachable', reason }, 'Slack was not reached; it is tried again');
+      log.warn({ event: 'slack_unreachable', reason }, 'Slack not reached');
     },
     knownOwner: () => owner?.installation,
-    /** The installation that the bot token is of. @throws SlackFailure until Slack has named it */
+    /** Finds the installation of the bot token. @throws SlackFailure until Slack has named it */
     async owner(): Promise<string | undefined> {
       if (owner === undefined) await withTimeout(clock, OWNER_WITHIN_MS, tried.promise);
       if (owner !== undefined) return owner.installation;
@@ -66,13 +66,13 @@ export function createTokenHealth(
       refused.set(variable, reason);
       observe(variable, true);
       if (variable === 'SLACK_BOT_TOKEN') tried.resolve();
-      log.error({ event: 'slack_token_refused', kind: variable, reason }, 'Slack refuses a token');
+      log.error({ event: 'slack_token_refused', kind: variable, reason }, 'Slack refused a token');
     },
     accept(variable: TokenVariable): void {
       isUnreached = false;
       observe(variable, false);
       if (refused.delete(variable))
-        log.info({ event: 'slack_token_accepted', kind: variable }, 'Slack accepts the token again');
+        log.info({ event: 'slack_token_accepted', kind: variable }, 'Slack accepted the token again');
     },
     refused(): RefusedToken | undefined {
       const [first] = refused;
@@ -92,13 +92,10 @@ export interface BotTokenCheck {
 const TRIAL = 'auth.test';
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
-/** An admin of the workspace may activate the app again, and everything goes on within half a minute of that. */
+/** After an admin activates the app again, everything works within half a minute. */
 const REFUSED_WAIT_MS = 10_000;
 
-/**
- * Tries the bot token until Slack accepts it, and again once a call was refused for it. A Slack that cannot be reached says
- * nothing about the token.
- */
+/** Tries the bot token until Slack accepts it, and again after Slack refused a call for it. */
 export async function checkBotToken(check: BotTokenCheck): Promise<void> {
   const { health, clock, signal } = check;
   for (let failures = 1; !signal.aborted; failures += 1) {
@@ -123,8 +120,8 @@ type Outcome = 'accepted' | { reason: string } | { why: string };
 
 async function tryToken({ web, token, health, signal }: BotTokenCheck): Promise<Outcome> {
   try {
-    const named = await web.call(TRIAL, {}, token);
-    health.belongsTo(named.is_enterprise_install ? named.enterprise_id : named.team_id);
+    const answer = await web.call(TRIAL, {}, token);
+    health.belongsTo(answer.is_enterprise_install ? answer.enterprise_id : answer.team_id);
     health.accept('SLACK_BOT_TOKEN');
     return 'accepted';
   } catch (error) {
@@ -135,7 +132,7 @@ async function tryToken({ web, token, health, signal }: BotTokenCheck): Promise<
   }
 }
 
-/** Slack's answer, which the same token gets again. One that does not know the method has not looked at the token. */
+/** True if the same token would get the same answer. A Slack that does not know the method did not check the token. */
 export function isAboutToken(failure: unknown): boolean {
   if (!isSlackFailure(failure) || failure.reason === 'unknown_method') return false;
   return failure.kind !== 'busy' && failure.kind !== 'unreachable';

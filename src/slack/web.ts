@@ -4,6 +4,8 @@ import type { Dispatcher } from 'undici';
 import { SlackFailure } from '../core/errors.ts';
 import {
   describeUnreached,
+  type HttpAnswer,
+  type HttpRequest,
   isThisMachine,
   openConnections,
   type Proxies,
@@ -20,14 +22,14 @@ import { asSlackFailure, isSlackFailure } from './failure.ts';
 export type Web = ReturnType<typeof createWeb>;
 
 const TIMEOUT_MS = 10_000;
-/** Longer than any answer to what Deckhand asks. */
+/** More than any answer to Deckhand's calls. */
 const MAX_BYTES = 20 * 1024 * 1024;
 /** Slack asks for whole seconds. */
 const MIN_PAUSE_S = 1;
 
 /**
- * No headers are given to the client: it would write the first token into them and send it with every call. Retries and
- * rate limits are in `rate-limit.ts`, because they differ by who waits.
+ * Gives the client no headers: it would write the first token into them and send it with every call. Retries and rate
+ * limits are in `rate-limit.ts`: they depend on who waits.
  */
 export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger, proxies?: Proxies) {
   const options = { connections: 100, keepAliveTimeout: 30_000, allowH2: false };
@@ -46,28 +48,27 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger
   return {
     /**
      * Calls a method once.
-     * @param token left out where the method takes none
-     * @throws SlackFailure; after `close`, the client's own error, which is not retried
+     * @param token left out for a method without one
+     * @throws SlackFailure; after `close`, the client's own error, which nobody retries
      */
     async call<Method extends string>(method: Method, args: ArgumentsOf<Method>, token?: string) {
       try {
         const answer: unknown = await client.apiCall(method, { ...(args as object), token });
         return answer as AnswerOf<Method>;
       } catch (error) {
-        // A call that comes after the end must not be repeated.
         if (isClosed) throw error;
         const failure = asSlackFailure(method, error, clock.now());
         if (isSlackFailure(failure)) throw failure;
         throw new SlackFailure(method, 'unreachable', 'request_failed', { cause: error });
       }
     },
-    /** For what Slack names by an address of its own. */
+    /** Connections for addresses that Slack names. */
     agent,
-    /** For libraries of Slack's that have clients of their own. */
+    /** For Slack's libraries that have their own client. */
     fetch,
-    /** For a WebSocket; undefined without a proxy, so that its library opens the connection itself. */
+    /** For a WebSocket. Undefined without a proxy: then the library connects by itself. */
     webSocketAgent: proxies && agent,
-    /** Where the Web API is: scheme, host and port. */
+    /** Scheme, host and port of the Web API. */
     origin: new URL(apiUrl).origin,
     async close(): Promise<void> {
       isClosed = true;
@@ -76,18 +77,19 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger
   };
 }
 
-/** The client's way to Slack: an answer is read whole before it is an answer, and `Retry-After` is always in seconds. */
+/** Makes a `fetch` for Slack's client. It reads each answer whole, and gives `Retry-After` in seconds. */
 function fetchThrough(agent: Dispatcher, clock: Pick<Clock, 'now'>) {
   return async (...[address, init = {}]: Parameters<FetchFunction>): Promise<Response> => {
     const { headers = {}, body = null, signal = AbortSignal.timeout(TIMEOUT_MS) } = init;
     if (body !== null && typeof body !== 'string') throw new TypeError('only forms without files are sent');
-    const { origin, pathname: path } = new URL(address);
-    const request = { origin, path, method: 'POST', headers, body, maxBytes: () => MAX_BYTES } as const;
-    const answer = await sendRequest(agent, request, signal);
+    const answer = await postTo(agent, new URL(address), { headers, body }, signal, MAX_BYTES);
     if (answer.tooLarge) throw new Error('the answer is too large');
     const { status } = answer;
-    const said = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, `${value}`]);
-    const response = new Response(answer.body, { status, headers: said });
+    const entries = Object.entries(answer.headers).map(([name, value]): [string, string] => [
+      name,
+      `${value}`,
+    ]);
+    const response = new Response(answer.body, { status, headers: entries });
     if (status === 429) {
       const now = clock.now();
       const retryAt = parseRetryAfter(response.headers.get('retry-after') ?? undefined, now) ?? now;
@@ -98,7 +100,22 @@ function fetchThrough(agent: Dispatcher, clock: Pick<Clock, 'now'>) {
   };
 }
 
-/** The same UUID for the same parts, in the form of Slack's `client_msg_id`. */
+/** Slack answers an upload or a `response_url` with a word. */
+const MAX_BYTES_OF_WORD = 64 * 1024;
+
+/** Posts to an address and follows no redirect. @throws what `sendRequest` throws */
+export function postTo(
+  agent: Dispatcher,
+  { origin, pathname, search }: URL,
+  content: Pick<HttpRequest, 'headers' | 'body'>,
+  signal: AbortSignal,
+  maxBytes = MAX_BYTES_OF_WORD,
+): Promise<HttpAnswer> {
+  const request = { origin, path: `${pathname}${search}`, method: 'POST', ...content } as const;
+  return sendRequest(agent, { ...request, maxBytes: () => maxBytes }, signal);
+}
+
+/** Makes a UUID from the parts, in the form of Slack's `client_msg_id`. */
 export function postId(...parts: string[]): string {
   const hex = hash('sha256', JSON.stringify(parts));
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
@@ -106,24 +123,20 @@ export function postId(...parts: string[]): string {
 
 export type ResponseMode = 'ephemeral' | 'in_channel' | 'replace' | 'delete';
 
-/** What is answered by a `response_url`. */
+/** An answer by a `response_url`. */
 export interface UrlAnswer {
   message: Message;
   mode: ResponseMode;
-  /** Slack puts what is new into a thread only where its answer says so. */
+  /** For a new message. */
   threadTs?: string | undefined;
 }
 
-/** Slack says "ok", or a word more. */
-const MAX_BYTES_OF_RESPONSE = 64 * 1024;
-
-/** Slack may say no with a 200 too. */
+/** Slack may refuse with a 200 too. */
 const REFUSAL = /^\s*\{\s*"ok"\s*:\s*false\b/;
 
 /**
- * Answers by a `response_url` (5 uses in 30 minutes). It came in a signed request, but is used only for the
- * hosts that the operator allowed, and never through a redirect.
- * @returns false where it was refused, used up or not reached, so that the caller can answer another way
+ * Answers by a `response_url` (5 uses in 30 minutes), if its host is one that the operator allowed.
+ * @returns false if it was refused, used up or not reached: the caller can answer another way
  */
 export async function postToResponseUrl(
   agent: Dispatcher,
@@ -134,25 +147,21 @@ export async function postToResponseUrl(
 ): Promise<boolean> {
   const address = URL.parse(url);
   if (address === null || !isAllowed(address, allowedHosts)) {
-    log.warn({ event: 'response_url_refused' }, 'a response_url on a host that is not allowed was refused');
+    log.warn({ event: 'response_url_refused' }, 'response_url with a host that is not allowed refused');
     return false;
   }
-  const request = {
-    origin: address.origin,
-    path: `${address.pathname}${address.search}`,
-    method: 'POST',
+  const content = {
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(bodyOf(answer)),
-    maxBytes: () => MAX_BYTES_OF_RESPONSE,
-  } as const;
+    body: JSON.stringify(createBody(answer)),
+  };
   try {
-    const { status, body } = await sendRequest(agent, request, AbortSignal.timeout(TIMEOUT_MS));
+    const { status, body } = await postTo(agent, address, content, AbortSignal.timeout(TIMEOUT_MS));
     if (status === 200 && !REFUSAL.test(body.toString())) return true;
-    log.warn({ event: 'response_url_failed', status }, 'a response_url did not take the answer');
+    log.warn({ event: 'response_url_failed', status }, 'Answer by response_url refused');
     return false;
   } catch (error) {
     const reason = describeUnreached(error) ?? 'unknown';
-    log.warn({ event: 'response_url_failed', reason }, 'a response_url was not reached');
+    log.warn({ event: 'response_url_failed', reason }, 'response_url not reached');
     return false;
   }
 }
@@ -165,14 +174,14 @@ function isAllowed(parsed: URL, allowedHosts: readonly string[]): boolean {
   return allowedHosts.includes(parsed.host) || (isUsualPort && allowedHosts.includes(parsed.hostname));
 }
 
-function bodyOf({ message, mode, threadTs }: UrlAnswer): object {
+function createBody({ message, mode, threadTs }: UrlAnswer): object {
   if (mode === 'delete') return { delete_original: true };
   if (mode === 'replace') return { ...disableAutolinks(message), replace_original: true };
   const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
   return { ...disableAutolinks(message), response_type: mode, replace_original: false, ...thread };
 }
 
-/** What stands under a name such as `users.info` in Slack's own client, which is used for its types alone. */
+/** The type under a name such as `users.info` in Slack's own client. */
 type At<From, Path extends string> = Path extends `${infer Head}.${infer Rest}`
   ? Head extends keyof From
     ? At<From[Head], Rest>
@@ -189,17 +198,14 @@ export type ArgumentsOf<Method extends string> =
 export type AnswerOf<Method extends string> =
   At<WebClient, Method> extends (...args: never[]) => Promise<infer Answer> ? Answer : never;
 
-/**
- * A logger for Slack's libraries. Their own lines may hold bodies, addresses and codes, so only the fact that a
- * problem was reported is logged, under a name of ours.
- */
+/** A logger for Slack's libraries. Their lines may hold bodies, addresses and codes, so it logs only that there was one. */
 export function libraryLogger(log: Logger, event: string): SlackLogger {
   const ignore = (): void => undefined;
   return {
     debug: ignore,
     info: ignore,
     warn: ignore,
-    error: () => log.warn({ event }, 'a Slack library reported a problem'),
+    error: () => log.warn({ event }, 'Error in a Slack library'),
     setLevel: ignore,
     getLevel: () => LogLevel.ERROR,
     setName: ignore,
