@@ -1,4 +1,4 @@
-/** The roles that are given to people; everyone else of the workspace is a member. */
+/** Roles that people can be given; everyone else in the workspace is a member. */
 export const GIVEN_ROLES = ['admin', 'operator', 'billing'] as const;
 
 export type GivenRole = (typeof GIVEN_ROLES)[number];
@@ -9,7 +9,7 @@ export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 
 export type Weekday = (typeof WEEKDAYS)[number];
 
-/** What a watch posts: all events, failures only, or changes between failing and passing. */
+/** A watch posts all events, failures only, or changes between failing and passing. */
 export const WATCH_MODES = ['all', 'failures', 'transitions'] as const;
 
 export type WatchMode = (typeof WATCH_MODES)[number];

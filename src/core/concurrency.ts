@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Runs work of the same key one after the other, and forgets a key as soon as it is idle. */
+/** Runs work of the same key one after the other, within this process. */
 export interface KeyedLock {
-  /** @param isAwaited a person waits for it, so that it goes before what runs by itself */
+  /** @param isAwaited true if a person waits for it: it then runs before other work of the key */
   <T>(key: string, work: () => Promise<T>, isAwaited?: boolean): Promise<T>;
   /** Resolves when no work is left. */
   idle(): Promise<void>;
@@ -13,9 +13,9 @@ interface Waiting {
   isAwaited: boolean;
 }
 
-/** Within this process. p-queue would need a queue for each key, and code of this length to forget idle ones. */
+/** p-queue would need a queue for each key, and as much code to drop idle queues. */
 export function createKeyedLock(): KeyedLock {
-  /** What waits for each key that is held. */
+  /** Waiting work by the key that is held. */
   const held = new Map<string, Waiting[]>();
   let whenIdle = Promise.withResolvers<void>();
 
@@ -52,7 +52,7 @@ export function createKeyedLock(): KeyedLock {
 
 const TURN_MS = 10;
 
-/** Does something with each item of a long list. Other work has its turn every 10 ms. */
+/** Does something with each item of a long list, and lets other work run every 10 ms. */
 export async function inTurns<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
   let began = performance.now();
   for (const item of items) {

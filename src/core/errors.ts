@@ -5,7 +5,7 @@
  */
 export class UserError extends Error {
   readonly code = 'user_error';
-  /** One next step, as a person types or does it; Slack mrkdwn of our own making. */
+  /** One next step, without the slash word; Slack mrkdwn of our own making. */
   readonly next: string | undefined;
   /** The role that the person lacks and can ask for, and the command that needs it. */
   readonly lacks: { role: string; command: string } | undefined;
@@ -34,12 +34,12 @@ export interface Offer {
   text: string;
 }
 
-/** For what stands in a message or form that this version does not know. @param next the command to type instead */
+/** For a part of a message or form that this version does not know. @param next the command to type instead */
 export function outdated(what: 'button' | 'form' | 'menu' | 'shortcut', next = 'help'): UserError {
   return new UserError(`This ${what} is from an older version of Deckhand.`, next);
 }
 
-/** A command needs an account and none is connected: it is kept, and runs once an account is. */
+/** A command needs an account and none is connected. The command is stored, and runs once an account is connected. */
 export class AccountNeeded extends Error {
   readonly code = 'account_needed';
 
@@ -49,7 +49,7 @@ export class AccountNeeded extends Error {
   }
 }
 
-/** Deckhand was taken out of the workspace since this work began: nothing of it is stored any more. */
+/** Deckhand was uninstalled since this work began, and nothing of the workspace may be stored any more. */
 export class InstallationEnded extends Error {
   readonly code = 'installation_ended';
 
@@ -73,16 +73,16 @@ export const SERVICE_ERROR_KINDS = [
   'unexpected',
   'unreachable',
 ] as const;
-/** The kinds of failure of the service that people read different sentences about. API 7 (docs/service-api.md). */
+/** Kinds of failure of the service; people read a sentence for each. API 7 (docs/service-api.md). */
 export type ServiceErrorKind = (typeof SERVICE_ERROR_KINDS)[number];
 
-/** What may pass by itself; after any other kind, asking again changes nothing. */
+/** Kinds that may pass without a change; after any other kind, another try fails too. */
 export const MAY_PASS: ReadonlySet<ServiceErrorKind> = new Set(['busy', 'unexpected', 'unreachable']);
 
-/** A fault of an answer that has a sentence of its own. */
+/** A fault of an answer that people read a sentence about. */
 export type AnswerFault = 'encoded' | 'foreign_address' | 'no_address' | 'not_pdf' | 'too_large';
 
-/** What a call is about, e.g. "managed resource `x`" in mrkdwn, and the command that lists what there is. */
+/** The thing that a call asks for, e.g. "managed resource `x`" in mrkdwn, and the command that lists such things. */
 export interface Sought {
   what: string;
   list: string;
@@ -185,14 +185,14 @@ export class AccountKeyUnreadable extends Error {
 
 export interface ServiceErrorDetails
   extends Partial<Omit<ServiceError, keyof Error | 'code' | 'kind' | 'operation'>> {
-  /** The fault of the answer in our own words, for the error's text. */
+  /** Our own words about the answer, for the error's text. */
   detail?: string | undefined;
   cause?: unknown;
 }
 
 /**
- * Every failure of a call to the deployment service. Its text has our own words only: no body, credential or address.
- * The service's words are in `fields`, `messages` and `hint`, to be escaped.
+ * Every failed call to the deployment service. Its text holds our own words only: no body, credential or address. The
+ * service's words are in `fields`, `messages` and `hint`, and must be escaped.
  */
 export class ServiceError extends Error {
   readonly code = 'service_error';
@@ -212,7 +212,7 @@ export class ServiceError extends Error {
   readonly upgradeUrl: string | undefined;
   /** Milliseconds since the epoch, from `Retry-After`. */
   readonly retryAt: number | undefined;
-  /** True if the request certainly changed nothing, so that it may be sent again. */
+  /** True if the request certainly changed nothing; it may then be sent again. */
   readonly certainlyNotDone: boolean;
 
   constructor(kind: ServiceErrorKind, operation: string, details: ServiceErrorDetails = {}) {

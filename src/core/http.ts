@@ -4,12 +4,12 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 
 export interface HttpRequest {
   origin: string;
-  /** Encoded already; sent as it is. */
+  /** Already encoded. */
   path: string;
   method: 'GET' | 'POST' | 'PATCH';
   headers: Record<string, string>;
   body: string | Uint8Array | null;
-  /** How many bytes are received of an answer with this status. */
+  /** Maximum size of an answer with this status. */
   maxBytes(status: number): number;
 }
 
@@ -21,14 +21,14 @@ export interface HttpAnswer {
   tooLarge: boolean;
 }
 
-/** The proxies for outgoing requests, as HTTPS_PROXY, HTTP_PROXY and NO_PROXY name them; empty for none. */
+/** Proxies for outgoing requests: HTTPS_PROXY, HTTP_PROXY and NO_PROXY; empty for none. */
 export interface Proxies {
   httpsProxy: string;
   httpProxy: string;
   noProxy: string;
 }
 
-/** Opens connections that go through the proxies, if there are any. @param connect of one connection */
+/** Opens connections, through the proxies if there are any. @param connect options of one connection */
 export function openConnections(
   options: Agent.Options,
   connect: { timeout: number; lookup?: LookupFunction },
@@ -41,14 +41,14 @@ export function openConnections(
     connect,
     connectTimeout: connect.timeout,
     proxyTls: { allowH2: false },
-    // A proxy that does not answer CONNECT would hold its connection for five minutes.
+    // Otherwise a proxy that does not answer CONNECT holds its connection for five minutes.
     clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: connect.timeout }),
   });
 }
 
 /**
- * Sends a request and reads its whole answer; follows no redirect, decodes nothing.
- * @param signal ends it, wherever it is: while it waits for a connection, or for the last byte
+ * Sends a request and reads the whole answer; follows no redirect, decodes nothing.
+ * @param signal ends the request at any stage, from the wait for a connection to the last byte
  * @throws the signal's reason, or undici's error
  */
 export async function sendRequest(
@@ -61,7 +61,7 @@ export async function sendRequest(
   return { status, headers, body: bytes ?? Buffer.alloc(0), tooLarge: bytes === undefined };
 }
 
-/** Undefined where there is more; then nothing more is received, and the connection ends. */
+/** Returns undefined if there is more, and then closes the connection. */
 async function readAtMost(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -74,7 +74,7 @@ async function readAtMost(body: AsyncIterable<Buffer>, maxBytes: number): Promis
 }
 
 const CONNECTING: ReadonlySet<unknown> = new Set(['getaddrinfo', 'connect']);
-/** Of failures that name no system call: of several addresses tried, or undici's own. */
+/** Codes of failures that name no system call: several addresses were tried, or undici failed itself. */
 const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -84,17 +84,17 @@ const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** What undici says of a proxy that opens no tunnel, with the proxy's status. */
+/** Undici's message if a proxy opens no tunnel, with the proxy's status. */
 const PROXY_REFUSAL = /Proxy response \((\d+)\)|Proxy Authentication Required \((407)\)/;
 
-/** True where there was no connection, so that nothing of the request can have arrived. */
+/** True if there was no connection, so that no part of the request can have arrived. */
 export function wasNeverSent(error: unknown): boolean {
   if (error instanceof Error && PROXY_REFUSAL.test(error.message)) return true;
   const { code, syscall }: Partial<NodeJS.ErrnoException> = error instanceof Error ? error : {};
   return syscall === undefined ? NOT_CONNECTED.has(code) : CONNECTING.has(syscall);
 }
 
-/** Reasons by the code of an error; the first that fits counts. */
+/** Reasons by the code of an error; the first match counts. */
 const REASONS: ReadonlyArray<[RegExp, string]> = [
   [/^(?:ENOTFOUND|EAI_)/, 'its name was not found'],
   [/^CERT_HAS_EXPIRED$/, 'its certificate has expired'],
@@ -107,12 +107,12 @@ const REASONS: ReadonlyArray<[RegExp, string]> = [
   [/^UND_ERR_(?:PRX|SOCKS5)/, 'the proxy opened no connection'],
   [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'the connection was dropped'],
 ];
-/** Deeper causes than libraries of ours nest. */
+/** More causes than any library nests. */
 const MAX_CAUSES = 6;
 
 /**
- * Says why something was not reached, as a clause: "its name was not found". Looks through the error's causes, and
- * returns undefined if none says why. The words hold nothing of an address.
+ * Says why something was not reached, as a clause: "its name was not found". Looks through the error's causes; returns
+ * undefined if none says why. The words hold no part of an address.
  */
 export function describeUnreached(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > MAX_CAUSES) return undefined;
@@ -125,7 +125,7 @@ export function describeUnreached(error: unknown, depth = 0): string | undefined
   return reason ?? describeUnreached(error.cause ?? first, depth + 1);
 }
 
-/** Whether a URL's host is this machine, where http is allowed. */
+/** True if a URL's host is this machine; http is then allowed. */
 export function isThisMachine(hostname: string): boolean {
   return hostname === '[::1]' || isLocalName(hostname) || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }

@@ -1,4 +1,4 @@
-/** The fields without those that are undefined: Slack refuses null, and exact optional types refuse undefined. */
+/** Fields without undefined values: Slack rejects null, and exact optional types reject undefined. */
 export type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
 export function defined<T extends object>(fields: T): Defined<T> {
@@ -6,7 +6,7 @@ export function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(entries) as Defined<T>;
 }
 
-/** What a text from outside says as JSON; undefined where it is none, as whoever reads on is to say by their own check. */
+/** Parses a text from outside. Returns undefined for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -15,16 +15,16 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** What a text from outside says as a JSON object; undefined where it is none. */
+/** Parses a JSON object from outside. Returns undefined for anything else. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   const value = parseJson(text);
   return isObject(value) ? value : undefined;
 }
 
-// Line breaks between lines and tabs are ours. Of the others some steer a terminal, end a line or turn its direction.
+// Some of these steer a terminal, end a line or turn its direction. Line feeds and tabs are our own.
 const CONTROLS = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Writes control characters as JSON does, so that they neither forge lines of a log nor steer a terminal. */
+/** Escapes control characters as JSON does: they could forge lines of a log or steer a terminal. */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (sign) =>
     sign === '\n' || sign === '\t' ? sign : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -22,48 +22,48 @@ interface SeriesChart {
   axis_config: { categories: string[]; x_label?: string; y_label?: string };
 }
 
-/** What Deckhand says: `text` for notifications and screen readers, `blocks` for eyes; always both. */
+/** A message of Deckhand: `text` for notifications and screen readers, `blocks` for eyes; always both. */
 export interface Message {
   text: string;
   blocks: KnownBlock[];
-  /** The same with other blocks, for a workspace that does not take these. Never leaves the process. */
+  /** The same with other blocks, for workspaces that reject these. Never leaves the process. */
   fallback?: () => Message;
 }
 
-/** A piece of news for a thread; the key identifies it, so that it is never posted twice. */
+/** News for a thread. Its key keeps it from being posted twice. */
 export interface News {
   key: string;
   message: Message;
 }
 
-/** Slack's own type takes any object for a block; ours takes the known ones only. */
+/** Slack's own type accepts any object as a block; ours accepts known blocks only. */
 export type ModalView = Omit<SlackModalView, 'blocks'> & { blocks: KnownBlock[] };
 
-/** Where a request comes from. */
+/** A request's person and place. */
 export interface Caller {
-  /** Empty where a workflow or an event asks. */
+  /** Empty for workflows and events. */
   user: string;
-  /** The person's own team, which some calls have to name where Deckhand serves a whole organisation. */
+  /** The person's own team. Some calls must name it if Deckhand serves a whole organisation. */
   team?: string | undefined;
   /** Undefined on App Home and in workflow steps. */
   channel: string | undefined;
-  /** The message a button stands on, and the thread it is in. */
+  /** The message of the button, and its thread. */
   messageTs?: string | undefined;
   threadTs?: string | undefined;
-  /** Where a mention is answered: the thread that it stands in, or that it begins. */
+  /** Thread for the answer to a mention: its own thread, or a new one below it. */
   answerTs?: string | undefined;
-  /** Slack's single-use handle for opening a modal; expires after 3 s. Absent when a stored request is resumed. */
+  /** Slack's handle for opening one modal; expires after 3 s. Absent if a stored request is resumed. */
   triggerId?: string | undefined;
   responseUrl?: string | undefined;
-  /** A command's response address shows that the work continues: the answer takes the place of that. */
+  /** True if the response address shows "working"; the answer then replaces that. */
   isWorkingShown?: boolean;
-  /** Identifies this request permanently: Slack's trigger id, so that a replay does nothing twice. */
+  /** Slack's trigger id. Recognises a repeat of the request. */
   requestId: string;
-  /** The request is stored, and is carried out again where the store fails it. */
+  /** The request is stored, and runs again if the store fails. */
   isStored?: true | undefined;
 }
 
-/** The caller of a request that is stored, without Slack's handles: they are secrets, and expire. */
+/** A caller without Slack's handles, which are secrets and expire. */
 export const StoredCaller = z.object({
   user: z.string(),
   team: z.string().optional(),
@@ -74,33 +74,33 @@ export const StoredCaller = z.object({
   requestId: z.string(),
 });
 
-/** One line of the audit log. Left out, `what` is the command and the button's verb, `where` the caller's channel. */
+/** One line of the audit log. By default `what` is the command and the button's verb, `where` the caller's channel. */
 export interface Change {
   what?: string | undefined;
-  /** The public name of what was changed; never a secret. */
+  /** Public name of the changed thing; never a secret. */
   target?: string | undefined;
   where?: string | undefined;
 }
 
-/** What a handler changed, if it changed anything; the pipeline writes it to the audit log. */
+/** A handler's changes, for the audit log; the pipeline writes them. */
 export interface Audited {
   audit?: Change | readonly Change[] | undefined;
 }
 
-/** What a handler wants said; only the pipeline speaks. */
+/** A handler's reply. Only the pipeline sends it. */
 export type Reply = Audited &
   (
     | { kind: 'private'; message: Message }
-    /** `isDone`: it tells of a change that holds although the channel cannot be posted in; then only the person is told. */
+    /** `isDone`: a change that was made. If Deckhand cannot post in the channel, it tells the person alone. */
     | { kind: 'channel'; message: Message; thread?: string; isDone?: true }
-    /** Opens at once; `fill` may take longer and returns the view that replaces it. */
+    /** Opens at once. `fill` may take longer; its view replaces the first. */
     | { kind: 'modal'; view: ModalView; fill?: () => Promise<ModalView> }
     /** Replaces the message whose button was clicked. */
     | { kind: 'replace'; message: Message }
     | { kind: 'several'; replies: Reply[] }
     /**
-     * As if the person had typed it; `project` fills in for a word left out, `server` for one that fits none; `thread` is
-     * that of a mention. `isAnswer`: the message that was clicked only asked for this, and goes away once it is carried out.
+     * Runs a command as if the person had typed it. `project` and `server` complete it; `thread` is the thread of a mention.
+     * `isAnswer`: the clicked message only asked for this, and is removed afterwards.
      */
     | {
         kind: 'run';
@@ -110,22 +110,22 @@ export type Reply = Audited &
         thread?: string | undefined;
         isAnswer?: true;
       }
-    /** All is said already, by the job that was started. */
+    /** The job that was started says everything. */
     | { kind: 'nothing' }
   );
 
-/** Something in a channel, and the person whose own it is if the channel is a direct message. */
+/** A thing in a channel, and its person if the channel is a direct message. */
 export interface Placed {
   channel?: string | undefined;
   person?: string | undefined;
 }
 
-/** True for a direct message with one person, by its own id or the person's. */
+/** True for a direct message with one person, by the id of the conversation or of the person. */
 export function isDirect(channel: string | undefined): boolean {
   return channel !== undefined && /^[DUW]/.test(channel);
 }
 
-/** Direct messages are shown to their own person alone. @param user undefined: a channel reads it */
+/** Direct messages are shown to their own person only. @param user undefined if a channel reads it */
 export function mayRead(user: string | undefined, { channel, person }: Placed): boolean {
   return !isDirect(channel) || (user !== undefined && person === user);
 }

@@ -1,8 +1,8 @@
 import type { Message } from './message.ts';
 
 /**
- * Text from outside (the service, people, files) on its way to Slack: `mrkdwn` where Slack reads markup, `sanitize` where it
- * does not. Views clean every foreign text with one of these.
+ * Cleans foreign text (of the service, people, files) for Slack: `mrkdwn` if Slack reads markup there, else `sanitize`. Views
+ * pass every foreign text through one of them.
  */
 
 const ELLIPSIS = '…';
@@ -10,21 +10,21 @@ const ELLIPSIS = '…';
 // Control characters, halves of characters, tags, and the marks that turn or hide the direction of what follows.
 const INVISIBLE =
   /[\p{Cc}\p{Cs}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
-// Most texts are of this kind, and need nothing of the rest.
+// Most texts match this and need no cleaning.
 const ORDINARY = /^[!-~]+(?: [!-~]+)*$/;
 const SPACES = /[\t\n\r\v\f\u0085\u2028\u2029 ]+/g;
 
 const MARKUP_SIGN = /[&<>]/;
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** One line without control and bidi characters, cut at `max` code points; an em dash for nothing. */
+/** One line without control and bidi characters, cut at `max` UTF-16 units; an em dash if nothing is left. */
 export function sanitize(foreign: string | number | null | undefined, max = 150): string {
   const text = String(foreign ?? '');
   const line = ORDINARY.test(text) ? text : text.replace(SPACES, ' ').replace(INVISIBLE, '').trim();
   return line === '' ? '—' : truncate(line, max);
 }
 
-/** As `sanitize`, escaped for mrkdwn, so that a foreign text makes no mention, link or channel call. */
+/** Like `sanitize`, and escapes markup: a foreign text makes no mention, link or channel call. */
 export function mrkdwn(foreign: string | number | null | undefined, max = 150): string {
   return escapeMarkup(sanitize(foreign, max));
 }
@@ -34,7 +34,7 @@ export function code(foreign: string | number | null | undefined, max = 80): str
   return `\`${mrkdwn(foreign, max).replaceAll('`', 'ˋ')}\``;
 }
 
-/** Slack's text object with markup, as far as Deckhand sends it. */
+/** Slack's text object with markup, as Deckhand sends it. */
 export interface Markup {
   type: 'mrkdwn';
   text: string;
@@ -42,8 +42,8 @@ export interface Markup {
 }
 
 /**
- * The only text object with markup that leaves Deckhand. `verbatim`, so that Slack makes no links, mentions or channels of
- * plain words in it: only what we wrote as `<…>` is live.
+ * The only text object with markup that leaves Deckhand. It is `verbatim`: Slack then makes no links, mentions or channels of
+ * plain words, and only our own `<…>` is live.
  * @param text mrkdwn of our own making, its foreign parts escaped already
  */
 export function mrkdwnText(text: string): Markup {
@@ -51,13 +51,13 @@ export function mrkdwnText(text: string): Markup {
 }
 
 const TOKEN = /(<[^>]*>)/;
-// Bare domains and e-mail addresses stay as they are, to be read and copied: posts and edits are sent with `parse: none`.
+// Bare domains and e-mail addresses need no mark: posts and edits are sent with `parse: none`.
 const ADDRESS_SIGN = /(?<=[\p{L}\p{N}]):(?=\/\/)|\b(?:mailto|tel|javascript|data):/giu;
 const WORD_JOINER = '\u2060';
 
 /**
- * The plain `text` of a message, which has no `verbatim`: an invisible mark in each address keeps Slack from making it a
- * link. What we wrote as `<…>` stays.
+ * For the plain `text` of a message, which has no `verbatim`: an invisible mark in each address keeps Slack from linking it.
+ * Our own `<…>` stays.
  */
 export function withoutLiveAddresses(text: string): string {
   return text
@@ -71,8 +71,7 @@ export function bold(foreign: string | number | null | undefined, max = 80): str
 }
 
 /**
- * Times in the reader's own zone, by Slack's date tokens. The fallback, for clients that do not know the token, is UTC and
- * says so.
+ * A time in the reader's own zone, by Slack's date token. Clients that do not know the token show UTC.
  */
 export function dateTime(at: number | string): string {
   return token(at, '{date_short_pretty} at {time}');
@@ -93,7 +92,7 @@ function token(at: number | string, format: string): string {
   return `<!date^${Math.floor(date.getTime() / 1000)}^${format}|${day} ${time.slice(0, 5)} UTC>`;
 }
 
-/** "1 min 20 s"; for a time that has passed, in milliseconds. */
+/** "1 min 20 s". @param ms a duration in milliseconds */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -103,17 +102,12 @@ export function duration(ms: number): string {
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
 }
 
-const SIGNS: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
-
-/** Mrkdwn of our own making as plain text, where Slack reads no markup. */
+/** Turns mrkdwn of our own making into plain text, for fields without markup. */
 export function unmarked(text: string): string {
-  return text
-    .replace(/<(?:[^|>]*\|)?([^>]*)>/g, '$1')
-    .replace(/`([^`]*)`|[`*]/g, '$1')
-    .replace(/&(?:amp|lt|gt);/g, (sign) => SIGNS[sign] ?? sign);
+  return unescapeMarkup(text.replace(/<(?:[^|>]*\|)?([^>]*)>/g, '$1').replace(/`([^`]*)`|[`*]/g, '$1'));
 }
 
-/** Cuts between code points, so that no emoji is split; the result is at most `max` UTF-16 units. */
+/** Cuts a text to at most `max` UTF-16 units, between code points: no emoji is split. */
 export function truncate(text: string, max: number): string {
   if (text.length <= max) return text;
   let kept = 0;
@@ -124,7 +118,7 @@ export function truncate(text: string, max: number): string {
   return text.slice(0, kept) + ELLIPSIS;
 }
 
-/** The first characters of a text, as a person counts them. */
+/** The first code points of a text. */
 export function beginningOf(text: string, characters: number): string {
   let length = 0;
   let left = characters;
@@ -136,7 +130,7 @@ export function beginningOf(text: string, characters: number): string {
   return text.slice(0, length);
 }
 
-/** Whole lines up to `max` characters of already safe mrkdwn, with "and N more" for the rest. */
+/** Whole lines of safe mrkdwn, up to `max` characters, with "and N more" for the rest. */
 export function linesWithin(lines: readonly string[], max: number, noun = 'more'): string {
   let used = 0;
   const kept: string[] = [];
@@ -166,20 +160,26 @@ export function count(amount: number, noun: string, plural = `${noun}s`): string
   return `${amount} ${amount === 1 ? noun : plural}`;
 }
 
-/** A sentence of ours in the middle of another one. */
+/** One of our own sentences, for the middle of another one. */
 export function asClause(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
 }
 
+const SIGNS: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
+
+export function unescapeMarkup(text: string): string {
+  return text.replace(/&(?:amp|lt|gt);/g, (entity) => SIGNS[entity] ?? entity);
+}
+
 export function escapeMarkup(text: string): string {
-  // Most texts have none.
+  // Most texts have no such sign.
   return MARKUP_SIGN.test(text) ? text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign) : text;
 }
 
-/** `chat.update` refuses longer ones. */
+/** `chat.update` rejects longer texts. */
 const MAX_TEXT = 4000;
 
-/** The message as it leaves: Slack makes no link of a plain address in its `text`, which `response_url` has no option for. */
+/** Prepares a message for Slack: no address in its `text` becomes a link. `response_url` has no option for that. */
 export function disableAutolinks({ text, blocks }: Message): Message {
   return { text: truncate(withoutLiveAddresses(text), MAX_TEXT), blocks };
 }

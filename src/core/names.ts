@@ -1,11 +1,12 @@
 import { inTurns } from './concurrency.ts';
+import { unescapeMarkup } from './mrkdwn.ts';
 
 /**
- * Names as people type them. Keyboards, phones, Slack's composer and Slack's own escaping change a name on its way, so both
- * sides of every comparison pass through `nameKey`.
+ * Compares names as people type them. Keyboards, phones and Slack change a name on its way, so both sides of every comparison
+ * pass through `nameKey`.
  */
 
-/** The longest part of a name that is compared, in UTF-16 units: NFKC can make one character eighteen. */
+/** Maximum compared length of a name, in UTF-16 units: NFKC can make eighteen characters of one. */
 const MAX_COMPARED = 200;
 
 const PLAIN = /^[ -~]*$/;
@@ -16,22 +17,20 @@ export const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
 
 /** `<https://a.example|label>`, `<mailto:a@b.example|label>`, `<#C1|general>`, `<@U1|ann>` */
 const SLACK_LINK = /<((?:https?:\/\/|mailto:|tel:)[^|<>\s]+|[#@][A-Z0-9]+)(?:\|([^<>]*))?>/g;
-const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
 
 /**
- * Text as it was typed, without Slack's links and escapes. The label of a link is what was typed, but the address of a
- * project says more than any label.
+ * The typed text, without Slack's links and escapes. A link becomes its label, which was typed; but an address of a project
+ * stays, because it says more.
  */
 export function unwrapSlackText(text: string): string {
-  return text
-    .replace(SLACK_LINK, (_, address: string, label: string | undefined) => {
-      if (/\/projects\/[^/]/.test(address)) return address;
-      return label || address.replace(/^(?:mailto|tel):/, '');
-    })
-    .replace(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity] ?? entity);
+  const unlinked = text.replace(SLACK_LINK, (_, address: string, label: string | undefined) => {
+    if (/\/projects\/[^/]/.test(address)) return address;
+    return label || address.replace(/^(?:mailto|tel):/, '');
+  });
+  return unescapeMarkup(unlinked);
 }
 
-/** A name in one spelling of letter case, width, composed letters, quotes, dashes and spaces. */
+/** Spells a name in one way: letter case, width, composed letters, quotes, dashes and spaces. */
 export function spellName(name: string): string {
   const start = name.slice(0, MAX_COMPARED);
   const text = PLAIN.test(start) ? start : foldLetters(start);
@@ -50,21 +49,20 @@ function foldLetters(text: string): string {
       // The upper case of ß is SS, and that of ı is I.
       .toUpperCase()
       .toLowerCase()
-      // The lower case of İ is an i with a dot of its own.
+      // The lower case of İ is an i and a combining dot.
       .replaceAll('i\u0307', 'i')
   );
 }
 
 const EMOJI_SIGN = '\u263a';
 const MAY_HAVE_EMOJI = /[\p{Extended_Pictographic}\p{Regional_Indicator}:]|\u20e3/u;
-/** Emoji themselves, or the names that Slack puts in their place; several in a row count as one. */
+/** Emoji or Slack's names of them; several in a row count as one. */
 const EMOJI =
   /(?:(?:[\p{Extended_Pictographic}\p{Regional_Indicator}]|[0-9#*]\ufe0f?\u20e3|:[a-z0-9_+-]+:)(?:[\p{Emoji_Modifier}\u{e0020}-\u{e007f}\s]|\ufe0e|\ufe0f|\u200d)*)+/gu;
 const SIGNS = /[^\p{L}\p{M}\p{N}\s\u263a]+|\ufe0e|\ufe0f/gu;
 
 /**
- * The key by which names are compared: their letters and digits, and that there is an emoji. A name of signs alone is
- * compared as it is spelled.
+ * The key for comparing names: letters and digits, and a sign for any emoji. A name of signs alone keeps its spelling.
  */
 export function nameKey(name: string): string {
   const start = unwrapSlackText(name.slice(0, 2 * MAX_COMPARED)).slice(0, MAX_COMPARED);
@@ -73,7 +71,7 @@ export function nameKey(name: string): string {
   return spelled.replace(SIGNS, '').replace(SPACES, ' ').trim() || spelled;
 }
 
-/** What a project or a server may be called. */
+/** The names of a project or a server. */
 export interface Named {
   name: string;
   identifier?: string | undefined;
@@ -84,7 +82,7 @@ function namesOf({ name, permalink = '', identifier = '' }: Named): string[] {
   return [name, permalink, identifier].filter((one) => one !== '');
 }
 
-/** Looks up names in a list. Each is brought into its key once, so that a look-up costs the same in a long list. */
+/** Looks up names in a list. It computes each key once, so a look-up costs the same in a long list. */
 export class NameIndex<T extends Named> {
   readonly #bySpelling = new Map<string, Set<T>>();
   readonly #byKey = new Map<string, Set<T>>();
@@ -100,7 +98,7 @@ export class NameIndex<T extends Named> {
     }
   }
 
-  /** The items that a word names; if some are spelled as the word is, those alone. Composers make `:)` an emoji. */
+  /** The items that a word names; only exact spellings if there are any. Composers turn `:)` into an emoji. */
   find(word: string): T[] {
     const key = nameKey(word);
     const plainKey = key.replaceAll(EMOJI_SIGN, ' ').replace(SPACES, ' ').trim();
@@ -109,7 +107,7 @@ export class NameIndex<T extends Named> {
     return [...(fitting ?? [])];
   }
 
-  /** The items with the text somewhere in a name; those of which a name begins with it come first. */
+  /** The items with the text in a name; those whose name begins with it come first. */
   search(text: string): T[] {
     const beginning = new Set<T>();
     const others = new Set<T>();
@@ -126,7 +124,7 @@ export class NameIndex<T extends Named> {
     return [...new Set([...beginning, ...others])];
   }
 
-  /** The items that a text speaks of, in its order. A longer name hides those within it. */
+  /** The items that a text mentions, in its order. A longer name hides shorter names within it. */
   findIn(text: string): T[] {
     const words = text.slice(0, MAX_READ).split(WORD_ENDS).filter(Boolean);
     const keys = words.map(nameKey);
@@ -140,7 +138,7 @@ export class NameIndex<T extends Named> {
     return [...mentioned];
   }
 
-  /** How many words from there on are the longest name; 0 if none is. */
+  /** Number of words of the longest name that begins there; 0 if none does. */
   #lengthAt(keys: readonly string[], at: number): number {
     let longest = 0;
     let name = '';
@@ -152,18 +150,18 @@ export class NameIndex<T extends Named> {
   }
 }
 
-/** How much of a text is searched for names, in UTF-16 units. */
+/** Searched length of a text, in UTF-16 units. */
 const MAX_READ = 3_000;
-/** Words of a name that is found in a text. */
+/** Maximum number of words of a name in a text. */
 const MAX_WORDS = 10;
 const WORD_ENDS = /[\s<>|"/]+/;
 
 const INDEXES = new WeakMap<readonly Named[], Promise<NameIndex<Named>>>();
 
-/** The index of a list, made once. Others have their turn while that of a long list is made. */
+/** The index of a list, made once. Other work runs while a long list is indexed. */
 export function indexNames<T extends Named>(items: readonly T[]): Promise<NameIndex<T>> {
   const existing = INDEXES.get(items);
-  // An entry is only ever stored under the list that it was made of.
+  // Each entry is stored under its own list.
   if (existing !== undefined) return existing as Promise<NameIndex<T>>;
   const made = makeIndex(items);
   INDEXES.set(items, made);
@@ -183,12 +181,12 @@ function addTo<T>(map: Map<string, Set<T>>, key: string, item: T): void {
   else others.add(item);
 }
 
-/** True if the word is one of its names. */
+/** True if the word is one of the names. */
 export function isNamed(named: Named, word: string): boolean {
   return new NameIndex([named]).find(word).length > 0;
 }
 
-/** The item whose permalink or identifier the word is, else the only one of the name; undefined if none or several fit. */
+/** The item with this permalink or identifier, else the only item of this name; undefined if none or several match. */
 export function pickNamed<T extends Named>(fitting: readonly T[], word: string): T | undefined {
   const spelled = spellName(word);
   const byKey = fitting.find(({ permalink = '', identifier = '' }) =>

@@ -1,31 +1,31 @@
 import { z } from 'zod';
 import { beginningOf } from './mrkdwn.ts';
 
-/** A project as records, buttons and forms hold it. */
+/** A project in records, buttons and forms. */
 export const ProjectRef = z.object({
-  /** Stays when the project is renamed. Undefined if the service gave none; then the permalink identifies the project. */
+  /** Survives a rename. Undefined if the service gave none; then the permalink identifies the project. */
   identifier: z.string().optional(),
   permalink: z.string(),
-  /** For people, as the service gave it last. */
+  /** The latest name, for people. */
   name: z.string(),
 });
 export type ProjectRef = z.infer<typeof ProjectRef>;
 
-/** What identifies a project, in a record or in an event. */
+/** Identifies a project, in a record or in an event. */
 export type ProjectKey = Pick<ProjectRef, 'identifier' | 'permalink'>;
 
-/** Names the project in a path of the service (API 1 in docs/service-api.md) and in keys of records. */
+/** The project's name in paths of the service (API 1 in docs/service-api.md) and in keys of records. */
 export function projectId({ identifier, permalink }: ProjectKey): string {
   return identifier || permalink;
 }
 
-/** By identifier if both have one: another project may have taken the permalink. */
+/** Compares identifiers if both have one: another project may have taken the permalink. */
 export function isSameProject(one: ProjectKey, other: ProjectKey): boolean {
   if (one.identifier && other.identifier) return one.identifier === other.identifier;
   return one.permalink === other.permalink;
 }
 
-/** True if both are the same project, or neither is one. */
+/** True if both are the same project, or both are undefined. */
 export function isSameOrNone(one: ProjectKey | undefined, other: ProjectKey | undefined): boolean {
   return one === undefined || other === undefined ? one === other : isSameProject(one, other);
 }

@@ -6,13 +6,13 @@ const MAX_MS = HOUR_MS;
 export interface BackoffOptions {
   /** An hour if left out. */
   maxMs?: number;
-  /** What the wait is multiplied by, from and to, so that what failed together does not come back together. */
+  /** Range of the random factor: things that failed together should not come back together. */
   spread?: readonly [from: number, to: number];
 }
 
 /**
- * How long to wait after a failed attempt, in milliseconds: doubled each time up to `maxMs`, then spread.
- * @param failures how many attempts failed so far, from 1
+ * The wait after a failed attempt, in milliseconds: doubled each time up to `maxMs`, then spread.
+ * @param failures number of failed attempts, from 1
  * @param random from 0 to 1
  */
 export function backoff(
@@ -32,8 +32,8 @@ const SECONDS = /^\d+(?:\.\d+)?$/;
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2}(?:\d{2})? \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * When a request may be sent again, in milliseconds since the epoch, from a `Retry-After` header: seconds or an HTTP date.
- * Never before `now`; undefined for anything else.
+ * Reads a `Retry-After` header: seconds or an HTTP date. Returns the time when the request may be sent again, in milliseconds
+ * since the epoch and never before `now`; undefined for any other text.
  */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
@@ -43,11 +43,11 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Math.round(Math.min(Math.max(at, now), now + MAX_WAIT_MS));
 }
 
-/** How the last polls went. */
+/** The result of the last polls. */
 export interface PollState {
-  /** Polls in a row without a proper answer. */
+  /** Number of failed polls in a row. */
   failures: number;
-  /** When the service asked to be tried again, milliseconds since the epoch. */
+  /** The service asked to be tried again at this time, milliseconds since the epoch. */
   retryAt: number | undefined;
 }
 
@@ -58,19 +58,18 @@ interface PollTiming extends PollState {
   now: number;
   /** In [0, 1). */
   random: number;
-  /** No pause of our own choosing is longer; a minute by default. */
+  /** Longest pause of our own choosing; a minute by default. */
   maxMs?: number;
 }
 
 const MAX_PAUSE_MS = 60_000;
 const SPREAD = [1, 0.9] as const;
-/** The service recommends polling no more often. API 4.6 (docs/service-api.md). */
+/** The service's recommended minimum. API 4.6 (docs/service-api.md). */
 const MIN_PAUSE_MS = 2_000;
 
 /**
- * How long to wait before the next poll, in milliseconds: the interval or up to a tenth less, so that no news is later
- * than the interval, but no less than two seconds unless the interval itself is; doubled after each failure, and never
- * before `retryAt`.
+ * The pause before the next poll, in milliseconds. It is the interval or up to a tenth less, and at least two seconds unless
+ * the interval is shorter. It doubles after each failure, and never ends before `retryAt`.
  */
 export function nextPollMs(timing: PollTiming): number {
   const { intervalMs, failures, retryAt, now, random, maxMs = MAX_PAUSE_MS } = timing;
@@ -80,18 +79,17 @@ export function nextPollMs(timing: PollTiming): number {
   return Math.max(pause, minMs, retryAt === undefined ? 0 : Math.round(retryAt - now));
 }
 
-/** SQLITE_BUSY, the lower byte of all its kinds. */
+/** SQLITE_BUSY; the lower byte of its extended codes. */
 const BUSY = 5;
 
 const LOCKED_RETRY_MS = 20;
 
-/** Leaves time to say so within Slack's three seconds. */
+/** Leaves time for an answer within Slack's three seconds. */
 const MAX_LOCKED_MS = 2_000;
 
 /**
- * Work on an SQLite file, tried again while another program holds its lock. SQLite's own waiting would stop the event loop,
- * and with it everything that needs no lock.
- * @param work has no effect where it fails so
+ * Retries work on an SQLite file while another program holds its lock. SQLite's own waiting would stop the event loop.
+ * @param work must have no effect if it fails so
  */
 export async function retryIfLocked<T>(work: () => T | Promise<T>): Promise<T> {
   const end = performance.now() + MAX_LOCKED_MS;
@@ -105,7 +103,7 @@ export async function retryIfLocked<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** True where another program holds the lock of an SQLite file. */
+/** True if another program holds the lock of an SQLite file. */
 export function isLocked(error: unknown): boolean {
   return (
     error instanceof Error &&

@@ -1,9 +1,9 @@
 import type { Clock } from './time/clock.ts';
 
 const FRESH_MS = 10_000;
-const MAX_KEPT = 500;
+const MAX_CACHED = 500;
 
-/** A map of at most so many entries: what was set longest ago makes room. */
+/** A map of limited size, which drops the entry that was set longest ago. */
 export class RecentMap<K, V> extends Map<K, V> {
   readonly #most: number;
 
@@ -13,7 +13,7 @@ export class RecentMap<K, V> extends Map<K, V> {
   }
 
   override set(key: K, value: V): this {
-    // Deleted first, so that the first key is always the oldest.
+    // Keeps the keys in the order of their last `set`.
     this.delete(key);
     const [oldest] = this.size >= this.#most ? this.keys() : [];
     if (oldest !== undefined) this.delete(oldest);
@@ -22,42 +22,42 @@ export class RecentMap<K, V> extends Map<K, V> {
 }
 
 /**
- * What was looked up in the last seconds, so that a menu answers while a person types. Not keyv, whose time to live
- * keeps real time and which does not share a look-up among callers.
+ * Caches look-ups for some seconds, so that a menu answers while a person types. keyv's time to live uses the real clock, and
+ * keyv does not share a look-up among callers.
  */
 export class TtlCache<T> {
   readonly #clock: Clock;
   readonly #freshMs: number;
-  readonly #kept = new RecentMap<string, { at: number; found: Promise<T> }>(MAX_KEPT);
+  readonly #cached = new RecentMap<string, { at: number; value: Promise<T> }>(MAX_CACHED);
 
-  /** @param freshMs how long a value is kept, in milliseconds */
+  /** @param freshMs time to live, in milliseconds */
   constructor(clock: Clock, freshMs = FRESH_MS) {
     this.#clock = clock;
     this.#freshMs = freshMs;
   }
 
   /**
-   * The cached value, or the result of `load`; callers at the same time share one look-up. A failure is not kept. The
-   * key holds everything that decides what may be seen: the account and its sealed key first.
+   * The cached value, or the result of `load`. Callers at the same time share one look-up; failures are not cached. The key
+   * must hold everything that decides about access: the account and its sealed key first.
    */
   get(key: readonly string[], load: () => Promise<T>): Promise<T> {
     const name = JSON.stringify(key);
-    const known = this.#kept.get(name);
-    const isFresh = known !== undefined && this.#clock.now() - known.at < this.#freshMs;
-    return isFresh ? known.found : this.#keep(name, load());
+    const cached = this.#cached.get(name);
+    const isFresh = cached !== undefined && this.#clock.now() - cached.at < this.#freshMs;
+    return isFresh ? cached.value : this.#store(name, load());
   }
 
   /** The result of `load`, which replaces the cached value. */
   renew(key: readonly string[], load: () => Promise<T>): Promise<T> {
-    return this.#keep(JSON.stringify(key), load());
+    return this.#store(JSON.stringify(key), load());
   }
 
-  #keep(name: string, found: Promise<T>): Promise<T> {
-    const kept = this.#kept;
-    kept.set(name, { at: this.#clock.now(), found });
-    found.catch(() => {
-      if (kept.get(name)?.found === found) kept.delete(name);
+  #store(name: string, value: Promise<T>): Promise<T> {
+    const cached = this.#cached;
+    cached.set(name, { at: this.#clock.now(), value });
+    value.catch(() => {
+      if (cached.get(name)?.value === value) cached.delete(name);
     });
-    return found;
+    return value;
   }
 }
