@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time as a dependency: the process has one clock, a test moves its own. */
+/** Time as a dependency. The process has one clock; a test moves its own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -24,8 +24,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * The result of `work` if it is there within `ms` milliseconds, else undefined; the work continues by itself. Not
- * AbortSignal.timeout, which keeps real time.
+ * The result of `work` within `ms` milliseconds, else undefined; the work continues. AbortSignal.timeout would use the real
+ * clock.
  */
 export async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
   const timer = new AbortController();
@@ -36,12 +36,12 @@ export async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T>)
   }
 }
 
-/** Wakes at least this often, to notice that the wall clock was set or the machine slept. */
+/** Longest sleep, to notice that the wall clock was set or the machine slept. */
 const MAX_SLEEP_MS = 30_000;
 
-/** One timer that can be set anew. It may ring early. */
+/** A timer that can be set again. It may ring early. */
 export interface Alarm {
-  /** Rings at `at` (milliseconds since the epoch) instead of when it was set for; never if undefined. */
+  /** Replaces the time, in milliseconds since the epoch; undefined: it never rings. */
   set(at: number | undefined): void;
 }
 
@@ -61,7 +61,7 @@ export function createAlarm(clock: Clock, ring: () => void): Alarm {
           sleeper = undefined;
           ring();
         },
-        // Only an abort ends here: the alarm was set anew.
+        // Only an abort ends here: the alarm was set again.
         () => undefined,
       );
     },
@@ -72,8 +72,8 @@ const ISO_8601 =
   /^(\d{4})-?(\d\d)-?(\d\d)[T ](\d\d):?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
 /**
- * An ISO 8601 text in the one form of it that `Date` reads: others have no separators, a comma in their seconds, or an
- * offset of hours alone. One without an offset is in UTC, not in the zone of this machine. Any other text stays as it is.
+ * Rewrites an ISO 8601 text for `Date`, which does not read texts without separators, with a comma in the seconds, or with an
+ * offset of hours alone. Without an offset the text is in UTC, not in this machine's zone. Any other text stays unchanged.
  */
 export function instantText(text: string): string {
   const [, year, month, day, hour, minute, second = '00', fraction, zone = 'Z'] = ISO_8601.exec(text) ?? [];
@@ -84,10 +84,9 @@ export function instantText(text: string): string {
 }
 
 /**
- * The numbers of an instant's local time, in the order of "11/20/2026, 09:05:00". One formatter a zone: they are slow to
- * make, and the zones are few. Its parts one by one would take several times as long.
- * @param fields which numbers
- * @param nameOf the zone's name as `Intl` knows it
+ * The numbers of an instant's local time, in the order of "11/20/2026, 09:05:00". Formatters are slow to make, so each zone has
+ * one; `formatToParts` would take several times as long.
+ * @param nameOf gives the zone's name for `Intl`
  */
 export function zonedParts(
   fields: Intl.DateTimeFormatOptions,

@@ -1,15 +1,15 @@
 import { type ParsedFields, validateDetailed } from 'node-cron';
 import { RecentMap } from '../ttl-cache.ts';
-import { HOUR_MS } from './clock.ts';
+import { HOUR_MS, MINUTE_MS } from './clock.ts';
 import { addDays, type CalendarDay, CronError, dayAt, instantsOf, offsetsAround } from './zone.ts';
 
-/** Which local times a schedule is due at. Minutes and hours ascend. */
+/** Local times of a schedule. Minutes and hours ascend. */
 export interface Cron {
   minutes: readonly number[];
   hours: readonly number[];
-  /** Days of the week it is due on, from Sunday; undefined if the date matters too. */
+  /** Days of the week, from Sunday; undefined if the date matters too. */
   weekdays: readonly number[] | undefined;
-  /** Minutes or hours as a star, with or without a step: due in every hour there is, and in no other. */
+  /** True if minutes or hours are a star, with or without a step: due in every hour that exists. */
   isHourly: boolean;
   isDue(day: CalendarDay): boolean;
 }
@@ -25,24 +25,23 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   dayOfWeek: 'day of week (0-7 or sun-sat)',
 };
 
-/** Reading takes longer than all that is done with it, and most schedules are due at the same few times. */
-const known = new RecentMap<string, Cron>(1_000);
+/** Parsing is slow, and most schedules share a few expressions. */
+const cached = new RecentMap<string, Cron>(1_000);
 
 /**
- * Reads a five-field expression. Where both days are given, either makes the day due, as in every cron since
- * Vixie's.
+ * Parses a five-field expression. If both days are given, either one makes a day due, as in every cron since Vixie's.
  * @throws CronError saying which field is wrong
  */
 export function parseCron(text: string): Cron {
-  const cron = known.get(text) ?? readCron(text);
-  known.set(text, cron);
+  const cron = cached.get(text) ?? readCron(text);
+  cached.set(text, cron);
   return cron;
 }
 
 function readCron(text: string): Cron {
   const fields = text.trim().split(/\s+/);
   if (fields.length !== 5) throw new CronError(EXAMPLE);
-  // Numbers of three digits are never right, and as ranges they would be expanded one by one.
+  // Three digits are always wrong, and node-cron would expand a range of them number by number.
   if (fields.some((field) => !PLAIN.test(field) || /\d{3}/.test(field))) throw new CronError(EXAMPLE);
   const { fields: parsed, errors } = validateDetailed(fields.join(' '));
   if (parsed === undefined) throw new CronError(describe(errors.map((error) => error.field)));
@@ -56,10 +55,10 @@ function readCron(text: string): Cron {
   return { ...toCron(parsed, isStar(days) || isStar(weekdays)), isHourly };
 }
 
-/** How many values the fields have. */
+/** Number of values of each field. */
 const SIZES = [60, 24, 31, 12, 7];
 
-/** `*\/90` minutes would run every hour, and node-cron takes it. */
+/** node-cron accepts `*\/90` minutes, which would run every hour. */
 function hasLargeStep(field: string, size: number): boolean {
   return field.split(',').some((part) => {
     const [, from, to, step] = /^(?:[*?]|(\d+)-(\d+)|[^/]*)\/(\d+)$/.exec(part) ?? [];
@@ -86,7 +85,7 @@ function toCron(parsed: ParsedFields, both: boolean): Omit<Cron, 'isHourly'> {
   };
 }
 
-/** node-cron also reads `L`, `15W` and `5#2`, which five-field cron does not have. */
+/** node-cron also accepts `L`, `15W` and `5#2`, which five-field cron does not have. */
 function numbers(values: ReadonlyArray<number | string>, field: string): Set<number> {
   const numbers = values.filter((value) => typeof value === 'number');
   if (numbers.length !== values.length) throw new CronError(describe([field]));
@@ -106,24 +105,23 @@ function describe(faulty: readonly string[]): string {
   return names.length === 0 ? EXAMPLE : `This is wrong: ${names.join(', ')}. ${EXAMPLE}`;
 }
 
-const MINUTE_MS = 60_000;
-/** Longer than any wait for a 29th of February (8 years around 2100, more if it must be a certain weekday). */
+/** Longer than any wait for a 29th of February: 8 years around 2100, more for a certain weekday. */
 const MAX_DAYS = 366 * 41;
 
 /**
- * The first occurrence of a schedule after an instant; both in milliseconds since the epoch. A time that a change of the
- * clocks skips is due at the end of the gap, a time that comes twice the first time; those that are due in every hour
- * are due in every hour there is.
+ * The first occurrence of a schedule after an instant; both in milliseconds since the epoch. If a change of the clocks skips a
+ * time, it is due at the end of the gap; if the time comes twice, it is due the first time. Hourly schedules are due in every
+ * hour that exists.
  * @throws CronError if the expression or the zone is wrong
  */
 export function nextOccurrence(expression: string, zone: string, after: number): number {
   const cron = parseCron(expression);
-  // The day before, because a skipped midnight is due on the next date.
+  // Begins a day early, because a skipped midnight is due on the next date.
   let day = addDays(dayAt(zone, after), -1);
   for (let searched = 0; searched < MAX_DAYS; searched += 1) {
     const first = firstOn(cron, zone, day, after);
     day = addDays(day, 1);
-    // Where clocks are set back over midnight, the times of two days are mixed.
+    // If clocks are set back over midnight, the times of two days are mixed.
     if (first !== undefined) return Math.min(first, firstOn(cron, zone, day, after) ?? first);
   }
   throw new RangeError('no occurrence within 40 years');
@@ -134,16 +132,16 @@ function firstOn(cron: Cron, zone: string, date: CalendarDay, after: number): nu
   const midnight = Date.UTC(date.year, date.month - 1, date.day);
   const offsets = offsetsAround(zone, midnight);
   const latest = Math.min(...offsets);
-  const found: number[] = [];
+  const times: number[] = [];
   for (const hour of cron.hours) {
     const begin = midnight + hour * HOUR_MS;
     if (begin + HOUR_MS - latest <= after) continue;
     const due = cron.minutes.flatMap((minute) => dueAt(cron, zone, begin + minute * MINUTE_MS, offsets));
-    found.push(...due.filter((at) => at > after));
-    // Times follow each other where the clocks do not change.
-    if (found.length > 0 && offsets.length === 1) break;
+    times.push(...due.filter((at) => at > after));
+    // Without a change of the clocks, times ascend.
+    if (times.length > 0 && offsets.length === 1) break;
   }
-  return found.length === 0 ? undefined : Math.min(...found);
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 function dueAt(

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { code, unmarked } from '../mrkdwn.ts';
 import { DAY_MS, zonedParts } from './clock.ts';
 
-/** A cron expression or time zone that cannot be used; the message is for the person who typed it. */
+/** A wrong cron expression or time zone; the message is for the person who typed it. */
 export class CronError extends Error {
   readonly code = 'cron_error';
   override readonly name = 'CronError';
 }
 
-/** A date of the calendar, of no zone; months from 1. */
+/** A date of the calendar, without a zone; months from 1. */
 export interface CalendarDay {
   year: number;
   month: number;
@@ -19,7 +19,7 @@ export interface CalendarDay {
 /**
  * Checks a time zone and returns its present name: `europe/lisbon` becomes `Europe/Lisbon`, `Asia/Calcutta` becomes
  * `Asia/Kolkata`, `America/Los Angeles` becomes `America/Los_Angeles`. A name needs its region, except `UTC`: `Intl` also
- * takes abbreviations, and reads `BST` as Dhaka.
+ * accepts abbreviations too, and takes `BST` for Dhaka.
  * @throws CronError for a person
  */
 export function parseZone(text: string): string {
@@ -28,7 +28,7 @@ export function parseZone(text: string): string {
   return zone;
 }
 
-/** A time zone as a person or a file names it; the value is its present name. */
+/** A time zone named by a person or a file; the value is its present name. */
 export const ZoneName = z.string().transform((text, context) => {
   const zone = findZone(text);
   if (zone !== undefined) return zone;
@@ -38,16 +38,16 @@ export const ZoneName = z.string().transform((text, context) => {
 
 /** A sentence; mrkdwn. */
 function explainUnknownZone(text: string): string {
-  const meant = zonesMeantBy(text);
-  const near = (meant.length > 0 ? meant : [nearestZone(text.slice(0, 60))]).map((zone) => code(zone));
+  const zones = zonesMeantBy(text);
+  const near = (zones.length > 0 ? zones : [nearestZone(text.slice(0, 60))]).map((zone) => code(zone));
   const choice = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(near);
   return `There is no time zone ${code(text, 60)}. Did you mean ${choice}?`;
 }
 
-/** Returns undefined for anything but the name of a time zone. */
+/** Returns the present name of a time zone; undefined for any other text. */
 function findZone(text: string): string | undefined {
   const zone = text.trim();
-  // Most are: each record of a schedule is checked when it is read.
+  // The usual case: stored schedules hold present names.
   if (zoneNames().has(zone)) return zone;
   return /^(?:utc|[a-z]+\/.+)$/i.test(zone) ? intlZone(zone.replaceAll(/\s+/g, '_')) : undefined;
 }
@@ -60,17 +60,17 @@ function intlZone(timeZone: string): string | undefined {
   }
 }
 
-/** Whether this is the name of a time zone, of today or of the past. */
+/** True for the name of a time zone, present or former. */
 export function isZone(text: string): boolean {
   return findZone(text) !== undefined;
 }
 
-/** The zones that `BST`, `PST8PDT`, `GMT+1`, `Japan` may mean; empty for anything else. */
+/** Possible zones of `BST`, `PST8PDT`, `GMT+1` or `Japan`; empty for any other text. */
 export function zonesMeantBy(typed: string): string[] {
   const text = typed.trim().toUpperCase();
   const abbreviation = /^([A-Z]+)\d+[A-Z]+$/.exec(text)?.[1] ?? text;
-  const cities = ABBREVIATIONS[abbreviation];
-  if (cities !== undefined) return cities.split(' ');
+  const cities = ABBREVIATIONS.get(abbreviation);
+  if (cities !== undefined) return cities;
   const [, sign, hours, minutes = '0'] = /^(?:GMT|UTC|UT)?\s*([+-])(\d{1,2})(?::?(\d{2}))?$/.exec(text) ?? [];
   if (hours !== undefined)
     return citiesAt((Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -60_000 : 60_000));
@@ -79,79 +79,72 @@ export function zonesMeantBy(typed: string): string[] {
   return zone === undefined || !isZone(zone) ? [] : [zone];
 }
 
-/** Abbreviations that people use, with the zones of two or three cities that each may mean. */
-const ABBREVIATIONS: Readonly<Record<string, string>> = {
-  ACDT: 'Australia/Adelaide Australia/Broken_Hill',
-  ACST: 'Australia/Adelaide Australia/Darwin',
-  ADT: 'America/Halifax Atlantic/Bermuda',
-  AEDT: 'Australia/Sydney Australia/Melbourne',
-  AEST: 'Australia/Sydney Australia/Brisbane',
-  AKDT: 'America/Anchorage America/Juneau',
-  AKST: 'America/Anchorage America/Juneau',
-  AMT: 'America/Manaus Asia/Yerevan',
-  ART: 'America/Argentina/Buenos_Aires Africa/Cairo',
-  AST: 'America/Halifax America/Puerto_Rico Asia/Riyadh',
-  AWST: 'Australia/Perth Asia/Singapore',
-  BRT: 'America/Sao_Paulo America/Fortaleza',
-  BST: 'Europe/London Asia/Dhaka',
-  CAT: 'Africa/Johannesburg Africa/Maputo',
-  CDT: 'America/Chicago America/Havana',
-  CEST: 'Europe/Berlin Europe/Paris Europe/Madrid',
-  CET: 'Europe/Berlin Europe/Paris Europe/Madrid',
-  CLT: 'America/Santiago America/Punta_Arenas',
-  COT: 'America/Bogota America/Lima',
-  CST: 'America/Chicago Asia/Shanghai America/Mexico_City',
-  CT: 'America/Chicago America/Mexico_City',
-  EAT: 'Africa/Nairobi Africa/Addis_Ababa',
-  EDT: 'America/New_York America/Toronto',
-  EEST: 'Europe/Athens Europe/Helsinki Europe/Kyiv',
-  EET: 'Europe/Athens Europe/Helsinki Africa/Cairo',
-  EST: 'America/New_York America/Panama Australia/Sydney',
-  ET: 'America/New_York America/Toronto',
-  GMT: 'Europe/London Africa/Accra UTC',
-  GST: 'Asia/Dubai Pacific/Guam',
-  HKT: 'Asia/Hong_Kong Asia/Shanghai',
-  HST: 'Pacific/Honolulu America/Adak',
-  ICT: 'Asia/Bangkok Asia/Ho_Chi_Minh',
-  IDT: 'Asia/Jerusalem Europe/Athens',
-  IST: 'Asia/Kolkata Europe/Dublin Asia/Jerusalem',
-  JST: 'Asia/Tokyo Asia/Seoul',
-  KST: 'Asia/Seoul Asia/Tokyo',
-  MDT: 'America/Denver America/Edmonton',
-  MET: 'Europe/Berlin Europe/Paris Europe/Madrid',
-  MSK: 'Europe/Moscow Europe/Istanbul',
-  MST: 'America/Denver America/Phoenix Asia/Kuala_Lumpur',
-  MT: 'America/Denver America/Phoenix',
-  MYT: 'Asia/Kuala_Lumpur Asia/Singapore',
-  NDT: 'America/St_Johns America/Halifax',
-  NST: 'America/St_Johns America/Halifax',
-  NZDT: 'Pacific/Auckland Antarctica/McMurdo',
-  NZST: 'Pacific/Auckland Antarctica/McMurdo',
-  PDT: 'America/Los_Angeles America/Vancouver',
-  PET: 'America/Lima America/Bogota',
-  PHT: 'Asia/Manila Asia/Singapore',
-  PKT: 'Asia/Karachi Asia/Tashkent',
-  PST: 'America/Los_Angeles America/Vancouver Asia/Manila',
-  PT: 'America/Los_Angeles America/Vancouver',
-  SAST: 'Africa/Johannesburg Africa/Maputo',
-  SGT: 'Asia/Singapore Asia/Kuala_Lumpur',
-  SST: 'Pacific/Pago_Pago Asia/Singapore',
-  TRT: 'Europe/Istanbul Asia/Riyadh',
-  WAT: 'Africa/Lagos Africa/Algiers',
-  WEST: 'Europe/Lisbon Atlantic/Canary',
-  WET: 'Europe/Lisbon Atlantic/Canary',
-  WIB: 'Asia/Jakarta Asia/Bangkok',
-};
+/** Abbreviations that people use, with the zones of two or three cities that they may mean. */
+const ABBREVIATIONS = new Map(
+  Object.entries({
+    ACDT: 'Australia/Adelaide Australia/Broken_Hill',
+    ACST: 'Australia/Adelaide Australia/Darwin',
+    ADT: 'America/Halifax Atlantic/Bermuda',
+    AEDT: 'Australia/Sydney Australia/Melbourne',
+    AEST: 'Australia/Sydney Australia/Brisbane',
+    'AKDT AKST': 'America/Anchorage America/Juneau',
+    AMT: 'America/Manaus Asia/Yerevan',
+    ART: 'America/Argentina/Buenos_Aires Africa/Cairo',
+    AST: 'America/Halifax America/Puerto_Rico Asia/Riyadh',
+    AWST: 'Australia/Perth Asia/Singapore',
+    BRT: 'America/Sao_Paulo America/Fortaleza',
+    BST: 'Europe/London Asia/Dhaka',
+    'CAT SAST': 'Africa/Johannesburg Africa/Maputo',
+    CDT: 'America/Chicago America/Havana',
+    'CEST CET MET': 'Europe/Berlin Europe/Paris Europe/Madrid',
+    CLT: 'America/Santiago America/Punta_Arenas',
+    COT: 'America/Bogota America/Lima',
+    CST: 'America/Chicago Asia/Shanghai America/Mexico_City',
+    CT: 'America/Chicago America/Mexico_City',
+    EAT: 'Africa/Nairobi Africa/Addis_Ababa',
+    'EDT ET': 'America/New_York America/Toronto',
+    EEST: 'Europe/Athens Europe/Helsinki Europe/Kyiv',
+    EET: 'Europe/Athens Europe/Helsinki Africa/Cairo',
+    EST: 'America/New_York America/Panama Australia/Sydney',
+    GMT: 'Europe/London Africa/Accra UTC',
+    GST: 'Asia/Dubai Pacific/Guam',
+    HKT: 'Asia/Hong_Kong Asia/Shanghai',
+    HST: 'Pacific/Honolulu America/Adak',
+    ICT: 'Asia/Bangkok Asia/Ho_Chi_Minh',
+    IDT: 'Asia/Jerusalem Europe/Athens',
+    IST: 'Asia/Kolkata Europe/Dublin Asia/Jerusalem',
+    JST: 'Asia/Tokyo Asia/Seoul',
+    KST: 'Asia/Seoul Asia/Tokyo',
+    MDT: 'America/Denver America/Edmonton',
+    MSK: 'Europe/Moscow Europe/Istanbul',
+    MST: 'America/Denver America/Phoenix Asia/Kuala_Lumpur',
+    MT: 'America/Denver America/Phoenix',
+    MYT: 'Asia/Kuala_Lumpur Asia/Singapore',
+    'NDT NST': 'America/St_Johns America/Halifax',
+    'NZDT NZST': 'Pacific/Auckland Antarctica/McMurdo',
+    'PDT PT': 'America/Los_Angeles America/Vancouver',
+    PET: 'America/Lima America/Bogota',
+    PHT: 'Asia/Manila Asia/Singapore',
+    PKT: 'Asia/Karachi Asia/Tashkent',
+    PST: 'America/Los_Angeles America/Vancouver Asia/Manila',
+    SGT: 'Asia/Singapore Asia/Kuala_Lumpur',
+    SST: 'Pacific/Pago_Pago Asia/Singapore',
+    TRT: 'Europe/Istanbul Asia/Riyadh',
+    WAT: 'Africa/Lagos Africa/Algiers',
+    'WEST WET': 'Europe/Lisbon Atlantic/Canary',
+    WIB: 'Asia/Jakarta Asia/Bangkok',
+  }).flatMap(([names, cities]) => names.split(' ').map((name) => [name, cities.split(' ')] as const)),
+);
 
-/** Of the cities above, three at most that are so far ahead of UTC in winter. */
+/** At most three of the cities above with this offset from UTC in winter. */
 function citiesAt(offset: number): string[] {
-  const cities = new Set(Object.values(ABBREVIATIONS).flatMap((zones) => zones.split(' ')));
+  const cities = new Set([...ABBREVIATIONS.values()].flat());
   const seasons = [Date.UTC(2026, 0), Date.UTC(2026, 6)];
   const winterOffset = (zone: string): number => Math.min(...seasons.map((at) => offsetAt(zone, at)));
   return [...cities].filter((zone) => winterOffset(zone) === offset).slice(0, 3);
 }
 
-/** The zone with a name that reads most like what was typed, as a whole or as the city alone; by its present name. */
+/** The zone whose name or city is nearest to the typed text; its present name. */
 function nearestZone(typed: string): string {
   const wanted = spellZone(typed);
   let best = { zone: 'UTC', far: Number.POSITIVE_INFINITY };
@@ -218,26 +211,26 @@ export function dayAt(zone: string, instant: number): CalendarDay {
   return { year: local.getUTCFullYear(), month: local.getUTCMonth() + 1, day: local.getUTCDate() };
 }
 
-/** The date `count` days later, or earlier. */
+/** The date `count` days later; earlier if negative. */
 export function addDays({ year, month, day }: CalendarDay, count: number): CalendarDay {
   const date = new Date(Date.UTC(year, month - 1, day + count));
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
 }
 
-/** The instants of a local time, which a change of the clocks may skip (none) or repeat (two). */
+/** The instants of a local time: none if a change of the clocks skips it, two if it repeats it. */
 export interface Instants {
   instants: readonly number[];
-  /** Where it is skipped: the first instant after the gap. */
+  /** The first instant after the gap, if the time is skipped. */
   gapEnd: number | undefined;
 }
 
-/** What a zone's clocks are ahead of UTC on a day and around it: one number, or two, before and after a change. */
+/** The zone's offsets from UTC around a day: one, or two before and after a change of the clocks. */
 export function offsetsAround(zone: string, midnight: number): readonly number[] {
-  // No zone is a whole day away from UTC, so these two are on either side of all instants of that day.
+  // No zone is a whole day away from UTC, so all instants of that day lie between these two.
   return [...new Set([offsetAt(zone, midnight - DAY_MS), offsetAt(zone, midnight + 2 * DAY_MS)])];
 }
 
-/** @param local the local time as if it were in UTC, in milliseconds; offsets are those of its day */
+/** @param local the local time as if it were UTC, in milliseconds. @param offsets those of its day */
 export function instantsOf(zone: string, local: number, offsets: readonly number[]): Instants {
   const tried = offsets.map((offset) => local - offset).sort((one, other) => one - other);
   const [earliest = local, latest = earliest] = tried;
@@ -246,7 +239,7 @@ export function instantsOf(zone: string, local: number, offsets: readonly number
   return { instants, gapEnd: instants.length === 0 ? changeBetween(zone, earliest, latest) : undefined };
 }
 
-/** The first instant of a local time, or the end of the gap that it is skipped by. */
+/** The first instant of a local time, or the end of the gap that skips it. */
 export function instantAt(
   zone: string,
   { year, month, day }: CalendarDay,
@@ -262,8 +255,8 @@ function firstOf(zone: string, local: number): number {
 }
 
 /**
- * The same local time some days later, for what is to be skipped until then: where that time is skipped, right after
- * the first instant behind the gap. The second of two equal hours counts as the end of both, for what is due in them has been.
+ * The same local time some days later, for a snooze until then. If that time is skipped, the result is right after the first
+ * instant behind the gap. The second of two equal hours counts as the end of both: their occurrences are over.
  */
 export function daysLater(zone: string, instant: number, days: number): number {
   const local = instant + offsetAt(zone, instant);
@@ -299,7 +292,7 @@ const numbersOf = zonedParts(
   parseZone,
 );
 
-/** What a zone's clocks are ahead of UTC at an instant, in milliseconds. */
+/** The zone's offset from UTC at an instant, in milliseconds. */
 function offsetAt(zone: string, instant: number): number {
   const numbers = numbersOf(zone, instant).map(Number);
   const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = numbers;
