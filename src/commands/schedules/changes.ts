@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { closest, distance } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
 import type { Message, Reply } from '../../core/message.ts';
@@ -10,10 +9,9 @@ import {
   type Schedule,
   type ScheduleKind,
   type ScheduleOf,
-  type ScheduleState,
 } from '../../records/schedules.ts';
 import { deliver } from '../../scheduler/deliver.ts';
-import { pauseSchedule, removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
+import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
 import { isSlackFailure, mayHavePosted, undefinedOnSlackError } from '../../slack/failure.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
 import {
@@ -25,8 +23,8 @@ import {
   type ShownSchedule,
   scheduleCard,
 } from '../../views/schedules/schedule.ts';
-import { nameSchedule, scheduleWords } from '../../views/schedules/words.ts';
-import { type CommandContext, FormFault } from '../command.ts';
+import { describeSchedule, nameSchedule, scheduleWords } from '../../views/schedules/words.ts';
+import { type CommandContext, replyPrivately } from '../command.ts';
 import { refusalOf } from '../permission.ts';
 import { listSchedules, listVisible } from './lists.ts';
 
@@ -34,7 +32,7 @@ export function describe(schedule: Schedule): ShownSchedule {
   return { schedule, isAsleep: isAsleep(schedule) };
 }
 
-/** What the channel reads of a change. @param list the list whose button did it */
+/** Card of a change, for the channel. @param list the list whose button was used */
 export function changeCard(
   schedule: Schedule,
   done: ScheduleChange['done'],
@@ -61,7 +59,7 @@ function describeNext(schedule: Schedule, done: ScheduleChange['done'], now: num
   return next === undefined ? undefined : `The next one is ${dateTime(next)}.`;
 }
 
-/** Draws a digest that was posted again, after one of its buttons was used; undefined for any other message. */
+/** Redraws a posted digest after one of its buttons was used; undefined for any other kind. */
 export function redrawPosted(
   message: Message,
   schedule: Schedule,
@@ -83,13 +81,13 @@ export function removalCard(
   return removedCard(removed, user, { removal, list });
 }
 
-/** In an identifier of four letters; more are another one. */
+/** Typing mistakes in an id of four letters; more mistakes mean another id. */
 const MAX_MISTAKES = 2;
 
 /**
- * The schedule of that id, in any channel, or this channel's that a word means; without one this channel's only one,
- * or the only one that `fits`.
- * @throws UserError where the name is unknown, or several would do
+ * Finds a schedule by its id in any channel, or by its project in this channel. Without a name: this channel's only one, or
+ * the only one that `fits`.
+ * @throws UserError if the name is unknown, or several match
  */
 export async function resolveSchedule<K extends ScheduleKind>(
   kind: K,
@@ -103,7 +101,7 @@ export async function resolveSchedule<K extends ScheduleKind>(
   const all = await listVisible(kind, workspace, caller.user);
   const here = all.filter(({ channel }) => channel === caller.channel);
   const { noun, commands } = SCHEDULE_FACES[kind];
-  const severalOf = (some: readonly Schedule[]): UserError => {
+  const askWhich = (some: readonly Schedule[]): UserError => {
     const choices = some.map((one) => ({ value: one.id, text: unmarked(scheduleWords(one)) }));
     return new UserError(`Which ${noun} should be ${done}?`, undefined, { choices });
   };
@@ -111,19 +109,18 @@ export async function resolveSchedule<K extends ScheduleKind>(
     if (here.length === 0) throw new UserError(`This channel has no ${noun} yet.`, commands.add);
     const [only, ...others] = here.length === 1 ? here : here.filter(fits);
     if (only !== undefined && others.length === 0) return only;
-    throw severalOf(here);
+    throw askWhich(here);
   }
   const wanted = named.toLowerCase();
   const byWord = here.filter((schedule) => isNamedByProject(schedule, named));
-  const found =
-    all.find(({ id }) => id.toLowerCase() === wanted) ?? (byWord.length === 1 ? byWord[0] : undefined);
-  if (found !== undefined) return found;
-  if (byWord.length > 1) throw severalOf(byWord);
+  const match = all.find(({ id }) => id.toLowerCase() === wanted) ?? byWord[0];
+  if (match?.id.toLowerCase() !== wanted && byWord.length > 1) throw askWhich(byWord);
+  if (match !== undefined) return match;
   const ids = (here.length > 0 ? here : all).map(nameSchedule);
   throw new UserError(`There is no ${noun} ${code(named, 40)}.${nearWords(wanted, ids)}`, commands.list);
 }
 
-/** Digests are named by their ids alone: several may be of one project. */
+/** Digests have no name but their id: several may be of one project. */
 function isNamedByProject(schedule: Schedule, wanted: string): boolean {
   const project = schedule.kind === 'guard' || schedule.kind === 'watch' ? schedule.project : undefined;
   return project !== undefined && isNamed(project, wanted);
@@ -135,83 +132,59 @@ function nearWords(wanted: string, ids: readonly string[]): string {
   return isNear ? ` Did you mean ${code(near)}?` : '';
 }
 
-/**
- * A schedule is changed only where its own channel allows the command, from wherever that is asked for.
- * @throws Refusal
- */
+/** Checks that the schedule's own channel allows the command too. @throws Refusal */
 export async function expectAllowedThere(
   { caller, workspace }: CommandContext,
   { kind, channel }: Pick<Schedule, 'kind' | 'channel'>,
   name: string,
 ): Promise<void> {
-  // All that is done with invoice notices belongs to one command.
+  // All changes of invoice notices belong to one command.
   const command = kind === 'invoices' ? SCHEDULE_FACES.invoices.command : name;
   const wanted = { user: caller.user, command, role: undefined, channels: [caller.channel, channel] };
   const refusal = await refusalOf(workspace, wanted);
   if (refusal !== undefined) throw refusal;
 }
 
+export function removedSince(schedule: Schedule): UserError {
+  const { list } = SCHEDULE_FACES[schedule.kind].commands;
+  return new UserError(`Removed in the meantime: ${describeSchedule(schedule)}.`, list);
+}
+
 /**
- * Posts a card in the schedule's channel or in the thread of a mention there, once, and shows it to a person who asked
- * from elsewhere.
- * @param isOptional true where the change holds although the channel cannot be posted in
+ * Posts a card once, in the schedule's channel or in the thread of a mention there. A person elsewhere sees it too.
+ * @param isOptional true if the change holds although Deckhand cannot post there
+ * @param undo takes the change back if Slack certainly did not post the card
  * @throws SlackFailure
  */
 export async function announce(
   { caller, workspace }: CommandContext,
   { channel }: Schedule,
   card: Message,
-  isOptional = false,
+  { isOptional = false, undo }: { isOptional?: boolean; undo?: () => Promise<unknown> } = {},
 ): Promise<Reply> {
   const id = `changed ${channel} ${caller.requestId}`;
   const threadTs = channel === caller.channel ? caller.answerTs : undefined;
   try {
     await deliver(workspace, { id, channel, threadTs, message: card });
   } catch (error) {
+    if (isSlackFailure(error) && !mayHavePosted(error)) await undo?.();
     if (!isOptional || !isSlackFailure(error, 'gone', 'forbidden', 'revoked')) throw error;
-    return { kind: 'private', message: card };
+    return replyPrivately(card);
   }
-  return channel === caller.channel ? { kind: 'nothing' } : { kind: 'private', message: card };
+  return channel === caller.channel ? { kind: 'nothing' } : replyPrivately(card);
 }
 
-/** Posts the card of a new schedule; where Slack certainly has not taken it, the schedule is taken away again. */
+/** Posts the card of a new schedule, or removes the schedule if Slack did not post the card. */
 export async function announceNew(context: CommandContext, schedule: Schedule, what: string): Promise<Reply> {
-  const { caller, workspace } = context;
-  const reply = await announceOr(context, schedule, 'set up', async () => {
-    await removeSchedules(workspace, [schedule], caller.requestId);
-  });
+  const undo = () => removeSchedules(context.workspace, [schedule], context.caller.requestId);
+  const reply = await announce(context, schedule, changeCard(schedule, 'set up', context), { undo });
   await recordChange(context, what, schedule);
   return reply;
 }
 
-/** As `announceNew`: what could not post either is paused as it was before. */
-export function announceResumed(
-  context: CommandContext,
-  resumed: Schedule,
-  before: ScheduleState,
-): Promise<Reply> {
-  return announceOr(context, resumed, 'resumed', async () => {
-    if (before.kind === 'paused') await pauseSchedule(context.workspace, resumed, before);
-  });
-}
-
-async function announceOr(
-  context: CommandContext,
-  schedule: Schedule,
-  done: ScheduleChange['done'],
-  undo: () => Promise<void>,
-): Promise<Reply> {
-  try {
-    return await announce(context, schedule, changeCard(schedule, done, context));
-  } catch (error) {
-    if (isSlackFailure(error) && !mayHavePosted(error)) await undo();
-    throw error;
-  }
-}
-
 /**
- * Draws the card or the list whose button opened the form anew. A card is posted where neither was in the schedule's
- * channel, or Slack refuses that.
+ * Updates the card or list whose button opened the form. Posts a card if neither is in the schedule's channel, or if Slack
+ * refuses the update.
  */
 export async function showEdited(
   context: CommandContext,
@@ -219,32 +192,15 @@ export async function showEdited(
   from: OpenedFrom | undefined,
 ): Promise<void> {
   const card = changeCard(edited, 'edited', context);
-  const isShown = from !== undefined && (await updateMessage(context, edited.kind, card, from));
-  if (isShown && from.channel === edited.channel) return;
-  await announce(context, edited, card, true);
-}
-
-async function updateMessage(
-  context: CommandContext,
-  kind: ScheduleKind,
-  card: Message,
-  { channel, ts, list }: OpenedFrom,
-): Promise<boolean> {
-  const { caller, workspace } = context;
-  const there = { ...context, caller: { ...caller, channel } };
-  const message = list === undefined ? card : await listSchedules(kind, there, list, { isShared: true });
-  const updated = workspace.slack.update({ channel, ts }, message).then(() => true);
-  return (await undefinedOnSlackError(updated)) ?? false;
-}
-
-/**
- * @param choices those of the form that edits it
- * @throws FormFault if they are what the schedule has already
- */
-export function expectChange(existing: object, choices: object): void {
-  const before = new Map<string, unknown>(Object.entries(existing));
-  if (Object.entries(choices).every(([field, choice]) => isDeepStrictEqual(choice, before.get(field))))
-    throw new FormFault({}, 'Nothing was changed, so nothing was saved.');
+  if (from !== undefined) {
+    const { channel, ts, list } = from;
+    const there = { ...context, caller: { ...context.caller, channel } };
+    const message =
+      list === undefined ? card : await listSchedules(edited.kind, there, list, { isShared: true });
+    const update = context.workspace.slack.update({ channel, ts }, message).then(() => true);
+    if ((await undefinedOnSlackError(update)) && channel === edited.channel) return;
+  }
+  await announce(context, edited, card, { isOptional: true });
 }
 
 export function recordChange(

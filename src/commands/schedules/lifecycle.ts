@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { ModalView, Reply } from '../../core/message.ts';
@@ -14,8 +15,7 @@ import { resumeSchedule, SCHEDULE_TYPES, undoRemoval } from '../../scheduler/sch
 import { withoutElement } from '../../views/blocks/message.ts';
 import {
   LIST_SCOPES,
-  type ListScope,
-  type OpenedFrom,
+  OpenedFrom,
   restoredCard,
   SCHEDULE_FACES,
   type ScheduleChange,
@@ -23,50 +23,57 @@ import {
   whyPaused,
 } from '../../views/schedules/schedule.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import {
   type Action,
-  type ActionContext,
   type Command,
   type CommandContext,
-  type CommandSpec,
   channelOf,
+  defineButton,
   defineCommand,
+  FormFault,
   fromButton,
+  fromForm,
+  replyInPlace,
+  replyPrivately,
+  type ViewState,
 } from '../command.ts';
 import {
   announce,
-  announceResumed,
   changeCard,
   describe,
   expectAllowedThere,
   recordChange,
   redrawPosted,
   removalCard,
+  removedSince,
   resolveSchedule,
+  showEdited,
 } from './changes.ts';
 import { listSchedules } from './lists.ts';
 
-/** A change that words and buttons make to a schedule. */
+/** A change of a schedule, by words and by a button. */
 export interface Operation {
   verb: string;
-  /** The name of the command that it belongs to. */
+  /** Name of its command. */
   command: string;
   /** Its name in the audit log; left out, the command. */
   audited?: string;
   done: ScheduleChange['done'];
   /** Chooses the schedule if none is named. */
   fits?(schedule: Schedule): boolean;
-  /** @returns the schedule as it is then; undefined if it was removed meanwhile */
+  /** Returns the changed schedule; undefined if it was removed in the meantime. */
   change(context: CommandContext, schedule: Schedule): Promise<Schedule | undefined>;
 }
 
 const Args = z.object({ named: z.string().optional() });
 
-/** A button's schedule, and the list it stands in, if it does. */
+/** Value of a schedule's button. */
 export const ScheduleButton = z.object({
   id: z.string(),
+  /** The list with the button; undefined on a card. */
   list: z.enum(LIST_SCOPES).optional(),
-  /** True on the notice to the person whose schedules Deckhand paused. */
+  /** True on the message that tells a person about a paused schedule. */
   isNotice: z.boolean().optional(),
 });
 const ShareButton = z.object({ scope: z.enum(LIST_SCOPES) });
@@ -76,12 +83,11 @@ const UndoButton = z.object({ removal: z.string(), list: z.enum(LIST_SCOPES).opt
 export function scheduleCommands(kind: ScheduleKind, snoozing?: Operation) {
   const face: ScheduleFace = SCHEDULE_FACES[kind];
   const { noun, role, commands, names } = face;
-  const removal = removing(kind);
-  const commandOf = (operation: Operation, summary: string, others: readonly Action[]): Command =>
+  const commandFor = (operation: Operation, summary: string, ...others: Action[]): Command =>
     defineCommand({
       name: operation.command,
       summary,
-      usage: `[${[...names, ...(operation === removal ? ['all'] : [])].join('|')}]`,
+      usage: `[${[...names, ...(operation.done === 'removed' ? ['all'] : [])].join('|')}]`,
       role,
       durable: true,
       rest: true,
@@ -95,36 +101,34 @@ export function scheduleCommands(kind: ScheduleKind, snoozing?: Operation) {
     usage: '[here|all]',
     role: role === 'operator' ? 'member' : role,
     args: z.object({ scope: z.string().toLowerCase().pipe(z.enum(LIST_SCOPES)).default('here') }),
-    run: async ({ scope }, context) => ({
-      kind: 'private',
-      message: await listSchedules(kind, context, scope, { isWhole: true }),
-    }),
+    run: async ({ scope }, context) =>
+      replyPrivately(await listSchedules(kind, context, scope, { isWhole: true })),
     actions: [shareAction(kind)],
   });
+  const snooze = snoozing === undefined ? [] : [createButton(kind, snoozing)];
   return {
     list,
-    pause: commandOf(pausing(kind), `Pauses a ${noun}`, snoozing ? [createButton(kind, snoozing)] : []),
-    resume: commandOf(resuming(kind), `Resumes a ${noun}, also one that Deckhand paused`, []),
-    remove: commandOf(removal, `Removes a ${noun}, with “Undo” for 10 minutes`, [undoAction(kind)]),
+    pause: commandFor(pausing(kind), `Pauses a ${noun}`, ...snooze),
+    resume: commandFor(resuming(kind), `Resumes a ${noun}, also one that Deckhand paused`),
+    remove: commandFor(removing(kind), `Removes a ${noun}, with “Undo” for 10 minutes`, undoAction(kind)),
   };
 }
 
-/** What one person sees, for the whole channel. */
+/** Posts a person's own list in the channel. */
 function shareAction(kind: ScheduleKind): Action {
-  return {
+  return defineButton(ShareButton, {
     actionId: `${kind}:share`,
     role: SCHEDULE_FACES[kind].role,
     once: true,
     durable: true,
-    async run(value, context) {
-      const { scope } = fromButton(ShareButton, value);
+    async run({ scope }, context) {
       const channel = channelOf(context);
       const message = await listSchedules(kind, context, scope, { isShared: true });
-      // Posted before the reply, so that where Slack refuses the button can be pressed again.
+      // Posted before the reply: if Slack refuses, the button can be pressed again.
       await deliver(context.workspace, { id: `shared ${context.caller.requestId}`, channel, message });
-      return { kind: 'replace', message, audit: { what: `${kind} share` } };
+      return replyInPlace(message, { what: `${kind} share` });
     },
-  };
+  });
 }
 
 async function changeNamed(
@@ -136,17 +140,18 @@ async function changeNamed(
   const { command, audited = command, done, fits } = operation;
   if (done === 'removed' && named?.toLowerCase() === 'all') return removeHere(kind, context);
   const schedule = await resolveSchedule(kind, context, named, { done, fits });
-  const changed = await carryOut(operation, context, schedule);
-  const reply =
-    done === 'resumed'
-      ? await announceResumed(context, changed, schedule.state)
-      : await announce(context, changed, changeCard(changed, done, context), true);
+  const changed = await changeSchedule(operation, context, schedule);
+  const { state } = schedule;
+  // A resumed schedule that cannot post is paused again.
+  const undo = async () => state.kind === 'paused' && pauseSchedule(context.workspace, changed, state);
+  const card = changeCard(changed, done, context);
+  const reply = await announce(context, changed, card, done === 'resumed' ? { undo } : { isOptional: true });
   await recordChange(context, audited, changed);
   return reply;
 }
 
-/** The change, where the schedule's own channel allows it. */
-async function carryOut(
+/** Changes a schedule if its own channel allows the command. */
+async function changeSchedule(
   { command, change }: Operation,
   context: CommandContext,
   schedule: Schedule,
@@ -157,7 +162,7 @@ async function carryOut(
   return changed;
 }
 
-/** A button that changes a schedule, and updates its message. */
+/** A button that changes a schedule and updates its message. */
 function createButton(kind: ScheduleKind, operation: Operation): Action {
   const { verb, command, audited = command, done } = operation;
   return {
@@ -166,23 +171,23 @@ function createButton(kind: ScheduleKind, operation: Operation): Action {
     change: audited,
     async run(value, context) {
       const { id, list, isNotice } = fromButton(ScheduleButton, value);
+      const { message } = context;
       const schedule = await resolveSchedule(kind, context, id);
-      const changed = await carryOut(operation, context, schedule);
+      const changed = await changeSchedule(operation, context, schedule);
       await recordChange(context, audited, changed);
       const card = changeCard(changed, done, context, list);
-      // Of a message that only one person sees, Slack sends no content.
-      const isShared = context.message !== undefined;
+      // Slack sends no content of a message that only one person sees.
+      const isShared = message !== undefined;
       const isSeen = changed.channel === context.caller.channel && (list === undefined || isShared);
-      if (!isSeen) await announce(context, changed, card, true);
+      if (!isSeen) await announce(context, changed, card, { isOptional: true });
       const removed = done === 'removed' ? card : undefined;
       if (list !== undefined)
-        return { kind: 'replace', message: await listSchedules(kind, context, list, { removed, isShared }) };
-      if (isNotice && context.message !== undefined) {
-        const { text, blocks } = withoutElement(context.message, { value });
-        return { kind: 'replace', message: { text, blocks: [...blocks, ...card.blocks.slice(0, 1)] } };
+        return replyInPlace(await listSchedules(kind, context, list, { removed, isShared }));
+      if (isNotice && message !== undefined) {
+        const { text, blocks } = withoutElement(message, { value });
+        return replyInPlace({ text, blocks: [...blocks, ...card.blocks.slice(0, 1)] });
       }
-      const redrawn = context.message && redrawPosted(context.message, changed, done, context);
-      return { kind: 'replace', message: redrawn ?? card };
+      return replyInPlace((message && redrawPosted(message, changed, done, context)) ?? card);
     },
   };
 }
@@ -194,19 +199,12 @@ function pausing(kind: ScheduleKind): Operation {
     done: 'paused',
     fits: (schedule) => !isAsleep(schedule),
     async change({ caller, workspace }, schedule) {
-      const causeId = caller.requestId;
-      const paused = await pauseSchedule(workspace, schedule, {
-        kind: 'paused',
-        cause: 'person',
-        reason: 'somebody paused it',
-        by: caller.user,
-        at: workspace.clock.now(),
-        causeId,
-      });
-      if (paused?.state.kind === 'paused' && paused.state.causeId !== causeId) {
-        const why = whyPaused(paused.state);
-        throw new UserError(`Already paused ${why}: ${describeSchedule(schedule)}.`);
-      }
+      const { user: by, requestId: causeId } = caller;
+      const cause = { cause: 'person', reason: 'somebody paused it', by, causeId } as const;
+      const state = { kind: 'paused', at: workspace.clock.now(), ...cause } as const;
+      const paused = await pauseSchedule(workspace, schedule, state);
+      if (paused?.state.kind === 'paused' && paused.state.causeId !== causeId)
+        throw new UserError(`Already paused ${whyPaused(paused.state)}: ${describeSchedule(schedule)}.`);
       return paused;
     },
   };
@@ -239,70 +237,74 @@ function removing(kind: ScheduleKind): Operation {
   };
 }
 
-/** Removes this channel's schedules. @param isMeant which of them; all if left out */
+/** Removes this channel's schedules. @param matches left out, all of them */
 export async function removeHere(
   kind: ScheduleKind,
   context: CommandContext,
-  isMeant: (schedule: Schedule) => boolean = () => true,
+  matches: (schedule: Schedule) => boolean = () => true,
 ): Promise<Reply> {
   const { caller, workspace } = context;
   const { commands, plural } = SCHEDULE_FACES[kind];
   const all: readonly Schedule[] = await workspace.schedules.list(kind);
-  const here = all.filter((one) => one.channel === caller.channel && !isPersonal(one) && isMeant(one));
+  const here = all.filter((one) => one.channel === caller.channel && !isPersonal(one) && matches(one));
   const [first] = here;
   if (first === undefined) throw new UserError(`This channel has no ${plural}.`, commands.add);
   await removeSchedules(workspace, here, caller.requestId);
   for (const schedule of here) await recordChange(context, commands.remove, schedule);
-  return announce(context, first, removalCard(here, context), true);
-}
-
-export function removedSince(schedule: Schedule): UserError {
-  const { list } = SCHEDULE_FACES[schedule.kind].commands;
-  return new UserError(`Removed in the meantime: ${describeSchedule(schedule)}.`, list);
+  return announce(context, first, removalCard(here, context), { isOptional: true });
 }
 
 function undoAction(kind: ScheduleKind): Action {
   const { commands } = SCHEDULE_FACES[kind];
   const change = `${kind} undo`;
-  return {
+  return defineButton(UndoButton, {
     actionId: `${kind}:undo`,
     durable: true,
     change,
-    async run(value, context) {
-      const { removal, list } = fromButton(UndoButton, value);
-      const restored = await undoRemoval(
-        context.workspace,
-        kind,
-        { removedBy: removal, undoneBy: context.caller.requestId },
-        ({ channel }) => expectAllowedThere(context, { kind, channel }, commands.remove),
+    async run({ removal: removedBy, list }, context) {
+      const { caller, message, workspace } = context;
+      const undo = { removedBy, undoneBy: caller.requestId };
+      const restored = await undoRemoval(workspace, kind, undo, ({ channel }) =>
+        expectAllowedThere(context, { kind, channel }, commands.remove),
       );
       if (restored === undefined)
         throw new UserError('A removal can be undone once, within 10 minutes.', commands.add);
       for (const schedule of restored) await recordChange(context, change, schedule);
-      const card = restoredCard(restored.map(describe), context.caller.user);
-      if (list === undefined) return { kind: 'replace', message: card };
-      const isShared = context.message !== undefined;
-      return { kind: 'replace', message: await listSchedules(kind, context, list, { isShared }) };
+      if (list === undefined) return replyInPlace(restoredCard(restored.map(describe), caller.user));
+      return replyInPlace(await listSchedules(kind, context, list, { isShared: message !== undefined }));
     },
-  };
+  });
 }
 
-/**
- * `edit` of a kind, by words and by button: both open the form, filled in.
- * @param openForm gets the message whose button it was
- */
-export function editCommand<K extends ScheduleKind>(
+/** How schedules of a kind are edited in a form. */
+interface EditForm<K extends ScheduleKind, Choices extends object> {
+  callbackId: string;
+  /** @param from the message whose button was used */
+  draw(context: CommandContext, schedule: ScheduleOf<K>, from?: OpenedFrom): Promise<ModalView>;
+  /** @throws FormFault */
+  readChoices(state: ViewState, context: CommandContext, schedule: ScheduleOf<K>): Promise<Choices>;
+  /** Returns undefined if the schedule was removed in the meantime. @throws FormFault */
+  save(workspace: Workspace, schedule: ScheduleOf<K>, choices: Choices): Promise<Schedule | undefined>;
+  /** Actions of the form's own elements. */
+  actions?: readonly Action[];
+}
+
+/** Metadata of every form that edits a schedule. */
+const EditOrigin = z.object({ id: z.string(), from: OpenedFrom.optional() });
+
+/** `edit` of a kind, by words, by a button and by its form. */
+export function editCommand<K extends ScheduleKind, Choices extends object>(
   kind: K,
-  openForm: (context: CommandContext, schedule: ScheduleOf<K>, from?: OpenedFrom) => Promise<ModalView>,
-): CommandSpec<z.infer<typeof Args>> {
+  { callbackId, draw, readChoices, save, actions = [] }: EditForm<K, Choices>,
+): Command {
   const { names, noun, role } = SCHEDULE_FACES[kind];
   const name = `${kind} edit`;
   const open = async (context: CommandContext, named?: string, from?: OpenedFrom): Promise<Reply> => {
     const schedule = await resolveSchedule(kind, context, named, { done: 'edited' });
     await expectAllowedThere(context, schedule, name);
-    return { kind: 'modal', view: await openForm(context, schedule, from) };
+    return { kind: 'modal', view: await draw(context, schedule, from) };
   };
-  return {
+  return defineCommand({
     name,
     summary: `Changes a ${noun} in a form`,
     usage: `[${names.join('|')}]`,
@@ -313,19 +315,37 @@ export function editCommand<K extends ScheduleKind>(
     args: Args,
     run: ({ named }, context) => open(context, named),
     actions: [
-      {
+      defineButton(ScheduleButton, {
         actionId: `${kind}:edit`,
-        async run(value, context) {
-          const { id, list } = fromButton(ScheduleButton, value);
-          return open(context, id, messageOf(context, list));
+        run({ id, list }, context) {
+          const { channel, messageTs: ts } = context.caller;
+          // Slack sends no content of a message that only the person sees, and Deckhand cannot edit it.
+          const canUpdate = context.message && channel !== undefined && ts !== undefined;
+          return open(context, id, canUpdate ? { channel, ts, list } : undefined);
+        },
+      }),
+      ...actions,
+    ],
+    submissions: [
+      {
+        callbackId,
+        async submit(state, context) {
+          const { id, from } = fromForm(EditOrigin, state.metadata);
+          const schedule = await resolveSchedule(kind, context, id);
+          await expectAllowedThere(context, schedule, name);
+          const choices = await readChoices(state, context, schedule);
+          const before = new Map<string, unknown>(Object.entries(schedule));
+          if (
+            Object.entries(choices).every(([field, choice]) => isDeepStrictEqual(choice, before.get(field)))
+          )
+            throw new FormFault({}, 'Nothing was changed, so nothing was saved.');
+          const edited = await save(context.workspace, schedule, choices);
+          if (edited === undefined) throw removedSince(schedule);
+          await showEdited(context, edited, from);
+          await recordChange(context, name, edited);
+          return { kind: 'close' };
         },
       },
     ],
-  };
-}
-
-/** Of a message that only the person sees, Slack sends no content, and Deckhand cannot edit it. */
-function messageOf({ caller, message }: ActionContext, list: ListScope | undefined): OpenedFrom | undefined {
-  const { channel, messageTs: ts } = caller;
-  return message && channel !== undefined && ts !== undefined ? { channel, ts, list } : undefined;
+  });
 }

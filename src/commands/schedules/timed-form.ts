@@ -27,26 +27,17 @@ import {
   fromForm,
   readFields,
   redraw,
-  type Submission,
+  replyPrivately,
   type Submitted,
   underField,
   type ViewState,
 } from '../command.ts';
 import { presentInForm } from '../targets/project.ts';
-import { faultOf, readTime } from './cadence-words.ts';
-import {
-  announce,
-  announceNew,
-  changeCard,
-  expectAllowedThere,
-  expectChange,
-  recordChange,
-  resolveSchedule,
-  showEdited,
-} from './changes.ts';
-import { editCommand, type Operation, removedSince, scheduleCommands } from './lifecycle.ts';
+import { faultOf as findCadenceFault, readTime } from './cadence-words.ts';
+import { announce, announceNew, changeCard, recordChange, removedSince } from './changes.ts';
+import { editCommand, type Operation, scheduleCommands } from './lifecycle.ts';
 
-/** What the forms have; account and project as they were named. The last two are of digests alone. */
+/** Fields of the forms; account and project as named. Only digests have the last two. */
 const Fields = z.object({
   cadence: z.string({ error: 'Choose how often.' }),
   zone: z.string({ error: 'Choose a time zone.' }).pipe(ZoneName),
@@ -56,7 +47,7 @@ const Fields = z.object({
   skip_quiet: z.array(z.string()).optional(),
 });
 
-/** What was filled in, or typed. */
+/** Choices from a form or from words. */
 export type Filled = Omit<z.infer<typeof Fields>, 'cadence'> & { cadence: Cadence };
 
 /** How people set up and change digests or guards. */
@@ -70,15 +61,15 @@ export interface TimedFeature {
   /** Values that only this form has. */
   readValues?(schedule: TimedSchedule): Values;
   /**
-   * The form's or the words' choices, checked against what is connected.
+   * Checks the choices of the form or the words.
    * @throws UserError if there is no such account or project, or none that works
    */
   choose(context: CommandContext, filled: Filled): Promise<TimedChoices>;
-  /** True if a schedule of the channel does the same, and is changed when it is set up once more. */
+  /** True if a schedule of the channel does the same, and is changed when it is set up again. */
   isSame(schedule: TimedSchedule, choices: TimedChoices): boolean;
 }
 
-/** Slack's handle for opening a form dies after 3 s. */
+/** Slack's handle for opening a form expires after 3 s. */
 const ZONE_TIMEOUT_MS = 800;
 
 export async function openTimedForm(
@@ -94,27 +85,25 @@ export async function openTimedForm(
   ]);
   const names = accounts.map(({ name }) => name);
   if (named !== undefined && !names.includes(named.toLowerCase())) throw unknownAccount(named);
-  const account = [named?.toLowerCase(), bound.account].find(
-    (name) => name !== undefined && names.includes(name),
-  );
+  const account = names.find((name) => name === (named?.toLowerCase() ?? bound.account));
   const project = (await presentInForm(workspace, account, projectOfChannel(bound, account)))?.permalink;
   const values = { ...feature.defaults, zone: zone ?? bound.zone ?? 'UTC', account, project, ...chosen };
   const origin = { channel, account, accounts: names.length > 1 ? names : [] };
-  return { kind: 'modal', view: await drawn(feature, workspace, origin, values) };
+  return { kind: 'modal', view: await drawForm(feature, workspace, origin, values) };
 }
 
-/** The form with the next times for what is chosen so far. */
-async function drawn(
+/** The form with the next times for the current choices. */
+async function drawForm(
   { kind, modal }: TimedFeature,
   { clock }: Pick<Workspace, 'clock'>,
   origin: TimedOrigin,
   values: Values,
 ): Promise<ModalView> {
-  return modal({ origin, values, next: await nextInForm(kind, values, clock.now()) });
+  return modal({ origin, values, next: await findNext(kind, values, clock.now()) });
 }
 
-/** What an edited one is, filled in. */
-async function formOf(
+/** The form of an existing schedule. */
+async function drawEdit(
   feature: TimedFeature,
   { workspace }: CommandContext,
   schedule: TimedSchedule,
@@ -133,48 +122,39 @@ async function formOf(
     ...feature.readValues?.(schedule),
   };
   const origin = { id, from, channel, account, accounts: names.length > 1 ? names : [] };
-  return drawn(feature, workspace, origin, values);
+  return drawForm(feature, workspace, origin, values);
 }
 
-/** `add`, `edit`, `list`, `pause`, `resume` and `remove`. @param add its words; the form is this one's */
+/** `add`, `edit`, `list`, `pause`, `resume` and `remove`. @param add the command without its form */
 export function timedCommands<Args>(feature: TimedFeature, add: CommandSpec<Args>): Command[] {
-  const { list, pause, resume, remove } = scheduleCommands(feature.kind, feature.snoozing);
-  const edit = timedEditCommand(feature);
-  return [defineCommand({ ...add, ...addForm(feature) }), edit, list, pause, resume, remove];
-}
-
-/** The form of a new one, with all that happens in it. */
-function addForm(feature: TimedFeature) {
-  return formParts(feature, 'add', async (context, { channel, accounts }, filled) => {
+  const { kind, snoozing } = feature;
+  const { list, pause, resume, remove } = scheduleCommands(kind, snoozing);
+  const edit = editCommand(kind, {
+    callbackId: `${kind}.edit`,
+    draw: (...opened) => drawEdit(feature, ...opened),
+    actions: redrawActions(feature, `${kind}.edit`),
+    async readChoices(state, context, schedule) {
+      const filled = await readForm(kind, state, context.workspace.clock.now());
+      const account = readOrigin(state).accounts.length === 0 ? schedule.account : filled.account;
+      const choices = await feature.choose(context, { ...filled, account });
+      return { account: undefined, project: undefined, ...choices };
+    },
+    save: (workspace, { id }, choices) => editTimed(workspace, id, choices),
+  });
+  const callbackId = `${kind}.add`;
+  const submit = async (state: ViewState, context: CommandContext): Promise<Submitted> => {
+    const filled = await readForm(kind, state, context.workspace.clock.now());
+    const { channel, accounts } = readOrigin(state);
     // With one account there is no field for it.
     const account = accounts.length === 0 ? undefined : filled.account;
-    return setUpTimed(feature, context, channel, { ...filled, account });
-  });
+    const reply = await setUpTimed(feature, context, channel, { ...filled, account });
+    return { kind: 'close', ...(reply.kind === 'private' ? { after: async () => reply } : {}) };
+  };
+  const form = { actions: redrawActions(feature, callbackId), submissions: [{ callbackId, submit }] };
+  return [defineCommand({ ...add, ...form }), edit, list, pause, resume, remove];
 }
 
-/** `edit`, by words, by button and by its form. */
-function timedEditCommand(feature: TimedFeature): Command {
-  const edit = editCommand(feature.kind, (...opened) => formOf(feature, ...opened));
-  const form = formParts(feature, 'edit', async (context, { id, from, accounts }, filled) => {
-    const schedule = await resolveSchedule(feature.kind, context, id);
-    await expectAllowedThere(context, schedule, edit.name);
-    const account = accounts.length === 0 ? schedule.account : filled.account;
-    const choices = await feature.choose(context, { ...filled, account });
-    expectChange(schedule, { account: undefined, project: undefined, ...choices });
-    const edited = await editTimed(context.workspace, schedule.id, choices);
-    if (edited === undefined) throw removedSince(schedule);
-    await showEdited(context, edited, from);
-    await recordChange(context, edit.name, edited);
-    return undefined;
-  });
-  return defineCommand({
-    ...edit,
-    actions: [...(edit.actions ?? []), ...form.actions],
-    submissions: form.submissions,
-  });
-}
-
-/** Stores a new one and says so in the channel; where Deckhand may not post there, there is none. */
+/** Stores a new schedule and posts its card. If Deckhand may not post in the channel, the schedule is removed again. */
 export async function setUpTimed(
   feature: TimedFeature,
   context: CommandContext,
@@ -188,54 +168,33 @@ export async function setUpTimed(
   const same = all.find(
     (one) => one.channel === channel && one.requestId !== requestId && feature.isSame(one, choices),
   );
-  if (same !== undefined) return changeSame(context, same, choices);
-  const schedule = await addTimed(workspace, { ...choices, requestId, channel, setUpBy });
-  return announceNew(context, schedule, `${feature.kind} add`);
-}
-
-async function changeSame(
-  context: CommandContext,
-  same: TimedSchedule,
-  choices: TimedChoices,
-): Promise<Reply> {
-  const { cadence, zone } = same;
-  if (isDeepStrictEqual(cadence, choices.cadence) && zone === choices.zone) {
-    return { kind: 'private', message: say(`Already set up: ${describeSchedule(same)}.`) };
+  if (same === undefined) {
+    const schedule = await addTimed(workspace, { ...choices, requestId, channel, setUpBy });
+    return announceNew(context, schedule, `${feature.kind} add`);
   }
-  const edited = await editTimed(context.workspace, same.id, choices);
+  if (isDeepStrictEqual(same.cadence, choices.cadence) && same.zone === choices.zone)
+    return replyPrivately(say(`Already set up: ${describeSchedule(same)}.`));
+  const edited = await editTimed(workspace, same.id, choices);
   if (edited === undefined) throw removedSince(same);
   const reply = await announce(context, edited, changeCard(edited, 'edited', context));
   await recordChange(context, `${same.kind} edit`, edited);
   return reply;
 }
 
-/** The form of a digest or a guard: drawn anew with each choice, to show the next times, and read when it is sent. */
-function formParts(
-  feature: TimedFeature,
-  verb: 'add' | 'edit',
-  carryOut: (context: CommandContext, origin: TimedOrigin, filled: Filled) => Promise<Reply | undefined>,
-): { actions: Action[]; submissions: Submission[] } {
-  const callbackId = `${feature.kind}.${verb}`;
-  const submit = async (state: ViewState, context: CommandContext): Promise<Submitted> => {
-    const filled = await readForm(feature.kind, state, context.workspace.clock.now());
-    const reply = await carryOut(context, originOf(state), filled);
-    return { kind: 'close', ...(reply?.kind === 'private' ? { after: async () => reply } : {}) };
-  };
-  const actions = ['cadence', 'time', 'cron', 'zone', 'account'].map(
-    (actionId): Action => ({
-      actionId,
-      view: callbackId,
-      run: redraw(async (state, { workspace }, value) => {
-        const values = { ...state.values, [actionId]: value ?? state.values[actionId] };
-        const account = typeof values.account === 'string' ? values.account : undefined;
-        return drawn(feature, workspace, { ...originOf(state), account }, values);
-      }),
+/** Redraws the form with each choice, to show the next times. */
+function redrawActions(feature: TimedFeature, view: string): Action[] {
+  return ['cadence', 'time', 'cron', 'zone', 'account'].map((actionId) => ({
+    actionId,
+    view,
+    run: redraw(async (state, { workspace }, value) => {
+      const values = { ...state.values, [actionId]: value ?? state.values[actionId] };
+      const account = typeof values.account === 'string' ? values.account : undefined;
+      return drawForm(feature, workspace, { ...readOrigin(state), account }, values);
     }),
-  );
-  return { actions, submissions: [{ callbackId, submit }] };
+  }));
 }
 
-function originOf(state: ViewState): TimedOrigin {
+function readOrigin(state: ViewState): TimedOrigin {
   return fromForm(TimedOrigin, state.metadata);
 }
 
@@ -246,30 +205,30 @@ async function readForm(
   now: number,
 ): Promise<Filled> {
   const fields = readFields(Fields, { values });
-  const cadence = await cadenceIn(values);
-  const fault = faultOf(kind, cadence, fields.zone, now);
+  const cadence = await readCadence(values);
+  const fault = findCadenceFault(kind, cadence, fields.zone, now);
   if (fault !== undefined) throw new FormFault({ cron: unmarked(fault) });
   return { ...fields, cadence };
 }
 
 /** @throws FormFault */
-async function cadenceIn({ cadence = '', time, cron }: Values): Promise<Cadence> {
+async function readCadence({ cadence = '', time, cron }: Values): Promise<Cadence> {
   if (cadence === 'hourly') return { kind: 'hourly' };
   if (cadence === 'cron') {
     if (typeof cron !== 'string') throw new FormFault({ cron: 'Give five cron fields, e.g. 0 9 * * 1-5.' });
     return { kind: 'cron', cron: cron.trim().replaceAll(/\s+/g, ' ') };
   }
   const [kind, day] = String(cadence).split(':');
-  const read = await underField('time', () => readTime(typeof time === 'string' ? time : undefined));
-  const parsed = Cadence.safeParse({ kind, day, time: read });
+  const typed = typeof time === 'string' ? time : undefined;
+  const parsed = Cadence.safeParse({ kind, day, time: await underField('time', () => readTime(typed)) });
   if (!parsed.success) throw new FormFault({ cadence: 'Choose how often.' });
   return parsed.data;
 }
 
 const SHOWN_TIMES = 3;
 
-/** The form's next times for what is chosen so far, or what is still wrong. */
-async function nextInForm(
+/** The next times for the current choices, or the error in them. */
+async function findNext(
   kind: TimedSchedule['kind'],
   values: Values,
   now: number,

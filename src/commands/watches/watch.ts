@@ -8,7 +8,7 @@ import type { Watch, WatchedServer, WorkingHours } from '../../records/schedules
 import { editWatch, setUpWatch, type WatchChoices } from '../../scheduler/watches/watches.ts';
 import { say } from '../../views/blocks/message.ts';
 import { describeWatched } from '../../views/schedules/words.ts';
-import { WATCH_EDIT, WatchOrigin, watchModal } from '../../views/watches/watch.ts';
+import { WATCH_EDIT, watchModal } from '../../views/watches/watch.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import {
   type Command,
@@ -16,24 +16,12 @@ import {
   channelOf,
   defineCommand,
   FormFault,
-  fromForm,
   readFields,
-  type Submitted,
   underField,
-  type ViewState,
 } from '../command.ts';
 import { asTime, readClock } from '../schedules/cadence-words.ts';
-import {
-  announce,
-  announceNew,
-  changeCard,
-  expectAllowedThere,
-  expectChange,
-  recordChange,
-  resolveSchedule,
-  showEdited,
-} from '../schedules/changes.ts';
-import { editCommand, removedSince, scheduleCommands } from '../schedules/lifecycle.ts';
+import { announce, announceNew, changeCard, recordChange } from '../schedules/changes.ts';
+import { editCommand, scheduleCommands } from '../schedules/lifecycle.ts';
 import { accountOf, chosenProject, presentInForm, projectOf } from '../targets/project.ts';
 import { serverOf } from '../targets/server.ts';
 
@@ -125,32 +113,23 @@ const Fields = z.object({
   hours: Typed,
 });
 
-const watchEdit = defineCommand({
-  ...editCommand('watch', async ({ workspace }, schedule, from) => {
+const watchEdit = editCommand('watch', {
+  callbackId: WATCH_EDIT,
+  async draw({ workspace }, schedule, from) {
     const { id, account } = schedule;
     const project = await presentInForm(workspace, account, schedule.project);
     return watchModal({ id, account, from }, { ...schedule, project });
-  }),
-  submissions: [{ callbackId: WATCH_EDIT, submit }],
+  },
+  readChoices: (state, context, schedule) => readChoices(context, schedule, readFields(Fields, state)),
+  async save(workspace, schedule, choices) {
+    const edited = await editWatch(workspace, schedule, choices);
+    if (edited !== 'taken') return edited;
+    throw new FormFault({ project: 'Another watch of this channel has this project and server.' });
+  },
 });
 
-async function submit(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { id, from } = fromForm(WatchOrigin, state.metadata);
-  const schedule = await resolveSchedule('watch', context, id);
-  await expectAllowedThere(context, schedule, watchEdit.name);
-  const choices = await choicesOf(context, schedule, readFields(Fields, state));
-  expectChange(schedule, choices);
-  const edited = await editWatch(context.workspace, schedule, choices);
-  if (edited === 'taken')
-    throw new FormFault({ project: 'Another watch of this channel has this project and server.' });
-  if (edited === undefined) throw removedSince(schedule);
-  await showEdited(context, edited, from);
-  await recordChange(context, 'watch edit', edited);
-  return { kind: 'close' };
-}
-
 /** @throws FormFault */
-async function choicesOf(
+async function readChoices(
   context: CommandContext,
   before: Watch,
   { mode, project: wanted, server: typed, hours }: z.infer<typeof Fields>,
