@@ -5,21 +5,18 @@ import { parseJson } from './core/json.ts';
 import { findAddressFault, findBaseUrlFault, isLoopbackBaseUrl } from './service/addresses.ts';
 import { EncryptionKeysError, parseEncryptionKeys } from './store/sealer.ts';
 
-/** The process ends with this code when its configuration is at fault (EX_CONFIG of sysexits.h). */
+/** Exit code for a fault of the configuration (EX_CONFIG of sysexits.h). */
 export const CONFIG_EXIT_CODE = 78;
-/** And with this one where the same start may succeed later (EX_TEMPFAIL). */
+/** Exit code if the same start may succeed later (EX_TEMPFAIL). */
 export const TEMPORARY_EXIT_CODE = 75;
 
-const OTLP_PROTOCOLS = 'must be grpc, http/protobuf or http/json';
-
-const text = z.string().trim().min(1);
+const text = z.string();
 const webAddress = text.pipe(z.url({ protocol: /^https?$/, error: 'is not an http(s) address' }));
 const supportAddress = text.pipe(
   z.url({ protocol: /^(https?|mailto)$/, error: 'is not an http(s) or mailto address' }),
 );
 const safeAddress = text.check(faultIn(findAddressFault));
 const hosts = text.regex(/^[^/]+$/, 'must be hosts, without https:// and path');
-/** Slack's tokens say by their beginning what they are for; that of a bot has several. */
 const botToken = text.refine((value) => !value.startsWith('xapp-'), {
   message: 'is an app-level token (xapp-); the bot token begins with xoxb-',
 });
@@ -30,8 +27,11 @@ const proxyAddress = text.pipe(
     error: 'must be an address such as http://proxy.example.com:3128',
   }),
 );
-/** OpenTelemetry's SDK takes any other word for the default, without a word. */
-const otlpProtocol = z.enum(['grpc', 'http/protobuf', 'http/json'], OTLP_PROTOCOLS);
+/** OpenTelemetry's SDK silently uses the default for any other word. */
+const otlpProtocol = z.enum(
+  ['grpc', 'http/protobuf', 'http/json'],
+  'must be grpc, http/protobuf or http/json',
+);
 const positiveInteger = wholeNumber(1);
 const port = wholeNumber(0, 65_535);
 const HOOK_TYPES = 'must be a JSON object of strings';
@@ -100,22 +100,11 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 
-/** Names that count before ours, as for other programs: the small ones of proxies. */
-const OTHER_NAMES = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].map(
-  (name) => [name, name.toLowerCase()] as const,
-);
-
-/** Tokens that `slack run` gives to its start hook; ours count before them. */
-const CLI_NAMES = [
-  ['SLACK_APP_TOKEN', 'SLACK_CLI_XAPP'],
-  ['SLACK_BOT_TOKEN', 'SLACK_CLI_XOXB'],
-] as const;
-
 const TRACES = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_TRACES_EXPORTER'];
 
-/** The one parsed configuration; the variables' names are kept, because operators know them by these. */
+/** The parsed configuration, by the names of the variables, which operators know. */
 export type Config = z.output<typeof Environment> & {
-  /** Whether one of the variables is set by which OpenTelemetry's SDK would send them; it reads them itself. */
+  /** True if a variable makes OpenTelemetry's SDK send traces. The SDK reads its variables itself. */
   hasTraces: boolean;
   proxies: Proxies | undefined;
 };
@@ -137,7 +126,7 @@ export type Settings = Pick<
   | 'NOTICE_INTERVAL_MS'
 >;
 
-/** Every fault of the environment, each by the name of its variable. Never holds a value. */
+/** Every fault of the environment, by the name of the variable. Never holds a value. */
 export class ConfigError extends Error {
   readonly code = 'config_error';
   readonly faults: readonly string[];
@@ -155,22 +144,34 @@ function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
   return z.coerce.number(error).int(error).min(least, error).max(most, error);
 }
 
-/** @throws ConfigError naming every fault at once */
+/** @throws ConfigError with every fault */
 export function parseConfig(env: Record<string, string | undefined>): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
-  for (const [name, other] of OTHER_NAMES) if (given[other] !== undefined) given[name] = given[other];
-  for (const [name, other] of CLI_NAMES) given[name] ??= given[other];
-  const parsed = Environment.safeParse(given);
-  const faults = parsed.success
-    ? []
-    : parsed.error.issues.map((issue) => {
-        const name = String(issue.path[0]);
-        return `${name} ${given[name] === undefined ? 'is required' : issue.message}`;
-      });
-  faults.push(...contradictions(given));
-  if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
-  const hasTraces = TRACES.some((name) => given[name] !== undefined);
-  return { ...parsed.data, hasTraces, proxies: readProxies(parsed.data) };
+  const values = readVariables(env);
+  const { data, error } = Environment.safeParse(values);
+  const issues = error?.issues ?? [];
+  const faults = issues.map(({ path: [variable], message }) => {
+    const name = String(variable);
+    return `${name} ${values[name] === undefined ? 'is required' : message}`;
+  });
+  faults.push(...findContradictions(values));
+  if (data === undefined || faults.length > 0) throw new ConfigError(faults);
+  const hasTraces = TRACES.some((name) => values[name] !== undefined);
+  return { ...data, hasTraces, proxies: readProxies(data) };
+}
+
+type Values = Record<string, string | undefined>;
+
+/** Trims the variables, and leaves out empty ones. */
+function readVariables(env: Values): Values {
+  const trimmed = Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined] as const);
+  const values: Values = Object.fromEntries(trimmed);
+  // As in other programs, the lower-case name of a proxy counts first.
+  for (const name of ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'])
+    values[name] = values[name.toLowerCase()] ?? values[name];
+  // `slack run` gives these tokens to its start hook.
+  values.SLACK_APP_TOKEN ??= values.SLACK_CLI_XAPP;
+  values.SLACK_BOT_TOKEN ??= values.SLACK_CLI_XOXB;
+  return values;
 }
 
 function readProxies({
@@ -182,8 +183,8 @@ function readProxies({
 }
 
 /**
- * Our OAuth client at the service (API 5.3, docs/service-api.md), and the main site, which has the metadata; undefined
- * unless its three variables are set.
+ * Deckhand's OAuth client at the service (API 5.3, docs/service-api.md), and the main site, which has the metadata.
+ * Undefined unless its three variables are set.
  */
 export function oauthClientOf(
   config: Config,
@@ -198,48 +199,41 @@ export function oauthClientOf(
   return { siteUrl, authUrl, clientId, clientSecret };
 }
 
-/** What is wrong between variables, each of which may be valid alone. */
-function contradictions(given: Record<string, string | undefined>): string[] {
-  const faults: string[] = [];
-  if (!given.SLACK_APP_TOKEN && !given.SLACK_SIGNING_SECRET)
-    faults.push('SLACK_SIGNING_SECRET is required, unless SLACK_APP_TOKEN switches Socket Mode on');
-  if (given.MCP?.trim() === 'on' && !given.SLACK_SIGNING_SECRET)
-    faults.push(
-      'SLACK_SIGNING_SECRET is required where MCP is on: its requests are signed, and come over HTTP',
-    );
-  if (given.SLACK_BOT_TOKEN && (given.SLACK_CLIENT_ID || given.SLACK_CLIENT_SECRET))
-    faults.push('SLACK_BOT_TOKEN excludes SLACK_CLIENT_ID and SLACK_CLIENT_SECRET: one workspace, or many');
-  if (!given.SLACK_BOT_TOKEN && !given.SLACK_CLIENT_ID && !given.SLACK_CLIENT_SECRET)
-    faults.push(
+/** Finds faults between variables that may each be valid alone. */
+function findContradictions(values: Values): string[] {
+  const { SLACK_BOT_TOKEN: token, SLACK_SIGNING_SECRET: signingSecret, PORT: port = '3000' } = values;
+  const isOauth = Boolean(values.SLACK_CLIENT_ID ?? values.SLACK_CLIENT_SECRET);
+  const interval = Number(values.POLL_INTERVAL_MS ?? 2500);
+  // The service recommends an interval of 2 to 3 seconds. A service on this machine takes any.
+  const isAllowed =
+    (interval >= 2000 && interval <= 3000) || isLoopbackBaseUrl(values.SERVICE_BASE_URL ?? '');
+  const isHalf = (one: string, other: string) => values[one] !== undefined && values[other] === undefined;
+  const pairs = ['SLACK_CLIENT', 'SERVICE_OAUTH_CLIENT'].flatMap((client) => [
+    [`${client}_ID`, `${client}_SECRET`] as const,
+    [`${client}_SECRET`, `${client}_ID`] as const,
+  ]);
+  const faults = [
+    !values.SLACK_APP_TOKEN &&
+      !signingSecret &&
+      'SLACK_SIGNING_SECRET is required, unless SLACK_APP_TOKEN switches Socket Mode on',
+    values.MCP === 'on' &&
+      !signingSecret &&
+      'SLACK_SIGNING_SECRET is required if MCP is on: Slack signs its requests, and sends them over HTTP',
+    token &&
+      isOauth &&
+      'SLACK_BOT_TOKEN excludes SLACK_CLIENT_ID and SLACK_CLIENT_SECRET: one workspace, or many',
+    !token &&
+      !isOauth &&
       'SLACK_BOT_TOKEN is required, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many workspaces',
-    );
-  if (!isAllowedInterval(given))
-    faults.push(
+    !isAllowed &&
       'POLL_INTERVAL_MS must be from 2000 to 3000, unless the host of SERVICE_BASE_URL is loopback',
-    );
-  const port = given.PORT?.trim() || '3000';
-  if (given.METRICS_PORT?.trim() === port && port !== '0') faults.push('METRICS_PORT must not be PORT');
-  faults.push(...halves(given, 'SLACK_CLIENT_ID', 'SLACK_CLIENT_SECRET'));
-  faults.push(...halves(given, 'SERVICE_OAUTH_CLIENT_ID', 'SERVICE_OAUTH_CLIENT_SECRET'));
-  return faults;
+    values.METRICS_PORT === port && port !== '0' && 'METRICS_PORT must not be PORT',
+    ...pairs.map(([one, other]) => isHalf(one, other) && `${other} is required with ${one}`),
+  ];
+  return faults.filter((fault) => typeof fault === 'string');
 }
 
-/** The service recommends polling every 2 to 3 seconds; only one on this machine may be polled at another pace. */
-function isAllowedInterval({
-  POLL_INTERVAL_MS: interval,
-  SERVICE_BASE_URL: address,
-}: Record<string, string | undefined>): boolean {
-  const ms = Number(interval?.trim() || 2500);
-  const isOutside = ms < 2000 || ms > 3000;
-  return !isOutside || isLoopbackBaseUrl(address ?? '');
-}
-
-function halves(given: Record<string, string | undefined>, id: string, secret: string): string[] {
-  if (Boolean(given[id]) === Boolean(given[secret])) return [];
-  return given[id] ? [`${secret} is required with ${id}`] : [`${id} is required with ${secret}`];
-}
-
-/** The checks of the part that uses a value, so that its faults are reported with all others. */
+/** Makes a zod check of a function that returns a fault. */
 function faultIn(find: (value: string) => string | undefined): z.core.CheckFn<string> {
   return ({ value, issues }) => {
     const message = find(value);
@@ -247,7 +241,7 @@ function faultIn(find: (value: string) => string | undefined): z.core.CheckFn<st
   };
 }
 
-/** Deckhand's version, as package.json has it, which stands beside `src` and beside the bundle. */
+/** Reads Deckhand's version from package.json, which is beside `src` and beside the bundle. */
 export function readVersion(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
