@@ -5,6 +5,7 @@ import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import type { Field, Sealer } from '../store/sealer.ts';
 import { type Collection, GLOBAL, type Store } from '../store/store.ts';
 import type { Installations } from '../workspace/installations.ts';
+import { LinkRequest } from '../workspace/workspace.ts';
 
 /** From our page to the service and back, and from a command to the browser. */
 const VALID_MS = 10 * 60_000;
@@ -14,20 +15,7 @@ const REMEMBERED_MS = HOUR_MS;
 const MAX_KEPT = 10_000;
 const MAX_OF_PERSON = 5;
 
-/** The person who asked to be linked, with their name and their workspace's in Slack. */
-const Requester = z.object({
-  workspace: z.string(),
-  user: z.string(),
-  name: z.string(),
-  /** Of the person in Slack, where Slack shows it. */
-  email: z.string().optional(),
-  /** Slack does not give Deckhand e-mail addresses. */
-  lacksScope: z.boolean().optional(),
-  workspaceName: z.string().optional(),
-});
-export type Requester = z.infer<typeof Requester>;
-
-const Ticket = Requester.extend({ at: z.number(), isUsed: z.boolean().optional() });
+const Ticket = LinkRequest.extend({ at: z.number(), isUsed: z.boolean().optional() });
 type Ticket = z.infer<typeof Ticket>;
 const Kept = Ticket.extend({
   /** Digest of the cookie that the browser was given. */
@@ -66,7 +54,7 @@ export function createLinkRequests(parts: {
   const isOver = ({ at }: { at: number }): boolean => clock.now() - at >= VALID_MS;
 
   async function eraseOf(collection: string, workspace: string): Promise<void> {
-    const requests = store.of(GLOBAL).collection(collection, Requester);
+    const requests = store.of(GLOBAL).collection(collection, LinkRequest);
     for (const { id, doc } of await requests.list())
       if (doc.workspace === workspace) await requests.delete(id);
   }
@@ -77,7 +65,7 @@ export function createLinkRequests(parts: {
       await eraseOf('link-tickets', workspace);
       await eraseOf('link-states', workspace);
     },
-    async ask(requester: Requester): Promise<string> {
+    async ask(requester: LinkRequest): Promise<string> {
       const ticket = randomText();
       const at = clock.now();
       await makeRoom(tickets, requester);
@@ -85,7 +73,7 @@ export function createLinkRequests(parts: {
       return ticket;
     },
     /** The ticket's owner; it may be opened again until the link is made. */
-    async open(ticket: string): Promise<Requester | StateFault> {
+    async open(ticket: string): Promise<LinkRequest | StateFault> {
       const id = digest(ticket);
       const found = await tickets.get(id);
       if (found === undefined) return 'unknown';
@@ -98,7 +86,7 @@ export function createLinkRequests(parts: {
     /** Stores a departure until it comes back. */
     async keep(
       ticket: string,
-      requester: Requester,
+      requester: LinkRequest,
       departure: Departure,
       verifier: string | undefined,
     ): Promise<void> {
@@ -116,7 +104,7 @@ export function createLinkRequests(parts: {
     async finish(
       state: string,
       cookies: Cookies,
-    ): Promise<{ requester: Requester; verifier: string | undefined } | StateFault> {
+    ): Promise<{ requester: LinkRequest; verifier: string | undefined } | StateFault> {
       const id = digest(state);
       const found = await states.get(id);
       if (found === undefined) return 'unknown';
@@ -149,7 +137,7 @@ function depart(): Departure {
   return { state, cookie: { name: stateCookie(digest(state)), value: randomText() } };
 }
 
-function requesterOf({ workspace, user, name, email, lacksScope, workspaceName }: Requester): Requester {
+function requesterOf({ workspace, user, name, email, lacksScope, workspaceName }: LinkRequest): LinkRequest {
   return { workspace, user, name, ...defined({ email, lacksScope, workspaceName }) };
 }
 
@@ -172,7 +160,7 @@ async function markAsUsed<T extends { isUsed?: boolean | undefined }>(
  */
 async function makeRoom<T extends Ticket>(
   rows: Collection<T>,
-  { workspace, user }: Requester,
+  { workspace, user }: LinkRequest,
 ): Promise<void> {
   const all = (await rows.list()).toSorted((one, other) => other.doc.at - one.doc.at);
   const own = all.filter(({ doc }) => doc.workspace === workspace && doc.user === user);

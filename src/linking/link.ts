@@ -7,9 +7,12 @@ import { undefinedOnSlackError } from '../slack/failure.ts';
 import { linkedMessage } from '../views/accounts/identity.ts';
 import { type LinkEnd, linkedPage, linkFailedPage, linkQuestionPage } from '../views/public/pages.ts';
 import { defineJob } from '../workspace/define-job.ts';
-import { addressOf, LINK_CALLBACK_PATH, LINK_START_PATH } from '../workspace/installations.ts';
+import { addressOf, LINK_START_PATH } from '../workspace/installations.ts';
 import type { Parts, Workspaces } from '../workspace/workspace.ts';
 import type { LinkRequests } from './link-requests.ts';
+
+/** The service sends browsers back to this path, as it is registered there. */
+const LINK_CALLBACK_PATH = '/service/oauth/callback';
 
 const Linked = z.object({
   user: z.string(),

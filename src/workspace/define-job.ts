@@ -3,7 +3,7 @@ import { type Engine, type Job, type JobOptions, JobPostponed, type JobType } fr
 import { isTokenRefused } from '../slack/failure.ts';
 import type { Workspace, Workspaces } from './workspace.ts';
 
-/** A kind of durable job: the shape of its data, and the function that runs it for one workspace. */
+/** A kind of durable job: the schema of its data, and the function that runs it for one workspace. */
 export interface JobDefinition<Data> extends JobType<Data> {
   options: JobOptions;
   run(workspace: Workspace, job: Job<Data>): Promise<void>;
@@ -16,18 +16,18 @@ export function defineJob<Data>(definition: JobDefinition<Data>): JobDefinition<
   return definition;
 }
 
-/** How long a job waits before it tries a refused token again. */
+/** Pause of a job before it tries a refused token again. */
 const TOKEN_WAIT_MS = 10_000;
 
 interface WorkParts {
   engine: Engine;
   workspaces: Workspaces;
   afterAcks(): Promise<void>;
-  /** True if nobody waits for the jobs, so that they wait while Slack refuses the token. */
+  /** True if nobody waits for the jobs; they then pause while Slack refuses the token. */
   waitsForToken: boolean;
 }
 
-/** Declares the worker of a queue: its jobs run with the context of the workspace that they belong to. */
+/** Declares the worker of a queue: its jobs run with the context of their workspace. */
 export function workWith<Data>(
   { engine, workspaces, afterAcks, waitsForToken }: WorkParts,
   { run, onDeadLetter, options, ...type }: JobDefinition<Data>,
@@ -37,7 +37,7 @@ export function workWith<Data>(
     work: (workspace: Workspace) => Promise<void> | undefined,
   ): Promise<void> {
     const workspace = await workspaces.enterInstalled(id);
-    // Not awaited here, where what the job came with would be kept as long as it runs.
+    // An `await` here would keep the job's request in memory while the job runs.
     return workspace && endWithInstallation(workspace, work(workspace));
   }
   engine.work(type, {
@@ -55,7 +55,7 @@ export function workWith<Data>(
   });
 }
 
-/** Drops work of a workspace whose installation has ended, so that it is not tried again. */
+/** Drops work of a workspace whose installation has ended: it is not tried again. */
 export async function endWithInstallation(
   { log }: Pick<Workspace, 'log'>,
   work: Promise<void> | undefined,

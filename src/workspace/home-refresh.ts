@@ -11,11 +11,11 @@ import { zoneOf } from './slack-people.ts';
 const NoData = z.object({});
 export const REFRESH_HOME: JobType<z.infer<typeof NoData>> = { queue: 'refresh-home', schema: NoData };
 
-/** Someone who had App Home open lately, and the version that Slack shows them. */
+/** A person who had App Home open lately, and the version that Slack shows them. */
 const Viewer = z.object({ openedAt: z.number(), hash: z.string().optional() });
 export type Viewer = z.infer<typeof Viewer>;
 
-/** Changes come in groups. */
+/** Changes come in groups, so a refresh waits for the next ones. */
 const SOON_MS = 300;
 /** Slack accepts some 100 `views.publish` a minute from a workspace. */
 const A_VIEWER_MS = 700;
@@ -34,23 +34,23 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
   const viewers: Collection<Viewer> = store.collection('home-viewers', Viewer);
   /** When the latest refresh is due. */
   let planned = 0;
-  /** Until then it is known that no one has it open. */
+  /** Until this time nobody had it open. */
   let unseenUntil = 0;
   let amount = 1;
   const permalinks = new TtlCache<string | undefined>(clock, DAY_MS);
   const zones = new TtlCache<string>(clock, HOUR_MS);
 
   return {
-    /** By user; each expires some time after it was opened. */
+    /** By user. A viewer expires some time after opening it. */
     viewers,
-    /** To be called after a viewer was stored, and before what they see is read. */
+    /** Call it after a viewer was stored, and before reading what they see. */
     opened(): void {
       unseenUntil = 0;
     },
-    /** To be called after anything that it shows has changed: soon it shows that too. Never rejects. */
+    /** Call it after a change of anything on App Home: a refresh follows soon. Never rejects. */
     async refresh(): Promise<void> {
       const now = clock.now();
-      // A refresh that is still to come will show this change as well.
+      // A planned refresh will show this change too.
       if (planned > now || unseenUntil > now) return;
       unseenUntil = now + SOON_MS;
       try {
@@ -63,16 +63,16 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
         log.warn({ event: 'home_not_refreshed', err: error }, 'App Home may be out of date');
       }
     },
-    /** How many have it open, which decides how often it may be refreshed. */
+    /** Number of people who have it open; it limits how often it may be refreshed. */
     seenBy(seen: number): void {
       amount = seen;
     },
-    /** The address of a message; undefined where Slack does not give one. Known ones are kept. */
+    /** The address of a message, cached; undefined if Slack gives none. */
     permalink: (messageRef: MessageRef) =>
       undefinedOnSlackError(
         permalinks.get([messageRef.channel, messageRef.ts], () => slack.permalink(messageRef)),
       ),
-    /** The person's IANA zone, which may be an hour old. */
+    /** The person's IANA zone, up to an hour old. */
     zone: (user: string) => zones.get([user], () => zoneOf({ slack, log }, user)),
   };
 }

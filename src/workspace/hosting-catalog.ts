@@ -17,13 +17,13 @@ import {
 import { listInvoices } from '../service/invoices.ts';
 import { listServers } from '../service/servers.ts';
 
-/** Options for menus, a few seconds old at most, and figures of up to a minute. All of it throws AccountFailure. */
+/** Options for menus, at most a few seconds old, and figures up to a minute old. All of it throws AccountFailure. */
 export type HostingCatalog = ReturnType<typeof createHostingCatalog>;
 
 const FIGURES_FRESH_MS = 60_000;
 
 export function createHostingCatalog({ accounts, clock }: { accounts: Accounts; clock: Clock }) {
-  /** The sealed key is part of the cache's key, so that a new key never shows the answers to an old one. */
+  /** The cache's key holds the sealed key: a new key never shows answers to an old one. */
   function cached<T>(load: (client: AccountClient, about: string) => Promise<T>, freshMs?: number) {
     const cache = new TtlCache<T>(clock, freshMs);
     return (account: Account, about = '') =>
@@ -32,10 +32,10 @@ export function createHostingCatalog({ accounts, clock }: { accounts: Accounts; 
       );
   }
   return {
-    /** The project's servers; undefined where the service does not list them. */
+    /** The project's servers; undefined if the service does not list them. */
     servers: cached(listServers),
     invoices: cached((client) => listInvoices(client)),
-    /** The regions where managed servers can be created now. */
+    /** The available regions for managed servers. */
     regions: cached((client) => listRegions(client)),
     /** The sizes of managed servers, with prices in the account's currency. */
     sizes: cached((client) => listSizes(client)),
@@ -43,7 +43,7 @@ export function createHostingCatalog({ accounts, clock }: { accounts: Accounts; 
   };
 }
 
-/** Without statistics where the service gives none; `skipped`: events that could not be read. */
+/** Has no statistics if the service gives none. `skipped`: events that could not be read. */
 async function weekFigures(client: AccountClient) {
   const skipped: SkippedRows[] = [];
   const activity = await getActivity(client, { range: 'last_7_days', stats: true }, { skipped });
@@ -53,8 +53,8 @@ async function weekFigures(client: AccountClient) {
 const CURRENCY_TIMEOUT_MS = 1_500;
 
 /**
- * The currency of the account's price list, which hosted resources leave out; undefined where it cannot be read in
- * time. It only labels amounts that are known already, so its absence fails nothing.
+ * The currency of the account's price list, which hosted resources leave out. Returns undefined if it cannot be read in time:
+ * it only labels amounts, so its absence fails nothing.
  */
 export async function currencyOf(
   { clock, hosting }: { clock: Clock; hosting: HostingCatalog },
@@ -70,8 +70,8 @@ export async function currencyOf(
 }
 
 /**
- * A managed resource by its identifier, or by a name that only one has.
- * @throws AccountFailure, `record_not_found` where neither fits
+ * A managed resource by its identifier or its unambiguous name.
+ * @throws AccountFailure, with `record_not_found` if neither matches
  */
 export function findResource(
   { accounts }: { accounts: Accounts },

@@ -7,37 +7,37 @@ import { isSlackFailure } from '../slack/failure.ts';
 import type { TokenHealth } from '../slack/token-health.ts';
 import { GLOBAL, type Store } from '../store/store.ts';
 
-/** Where the bot tokens of the workspaces come from. */
+/** The workspaces' bot tokens. */
 export interface Installations {
   /**
-   * The workspace's bot token, refreshed where it was about to expire; undefined where Deckhand is not installed.
-   * @throws SlackFailure where a refresh fails and the old token has expired
+   * The workspace's bot token, refreshed if it was about to expire; undefined if Deckhand is not installed.
+   * @throws SlackFailure if a refresh fails and the old token has expired
    */
   token(workspace: string): Promise<string | undefined>;
-  /** The Slack user who installed Deckhand, where that is known. */
+  /** The Slack user who installed Deckhand; undefined if unknown. */
   installer(workspace: string): Promise<string | undefined>;
   /** False from an uninstall until the next install, which brings another token. */
   isInstalled(workspace: string): Promise<boolean>;
-  /** Before the workspace is erased: notes that a token of the environment works no more. */
+  /** Call it before the workspace is erased: it marks the environment's token as ended. */
   end(workspace: string): Promise<void>;
   /**
-   * When it was installed, milliseconds since the epoch, and whether tokens are replaced every few hours. Undefined where
-   * Deckhand is not installed, or by a token of the environment.
+   * The time of the install, milliseconds since the epoch, and whether tokens are replaced every few hours. Undefined if
+   * Deckhand is not installed, or by the environment's token.
    */
   about(workspace: string): Promise<{ installedAt: number; isRotating: boolean } | undefined>;
   /**
-   * Whether what names this workspace is for Deckhand at all: with a token of the environment, only what names the one
-   * workspace or organisation that Slack says the token is of.
+   * Checks that a request of this workspace is for Deckhand. With the environment's token, only the workspace or organisation
+   * that Slack names as the token's owner is.
    * @throws NotServed
    */
   admit(workspace: string): Promise<void>;
-  /** Undefined where the environment holds the one workspace's token. */
+  /** Undefined if the environment holds the one workspace's token. */
   readonly byOauth: OauthInstallations | undefined;
 }
 
-/** What came in is for another installation, or Slack has not said yet which one the token of the environment is of. */
+/** A request is for another installation, or Slack has not yet named the owner of the environment's token. */
 export class NotServed extends UserError {
-  /** True where sending it again changes nothing. */
+  /** True if the same request will always fail. */
   readonly isForGood: boolean;
 
   constructor(message: string, isForGood: boolean) {
@@ -47,18 +47,18 @@ export class NotServed extends UserError {
   }
 }
 
-/** Where Slack sends browsers back to. */
+/** Slack sends browsers back to this path. */
 export const REDIRECT_PATH = '/slack/oauth_redirect';
 
-/** Why the state of an install does not count. */
+/** Why the state of an install is invalid. */
 export type InstallFault = 'unknown' | 'used' | 'expired';
 
 export interface OauthInstallations {
-  /** The library that leads browsers through an install and stores it, with a cookie of this name. */
+  /** Slack's library, which leads browsers through an install and stores it. */
   provider(stateCookieName: string): InstallProvider;
-  /** With which every install begins. */
+  /** Options of every install. */
   readonly options: InstallURLOptions;
-  /** Says why a state does not count; undefined if it does. */
+  /** Says why a state is invalid; undefined if it is valid. */
   readonly states: { faultOf(state: string): Promise<InstallFault | undefined> };
 }
 
@@ -71,20 +71,20 @@ async function ownerOf(health: Pick<TokenHealth, 'owner'>): Promise<string | und
     throw error.kind === 'unreachable'
       ? new NotServed('Deckhand cannot reach Slack yet, so nothing was done. Try again in a minute.', false)
       : new NotServed(
-          `Slack refuses Deckhand’s token (\`${error.reason}\`), so nothing was done. Who runs Deckhand has to check SLACK_BOT_TOKEN.`,
+          `Slack refuses Deckhand’s token (\`${error.reason}\`), so nothing was done. Ask whoever runs Deckhand to check SLACK_BOT_TOKEN.`,
           false,
         );
   }
 }
 
-/** The key of `Store.exclusive` by which installing and erasing a workspace exclude each other, in all replicas. */
+/** Key of `Store.exclusive`: installing and erasing a workspace exclude each other, in all replicas. */
 export function installationLock(workspace: string): string {
   return `installation ${workspace}`;
 }
 
 const Ended = z.object({ at: z.number() });
 
-/** One workspace, one token of the environment. */
+/** One workspace, whose token the environment holds. */
 export function singleInstallation(
   token: string,
   {
@@ -94,7 +94,7 @@ export function singleInstallation(
   }: { store: Store; clock: Clock; tokenHealth: Pick<TokenHealth, 'owner' | 'knownOwner'> },
 ): Installations {
   const ended = store.of(GLOBAL).collection('ended', Ended);
-  /** Names neither the workspace nor the token, of which nothing may stay. */
+  /** Reveals neither the workspace nor the token: nothing of them may stay. */
   const markOf = (workspace: string): string =>
     hash('sha256', JSON.stringify([workspace, token]), 'base64url');
   const isAbout = (workspace: string, owner = workspace): boolean => owner === workspace;
@@ -113,12 +113,10 @@ export function singleInstallation(
   };
 }
 
-/** The page that asks before a link begins. */
+/** Path of the page that asks before a link begins. */
 export const LINK_START_PATH = '/service/oauth/start';
-/** The path that the service sends browsers back to, as it is registered there. */
-export const LINK_CALLBACK_PATH = '/service/oauth/callback';
 
-/** The address of that page, with a ticket. */
+/** Address of that page, with a ticket. */
 export function startAddress(publicUrl: string, ticket: string): string {
   return `${addressOf(publicUrl, LINK_START_PATH)}?ticket=${encodeURIComponent(ticket)}`;
 }

@@ -8,26 +8,26 @@ import type { Send, WorkspaceSlack } from '../slack/slack.ts';
 import type { Once } from './once.ts';
 
 /**
- * What Slack introduced lately, and does not take in every workspace; on App Home charts are a matter of their own. A work
- * object is no block, but goes with an unfurl.
+ * New features of Slack that some workspaces reject. Charts on App Home count apart. A work object is not a block, but is sent
+ * with an unfurl.
  */
 export type NewBlock = 'data_visualization' | 'data_table' | 'plan' | 'home_chart' | 'work_object';
 
 export type Surface = 'message' | 'home';
 
-/** Names under which refused charts are remembered. */
+/** Names of refused charts. */
 const CHART_BLOCKS = { message: 'data_visualization', home: 'home_chart' } as const;
 
-/** Which of the new blocks the workspace does not take. */
+/** The new blocks that the workspace rejects. */
 export type NewBlocks = ReturnType<typeof createNewBlocks>;
 
-/** What is said of a view is that its arguments are invalid. */
+/** For views Slack says `invalid_arguments`. */
 const BLOCKS_WORDS: ReadonlySet<string> = new Set(['invalid_blocks', 'invalid_arguments']);
-/** After this they are tried again: Slack extends them to more workspaces. */
+/** Afterwards blocks are tried again: Slack extends them to more workspaces. */
 const REMEMBERED_MS = 30 * DAY_MS;
 
 export function createNewBlocks({ once, wasDone, clock, log }: Once & { clock: Clock; log: Logger }) {
-  // Every message with such a block asks; another replica's refusal may be some seconds late.
+  // Every message with such a block reads it. Another replica's refusal may count some seconds late.
   const answers = new TtlCache<boolean>(clock);
 
   function areRefused(block: NewBlock): Promise<boolean> {
@@ -40,7 +40,7 @@ export function createNewBlocks({ once, wasDone, clock, log }: Once & { clock: C
     log.info({ event: 'blocks_refused', kind: block }, 'Slack does not take a new kind of block here');
   }
 
-  /** Sends a message, or what stands for its blocks where Slack does not take them. */
+  /** Sends a message, or its fallback if Slack rejects its blocks. */
   async function send<T>(
     message: Message,
     sendOnce: (message: Message) => Promise<T>,
@@ -62,7 +62,7 @@ export function createNewBlocks({ once, wasDone, clock, log }: Once & { clock: C
   return { areRefused, refuse, send };
 }
 
-/** Sends messages as `NewBlocks.send` does. */
+/** Sends all messages through `NewBlocks.send`. */
 export function withFallbacks(slack: WorkspaceSlack, blocks: NewBlocks): WorkspaceSlack {
   const respond: WorkspaceSlack['respond'] = async (url, message, ...how) => {
     const block = newBlockIn(message);
@@ -70,7 +70,7 @@ export function withFallbacks(slack: WorkspaceSlack, blocks: NewBlocks): Workspa
     if (isRefused) return respond(url, plainMessage(message), ...how);
     if (await slack.respond(url, message, ...how)) return true;
     if (block === undefined) return false;
-    // A response address does not say whether the blocks were the reason.
+    // A response address does not say why it rejects a message.
     const isTaken = await respond(url, plainMessage(message), ...how);
     if (isTaken) await blocks.refuse(block);
     return isTaken;
@@ -104,7 +104,7 @@ function newBlockIn({ blocks }: Message, surface: Surface = 'message'): NewBlock
   return (['data_table', 'plan'] as const).find((type) => types.has(type));
 }
 
-/** The message's own fallback, else its blocks that every workspace takes. */
+/** The message's own fallback, else the blocks that every workspace accepts. */
 function plainMessage({ text, blocks, fallback }: Message): Message {
   const plain = blocks.filter(({ type }) => type !== 'data_visualization' && type !== 'plan');
   return fallback?.() ?? { text, blocks: plain.map(plainTable) };

@@ -7,14 +7,14 @@ const Claim = z.object({ request: z.string().optional() });
 
 export type Once = ReturnType<typeof createOnce>;
 
-/** Things that a workspace does once, in all replicas and across restarts. */
+/** Does things once in a workspace, in all replicas and across restarts. */
 export function createOnce({ store, clock }: { store: WorkspaceStore; clock: Clock }) {
   const claims = store.collection('once', Claim);
   const hashKey = (key: readonly unknown[]): string => hash('sha256', JSON.stringify(key), 'base64url');
   return {
     /**
      * Returns true the first time within `ttlMs`.
-     * @param request gets true again, because a request is repeated after a kill
+     * @param request the same request gets true again: it is repeated after a kill
      */
     async once(key: readonly unknown[], ttlMs: number, request?: string): Promise<boolean> {
       const id = hashKey(key);
@@ -24,7 +24,7 @@ export function createOnce({ store, clock }: { store: WorkspaceStore; clock: Clo
     /** Returns true within the `ttlMs` of the first time. */
     wasDone: async (key: readonly unknown[]): Promise<boolean> =>
       (await claims.get(hashKey(key))) !== undefined,
-    /** Lets the next request do it, because this one failed. */
+    /** Call it after a failure, so that the next request may do it. */
     async undoOnce(key: readonly unknown[]): Promise<void> {
       await claims.delete(hashKey(key));
     },
@@ -33,7 +33,7 @@ export function createOnce({ store, clock }: { store: WorkspaceStore; clock: Clo
 
 type Documents = Pick<WorkspaceStore, 'collection'>;
 
-/** A store for one request, which reads a document once, and again after the request wrote to its collection. */
+/** A store for one request. It reads a document once, and again after a write to the collection. */
 export function readOnce(store: Documents): Documents {
   return { collection: (name, shape) => rememberReads(store.collection(name, shape)) };
 }
@@ -58,7 +58,7 @@ function rememberReads<T>(stored: Collection<T>): Collection<T> {
   };
 }
 
-/** A failure is not remembered. */
+/** Failures are not remembered. */
 function remember<K, V>(reads: Map<K, Promise<V>>, key: K, read: () => Promise<V>): Promise<V> {
   const value = reads.get(key) ?? read();
   reads.set(key, value);

@@ -14,36 +14,36 @@ export type Projects = ReturnType<typeof createProjects>;
 
 export function createProjects(parts: { accounts: Accounts; clock: Clock }) {
   const fresh = new TtlCache<Project[]>(parts.clock);
-  // The sealed key is part of the cache's key, so that a new key never shows the answers to an old one.
+  // The cache's key holds the sealed key: a new key never shows answers to an old one.
   const keyOf = ({ name, sealedKey }: Account): string[] => [name, sealedKey];
   const load = (account: Account, options?: ListOptions) => (): Promise<Project[]> =>
     parts.accounts.use(account, (client) => listProjects(client, options));
 
   return {
-    /** A few seconds old at most, for menus that search with every letter. @throws AccountFailure */
+    /** At most a few seconds old, for menus that search with every letter. @throws AccountFailure */
     list: (account: Account) => fresh.get(keyOf(account), load(account)),
-    /** Read now. @throws AccountFailure */
+    /** Reads the list now. @throws AccountFailure */
     look: (account: Account, options?: ListOptions) => fresh.renew(keyOf(account), load(account, options)),
   };
 }
 
-/** For the length of one request, which asks the service once. */
+/** For one request, which then reads the list once. */
 export function lookOnce(projects: Projects): Projects {
-  const seen = new Map<string, Promise<Project[]>>();
+  const lists = new Map<string, Promise<Project[]>>();
   return {
     list: projects.list,
     look(account, options) {
-      // What could not be read is reported to each who asks for that.
+      // The options collect the entries that could not be read, for each caller.
       if (options !== undefined) return projects.look(account, options);
-      const found = seen.get(account.sealedKey) ?? projects.look(account);
-      seen.set(account.sealedKey, found);
-      return found;
+      const list = lists.get(account.sealedKey) ?? projects.look(account);
+      lists.set(account.sealedKey, list);
+      return list;
     },
   };
 }
 
 /**
- * The project of a record as the service lists it now; undefined if it is no longer listed. The record itself while the
+ * The project of a record as the service lists it now; undefined if it is no longer listed. Returns the record itself if the
  * service does not answer.
  */
 export async function findCurrentProject(
@@ -61,8 +61,8 @@ export async function findCurrentProject(
 }
 
 /**
- * For a command that names a project: the list of the last seconds if that has the name, else one that is read now. Many
- * who ask at once share it.
+ * The projects for a command that names one: the cached list if it has the name, else the current list. Simultaneous requests
+ * share it.
  */
 export async function projectsWith(
   projects: Projects,
@@ -74,7 +74,7 @@ export async function projectsWith(
   return (await indexNames(cached)).find(named).length > 0 ? cached : projects.look(account);
 }
 
-/** More names than anybody reads. */
+/** Nobody reads more names. */
 const MAX_SHOWN = 10;
 
 /**
@@ -100,7 +100,7 @@ export async function findProject(
   throw new UserError(`There is no project ${code(named)}.${suggestNearest(projects, named)}`, 'projects');
 }
 
-/** Other projects that a name fits as well as the one that it was taken for. */
+/** A sentence about other projects with the name that was taken for one project; empty if there are none. */
 export async function describeNamesakes(
   projects: readonly Project[],
   named: string | undefined,
@@ -116,7 +116,7 @@ export async function describeNamesakes(
   return `${code(named)} is the permalink of ${bold(taken.name)} and the name of ${keys} too.`;
 }
 
-/** A permalink is compared as far as this when nothing fits. */
+/** Compared length of a permalink in the search for the nearest name. */
 const MAX_MISSPELT = 40;
 
 function suggestNearest(projects: readonly Project[], named: string): string {
@@ -129,12 +129,12 @@ function suggestNearest(projects: readonly Project[], named: string): string {
   return best.mistakes > Math.max(2, typed.length / 2) ? '' : ` Did you mean ${code(best.permalink)}?`;
 }
 
-/** The start of a name is as near as one typing mistake. */
+/** Number of typing mistakes; the start of a name counts as one. */
 function countMistakes(typed: string, permalink: string): number {
   return typed.length > 2 && permalink.startsWith(typed) ? 1 : distance(typed, permalink);
 }
 
-/** A record's project is not listed any more: it was removed, or renamed by a service that gives no identifiers. */
+/** A record's project is no longer listed: it was removed, or renamed by a service without identifiers. */
 export function noLongerListed(account: string, { name }: ProjectRef): UserError {
   return new UserError(`${bold(name)} is no longer listed in ${code(account)}.`, 'projects');
 }
@@ -151,10 +151,10 @@ export class ProjectNeeded extends Error {
   }
 }
 
-/** No server was given, or none has that name: the person gets a menu, and what they typed runs again. */
+/** No server was given, or none has that name: the person gets a menu, and the command runs again with the choice. */
 export class ServerNeeded extends Error {
   readonly code = 'server_needed';
-  /** Where to look for the server. */
+  /** The project to search for the server. */
   readonly target: { account: string; project: string };
 
   /** @param message one sentence for the person; foreign text in it must be escaped already */

@@ -20,7 +20,7 @@ export const Grants = Holders.extend({
   groups: Holders.optional(),
   /** The team of each group, by its id. */
   groupTeams: z.record(z.string(), z.string()).optional(),
-  /** True where guests of a single channel are members too. */
+  /** True if guests of a single channel are members too. */
   guests: z.boolean().optional(),
   setBy: z.string(),
   setAt: z.number(),
@@ -29,7 +29,7 @@ export type Grants = z.infer<typeof Grants>;
 
 export const GRANTS_ID = 'grants';
 
-/** Why a person holds no role at all. */
+/** Reason why a person holds no role. */
 export type Excluded = Exclude<Membership, 'member'>;
 
 export type Roles = ReturnType<typeof createRoles>;
@@ -61,7 +61,7 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
     return !(await people.hasActive(await namedAdmins(people, grants)));
   }
 
-  /** This is rare, so the answer is no where Slack cannot say. */
+  /** False if Slack cannot say: this case is rare. */
   async function mayStepIn(user: string, grants: Grants): Promise<boolean> {
     const asked = isSlackAdmin(user).then((isAdmin) => isAdmin && isOrphaned(grants));
     return (await undefinedOnSlackError(asked)) ?? false;
@@ -88,13 +88,13 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
 
   return {
     /**
-     * Why the person holds no role, whatever was given to them; undefined for members.
-     * @throws SlackFailure where Slack cannot say who it is
+     * Reason why the person holds no role, whatever they were given; undefined for members.
+     * @throws SlackFailure if Slack cannot say who it is
      */
     excluded,
     /**
-     * True if the person may do things that need the role; an admin may do everything. Read each time; changes of a user
-     * group count within half a minute.
+     * True if the person may do things that need the role; an admin may do everything. Changes of a user group count within
+     * half a minute.
      */
     async holds(user: string, role: Role): Promise<boolean> {
       if ((await excluded(user)) !== undefined) return false;
@@ -106,8 +106,8 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
       return mayStepIn(user, grants);
     },
     /**
-     * Who can be asked for a role: the named admins by id, else the installer and Slack's own.
-     * @param team whose, where Deckhand serves an organisation
+     * People who can give a role: the named admins by id, else the installer and Slack's own admins.
+     * @param team the team, if Deckhand serves an organisation
      */
     async admins(team: string | undefined): Promise<string[]> {
       const grants = await stored.get(GRANTS_ID);
@@ -117,25 +117,25 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
     },
     /**
      * True if a change would leave none of the workspace's own admins and owners among the admins.
-     * @param by who makes it, and counts as theirs if Slack lists none
+     * @param by the person who makes the change; counts as an owner if Slack lists none
      */
     async takesLastWayIn(after: Grants, by: string, team: string | undefined): Promise<boolean> {
       const listed = (await undefinedOnSlackError(slackAdmins(team))) ?? [];
       const owners = listed.length === 0 ? [by] : listed;
       return (await haveWayIn(owners, await stored.get(GRANTS_ID))) && !(await haveWayIn(owners, after));
     },
-    /** Adds one holder; without grants so far, Slack's own admins stay admins. */
+    /** Adds one holder. Slack's own admins stay admins if no admin was named before. */
     async give(user: string, role: GivenRole, by: string): Promise<void> {
       await stored.update(GRANTS_ID, (before) => withHolder(before, { user, role, by, at: clock.now() }));
     },
     grants: () => stored.get(GRANTS_ID),
-    /** True where groups hold roles, and Slack has not given Deckhand the scope to read them. */
+    /** True if groups hold roles, but Deckhand lacks the scope to read them. */
     async lacksGroups(): Promise<boolean> {
       const { groups } = (await stored.get(GRANTS_ID)) ?? {};
       return groups !== undefined && Object.values(groups).flat().length > 0 && people.lacksGroups();
     },
     set: (grants: Grants) => stored.put(GRANTS_ID, grants),
-    /** The same, unless `check` throws at what stands then. */
+    /** Like `set`, unless `check` throws at the current grants. */
     setAfter: (check: (before: Grants | undefined) => void, grants: Grants) =>
       stored.update(GRANTS_ID, (before) => {
         check(before);
@@ -146,13 +146,13 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
   };
 }
 
-/** Whom the grants name as admins, by themselves or in a group. */
+/** The admins that the grants name, alone or in a group. */
 async function namedAdmins(people: SlackPeople, { admin, groups, groupTeams }: Grants): Promise<string[]> {
   const inGroups = (groups?.admin ?? []).map((group) => people.membersOf(group, groupTeams?.[group]));
   return [...admin, ...(await Promise.all(inGroups)).flat()];
 }
 
-/** More are not named, and not asked. */
+/** Maximum number of admins that are looked up. */
 const MAX_NAMED_ADMINS = 10;
 
 async function activeOf(people: SlackPeople, users: readonly string[]): Promise<string[]> {
@@ -169,7 +169,7 @@ function withHolder(
   before: Grants = { admin: [], operator: [], billing: [], setBy: '', setAt: 0 },
   { user, role, by, at }: { user: string; role: GivenRole; by: string; at: number },
 ): Grants {
-  // Named admins take the place of Slack's own, so the one who names the first stays one.
+  // Named admins replace Slack's own, so the person who names the first one stays an admin.
   const isFirst = role === 'admin' && before.admin.length === 0 && !before.groups?.admin.length;
   const holders = new Set([...(isFirst ? [by] : []), ...before[role], user]);
   return { ...before, [role]: [...holders], setBy: by, setAt: at };

@@ -7,27 +7,27 @@ import type { Logger } from '../observability/log.ts';
 import { failureNamed, GROUPS_SCOPE, isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
 
-/** A modal has to open within 3 s of the command. */
+/** A modal must open within 3 s of the command. */
 const GROUPS_TIMEOUT_MS = 1_000;
-/** Slack returns the members of a group about 20 times a minute. */
+/** Slack allows about 20 such calls a minute. */
 const MEMBERS_FRESH_MS = 30_000;
-/** Every request asks who the person is; Slack answers about 100 times a minute. */
+/** Every request looks its person up; Slack allows about 100 such calls a minute. */
 const PERSON_FRESH_MS = 30_000;
-/** An organisation takes a workspace in about as often as a workspace is founded. */
+/** Workspaces rarely join an organisation. */
 const HOME_FRESH_MS = HOUR_MS;
 
-/** Refusals name admins, and Slack lists a workspace's people about 20 pages a minute. */
+/** Refusals name admins, and Slack allows about 20 pages of people a minute. */
 const ADMINS_FRESH_MS = 10 * MINUTE_MS;
 
-/** Slack's own advice for a page. */
+/** Slack's recommended page size. */
 const LISTED_PEOPLE = 200;
-/** Slack lets a workspace be listed 20 pages a minute. */
+/** Slack allows about 20 pages a minute. */
 const MAX_PAGES = 15;
 
 type Person = NonNullable<UsersInfoResponse['user']>;
 
 /**
- * What a person is to the workspace.
+ * A person's relation to the workspace.
  * - `member`: of the workspace or its organisation, multi-channel guests too
  * - `guest`: a guest of a single channel
  * - `stranger`: of another company, in a shared channel
@@ -35,11 +35,11 @@ type Person = NonNullable<UsersInfoResponse['user']>;
  */
 export type Membership = 'member' | 'guest' | 'stranger' | 'inactive';
 
-/** Slack's people and user groups, as roles need them. */
+/** Slack's people and user groups, for roles. */
 export type SlackPeople = ReturnType<typeof createSlackPeople>;
 
 interface SlackPeopleParts {
-  /** The workspace's, or the organisation's for which Deckhand is installed. */
+  /** Id of the workspace, or of the organisation if Deckhand is installed there. */
   id: string;
   slack: WorkspaceSlack;
   clock: Clock;
@@ -52,7 +52,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
   const home = new TtlCache<string | undefined>(clock, HOME_FRESH_MS);
   const admins = new TtlCache<string[]>(clock, ADMINS_FRESH_MS);
 
-  /** As Slack's latest answer names them; everybody who asks was looked up before. */
+  /** The scopes in Slack's latest answer. Every person is looked up before the scopes are needed. */
   let scopes: string[] | undefined;
 
   async function requestUser(user: string): Promise<Person> {
@@ -71,24 +71,24 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
   async function isOurs({ team_id: team, enterprise_user: user }: Person): Promise<boolean> {
     const enterprise = user?.enterprise_id;
     if (team === id || enterprise === id) return true;
-    // Slack names everybody's team; an answer without one says nothing of another company.
+    // Slack names everybody's team. Without one, nothing points to another company.
     if (team === undefined && enterprise === undefined) return true;
     return enterprise !== undefined && enterprise === (await home.get([], requestEnterprise));
   }
 
-  /** Asked anew: roles are given and come back rarely, and then who left counts at once. */
+  /** Not cached: roles change rarely, and then people who left must count at once. */
   async function isActive(user: string): Promise<boolean> {
     const asked = people.renew([user], () => requestUser(user));
     const person = await undefinedOnSlackError(asked, 'gone', 'rejected');
     return person !== undefined && !person.deleted && !person.is_bot;
   }
 
-  /** A token of an organisation has to name the team, and one of a workspace needs none. */
+  /** The team as an argument: calls with an organisation's token must name it, those with a workspace's need not. */
   function ofTeam(team: string | undefined): { team_id?: string } {
     return id.startsWith('E') && team !== undefined ? { team_id: team } : {};
   }
 
-  /** False where Slack does not name the scopes. */
+  /** False if Slack does not name the scopes. */
   const lacksGroups = (): boolean => scopes !== undefined && !scopes.includes(GROUPS_SCOPE);
 
   /** @throws SlackFailure */
@@ -108,7 +108,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
 
   return {
     /**
-     * Changes count within half a minute. Somebody whom Slack does not show is a stranger.
+     * Changes count within half a minute. A person whom Slack does not show is a stranger.
      * @throws SlackFailure if Slack cannot say who it is
      */
     membership,
@@ -116,9 +116,8 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
       return isSlackAdmin(await userInfo(user));
     },
     /**
-     * Slack's own admins of the workspace who can act, of the first thousands that it lists; empty where there are none.
-     * The list is at most ten minutes old.
-     * @param team whose admins, where Deckhand serves an organisation
+     * Slack's own active admins of the workspace, among the first thousands of people; at most ten minutes old.
+     * @param team the team, if Deckhand serves an organisation
      * @throws SlackFailure
      */
     admins: (team: string | undefined) => admins.get([team ?? ''], () => listAdmins(slack, ofTeam(team))),
@@ -127,7 +126,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
       for (const user of users) if (await isActive(user)) return true;
       return false;
     },
-    /** Empty for a group that cannot be read. @param team the group's, where Deckhand serves an organisation */
+    /** Empty for a group that cannot be read. @param team the group's team, if Deckhand serves an organisation */
     async membersOf(usergroup: string, team: string | undefined): Promise<string[]> {
       try {
         return await members.get([usergroup], () => readMembers(usergroup, team));
@@ -135,13 +134,13 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
         if (!isSlackFailure(error)) throw error;
         log.warn(
           { event: 'user_group_unread', reason: error.reason },
-          'a user group cannot be read, so its members do not hold its role',
+          'User group not readable, its members do not hold its role',
         );
         return [];
       }
     },
     lacksGroups,
-    /** Those of the team. Undefined unless the scope `usergroups:read` is known to be granted. */
+    /** The team's user groups. Undefined unless the scope `usergroups:read` was granted. */
     async userGroups(team: string | undefined) {
       if (!scopes?.includes(GROUPS_SCOPE)) return undefined;
       const request = slack.call('usergroups.list', { include_count: true, ...ofTeam(team) });
@@ -153,7 +152,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
   };
 }
 
-/** Of the first page that has one. */
+/** The admins on the first page that has any. */
 async function listAdmins(slack: WorkspaceSlack, team: { team_id?: string }): Promise<string[]> {
   let from: { cursor?: string } = {};
   for (let page = 0; page < MAX_PAGES; page += 1) {
@@ -167,7 +166,7 @@ async function listAdmins(slack: WorkspaceSlack, team: { team_id?: string }): Pr
   return [];
 }
 
-/** Reasons of Slack for not showing somebody: they are of elsewhere. */
+/** Slack's words for people of other companies. */
 const NOT_SHOWN: ReadonlySet<string> = new Set(['user_not_found', 'user_not_visible']);
 
 async function undefinedIfNotShown<T>(request: Promise<T>): Promise<T | undefined> {
@@ -192,7 +191,7 @@ export async function readRealName(
   return answer?.user?.real_name || answer?.user?.name;
 }
 
-/** The person's IANA zone in Slack; UTC where Slack gives none that is known here. */
+/** The person's IANA zone in Slack; UTC if Slack gives none that Deckhand knows. */
 export async function zoneOf(
   { slack, log }: { slack: WorkspaceSlack; log: Logger },
   user: string,
@@ -202,7 +201,7 @@ export async function zoneOf(
     return parseZone(answer.user?.tz ?? 'UTC');
   } catch (error) {
     const reason = isSlackFailure(error) ? error.reason : 'unknown zone';
-    log.warn({ event: 'zone_unknown', user, reason }, 'a person’s time zone is not known, UTC is used');
+    log.warn({ event: 'zone_unknown', user, reason }, 'Time zone of a person unknown, UTC used');
     return 'UTC';
   }
 }

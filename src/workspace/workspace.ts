@@ -1,7 +1,8 @@
+import { z } from 'zod';
 import type { Settings } from '../config.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
-import { TtlCache } from '../core/ttl-cache.ts';
+import { RecentMap, TtlCache } from '../core/ttl-cache.ts';
 import type { Engine, WorkspaceJobs } from '../jobs/jobs.ts';
 import { type Logger, logFailure } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -30,19 +31,20 @@ import { createProjects, lookOnce } from './projects.ts';
 import { createRoles, onlyToMembers } from './roles.ts';
 import { createSlackPeople } from './slack-people.ts';
 
-/** A person who asks to be linked, with their name and their workspace's in Slack. */
-export interface LinkRequest {
-  workspace: string;
-  user: string;
-  name: string;
+/** A person who asks to be linked, with the names of the person and the workspace in Slack. */
+export const LinkRequest = z.object({
+  workspace: z.string(),
+  user: z.string(),
+  name: z.string(),
   /** Undefined if Slack does not show it. */
-  email?: string | undefined;
+  email: z.string().optional(),
   /** True if Slack does not give Deckhand e-mail addresses. */
-  lacksScope?: boolean | undefined;
-  workspaceName?: string | undefined;
-}
+  lacksScope: z.boolean().optional(),
+  workspaceName: z.string().optional(),
+});
+export type LinkRequest = z.infer<typeof LinkRequest>;
 
-/** Everything that is opened once for the process. */
+/** Everything that the process opens once. */
 export interface Parts {
   config: Settings;
   clock: Clock;
@@ -57,43 +59,39 @@ export interface Parts {
   installations: Installations;
   tracing: Tracing;
   linkRequests: { ask(request: LinkRequest): Promise<string> };
-  /** A document that cannot be read, or whose seal does not open, is logged and counted. */
+  /** Logs and counts a document that cannot be read, or whose seal does not open. */
   onUnreadable: (document: UnreadableDocument) => void;
 }
 
 /** One workspace: its records, its Slack, its jobs. Nothing here reaches another one. */
 export interface Workspace extends ReturnType<typeof openWorkspace> {}
 
-/** The context of every workspace, opened when it is first needed. */
+/** The contexts of all workspaces, each opened on first use. */
 export type Workspaces = ReturnType<typeof createWorkspaces>;
 
-/** The one that was used longest ago is dropped when more are open; each takes some 45 kB. */
+/** Maximum number of open contexts; the least recently used is dropped first. Each takes some 45 kB. */
 const MAX_OPEN = 500;
-/** How old the answer may be that allows to send a job. Every job asks again before it starts. */
+/** Maximum age of the answer that allows sending a job. Every job asks again before it starts. */
 const INSTALLED_MS = 1_000;
 
 export function createWorkspaces(parts: Parts) {
-  const opened = new Map<string, Workspace>();
+  const opened = new RecentMap<string, Workspace>(MAX_OPEN);
   const installed = new TtlCache<boolean>(parts.clock, INSTALLED_MS);
 
   function open(id: string): Workspace {
     const maySend = () => installed.get([id], () => isInstalled(parts, id));
     const workspace = opened.get(id) ?? openWorkspace(parts, id, maySend);
-    // What is used goes to the end.
-    opened.delete(id);
     opened.set(id, workspace);
-    const [oldest] = opened.size > MAX_OPEN ? opened.keys() : [];
-    if (oldest !== undefined) opened.delete(oldest);
     return workspace;
   }
 
   return {
     open,
-    /** For a job that begins: undefined where Deckhand is not installed there any more. */
+    /** The context for a job; undefined if Deckhand is no longer installed there. */
     async enterInstalled(id: string): Promise<Workspace | undefined> {
       return (await installed.renew([id], () => isInstalled(parts, id))) ? open(id) : undefined;
     },
-    /** For a request of Slack's, by the installation that it names. @throws NotServed */
+    /** The context for a request of Slack. @param id the installation that it names. @throws NotServed */
     async admit(id: string): Promise<Workspace> {
       if (id !== GLOBAL) await parts.installations.admit(id);
       return open(id).forRequest();
@@ -122,7 +120,7 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
   const home = createHome({ store, jobs, clock, log, slack });
   const waiting = createWaitingCommands({ store, clock, jobs });
   const people = createSlackPeople({ id, slack, clock, log });
-  /** What nearly every request asks for. */
+  /** The records that nearly every request reads. */
   const openCommon = (documents: Pick<WorkspaceStore, 'collection'>) => ({
     accounts: createAccounts({
       store: documents,
@@ -173,7 +171,7 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     waiting,
     schedules: createSchedules(store),
     runs: createTestRuns(store, home.refresh),
-    /** The same for one request, which reads accounts, settings, roles and projects once. Not for what waits for a change. */
+    /** The same for one request, which reads accounts, settings, roles and projects once. Not for work that waits for changes. */
     forRequest: (): Workspace => ({
       ...workspace,
       ...openCommon(readOnce(store)),
@@ -191,12 +189,12 @@ function createHealth({ store, engine, tokenHealth }: Parts, workspace: string) 
     /** Rejects if the job engine does not answer. */
     jobs: () => engine.ping(),
     unreadableJobs: () => engine.unreadable(workspace),
-    /** The environment's token that Slack refuses. */
+    /** The environment's token, if Slack refuses it. */
     refusedToken: tokenHealth.refused,
   };
 }
 
-/** Nothing is sent for an installation that has ended. */
+/** Sends no jobs for an installation that has ended. */
 function jobsOf(engine: Engine, workspace: string, maySend: () => Promise<boolean>): WorkspaceJobs {
   return {
     async send(job, data, options) {
@@ -211,9 +209,9 @@ export function createExplaining({ config, clock, log }: { config: Settings; clo
   const explainHere = (error: unknown, newAccount?: string, channel?: string): Explained =>
     explain(error, { word, supportUrl, now: clock.now(), newAccount, channel });
   return {
-    /** The sentence and next step for a failure. `newAccount`: the call used a key that is not stored yet. */
+    /** Sentence and next step for a failure. `newAccount`: the call used a key that is not stored yet. */
     explain: (error: unknown, newAccount?: string) => explainHere(error, newAccount),
-    /** Explains a failure and logs it; an unexpected one gets a reference that the log has too. */
+    /** Explains a failure and logs it. An unexpected one gets a reference, which the log has too. */
     report: (
       error: unknown,
       fields: { channel?: string | undefined; [name: string]: unknown },

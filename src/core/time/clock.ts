@@ -85,7 +85,7 @@ export function instantText(text: string): string {
 
 /**
  * The numbers of an instant's local time, in the order of "11/20/2026, 09:05:00". Formatters are slow to make, so each zone has
- * one; `formatToParts` would take several times as long.
+ * one. Formatting to parts would take several times as long.
  * @param nameOf gives the zone's name for `Intl`
  */
 export function zonedParts(
