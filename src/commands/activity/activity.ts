@@ -17,13 +17,18 @@ import { withCharts } from '../../views/activity/chart.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import { findProject, projectsWith } from '../../workspace/projects.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { type ActionContext, type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { accountOf, boundProject, isEverything } from '../targets/project.ts';
+import {
+  type ActionContext,
+  type CommandContext,
+  defineButton,
+  defineCommand,
+  replyInPlace,
+  replyPrivately,
+} from '../command.ts';
+import { boundProject, isEverything } from '../targets/project.ts';
 
-/** What the service takes where no range is named: API 4.9 (docs/service-api.md). */
+/** The service's own default. API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';
-
-const TO_ASKER: ActivityAudience = { kind: 'asker', isShared: false };
 
 export const activity = defineCommand({
   name: 'activity',
@@ -31,7 +36,7 @@ export const activity = defineCommand({
   usage: '[range] [stats] [project|all]',
   examples: ['activity', 'activity today', 'activity 30d stats', 'activity week storefront'],
   role: 'member',
-  needsAccount: true,
+  target: 'account',
   rest: true,
   flags: ['project'],
   switches: ['stats'],
@@ -40,78 +45,65 @@ export const activity = defineCommand({
     project: z.string().optional(),
     stats: z.literal(true).optional(),
   }),
-  async run(args, context) {
+  async run(args, context, { account }) {
     const words = readActivityWords(args.words?.split(' ') ?? []);
-    const project = args.project ?? words.project;
-    const query = await askOf({ range: words.range, stats: args.stats ?? words.stats, project }, context);
-    return { kind: 'private', message: await showTo(TO_ASKER, query, context) };
+    const [zone, project] = await Promise.all([
+      zoneOf(context.workspace, context.caller.user),
+      findNamedProject(context, account, args.project ?? words.project),
+    ]);
+    const { range = DEFAULT_RANGE } = words;
+    const query = { account: account.name, range, stats: args.stats ?? words.stats, zone, page: 0 };
+    const filter = project && { project: toProjectRef(project) };
+    return replyPrivately(await showToAsker({ ...query, ...filter }, context));
   },
   actions: [
-    {
+    defineButton(ActivityAsk, {
       actionId: 'activity:page',
-      async run(value, context) {
-        const message = await showTo(TO_ASKER, fromButton(ActivityAsk, value), context);
-        return { kind: 'replace', message };
-      },
-    },
-    { actionId: 'activity:share', once: true, durable: true, run: share },
+      run: async (query, context) => replyInPlace(await showToAsker(query, context)),
+    }),
+    defineButton(ActivityAsk, { actionId: 'activity:share', once: true, durable: true, run: share }),
   ],
 });
 
-async function askOf(
-  asked: { range: ActivityAsk['range'] | undefined; stats: boolean; project?: string | undefined },
-  context: CommandContext,
-): Promise<ActivityAsk> {
-  const { caller, workspace } = context;
-  const account = await accountOf(context);
-  const [zone, project] = await Promise.all([
-    zoneOf(workspace, caller.user),
-    askedProject(context, account, asked.project),
-  ]);
-  const { stats, range = DEFAULT_RANGE } = asked;
-  const filter = project && toProjectRef(project);
-  return { account: account.name, range, stats, zone, page: 0, ...(filter ? { project: filter } : {}) };
-}
-
-/** The channel's where none is named. @throws UserError where the name fits none or several */
-async function askedProject(context: CommandContext, account: Account, named: string | undefined) {
+/** The named project, else the channel's. @throws UserError if the name fits none or several */
+async function findNamedProject(context: CommandContext, account: Account, named: string | undefined) {
   if (named === undefined) return boundProject(context, account);
   if (isEverything(named)) return undefined;
   try {
     return await findProject(await projectsWith(context.workspace.projects, account, named), named);
   } catch (error) {
     const span = named.split(' ').find((word) => OTHER_SPAN.test(word.toLowerCase()));
-    // A project may be called so; otherwise a range was meant.
+    // No project has the name, so it was meant as a range.
     if (error instanceof UserError && span !== undefined)
       throw wrongRange(`There is no range ${code(span, 40)}.`);
     throw error;
   }
 }
 
-async function showTo(audience: ActivityAudience, query: ActivityAsk, context: CommandContext) {
-  return messageOf(query, await fetchOf(query, context), audience, context);
+async function showToAsker(query: ActivityAsk, context: CommandContext): Promise<Message> {
+  return draw(query, await fetchFeed(query, context), { kind: 'asker', isShared: false }, context);
 }
 
-/** What the asker sees, as it stands now, for the whole channel. */
-async function share(value: string | undefined, context: ActionContext): Promise<Reply> {
+/** Posts the current state of a person's own list in the channel. */
+async function share(query: ActivityAsk, context: ActionContext): Promise<Reply> {
   const { caller, workspace } = context;
   const { channel, user } = caller;
   if (channel === undefined) throw new UserError('Use this in a channel, where it can be shared.');
-  const query = fromButton(ActivityAsk, value);
-  const feed = await fetchOf(query, context);
-  // Posted before the reply, so that where Slack refuses the button can be pressed again.
-  const shared = messageOf(query, feed, { kind: 'channel', sharedBy: user }, context);
-  await deliver(workspace, { id: `shared ${caller.requestId}`, channel, message: shared });
-  const message = messageOf(query, feed, { kind: 'asker', isShared: true }, context);
-  return { kind: 'replace', message, audit: { target: query.account } };
+  const feed = await fetchFeed(query, context);
+  const message = draw(query, feed, { kind: 'channel', sharedBy: user }, context);
+  // Posted before the reply: if Slack refuses, the button can be pressed again.
+  await deliver(workspace, { id: `shared ${caller.requestId}`, channel, message });
+  return replyInPlace(draw(query, feed, { kind: 'asker', isShared: true }, context), {
+    target: query.account,
+  });
 }
 
-/** A feed, and what could not be read of it. */
-type Fetched = Activity & { skipped: readonly SkippedRows[] };
+/** A feed, with the rows that could not be read. */
+type Feed = Activity & { skipped: readonly SkippedRows[] };
 
-function messageOf(
+function draw(
   query: ActivityAsk,
-  feed: Fetched,
+  feed: Feed,
   audience: ActivityAudience,
   { workspace }: CommandContext,
 ): Message {
@@ -122,7 +114,7 @@ function messageOf(
   return withCharts(new Map([[query.account, data]]), (charts) => message(charts.get(query.account)));
 }
 
-async function fetchOf(query: ActivityAsk, { caller, workspace }: CommandContext): Promise<Fetched> {
+async function fetchFeed(query: ActivityAsk, { caller, workspace }: CommandContext): Promise<Feed> {
   const account = await workspace.accounts.resolve(caller, query.account);
   const skipped: SkippedRows[] = [];
   const feed = await workspace.accounts.use(account, (client) =>
@@ -137,7 +129,7 @@ export interface ActivityWords {
   project: string | undefined;
 }
 
-/** What people call the ranges of API 4.9 (docs/service-api.md), longest first; hyphens and underscores count as spaces. */
+/** Words for the ranges of API 4.9 (docs/service-api.md), longest first; hyphens and underscores count as spaces. */
 const RANGES: ReadonlyArray<[phrase: RegExp, range: ActivityRange]> = [
   [/^(?:the )?(?:last|past) (?:7(?: ?d(?:ays?)?)?|seven days|week)$/, 'last_7_days'],
   [/^(?:the )?(?:last|past) (?:30(?: ?d(?:ays?)?)?|thirty days|month)$/, 'last_30_days'],
@@ -154,7 +146,7 @@ const OTHER_SPAN =
   /^(?:(?:last |past )?\d* ?(?:h|d|w|m|y|hours?|days?|weeks?|months?|years?)|(?:this )?year|yesterday)$/;
 
 /**
- * Sorts the words after `activity`: a range, `stats`, and what is left names a project. Pure.
+ * Splits the words after `activity` into a range, `stats` and a project. Pure.
  * @throws UserError for two ranges, or a span of time that the service does not have
  */
 export function readActivityWords(words: readonly string[]): ActivityWords {

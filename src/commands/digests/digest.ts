@@ -14,7 +14,14 @@ import { refreshProject } from '../../scheduler/schedules/timed.ts';
 import { digestMessage, digestModal } from '../../views/digests/digest.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import { readActivityWords } from '../activity/activity.ts';
-import { type Command, type CommandContext, channelOf, defineCommand, fromButton } from '../command.ts';
+import {
+  type Command,
+  type CommandContext,
+  channelOf,
+  defineButton,
+  defineCommand,
+  replyPrivately,
+} from '../command.ts';
 import { readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
 import { resolveSchedule } from '../schedules/changes.ts';
 import { type Operation, ScheduleButton } from '../schedules/lifecycle.ts';
@@ -27,7 +34,7 @@ import {
 } from '../schedules/timed-form.ts';
 import { chosenProject, isEverything, presentInForm } from '../targets/project.ts';
 
-/** API 4.9 (docs/service-api.md): what the service takes where no range is named. */
+/** The service's own default. API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';
 const SNOOZED_DAYS = 7;
 
@@ -51,10 +58,10 @@ const DIGEST_FEATURE = {
   readValues: ({ range, skipQuiet }: Digest) => ({ range, skip_quiet: skipQuiet ? ['skip_quiet'] : [] }),
   choose,
   isSame: (digest: Digest, choices: DigestChoices) =>
-    isDeepStrictEqual(coverageOf(digest), coverageOf(choices)),
+    isDeepStrictEqual(pickContents(digest), pickContents(choices)),
 } as const satisfies TimedFeature;
 
-function coverageOf({ cadence, zone, range, skipQuiet, account, project }: DigestChoices) {
+function pickContents({ cadence, zone, range, skipQuiet, account, project }: DigestChoices) {
   return { cadence, zone, range, skipQuiet, account, project: project && projectId(project) };
 }
 
@@ -109,17 +116,17 @@ export const digestCommands: readonly Command[] = [
     args: z.object({ id: z.string().optional() }),
     run: ({ id }, context) => preview(context, id),
     actions: [
-      {
+      defineButton(ScheduleButton, {
         actionId: 'digest:preview',
-        run: (value, context) => preview(context, fromButton(ScheduleButton, value).id),
-      },
+        run: ({ id }, context) => preview(context, id),
+      }),
     ],
   }),
 ];
 
 /**
- * Reads what sets up a digest: when, in which zone, and what it covers. Pure.
- * @throws UserError for the first word that is wrong, with the nearest that is right
+ * Reads the words of a digest: its times, zone, range and project. Pure.
+ * @throws UserError for the first wrong word, with the nearest right one
  */
 export function readDigestWords(words: readonly string[]) {
   const { cadence, zone, rest } = readCadenceWords(words, 'digest', beginsWithRange);
@@ -128,9 +135,7 @@ export function readDigestWords(words: readonly string[]) {
 }
 
 function beginsWithRange(words: readonly string[]): boolean {
-  for (let length = 1; length <= Math.min(4, words.length); length += 1)
-    if (isRange(words.slice(0, length))) return true;
-  return false;
+  return [1, 2, 3, 4].some((length) => isRange(words.slice(0, length)));
 }
 
 function isRange(words: readonly string[]): boolean {
@@ -148,15 +153,15 @@ async function choose(
   { account: named, project: wanted, cadence, zone, range = DEFAULT_RANGE, skip_quiet: quiet = [] }: Filled,
 ): Promise<DigestChoices> {
   const { workspace } = context;
-  const isOfOne = wanted !== undefined && !isEverything(wanted);
+  const project = wanted === undefined || isEverything(wanted) ? undefined : wanted;
   const account = await workspace.accounts.resolve(SCHEDULES, named);
-  const kept = named === undefined && !isOfOne ? {} : { account: account.name };
-  if (!isServed({ account: kept.account }, await workspace.accounts.list()))
+  const only = named === undefined && project === undefined ? {} : { account: account.name };
+  if (!isServed(only, await workspace.accounts.list()))
     throw new UserError('This digest has no working account.', `connect ${account.name}`);
   const skipQuiet = quiet.includes('skip_quiet');
-  const choices = { kind: 'digest', cadence, zone, range, skipQuiet, ...kept } as const;
-  if (!isOfOne) return choices;
-  return { ...choices, project: await chosenProject(context, account, wanted) };
+  const choices = { kind: 'digest', cadence, zone, range, skipQuiet, ...only } as const;
+  if (project === undefined) return choices;
+  return { ...choices, project: await chosenProject(context, account, project) };
 }
 
 async function preview(context: CommandContext, named: string | undefined): Promise<Reply> {
@@ -167,5 +172,5 @@ async function preview(context: CommandContext, named: string | undefined): Prom
   if (reports.length === 0)
     throw new UserError('The account of this digest is not connected any more.', 'accounts');
   const frame = { ...frameOf(workspace, digest), isPreview: true };
-  return { kind: 'private', message: digestMessage(frame, reports) };
+  return replyPrivately(digestMessage(frame, reports));
 }

@@ -14,17 +14,17 @@ import {
   type Command,
   type CommandContext,
   type CommandGroup,
+  defineButton,
   defineCommand,
-  fromButton,
   menuAction,
+  replyInPlace,
+  replyPrivately,
 } from '../command.ts';
 import { routeCommand, unknownCommand } from '../command-router.ts';
 import { drawFailing, ownerActions, readFailing } from '../episodes/failing.ts';
 import { runnable } from '../permission.ts';
 
-const Chosen = z.object({ group: z.string() });
-
-/** Takes the groups that it explains, because it stands in one of them. */
+/** @param groups a function, because this command is in a group itself */
 export function createHelp(groups: () => readonly CommandGroup[]): Command {
   return defineCommand({
     name: 'help',
@@ -36,37 +36,36 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
     async run(args, context) {
       const { word } = context.workspace;
       const wanted = args.command?.toLowerCase();
-      if (wanted === 'all') return { kind: 'private', message: helpAllMessage(groups(), word) };
-      const own = await ownGroups(groups(), context);
-      if (wanted === undefined) return { kind: 'private', message: helpMessage(own, word) };
+      if (wanted === 'all') return replyPrivately(helpAllMessage(groups(), word));
+      const own = await listRunnable(groups(), context);
+      if (wanted === undefined) return replyPrivately(helpMessage(own, word));
       const all = groups().flatMap(({ commands }) => commands);
-      const begun = all.filter(
+      const matches = all.filter(
         ({ name }) => [wanted, `un${wanted}`].includes(name) || name.startsWith(`${wanted} `),
       );
       const meant = routeCommand(all, wanted)?.command;
-      const found = begun.length === 0 && meant !== undefined ? [meant] : begun;
-      if (found.length > 0) return { kind: 'private', message: helpCommandMessage(found, word) };
+      const found = matches.length === 0 && meant !== undefined ? [meant] : matches;
+      if (found.length > 0) return replyPrivately(helpCommandMessage(found, word));
       const group = own.find(({ title, id }) => [title.toLowerCase(), id.replace('-', '')].includes(wanted));
       if (group === undefined) throw new UserError(unknownCommand(all, wanted).message, 'help');
-      return { kind: 'private', message: helpGroupMessage(group, own, word) };
+      return replyPrivately(helpGroupMessage(group, own, word));
     },
     actions: [
-      {
+      defineButton(z.object({ group: z.string() }), {
         actionId: 'help:group',
-        async run(value, context) {
-          const chosen = fromButton(Chosen, value);
-          const own = await ownGroups(groups(), context);
-          const group = own.find(({ id }) => id === chosen.group);
+        async run({ group: wanted }, context) {
+          const own = await listRunnable(groups(), context);
+          const group = own.find(({ id }) => id === wanted);
           if (group === undefined) throw new UserError('There is no such group of commands.', 'help');
-          return { kind: 'replace', message: helpGroupMessage(group, own, context.workspace.word) };
+          return replyInPlace(helpGroupMessage(group, own, context.workspace.word));
         },
-      },
+      }),
     ],
   });
 }
 
-/** The groups, each with what the asker may run here. */
-async function ownGroups(
+/** Groups with the commands that the person may run here. */
+async function listRunnable(
   groups: readonly CommandGroup[],
   { workspace, caller }: CommandContext,
 ): Promise<readonly CommandGroup[]> {
@@ -78,24 +77,24 @@ async function ownGroups(
   }));
 }
 
-/** @see suggestionsMessage for the thread, that of the mention which the button answers. */
+/** `thread`: that of the mention which the button answers. */
 const Typed = z.object({ text: z.string(), thread: z.string().optional() });
 
-/** What a bare slash word means: what to do next in this channel. */
+/** The command of a bare slash word: the next steps in this channel. */
 export const start = defineCommand({
   name: 'start',
   summary: 'Shows what to do next in this channel; so does the slash word alone',
   role: 'member',
   run: async (_, context) => ({ kind: 'private', message: await drawStart(context) }),
   actions: [
-    // Stands on refusals of every command, in every channel.
+    // On refusals of every command, in every channel.
     askAccessAction,
-    // Stand under watches and guards alike, and are allowed where those are.
+    // Under watches and guards, and allowed in the same channels.
     ...ownerActions((list, context) => (list === 'start' ? drawStart : drawFailing)(context)),
-    { actionId: 'start:run', durable: true, run: runTyped },
+    defineButton(Typed, { actionId: 'start:run', durable: true, run: runTyped }),
     menuAction('start:choose', (chosen, typed) => ({ text: `${typed} ${chosen}` })),
-    // For commands that open a form, which cannot wait until they are stored, and for those that only read.
-    { actionId: 'start:at-once', run: runTyped },
+    // For commands that open a form, and cannot be stored first, and for commands that only read.
+    defineButton(Typed, { actionId: 'start:at-once', run: runTyped }),
   ],
 });
 
@@ -116,7 +115,7 @@ async function drawStart({ caller, workspace }: CommandContext): Promise<Message
   });
 }
 
-/** Only what a person could type: the command's own role is checked when it runs. */
-async function runTyped(value: string | undefined): Promise<Reply> {
-  return { kind: 'run', ...fromButton(Typed, value) };
+/** Runs a command line as if a person had typed it: the command's own role is checked then. */
+async function runTyped(typed: z.infer<typeof Typed>): Promise<Reply> {
+  return { kind: 'run', ...typed };
 }

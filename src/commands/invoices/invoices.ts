@@ -16,14 +16,12 @@ import {
   invoicesMessage,
   invoiceTitle,
 } from '../../views/invoices/invoices.ts';
-import { type CommandContext, channelOf, defineCommand, fromButton } from '../command.ts';
+import { type CommandContext, channelOf, defineButton, defineCommand, replyPrivately } from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
 import { announce, announceNew, changeCard, recordChange } from '../schedules/changes.ts';
 import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
 import { listSchedules } from '../schedules/lists.ts';
 import { accountOf } from '../targets/project.ts';
-
-const ButtonValue = z.object({ account: z.string(), number: z.int().nonnegative() });
 
 export const invoices = defineCommand({
   name: 'invoices',
@@ -31,28 +29,24 @@ export const invoices = defineCommand({
   usage: '[number]',
   examples: ['invoices', 'invoices 1001'],
   role: 'billing',
-  needsAccount: true,
+  target: 'account',
+  requester: forInvoices,
   args: z.object({ number: z.string().optional() }),
-  async run({ number }, context) {
-    const account = await accountOf(context, forInvoices(context.caller));
-    return number === undefined ? list(account, context) : send(account, readNumber(number), context);
-  },
+  run: ({ number }, context, { account }) =>
+    number === undefined ? list(account, context) : sendPdf(account, readNumber(number), context),
   optionSources: [invoicePicker],
   actions: [
-    {
+    defineButton(z.object({ account: z.string(), number: z.int().nonnegative() }), {
       actionId: 'invoices:pdf',
-      run(value, context) {
-        const { account, number } = fromButton(ButtonValue, value);
-        return sendOf(account, number, context);
-      },
-    },
+      run: ({ account, number }, context) => resolveAndSend(account, number, context),
+    }),
     {
-      // One of the menu, for those that have no button.
+      // The menu of invoices without a button.
       actionId: 'invoice',
       run(number, context) {
         const target = menuTarget(context.blockId);
         if (target === undefined || number === undefined) throw outdated('menu', 'invoices');
-        return sendOf(target.account, readNumber(number), context);
+        return resolveAndSend(target.account, readNumber(number), context);
       },
     },
   ],
@@ -61,20 +55,24 @@ export const invoices = defineCommand({
 async function list(account: Account, { workspace }: CommandContext): Promise<Reply> {
   const skipped: SkippedRows[] = [];
   const all = await workspace.accounts.use(account, (client) => listInvoices(client, { skipped }));
-  return { kind: 'private', message: withSkipped(invoicesMessage(account.name, all), skipped, all) };
+  return replyPrivately(withSkipped(invoicesMessage(account.name, all), skipped, all));
 }
 
-async function sendOf(named: string | undefined, number: number, context: CommandContext): Promise<Reply> {
+async function resolveAndSend(
+  named: string | undefined,
+  number: number,
+  context: CommandContext,
+): Promise<Reply> {
   const { caller, workspace } = context;
-  return send(await workspace.accounts.resolve(forInvoices(caller), named), number, context);
+  return sendPdf(await workspace.accounts.resolve(forInvoices(caller), named), number, context);
 }
 
-/** Sends the PDF to the asker alone, or to a channel that gets invoice notices anyway. */
-async function send(account: Account, number: number, context: CommandContext): Promise<Reply> {
+/** Sends the PDF to the person alone, or to a channel that gets invoice notices anyway. */
+async function sendPdf(account: Account, number: number, context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
   const { user, channel: here } = caller;
   const { invoice, bytes } = await fetchPdf(account, number, context);
-  // A person with the billing role has let everybody in such a channel see the account's invoices.
+  // Somebody with the billing role lets everybody in such a channel see the account's invoices.
   const place = here && feedPlace({ channel: here, account: account.name });
   const isForAll = place !== undefined && (await workspace.schedules.get('invoices', place)) !== undefined;
   const channel = isForAll && here !== undefined ? here : await workspace.slack.openDirect(user);
@@ -88,10 +86,10 @@ async function send(account: Account, number: number, context: CommandContext): 
   const target = `${account.name}/${number}`;
   await workspace.audit.record({ who: user, what: 'invoices', where: channel, target, result: 'done' });
   if (isForAll) return { kind: 'nothing' };
-  return { kind: 'private', message: invoiceSentMessage(account.name, number) };
+  return replyPrivately(invoiceSentMessage(account.name, number));
 }
 
-/** The record is fetched first: its address is the one to download from, where it is the account's own. */
+/** Fetches the record first, for the address of its PDF. */
 function fetchPdf(
   account: Account,
   number: number,
@@ -107,7 +105,7 @@ function fetchPdf(
   );
 }
 
-/** @throws UserError for what is no number */
+/** @throws UserError */
 function readNumber(typed: string): number {
   const digits = /^#?(\d{1,15})$/.exec(typed)?.[1];
   if (digits === undefined) throw new UserError(`${code(typed, 40)} is not an invoice number.`, 'invoices');
@@ -134,7 +132,7 @@ export const invoicesNotify = defineCommand({
   actions: [pause, resume, remove].flatMap(({ actions = [] }) => actions),
   async run({ what }, context) {
     if (what === 'here' || what === 'on') return begin(context);
-    const isMeant = await meantHere(context);
+    const isMeant = await createFilter(context);
     return what === undefined ? showState(context, isMeant) : removeHere('invoices', context, isMeant);
   },
 });
@@ -142,25 +140,24 @@ export const invoicesNotify = defineCommand({
 type IsMeant = (schedule: Schedule) => boolean;
 
 /**
- * Those of the account after `--account`, else all. Notices may stand longer than their account is connected.
- * @throws UserError where the channel has none of that name, and no such account is connected
+ * Filters by the account after `--account`, which may be disconnected by now. Without one, every schedule passes.
+ * @throws UserError if the channel has no notices of the account, and it is not connected
  */
-async function meantHere(context: CommandContext): Promise<IsMeant> {
+async function createFilter(context: CommandContext): Promise<IsMeant> {
   const { caller, workspace } = context;
   const named = context.account?.toLowerCase();
   const isMeant: IsMeant = ({ account }) => named === undefined || account === named;
   const all = await workspace.schedules.list('invoices');
-  const isKnown = all.some((one) => one.channel === caller.channel && isMeant(one));
-  if (named !== undefined && !isKnown) await accountOf(context);
+  const hasNotices = all.some((one) => one.channel === caller.channel && isMeant(one));
+  if (named !== undefined && !hasNotices) await accountOf(context);
   return isMeant;
 }
 
-/** The service is asked now, so that a refusal is answered and only what happens from now on is posted. */
+/** Reads the invoices now, to answer a refusal, and to post only later changes. */
 async function begin(context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
   const { requestId, user: setUpBy } = caller;
   const channel = channelOf(context);
-  // With the key that the notices will be read with.
   const account = await accountOf(context, INVOICE_SCHEDULES);
   const all = await workspace.schedules.list('invoices');
   const existing = all.find((one) => one.channel === channel && one.account === account.name);
@@ -175,7 +172,7 @@ async function begin(context: CommandContext): Promise<Reply> {
 async function resumeHere(context: CommandContext, schedule: InvoiceNotices): Promise<Reply> {
   const { workspace } = context;
   const prepared = await prepareNotices(workspace, schedule);
-  // Posted first: what cannot be posted here is not resumed.
+  // Posted first: notices that cannot be posted are not resumed.
   const resumed = { ...schedule, state: ACTIVE };
   const reply = await announce(context, schedule, changeCard(resumed, 'resumed', context));
   await resumeSchedule(workspace, schedule, { prepared });
@@ -184,5 +181,5 @@ async function resumeHere(context: CommandContext, schedule: InvoiceNotices): Pr
 }
 
 async function showState(context: CommandContext, isMeant?: IsMeant): Promise<Reply> {
-  return { kind: 'private', message: await listSchedules('invoices', context, 'here', { isMeant }) };
+  return replyPrivately(await listSchedules('invoices', context, 'here', { isMeant }));
 }

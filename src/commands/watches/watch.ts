@@ -17,6 +17,7 @@ import {
   defineCommand,
   FormFault,
   readFields,
+  replyPrivately,
   underField,
 } from '../command.ts';
 import { asTime, readClock } from '../schedules/cadence-words.ts';
@@ -54,15 +55,13 @@ const watch = defineCommand({
     const channel = channelOf(context);
     const { kind, watch: schedule } = await setUpWatch(workspace, {
       channel,
-      ...(await targetOf(asked, server, context)),
+      ...(await resolveWatched(asked, server, context)),
       hours: read && { ...read, zone: await zoneOf(workspace, caller.user) },
       mode: asked.mode ?? 'all',
       user: caller.user,
       requestId: caller.requestId,
     });
-    if (kind === 'same') {
-      return { kind: 'private', message: say(`:eyes: Already watching ${describeWatched(schedule)}.`) };
-    }
+    if (kind === 'same') return replyPrivately(say(`:eyes: Already watching ${describeWatched(schedule)}.`));
     if (kind === 'new') return announceNew(context, schedule, 'watch');
     const done = kind === 'changed' ? 'edited' : kind;
     const reply = await announce(context, schedule, changeCard(schedule, done, context));
@@ -71,15 +70,15 @@ const watch = defineCommand({
   },
 });
 
-/** With the key that the feed will be read with. */
-async function targetOf(
+/** Resolves the target with the key that reads the feed. */
+async function resolveWatched(
   words: WatchWords,
   named: string | undefined,
   context: CommandContext,
 ): Promise<{ account: Account } & Pick<Watch, 'project' | 'server'>> {
   if (words.isAll) {
     const account = await accountOf(context, SCHEDULES);
-    // The service lists servers by project; the name is looked for in every event.
+    // The service lists servers by project, so every event is searched for the name.
     return { account, project: undefined, server: named === undefined ? undefined : watchedServer(named) };
   }
   const { account, project } = await projectAndMode(context, words.project);
@@ -99,7 +98,7 @@ async function projectAndMode(context: CommandContext, words: string | undefined
   }
 }
 
-/** What is kept of a server; by name alone where it is one of any project. */
+/** A server as a watch stores it; a server of any project has only a name. */
 function watchedServer(server: WatchedServer | string): WatchedServer {
   const { identifier, name } = typeof server === 'string' ? { identifier: server, name: server } : server;
   return { identifier: identifier.slice(0, 200), name: name.slice(0, 200) };
@@ -139,7 +138,7 @@ async function readChoices(
   const project = wanted
     ? await underField('project', () => chosenProject(context, account, wanted))
     : undefined;
-  // One that stands unchanged is not looked for again: it may be gone from the service.
+  // An unchanged server is not looked up again: it may be gone from the service.
   const isSame = isSameOrNone(project, before.project) && typed === before.server?.name;
   const server = async (): Promise<Watch['server']> => {
     if (isSame || !typed) return isSame ? before.server : undefined;
@@ -152,7 +151,7 @@ async function readChoices(
     mode,
     project,
     server: await server(),
-    // In the zone that they had, else in that of the person who gives them.
+    // Existing hours keep their zone; new ones get the person's.
     hours: times && { ...times, zone: before.hours?.zone ?? (await zoneOf(workspace, caller.user)) },
   };
 }
@@ -162,13 +161,13 @@ const { list, pause, resume, remove } = scheduleCommands('watch');
 export const watchCommands: readonly Command[] = [watch, watchEdit, list, pause, resume, remove];
 
 export interface WatchWords {
-  /** As typed; undefined where none was named. */
+  /** As typed; undefined if none was named. */
   project: string | undefined;
   isAll: boolean;
   mode: WatchMode | undefined;
 }
 
-/** What people call the modes; "all" alone means the projects. */
+/** Words for the modes; "all" alone means all projects. */
 const MODES: Readonly<Record<string, WatchMode>> = {
   failures: 'failures',
   failure: 'failures',
@@ -182,25 +181,25 @@ const MODES: Readonly<Record<string, WatchMode>> = {
 };
 const ALL = new Set(['all', 'everything']);
 
-/** Sorts the words after `watch`: what is left beside the mode names a project. Pure. */
+/** Splits the words after `watch` into a project and a mode. Pure. */
 export function readWatchWords(words: readonly string[]): WatchWords {
   const lower = words.map((word) => word.toLowerCase());
   const first = lower[0] ?? '';
   const last = lower.at(-1) ?? '';
   const isOnlyAll = lower.length === 1 && ALL.has(first);
-  if (!isOnlyAll && modeOf(last) !== undefined) return named(words.slice(0, -1), modeOf(last));
+  if (!isOnlyAll && modeOf(last) !== undefined) return splitProject(words.slice(0, -1), modeOf(last));
   if (lower.length > 1 && !ALL.has(first) && modeOf(first) !== undefined)
-    return named(words.slice(1), modeOf(first));
-  return named(words, undefined);
+    return splitProject(words.slice(1), modeOf(first));
+  return splitProject(words, undefined);
 }
 
-function named(words: readonly string[], mode: WatchMode | undefined): WatchWords {
+function splitProject(words: readonly string[], mode: WatchMode | undefined): WatchWords {
   const project = words.join(' ');
   const isAll = ALL.has(project.toLowerCase());
   return { project: project === '' || isAll ? undefined : project, isAll, mode };
 }
 
-/** Undefined where the word names none. */
+/** Returns undefined for any other word. */
 export function modeOf(word: string): WatchMode | undefined {
   return Object.hasOwn(MODES, word) ? MODES[word] : undefined;
 }
@@ -208,7 +207,7 @@ export function modeOf(word: string): WatchMode | undefined {
 const RANGE = /^(\d{1,2})(?:[:.](\d{2}))?(am|pm)?(?:-|to)(\d{1,2})(?:[:.](\d{2}))?(am|pm)?$/;
 
 /**
- * `9-18`, and what people type for it: `09:00-18:00`, `9 to 18`, `9am-6pm`, `22-6` for a night. Pure.
+ * Reads `9-18`, and other spellings: `09:00-18:00`, `9 to 18`, `9am-6pm`, `22-6` for a night. Pure.
  * @throws UserError
  */
 export function readHours(typed: string): Pick<WorkingHours, 'from' | 'to'> {
@@ -217,15 +216,15 @@ export function readHours(typed: string): Pick<WorkingHours, 'from' | 'to'> {
     .replace(/\s+/g, '')
     .replace(/[\u2010-\u2015\u2212]/g, '-');
   const [, fromHour, fromMinute, fromHalf, toHour, toMinute, toHalf] = RANGE.exec(text) ?? [];
-  const from = timeOf(fromHour, fromMinute, fromHalf);
-  const to = timeOf(toHour, toMinute, toHalf);
+  const from = formatTime(fromHour, fromMinute, fromHalf);
+  const to = formatTime(toHour, toMinute, toHalf);
   if (from === undefined || to === undefined || from === '24:00' || from === to)
     throw new UserError(`${code(typed, 40)} is not a time range. Try \`9-18\`.`);
   return { from, to };
 }
 
-/** As `09:00`; undefined where the clock has no such time. */
-function timeOf(
+/** Formats a time as `09:00`; undefined if there is no such time. */
+function formatTime(
   hour: string | undefined,
   minute: string | undefined,
   half: string | undefined,
