@@ -119,7 +119,7 @@ describe('records that differ from the documents', () => {
       world.service.weather.set({ strength: 'wild', share: 1, only: ['odd_rows'] });
       const said = await ask(world, `/deckhand ${command}`, 'admin');
       expect(said).toContain(shown);
-      expect(said).not.toMatch(/nothing happened|no invoices|no managed resources/);
+      expect(said).not.toMatch(/nothing happened|no invoices|no managed servers/);
       expect(said).toMatch(UNREADABLE);
       const reference = /Reference `([0-9a-f]{8})`/.exec(said)?.[1] ?? 'none';
       expect(await world.logged(reference)).toContain('rows_skipped');
@@ -175,7 +175,7 @@ describe('records that differ from the documents', () => {
     const nothing = { name: null, permalink: null, static_hosting_eligible: null };
     const profile = { first_name: null, last_name: null, email_address: null };
     answer(world, 'profile', { ...profile, account: { ...nothing, beta_features: 'true' } });
-    expect(await ask(world, '/deckhand whoami')).toContain('Managed resources beta: on');
+    expect(await ask(world, '/deckhand whoami')).toContain('`acme`');
     expect(await ask(world, '/deckhand beta')).toContain('beta is *on* for *acme*');
   });
 

@@ -47,7 +47,7 @@ describe('a walk through all commands, buttons and forms, where all that the ser
     await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
     await ann.submit('connect', { account: 'acme', email, api_key: apiKey });
     // With a name of one's own, so that there is a watch of one's own to end.
-    expect(await ask(world, `/deckhand me ${firstName} ${lastName}`, 'admin')).toContain('mention you');
+    expect(await ask(world, `/deckhand me ${firstName} ${lastName}`, 'admin')).toContain('You are mentioned');
     proxy.change = (body) => {
       const ours = body.replaceAll(world.service.origin, proxy.origin);
       return JSON.stringify(makeHostile(JSON.parse(ours), ''));

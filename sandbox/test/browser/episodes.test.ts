@@ -78,7 +78,7 @@ describeInBrowser('what fails, as the people of a channel see it', () => {
     );
     await ben.command(CHANNEL, '/deckhand watch mine failures');
     await world.slack.until(() =>
-      world.slack.ephemerals(TEAM, PEOPLE.member).some(({ text }) => /I’ll send you/.test(text)),
+      world.slack.ephemerals(TEAM, PEOPLE.member).some(({ text }) => /by direct message/.test(text)),
     );
     deploy('docs-site', false);
     const [first] = await world.slack.until(() => {

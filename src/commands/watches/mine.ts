@@ -58,7 +58,7 @@ export const watchMine = defineCommand({
     const channel = await workspace.slack.openDirect(user);
     const watched = { channel, account, mode, user, requestId, person: user };
     await setUpWatch(workspace, watched);
-    const text = `:eyes: I’ll send you ${MODE_WORDS[mode]} of your own deployments in ${code(account.name)} by direct message.`;
+    const text = `:eyes: You get ${MODE_WORDS[mode]} of your own deployments in ${code(account.name)} by direct message.`;
     return { kind: 'private', message: say(text), audit: { target: account.name } };
   },
   actions: [muteAction],
@@ -75,7 +75,7 @@ export const unwatchMine = defineCommand({
     const own = await ownOf(workspace, caller.user, account);
     if (own.length === 0) throw noneYet();
     await removeSchedules(workspace, own, caller.requestId);
-    const message = say('I won’t write to you about your own deployments any more.');
+    const message = say('You get no more direct messages about your own deployments.');
     return { kind: 'private', message, audit: own.map(({ account: target }) => ({ target })) };
   },
 });

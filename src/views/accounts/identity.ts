@@ -4,8 +4,7 @@ import type { Account } from '../../records/accounts.ts';
 import type { Claim, Link } from '../../records/service-people.ts';
 import type { Profile } from '../../service/profile.ts';
 import { menu } from '../blocks/inputs.ts';
-import { button, buttons, context, LIMITS, say, section } from '../blocks/message.ts';
-import { maskedKey } from './accounts.ts';
+import { button, buttons, context, LIMITS, notes, say, section } from '../blocks/message.ts';
 
 export interface ProfileView {
   /** Slack's id of the reader. */
@@ -13,7 +12,7 @@ export interface ProfileView {
   profile: Profile;
   /** The key that acts for the reader. */
   key: Account;
-  /** The one that acts for invoices, where that is another. */
+  /** The key that acts for invoices, if it is another one. */
   billing: Account | undefined;
   /** The reader's roles in Deckhand. */
   roles: readonly string[];
@@ -25,7 +24,6 @@ export function profileMessage(view: ProfileView): Message {
   const { profile, key, billing, roles, link } = view;
   const account = key.name;
   const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
-  const beta = profile.account.beta_features ? 'on' : 'off';
   const role = roles.length === 0 ? 'member' : roles.join(', ');
   const email = profile.email_address || key.email;
   const who = `${bold(name || email)}  ${mrkdwn(email, 200)}`;
@@ -33,20 +31,15 @@ export function profileMessage(view: ProfileView): Message {
     `You are <@${view.user}>, ${role} in Deckhand.${link === undefined ? '' : ` ${link}`}`,
     `:key: You use ${key.purpose === 'mine' ? 'your own' : `the ${key.purpose}`} key, ${who}`,
     `Account ${bold(profile.account.name || account)} (${code(account)})`,
-    `Managed resources beta: ${beta}`,
     profile.account.suspended && ':warning: The account is suspended.',
     profile.account.trialling && 'The account is in its trial period.',
   ];
   return {
-    text: `You are <@${view.user}>. Deckhand uses the account ${code(account)} with the key of ${mrkdwn(email, 200)}`,
+    text: `You are <@${view.user}>. Deckhand uses the account ${code(account)} with the key of ${mrkdwn(email, 200)}.`,
     blocks: [
       section(lines.filter(Boolean).join('\n')),
       ...buttons(key.purpose !== 'mine' && button('Use my own', 'connect:open', { value: { account } })),
-      context(
-        `Key ${code(maskedKey(key.keyTail))}`,
-        billing &&
-          `For invoices the billing key ${code(maskedKey(billing.keyTail))} of <@${billing.connectedBy}>`,
-      ),
+      ...notes(billing && `For invoices: the billing key of <@${billing.connectedBy}>`),
     ],
   };
 }
@@ -117,16 +110,16 @@ export function claimsMessage(
   const [text, note] =
     own === undefined
       ? [
-          `Tell me your name in ${code(account)} and I’ll mention you.`,
+          `Choose your name in ${code(account)} to be mentioned.`,
           `${code(`${word} me <name>`)} takes a name that is not listed.`,
         ]
       : [mentionWords(account, own.name), `${code(`${word} me none`)} ends that.`];
   return say(text, ...nameMenu(account, free), context(note), ...(isAdmin ? claimRows(account, claims) : []));
 }
 
-/** What is said once a name is a person's. */
+/** The effect of a claimed name. */
 export function mentionWords(account: string, name: string): string {
-  return `I’ll mention you when ${code(account)} says ${bold(name, 100)} did something.`;
+  return `You are mentioned when ${code(account)} says ${bold(name, 100)} did something.`;
 }
 
 /** Asked before a name is claimed that no event holds. */

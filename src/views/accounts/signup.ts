@@ -97,7 +97,7 @@ export function signedUpMessage(view: SignedUp): Message {
   const said = `:tada: The account ${bold(displayName)} (${code(account)}) is created at <${url}> and connected, with the key ${code(maskedKey(keyTail))}.`;
   const next = isVerified
     ? `Next: ${projectsOf(view)}.`
-    : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. I’ll send you a direct message once the account works. Then ${projectsOf(view)} lists its projects.`;
+    : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. You get a direct message once the account works. Then ${projectsOf(view)} lists its projects.`;
   return {
     text: `${said} ${next}`,
     blocks: [
@@ -127,7 +127,7 @@ export function verifiedMessage(view: Pick<SignedUp, 'account' | 'isNamed' | 'de
 
 export function neverVerifiedMessage(account: string): Message {
   return say(
-    `:hourglass: The e-mail address of ${code(account)} was not verified within 7 days, so I stopped checking. The account works once you follow the link in the verification e-mail.`,
+    `:hourglass: The e-mail address of ${code(account)} was not verified within 7 days, so Deckhand stopped checking. The account works once you follow the link in the verification e-mail.`,
   );
 }
 

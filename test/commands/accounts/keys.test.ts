@@ -448,7 +448,7 @@ describe('the keys of an account', () => {
     expect(shared.indexOf('You are <@')).toBeLessThan(shared.indexOf('You use the shared key'));
     expect(shared).toContain('You use the shared key');
     await connectKey(world, 'admin', BOOKS, 'billing');
-    expect(await ask(world, '/deckhand whoami', 'billing')).toContain('For invoices the billing key');
+    expect(await ask(world, '/deckhand whoami', 'billing')).toContain('For invoices: the billing key');
     await connectKey(world, 'member', BEN, 'mine');
     const own = await ask(world, '/deckhand whoami');
     expect(own).toContain('You use your own key');

@@ -29,11 +29,11 @@ describe('me', () => {
     const name = world.service.world.state.accounts.get(ACCOUNT)?.events[0]?.user ?? '';
     await ask(world, '/deckhand me');
     const shown = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1);
-    expect(shown?.text).toContain('Tell me your name in `acme` and I’ll mention you.');
+    expect(shown?.text).toContain('Choose your name in `acme` to be mentioned.');
     expect(JSON.stringify(shown)).toContain('"action_id":"me:name"');
     expect(JSON.stringify(shown)).toContain(`"value":"${name}"`);
     expect(await ask(world, `/deckhand me ${name}`)).toContain(
-      `I’ll mention you when \`acme\` says *${name}* did something.`,
+      `You are mentioned when \`acme\` says *${name}* did something.`,
     );
   });
 
@@ -57,7 +57,7 @@ describe('me', () => {
     await claim(world, 'Kim Lee');
     const refused = await ask(world, '/deckhand me  KIM lee', 'billing');
     expect(refused).toContain(`<@${PEOPLE.member}> has claimed the name \`Kim Lee\` already`);
-    expect(await ask(world, '/deckhand me', 'billing')).toContain('Tell me your name');
+    expect(await ask(world, '/deckhand me', 'billing')).toContain('Choose your name in');
     expect([...(await workspaceOf(world).names.mentions(ACCOUNT))]).toEqual([['kimlee', PEOPLE.member]]);
   });
 

@@ -34,7 +34,7 @@ describe('watch mine', () => {
     world,
   }) => {
     const asked = await ask(world, '/deckhand watch mine transitions');
-    expect(asked).toContain('Tell me your name');
+    expect(asked).toContain('Choose your name');
     const seen = () => world.slack.ephemerals(TEAM, PEOPLE.member);
     expect(seen()).toHaveLength(1);
     const place = { channel: CHANNEL, ts: seen()[0]?.ts ?? '' };
@@ -46,7 +46,7 @@ describe('watch mine', () => {
 
   test('asks a person for their name also where somebody else has claimed one', async ({ world }) => {
     await claim(world);
-    expect(await ask(world, '/deckhand watch mine', 'admin')).toContain('Tell me your name');
+    expect(await ask(world, '/deckhand watch mine', 'admin')).toContain('Choose your name');
     expect(await world.app.workspaces.open(TEAM).schedules.all()).toEqual([]);
   });
 
@@ -130,7 +130,7 @@ describe('watch mine', () => {
     await ask(world, '/deckhand watch mine');
     expect(await ask(world, '/deckhand unwatch mine', 'admin')).toContain('You have no watch of your own');
     expect(await ask(world, '/deckhand unwatch', 'admin')).toContain('has no watch yet');
-    expect(await ask(world, '/deckhand unwatch mine')).toContain('won’t write to you');
+    expect(await ask(world, '/deckhand unwatch mine')).toContain('no more direct messages');
     expect(await ask(world, '/deckhand unwatch mine')).toContain('You have no watch of your own');
   });
 });
