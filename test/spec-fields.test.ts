@@ -148,13 +148,13 @@ const SHOWN: ReadonlyArray<[command: string, given: (world: TestWorld) => void, 
       ['2.3 last_name', '*Ada Lane*'],
       ['2.3 email_address', 'ada@example.org'],
       ['2.3 account.name', 'Account *Acme Inc*'],
-      ['2.3 account.beta_features', 'beta: on'],
     ],
   ],
   [
     'beta',
     answering('profile', PROFILE),
     [
+      ['2.3 account.beta_features', 'beta is *on*'],
       ['2.3 account.static_hosting_eligible', '*Static hosting*  :white_check_mark: eligible'],
       ['2.3 account.managed_vps_eligible', '*Managed servers*  :x: not eligible'],
     ],
@@ -192,7 +192,7 @@ const SHOWN: ReadonlyArray<[command: string, given: (world: TestWorld) => void, 
       answering('projects/storefront/servers/srv-2', MACHINE)(world);
     },
     [
-      ['2.5 managed_vps.hosted_resource_identifier', '*Managed resource*  `res-33`'],
+      ['2.5 managed_vps.hosted_resource_identifier', '*Managed server*  `res-33`'],
       ['2.5 managed_vps.status', '*suspended*: powered off'],
       ['2.5 managed_vps.ip_address', '*IP address*  `192.0.2.9`'],
       ['2.5 managed_vps.region', '*Region*  `fra1`'],
@@ -200,7 +200,7 @@ const SHOWN: ReadonlyArray<[command: string, given: (world: TestWorld) => void, 
     ],
   ],
   [
-    'hosting show res-33',
+    'hosting show res-33 --key',
     (world) => {
       answering('hosted_resources/res-33', RESOURCE)(world);
       const sizes = [{ slug: 'medium', label: '2 vCPU', monthly_cost: 24.5, currency: 'eur' }];
@@ -347,7 +347,7 @@ describe('a field of the specification', () => {
     answering('profile', PROFILE)(world);
     expect(await ask(world, '/deckhand whoami', 'admin')).not.toContain('acme-inc');
     answering('hosted_resources/res-33', RESOURCE)(world);
-    expect(await ask(world, '/deckhand hosting show res-33', 'admin')).not.toContain('key-9');
+    expect(await ask(world, '/deckhand hosting show res-33 --key', 'admin')).not.toContain('key-9');
     answering('projects/storefront/build_configurations/bc-1', BUILD)(world);
     expect(await ask(world, '/deckhand build bc-1 storefront', 'admin')).not.toContain('srv-3');
   });

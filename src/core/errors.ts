@@ -82,7 +82,7 @@ export const MAY_PASS: ReadonlySet<ServiceErrorKind> = new Set(['busy', 'unexpec
 /** A fault of an answer that people read a sentence about. */
 export type AnswerFault = 'encoded' | 'foreign_address' | 'no_address' | 'not_pdf' | 'too_large';
 
-/** The thing that a call asks for, e.g. "managed resource `x`" in mrkdwn, and the command that lists such things. */
+/** The thing that a call asks for, e.g. "managed server `x`" in mrkdwn, and the command that lists such things. */
 export interface Sought {
   what: string;
   list: string;

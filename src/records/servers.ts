@@ -84,8 +84,10 @@ export const Draft = z.object({
   protocol: Protocol,
   /** Set once the form is filled in, for the confirmation. */
   wanted: Wanted.optional(),
-  /** What it costs, in words; plain text. */
+  /** The price in words; plain text. */
   cost: z.string().optional(),
+  /** Names of the region and size that the confirmation shows. */
+  names: z.object({ region: z.string(), size: z.string() }).optional(),
   /** Identifies this confirmation, so that it creates one server. */
   order: z.string().optional(),
 });

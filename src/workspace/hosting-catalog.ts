@@ -70,7 +70,7 @@ export async function currencyOf(
 }
 
 /**
- * A managed resource by its identifier or its unambiguous name.
+ * A managed server by its identifier or its unambiguous name.
  * @throws AccountFailure, with `record_not_found` if neither matches
  */
 export function findResource(
@@ -78,7 +78,7 @@ export function findResource(
   account: Account,
   named: string,
 ): Promise<HostedResource> {
-  const sought = { what: `managed resource ${code(named)}`, list: 'hosting list' };
+  const sought = { what: `managed server ${code(named)}`, list: 'hosting list' };
   return accounts.use(account, (client) => byIdentifierOrName(client, named), sought);
 }
 

@@ -60,6 +60,8 @@ const IN_OTHERS: ReadonlySet<string> = new Set([
   'withFooterChange',
   'withCharts',
   'failureBlocks',
+  'factBlocks',
+  'placeLine',
 ]);
 
 /** Slack's method as its documentation has it: a form post with one of three payloads as JSON, and each fault by pointer. */

@@ -88,7 +88,7 @@ const ROWS: readonly Row[] = [
   ['a project that went away', started(404, { error_code: 'record_not_found' }), testing, 'There is no project `storefront` at `acme`.', '`/deckhand projects`'],
   ['a test run that went away', polled(404, { error_code: 'record_not_found' }), testing, 'There is no such test run in project `storefront` at `acme`.', '`/deckhand projects`'],
   ['no such server', noList, typing('server show web-9 storefront'), 'There is no server `web-9` in `storefront` at `acme`.', '`/deckhand projects`'],
-  ['no such managed resource', nothing, typing('hosting show r-9'), 'There is no managed resource `r-9` at `acme`.', '`/deckhand hosting list`'],
+  ['no such managed resource', nothing, typing('hosting show r-9'), 'There is no managed server `r-9` at `acme`.', '`/deckhand hosting list`'],
   ['no such build configuration', nothing, typing('build b-9 storefront'), 'There is no build configuration `b-9` in `storefront` at `acme`.', '`/deckhand projects`'],
   ['no such integration', nothing, editing, 'There is no integration `none-such` in `storefront` at `acme`.', '`/deckhand integration edit`'],
   ['an integration in a project that went away', failing({ method: 'POST', status: 404 }, 'projects/*/integrations'), adding, 'There is no project `storefront` at `acme`.', '`/deckhand projects`'],

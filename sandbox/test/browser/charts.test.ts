@@ -71,7 +71,7 @@ describeInBrowser('charts and long tables, as a person sees them', () => {
       });
     const { page, type, messages } = await visit(browser, world, 'billing', CHANNEL, README_SIZE);
     await type('/deckhand hosting');
-    await messages.getByRole('region', { name: 'Managed resources' }).waitFor();
+    await messages.getByRole('region', { name: 'Managed servers' }).waitFor();
     await takePictures(page, 'hosting');
     await messages.getByRole('button', { name: 'Next' }).click();
     await messages.getByText('2 of 2').waitFor();

@@ -83,21 +83,25 @@ async function confirm(state: ViewState, context: CommandContext, before: Draft)
   const { workspace } = context;
   const { account, project } = await resolveFormTarget(context, before, state.values.project);
   const draft = { ...before, protocol, project };
-  const [profile, sizes] = await Promise.all([
+  const isManaged = protocol === 'managed_vps';
+  const [profile, regions, sizes] = await Promise.all([
     workspace.accounts.use(account, (client) => getProfile(client)),
-    wanted.protocol_type === 'managed_vps' ? workspace.hosting.sizes(account) : [],
+    isManaged ? workspace.hosting.regions(account) : [],
+    isManaged ? workspace.hosting.sizes(account) : [],
   ]);
   if (!isEligible(profile, protocol)) return { kind: 'view', view: await enrollFirst(context, draft) };
-  const confirmed = { ...draft, wanted, cost: findCost(wanted, sizes), order: randomUUID() };
+  const confirmed = { ...draft, wanted, ...findChoice(wanted, { regions, sizes }), order: randomUUID() };
   return { kind: 'view', view: confirmServerModal(confirmed, workspace.config.SERVICE_SITES_DOMAIN) };
 }
 
-/** The price in words; undefined if there is none. @throws FormFault */
-function findCost(wanted: Wanted, sizes: Offer['sizes']): string | undefined {
-  if (wanted.protocol_type === 'static_hosting') return undefined;
-  const size = sizes.find(({ slug }) => slug === wanted.size);
+/** The price in words, and the names of the chosen size and region. @throws FormFault */
+function findChoice(wanted: Wanted, offer: Offer): Pick<Draft, 'cost' | 'names'> {
+  if (wanted.protocol_type === 'static_hosting') return {};
+  const size = offer.sizes.find(({ slug }) => slug === wanted.size);
   if (size === undefined) throw new FormFault({ size: 'This size is no longer offered.' });
-  return size.monthly_cost === null ? undefined : monthly(size.monthly_cost, size.currency);
+  const { monthly_cost: cost, currency, label } = size;
+  const region = offer.regions.find(({ slug }) => slug === wanted.region)?.name ?? wanted.region;
+  return { names: { region, size: label }, ...(cost !== null && { cost: monthly(cost, currency) }) };
 }
 
 function readProtocol({ values }: ViewState, { protocol }: Draft): Protocol {
@@ -194,7 +198,7 @@ function changeProtocol(state: ViewState, context: ActionContext, value?: string
 }
 
 function goBack(state: ViewState, context: ActionContext): Promise<ModalView> {
-  const { wanted, cost: _, ...draft } = readDraft(state);
+  const { wanted, cost: _, names: __, ...draft } = readDraft(state);
   return drawTwice(context, { draft, values: wanted === undefined ? {} : valuesOf(wanted) });
 }
 

@@ -29,14 +29,19 @@ const Listed = z.enum(['list', 'regions', 'sizes']);
 
 export const hosting = defineCommand({
   name: 'hosting',
-  summary: 'Lists the managed resources, shows one, or the regions and sizes to choose from',
+  summary: 'Lists the managed servers, shows one, or the regions and sizes to choose from',
   usage: '[list|show <id>|sync <id>|regions|sizes]',
+  switches: ['key'],
   examples: ['hosting', 'hosting show 1c9e44d0', 'hosting sizes'],
   role: 'member',
   target: 'account',
   rest: true,
-  args: z.object({ what: z.string().toLowerCase().default('list'), id: z.string().optional() }),
-  async run({ what, id }, { caller, workspace }, { account }) {
+  args: z.object({
+    what: z.string().toLowerCase().default('list'),
+    id: z.string().optional(),
+    key: z.literal(true).optional(),
+  }),
+  async run({ what, id, key: showsKey }, { caller, workspace }, { account }) {
     if (what === 'show' && id === undefined) return askResource(workspace, account, 'hosting show');
     if (what === 'show' && id !== undefined) {
       const [resource, currency, maySync] = await Promise.all([
@@ -44,7 +49,9 @@ export const hosting = defineCommand({
         currencyOf(workspace, account),
         workspace.roles.holds(caller.user, 'operator'),
       ]);
-      return replyPrivately(resourceMessage({ account: account.name, resource, currency, maySync }));
+      return replyPrivately(
+        resourceMessage({ account: account.name, resource, currency, maySync, showsKey }),
+      );
     }
     const listed = Listed.safeParse(what);
     if (!listed.success) throw unknownSubWord('hosting', what, ['list', 'show', 'sync', 'regions', 'sizes']);
@@ -53,7 +60,7 @@ export const hosting = defineCommand({
   },
 });
 
-/** Asks for a managed resource. @param text the command that the choice completes */
+/** Asks for a managed server. @param text the command that the choice completes */
 async function askResource(workspace: Workspace, account: Account, text: string): Promise<Reply> {
   const resources = await workspace.accounts.use(account, (client) => listHostedResources(client));
   return replyPrivately(chooseResourceMessage(account.name, resources, `${text} --account ${account.name}`));
@@ -82,7 +89,7 @@ async function list(workspace: Workspace, account: Account, what: z.infer<typeof
 /** A command of its own, because it needs another role than the list does. */
 export const hostingSync = defineCommand({
   name: 'hosting sync',
-  summary: 'Asks the hosting provider how a managed resource is, and shows what comes of it',
+  summary: 'Asks the hosting provider for the state of a managed server, and shows it',
   usage: '[id]',
   examples: ['hosting sync 1c9e44d0'],
   role: 'operator',
@@ -117,7 +124,7 @@ async function sync(
   const { status } = await workspace.accounts.use(
     account,
     (client) => syncHostedResource(client, resource.identifier),
-    { what: `managed resource ${code(named)}`, list: 'hosting list' },
+    { what: `managed server ${code(named)}`, list: 'hosting list' },
   );
   await followSync(workspace, caller, account.name, resource);
   const currency = await currencyOf(workspace, account);

@@ -6,7 +6,7 @@ import type { Draft, Protocol, Wanted } from '../../records/servers.ts';
 import type { Region, Size } from '../../service/hosted-resources.ts';
 import { monthly } from '../blocks/formats.ts';
 import { type Choice, checkboxesInput, selectInput, textInput } from '../blocks/inputs.ts';
-import { button, buttons, context, LIMITS, section } from '../blocks/message.ts';
+import { button, buttons, context, LIMITS, notes, section } from '../blocks/message.ts';
 import { modal, notice, refill, type Values } from '../blocks/modal.ts';
 import { projectBlock } from '../projects/projects.ts';
 import { ENROLL_CONFIRMATION, handOverBlocks, handOverWords } from './beta.ts';
@@ -15,7 +15,7 @@ import { type Fact, factLines } from './server.ts';
 export const SERVER_ADD = 'server.add';
 export const SERVER_ADD_TITLE = 'Add a managed server';
 
-/** What can be chosen for a managed VPS; undefined while it is looked up. */
+/** The choices for a virtual server. */
 export interface Offer {
   regions: readonly Region[];
   sizes: readonly Size[];
@@ -25,7 +25,7 @@ export interface ServerForm {
   draft: Draft;
   values: Values;
   offer: Offer | undefined;
-  /** The domain of hosted sites, where it is known. */
+  /** The domain of hosted sites, if it is configured. */
   sitesDomain: string | undefined;
   /** A project that was typed but could not be looked up yet. */
   typedProject?: string | undefined;
@@ -35,10 +35,10 @@ const MAX_NAME = 255;
 const MAX_LABEL = 63;
 const PROTOCOLS: readonly Choice[] = [
   { value: 'static_hosting', text: 'Static hosting', description: 'A site of files under its own subdomain' },
-  { value: 'managed_vps', text: 'Managed VPS', description: 'A virtual server, billed by the month' },
+  { value: 'managed_vps', text: 'Virtual server', description: 'A machine of its own, billed by the month' },
 ];
 
-/** The form for the chosen protocol, with everything that was filled in. */
+/** The form for the chosen protocol, filled in. */
 export function serverFormModal(form: ServerForm): ModalView {
   const { draft } = form;
   const view = modal(SERVER_ADD, SERVER_ADD_TITLE, { submit: 'Continue', metadata: draft }, [
@@ -57,7 +57,7 @@ export function addressWords(subdomain: string, sitesDomain: string | undefined)
   return code(`https://${subdomain}.${sitesDomain}`, 200);
 }
 
-/** The form's values for what was wanted. */
+/** The form's values for an order. */
 export function valuesOf(wanted: Wanted): Values {
   if (wanted.protocol_type === 'managed_vps') return { ...wanted };
   return { ...wanted, spa_mode: wanted.spa_mode ? [SPA_MODE] : [] };
@@ -72,7 +72,7 @@ const Label = z
   .transform(labelOf)
   .pipe(z.string({ error: NO_LABEL }));
 
-/** What the form of each protocol holds. */
+/** The fields of each protocol's form. */
 export const ServerFields = {
   static_hosting: z
     .object({
@@ -103,7 +103,7 @@ function siteBlocks({ values, sitesDomain }: ServerForm): KnownBlock[] {
     : 'The first part of the site’s address.';
   return [
     textInput('subdomain', 'Subdomain', { placeholder: 'shop', hint, maxLength: 300, dispatch: true }),
-    ...(typed === undefined ? [] : [context(`The address will be ${addressWords(typed, sitesDomain)}`)]),
+    ...notes(typed !== undefined && `The address will be ${addressWords(typed, sitesDomain)}`),
     checkboxesInput('spa_mode', 'Single-page app', {
       optional: true,
       choices: [{ value: SPA_MODE, text: 'Answer every path with the index page' }],
@@ -129,11 +129,13 @@ function choiceBlocks(field: string, label: string, choices: readonly Choice[], 
   if (choices.length === 0)
     return [section(`:warning: The service offers no ${mrkdwn(field)} right now. Try again later.`)];
   const left = all - choices.length;
-  const input = selectInput(field, label, { choices });
-  return left === 0 ? [input] : [input, context(`_and ${left} more that do not fit here_`)];
+  return [
+    selectInput(field, label, { choices }),
+    ...notes(left > 0 && `_and ${left} more that do not fit here_`),
+  ];
 }
 
-/** As many as a menu holds, each value once. */
+/** The items that fit into a menu, each value once. */
 function choicesOf<T extends { slug: string }>(items: readonly T[], textOf: (item: T) => string): Choice[] {
   const bySlug = new Map(items.map((item) => [item.slug, item]));
   return [...bySlug]
@@ -141,7 +143,7 @@ function choicesOf<T extends { slug: string }>(items: readonly T[], textOf: (ite
     .map(([slug, item]) => ({ value: slug, text: textOf(item), description: slug }));
 }
 
-/** One label of an address, also from a whole address; undefined where it cannot be one. */
+/** The first label of an address. Returns undefined if it is not valid. */
 function labelOf(typed: string): string | undefined {
   const label = typed
     .toLowerCase()
@@ -155,17 +157,17 @@ function textOf(value: Values[string]): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** The last step before something is created that costs money: everything that was chosen, and the total. */
+/** The last step before the order: everything that was chosen, and the price. */
 export function confirmServerModal(
   draft: Draft & { project: { name: string }; wanted: Wanted },
   sitesDomain: string | undefined,
 ): ModalView {
-  const { wanted, project, account } = draft;
+  const { wanted, project, account, cost } = draft;
   const facts: Fact[] = [
     ['Name', mrkdwn(wanted.name)],
     ['Project', `${mrkdwn(project.name)} of ${code(account)}`],
-    ...wantedFacts(wanted, sitesDomain),
-    ['Price', draft.cost === undefined ? 'not given by the service' : `*${mrkdwn(draft.cost)}*`],
+    ...wantedFacts(draft, sitesDomain),
+    ['Price', cost === undefined ? 'not given by the service' : `*${mrkdwn(cost)}*`],
   ];
   return modal(SERVER_ADD, SERVER_ADD_TITLE, { submit: 'Create', metadata: draft }, [
     section('Create this server?'),
@@ -175,12 +177,12 @@ export function confirmServerModal(
   ]);
 }
 
-function wantedFacts(wanted: Wanted, sitesDomain: string | undefined): Fact[] {
+function wantedFacts({ wanted, names }: Draft & { wanted: Wanted }, sitesDomain: string | undefined): Fact[] {
   if (wanted.protocol_type === 'managed_vps')
     return [
-      ['Kind', 'Managed VPS'],
-      ['Region', code(wanted.region)],
-      ['Size', code(wanted.size)],
+      ['Kind', 'Virtual server'],
+      ['Region', mrkdwn(names?.region || wanted.region)],
+      ['Size', mrkdwn(names?.size || wanted.size)],
     ];
   return [
     ['Kind', 'Static hosting'],
@@ -189,7 +191,7 @@ function wantedFacts(wanted: Wanted, sitesDomain: string | undefined): Fact[] {
   ];
 }
 
-/** The account is not in the beta: enrolling is offered right here. */
+/** The account is not in the beta: offers to enrol it. */
 export function enrollFirstModal(draft: Draft, mayEnroll: boolean): ModalView {
   const said = `The account ${code(draft.account)} is not enrolled in the managed-resources beta, so it cannot have managed servers yet.`;
   const next = mayEnroll
@@ -204,7 +206,7 @@ export function handOverModal(draft: Draft, refused: ServiceError): ModalView {
   return endModal(draft, handOverWords(account, refused), handOverBlocks(account, refused.betaUrl));
 }
 
-/** The form does not go on before something else is done. */
+/** Replaces the form until something else is done. */
 function endModal(draft: Draft, said: string, next: readonly KnownBlock[]): ModalView {
   const blocks = [section(said), ...next];
   return modal(SERVER_ADD, SERVER_ADD_TITLE, { close: 'Close', metadata: draft }, blocks);
@@ -215,7 +217,7 @@ export function creatingNotice(name: string): ModalView {
   return notice(SERVER_ADD_TITLE, said);
 }
 
-/** @param isInChannel false where Slack took its message as a direct message alone */
+/** @param isInChannel false if its message is a direct message */
 export function createdNotice(name: string, isInChannel: boolean): ModalView {
   const where = isInChannel
     ? 'The channel shows its progress.'
@@ -224,7 +226,7 @@ export function createdNotice(name: string, isInChannel: boolean): ModalView {
   return notice(SERVER_ADD_TITLE, said);
 }
 
-/** It is not known whether the server was created: says so, and how to check. Mrkdwn. */
+/** Says that the server may exist, and how to check. Mrkdwn. */
 export function unknownOutcomeWords(
   { wanted, project }: { wanted: Wanted; project: { permalink: string } },
   why: 'interrupted' | 'no answer',

@@ -4,8 +4,8 @@ import type { HostedResource, Region, Size } from '../../service/hosted-resource
 import { money, monthly } from '../blocks/formats.ts';
 import { menu } from '../blocks/inputs.ts';
 import { listBlocks, table } from '../blocks/lists.ts';
-import { button, buttons, context, headed, header, LIMITS, say, section } from '../blocks/message.ts';
-import { type Fact, factLines, statusIcon, statusWords } from './server.ts';
+import { button, buttons, headed, header, LIMITS, say, section } from '../blocks/message.ts';
+import { codeOrNone, describeStatus, type Fact, factLines, placeLine } from './server.ts';
 
 /** Costs are in the account's currency, which only its price list names; undefined where that does not. */
 export type Currency = string | undefined;
@@ -20,7 +20,7 @@ export function hostingMessage(
 ): Message {
   if (resources.length === 0)
     return say(
-      `The account ${code(account)} has no managed resources. Create one with ${code(`${word} server add`)}.`,
+      `The account ${code(account)} has no managed servers. Create one with ${code(`${word} server add`)}.`,
     );
   const rows = resources.map((resource) => [
     resource.name || resource.identifier,
@@ -30,26 +30,26 @@ export function hostingMessage(
     resource.ip_address ?? '',
     money(resource.monthly_cost, currency),
   ]);
-  const title = `${count(resources.length, 'managed resource')} of`;
+  const title = `${count(resources.length, 'managed server')} of`;
   return {
     text: `${title} ${code(account)}`,
     blocks: [
       header(`${title} ${sanitize(account, 60)}`),
-      ...table('Managed resources', ['Name', 'Status', 'Region', 'Size', 'IP address', A_MONTH], rows),
+      ...table('Managed servers', ['Name', 'Status', 'Region', 'Size', 'IP address', A_MONTH], rows),
       ...resourceMenu(resources, 'Show one', `hosting show --account ${account}`),
     ],
   };
 }
 
-/** Asks which managed resource is meant; the choice runs `text` with its identifier. */
+/** Asks for a managed server; the choice runs `text` with its identifier. */
 export function chooseResourceMessage(
   account: string,
   resources: readonly HostedResource[],
   text: string,
 ): Message {
-  const choice = resourceMenu(resources, 'Choose a resource', text);
-  if (choice.length === 0) return say(`The account ${code(account)} has no managed resources.`);
-  return say('Which managed resource do you mean?', ...choice);
+  const choice = resourceMenu(resources, 'Choose a server', text);
+  if (choice.length === 0) return say(`The account ${code(account)} has no managed servers.`);
+  return say('Which managed server do you mean?', ...choice);
 }
 
 /** Beside a table, for Slack refuses messages of much over 13,000 characters. */
@@ -71,43 +71,52 @@ export interface ResourceView {
   account: string;
   resource: HostedResource;
   currency: Currency;
-  /** Whether the reader may ask for a sync. */
+  /** True if the reader may ask for a sync. */
   maySync: boolean;
-  /** What has just happened, as a sentence at the top; mrkdwn, escaped. */
+  /** True if the reader asked for the SSH key. */
+  showsKey?: boolean | undefined;
+  /** A sentence at the top; mrkdwn, escaped. */
   news?: string;
 }
 
-/** One managed resource (API 2.6, docs/service-api.md). */
+/** One managed server (API 2.6, docs/service-api.md). */
 export function resourceMessage(view: ResourceView): Message {
-  const { resource, account, news } = view;
-  const { identifier } = resource;
+  const { resource, account, news, maySync, showsKey = false } = view;
+  const { identifier, ssh_key: key } = resource;
   const sync = button('Sync', 'hosting:sync', { value: { account, id: identifier } });
+  const text = `hosting show ${identifier} --key --account ${account}`;
+  const showKey = button('Show SSH key', 'start:at-once#key', { value: { text } });
   return {
-    text: news ?? `Managed resource ${mrkdwn(resource.name || identifier)}`,
+    text: news ?? `Managed server ${mrkdwn(resource.name || identifier)}`,
     blocks: [
       ...(news === undefined ? [] : [section(news)]),
-      section(`${bold(resource.name || identifier)}  ${mrkdwn(resource.kind ?? 'managed resource')}`),
-      section(factLines(factsOf(view))),
-      ...buttons(view.maySync && sync),
-      context(`Identifier ${code(identifier)}`, `account ${code(account)}`),
+      section(`${bold(resource.name || identifier)}  ${mrkdwn(resource.kind ?? 'managed server')}`),
+      section(factLines([...resourceFacts(view), ...(showsKey ? keyFacts(key) : [])])),
+      ...buttons(maySync && sync, !showsKey && key !== null && showKey),
+      placeLine(identifier, account),
     ],
   };
 }
 
-function factsOf({ resource, currency }: ResourceView): Fact[] {
-  const { status, region, size, ip_address: address, ssh_key: key } = resource;
-  const facts: Fact[] = [['Status', `${statusIcon(status)} ${statusWords(status)}`]];
-  if (region !== null) facts.push(['Region', code(region)]);
-  if (size !== null) facts.push(['Size', code(size)]);
-  facts.push(['IP address', address === null ? 'none yet' : code(address)]);
-  if (resource.monthly_cost !== null) facts.push(['Cost', monthly(resource.monthly_cost, currency)]);
-  if (key !== null) {
-    facts.push(['SSH key', `${mrkdwn(key.title)}, ${mrkdwn(key.key_type, 40)}, ${code(key.fingerprint)}`]);
-    if (key.public_key !== '') facts.push(['Public key', code(key.public_key, 900)]);
-  }
-  if (resource.created_at !== null) facts.push(['Created', dateTime(resource.created_at)]);
-  if (resource.updated_at !== null) facts.push(['Updated', dateTime(resource.updated_at)]);
-  return facts;
+function resourceFacts({ resource, currency }: ResourceView): Fact[] {
+  const { status, region, size, ip_address, monthly_cost, created_at, updated_at } = resource;
+  return [
+    ['Status', describeStatus(status)],
+    ['Region', region !== null && code(region)],
+    ['Size', size !== null && code(size)],
+    ['IP address', codeOrNone(ip_address)],
+    ['Cost', monthly_cost !== null && monthly(monthly_cost, currency)],
+    ['Created', created_at !== null && dateTime(created_at)],
+    ['Updated', updated_at !== null && dateTime(updated_at)],
+  ];
+}
+
+function keyFacts(key: HostedResource['ssh_key']): Fact[] {
+  if (key === null) return [['SSH key', 'none']];
+  return [
+    ['SSH key', `${mrkdwn(key.title)}, ${mrkdwn(key.key_type, 40)}, ${code(key.fingerprint)}`],
+    ['Public key', key.public_key !== '' && code(key.public_key, 900)],
+  ];
 }
 
 export function regionsMessage(account: string, regions: readonly Region[]): Message {
@@ -118,8 +127,10 @@ export function regionsMessage(account: string, regions: readonly Region[]): Mes
 
 export function sizesMessage(account: string, sizes: readonly Size[]): Message {
   if (sizes.length === 0) return say(`The account ${code(account)} can choose no size right now.`);
-  const rows = sizes.map(({ slug, label, monthly_cost: cost, currency }) => {
-    return [label, slug, money(cost, currency)];
-  });
+  const rows = sizes.map(({ slug, label, monthly_cost: cost, currency }) => [
+    label,
+    slug,
+    money(cost, currency),
+  ]);
   return headed('Sizes of managed servers', ...table('Sizes', ['Size', 'Identifier', A_MONTH], rows));
 }

@@ -5,7 +5,17 @@ import type { Target } from '../../records/test-runs.ts';
 import type { Project } from '../../service/projects.ts';
 import { type BuildConfiguration, managedStatus, type Server } from '../../service/servers.ts';
 import { listBlocks } from '../blocks/lists.ts';
-import { button, buttons, context, header, linkButton, say, section, UNENDED } from '../blocks/message.ts';
+import {
+  button,
+  buttons,
+  context,
+  header,
+  linkButton,
+  notes,
+  say,
+  section,
+  UNENDED,
+} from '../blocks/message.ts';
 
 /** A server's record with the block of its managed protocol, or with how it is reached (API 2.5 and 2.9). */
 export function serverMessage(server: Server, target: Target): Message {
@@ -14,42 +24,63 @@ export function serverMessage(server: Server, target: Target): Message {
     text: `Server ${mrkdwn(server.name)} of ${mrkdwn(target.project.name)}`,
     blocks: [
       section(`${bold(server.name)}  ${mrkdwn(server.protocol_type)}`),
-      ...(facts.length === 0 ? [] : [section(factLines(facts))]),
+      ...factBlocks(facts),
       ...buttons(testServerButton(target), siteButton(server)),
-      context(
-        `Identifier ${code(server.identifier)}`,
-        `project ${code(target.project.permalink)}`,
-        `account ${code(target.account)}`,
-      ),
+      placeLine(server.identifier, target.account, target.project),
     ],
   };
 }
 
-export type Fact = readonly [name: string, words: string];
+/** A row of a record. `words` is escaped mrkdwn; without words the row is left out. */
+export type Fact = readonly [name: string, words: string | false | null | undefined];
 
-/** "Name  words" lines; `words` is mrkdwn, escaped. */
+/** "*Name*  words" lines. */
 export function factLines(facts: readonly Fact[]): string {
-  return facts.map(([name, words]) => `*${name}*  ${words}`).join('\n');
+  const shown = facts.filter(([, words]) => words);
+  return shown.map(([name, words]) => `*${name}*  ${words}`).join('\n');
+}
+
+export function factBlocks(facts: readonly Fact[]): KnownBlock[] {
+  const lines = factLines(facts);
+  return lines === '' ? [] : [section(lines)];
+}
+
+/** The last line of a record: its identifier and where it belongs. */
+export function placeLine(
+  identifier: string,
+  account: string,
+  project?: { permalink: string },
+  note?: string,
+): KnownBlock {
+  const inProject = project && `project ${code(project.permalink)}`;
+  return context(`Identifier ${code(identifier)}`, inProject, `account ${code(account)}`, note);
 }
 
 /** The facts of the managed block; none for any other server. */
 export function managedFacts({ static_hosting: site, managed_vps: machine }: Server): Fact[] {
-  const facts: Fact[] = [];
   const status = site?.status ?? machine?.status;
-  if (status !== undefined) facts.push(['Status', `${statusIcon(status)} ${statusWords(status)}`]);
-  if (site) {
-    facts.push(['Address', mrkdwn(site.url, 300)], ['Subdomain', code(site.subdomain)]);
-    facts.push(['Single-page app', site.spa_mode ? 'yes, every path shows the index page' : 'no']);
-    const deployed = site.active_deployment_uuid;
-    facts.push(['Active deployment', deployed === null ? 'none yet' : code(deployed)]);
-    facts.push(['Website', code(site.hosted_website_identifier)]);
-  }
-  if (machine) {
-    facts.push(['IP address', machine.ip_address === null ? 'none yet' : code(machine.ip_address)]);
-    facts.push(['Region', code(machine.region)], ['Size', code(machine.size)]);
-    facts.push(['Managed resource', code(machine.hosted_resource_identifier)]);
-  }
-  return facts;
+  const siteFacts: Fact[] = site
+    ? [
+        ['Address', mrkdwn(site.url, 300)],
+        ['Subdomain', code(site.subdomain)],
+        ['Single-page app', site.spa_mode ? 'yes, every path shows the index page' : 'no'],
+        ['Active deployment', codeOrNone(site.active_deployment_uuid)],
+        ['Website', code(site.hosted_website_identifier)],
+      ]
+    : [];
+  const machineFacts: Fact[] = machine
+    ? [
+        ['IP address', codeOrNone(machine.ip_address)],
+        ['Region', code(machine.region)],
+        ['Size', code(machine.size)],
+        ['Managed server', code(machine.hosted_resource_identifier)],
+      ]
+    : [];
+  return [['Status', status && describeStatus(status)], ...siteFacts, ...machineFacts];
+}
+
+export function codeOrNone(text: string | null): string {
+  return text === null ? 'none yet' : code(text);
 }
 
 /** Host and port as one types them; undefined where there is no host. */
@@ -64,23 +95,24 @@ export function shortRevision(revision: string | null): string {
 }
 
 function reachFacts(server: Server): Fact[] {
+  const { connectionError, isDisabled, use_ssh_keys, username } = server;
   const host = hostWords(server);
-  const facts: Fact[] = [];
-  if (server.isDisabled) facts.push(['Disabled', ':no_entry_sign: nothing is deployed to it']);
-  if (server.connectionError !== undefined)
-    facts.push(['Last connection error', mrkdwn(server.connectionError, 300)]);
-  if (host === undefined) return facts;
-  const login = server.username ? ` as ${code(server.username)}` : '';
-  return [...facts, ['Host', `${host}${login}${server.use_ssh_keys ? ', with SSH keys' : ''}`]];
+  const login = `${username ? ` as ${code(username)}` : ''}${use_ssh_keys ? ', with SSH keys' : ''}`;
+  return [
+    ['Disabled', isDisabled && ':no_entry_sign: nothing is deployed to it'],
+    ['Last connection error', connectionError !== undefined && mrkdwn(connectionError, 300)],
+    ['Host', host && `${host}${login}`],
+  ];
 }
 
 function deployFacts(server: Server): Fact[] {
-  const facts: Fact[] = [];
-  if (server.server_path) facts.push(['Path', code(server.server_path, 300)]);
-  if (server.preferred_branch) facts.push(['Branch', code(server.preferred_branch)]);
-  if (server.last_revision !== undefined) facts.push(['Revision', shortRevision(server.last_revision)]);
-  if (server.server_group_identifier) facts.push(['Group', code(server.server_group_identifier)]);
-  return facts;
+  const { last_revision, preferred_branch, server_group_identifier, server_path } = server;
+  return [
+    ['Path', server_path && code(server_path, 300)],
+    ['Branch', preferred_branch && code(preferred_branch)],
+    ['Revision', last_revision !== undefined && shortRevision(last_revision)],
+    ['Group', server_group_identifier && code(server_group_identifier)],
+  ];
 }
 
 export function testServerButton(target: Target): Button {
@@ -102,6 +134,11 @@ const STATUSES: Readonly<Record<string, { icon: string; meaning: string }>> = {
   destroying: { icon: ':wastebasket:', meaning: 'being destroyed' },
 };
 
+/** A status with its icon, as mrkdwn. */
+export function describeStatus(status: string): string {
+  return `${statusIcon(status)} ${statusWords(status)}`;
+}
+
 /** "active: running and ready…", in mrkdwn; an unknown status is shown as it is. */
 export function statusWords(status: string): string {
   const known = knownStatus(status);
@@ -121,7 +158,7 @@ function knownStatus(status: string): { icon: string; meaning: string } | undefi
   return Object.hasOwn(STATUSES, status) ? STATUSES[status] : undefined;
 }
 
-/** What a project builds with, and the servers that use it (API 2.9, docs/service-api.md). */
+/** The languages and tools of a project's build, and its servers (API 2.9, docs/service-api.md). */
 export function buildMessage(
   account: string,
   project: Pick<Project, 'permalink' | 'name'>,
@@ -139,11 +176,11 @@ export function buildMessage(
       ...listBlocks(versions.length === 0 ? ['No languages or tools are set.'] : versions),
       section(servers.length === 0 ? '*No servers* use it.' : `*${count(servers.length, 'server')}*`),
       ...listBlocks(servers.map(serverLine)),
-      context(
-        `Identifier ${code(configuration.identifier)}`,
-        `project ${code(project.permalink)}`,
-        `account ${code(account)}`,
-        configuration.default ? 'used where no other is chosen' : 'not the default',
+      placeLine(
+        configuration.identifier,
+        account,
+        project,
+        configuration.default ? 'used if no other is chosen' : 'not the default',
       ),
     ],
   };
@@ -231,20 +268,19 @@ function headline(state: ProvisioningState): { icon: string; words: string } {
   return { icon: statusIcon(status), words: mrkdwn(status, 60) };
 }
 
-/** What a channel reads of a server; `server show` has the rest. */
-const TOLD: ReadonlySet<string> = new Set(['Address', 'IP address', 'Region', 'Size']);
+/** The facts that a channel reads; `server show` has the rest. */
+const PUBLIC_FACTS: ReadonlySet<string> = new Set(['Address', 'IP address', 'Region', 'Size']);
 
 function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
   if (state.kind === 'stopped') return [section(state.reason)];
   const all = state.server === undefined ? [] : managedFacts(state.server);
-  const facts: Fact[] = all.filter(([name]) => TOLD.has(name));
-  if (target.cost !== undefined) facts.push(['Price', mrkdwn(target.cost)]);
+  const facts: Fact[] = all.filter(([name]) => PUBLIC_FACTS.has(name));
+  const price: Fact = ['Price', target.cost !== undefined && mrkdwn(target.cost)];
   const trouble = state.kind === 'running' && state.trouble && `:warning: ${state.trouble}`;
-  const note = state.kind === 'lost' ? LOST : trouble;
-  return [...(facts.length === 0 ? [] : [section(factLines(facts))]), ...(note ? [context(note)] : [])];
+  return [...factBlocks([...facts, price]), ...notes(trouble, state.kind === 'lost' && LOST)];
 }
 
-const LOST = 'It took too long, so I stopped following it. The service may still be creating it.';
+const LOST = 'It took too long. The service may still be creating it.';
 
 function buttonsOf({ state, target, askedBy, startedAt, now }: ProvisioningView): KnownBlock[] {
   if (state.kind === 'running') return [];

@@ -125,7 +125,7 @@ function noteBlocks({ state, mayRun, run }: TestView & { run?: string | undefine
     case 'running':
       return state.trouble === undefined ? [] : [context(`:warning: ${state.trouble}`)];
     case 'lost':
-      return [context('It took too long, so I stopped following it. It may still be running.')];
+      return [context('It took too long. It may still be running.')];
     case 'ended': {
       const { skipped = [] } = state.run.results ?? {};
       return skipped.length === 0 ? [] : [context(skippedWords(skipped))];

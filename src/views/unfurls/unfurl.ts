@@ -32,8 +32,8 @@ export function projectUnfurl(
 export function serverUnfurl(account: string, project: string, server: Server): KnownBlock[] {
   const { identifier, name } = server;
   const target = { account, project: { permalink: project, name: project }, server: { identifier, name } };
-  const status = managedFacts(server).filter(([name]) => name === 'Status');
-  const facts = status.length === 0 ? '' : `\n${factLines(status)}`;
+  const status = factLines(managedFacts(server).filter(([name]) => name === 'Status'));
+  const facts = status === '' ? '' : `\n${status}`;
   return [
     section(`${bold(server.name)}  ${mrkdwn(server.protocol_type.replaceAll('_', ' '))}${facts}`),
     context(`Server ${code(server.identifier)}`, `project ${code(project)}`, `account ${code(account)}`),

@@ -331,7 +331,7 @@ describe('what is left out', () => {
   }) => {
     world.service.world.addHostedResource({ account: 'acme', name: 'box one', identifier: 'r-1' });
     const said = await ask(world, '/deckhand hosting show');
-    expect(said).toContain('Which managed resource do you mean?');
+    expect(said).toContain('Which managed server do you mean?');
     const shown = await answerTo(world, 'member', () =>
       click(world, 'member', { actionId: 'start:choose', selected: 'r-1' }),
     );
@@ -341,7 +341,7 @@ describe('what is left out', () => {
   test('hosting sync without an identifier offers a menu too', async ({ world }) => {
     world.service.world.addHostedResource({ account: 'acme', name: 'box one', identifier: 'r-1' });
     expect(await ask(world, '/deckhand hosting sync', 'admin')).toContain(
-      'Which managed resource do you mean?',
+      'Which managed server do you mean?',
     );
   });
 });

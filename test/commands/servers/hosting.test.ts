@@ -32,7 +32,7 @@ describe('hosting', () => {
     'hosting lists what there is as a table, on %s',
     async (line, { world }) => {
       const said = await ask(world, line);
-      expect(said).toContain('2 managed resources of acme');
+      expect(said).toContain('2 managed servers of acme');
       expect(said).toContain('"type":"table"');
       expect(said).toContain('{"type":"raw_text","text":"box one"}');
       expect(said).toContain('24.00 USD');
@@ -46,7 +46,7 @@ describe('hosting', () => {
     for (let at = 3; at <= 12; at += 1)
       world.service.world.addHostedResource({ account: ACCOUNT, name: `box ${at}`, identifier: `r-${at}` });
     const paged = await ask(world, '/deckhand hosting');
-    expect(paged).toContain('"type":"data_table","caption":"Managed resources","page_size":10');
+    expect(paged).toContain('"type":"data_table","caption":"Managed servers","page_size":10');
     world.slack.policy(TEAM, { refusedBlocks: ['data_table'] });
     const plain = await ask(world, '/deckhand hosting');
     expect(plain).toContain('"type":"table"');
@@ -86,14 +86,20 @@ describe('hosting', () => {
       const said = await ask(world, `/deckhand hosting show ${named}`);
       expect(said).toContain('*active*: running and ready for deployments');
       expect(said).toContain('*Cost*  24.00 USD a month');
-      expect(said).toContain('SHA256:');
-      expect(said).not.toContain('"Sync"');
+      expect(said).not.toMatch(/SHA256:|"Sync"/);
     }
+    const shown = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1);
+    await world
+      .as('member')
+      .click({ channel: CHANNEL, ts: shown?.ts ?? '' }, { actionId: 'start:at-once#key' });
+    await world.slack.until(() =>
+      JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)).includes('SHA256:'),
+    );
   });
 
   test('hosting names what was not found, and the list', async ({ world }) => {
     const said = await ask(world, '/deckhand hosting show r-9');
-    expect(said).toContain('There is no managed resource `r-9` at `acme`.');
+    expect(said).toContain('There is no managed server `r-9` at `acme`.');
     expect(said).toContain('`/deckhand hosting list`');
   });
 
@@ -194,7 +200,7 @@ describe('hosting', () => {
       const said = await answerTo(world, 'admin', () =>
         world.as('admin').command(CHANNEL, '/deckhand hosting sync r-9'),
       );
-      expect(said).toContain('There is no managed resource `r-9` at `acme`.');
+      expect(said).toContain('There is no managed server `r-9` at `acme`.');
     });
   });
 });
