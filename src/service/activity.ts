@@ -1,19 +1,17 @@
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
+import { type ListOptions, readRows, requestJson } from './call.ts';
+import type { AccountClient } from './client.ts';
 import {
   Identifier,
-  type ListOptions,
   listAt,
   NullableText,
   Numeric,
   OptionalText,
   orElse,
-  readRows,
-  requestJson,
   StatedText,
   Timestamp,
-} from './call.ts';
-import type { AccountClient } from './client.ts';
+} from './fields.ts';
 
 export const ACTIVITY_RANGES = ['today', 'last_7_days', 'last_30_days', 'this_week'] as const;
 export type ActivityRange = (typeof ACTIVITY_RANGES)[number];

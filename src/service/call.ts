@@ -1,26 +1,25 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { inTurns } from '../core/concurrency.ts';
 import { type AnswerFault, ServiceError } from '../core/errors.ts';
 import type { HttpAnswer } from '../core/http.ts';
-import { isObject } from '../core/json.ts';
-import { instantText } from '../core/time/clock.ts';
 import { newReference } from '../observability/log.ts';
 import { classifyAnswer, type Scope } from './classify.ts';
+import type { rowsIn } from './fields.ts';
 
 export interface CallOptions {
-  /** Ends the call; it then rejects with the signal's reason. */
+  /** Ends the call, which then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** How often a call that failed in passing is sent again, 3 by default. Pollers want 0. */
+  /** Number of repetitions after a temporary failure, 3 by default. Pollers use 0. */
   retries?: number | undefined;
 }
 
-/** Makes a value of a good answer, or throws a ServiceError. */
+/** Reads a good answer. @throws ServiceError if it is not what was expected */
 export type Reader<T> = (answer: HttpAnswer, operation: string) => T;
 
 export interface Call<T> {
   operation: string;
   method: 'GET' | 'POST' | 'PATCH';
-  /** Segments, encoded one by one; or an address, which must be on the same origin. */
+  /** Unencoded segments, or an address, which must be on the account's own origin. */
   path: readonly string[] | URL;
   scope: Scope;
   query?: Record<string, string>;
@@ -29,30 +28,29 @@ export interface Call<T> {
   read: Reader<T>;
 }
 
-/** Rows of a list that could not be read, while the others were. */
+/** Rows of a list that could not be read. */
 export interface SkippedRows {
   operation: string;
   count: number;
   /** For the person and the log. */
   reference: string;
-  /** What was wrong with the first ones: paths and kinds, never values. */
+  /** Paths and kinds of the first faults, never values. */
   reason: string;
 }
 
-/** Something that calls can be sent to. Rejects with a ServiceError, or with the reason of the caller's signal. */
+/** Sends calls to one address. Rejects with a ServiceError, or with the reason of the caller's signal. */
 export interface Endpoint {
   send<T>(call: Call<T>, options?: CallOptions): Promise<T>;
-  /** Reports rows of a good answer that could not be read. */
   reportSkipped(rows: SkippedRows): void;
 }
 
-/** Where an endpoint's paths begin; without a slash at the end. */
+/** The beginning of an endpoint's paths, without a slash at the end. */
 export interface Address {
   origin: string;
   path: string;
 }
 
-/** A call with a JSON answer: a GET of an account, unless it says otherwise. */
+/** A call with a JSON answer. By default a GET of an account. */
 export type JsonCall = Omit<Call<unknown>, 'read' | 'pdf' | 'method' | 'scope'> &
   Partial<Pick<Call<unknown>, 'method' | 'scope'>>;
 
@@ -66,10 +64,10 @@ export function requestJson<T>(
   return endpoint.send({ method: 'GET', scope: 'account', ...call, read: jsonOf(schema) }, options);
 }
 
-/** What `content-encoding` is of an answer as it is. */
+/** Values of `content-encoding` for an answer that is not encoded. */
 const PLAIN: ReadonlySet<string> = new Set(['', 'identity']);
 
-/** What the call's reader makes of a good answer. Throws a ServiceError for any other. */
+/** Reads a good answer by the call's reader. Throws a ServiceError for any other. */
 export function readValue<T>(call: Call<T>, answer: HttpAnswer, now: number): T {
   const { operation, scope } = call;
   const { status, headers } = answer;
@@ -88,7 +86,7 @@ export function jsonOf<T>(schema: z.ZodType<T>): Reader<T> {
   return (answer, operation) => {
     const parsed = schema.safeParse(parseJson(answer, operation));
     if (parsed.success) return parsed.data;
-    // Only the paths and kinds of the faults: the values belong in no log.
+    // Without values, which must not get into a log.
     const cause = new Error(describeIssues(parsed.error));
     throw unexpected(operation, answer.status, 'the answer has another shape', { cause });
   };
@@ -112,7 +110,7 @@ function parseJson(answer: HttpAnswer, operation: string): unknown {
   try {
     return JSON.parse(textOf(answer));
   } catch {
-    // The parser's error quotes the body, so it is not passed on.
+    // The parser's error quotes the body.
     throw unexpected(operation, answer.status, 'the answer is not JSON');
   }
 }
@@ -130,130 +128,12 @@ function describeIssues({ issues }: z.ZodError): string {
   return faults.join('; ');
 }
 
-/** An opaque identifier or name on the wire; some services send numbers for strings. */
-export const Identifier = z.union([z.string().min(1), z.number()]).transform(String);
-
-/** What is not essential: `fallback` where it is absent, null, or cannot be read. */
-export function orElse<T extends z.ZodType, F>(schema: T, fallback: F) {
-  return schema
-    .nullish()
-    .catch(null)
-    .transform((value) => value ?? fallback);
-}
-
-/** Text, also where services write a number. */
-const Words = z.union([z.string(), z.number().transform(String)]);
-
-/** Text that is not essential. */
-export const NullableText = orElse(Words, null);
-
-/** Text that is not essential, or empty. */
-export const OptionalText = orElse(Words, '');
-
-/** Text that may be none: null where the service says so, undefined where it says nothing that can be read. */
-export const StatedText = Words.nullish().catch(undefined);
-
-/** A yes or no that something depends on; services also write it as text or as 0 and 1. */
-export const YesOrNo = z.preprocess((value) => FLAG_WORDS.get(String(value)) ?? value, z.boolean());
-
-const FLAG_WORDS: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['1', true],
-  ['false', false],
-  ['0', false],
-]);
-
-/** A yes or no that is not essential: false where it is absent or anything else. */
-export const Flag = z
-  .unknown()
-  .optional()
-  .transform((value) => FLAG_WORDS.get(String(value)) ?? false);
-
-/** ISO 8601 text that is a date. API 1 (docs/service-api.md). */
-export const Timestamp = z
-  .string()
-  .transform(instantText)
-  .refine((text) => !Number.isNaN(Date.parse(text)));
-
-/** A timestamp that may be none: null where the service says so, undefined where it says nothing that can be read. */
-export const StatedTimestamp = Timestamp.nullish().catch(undefined);
-
-/** A timestamp, or null where it is absent or no date. */
-export const NullableTimestamp = orElse(Timestamp, null);
-
-/** A number, also when written as text: services send amounts and ports both ways. */
-export const Numeric = z.union([
-  z.number(),
-  z
-    .string()
-    .trim()
-    .regex(/^-?\d+(?:\.\d+)?$/)
-    .transform(Number),
-]);
-
-/** A number that is not essential. */
-export const NullableNumber = orElse(Numeric, null);
-
-/** Words of API 3.1, which services write in any letter case. Any other word is shown as it is. */
-const STATUS_WORDS: ReadonlySet<string> = new Set(
-  'ok error running completed failed provisioning active suspended disabled destroying'.split(' '),
-);
-
-export function readStatus(word: string): string {
-  const lower = word.trim().toLowerCase();
-  return STATUS_WORDS.has(lower) ? lower : word;
-}
-
-/** The rows of a list, by itself or under a key; each is read by itself. */
-export function listUnder(key: string) {
-  return rowsIn((value) => (isObject(value) ? listAt(value, key) : value));
-}
-
-/** @param findRows takes the rows out of an answer */
-export function rowsIn(findRows: (answer: unknown) => unknown) {
-  return z.preprocess(
-    (answer) => ({ rows: findRows(answer), total: countRows(answer) }),
-    z.object({ rows: z.array(z.unknown()), total: z.number() }),
-  );
-}
-
-/** Keys under which services put a list that has paging beside it. */
-const WRAPPERS = ['records', 'data', 'items'];
-
-/**
- * The list under a key or a usual wrapper, or under both; null, as services write where there is nothing, is an empty list.
- */
-export function listAt(value: Record<string, unknown>, key: string): unknown {
-  const inner = [key, ...WRAPPERS].map((name) => value[name]).find(isObject);
-  return findList(value, key) ?? (inner && findList(inner, key)) ?? value[key];
-}
-
-function findList(value: Record<string, unknown>, key: string): unknown {
-  const wrapper = [key, ...WRAPPERS].find((name) => value[name] === null || Array.isArray(value[name]));
-  return wrapper === undefined ? undefined : (value[wrapper] ?? []);
-}
-
-/** The number of rows that a paged answer says there are in all; 0 if it says nothing. */
-function countRows(answer: unknown): number {
-  if (!isObject(answer)) return 0;
-  const { total_count, total_records, pagination, meta } = answer;
-  // Beside the rows themselves, a plain `total` may be an amount.
-  const paging = [pagination, meta].filter(isObject);
-  const totals = paging.flatMap((page) => [page.total, page.total_count, page.total_records]);
-  return Math.max(0, ...[total_count, total_records, ...totals].map(Number).filter(Number.isInteger));
-}
-
-/** A record, by itself or under a key. */
-export function recordUnder<T extends z.ZodType>(key: string, record: T) {
-  return z.preprocess((value) => (isObject(value) && isObject(value[key]) ? value[key] : value), record);
-}
-
 export interface ListOptions extends CallOptions {
-  /** Gets the rows that could not be read, so that the list can say so. */
+  /** Collects the rows that could not be read, so that the list can say so. */
   skipped?: SkippedRows[];
 }
 
-/** The rows of a list that can be read. The answer is `unexpected` only where it is no list. */
+/** Reads the rows of a list, and skips those that cannot be read. Rejects as `unexpected` if the answer is no list. */
 export async function requestRows<T>(
   endpoint: Endpoint,
   list: ReturnType<typeof rowsIn>,
@@ -282,7 +162,7 @@ function reportSkipped(
   skipped?.push(rows);
 }
 
-/** Reads each row by itself: one that cannot be read costs itself alone, is logged, and is reported to the caller. */
+/** Reads each row by itself. Skips, logs and reports those that cannot be read. */
 export function readRows<T>(
   endpoint: Pick<Endpoint, 'reportSkipped'>,
   schema: z.ZodType<T>,

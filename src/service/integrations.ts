@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { Identifier, recordUnder, requestJson, YesOrNo } from './call.ts';
+import { requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
+import { Identifier, OptionalIdentifier, recordUnder, YesOrNo } from './fields.ts';
 
 /** `chat_id` is a number or a name that begins with `@`. */
 type HookPropertyFormat = 'text' | 'url' | 'chat_id';
@@ -106,7 +107,7 @@ const AuthRequired = z.object({
   auth_required: z.literal(true),
   auth_url: z.url({ protocol: /^https?$/ }),
   /** Not in API 4.8, but the answer may look like an integration too. */
-  identifier: Identifier.optional().catch(undefined),
+  identifier: OptionalIdentifier,
 });
 
 const NoAuthRequired = Integration.extend({ auth_required: z.literal(false).nullish() });

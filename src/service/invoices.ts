@@ -1,20 +1,17 @@
 import { z } from 'zod';
 import type { HttpAnswer } from '../core/http.ts';
+import { headerOf, type ListOptions, requestRows, unexpected } from './call.ts';
+import type { AccountClient } from './client.ts';
 import {
-  headerOf,
-  type ListOptions,
   listUnder,
   NullableText,
   NullableTimestamp,
   Numeric,
   OptionalText,
   orElse,
-  requestRows,
   Timestamp,
-  unexpected,
   YesOrNo,
-} from './call.ts';
-import type { AccountClient } from './client.ts';
+} from './fields.ts';
 import { refusedAddress } from './transport.ts';
 
 const Amount = z.union([z.string(), z.number()]).transform(String);

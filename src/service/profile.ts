@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
-import { type CallOptions, Flag, NullableText, OptionalText, orElse, requestJson, YesOrNo } from './call.ts';
+import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient, Service } from './client.ts';
+import { Flag, NullableText, OptionalText, orElse, YesOrNo } from './fields.ts';
 
 /** API 2.3 (docs/service-api.md); `suspended` and `trialling` come from such services too. */
 const ProfileFields = z.object({

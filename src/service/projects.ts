@@ -2,31 +2,34 @@ import { z } from 'zod';
 import { isObject } from '../core/json.ts';
 import {
   type CallOptions,
-  Flag,
-  Identifier,
   jsonOf,
   type ListOptions,
+  type Reader,
+  readRows,
+  requestJson,
+  requestRows,
+  type SkippedRows,
+} from './call.ts';
+import type { AccountClient } from './client.ts';
+import {
+  Flag,
+  Identifier,
   listAt,
   listUnder,
   NullableText,
   NullableTimestamp,
+  OptionalIdentifier,
   OptionalText,
-  type Reader,
-  readRows,
   readStatus,
-  requestJson,
-  requestRows,
-  type SkippedRows,
   StatedTimestamp,
-} from './call.ts';
-import type { AccountClient } from './client.ts';
+} from './fields.ts';
 
 /** Only the fields we need: the whole record holds an address that starts deployments. API 4.11 shows no shape. */
 export const Project = z
   .object({
     name: OptionalText,
-    permalink: Identifier.optional().catch(undefined),
-    identifier: Identifier.optional().catch(undefined),
+    permalink: OptionalIdentifier,
+    identifier: OptionalIdentifier,
     /** Null: never. */
     last_deployed_at: StatedTimestamp,
     starred: Flag,
@@ -62,7 +65,7 @@ const Outcome = z.object({
 });
 const ServerOutcome = Outcome.extend({
   name: OptionalText,
-  identifier: Identifier.optional().catch(undefined),
+  identifier: OptionalIdentifier,
 }).transform(({ name, identifier = name, ...outcome }) => ({
   ...outcome,
   name: name || identifier,

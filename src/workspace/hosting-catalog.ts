@@ -7,15 +7,16 @@ import type { Account, Accounts } from '../records/accounts.ts';
 import { getActivity } from '../service/activity.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { AccountClient } from '../service/client.ts';
+
+import { listInvoices } from '../service/invoices.ts';
 import {
   getHostedResource,
   type HostedResource,
   listHostedResources,
   listRegions,
+  listServers,
   listSizes,
-} from '../service/hosted-resources.ts';
-import { listInvoices } from '../service/invoices.ts';
-import { listServers } from '../service/servers.ts';
+} from '../service/servers.ts';
 
 /** Options for menus, at most a few seconds old, and figures up to a minute old. All of it throws AccountFailure. */
 export type HostingCatalog = ReturnType<typeof createHostingCatalog>;

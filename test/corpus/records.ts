@@ -3,11 +3,11 @@ import type { Paused } from '../../src/records/schedules.ts';
 import type { Target } from '../../src/records/test-runs.ts';
 import type { ActivityEvent, ActivityStats } from '../../src/service/activity.ts';
 import type { SkippedRows } from '../../src/service/call.ts';
-import type { HostedResource } from '../../src/service/hosted-resources.ts';
+
 import type { Invoice } from '../../src/service/invoices.ts';
 import type { Profile } from '../../src/service/profile.ts';
 import type { Project, TestRun } from '../../src/service/projects.ts';
-import type { Server } from '../../src/service/servers.ts';
+import type { HostedResource, Server } from '../../src/service/servers.ts';
 import { KEY } from '../views/records.ts';
 import type { Hand } from './hand.ts';
 

@@ -1,18 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import {
-  getHostedResource,
-  listHostedResources,
-  listRegions,
-  listSizes,
-  syncHostedResource,
-} from '../../src/service/hosted-resources.ts';
+
 import { enrollInBeta } from '../../src/service/profile.ts';
 import {
   createServer,
   getBuildConfiguration,
+  getHostedResource,
   getServer,
+  listHostedResources,
+  listRegions,
   listServers,
+  listSizes,
   managedStatus,
+  syncHostedResource,
 } from '../../src/service/servers.ts';
 import { factLines, managedFacts } from '../../src/views/servers/server.ts';
 import { failure, openAccount, type Reply, startWire } from './wire.ts';

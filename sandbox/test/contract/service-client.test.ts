@@ -1,13 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ACTIVITY_RANGES, getActivity } from '../../../src/service/activity.ts';
 import { type AccountClient, createService, type Service } from '../../../src/service/client.ts';
-import {
-  getHostedResource,
-  listHostedResources,
-  listRegions,
-  listSizes,
-  syncHostedResource,
-} from '../../../src/service/hosted-resources.ts';
+
 import {
   createIntegration,
   HOOK_TYPES,
@@ -21,9 +15,14 @@ import { getTestAccess, listProjects, startTestAccess } from '../../../src/servi
 import {
   createServer,
   getBuildConfiguration,
+  getHostedResource,
   getServer,
+  listHostedResources,
+  listRegions,
   listServers,
+  listSizes,
   managedStatus,
+  syncHostedResource,
 } from '../../../src/service/servers.ts';
 import { failure, startTestClock } from '../../../test/service/wire.ts';
 import { DEMO_IDS, DEMO_USERS } from '../../service/seed/demo-facts.ts';

@@ -6,12 +6,8 @@ import type { Account } from '../../records/accounts.ts';
 import { followSync } from '../../scheduler/servers/provisioning.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { AccountClient } from '../../service/client.ts';
-import {
-  listHostedResources,
-  listRegions,
-  listSizes,
-  syncHostedResource,
-} from '../../service/hosted-resources.ts';
+import { listHostedResources, listRegions, listSizes, syncHostedResource } from '../../service/servers.ts';
+
 import { withSkipped } from '../../views/blocks/lists.ts';
 import {
   chooseResourceMessage,

@@ -5,8 +5,14 @@ import { projectId } from '../../core/project-ref.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
 import type { Requester } from '../../records/accounts.ts';
 import { Followed, Target } from '../../records/test-runs.ts';
-import { getHostedResource, type HostedResource } from '../../service/hosted-resources.ts';
-import { getServer, managedStatus, type Server } from '../../service/servers.ts';
+
+import {
+  getHostedResource,
+  getServer,
+  type HostedResource,
+  managedStatus,
+  type Server,
+} from '../../service/servers.ts';
 import { type Addressee, notifyUser } from '../../slack/slack.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';

@@ -3,7 +3,8 @@ import type { ServiceError } from '../../core/errors.ts';
 import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Draft, Protocol, Wanted } from '../../records/servers.ts';
-import type { Region, Size } from '../../service/hosted-resources.ts';
+import type { Region, Size } from '../../service/servers.ts';
+
 import { monthly } from '../blocks/formats.ts';
 import { type Choice, checkboxesInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { button, buttons, context, LIMITS, notes, section } from '../blocks/message.ts';

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { isObject } from '../core/json.ts';
+import { instantText } from '../core/time/clock.ts';
+
+/** An identifier or name that has to be there. Some services send numbers. */
+export const Identifier = z.union([z.string().min(1), z.number()]).transform(String);
+
+export const OptionalIdentifier = Identifier.optional().catch(undefined);
+
+/** An optional value: `fallback` if it is absent, null or unreadable. */
+export function orElse<T extends z.ZodType, F>(schema: T, fallback: F) {
+  return schema
+    .nullish()
+    .catch(null)
+    .transform((value) => value ?? fallback);
+}
+
+/** Text, or a number as text. */
+const Words = z.union([z.string(), z.number().transform(String)]);
+
+export const NullableText = orElse(Words, null);
+
+/** Empty by default. */
+export const OptionalText = orElse(Words, '');
+
+/** Null if the service says null, undefined if it says nothing readable. */
+export const StatedText = Words.nullish().catch(undefined);
+
+/** A boolean that has to be there. Services also write it as text or as 0 and 1. */
+export const YesOrNo = z.preprocess(String, z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }));
+
+/** False by default. */
+export const Flag = YesOrNo.catch(false);
+
+/** An ISO 8601 date and time. API 1 (docs/service-api.md). */
+export const Timestamp = z
+  .string()
+  .transform(instantText)
+  .refine((text) => !Number.isNaN(Date.parse(text)));
+
+/** Null if the service says null, undefined if it says nothing readable. */
+export const StatedTimestamp = Timestamp.nullish().catch(undefined);
+
+export const NullableTimestamp = orElse(Timestamp, null);
+
+/** A number, or a number as text: services send amounts and ports both ways. */
+export const Numeric = z.union([
+  z.number(),
+  z
+    .string()
+    .trim()
+    .regex(/^-?\d+(?:\.\d+)?$/)
+    .transform(Number),
+]);
+
+export const NullableNumber = orElse(Numeric, null);
+
+/** Words of API 3.1. Services write them in any letter case. */
+const STATUS_WORDS: ReadonlySet<string> = new Set(
+  'ok error running completed failed provisioning active suspended disabled destroying'.split(' '),
+);
+
+/** Any other word stays as it is. */
+export function readStatus(word: string): string {
+  const lower = word.trim().toLowerCase();
+  return STATUS_WORDS.has(lower) ? lower : word;
+}
+
+/** The rows of a list, bare or under a key. `requestRows` reads each by itself. */
+export function listUnder(key: string) {
+  return rowsIn((value) => (isObject(value) ? listAt(value, key) : value));
+}
+
+/** @param findRows finds the rows in an answer */
+export function rowsIn(findRows: (answer: unknown) => unknown) {
+  return z.preprocess(
+    (answer) => ({ rows: findRows(answer), total: countRows(answer) }),
+    z.object({ rows: z.array(z.unknown()), total: z.number() }),
+  );
+}
+
+/** Keys under which services put a list with paging beside it. */
+const WRAPPERS = ['records', 'data', 'items'];
+
+/** Finds the list under a key or a usual wrapper, or under both. Null is an empty list. */
+export function listAt(value: Record<string, unknown>, key: string): unknown {
+  const inner = [key, ...WRAPPERS].map((name) => value[name]).find(isObject);
+  return findList(value, key) ?? (inner && findList(inner, key)) ?? value[key];
+}
+
+function findList(value: Record<string, unknown>, key: string): unknown {
+  const wrapper = [key, ...WRAPPERS].find((name) => value[name] === null || Array.isArray(value[name]));
+  return wrapper === undefined ? undefined : (value[wrapper] ?? []);
+}
+
+/** The total number of rows that a paged answer names, or 0. */
+function countRows(answer: unknown): number {
+  if (!isObject(answer)) return 0;
+  const { total_count, total_records, pagination, meta } = answer;
+  // A plain `total` beside the rows may be an amount of money.
+  const paging = [pagination, meta].filter(isObject);
+  const totals = paging.flatMap((page) => [page.total, page.total_count, page.total_records]);
+  return Math.max(0, ...[total_count, total_records, ...totals].map(Number).filter(Number.isInteger));
+}
+
+/** A record, bare or under a key. */
+export function recordUnder<T extends z.ZodType>(key: string, record: T) {
+  return z.preprocess((value) => (isObject(value) && isObject(value[key]) ? value[key] : value), record);
+}
