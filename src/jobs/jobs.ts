@@ -1,35 +1,35 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { HOUR_MS } from '../core/time/clock.ts';
 
-/** Where a job is sent to, and the shape of its data: all that a sender needs. Never a secret: data is stored as it is. */
+/** A queue and the schema of its data. Data is stored unsealed, so it never holds a secret. */
 export interface JobType<Data> {
   queue: string;
   schema: z.ZodType<Data>;
 }
 
-/** A pointer to work: its data is small and never changes. How far the work is stands in a document of who does it. */
+/** A pointer to work. Its data is small and never changes; the worker stores the progress in a document. */
 export interface Job<Data> {
   id: string;
   key: string | undefined;
   data: Data;
-  /** 1 the first time, more after a failure, a hand-back or a take-over from a dead process. */
+  /** 1 the first time; more after a failure, a hand-back, or the death of its process. */
   attempt: number;
-  /** Aborts when the process drains or the claim is over: stop, and throw `signal.reason` to hand the job back. */
+  /** Aborts when the process stops or the claim ends. Then throw `signal.reason` to hand the job back. */
   signal: AbortSignal;
 }
 
 export interface JobOptions {
-  /** How many jobs of the queue run at once in this process; of one workspace a quarter of that. */
+  /** Number of jobs of the queue that run at once in this process; one workspace has a quarter of them. */
   concurrency: number;
-  /** Failed attempts before the job has failed for good; neither a hand-back at drain nor a take-over counts. */
+  /** Failed attempts after which the job fails for good. A hand-back or a take-over does not count. */
   attempts: number;
-  /** First delay of the exponential back-off, in milliseconds (doubled each time, with jitter). */
+  /** First delay of the exponential back-off, in milliseconds; doubled each time, with jitter. */
   backoffMs: number;
-  /** How long the key of a job stays taken after its end, in milliseconds. Left out, it is free at once. */
+  /** Time for which the key stays taken after the end of a job, in milliseconds. By default it is free at once. */
   keyStaysMs?: number;
   /**
-   * Its jobs sleep most of the time, and go on from where they were: a workspace may have any number of them at once, and
-   * `stop` aborts them without a grace.
+   * True if its jobs sleep most of the time and can resume. Then a workspace may run any number of them, and `stop` aborts them
+   * at once.
    */
   isSleeper?: boolean;
 }
@@ -37,11 +37,11 @@ export interface JobOptions {
 export interface SendOptions {
   /** At most one job of the workspace with this key waits or runs in the queue; see `keyStaysMs`. */
   key?: string;
-  /** Milliseconds since the epoch; at once if left out or past. What is sent ahead begins a trace of its own. */
+  /** Due time, milliseconds since the epoch; at once by default. A job for later begins a trace of its own. */
   at?: number;
 }
 
-/** What is done with the jobs of a queue. */
+/** Runs the jobs of a queue. */
 export interface Worker<Data> {
   options: JobOptions;
   run(workspace: string, job: Job<Data>): Promise<void>;
@@ -49,37 +49,36 @@ export interface Worker<Data> {
   onDeadLetter?(workspace: string, data: Data, error: unknown): Promise<void>;
 }
 
-/** How an attempt at a job ended, unless its claim was over. */
+/** Result of an attempt at a job. */
 export type JobOutcome = 'done' | 'retried' | 'failed' | 'handed_back' | 'unreadable';
 
-/** The jobs of a queue. */
-export interface QueueStats {
-  /** Those that are due. */
-  waiting: number;
-  /** Those that are not due yet. */
-  later: number;
-  running: number;
-  /** How long the oldest of those that wait has been due. */
-  oldestDueMs: number;
-}
+/** Numbers of jobs of a queue. */
+export const QueueStats = z.object({
+  /** Due jobs. */
+  waiting: z.number(),
+  /** Jobs that are not due yet. */
+  later: z.number(),
+  running: z.number(),
+  /** Time since the oldest waiting job became due. */
+  oldestDueMs: z.number(),
+});
+export type QueueStats = z.infer<typeof QueueStats>;
 
-/** By the queue's name. */
+/** Statistics by the queue's name. */
 export type EngineStats = Record<string, QueueStats>;
 
-/** A job that could not be read, and was ended where it is. */
-export interface UnreadableJob {
-  queue: string;
-  id: string;
-}
+/** A job that could not be read. It stays in the database, but never runs. */
+export const UnreadableJob = z.object({ queue: z.string(), id: z.string() });
+export type UnreadableJob = z.infer<typeof UnreadableJob>;
 
-/** Durable jobs. What is acknowledged here survives `kill -9`. */
+/** Durable jobs. A sent job survives `kill -9`. */
 export interface Engine {
   /** False if the key is taken. */
   send<Data>(workspace: string, job: JobType<Data>, data: Data, options?: SendOptions): Promise<boolean>;
   /** Declares the worker of a queue; before `start`. */
   work<Data>(job: JobType<Data>, worker: Worker<Data>): void;
   start(): Promise<void>;
-  /** Takes no new work, aborts running jobs after `graceMs`, resolves when all have ended or were handed back. */
+  /** Takes no new jobs, aborts running ones after `graceMs`, and resolves when all have ended or were handed back. */
   stop(graceMs: number): Promise<void>;
   /** Deletes the workspace's jobs; running ones are aborted. */
   cancel(workspace: string): Promise<void>;
@@ -96,10 +95,10 @@ export interface WorkspaceJobs {
   send<Data>(job: JobType<Data>, data: Data, options?: SendOptions): Promise<boolean>;
 }
 
-/** An occurrence of a schedule that is found late is still done while it is younger than this. */
+/** Maximum age of a late occurrence of a schedule that is still carried out. */
 export const CATCH_UP_MS = 12 * HOUR_MS;
 
-/** Thrown by a worker to have its job again after a while; no attempt counts as failed. */
+/** A worker throws it to get the job again later, without a failed attempt. */
 export class JobPostponed extends Error {
   readonly code = 'job_postponed';
   readonly delayMs: number;
@@ -123,37 +122,37 @@ export class JobAborted extends Error {
   }
 }
 
-/** A job to be stored. */
+/** A job to store. */
 export interface NewJob {
   workspace: string;
-  /** One that no other job of the queue has, neither waiting nor running nor, for `keyStaysMs`, ended. */
+  /** Unique among the jobs of the queue that wait, run, or ended within `keyStaysMs`. */
   key: string | undefined;
   /** JSON. */
   data: string;
-  /** A wait and no instant, because the clock of one replica may be wrong. */
+  /** Not an instant, because a replica's clock may be wrong. */
   delayMs: number;
-  /** W3C's, of the span it was sent in; only where traces are on. */
+  /** W3C's header of the sending span, if traces are on. */
   traceparent: string | undefined;
 }
 
-/** A job that was claimed to be run. */
+/** A job that a process claimed. */
 export interface ClaimedJob {
   id: string;
   queue: string;
   key: string | undefined;
   workspace: string;
-  /** JSON; whatever else is there cannot be read. */
+  /** JSON; any other text is unreadable. */
   data: string;
   traceparent: string | undefined;
-  /** How often it was claimed, this time included. Another claim of the same job has another number. */
+  /** Number of claims so far, this one included. It tells claims of the same job apart. */
   attempt: number;
-  /** How many of these attempts failed. */
+  /** Number of failed attempts. */
   failures: number;
 }
 
 export interface Claim {
   jobs: ClaimedJob[];
-  /** When the next job of the queue falls due; undefined if none waits, or if that is not known. */
+  /** Due time of the queue's next job; undefined if there is none, or if the backend does not know. */
   nextAt: number | undefined;
 }
 
@@ -163,43 +162,43 @@ export interface QueueSpec {
   keyStaysMs?: number | undefined;
 }
 
-/** How replicas share the jobs: each shows that its own are alive, and takes those of dead ones over. */
+/** How replicas share the jobs: each proves that its own are alive, and takes over those of dead replicas. */
 export interface Leases {
-  /** Others send jobs too, so each replica looks for due ones this often. */
+  /** Interval of looking for due jobs, which other replicas send too. */
   pollMs: number;
-  /** How often running jobs are shown to be alive. */
+  /** Interval of proving that running jobs are alive. */
   touchMs: number;
-  /** Without that for this long, a job is open to others. */
+  /** Other replicas may claim a job after this time without proof. */
   leaseMs: number;
   touch(queue: string, jobs: readonly ClaimedJob[]): Promise<void>;
 }
 
 /**
- * Where jobs are stored. What resolved here survives `kill -9`. What is said of a claimed job whose claim is over changes
- * nothing. All rejections mean that the database failed.
+ * Stores jobs. Anything that resolved survives `kill -9`. Calls about a job whose claim is over change nothing. A rejection
+ * always means that the database failed.
  */
 export interface JobsBackend {
   readonly leases?: Leases;
-  /** Prepares the queues that this process works on. The other methods may be called before. */
+  /** Prepares the queues of this process. Other methods may be called before. */
   start(queues: readonly QueueSpec[]): Promise<void>;
   /** False if the key is taken. */
   insert(queue: QueueSpec, job: NewJob): Promise<boolean>;
-  /** Takes at most `limit` due jobs, those that wait longest first, none of the workspaces in `full`. */
+  /** Claims at most `limit` due jobs, the longest waiting first, except those of the workspaces in `full`. */
   claim(queue: string, limit: number, full: readonly string[]): Promise<Claim>;
-  /** Nothing of the job stays, except its key where that stays taken. */
+  /** Deletes the job; its key may stay taken. */
   finish(job: ClaimedJob, queue: QueueSpec): Promise<void>;
-  /** Lets it be claimed again after `delayMs`. */
+  /** Makes the job due again after `delayMs`. */
   release(job: ClaimedJob, delayMs: number): Promise<void>;
-  /** Keeps a job that cannot be read where nothing claims it again, and frees its key. */
+  /** Keeps an unreadable job in the database, unclaimed, and frees its key. */
   keepUnreadable(job: ClaimedJob): Promise<void>;
   unreadable(workspace: string): Promise<UnreadableJob[]>;
-  /** The jobs that wait or run, to be stored elsewhere. */
+  /** The waiting and running jobs, for a move to another database. */
   all(): AsyncIterable<NewJob & { queue: string }>;
   /** Deletes the workspace's jobs. */
   cancel(workspace: string): Promise<void>;
   count(): Promise<Record<string, QueueStats>>;
   /** Rejects if the database cannot be written. */
   ping(): Promise<void>;
-  /** Ends what the backend opened by itself. */
+  /** Closes connections that the backend opened. */
   close(): Promise<void>;
 }

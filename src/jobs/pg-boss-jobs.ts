@@ -3,77 +3,75 @@ import { type Clock as BossClock, type JobWithMetadata, PgBoss, type Queue } fro
 import { z } from 'zod';
 import type { Clock } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import type { ClaimedJob, JobsBackend, NewJob } from './jobs.ts';
+import { type ClaimedJob, type JobsBackend, type NewJob, QueueStats, UnreadableJob } from './jobs.ts';
 
 /**
- * A replica shows every 5 s that its jobs are alive. After 15 s without that they are open to others, which is
- * looked after every 3 s, and fetched every 2 s: so a killed replica's jobs run elsewhere within 20 s.
+ * A killed replica's jobs run elsewhere within 20 s: each replica touches its jobs every 5 s; after 15 s without a touch, pg-boss
+ * releases them within 3 s, and another replica fetches them within 2 s.
  */
 export const LEASE = { pollMs: 2_000, touchMs: 5_000, leaseMs: 15_000 };
 const SUPERVISE_SECONDS = 3;
-/** How often keys are freed that had stayed taken. */
+/** Interval of freeing keys that stayed taken. */
 const DELETE_SECONDS = 60;
 const MAX_CONNECTIONS = 6;
-/** As the store's: a connection that went silent without closing is given up after this. */
+/** Time-out of a connection that went silent without closing; the store has the same. */
 const TIMEOUT_MS = 5_000;
-/** pg-boss hands these to its pool, but its types do not list them. */
+/** pg-boss passes these on to its pool, but its types do not list them. */
 const POOL = { query_timeout: TIMEOUT_MS, keepAlive: true };
 const DAY_SECONDS = 86_400;
 
 const QUEUE_OPTIONS: Omit<Queue, 'name'> = {
-  // One job with a key waits or runs.
+  // At most one job with a key waits or runs.
   policy: 'exclusive',
   heartbeatSeconds: LEASE.leaseMs / 1_000,
-  // Which failures count, and how long each waits, is the runner's. Take-overs from dead replicas count here too.
+  // The runner counts failures and their delays. pg-boss counts take-overs from dead replicas too.
   retryLimit: 1_000_000,
   retryDelay: 0,
   expireInSeconds: DAY_SECONDS,
   retentionSeconds: 365 * DAY_SECONDS,
-  // Of jobs that could not be read; other jobs are deleted at their end, or say when.
+  // For unreadable jobs. Other jobs are deleted at their end, or have a time of their own.
   deleteAfterSeconds: 365 * DAY_SECONDS,
 };
-/** A key stays taken in all states while its row is there, because all of time is one slot of pg-boss. */
+/** One slot for all time: a key then stays taken in every state, until its row is deleted. */
 const ALL_TIME_SECONDS = 2 ** 31 - 1;
 
 /** A job that waits or runs. */
 const IS_OPEN: ReadonlySet<string> = new Set(['created', 'retry', 'active']);
 
-/** A job as pg-boss keeps it. `data` is JSON text rather than JSON, because `jsonb` refuses some strings. */
+/** Data of a job in pg-boss. `data` is JSON as text, because `jsonb` rejects some strings. */
 const Envelope = z.object({ workspace: z.string(), data: z.string(), traceparent: z.string().optional() });
 type Envelope = z.infer<typeof Envelope>;
-/** What an attempt left for the next one, as pg-boss keeps it with a failed job. */
+/** Output of a failed attempt, for the next one. */
 const Failed = z.object({ failures: z.number() });
 type Failed = z.infer<typeof Failed>;
 
-/** What pg-boss holds unique begins with this where the sender gave a key; otherwise it is made up. */
+/** Prefix of `singletonKey` if the sender gave a key; otherwise the key is random. */
 const KEYED = 'key ';
 
-/** pg-boss has counts that are seconds old, or all jobs with those that have ended. @param $1 milliseconds since the epoch */
+/** pg-boss's own counts are seconds old, or include ended jobs. @param $1 milliseconds since the epoch */
 const COUNT = `WITH open AS (
     SELECT name, state, (extract(epoch FROM start_after) * 1000)::float8 AS due FROM pgboss.job WHERE state < 'completed')
   SELECT name AS queue, count(*) FILTER (WHERE state < 'active' AND due <= $1)::int AS waiting,
     count(*) FILTER (WHERE state < 'active' AND due > $1)::int AS later, count(*) FILTER (WHERE state = 'active')::int AS running,
     greatest(0, $1 - min(due) FILTER (WHERE state < 'active')) AS "oldestDueMs"
   FROM open GROUP BY name`;
-const Counts = { waiting: z.number(), later: z.number(), running: z.number(), oldestDueMs: z.number() };
-const CountRows = z.array(z.object({ queue: z.string(), ...Counts }));
+const CountRows = z.array(QueueStats.extend({ queue: z.string() }));
 const UNREADABLE = `SELECT name AS queue, id FROM pgboss.job WHERE state = 'cancelled' AND data @> $1`;
-const UnreadableRows = z.array(z.object({ queue: z.string(), id: z.string() }));
 
 export interface PgBossJobsOptions {
   url: string;
   clock: Clock;
   log?: Pick<Logger, 'warn' | 'error'> | undefined;
-  /** pg-boss's own clock, which a test may move together with the database's. */
+  /** pg-boss's own clock; a test moves it together with the database's. */
   bossClock?: BossClock;
 }
 
-/** Jobs in Postgres, shared by any number of replicas; kept by pg-boss, and changed through its public API alone. */
+/** Jobs in Postgres, shared by any number of replicas, through the public API of pg-boss. */
 export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptions): JobsBackend {
   const boss = createBoss(url, bossClock);
-  boss.on('error', (err) => log?.warn({ event: 'pg_boss_error', err }, 'pg-boss met an error'));
+  boss.on('error', (err) => log?.warn({ event: 'pg_boss_error', err }, 'pg-boss error'));
   boss.on('warning', ({ message }) =>
-    log?.warn({ event: 'pg_boss_warning', reason: message }, 'pg-boss warns'),
+    log?.warn({ event: 'pg_boss_warning', reason: message }, 'pg-boss warning'),
   );
   const { opened, connect, close } = openQueues(boss);
 
@@ -95,7 +93,7 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
       await opened(queue);
       const ignored = full.length === 0 ? {} : { ignoreGroups: [...full] };
       const jobs = await boss.fetch<object>(queue, { includeMetadata: true, batchSize: limit, ...ignored });
-      // pg-boss has no call for when the next job falls due, and other replicas send too; hence `pollMs`.
+      // pg-boss does not tell the next due time, and other replicas send too; hence `pollMs`.
       return { jobs: jobs.map((job) => claimedJob(queue, job)), nextAt: undefined };
     },
     async finish(job, { keyStaysMs }) {
@@ -108,7 +106,7 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
     async unreadable(workspace) {
       await connect();
       const { rows } = await boss.getDb().executeSql(UNREADABLE, [JSON.stringify({ workspace })]);
-      return UnreadableRows.parse(rows);
+      return z.array(UnreadableJob).parse(rows);
     },
     async *all() {
       await connect();
@@ -140,7 +138,7 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
   };
 }
 
-/** pg-boss, not started, as the keeper of jobs alone: what runs them and when is ours. */
+/** pg-boss, not started, to store jobs only: our own runner runs them. */
 function createBoss(url: string, clock?: BossClock | undefined): PgBoss {
   return new PgBoss({
     connectionString: url,
@@ -149,7 +147,7 @@ function createBoss(url: string, clock?: BossClock | undefined): PgBoss {
     connectionTimeoutMillis: TIMEOUT_MS,
     ...POOL,
     schedule: false,
-    // A span of each look for jobs would bury ours, and its errors may hold a row.
+    // Spans of every fetch would bury ours, and their errors may hold a row.
     openTelemetry: { enabled: false },
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
@@ -160,12 +158,12 @@ function createBoss(url: string, clock?: BossClock | undefined): PgBoss {
   });
 }
 
-/** pg-boss and its queues, each opened by whatever needs it first; again if that failed. */
+/** Opens pg-boss and its queues on first use, and again after a failure. */
 function openQueues(boss: PgBoss) {
-  const known = new Map<string, Promise<PgBoss>>();
+  const queues = new Map<string, Promise<PgBoss>>();
   let isClosed = false;
 
-  /** pg-boss may be told again and again, and would also begin anew once it was stopped. */
+  /** `start` may be called repeatedly; after `stop` it would start pg-boss again. */
   async function connect(): Promise<void> {
     if (isClosed) throw new Error('the jobs were closed');
     await boss.start();
@@ -178,9 +176,9 @@ function openQueues(boss: PgBoss) {
   }
 
   function opened(name: string): Promise<PgBoss> {
-    const opening = known.get(name) ?? open(name);
-    known.set(name, opening);
-    opening.catch(() => known.delete(name));
+    const opening = queues.get(name) ?? open(name);
+    queues.set(name, opening);
+    opening.catch(() => queues.delete(name));
     return opening;
   }
 
@@ -208,7 +206,6 @@ function toInsert(job: NewJob, keyStaysMs?: number) {
   };
 }
 
-/** As it was claimed. */
 function claimedJob(queue: string, job: JobWithMetadata): ClaimedJob {
   const { id, singletonKey, retryCount, groupId, output } = job;
   const envelope = Envelope.safeParse(job.data).data;
@@ -218,24 +215,23 @@ function claimedJob(queue: string, job: JobWithMetadata): ClaimedJob {
     key: singletonKey?.startsWith(KEYED) ? singletonKey.slice(KEYED.length) : undefined,
     workspace: envelope?.workspace ?? groupId ?? '',
     traceparent: envelope?.traceparent,
-    // An empty text is no job's data, so it cannot be read.
+    // An empty text is unreadable.
     data: envelope?.data ?? '',
     attempt: retryCount + 1,
     failures: Failed.safeParse(output).data?.failures ?? 0,
   };
 }
 
-/** How pg-boss knows one claim of a job from the next. */
+/** Identifies one claim of a job. */
 function claimOf({ id, attempt }: ClaimedJob): { id: string; retryCount: number } {
   return { id, retryCount: attempt - 1 };
 }
 
-/** Lets a job be claimed again after `delayMs`. */
 async function releaseJob(boss: PgBoss, job: ClaimedJob, delayMs: number): Promise<void> {
   const { queue, id, failures } = job;
   const failed: Failed = { failures };
   if (delayMs <= 0) return void (await boss.fail(queue, claimOf(job), failed));
-  // In one transaction, or it could be fetched before it has to wait.
+  // In one transaction, or another replica could fetch it before the delay is set.
   const transaction = await boss.getDb().beginTransaction?.();
   if (transaction === undefined) throw new Error('pg-boss opened no transaction');
   const { db, commit, rollback } = transaction;

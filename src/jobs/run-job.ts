@@ -13,7 +13,7 @@ import {
   type Worker,
 } from './jobs.ts';
 
-/** What is done with the jobs of a queue. */
+/** A queue that this process works on. */
 export interface WorkedQueue extends QueueSpec {
   schema: z.ZodType;
   worker: Worker<unknown>;
@@ -30,22 +30,22 @@ export interface RunContext {
   random: () => number;
   log: Pick<Logger, 'warn' | 'error'> | undefined;
   tracing: Tracing;
-  /** Called with how each attempt ended. */
+  /** Called with the result of each attempt. */
   onJobEnd: ((queue: string, outcome: JobOutcome) => void) | undefined;
-  /** Tries it again while the database fails: were an outcome lost, the job would run once more. */
+  /** Retries while the database fails: if an outcome were lost, the job would run again. */
   write(work: () => Promise<void>): Promise<void>;
 }
 
 interface Ending {
   outcome: JobOutcome;
   store(): Promise<void>;
-  /** When it is due again, where it failed and is tried again. */
+  /** Delay of the next attempt, if there is one. */
   retryMs?: number;
 }
 
 /**
- * Runs a job once and stores what became of it. Rejects only if that could not be stored.
- * @returns in how many milliseconds it is due again, where it failed and is tried again
+ * Runs a job once and stores the outcome. Rejects only if the outcome could not be stored.
+ * @returns the delay of the next attempt in milliseconds, if there is one
  */
 export function runJob(
   queue: WorkedQueue,
@@ -73,7 +73,7 @@ export function runJob(
   });
 }
 
-/** Undefined where the job is no longer ours. */
+/** Returns undefined if another process may have the job. */
 async function runOnce(
   queue: WorkedQueue,
   { job, abort }: RunningJob,
@@ -84,7 +84,7 @@ async function runOnce(
   const parsed = queue.schema.safeParse(parseJson(job.data));
   if (!parsed.success) {
     const fields = { event: 'job_unreadable', workspace, kind: queue.name, job: id };
-    log?.error(fields, 'a job cannot be read and is left out');
+    log?.error(fields, 'Unreadable job left out');
     return { outcome: 'unreadable', store: () => backend.keepUnreadable(job) };
   }
   const { data } = parsed;
@@ -105,7 +105,7 @@ async function runOnce(
   }
 }
 
-/** It is tried again later, unless that was its last attempt. */
+/** Releases the job for a later attempt, unless this was the last one. */
 async function afterFailure(
   queue: WorkedQueue,
   job: ClaimedJob,
@@ -115,7 +115,7 @@ async function afterFailure(
 ): Promise<Ending> {
   const { attempts, backoffMs } = queue.worker.options;
   const names = { queue: queue.name, job: job.id, attempt: job.attempt };
-  log?.warn({ event: 'job_failed', ...names, err: error }, 'an attempt of a job failed');
+  log?.warn({ event: 'job_failed', ...names, err: error }, 'Attempt of a job failed');
   const failures = job.failures + 1;
   if (failures < attempts) {
     const retryMs = backoff(backoffMs, failures, random());
@@ -124,12 +124,12 @@ async function afterFailure(
   try {
     await queue.worker.onDeadLetter?.(job.workspace, data, error);
   } catch (err) {
-    log?.error({ event: 'failed_job_not_reported', ...names, err }, 'the failure of a job was not reported');
+    log?.error({ event: 'failed_job_not_reported', ...names, err }, 'Failure of a job not reported');
   }
   return { outcome: 'failed', store: () => backend.finish(job, queue) };
 }
 
-/** The key of a job as it is stored: unique in its queue for all workspaces. */
+/** The stored key of a job, unique in its queue for all workspaces. */
 export function keyOf(workspace: string, key: string): string {
   return `${workspace} ${key}`;
 }

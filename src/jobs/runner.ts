@@ -16,11 +16,11 @@ import {
 } from './jobs.ts';
 import { keyOf, type RunContext, type RunningJob, runJob, type WorkedQueue } from './run-job.ts';
 
-/** How many jobs are claimed at once, at most. */
+/** Maximum number of jobs in one claim. */
 const MAX_CLAIMED = 100;
-/** How long a claim, or a write of a job's outcome, waits after a failure of the database. */
+/** Pause after a failure of the database, before the next claim or write. */
 const RETRY_MS = 1_000;
-/** How long an aborted job may take to notice. */
+/** Time for an aborted job to notice. */
 const ABORT_MS = 3_000;
 
 export interface JobsOptions {
@@ -31,7 +31,7 @@ export interface JobsOptions {
   log?: Pick<Logger, 'warn' | 'error'> | undefined;
   tracing?: Tracing;
   onJobEnd?: ((queue: string, outcome: JobOutcome) => void) | undefined;
-  /** Makes the database's failures those that people read about. */
+  /** Turns failures of the database into those that people read about. */
   mapErrors?: <T>(work: Promise<T>) => Promise<T>;
 }
 
@@ -39,20 +39,20 @@ interface Running extends RunningJob {
   ended: Promise<void>;
 }
 
-/** A queue of this process. A queue's jobs are of one type, which its senders and its worker agree on. */
+/** A queue of this process. All its jobs are of one type. */
 interface Queue extends WorkedQueue {
   running: Map<string, Running>;
-  /** Under way; never rejects. */
+  /** The current claim; never rejects. */
   claiming: Promise<void> | undefined;
-  /** Whether there may be due jobs that were not claimed. */
+  /** True if there may be unclaimed due jobs. */
   mayHaveMore: boolean;
-  /** Whether there may be due jobs of workspaces that had their share. */
+  /** True if workspaces with a full share may have due jobs. */
   hasLeftOut: boolean;
-  /** When the next job falls due, as far as is known. */
+  /** Due time of the next job, if known. */
   nextAt: number | undefined;
 }
 
-/** Durable jobs on either database: claims what is due, as far as there is room, runs it, and stores how it ended. */
+/** Durable jobs on either database: claims due jobs as far as there is room, runs them, and stores their outcomes. */
 export function createJobs(options: JobsOptions): Engine {
   return new Runner(options);
 }
@@ -142,7 +142,7 @@ class Runner implements Engine {
     return { ...empty, ...(await this.#backend.count()) };
   }
 
-  /** A job of the queue falls due then. */
+  /** Notes that a job of the queue falls due then. */
   #expect(queue: Queue, at: number): void {
     if (at <= this.#clock.now()) {
       this.#pull(queue);
@@ -166,7 +166,7 @@ class Runner implements Engine {
     this.#setAlarm();
   }
 
-  /** Claims what is due, as far as there is room. */
+  /** Claims due jobs, as far as there is room. */
   #pull(queue: Queue): void {
     queue.mayHaveMore = true;
     if (queue.claiming !== undefined || this.#state !== 'running') return;
@@ -175,7 +175,7 @@ class Runner implements Engine {
 
   async #claim(queue: Queue): Promise<void> {
     try {
-      // What is sent, and what makes room, in one turn of the event loop is claimed at once.
+      // One claim for everything that is sent or ends in this turn of the event loop.
       await nextTurn();
       const { concurrency } = queue.worker.options;
       while (this.#state === 'running' && queue.mayHaveMore && queue.running.size < concurrency)
@@ -185,7 +185,7 @@ class Runner implements Engine {
       queue.mayHaveMore = false;
       queue.nextAt = this.#clock.now() + RETRY_MS;
     } finally {
-      // At once, or what is sent in between would wait for the next.
+      // In the same turn, or a job that is sent in between would wait for the next claim.
       queue.claiming = undefined;
     }
     this.#setAlarm();
@@ -209,7 +209,7 @@ class Runner implements Engine {
     const abort = new AbortController();
     const running: Running = { job, abort, ended: Promise.resolve() };
     queue.running.set(job.id, running);
-    // It was claimed while the process began to stop.
+    // The process began to stop during the claim.
     if (this.#state === 'stopped') abort.abort(new JobAborted('draining'));
     running.ended = this.#run(queue, running).finally(() => {
       if (queue.running.get(job.id) === running) queue.running.delete(job.id);
@@ -223,15 +223,15 @@ class Runner implements Engine {
       const delayMs = await runJob(queue, running, this.#context);
       if (delayMs !== undefined) this.#expect(queue, this.#clock.now() + delayMs);
     } catch (error) {
-      // The database could not be written. Where replicas share it, the job is claimed again when its lease ends.
+      // The database could not be written. Replicas claim the job again when its lease ends.
       this.#report(error);
     }
   }
 
-  /** Until it is stored: were it lost, the job would run once more. */
+  /** Retries until the write succeeds: if it were lost, the job would run again. */
   async #write(write: () => Promise<void>): Promise<void> {
     for (;;) {
-      // After `stop` what the job works with is closed: however it ended, it runs again elsewhere.
+      // After `stop` the clients are closed, and the job runs again elsewhere.
       if (this.#stopping.signal.aborted) return;
       try {
         return await write();
@@ -249,7 +249,7 @@ class Runner implements Engine {
         if (isMeant(one, queue)) one.abort.abort(new JobAborted(reason));
   }
 
-  /** Waits until nothing runs any more, at most `ms`. */
+  /** Waits at most `ms` until no job runs. */
   async #ended(ms: number): Promise<void> {
     if (ms > 0) await withTimeout(this.#clock, ms, this.#idle());
   }
@@ -263,10 +263,10 @@ class Runner implements Engine {
     for (let left = busy(); left.length > 0; left = busy()) await Promise.all(left);
   }
 
-  /** Looks for what other replicas sent, and shows that this one is alive. */
+  /** Claims jobs that other replicas sent, and touches the running ones. */
   #keepLeases({ pollMs, touchMs, leaseMs, touch }: Leases): void {
     let touchedAt = this.#clock.now();
-    /** Where the process slept, or the database was away, others may run by now what runs here. */
+    /** If the process slept or the database was away, other replicas may run these jobs by now. */
     const endOverdue = (now: number): void => {
       if (now - touchedAt < leaseMs) return;
       this.#abort('claim over');
@@ -274,7 +274,7 @@ class Runner implements Engine {
     };
     void this.#repeat(pollMs, async () => {
       endOverdue(this.#clock.now());
-      // One after the other, so that connections remain for requests while the database is slow.
+      // One queue after the other: requests keep connections while the database is slow.
       for (const queue of this.#queues.values()) {
         this.#pull(queue);
         await queue.claiming;
@@ -288,11 +288,11 @@ class Runner implements Engine {
     });
   }
 
-  /** Until the end of `stop`. */
+  /** Repeats an action until the end of `stop`. */
   async #repeat(ms: number, act: () => Promise<void>): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      // A little apart from the other replicas.
+      // Jitter keeps replicas apart.
       const pause = ms * (0.9 + this.#context.random() * 0.2);
       await this.#clock.sleep(pause, signal).catch(() => undefined);
       if (!signal.aborted) await act().catch((error: unknown) => this.#report(error));
@@ -304,7 +304,7 @@ class Runner implements Engine {
   }
 }
 
-/** How many jobs of a workspace run at once, so that those of others begin beside any number of slow ones. */
+/** Number of jobs of one workspace that run at once: its slow jobs then leave room for those of others. */
 function shareOf(concurrency: number): number {
   return Math.ceil(concurrency / 4);
 }

@@ -2,11 +2,11 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { z } from 'zod';
 import { retryIfLocked } from '../core/retry.ts';
 import { type Clock, MINUTE_MS } from '../core/time/clock.ts';
-import type { ClaimedJob, JobsBackend } from './jobs.ts';
+import { type ClaimedJob, type JobsBackend, QueueStats, UnreadableJob } from './jobs.ts';
 
 /**
- * Jobs wait (state 0), run (1), could not be read (2), or have ended and are there for their key alone (3), until `due`.
- * `seq` never repeats, so the outcome of a job that was cancelled meets no other.
+ * States: 0 waits, 1 runs, 2 is unreadable, 3 has ended and keeps its key until `due`. `seq` never repeats, so the outcome of a
+ * cancelled job never reaches another job.
  */
 const CREATE = `
 CREATE TABLE IF NOT EXISTS deckhand_jobs (
@@ -25,13 +25,13 @@ CREATE INDEX IF NOT EXISTS deckhand_jobs_due ON deckhand_jobs (queue, due, seq, 
 CREATE INDEX IF NOT EXISTS deckhand_jobs_ended ON deckhand_jobs (due) WHERE state = 3;
 CREATE INDEX IF NOT EXISTS deckhand_jobs_workspace ON deckhand_jobs (workspace);
 CREATE UNIQUE INDEX IF NOT EXISTS deckhand_jobs_key ON deckhand_jobs (queue, key) WHERE key IS NOT NULL;`;
-/** What ran when an earlier process ended. */
+/** Jobs that ran when an earlier process ended wait again. */
 const TAKE_OVER = 'UPDATE deckhand_jobs SET state = 0 WHERE state = 1';
 const FREE_KEYS = 'DELETE FROM deckhand_jobs WHERE state = 3 AND due <= ?';
 const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, traceparent) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT DO NOTHING`;
 const NEXT = 'SELECT min(due) AS due FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due > :now';
-/** Gives with each job when the next one falls due, which would take a statement of its own otherwise. */
+/** Returns the next due time with each job, which saves a statement. */
 const CLAIM = `UPDATE deckhand_jobs SET state = 1, claims = claims + 1 WHERE seq IN
     (SELECT seq FROM deckhand_jobs WHERE state = 0 AND queue = :queue AND due <= :now
       AND workspace NOT IN (SELECT value FROM json_each(:full)) ORDER BY due, seq LIMIT :limit)
@@ -43,7 +43,7 @@ const END = `UPDATE deckhand_jobs SET state = 3, due = ?, data = '', traceparent
 const DELETE = `DELETE FROM deckhand_jobs WHERE ${OURS}`;
 const KEEP_UNREADABLE = `UPDATE deckhand_jobs SET state = 2, key = NULL WHERE ${OURS}`;
 const UNREADABLE =
-  'SELECT queue, CAST(seq AS TEXT) AS id FROM deckhand_jobs WHERE workspace = ? AND state = 2';
+  'SELECT queue, CAST(seq AS TEXT) AS id FROM deckhand_jobs WHERE workspace = :workspace AND state = 2';
 const ALL = `SELECT queue, key, workspace, data, max(0, due - :now) AS delayMs, traceparent FROM deckhand_jobs
   WHERE state < 2 ORDER BY seq`;
 const CANCEL = 'DELETE FROM deckhand_jobs WHERE workspace = ?';
@@ -74,26 +74,24 @@ const ClaimedRows = z.array(
 );
 const NextRow = z.object({ due: z.number().nullable() }).optional();
 const AllRows = z.array(Job.extend({ delayMs: z.number() }));
-const UnreadableRows = z.array(z.object({ queue: z.string(), id: z.string() }));
-const Counts = { waiting: z.number(), later: z.number(), running: z.number(), oldestDueMs: z.number() };
-const CountRows = z.array(z.object({ queue: z.string(), ...Counts }));
+const CountRows = z.array(QueueStats.extend({ queue: z.string() }));
 
 type Value = string | number | null;
 
-/** How often keys that stayed taken are freed, as by pg-boss. */
+/** Interval of freeing keys that stayed taken, the same as on Postgres. */
 const FREE_KEYS_MS = MINUTE_MS;
 
 /**
- * Jobs in a table of an SQLite file that this process alone works on, beside its documents. Nothing of them is held in
- * memory. What is written waits while another process holds the file's lock.
+ * Jobs in a table of the SQLite file, beside the documents. Only this process works on the file, and it holds no job in memory.
+ * Writes wait while another process has the file's lock.
  */
 export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
   db.exec(CREATE);
   const prepared = new Map<string, StatementSync>();
   function statement(sql: string): StatementSync {
-    const known = prepared.get(sql) ?? db.prepare(sql);
-    prepared.set(sql, known);
-    return known;
+    const cached = prepared.get(sql) ?? db.prepare(sql);
+    prepared.set(sql, cached);
+    return cached;
   }
   const run = async (sql: string, ...values: Value[]): Promise<boolean> =>
     (await retryIfLocked(() => statement(sql).run(...values))).changes > 0;
@@ -113,11 +111,11 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
       return run(INSERT, name, key, workspace, data, now + delayMs, traceparent);
     },
     async claim(queue, limit, full) {
-      const wanted = { queue, now: clock.now() };
-      const claimed = ClaimedRows.parse(await rows(CLAIM, { ...wanted, limit, full: JSON.stringify(full) }));
+      const due = { queue, now: clock.now() };
+      const claimed = ClaimedRows.parse(await rows(CLAIM, { ...due, limit, full: JSON.stringify(full) }));
       const jobs = claimed.sort((one, other) => one.due - other.due || one.seq - other.seq);
       const [first] = jobs;
-      const nextAt = first === undefined ? NextRow.parse((await rows(NEXT, wanted))[0])?.due : first.nextAt;
+      const nextAt = first === undefined ? NextRow.parse((await rows(NEXT, due))[0])?.due : first.nextAt;
       return { jobs, nextAt: nextAt ?? undefined };
     },
     async finish(job, { keyStaysMs }) {
@@ -128,8 +126,7 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
       await run(RELEASE, clock.now() + delayMs, job.failures, ...claimOf(job));
     },
     keepUnreadable: async (job) => void (await run(KEEP_UNREADABLE, ...claimOf(job))),
-    unreadable: async (workspace) =>
-      UnreadableRows.parse(await retryIfLocked(() => statement(UNREADABLE).all(workspace))),
+    unreadable: async (workspace) => z.array(UnreadableJob).parse(await rows(UNREADABLE, { workspace })),
     async *all() {
       yield* AllRows.parse(await rows(ALL, { now: clock.now() }));
     },
@@ -138,7 +135,7 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
       const counted = CountRows.parse(await rows(COUNT, { now: clock.now() }));
       return Object.fromEntries(counted.map(({ queue, ...counts }) => [queue, counts]));
     },
-    // Sees that another process holds the file; that the disk has room is seen by the store's own ping.
+    // Notices another process's lock. The store's own ping notices a full disk.
     ping: () => retryIfLocked(() => db.exec('BEGIN IMMEDIATE; ROLLBACK')),
     close: async () => undefined,
   };
