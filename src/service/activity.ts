@@ -16,6 +16,9 @@ import {
 export const ACTIVITY_RANGES = ['today', 'last_7_days', 'last_30_days', 'this_week'] as const;
 export type ActivityRange = (typeof ACTIVITY_RANGES)[number];
 
+/** How many days before today a range begins: API 4.9 (docs/service-api.md). */
+export const DAYS_BACK = { today: 0, last_7_days: 6, last_30_days: 29 } as const;
+
 /** How a deployment ended. */
 export type Outcome = 'succeeded' | 'failed' | 'cancelled';
 

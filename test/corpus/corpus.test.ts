@@ -62,6 +62,7 @@ const IN_OTHERS: ReadonlySet<string> = new Set([
   'failureBlocks',
   'factBlocks',
   'placeLine',
+  'recoveryBlocks',
 ]);
 
 /** Slack's method as its documentation has it: a form post with one of three payloads as JSON, and each fault by pointer. */

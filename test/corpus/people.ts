@@ -620,6 +620,7 @@ export const PEOPLE: readonly Subject[] = [
         auditRows: 50_000,
         runs: 30,
         episodes: 7,
+        recoveries: 400,
         orders: 30,
         clicks: 30,
         servers: 7,

@@ -29,6 +29,7 @@ import {
   NOW,
   place,
   project,
+  recovery,
   serverTarget,
   stats,
   target,
@@ -194,12 +195,13 @@ export const PROJECTS: readonly Subject[] = [
       { ...ASK, stats: true },
       { events: events(hand), stats: stats(hand) },
       ASKER,
-      chartBlock(chartData(hand)),
+      { chart: chartBlock(chartData(hand)) },
     ],
     'of a project, with figures': (hand) => [
       { ...ASK, stats: true, project: { permalink: 'storefront', name: hand.text('Storefront') } },
       { events: events(hand), stats: stats(hand) },
       ASKER,
+      { recovery: recovery(hand) },
     ],
     'shared, a later page': (hand) => [
       { ...ASK, page: 1 },

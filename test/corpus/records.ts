@@ -1,4 +1,5 @@
 import type { Account } from '../../src/records/accounts.ts';
+import type { RecoveryFigures } from '../../src/records/recoveries.ts';
 import type { Paused } from '../../src/records/schedules.ts';
 import type { Target } from '../../src/records/test-runs.ts';
 import type { ActivityEvent, ActivityStats } from '../../src/service/activity.ts';
@@ -107,6 +108,13 @@ export function stats(hand: Hand): ActivityStats {
     avg_duration: hand.text('1m 12s'),
     active_servers: hand.maybe(7),
   };
+}
+
+export function recovery(hand: Hand): RecoveryFigures {
+  const figures = { failures: 3, medianMs: 38 * MINUTE, longestMs: 2 * HOUR };
+  const before = hand.maybe({ ...figures, failures: 5, longestMs: HOUR });
+  const since = before === undefined ? NOW : undefined;
+  return { ...figures, account: ACCOUNT, name: hand.text('Storefront'), open: 1, before, since };
 }
 
 export function profile(hand: Hand, change: Partial<Profile['account']> = {}): Profile {

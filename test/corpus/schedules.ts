@@ -58,6 +58,7 @@ import {
   NOW,
   paused,
   place,
+  recovery,
   skipped,
   stats,
   WORD,
@@ -96,6 +97,7 @@ function reported(hand: Hand, account = ACCOUNT): AccountReport {
     activity: { events: events(hand), stats: stats(hand) },
     data: chartData(hand),
     unlisted: hand.maybe('40 failed; the newest 100 events hold 3 of them'),
+    recovery: recovery(hand),
     skipped: skipped(hand),
   };
 }
@@ -238,7 +240,14 @@ function home(hand: Hand, change: Partial<HomeData> = {}): [HomeData] {
       canSignUp: true,
       accounts: hand.list([account], (at) => ({ ...account, name: `account-${at}` }), 40),
       defaultAccount: ACCOUNT,
-      figures: { acme: { stats: stats(hand), data: chartData(hand), skipped: skipped(hand) } },
+      figures: {
+        acme: {
+          stats: stats(hand),
+          data: chartData(hand),
+          skipped: skipped(hand),
+          recoveries: hand.list([recovery(hand)], () => recovery(hand), 40),
+        },
+      },
       charts: new Map([[ACCOUNT, chartBlock(chartData(hand))]]),
       failing: failures(hand),
       runs: hand.list([run(hand), run(hand, { status: 'running' })], () => run(hand), 13),

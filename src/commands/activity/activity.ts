@@ -4,6 +4,7 @@ import type { KnownBlock, Message, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { toProjectRef } from '../../core/project-ref.ts';
 import type { Account } from '../../records/accounts.ts';
+import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
 import { deliver } from '../../scheduler/deliver.ts';
 import { type Activity, type ActivityRange, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -99,7 +100,7 @@ async function share(query: ActivityAsk, context: ActionContext): Promise<Reply>
 }
 
 /** A feed, with the rows that could not be read. */
-type Feed = Activity & { skipped: readonly SkippedRows[] };
+type Feed = Activity & { skipped: readonly SkippedRows[]; recovery: RecoveryFigures | undefined };
 
 function draw(
   query: ActivityAsk,
@@ -108,7 +109,7 @@ function draw(
   { workspace }: CommandContext,
 ): Message {
   const message = (chart?: KnownBlock): Message =>
-    withSkipped(activityMessage(query, feed, audience, chart), feed.skipped);
+    withSkipped(activityMessage(query, feed, audience, { chart, recovery: feed.recovery }), feed.skipped);
   if (!query.stats) return message();
   const data = chartOf(query, feed, workspace.clock.now());
   return withCharts(new Map([[query.account, data]]), (charts) => message(charts.get(query.account)));
@@ -120,7 +121,11 @@ async function fetchFeed(query: ActivityAsk, { caller, workspace }: CommandConte
   const feed = await workspace.accounts.use(account, (client) =>
     getActivity(client, { range: query.range, stats: query.stats }, { skipped }),
   );
-  return { ...feed, skipped };
+  const { range, zone, project, stats } = query;
+  const of = project && { account: account.name, project };
+  const [recovery] =
+    of && stats ? await readRecoveries(workspace, { range, zone, of, channel: caller.channel }) : [];
+  return { ...feed, skipped, recovery };
 }
 
 export interface ActivityWords {

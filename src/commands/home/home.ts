@@ -4,6 +4,7 @@ import { AccountFailure, AccountKeyUnreadable } from '../../core/errors.ts';
 import { type Message, mayRead } from '../../core/message.ts';
 import { HOUR_MS, withTimeout } from '../../core/time/clock.ts';
 import type { Job } from '../../jobs/jobs.ts';
+import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
 import { nextOf } from '../../records/schedules.ts';
 import { type Run, withoutSuperseded } from '../../records/test-runs.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -219,16 +220,22 @@ function timeOf({ endedAt, startedAt }: Run): number {
 export async function figuresOf(workspace: Workspace, user: string): Promise<Record<string, AccountFigures>> {
   const accounts = (await workspace.accounts.list({ user })).slice(0, MAX_FIGURES);
   const zone = accounts.length === 0 ? 'UTC' : await workspace.home.zone(user);
+  const all = accounts.length === 0 ? [] : await readRecoveries(workspace, { range: HOME_RANGE, zone });
   const each = accounts.map(async (account): Promise<[string, AccountFigures]> => {
     try {
       const { activity, skipped } = await workspace.hosting.lastSevenDays(account);
       const ask = { account: account.name, range: HOME_RANGE, zone } as const;
       const data = chartOf(ask, activity, workspace.clock.now());
-      return [account.name, { stats: activity.stats, data, skipped }];
+      const recoveries = all.filter((figures) => figures.account === account.name && failedLately(figures));
+      return [account.name, { stats: activity.stats, data, skipped, recoveries }];
     } catch (error) {
       if (!(error instanceof AccountFailure || error instanceof AccountKeyUnreadable)) throw error;
       return [account.name, { failed: failureWords(workspace.explain(error)) }];
     }
   });
   return Object.fromEntries(await Promise.all(each));
+}
+
+function failedLately({ failures, before }: RecoveryFigures): boolean {
+  return failures > 0 || (before?.failures ?? 0) > 0;
 }

@@ -3,6 +3,7 @@ import { asClause, bold } from '../../core/mrkdwn.ts';
 import type { ProjectRef } from '../../core/project-ref.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import type { Account } from '../../records/accounts.ts';
+import { readRecoveries } from '../../records/recoveries.ts';
 import { accountsChanged, type Digest, nextOf } from '../../records/schedules.ts';
 import { getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -173,7 +174,7 @@ async function reportOf(
 ): Promise<Gathered> {
   const now = workspace.clock.now();
   try {
-    const { range, zone, project } = digest;
+    const { range, zone, project, channel } = digest;
     const skipped: SkippedRows[] = [];
     const whole = await workspace.accounts.use(account, (client) =>
       getActivity(client, { range, stats: true }, { signal, skipped }),
@@ -186,7 +187,9 @@ async function reportOf(
     const data = chartOf({ account: account.name, range, zone, project }, whole, now);
     const activity = { ...whole, events };
     const unlisted = unlistedFailures(whole);
-    return { kind: 'reported', account: account.name, activity, data, unlisted, skipped };
+    const of = project && { account: account.name, project };
+    const [recovery] = of ? await readRecoveries(workspace, { range, zone, of, channel }) : [];
+    return { kind: 'reported', account: account.name, activity, data, unlisted, recovery, skipped };
   } catch (error) {
     if (!(error instanceof AccountFailure || error instanceof AccountKeyUnreadable)) throw error;
     const said = failureWords(workspace.explain(error));

@@ -14,6 +14,7 @@ import {
   withOutcomes,
   withoutShown,
 } from '../../records/episodes.ts';
+import { keepRecoveries } from '../../records/recoveries.ts';
 import { projectUrl } from '../../service/addresses.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { episodeReply, episodeRoot } from '../../views/episodes/episode.ts';
@@ -108,12 +109,14 @@ async function closeQuiet(workspace: Workspace, key: string, signal: AbortSignal
   await showEpisodes(workspace, key, signal);
 }
 
-/** Looks at the episode again a week later. What is closed fails no more, so no success of it is waited for. */
+/** Keeps what has ended, and looks again a week later. What is closed fails no more, so no success of it is waited for. */
 async function afterNews(
-  { jobs, feeds }: Workspace,
+  { store, jobs, feeds }: Workspace,
   key: string,
-  { subject, episodes }: EpisodeRecord,
+  record: EpisodeRecord,
 ): Promise<void> {
+  const { subject, episodes } = record;
+  await keepRecoveries(store, record);
   const { ending, newsAt = 0 } = episodes.at(-1) ?? {};
   if (ending?.kind === 'closed' && subject.kind === 'deployments')
     await feeds.update('watch', subject, (feed) => {

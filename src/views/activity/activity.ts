@@ -1,8 +1,20 @@
 import type { Button } from '@slack/types';
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { beginningOf, bold, code, count, mrkdwn, mrkdwnText, sanitize, timeOnly } from '../../core/mrkdwn.ts';
+import {
+  beginningOf,
+  bold,
+  code,
+  count,
+  dateOnly,
+  mrkdwn,
+  mrkdwnText,
+  sanitize,
+  timeOnly,
+} from '../../core/mrkdwn.ts';
 import { isSameProject, type ProjectKey, ProjectRef } from '../../core/project-ref.ts';
+import { MINUTE_MS } from '../../core/time/clock.ts';
+import type { RecoveryFigures } from '../../records/recoveries.ts';
 import {
   ACTIVITY_RANGES,
   type Activity,
@@ -11,7 +23,7 @@ import {
   type ActivityStats,
   outcomeOf,
 } from '../../service/activity.ts';
-import { dayName, dayOf } from '../blocks/formats.ts';
+import { dayName, dayOf, roughly } from '../blocks/formats.ts';
 import { packed } from '../blocks/lists.ts';
 import { button, buttons, context, header, section } from '../blocks/message.ts';
 import {
@@ -48,7 +60,7 @@ export function activityMessage(
   query: ActivityAsk,
   activity: Activity,
   audience: ActivityAudience,
-  chart?: KnownBlock,
+  { chart, recovery }: { chart?: KnownBlock | undefined; recovery?: RecoveryFigures | undefined } = {},
 ): Message {
   const events = eventsOf(activity.events, query.project);
   const pages = Math.max(1, Math.ceil(events.length / PAGE));
@@ -63,7 +75,7 @@ export function activityMessage(
     blocks: [
       header(`Activity, ${name}`),
       section(`${of}: ${what}`),
-      ...(query.stats ? figuresOf(query, activity, chart) : []),
+      ...(query.stats ? figuresOf(query, activity, chart, recovery) : []),
       ...feedBlocks(shown, query.zone),
       context(...notesOf(query, activity, { page, pages }, audience)),
       ...(audience.kind === 'asker' ? buttonsOf({ ...query, page }, pages, audience.isShared) : []),
@@ -100,15 +112,59 @@ export function isTruncated({ events, unread = 0, repeated = 0 }: Activity): boo
   return events.length + unread + repeated >= MAX_EVENTS;
 }
 
-function figuresOf(query: ActivityAsk, activity: Activity, chart?: KnownBlock): KnownBlock[] {
+function figuresOf(
+  query: ActivityAsk,
+  activity: Activity,
+  chart: KnownBlock | undefined,
+  recovery: RecoveryFigures | undefined,
+): KnownBlock[] {
   const unlisted = unlistedFailures(activity);
   const drawn = chart ? [chart] : [];
   if (query.project !== undefined) {
     const events = eventsOf(activity.events, query.project);
-    return [section(outcomeWords(events)), ...drawn, context(accountWords(activity, unlisted))];
+    return [
+      section(outcomeWords(events)),
+      ...recoveryBlocks(recovery, query.range),
+      ...drawn,
+      context(accountWords(activity, unlisted)),
+    ];
   }
   const failures = unlisted ? [section(`:x: *${unlisted}*`)] : [];
   return [...statsBlocks(activity.stats, query.range), ...failures, ...drawn];
+}
+
+/** The recovery figures of one project; nothing if no channel follows it. */
+export function recoveryBlocks(figures: RecoveryFigures | undefined, range: ActivityRange): KnownBlock[] {
+  if (figures === undefined) return [];
+  const compared = figures.since === undefined && `▲ ▼ against ${RANGE_WORDS[range].compared}`;
+  return [section(`*Recovery*  ${recoveryWords(figures)}`), ...(compared ? [context(compared)] : [])];
+}
+
+/** "3 failures ▲ 1 (1 goes on), median time to recover 38 min ▼ 12 min, longest 2 h 5 min ▲ 1 h" */
+export function recoveryWords({
+  failures,
+  open,
+  medianMs,
+  longestMs,
+  before,
+  since,
+}: RecoveryFigures): string {
+  const goesOn = open === 0 ? '' : ` (${open} ${open === 1 ? 'goes' : 'go'} on)`;
+  const more = failures - (before?.failures ?? failures);
+  const delta = more === 0 ? '' : ` ${change(more, '')}`;
+  const time = (what: string, ms: number | undefined, earlier: number | undefined): string[] => {
+    if (ms === undefined) return [];
+    const by = earlier === undefined ? 0 : ms - earlier;
+    const sign = by > 0 ? '▲' : '▼';
+    return [`${what} ${roughly(ms)}${Math.abs(by) < MINUTE_MS ? '' : ` ${sign} ${roughly(Math.abs(by))}`}`];
+  };
+  const parts = [
+    `${count(failures, 'failure')}${delta}${goesOn}`,
+    ...time('median time to recover', medianMs, before?.medianMs),
+    ...time('longest', longestMs, before?.longestMs),
+    ...(since === undefined ? [] : [`followed since ${dateOnly(since)}`]),
+  ];
+  return parts.join(', ');
 }
 
 /** The events by day, in sections. */

@@ -1,7 +1,13 @@
 import type { DataVisualizationBlock, KnownBlock, Message } from '../../core/message.ts';
 import { sanitize } from '../../core/mrkdwn.ts';
 import { HOUR_MS } from '../../core/time/clock.ts';
-import { type ActivityEvent, type ActivityRange, type Outcome, outcomeOf } from '../../service/activity.ts';
+import {
+  type ActivityEvent,
+  type ActivityRange,
+  DAYS_BACK,
+  type Outcome,
+  outcomeOf,
+} from '../../service/activity.ts';
 import { dayAndMonth, dayOf, daysBetween, shortDayName } from '../blocks/formats.ts';
 import { LIMITS, section } from '../blocks/message.ts';
 
@@ -114,9 +120,6 @@ interface Window {
 }
 
 const MAX_DAYS = 62;
-
-/** How many days before today a range begins: API 4.9 (docs/service-api.md). */
-const DAYS_BACK = { today: 0, last_7_days: 6, last_30_days: 29 } as const;
 
 /**
  * Counts the deployments of a feed by outcome and day. Days run from the range's first, or an earlier one that the feed

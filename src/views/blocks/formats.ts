@@ -1,5 +1,5 @@
-import { mrkdwn } from '../../core/mrkdwn.ts';
-import { DAY_MS, zonedParts } from '../../core/time/clock.ts';
+import { duration, mrkdwn } from '../../core/mrkdwn.ts';
+import { DAY_MS, MINUTE_MS, zonedParts } from '../../core/time/clock.ts';
 
 /** Whose names are kept: `Intl` takes microseconds for each, and feeds are of the same few weeks. */
 const MAX_DAYS = 100;
@@ -85,4 +85,9 @@ function digitsOf(currency: string | undefined): number {
   if (currency === undefined) return 2;
   const format = new Intl.NumberFormat('en', { style: 'currency', currency });
   return format.resolvedOptions().minimumFractionDigits ?? 2;
+}
+
+/** A long time in whole minutes, of milliseconds. */
+export function roughly(ms: number): string {
+  return duration(ms < MINUTE_MS ? ms : Math.round(ms / MINUTE_MS) * MINUTE_MS);
 }

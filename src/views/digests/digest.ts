@@ -1,5 +1,6 @@
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { capitalised, code, count, dateTime, linesWithin, mrkdwn, truncate } from '../../core/mrkdwn.ts';
+import type { RecoveryFigures } from '../../records/recoveries.ts';
 import type { Digest } from '../../records/schedules.ts';
 import {
   ACTIVITY_RANGES,
@@ -12,6 +13,7 @@ import {
   accountWords,
   feedBlocks,
   RANGE_WORDS,
+  recoveryBlocks,
   sayNothingFailed,
   statsBlocks,
   subjectWords,
@@ -39,6 +41,8 @@ export type AccountReport =
       data: DeploymentsData;
       /** Failures of the whole account that its feed does not hold, in words. */
       unlisted?: string | undefined;
+      /** Of the digest's project, if a channel follows it. */
+      recovery?: RecoveryFigures | undefined;
       /** Events that could not be read. */
       skipped?: readonly SkippedRows[];
     }
@@ -109,6 +113,7 @@ function reportBlocks(report: AccountReport, digest: Digest, amount: number, cha
   return [
     section(project === undefined ? name : `${name}: ${totalWords(report.data)}`),
     ...(project === undefined ? statsBlocks(report.activity.stats, range) : []),
+    ...recoveryBlocks(report.recovery, range),
     ...failureBlocks(project ? { ...report, unlisted: undefined } : report, FAILURES_ROOM / amount),
     ...(chart ? [chart] : []),
     ...notes(project && accountWords(report.activity, report.unlisted)),

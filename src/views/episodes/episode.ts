@@ -1,9 +1,10 @@
 import type { Button } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, count, dateTime, duration, linesWithin, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
-import { HOUR_MS, MINUTE_MS } from '../../core/time/clock.ts';
+import { code, count, dateTime, linesWithin, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
+import { HOUR_MS } from '../../core/time/clock.ts';
 import type { Episode, Failure, News, Subject, Verb } from '../../records/episodes.ts';
 import type { Schedule } from '../../records/schedules.ts';
+import { roughly } from '../blocks/formats.ts';
 import { button, buttons, context, LIMITS, safeUrl, say, section } from '../blocks/message.ts';
 import { whyPaused } from '../schedules/schedule.ts';
 import { describeSchedule } from '../schedules/words.ts';
@@ -179,10 +180,6 @@ function withoutStars(foreign: string, max: number): string {
 /** Under what a watch of one's own posts. */
 export function muteButtons(account: string): KnownBlock[] {
   return buttons(button('Mute for today', 'watch:mute', { value: { account } }));
-}
-
-function roughly(ms: number): string {
-  return duration(ms < MINUTE_MS ? ms : Math.round(ms / MINUTE_MS) * MINUTE_MS);
 }
 
 /** In a direct message nobody else could be on it. @param list where they stand, if not on the root */

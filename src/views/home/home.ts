@@ -1,13 +1,14 @@
 import type { HomeView } from '@slack/types';
 import { isDirect, type KnownBlock } from '../../core/message.ts';
-import { bold, code, dateTime, firstOf, truncate } from '../../core/mrkdwn.ts';
+import { bold, code, dateTime, firstOf, linesWithin, truncate } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
+import type { RecoveryFigures } from '../../records/recoveries.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import type { Run } from '../../records/test-runs.ts';
 import type { ActivityStats } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { healthOf } from '../accounts/accounts.ts';
-import { statsBlocks } from '../activity/activity.ts';
+import { recoveryWords, statsBlocks } from '../activity/activity.ts';
 import type { Charts, DeploymentsData } from '../activity/chart.ts';
 import { listBlocks, skippedBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, LIMITS, safeUrl, section } from '../blocks/message.ts';
@@ -18,7 +19,13 @@ import { runWords, targetWords } from '../test-access/test-run.ts';
 
 /** A week's figures of one account: undefined where the service gives none; `failed` is mrkdwn. */
 export type AccountFigures =
-  | { stats: ActivityStats | undefined; data?: DeploymentsData; skipped?: readonly SkippedRows[] }
+  | {
+      stats: ActivityStats | undefined;
+      data?: DeploymentsData;
+      skipped?: readonly SkippedRows[];
+      /** Of the projects that failed lately. */
+      recoveries?: readonly RecoveryFigures[];
+    }
   | { failed: string };
 
 /** By account. */
@@ -167,9 +174,20 @@ function figuresOf({ accounts, figures, charts }: HomeData): KnownBlock[] {
     if ('failed' in known) return [...whose, context(`:warning: ${known.failed}`)];
     const chart = charts?.get(name);
     const drawn = [...statsBlocks(known.stats, HOME_RANGE), ...(chart ? [chart] : [])];
-    return [...whose, ...drawn, ...skippedBlocks(known.skipped ?? [])];
+    return [
+      ...whose,
+      ...drawn,
+      ...recoveryList(known.recoveries ?? []),
+      ...skippedBlocks(known.skipped ?? []),
+    ];
   });
   return blocks.length === 0 ? [] : [title, ...blocks];
+}
+
+function recoveryList(recoveries: readonly RecoveryFigures[]): KnownBlock[] {
+  if (recoveries.length === 0) return [];
+  const lines = recoveries.map((figures) => `${bold(figures.name)}: ${recoveryWords(figures)}`);
+  return [section(linesWithin(['*Recovery*', ...lines], LIMITS.sectionText, 'more projects'))];
 }
 
 function runLine(run: HomeRun): string {

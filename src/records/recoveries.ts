@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import { isDirect } from '../core/message.ts';
+import { isSameProject, type ProjectKey, type ProjectRef } from '../core/project-ref.ts';
+import { type Clock, DAY_MS } from '../core/time/clock.ts';
+import { addDays, dayAt, daysLater, instantAt } from '../core/time/zone.ts';
+import { type ActivityRange, DAYS_BACK } from '../service/activity.ts';
+import type { Collection, WorkspaceStore } from '../store/store.ts';
+import { type EpisodeRecord, episodeRecords, failingNow, Subject, subjectKey } from './episodes.ts';
+import type { createSchedules, Guard, Watch } from './schedules.ts';
+
+/** An ended failure of a project that a channel follows. */
+const Recovery = Subject.omit({ kind: true, person: true }).extend({
+  endedAt: z.number(),
+  /** How long it took to recover; undefined if it was closed. */
+  tookMs: z.number().optional(),
+});
+type Recovery = z.infer<typeof Recovery>;
+
+export const KEPT_MS = 400 * DAY_MS;
+
+/** By the time of their end, so that the newest are read alone. */
+function openRecoveries(store: WorkspaceStore): Collection<Recovery> {
+  return store.collection('recoveries', Recovery);
+}
+
+function timeKey(at: number): string {
+  return String(Math.max(0, at)).padStart(15, '0');
+}
+
+/** Keeps what has ended. Safe to repeat. A person's own failures are nobody else's. */
+export async function keepRecoveries(
+  store: WorkspaceStore,
+  { subject, episodes }: EpisodeRecord,
+): Promise<void> {
+  const { kind: _, person, ...followed } = subject;
+  if (person !== undefined) return;
+  for (const { since, ending } of episodes) {
+    if (ending === undefined) continue;
+    const tookMs = ending.kind === 'recovered' ? Math.max(0, ending.at - since) : undefined;
+    const id = `${timeKey(ending.at)} ${subjectKey(subject)}`;
+    await openRecoveries(store).put(id, { ...followed, endedAt: ending.at, tookMs }, ending.at + KEPT_MS);
+  }
+}
+
+const PAGE = 500;
+
+async function listSince(store: WorkspaceStore, from: number): Promise<Recovery[]> {
+  const rows: Recovery[] = [];
+  for (let offset = 0; ; offset += PAGE) {
+    const page = await openRecoveries(store).latest(PAGE, { offset });
+    rows.push(...page.map(({ doc }) => doc).filter(({ endedAt }) => endedAt >= from));
+    if (page.length < PAGE || (page.at(-1)?.doc.endedAt ?? 0) < from) return rows;
+  }
+}
+
+/** Milliseconds since the epoch; ends are exclusive. */
+interface Periods {
+  from: number;
+  before: { from: number; to: number };
+}
+
+/** A range up to now, and the period that the service compares it with (API 4.9 in docs/service-api.md). Pure. */
+export function periodsOf(range: ActivityRange, zone: string, now: number): Periods {
+  const today = dayAt(zone, now);
+  const weekday = new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay();
+  const back = range === 'this_week' ? (weekday + 6) % 7 : DAYS_BACK[range];
+  const days = range === 'this_week' ? 7 : back + 1;
+  const midnight = (daysAgo: number): number => instantAt(zone, addDays(today, -daysAgo), 0, 0);
+  const from = midnight(back);
+  const isPart = range === 'this_week' || range === 'today';
+  return { from, before: { from: midnight(back + days), to: isPart ? daysLater(zone, now, -days) : from } };
+}
+
+interface Figures {
+  failures: number;
+  medianMs: number | undefined;
+  longestMs: number | undefined;
+}
+
+export interface RecoveryFigures extends Figures {
+  account: string;
+  /** The project's, for people. */
+  name: string;
+  /** Those among the failures that go on. */
+  open: number;
+  /** Undefined if following began too late for it. */
+  before: Figures | undefined;
+  /** When following began, in that case. */
+  since: number | undefined;
+}
+
+function countFigures(recoveries: readonly Recovery[], open = 0): Figures {
+  const times = recoveries.flatMap(({ tookMs }) => tookMs ?? []).toSorted((one, other) => one - other);
+  const middle = times.slice(Math.ceil(times.length / 2) - 1, Math.floor(times.length / 2) + 1);
+  const medianMs = times.length === 0 ? undefined : middle.reduce((sum, ms) => sum + ms, 0) / middle.length;
+  return { failures: recoveries.length + open, medianMs, longestMs: times.at(-1) };
+}
+
+/** A project, as schedules and messages name it. */
+interface Target {
+  account: string;
+  project: ProjectRef;
+}
+
+interface RecoveryQuery {
+  range: ActivityRange;
+  zone: string;
+  /** All projects that failed lately if left out. */
+  of?: Target;
+  /** Its figures count if it follows the project; else those of the channel that has followed it longest. */
+  channel?: string | undefined;
+}
+
+interface Parts {
+  store: WorkspaceStore;
+  schedules: Pick<ReturnType<typeof createSchedules>, 'all'>;
+  clock: Clock;
+}
+
+/** How often projects failed and how fast they recovered, of those that a channel follows. */
+export async function readRecoveries(parts: Parts, query: RecoveryQuery): Promise<RecoveryFigures[]> {
+  const { store, schedules, clock } = parts;
+  const { from, before } = periodsOf(query.range, query.zone, clock.now());
+  const [recoveries, episodes, all] = await Promise.all([
+    listSince(store, before.from),
+    episodeRecords(store).list(),
+    schedules.all(),
+  ]);
+  const open = episodes.flatMap(({ doc }) => (failingNow(doc) === undefined ? [] : [doc.subject]));
+  const followers = all.filter(
+    (one): one is Guard | Watch => (one.kind === 'guard' || one.kind === 'watch') && !isDirect(one.channel),
+  );
+  const targets = query.of === undefined ? listTargets([...recoveries.toReversed(), ...open]) : [query.of];
+  return targets.flatMap((target): RecoveryFigures[] => {
+    const { account, project } = target;
+    const own = followers
+      .filter((one) => one.account === account && (!one.project || isSameProject(one.project, project)))
+      .toSorted((one, other) => one.setUpAt - other.setUpAt);
+    const first = own.find((one) => one.channel === query.channel) ?? own[0];
+    if (first === undefined) return [];
+    const isHere = (one: Followed): boolean =>
+      one.channel === first.channel && one.account === account && isSameProject(projectKey(one), project);
+    // An earlier watch may have left some, and nobody knows what came between.
+    const here = recoveries.filter((one) => isHere(one) && one.endedAt >= first.setUpAt);
+    const ongoing = open.filter(isHere).length;
+    const isKnown = first.setUpAt <= before.from;
+    const earlier = here.filter(({ endedAt }) => endedAt < before.to);
+    return [
+      {
+        account,
+        name: own.find((one) => one.project !== undefined)?.project?.name ?? project.name,
+        open: ongoing,
+        ...countFigures(
+          here.filter(({ endedAt }) => endedAt >= from),
+          ongoing,
+        ),
+        before: isKnown ? countFigures(earlier) : undefined,
+        since: isKnown ? undefined : first.setUpAt,
+      },
+    ];
+  });
+}
+
+type Followed = Pick<Recovery, 'account' | 'channel' | 'project' | 'permalink' | 'name'>;
+
+/** One of each project, by its latest name. */
+function listTargets(failures: readonly Followed[]): Target[] {
+  const latest = new Map(failures.map((one) => [`${one.account} ${one.project}`, one]));
+  return [...latest.values()].map((one) => ({
+    account: one.account,
+    project: { ...projectKey(one), name: one.name },
+  }));
+}
+
+function projectKey({ project, permalink = '' }: Followed): ProjectKey {
+  return project === permalink ? { permalink } : { identifier: project, permalink };
+}
