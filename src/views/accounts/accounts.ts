@@ -13,12 +13,12 @@ const HEALTH = {
   broken: ':x: the key was revoked or rotated',
 } as const;
 
-/** How a key is, in mrkdwn. */
+/** The state of a key, as mrkdwn. */
 export function healthOf({ state, isUnreadable }: Pick<Account, 'state' | 'isUnreadable'>): string {
   return isUnreadable === true ? ':x: the stored key cannot be read' : HEALTH[state];
 }
 
-/** @param keys of all accounts */
+/** @param keys the keys of all accounts */
 export function accountsMessage(
   keys: readonly Account[],
   defaultName: string | undefined,
@@ -63,7 +63,7 @@ export function maskedKey(tail: string): string {
 /** `id`: its `keyId`. */
 type ShownKey = Account & { id: string };
 
-/** Asks which of several keys is meant. */
+/** Asks for one of several keys. */
 export function chooseKeyMessage(account: string, keys: readonly ShownKey[]): Message {
   const choices = keys.map(({ id, purpose, email, keyTail }) => ({
     value: id,
@@ -79,7 +79,7 @@ export function chooseKeyMessage(account: string, keys: readonly ShownKey[]): Me
   return say(`Which key of ${bold(account)} do you want to disconnect?`, ...menus);
 }
 
-/** A menu shows no mentions, so a person is known by the e-mail address beside it. */
+/** A menu shows no mentions, so the e-mail address names the person. */
 const PURPOSE_NAMES = { shared: 'Shared key', billing: 'Billing key', mine: 'Personal key' } as const;
 
 /** @param isShared the account has a shared key */
@@ -98,14 +98,14 @@ const CONSEQUENCES = {
 
 export const CONNECT = 'connect';
 
-/** Where the modal was opened. */
+/** The place where the modal was opened. */
 export const ConnectOrigin = z.object({
   channel: z.string().optional(),
   account: z.string().optional(),
 });
 export type ConnectOrigin = z.infer<typeof ConnectOrigin>;
 
-/** What the person may choose; nothing where the account is not connected yet, for then its key is shared. */
+/** The choice of purpose. A new account has none, because its first key is shared. */
 export interface PurposeChoice {
   purposes: readonly Purpose[];
   initial: Purpose;
@@ -115,7 +115,7 @@ export interface PurposeChoice {
 
 /**
  * Slack has no masked input, so the form says what happens to the key.
- * @param email the person's own at the service, where their link says so
+ * @param email the person's address at the service, if their link gives it
  */
 export function connectModal(
   { account, channel }: ConnectOrigin,

@@ -36,7 +36,7 @@ const FIELD_WORDS: ReadonlyArray<[field: string, words: RegExp]> = [
 const TWO_FACTOR =
   /(?<![a-z0-9])(?:(?:two|2|multi)[\s\p{Pd}_]*(?:factor|step)|[2m]fa(?![a-z])|t?otp(?![a-z])|one[\s\p{Pd}_]*time[\s\p{Pd}_]*(?:pass|code)|authenticator)/iu;
 
-/** Every refusal of a sign-up in words, under the right field where it has one. API 7.2. */
+/** The sentences for a refused sign-up, under the field that they are about. API 7.2. */
 export function signupFault(error: ServiceError, at: { now: number; webSignup: string }): SignupFault {
   const said = textsOf(error);
   if (said.some(({ field = '', text }) => TWO_FACTOR.test(`${field} ${text}`))) return TWO_FACTOR_FAULT;
@@ -89,7 +89,7 @@ function textsOf(error: ServiceError): Said[] {
   return [...fields, ...rest.map((text) => ({ field: undefined, text }))];
 }
 
-/** Each text under its field; `otherwise` where none has one. */
+/** Each text under its field; `otherwise` if no text has one. */
 function misfits(said: readonly Said[], otherwise: Record<string, string> = {}): SignupFault {
   const errors: Record<string, string> = {};
   const rest: Said[] = [];
@@ -139,7 +139,7 @@ function blocked(said: readonly Said[], webSignup: string): SignupFault {
 const NAME_EXHAUSTED = 'This account name and its variations are in use. Choose another.';
 const NAME_TAKEN = 'This account name is already in use. Choose another.';
 const EMAIL_TAKEN = 'This e-mail address is already in use. If the account is yours, connect it instead.';
-/** Where the service does not say which of the two it is. */
+/** For a refusal that names neither field. */
 const EITHER_TAKEN = {
   account_name: 'This account name or the e-mail address is already in use. Choose another name.',
   email:

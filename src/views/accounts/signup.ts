@@ -51,13 +51,13 @@ export function signupModal(origin: { channel?: string | undefined }, limit: Sig
   ]);
 }
 
-/** In place of the form, where only a browser can go on. `said` is mrkdwn. */
+/** Replaces the form if only a browser can go on. `said` is mrkdwn. */
 export function webSignupModal(said: string, webSignup: string): ModalView {
   const onTheWeb = button('Sign up on the web', 'link:open', { style: 'primary', url: webSignup });
   return notice(SIGNUP_TITLE, `:information_source: ${said}`, ...buttons(onTheWeb));
 }
 
-/** Said only where it matters: nothing while several attempts are left. */
+/** Empty while several attempts are left. */
 export function leftWords({ left, freeAt }: SignupsLeft): string {
   if (left > 1) return '';
   if (left === 1) return 'Last attempt this hour.';

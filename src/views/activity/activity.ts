@@ -35,7 +35,7 @@ import {
   rounded,
 } from './chart.ts';
 
-/** What was asked for; a button carries it, so that a click survives a restart. */
+/** The request. A button carries it, so that a click survives a restart. */
 export const ActivityAsk = z.object({
   account: z.string(),
   range: z.enum(ACTIVITY_RANGES),
@@ -48,14 +48,14 @@ export const ActivityAsk = z.object({
 });
 export type ActivityAsk = z.infer<typeof ActivityAsk>;
 
-/** Who reads it: the one who asked, with buttons, or a channel that it was shared with. */
+/** The reader: the person who asked, with buttons, or a channel. */
 export type ActivityAudience = { kind: 'asker'; isShared: boolean } | { kind: 'channel'; sharedBy: string };
 
 /** API 4.9 (docs/service-api.md): the feed holds no more than this, however long the range is. */
 const MAX_EVENTS = 100;
 const PAGE = 12;
 
-/** The feed of a range by day, a page at a time, under its figures and their chart where they were asked for. */
+/** A page of a range's feed by day, below its figures and chart if they are requested. */
 export function activityMessage(
   query: ActivityAsk,
   activity: Activity,
@@ -94,7 +94,7 @@ export function eventsOf(events: readonly ActivityEvent[], project?: ProjectKey)
   return events.filter((event) => event.project !== null && isSameProject(event.project, project));
 }
 
-/** What a chart of the same shows. @param now milliseconds since the epoch */
+/** The data of the chart. @param now milliseconds since the epoch */
 export function chartOf(
   query: Pick<ActivityAsk, 'account' | 'range' | 'zone' | 'project'>,
   activity: Activity,
@@ -107,7 +107,7 @@ export function chartOf(
   return { ...scope, bars };
 }
 
-/** True where the service cut the feed, so that its beginning is missing. */
+/** True if the service cut the feed, so that its beginning is missing. */
 export function isTruncated({ events, unread = 0, repeated = 0 }: Activity): boolean {
   return events.length + unread + repeated >= MAX_EVENTS;
 }
@@ -180,7 +180,7 @@ export function feedBlocks(events: readonly ActivityEvent[], zone: string): Know
 const MAX_SERVERS = 10;
 
 /**
- * One line an event: how it ended, when, where, what, which revision, on which servers, by whom.
+ * One line an event: outcome, time, project, event, revision, servers and person.
  * @param who mrkdwn for a person's name at the service
  * @param where mrkdwn for the project, unless the message is about it
  */
@@ -243,7 +243,7 @@ function buttonsOf(query: ActivityAsk, pages: number, isShared: boolean): KnownB
   );
 }
 
-/** What a range is called, and what its deltas compare with (API 4.9, docs/service-api.md). */
+/** The name of a range, and the period that its deltas compare with (API 4.9, docs/service-api.md). */
 export const RANGE_WORDS = {
   today: { name: 'today', compared: 'the same part of yesterday' },
   last_7_days: { name: 'the last 7 days', compared: 'the 7 days before' },
@@ -290,7 +290,7 @@ export function accountWords(activity: Pick<Activity, 'stats'>, unlisted?: strin
   return `Whole account: ${amount}${succeeded}.${unlisted === undefined ? '' : ` ${unlisted}.`}`;
 }
 
-/** True where the figures leave no room for a failure. */
+/** True if the figures exclude a failure. */
 export function sayNothingFailed({ stats }: Activity): boolean {
   const { success_rate: rate, total_deployments: total } = stats ?? {};
   return typeof rate === 'number' ? rate >= 100 : rate === null && total === 0;
@@ -311,7 +311,7 @@ function tilesOf(stats: ActivityStats): Array<[label: string, value: string]> {
   ];
 }
 
-/** A figure in words, also where it is missing. */
+/** A figure in words, or a sign for a missing one. */
 function figure<T>(value: T | null | undefined, wordsOf: (value: T) => string): string {
   if (value === undefined) return 'n/a';
   return value === null ? '—' : wordsOf(value);

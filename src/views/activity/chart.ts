@@ -33,13 +33,13 @@ export interface DeploymentsData {
   zone: string;
   /** Every day, in order, also those without deployments. */
   bars: readonly DeploymentsBar[];
-  /** True where the service listed only its latest events, so that the first bar may be incomplete. */
+  /** True if the service listed only its latest events, so that the first bar may be incomplete. */
   isTruncated: boolean;
 }
 
 /** The deployments of a day. */
 export interface DeploymentsBar extends Record<Outcome, number> {
-  /** As `2026-11-20`. */
+  /** E.g. `2026-11-20`. */
   day: string;
 }
 
@@ -55,7 +55,7 @@ function totalOfBar(bar: DeploymentsBar): number {
   return OUTCOMES.reduce((sum, outcome) => sum + bar[outcome], 0);
 }
 
-/** Cancelled deployments are explained only where there are some. */
+/** The legend names cancelled deployments only if there are some. */
 function explainedOutcomes(data: Pick<DeploymentsData, 'bars'>): Outcome[] {
   return OUTCOMES.filter((outcome) => outcome !== 'cancelled' || totalOf(data, outcome) > 0);
 }
@@ -82,7 +82,7 @@ function countedWords(amountOf: (outcome: Outcome) => number): string {
   return some.map((outcome) => `${rounded(amountOf(outcome))} ${outcome}`).join(', ');
 }
 
-/** False where nothing was deployed, and for a single day, whose numbers stand in the message already. */
+/** False without deployments, and for a single day, whose numbers the message has already. */
 function isWorthDrawing(data: Pick<DeploymentsData, 'bars'>): boolean {
   return data.bars.length > 1 && totalOf(data) > 0;
 }
@@ -115,7 +115,7 @@ interface Window {
   zone: string;
   /** Milliseconds since the epoch. */
   now: number;
-  /** True where the feed holds only the latest events. */
+  /** True if the feed holds only the latest events. */
   isTruncated: boolean;
 }
 

@@ -3,7 +3,7 @@ import { count } from '../../core/mrkdwn.ts';
 import { listBlocks } from '../blocks/lists.ts';
 import { headed } from '../blocks/message.ts';
 
-/** `limited`: nothing is broken, but something is not allowed or not known. */
+/** `limited`: nothing is broken, but something is not allowed or unknown. */
 export type Health = 'well' | 'limited' | 'broken';
 
 export interface Finding {

@@ -12,10 +12,10 @@ type Held = Readonly<Record<GivenRole, readonly string[]>>;
 
 export interface ShownRoles {
   users: Held;
-  /** Ids of the groups that hold a role, and all groups. Absent where Slack does not show them, `unread` where some hold a role. */
+  /** Ids of the groups that hold a role, and all groups. Absent if Slack does not show groups; then `unread` if some hold a role. */
   groups?: { held: Held; all: ReadonlyArray<{ id: string; name: string }> } | 'unread' | undefined;
   areGuestsAllowed: boolean;
-  /** Digests of all this, by which the form knows whether it still stands. */
+  /** Hash of the roles that the form shows, to detect a change meanwhile. */
   initial: { roles: string; commands: string };
   /** The commands of the channel that the form was opened in. */
   channel?: { id: string; commands: readonly string[]; all: readonly string[] } | undefined;
@@ -96,7 +96,7 @@ function usersInput(role: GivenRole, held: readonly string[]): InputBlock {
   });
 }
 
-/** Nothing where there are no groups: Slack takes no menu without options. */
+/** No menu without groups, because Slack refuses a menu without options. */
 function groupsInput(role: GivenRole, { held, all }: Extract<ShownRoles['groups'], object>): InputBlock[] {
   if (all.length === 0) return [];
   const choices = all.map(({ id, name }) => ({ value: id, text: name }));
@@ -124,7 +124,7 @@ interface ShownRequest {
   command: string;
 }
 
-/** What an admin reads by direct message. */
+/** The direct message to an admin. */
 export function accessRequestMessage({ user, role, command }: ShownRequest, id: string): Message {
   return say(
     `:raised_hand: <@${user}> asks for the role ${bold(role)}, to use ${code(command)}.`,
@@ -162,7 +162,7 @@ export function heldAlreadyMessage(role: string): Message {
   return say(`You hold the role ${bold(role)} now. Run the command again.`);
 }
 
-/** On the message of every admin who was asked. */
+/** Replaces the message of each admin. */
 export function answeredMessage({ user, role }: ShownRequest, by: string, isAllowed: boolean): Message {
   if (!isAllowed) return say(`:no_entry_sign: <@${by}> did not give <@${user}> the role ${bold(role)}.`);
   return say(
@@ -178,7 +178,7 @@ export function requestOverMessage(word: string): Message {
   return say(`This request is more than a day old. ${code(`${word} roles`)} gives roles.`);
 }
 
-/** To the person who asked. */
+/** The answer to the person who asked. */
 export function accessAnswerMessage(
   { role, command }: ShownRequest,
   by: string,

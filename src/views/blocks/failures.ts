@@ -28,10 +28,10 @@ import { explainSlackFailure } from './slack-failures.ts';
 /** A failure as the person who caused it reads it: one sentence, one next step. Both are mrkdwn, escaped. */
 export interface Explained {
   text: string;
-  /** What to do next; already a sentence. */
+  /** The next step, as a sentence. */
   next?: string | undefined;
   link?: { label: string; url: string } | undefined;
-  /** A role that can be asked for. */
+  /** A role that the person can ask for. */
   lacks?: { role: string; command: string } | undefined;
   /** Buttons for the next step. */
   offers?: readonly Offer[] | undefined;
@@ -54,13 +54,13 @@ export interface RunButton extends Offer {
 export interface FailureContext {
   /** The slash word. */
   word: string;
-  /** Where people get help, if the operator says so. */
+  /** The operator's address for help. */
   supportUrl?: string | undefined;
   /** Milliseconds since the epoch. */
   now: number;
-  /** Where the person asked. */
+  /** The channel of the request. */
   channel?: string | undefined;
-  /** Set where the failing call was made with a key that is not stored yet. */
+  /** The account of a key that is not stored yet. */
   newAccount?: string | undefined;
 }
 
@@ -102,14 +102,14 @@ function explainStoreFailure(error: unknown, at: FailureContext): Explained {
   return { text: 'Something went wrong in Deckhand.', next: nextForUnexpected(at) };
 }
 
-/** The address is written out, because some of these texts stand where Slack reads no markup. */
+/** The address is written out, because a form's errors have no markup. */
 function nextForUnexpected({ supportUrl }: FailureContext): string {
   const help = supportUrl === undefined ? undefined : mrkdwn(supportUrl.replace(/^mailto:/i, ''), 500);
   const who = help === undefined ? 'contact your administrator.' : `get help: ${help}`;
   return `Try again. If it keeps happening, ${who}`;
 }
 
-/** What the sentences need to know about the call that failed. */
+/** The failed call. */
 interface ServiceCase extends FailureContext, KeyCase {
   sought?: Sought | undefined;
 }
@@ -176,7 +176,7 @@ function sentenceOf(error: ServiceError, at: ServiceCase): Explained {
 /** The operations that send what a person filled in. */
 const FILLED_IN = new Set(['signUp', 'createServer', 'createIntegration', 'updateIntegration']);
 
-/** Besides, those that a person can put right at the service, as where a project has no servers. */
+/** Also the operations whose fault a person can correct at the service, such as a project without servers. */
 const CORRECTABLE = new Set([...FILLED_IN, 'startTestAccess']);
 
 const LATER = 'Try again later. If it keeps happening, ask an administrator of the account.';
@@ -184,7 +184,7 @@ const LATER = 'Try again later. If it keeps happening, ask an administrator of t
 /** The operations that only a billing manager may call. API 4.10 (docs/service-api.md). */
 const BILLING = new Set(['listInvoices', 'downloadInvoice']);
 
-/** Where the service gives its reason, ours would be a guess. */
+/** If the service gives no reason, the sentence names the likely ones. */
 function explainRefusal(error: ServiceError, at: ServiceCase): Explained {
   const account = code(at.account);
   const isGiven = reasonsOf(error).length > 0;
@@ -213,7 +213,7 @@ function explainNotFound(operation: string, { sought, account, word, newAccount 
   if (what === undefined) return { text: 'The service did not find it.', next };
   return {
     text: `The service did not find the ${what} of the account ${code(account)}.`,
-    // Some services answer so where there is no such account.
+    // Some services answer so if the account does not exist.
     next:
       newAccount === undefined
         ? IN_A_MINUTE
@@ -240,13 +240,13 @@ const FAULTS: Readonly<Record<AnswerFault, string>> = {
   too_large: 'The service sent more than Deckhand accepts.',
 };
 
-/** All of it in one line of mrkdwn, where there are no blocks to put it in. */
+/** The whole failure in one line of mrkdwn. */
 export function failureWords({ text, next, reference }: Explained): string {
   const named = reference === undefined ? undefined : `Reference ${code(reference)}.`;
   return [text, next, named].filter(Boolean).join(' ');
 }
 
-/** @param again the command that failed, where it was typed */
+/** @param again the failed command, if it was typed */
 export function failureMessage(explained: Explained, again?: Omit<RunButton, 'label'>): Message {
   const { link, lacks, offers = [], choices, mayPass } = explained;
   const open = link && button(link.label, 'link:open', { url: link.url });
@@ -276,7 +276,7 @@ function runButton({ label, text, isDurable, thread }: RunButton, at: number): B
   return button(label, id, { ...(at === 0 && { style: 'primary' }), value });
 }
 
-/** Asks an admin for the role; nothing where none is lacking. */
+/** The button that asks an admin for the missing role. */
 export function accessButton(lacks: Explained['lacks']): KnownBlock[] {
   return buttons(lacks && button('Ask for access', 'access:ask', { value: lacks }));
 }

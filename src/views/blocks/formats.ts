@@ -1,7 +1,7 @@
 import { duration, mrkdwn } from '../../core/mrkdwn.ts';
 import { DAY_MS, MINUTE_MS, zonedParts } from '../../core/time/clock.ts';
 
-/** Whose names are kept: `Intl` takes microseconds for each, and feeds are of the same few weeks. */
+/** Cached names: `Intl` takes microseconds for each, and feeds cover the same few weeks. */
 const MAX_DAYS = 100;
 
 /** "Friday, Nov 20" */
@@ -80,7 +80,7 @@ function withDigits(decimal: string, currency: string | undefined): string {
   return padded === '' ? whole : `${whole}.${padded}`;
 }
 
-/** How many digits stand behind the point: 2 for euros, none for yen. */
+/** Digits after the point: 2 for euros, none for yen. */
 function digitsOf(currency: string | undefined): number {
   if (currency === undefined) return 2;
   const format = new Intl.NumberFormat('en', { style: 'currency', currency });

@@ -100,7 +100,7 @@ function menuOptions(choices: readonly Choice[]) {
   };
 }
 
-/** A menu of the conversations that the person is in; Slack chooses the one they are in now, where there is one. */
+/** A menu of the person's conversations; Slack chooses the current one. */
 export function conversationInput(
   field: string,
   label: string,
@@ -179,7 +179,7 @@ export function optionOf({ value, text, description }: Choice) {
   };
 }
 
-/** What a menu in a message is about; kept in its `block_id`, so that a choice survives a restart. */
+/** The subject of a menu in a message, kept in its `block_id`, so that a choice survives a restart. */
 const MenuTarget = z.object({
   account: z.string().optional(),
   /** Permalink. */
@@ -195,7 +195,7 @@ export type MenuTarget = z.infer<typeof MenuTarget>;
 
 const PREFIX = 'about ';
 
-/** The `block_id` that brings the target back with a choice; undefined where Slack has no room for it. */
+/** The `block_id` that brings the target back with a choice; undefined if it exceeds Slack's limit. */
 export function targetId(target: MenuTarget): string | undefined {
   const id = PREFIX + JSON.stringify(target);
   return id.length > LIMITS.blockId ? undefined : id;
@@ -224,7 +224,7 @@ export function menu(spec: {
   return [{ type: 'actions', ...defined({ block_id: blockId }), elements: [element] }];
 }
 
-/** Asks which server is meant; the choice runs the typed command again. `text` is mrkdwn, escaped. */
+/** Asks for a server; the choice runs the typed command again. `text` is escaped mrkdwn. */
 export function chooseServerMessage(text: string, target: MenuTarget): Message {
   return say(text, ...menu({ actionId: 'server', placeholder: 'Choose a server', target }));
 }

@@ -13,7 +13,7 @@ const PAGE = 10;
 
 /**
  * In as few pages as hold them, in their order; what is larger than a page has one to itself.
- * @param sizeOf what one takes of the room of a page
+ * @param sizeOf the room that an item takes
  */
 export function inPages<T>(
   items: readonly T[],
@@ -87,13 +87,13 @@ function isTable({ type }: KnownBlock): boolean {
   return type === 'table' || type === 'data_table';
 }
 
-/** By its title; to the left where nothing else is said. */
+/** Column title; left-aligned by default. */
 type Column = string | { title: string; align?: 'right' };
 
 /**
  * A table of foreign text with a cell for each column, or several if Slack takes not all rows in one. A long one can be
  * sorted and has pages. A message holds one: `splitAnswer` and the thread of a test give each its own.
- * @param caption what the rows are; may be foreign
+ * @param caption the name of the rows; may be foreign
  */
 export function table(
   caption: string,
@@ -123,12 +123,12 @@ function tableBlock(
   return { type: 'table', column_settings: heads.map(({ align }) => ({ align: align ?? 'left' })), rows };
 }
 
-/** What was posted, where that is all. */
+/** The result of a post that holds nothing else. */
 export const UNREAD = 'entries that could not be read';
 
 /**
  * The message of a list, which says how many entries are missing from it because they could not be read.
- * @param read those that could be: without any, nothing is said of the list itself, which is not empty
+ * @param read the readable entries; without any, the message only says that entries could not be read
  */
 export function withSkipped(
   message: Message,
@@ -139,7 +139,7 @@ export function withSkipped(
   return { ...message, blocks: [...message.blocks, ...skippedBlocks(skipped)] };
 }
 
-/** What could not be read; nothing where all could. */
+/** The note about unreadable entries, if there are any. */
 export function skippedBlocks(skipped: readonly SkippedRows[]): KnownBlock[] {
   return skipped.length === 0 ? [] : [context(skippedWords(skipped))];
 }

@@ -34,7 +34,7 @@ export function plainText(text: string, max: number): { type: 'plain_text'; text
   return { type: 'plain_text', text: sanitize(text, max) };
 }
 
-/** How something that was followed stands whose end is not known. */
+/** The states of a followed run or server without a known end. */
 export const UNENDED = {
   stopped: { icon: ':x:', words: 'stopped' },
   lost: { icon: ':grey_question:', words: 'no longer followed' },
@@ -89,7 +89,7 @@ export function button(
   };
 }
 
-/** A button that opens a foreign address; none where that is not safe to open. */
+/** A button that opens a foreign address; undefined if that is not safe to open. */
 export function linkButton(
   label: string,
   actionId: string,

@@ -127,7 +127,7 @@ const Element = z.looseObject({
 
 const State = z.looseObject({ values: z.record(z.string(), z.record(z.string(), Element)) });
 
-/** As many as Slack lets through in a field. */
+/** Slack's limit for a field. */
 const MAX_TYPED = 3_000;
 
 export type Values = Record<string, string | string[] | undefined>;
@@ -159,7 +159,7 @@ export function messagesByField(error: z.ZodError): Record<string, string> {
   return Object.fromEntries(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue.message]));
 }
 
-/** True where an error is about a field that the form does not show yet: then the form is drawn with it first. */
+/** True if an error is about a field that the form does not show yet: then the form is drawn with it first. */
 export function isAnyHidden(errors: Record<string, string>, { blocks }: ModalView): boolean {
   const shown = new Set(blocks.map((block) => block.block_id));
   return Object.keys(errors).some((field) => !shown.has(field));

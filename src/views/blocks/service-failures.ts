@@ -19,7 +19,7 @@ export interface KeyCase {
   key: Pick<Account, 'state' | 'purpose' | 'connectedBy'> | undefined;
 }
 
-/** What the person reads whose key the service refused. */
+/** The sentences for a key that the service refused. */
 export function explainUnauthorized(at: KeyCase): Sentences {
   switch (at.key?.state) {
     case undefined:
@@ -60,7 +60,7 @@ function explainBrokenKey({ account, key, word }: KeyCase): Sentences {
   }
 }
 
-/** What the service says about a failure, each text once. Other texts than these may be anybody's, such as a proxy's. */
+/** The service's texts about a failure, each once. Other texts may come from a proxy. */
 export function reasonsOf({ kind, messages = [], hint }: ServiceError): string[] {
   const own = GIVING_REASONS.has(kind) ? messages : [];
   const all = [...new Set([...own, ...(hint === undefined ? [] : [hint])])];
@@ -77,7 +77,7 @@ const GIVING_REASONS: ReadonlySet<ServiceErrorKind> = new Set([
   'forbidden',
 ]);
 
-/** The reasons that a text does not hold yet, after a space; empty where there are none. Mrkdwn. */
+/** The reasons that a text does not hold yet, after a space; empty without such a reason. Mrkdwn. */
 export function saidBesides(text: string, error: ServiceError): string {
   const said = reasonsOf(error).map((reason) => mrkdwn(reason, 500));
   const unsaid = said.filter((reason) => !text.includes(reason));
@@ -104,7 +104,7 @@ export function closed(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
-/** What an account has without a name of its own, by the operation that reads it. */
+/** Names of an account's lists, by the operation that reads them. */
 export const UNNAMED: Readonly<Record<string, string>> = {
   getActivity: 'activity',
   listInvoices: 'invoices',

@@ -4,7 +4,7 @@ import type { Sentences } from './service-failures.ts';
 
 /**
  * What the person reads whose answer Slack refused.
- * @param channel where they asked
+ * @param channel the channel of the request
  */
 export function explainSlackFailure(
   failure: { kind: SlackFailureKind; reason: string; needed?: string | undefined },
@@ -30,7 +30,7 @@ export function explainPolicy(reason: string): Sentences | undefined {
   return BY_WORD.get(reason);
 }
 
-/** The operator's to correct, where the token is in the environment. */
+/** With a token in the environment, the operator has to correct it. */
 const REFUSED_TOKEN: Sentences = {
   text: 'Slack refuses Deckhand’s token (`invalid_auth`).',
   next: 'Ask the operator of Deckhand to correct it, or a workspace admin to install Deckhand again.',
@@ -61,7 +61,7 @@ const TOO_LONG: Sentences = {
   next: 'Ask for less, for example for one project or a shorter time.',
 };
 
-/** No sentence begins with a name: it also stands within another, in lower case. */
+/** No sentence begins with a name, because other sentences quote it in lower case. */
 const BY_WORD: ReadonlyMap<string, Sentences> = new Map(
   Object.entries({
     file_uploads_disabled: {

@@ -32,7 +32,7 @@ import { inPages, skippedBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, LIMITS, notes, section } from '../blocks/message.ts';
 import { accountInput, type TimedForm, timedModal, timeInputs } from '../schedules/timed.ts';
 
-/** What is known of one account that a digest covers. `said` is mrkdwn, escaped: why there is nothing to show. */
+/** The report of one account in a digest. `said` is escaped mrkdwn: the reason if there is nothing to show. */
 export type AccountReport =
   | {
       kind: 'reported';
@@ -52,7 +52,7 @@ export type ReportedAccount = Extract<AccountReport, { kind: 'reported' }>;
 
 export interface DigestFrame {
   digest: Digest;
-  /** When it fell due, milliseconds since the epoch, where it comes late. */
+  /** Due time of a late digest, milliseconds since the epoch. */
   lateSince?: number | undefined;
   /** Milliseconds since the epoch. */
   next?: number | undefined;
@@ -154,7 +154,7 @@ function cutNote({ isTruncated }: DeploymentsData): string {
     : '';
 }
 
-/** Who changed a digest by a button of its message. */
+/** A change by a button of the digest's message. */
 export interface FooterChange {
   /** E.g. "snoozed until 9 March by <@U1>"; mrkdwn. */
   said: string;

@@ -7,7 +7,7 @@ import { packed } from '../blocks/lists.ts';
 import { button, buttons, context, headed, LIMITS, say, section } from '../blocks/message.ts';
 import { failureBlocks, failureTitles, type ShownFailure } from '../episodes/episode.ts';
 
-/** What the help says of a command. */
+/** A command in the help. */
 export interface HelpEntry {
   name: string;
   usage: string;
@@ -25,7 +25,7 @@ export interface HelpGroup {
 
 const TITLE = 'What Deckhand can do';
 
-/** What each command does, in at most eight words; those that belong together share a line. */
+/** Each command in at most eight words; related commands share a line. */
 const PHRASES: ReadonlyArray<[phrase: string, ...commands: string[]]> = [
   ['checks that repository and servers are reachable', 'test'],
   ['lists projects, each with a test button', 'projects'],
@@ -76,7 +76,7 @@ export function helpAllMessage(groups: readonly HelpGroup[], word: string): Mess
   return headed(TITLE, ...tables, context(account));
 }
 
-/** How commands are used, and by whom. */
+/** Usage of commands, and the role that each needs. */
 export function helpCommandMessage(commands: readonly HelpEntry[], word: string): Message {
   const blocks = commands.map((command) => {
     const who = command.role === 'member' ? 'everyone' : `the role *${command.role}*`;
@@ -109,11 +109,11 @@ export interface StartView {
   word: string;
   accounts: readonly Account[];
   channel: Channel;
-  /** What fails in the channel now. */
+  /** The channel's open failures. */
   failures?: readonly ShownFailure[];
   isAdmin: boolean;
   isOperator: boolean;
-  /** Whether the service's sign-up is configured. */
+  /** True if the service's sign-up is configured. */
   canSignUp: boolean;
 }
 
@@ -199,8 +199,8 @@ interface Suggestion {
 }
 
 /**
- * For words that are no command: what may have been meant.
- * @param said why it is asked; mrkdwn, escaped
+ * The likely commands for words that are none.
+ * @param said the reason for the question; escaped mrkdwn
  * @param thread the message in whose thread a mention is answered
  */
 export function suggestionsMessage(
@@ -215,7 +215,7 @@ export function suggestionsMessage(
   return say(said ?? 'Which of these did you mean?', ...buttons(...offered), help);
 }
 
-/** A form opens only at a click, so a mention is answered with the button for it; what comes of it stands in `thread`. */
+/** A form opens only at a click, so the answer to a mention has a button for it. @param thread the mention's thread */
 export function openFormMessage(word: string, text: string, thread: string | undefined): Message {
   const open = button('Open the form', 'start:at-once', { style: 'primary', value: { text, thread } });
   return say(`${code(`${word} ${text}`)} goes on in a form.`, ...buttons(open));

@@ -26,7 +26,7 @@ export interface FilledIn {
   type: HookType | undefined;
   name: string | undefined;
   flags: IntegrationFlag[];
-  /** Flags to be switched off, where the form does not know the current ones. */
+  /** Flags to switch off, if the form does not know the current ones. */
   flagsOff: IntegrationFlag[];
   properties: Record<string, string>;
   /** The names of the properties to be taken away. */
@@ -34,7 +34,7 @@ export interface FilledIn {
   errors: Record<string, string>;
 }
 
-/** Fields left empty are not sent. `new`: there must be a name, and a version where the type has versions. */
+/** Empty fields are not sent. `new`: the name is required, and the version if the type has versions. */
 export function readIntegration(values: Values, mode: 'new' | 'change', type = chosenType(values)): FilledIn {
   const isNew = mode === 'new';
   const read = type === undefined ? NOTHING : readProperties(values, type, isNew);
@@ -68,7 +68,7 @@ function formProperties(type: HookType, values: Values, isNew: boolean): HookPro
   return type.oauth && !isNew ? [...properties, CHANNEL] : properties;
 }
 
-/** The properties that an edit may take away; all of the type's where its version is not known. */
+/** The properties that an edit may clear; all of the type's if its version is unknown. */
 function clearableProperties(type: HookType, values: Values): string[] {
   const isKnown = chosenVersion(values, type) !== undefined;
   const properties = isKnown || type.oauth ? formProperties(type, values, false) : type.properties;
@@ -169,7 +169,7 @@ export function propertyBlocks(type: HookType, values: Values, isNew: boolean): 
   ];
 }
 
-/** What an edit can take away: an empty field means "unchanged". */
+/** Checkboxes that clear a property, because an empty field means "unchanged". */
 export function clearBlocks(type: HookType, values: Values): KnownBlock[] {
   const keys = clearableProperties(type, values);
   if (keys.length === 0) return [];

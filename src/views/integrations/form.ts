@@ -22,7 +22,7 @@ export const INTEGRATION_EDIT = 'integration.edit';
 
 /** The menu of integrations that were set up with Deckhand. */
 export const INTEGRATION_FIELD = 'integration';
-/** The service's identifier of a remembered integration, where it is not known. */
+/** The field for the service's identifier of a remembered integration without one. */
 export const IDENTIFIER_FIELD = 'identifier';
 
 /** The form's data, kept while it is drawn again. Never a secret. */
@@ -30,15 +30,15 @@ export const IntegrationOrigin = z.object({
   channel: z.string().optional(),
   thread: z.string().optional(),
   account: z.string(),
-  /** Absent: the form asks for it. */
+  /** Absent if the form has a field for it. */
   project: ProjectRef.optional(),
-  /** The edited integration; absent in a form that asks for it, or that adds one. A remembered one may have none yet. */
+  /** The edited integration's identifier. A remembered one may have none yet. */
   identifier: z.string().optional(),
-  /** The edited integration when the form was opened, where Deckhand remembers it. */
+  /** The remembered integration as the form showed it first. */
   shown: z
     .object({ id: z.string(), type: z.string(), name: z.string(), flags: z.array(z.enum(INTEGRATION_FLAGS)) })
     .optional(),
-  /** True where the person may pick another one. */
+  /** True if the person may pick another one. */
   picks: z.boolean().optional(),
 });
 export type IntegrationOrigin = z.infer<typeof IntegrationOrigin>;
@@ -77,7 +77,7 @@ export function secretFieldsOf(type: HookType | undefined): string[] {
   return secret.map((property) => `properties.${property.key}`);
 }
 
-/** What a type is, for people, and the service's own name for it. */
+/** The name of a type for people, with the service's own name. */
 function typeName(label: string, wireNames: Readonly<Record<string, string>>): string {
   const kind = findHookType(label)?.kind;
   const wireName = Object.hasOwn(wireNames, label) ? (wireNames[label] ?? label) : label;
@@ -157,7 +157,7 @@ function integrationPicker({ origin }: IntegrationForm): KnownBlock {
   });
 }
 
-/** An update does not send the type (API 4.8); where Deckhand does not know it, the choice only shows its fields. */
+/** An update does not send the type (API 4.8). For an unknown integration the choice only shows the fields. */
 function typeInput({ wireNames }: IntegrationForm, { optional }: { optional: boolean }): KnownBlock {
   const choices = HOOK_TYPES.map(({ label }): Choice => ({ value: label, text: typeName(label, wireNames) }));
   return selectInput('hook_type', 'Type', { choices, dispatch: true, optional });
@@ -179,7 +179,7 @@ function flagsInput(initial: readonly IntegrationFlag[] = []): KnownBlock {
   return checkboxesInput('flags', 'Notify', { optional: true, choices: FLAG_CHOICES, initial });
 }
 
-/** An empty box means "unchanged" where the current flags are not known, so switching off needs its own boxes. */
+/** If the current flags are unknown, an empty box means "unchanged", so switching off needs its own boxes. */
 function flagsOffInput(): KnownBlock {
   return checkboxesInput('flags_off', 'Stop notifying', { optional: true, choices: FLAG_CHOICES });
 }
@@ -212,7 +212,7 @@ export function changedMessage(
 /**
  * For the asker alone: the address where to authorise an integration. It is foreign, so its host is shown, and it is not
  * opened unless it is https or a service on this machine.
- * @param added of one that was added just now, with the slash word; without `identifier` the service gave none
+ * @param added the new integration, with the slash word; without `identifier` if the service gave none
  */
 export function authoriseMessage(
   { name, project }: Pick<RememberedIntegration, 'name' | 'project'>,

@@ -51,7 +51,7 @@ export function invoiceSentMessage(account: string, number: number): Message {
   );
 }
 
-/** Shown above the file, where others see it too. */
+/** The text above the file. */
 export function invoiceComment(account: string, number: number, user: string): string {
   return `Invoice ${code(number)} of ${code(account)}, for <@${user}>`;
 }
@@ -104,7 +104,7 @@ export function pdfButton(account: string, { number, paid }: Invoice): Button {
   return button(label, `invoices:pdf#${number}`, { value: { account, number } });
 }
 
-/** What is posted of an invoice; `days` since it was made. */
+/** The notices of an invoice; `days` since its date. */
 export type InvoiceNews =
   | { kind: 'new' | 'paid'; invoice: Invoice }
   | { kind: 'unpaid'; invoice: Invoice; days: number };
@@ -114,7 +114,7 @@ const MAX_AT_ONCE = 12;
 
 /**
  * One message for all that is new; the rest of very much in its thread.
- * @param skipped rows that could not be read, where the channel does not know it yet
+ * @param skipped unreadable rows that the channel was not told of yet
  */
 export function invoiceNotices(
   account: string,
@@ -173,7 +173,7 @@ function detailsOf({ invoice }: InvoiceNews): string {
   return `\n${details.filter(Boolean).join(', ')}`;
 }
 
-/** Who set them up, when, and what came of them. */
+/** The person who set them up, the time, and the result. */
 export function notifyStateMessage(
   listed: ReadonlyArray<{ notices: InvoiceNotices; polling: ShownPolling }>,
   word: string,

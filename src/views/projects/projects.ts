@@ -60,13 +60,13 @@ function projectLine(project: Project): string {
   return `${star}${bold(project.name)}  ${code(project.permalink)}${deployedWords(project)}`;
 }
 
-/** Nothing where the service does not say. */
+/** Empty if the service does not say. */
 function deployedWords({ last_deployed_at: at }: Project): string {
   if (at === undefined) return '';
   return at === null ? '  never deployed' : `  deployed ${dateTime(at)}`;
 }
 
-/** Asks which project is meant; the choice runs `text` again with it. A long list becomes a menu with search. @param thread where a mention is answered */
+/** Asks for a project; the choice runs `text` again with it. A long list becomes a menu with search. @param thread the thread of a mention */
 export function chooseProjectMessage(
   projects: readonly Project[],
   text: string,
@@ -86,7 +86,7 @@ export function chooseProjectMessage(
   return isAsked ? say(said, ...choice) : say(`${said} Add its name to the command.`);
 }
 
-/** The project that a form is about, else the question. `typed`: what was asked for but could not be looked up yet. */
+/** The project of a form, or its field. `typed`: a project that could not be looked up yet. */
 export function projectBlock(
   { account, project }: { account: string; project?: { name: string } | undefined },
   typed: string | undefined,
@@ -106,15 +106,15 @@ export function testButton(target: Target, at?: number): Button {
 
 export interface DeployView {
   word: string;
-  /** Undefined where none is connected. */
+  /** Undefined if no account is connected. */
   account: string | undefined;
-  /** Where people open the account. */
+  /** The account's web address. */
   url: string | undefined;
-  /** That the channel is bound to. */
+  /** The channel's bound project. */
   project: { name: string } | undefined;
 }
 
-/** Deckhand does not deploy: where that is done, and what Deckhand does about it. */
+/** Says where people deploy, because Deckhand does not. */
 export function deployMessage({ word, account, url, project }: DeployView): Message {
   const what = project === undefined ? '' : ` ${bold(project.name)}`;
   const where = account === undefined ? '' : `, in the account ${code(account)}`;

@@ -1,6 +1,6 @@
 import { sanitize } from '../../core/mrkdwn.ts';
 
-/** What a stranger sees who opens the public address. `installPath` is set where workspaces install by OAuth. */
+/** The page at the public address. `installPath` is set if workspaces install by OAuth. */
 export function frontPage(word: string, installPath: string | undefined): Page {
   const install = installPath === undefined ? [] : [{ label: 'Add to Slack', url: installPath }];
   return {
@@ -25,10 +25,10 @@ export function frontPage(word: string, installPath: string | undefined): Page {
   };
 }
 
-/** How long what is stored stays, in days. */
+/** Days until stored data is deleted. */
 export interface Retention {
   audit: number;
-  /** Of a workspace. */
+  /** Maximum for a workspace. */
   auditRows: number;
   runs: number;
   /** After the end of an episode, and without news before it. */
@@ -96,7 +96,7 @@ export interface Page {
   title: string;
   text: string;
   sections?: ReadonlyArray<{ title: string; items: readonly string[] }>;
-  /** What to do next. */
+  /** The next step. */
   next: string;
   /** Links to our own pages, to Slack, and to addresses of the configuration. */
   links?: ReadonlyArray<{ label: string; url: string }>;
@@ -151,7 +151,7 @@ function html(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
 }
 
-/** How installing or linking can end in the browser without success. */
+/** The ways in which an install or a link fails in the browser. */
 export type BrowserEnd =
   | 'unknown'
   | 'expired'

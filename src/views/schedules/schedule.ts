@@ -255,7 +255,7 @@ export interface ListedSchedule {
 
 /** Two blocks each, within Slack's 50. */
 const MOST = 20;
-/** Of the rows as JSON: Slack refuses messages whose blocks are longer than some 13,000 characters. */
+/** Length of the rows as JSON. Slack refuses messages whose blocks exceed some 13,000 characters. */
 const MAX_ROWS = 12_000;
 
 /** Schedules of one kind, each with its buttons. */
@@ -310,20 +310,20 @@ export function pausedWords({ by, at, reason }: Paused): string {
   return `:double_vertical_bar: Paused ${when}.`;
 }
 
-/** After "paused": the person who did it, else Deckhand's reason. */
+/** After "paused": the person who did it, or Deckhand's reason. */
 export function whyPaused({ by, reason }: Pick<Paused, 'by' | 'reason'>): string {
   return by === undefined ? `because ${reason}` : `by <@${by}>`;
 }
 
-/** How polling goes. */
+/** The state of polling. */
 export interface ShownPolling {
-  /** When the service answered last, milliseconds since the epoch; undefined before that. */
+  /** Time of the last answer, milliseconds since the epoch; undefined before the first. */
   lookedAt?: number | undefined;
   /** Polls in a row that failed. */
   failures: number;
 }
 
-/** What a polled schedule posted last, and its state. */
+/** The last post and the state of a polled schedule. */
 export function polledLines(
   state: ScheduleState,
   { lookedAt, failures }: ShownPolling,

@@ -9,24 +9,24 @@ import { modal, refill, type Values } from '../blocks/modal.ts';
 import { type ListScope, OpenedFrom, pausedWords } from './schedule.ts';
 import { DAY_NAMES, scheduleWords } from './words.ts';
 
-/** Digests and guards: schedules by the clock, in their form and in their list. */
+/** Digests and guards: their form and their rows in a list. */
 
-/** What the form of a digest or a guard carries from one version to the next. */
+/** The data of the form of a digest or guard, kept while it is drawn again. */
 export const TimedOrigin = z.object({
   channel: z.string(),
-  /** Of what is edited; undefined for a new one. */
+  /** Id of the edited schedule; undefined for a new one. */
   id: z.string().optional(),
   from: OpenedFrom.optional(),
-  /** Whose projects the menu offers. */
+  /** The account whose projects the menu offers. */
   account: z.string().optional(),
-  /** Those that may be chosen; none where there is only one. */
+  /** Accounts to choose from; empty if there is only one. */
   accounts: z.array(z.string()),
 });
 export type TimedOrigin = z.infer<typeof TimedOrigin>;
 
 export interface TimedForm {
   origin: TimedOrigin;
-  /** What is filled in so far. */
+  /** The values filled in so far. */
   values: Values;
   /** The next times, milliseconds since the epoch, or why there are none yet. */
   next: readonly number[] | string;
@@ -60,7 +60,7 @@ export function guardModal(form: TimedForm): ModalView {
   ]);
 }
 
-/** When it is due: how often, at what time, in which zone, and the next times. */
+/** Fields for cadence, time and zone, with the next times. */
 export function timeInputs({ values, next }: TimedForm): KnownBlock[] {
   return [
     selectInput('cadence', 'How often', { choices: CADENCES, dispatch: true }),
@@ -83,7 +83,7 @@ function whenInputs({ cadence }: Values): KnownBlock[] {
   ];
 }
 
-/** Where there are several accounts. */
+/** A menu of accounts; none if there is only one. */
 export function accountInput(
   { origin: { accounts } }: TimedForm,
   label: string,

@@ -11,7 +11,7 @@ import { factLines } from './server.ts';
 /**
  * Whether the account may create managed servers, with both eligibility flags.
  * @param account its name in its address
- * @param mayEnroll whether the reader may enrol it
+ * @param mayEnroll true if the reader may enrol it
  */
 export function betaMessage(account: string, profile: Profile, mayEnroll: boolean, word: string): Message {
   const {
@@ -90,7 +90,7 @@ export function handOverBlocks(account: string, betaUrl: string | undefined): Kn
   return [{ type: 'actions', ...defined({ block_id }), elements: [...(open ? [open] : []), people] }];
 }
 
-/** The account and page from the `block_id` of the menu; undefined where it is not one of ours. */
+/** The account and page from the `block_id` of the menu; undefined for another block. */
 export function handOverOf(blockId: string): { account: string; betaUrl: string | undefined } | undefined {
   const { account, url } = menuTarget(blockId) ?? {};
   return account === undefined ? undefined : { account, betaUrl: safeUrl(url) };

@@ -8,7 +8,7 @@ import { listBlocks, table } from '../blocks/lists.ts';
 import { button, buttons, headed, header, LIMITS, say, section } from '../blocks/message.ts';
 import { codeOrNone, describeStatus, type Fact, factLines, placeLine } from './server.ts';
 
-/** Costs are in the account's currency, which only its price list names; undefined where that does not. */
+/** The account's currency, which only its price list names; undefined without one. */
 export type Currency = string | undefined;
 
 const A_MONTH = { title: 'A month', align: 'right' } as const;

@@ -83,7 +83,7 @@ export function codeOrNone(text: string | null): string {
   return text === null ? 'none yet' : code(text);
 }
 
-/** Host and port as one types them; undefined where there is no host. */
+/** Host and port as one types them; undefined without a host. */
 export function hostWords(server: Pick<Server, 'hostname' | 'port'>): string | undefined {
   if (!server.hostname) return undefined;
   const host = server.hostname.includes(':') ? `[${server.hostname}]` : server.hostname;
@@ -222,7 +222,7 @@ export interface ProvisioningView {
   state: ProvisioningState;
 }
 
-/** The root message: what is created, who asked, its state; buttons only once it has ended. */
+/** The root message: the server, its state and the person; buttons only once it has ended. */
 export function provisioningMessage(view: ProvisioningView): Message {
   const { target, state } = view;
   const { icon, words } = headline(state);

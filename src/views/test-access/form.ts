@@ -9,7 +9,7 @@ import { modal } from '../blocks/modal.ts';
 export const TEST = 'test';
 export const TEST_TITLE = 'Run test access';
 
-/** What the form knows, kept while it is redrawn. */
+/** The form's data, kept while it is drawn again. */
 export const TestOrigin = z.object({
   account: z.string(),
   /** The menu offers its servers. */

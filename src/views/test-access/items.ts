@@ -45,7 +45,7 @@ function restOf(items: readonly Item[], at: number): TaskCardBlock {
   return { type: 'task_card', task_id: `t${at}`, title, status };
 }
 
-/** The same as mrkdwn, for a workspace that takes no plans; empty where there are no items. */
+/** The same as mrkdwn, for a workspace that takes no plans; empty without items. */
 export function itemLines(items: readonly Item[]): string {
   const failing = items
     .filter(isFailing)
@@ -60,7 +60,7 @@ export function itemLines(items: readonly Item[]): string {
 
 /**
  * Tests a server of the target's project again.
- * @param at where it stands beside others, in one block with them
+ * @param at its place among other buttons in one block
  */
 export function serverButton(target: Target, { identifier = '', title }: Item, at?: number): Button {
   const value = { target: { ...target, server: { identifier, name: title.slice(0, 200) } } };

@@ -41,16 +41,16 @@ export interface TestView {
   target: Target;
   /** Undefined for a workflow. */
   askedBy?: string | undefined;
-  /** When Deckhand began to follow it, milliseconds since the epoch. */
+  /** Time at which Deckhand began to follow it, milliseconds since the epoch. */
   startedAt: number;
   now: number;
-  /** When it was created at the service, where it says so. */
+  /** Time of creation at the service, if the service gives it. */
   createdAt?: number | undefined;
   /** The service's word while the run goes on. */
   serviceStatus?: string | undefined;
-  /** How long earlier runs of the target took, in milliseconds; undefined before there are any. */
+  /** Duration of earlier runs of the target, in milliseconds; undefined before the first. */
   usualMs?: number | undefined;
-  /** The service was asked to start it, and did not say whether it did. */
+  /** True if the service did not answer whether it started the run. */
   mayRun?: boolean | undefined;
   /** The project's page at the service. */
   projectUrl?: string | undefined;
@@ -59,7 +59,7 @@ export interface TestView {
   state: TestState;
 }
 
-/** The root message is the run: what matters, each item, who asked and how long it takes; buttons once it has ended. */
+/** The root message: headline, items, person and duration, and buttons once the run has ended. */
 export function testRootMessage(view: TestView): Message {
   const { icon, words } = headline(view);
   const title = `${nameOf(view.target)}: ${words}`;
@@ -81,7 +81,7 @@ export function testRootMessage(view: TestView): Message {
 
 /**
  * The answer to a request for a test that is running already.
- * @param where the address of its message; `later`: it has none, and its outcome is posted where it was asked for
+ * @param where the address of its message; `later`: it has none, so its outcome is posted in this channel
  */
 export function alreadyRunningMessage(
   target: Target,
@@ -117,7 +117,7 @@ function shownItems({ target, state }: TestView): Item[] {
 
 const MAY_RUN = 'The service did not say whether it started the test, so it may be running there.';
 
-/** What is to be known beside the items. */
+/** Notes beside the items. */
 function noteBlocks({ state, mayRun, run }: TestView & { run?: string | undefined }): KnownBlock[] {
   switch (state.kind) {
     case 'stopped':
@@ -156,16 +156,16 @@ function elapsedWords(view: TestView): string {
   return [elapsed, usual].filter(Boolean).join(', ');
 }
 
-/** How long the run takes or took, in milliseconds. */
+/** Duration so far, or of the ended run, in milliseconds. */
 export function passed({ state, now, startedAt, createdAt = startedAt }: TestView): number {
   // A service whose clock is ahead must not make the time stand still.
   if (state.kind !== 'ended') return now - Math.min(createdAt, startedAt);
   const { createdAt: began, completedAt: ended } = timesOf(state.run);
-  // One clock for both ends: the service's, or ours.
+  // One clock for both ends: the service's, or Deckhand's.
   return began === undefined || ended === undefined ? now - startedAt : ended - began;
 }
 
-/** So many failing servers have a button; the others are in a menu. */
+/** Failing servers with a button; a menu has the others. */
 const MAX_BUTTONS = 4;
 
 function buttonsOf(view: TestView): KnownBlock[] {
@@ -209,12 +209,12 @@ export function targetWords({ project, server }: Target): string {
   return server === undefined ? bold(project.name) : `${bold(server.name)} in ${bold(project.name)}`;
 }
 
-/** "web-1 in Storefront", to stand in bold; mrkdwn. */
+/** "web-1 in Storefront", for bold text; mrkdwn. */
 function nameOf(target: Target): string {
   return targetWords(target).replaceAll('*', '');
 }
 
-/** ":warning:" and "1 of 7 servers is unreachable". Nothing but a run where all is well has the sign of success. */
+/** ":warning:" and "1 of 7 servers is unreachable". Only a run without a failure has the sign of success. */
 export function outcomeWords(
   outcome: RunOutcome,
   target: Target,
@@ -235,7 +235,7 @@ export function outcomeWords(
   };
 }
 
-/** "all 7 servers are reachable", "the repository is unreachable"; empty where there are no results. */
+/** "all 7 servers are reachable", "the repository is unreachable"; empty without results. */
 function resultWords(outcome: RunOutcome, target: Target): string {
   const { unread = 0 } = outcome;
   const unreadWords = unread > 0 && `${count(unread, 'result')} could not be read`;
@@ -261,7 +261,7 @@ function failingServers(failing: number, total: number): string {
   return total === 1 ? 'the server' : `${failing} of ${total} servers`;
 }
 
-/** How a run that goes on stands: the service's word as it is; mrkdwn. */
+/** The status of a running test, in the service's word; mrkdwn. */
 export function statusWord(serviceStatus: string | undefined): string {
   return mrkdwn(serviceStatus ?? 'running', 60);
 }
@@ -275,7 +275,7 @@ export function runWords(run: Run): string {
   return `${icon} ${words}, ${dateTime(ended)}`;
 }
 
-/** By the service's clock where it gives the time, else by ours. */
+/** By the service's clock if it gives the time, otherwise by Deckhand's. */
 export function timesOfRun({ createdAt, startedAt, completedAt, endedAt }: Run): {
   began: number;
   ended: number;
@@ -284,7 +284,7 @@ export function timesOfRun({ createdAt, startedAt, completedAt, endedAt }: Run):
   return { began, ended: completedAt ?? endedAt ?? began };
 }
 
-/** How a run that is no longer followed stands. */
+/** The state of a run that is no longer followed. */
 export function endedWords(run: Run): { icon: string; words: string } {
   const { status, serviceStatus = status } = run;
   if (status === 'stopped' || status === 'lost') return UNENDED[status];

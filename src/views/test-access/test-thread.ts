@@ -7,11 +7,11 @@ import { button, buttons, LIMITS, say } from '../blocks/message.ts';
 import { reasonWords, serverButton } from './items.ts';
 import { outcomeWords, passed, statusWord, type TestView } from './test-run.ts';
 
-/** So many failing items have a reply of their own with a button; the others are listed, with their reasons. */
+/** Failing items with a reply and a button each; one reply lists the others with their reasons. */
 const MAX_FAILING = 50;
 /** More results than these are in a table. */
 const MAX_WITHOUT_TABLE = 10;
-/** Of a section, without the words before the first item. */
+/** Room in a section after the words before the first item. */
 const ROOM = LIMITS.sectionText - 60;
 
 /**
@@ -63,7 +63,7 @@ export function progressMessage(view: TestView): Message {
 
 const BAR_LENGTH = 10;
 
-/** "▰▰▰▱▱▱▱▱▱▱ ": how much of the usual time has passed; empty where that is not known. */
+/** "▰▰▰▱▱▱▱▱▱▱ ": the part of the usual time that has passed; empty if that is unknown. */
 function usualBar(view: TestView): string {
   if (view.usualMs === undefined) return '';
   const share = Math.min(1, Math.max(0, passed(view)) / Math.max(1, view.usualMs));

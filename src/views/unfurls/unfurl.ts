@@ -62,7 +62,7 @@ export function projectCard(shown: ShownProject, link: string): EntityMetadata {
 
 /**
  * What opens beside the conversation, for one person.
- * @param deployments the project's, newest first; undefined where they could not be read
+ * @param deployments the project's, newest first; undefined if they could not be read
  */
 export function projectDetails(
   shown: ShownProject,
@@ -148,7 +148,7 @@ function moment(key: string, label: string, at: number): EntityCustomField {
   return { key, label, type: 'slack#/types/timestamp', value: Math.floor(at / 1000) };
 }
 
-/** Left out where it would carry more than Slack takes. */
+/** Left out if its value exceeds Slack's limit. */
 function testAction(account: string, project: ShownProject['project']): EntityActionButton[] {
   const { action_id = '', value = '' } = testButton({ account, project: toProjectRef(project) });
   return value.length > MAX_VALUE ? [] : [{ text: 'Test access', action_id, value }];

@@ -27,7 +27,7 @@ import { MODE_WORDS, scheduleWords } from '../schedules/words.ts';
 
 export const WATCH_EDIT = 'watch.edit';
 
-/** What the form knows of its watch. */
+/** The form's watch. */
 export const WatchOrigin = z.object({
   id: z.string(),
   account: z.string(),
@@ -59,7 +59,7 @@ export function watchModal(origin: WatchOrigin, { mode, project, server, hours }
   ]);
 }
 
-/** Who set up a watch, when, and what came of it. @param kept number of events kept until its working hours @param isGone true if the account does not list its project any more */
+/** A watch in a list. @param kept number of events kept until its working hours @param isGone true if the account does not list its project any more */
 export function watchLines(
   watch: Watch,
   {
@@ -86,11 +86,11 @@ export interface WatchedNews {
   account: string;
   /** Oldest first. */
   lines: readonly NewsLine[];
-  /** True where there were so many events that some may be missing. */
+  /** True if there were so many events that some may be missing. */
   isTruncated: boolean;
-  /** Of the feed, where the channel does not know it yet. */
+  /** Unreadable rows of the feed that the channel was not told of yet. */
   skipped?: readonly SkippedRows[];
-  /** Set where they were kept until working hours: how many older ones there was no room for. */
+  /** Set if they waited for working hours; `dropped` is the number of older ones without room. */
   kept?: { dropped: number } | undefined;
   /** The slash word. */
   word: string;
@@ -104,7 +104,7 @@ const MAX_AT_ONCE = 10;
 const MAX_SECTIONS = 3;
 const MAX_NAMED = 6;
 
-/** One message for all that is new, with its thread where that is much. */
+/** One message for all news, with a thread for many. */
 export function watchMessages(found: WatchedNews): { root: Message; replies: Message[] } {
   const lines = found.lines.map(({ line }) => line);
   const texts = packed(lines);
@@ -146,7 +146,7 @@ export function newsCount({ lines, isTruncated }: Pick<WatchedNews, 'lines' | 'i
 /**
  * @param mentioned the Slack user who has claimed a name at the service
  * @returns `words`: "`4bcef3e` by Grace Park"
- * @param where none in the message of a project's own episode
+ * @param where empty in the message of a project's own episode
  */
 export function newsLine(
   event: ActivityEvent,
