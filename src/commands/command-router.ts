@@ -8,18 +8,18 @@ import type { Command } from './command.ts';
 
 export interface Matched {
   command: Command;
-  /** What stood after the command's name. */
+  /** Words after the command's name. */
   rest: Words;
-  /** Another word for it was typed. */
+  /** True if a synonym of the command was typed. */
   isSynonym: boolean;
 }
 
-/** In words, and more than any has. */
+/** In words; no command's name is longer. */
 const MAX_NAME = 3;
 
-/** The command with the longest name that the words begin with; undefined where there is none. */
+/** The command with the longest name at the start of the words; undefined if there is none. */
 export function routeCommand(commands: readonly Command[], text: string): Matched | undefined {
-  const { byName, switches, options } = namesOf(commands);
+  const { byName, switches, options } = getIndex(commands);
   const { words, flags, unknown } = splitWords(text, switches, options);
   const lower = words.slice(0, MAX_NAME).map(spellName);
   for (let length = MAX_NAME; length > 0; length -= 1) {
@@ -38,23 +38,23 @@ export function routeCommand(commands: readonly Command[], text: string): Matche
   return undefined;
 }
 
-/** Each list is gone through once, and not with each request. */
-const NAMES = new WeakMap<readonly Command[], ReturnType<typeof namesIn>>();
+/** Indexes each list once, and not with each request. */
+const NAMES = new WeakMap<readonly Command[], ReturnType<typeof indexCommands>>();
 
-function namesOf(commands: readonly Command[]) {
-  const names = NAMES.get(commands) ?? namesIn(commands);
+function getIndex(commands: readonly Command[]) {
+  const names = NAMES.get(commands) ?? indexCommands(commands);
   NAMES.set(commands, names);
   return names;
 }
 
-function namesIn(commands: readonly Command[]) {
+function indexCommands(commands: readonly Command[]) {
   const byName = new Map(commands.map((command) => [command.name, command]));
   const switches = commands.flatMap((command) => command.switches ?? []);
   const named = commands.flatMap(({ flags = [], positionals }) => [...flags, ...positionals]);
   return { byName, switches, options: new Set(['account', ...switches, ...named]) };
 }
 
-/** True where carrying it out changes something, so that it is stored before it is acknowledged. */
+/** True if the command changes something, so that it is stored before it is acknowledged. */
 export function isDurable({ command, rest }: Matched): boolean {
   const { durable = false } = command;
   return typeof durable === 'function' ? durable(rest.words) : durable;
@@ -99,7 +99,7 @@ export function unknownSubWord(
   });
 }
 
-/** The words begin no command, or go on after one, as in a sentence. What they may mean is offered as buttons. */
+/** The words are no command, or continue after one, as in a sentence. Likely commands are offered as buttons. */
 export class UnclearWords extends UserError {}
 
 function nearest(names: readonly string[], typed: readonly string[]): string | undefined {
@@ -113,7 +113,7 @@ function nearest(names: readonly string[], typed: readonly string[]): string | u
 
 const MAX_COMPARED = 40;
 
-/** The number of typing mistakes between what was typed and a name; two letters in the wrong order count as one, as does a missing end. */
+/** Number of typing mistakes. Two letters in the wrong order count as one, and so does a missing end. */
 export function mistakes(typed: string, name: string): number {
   const start = typed.slice(0, MAX_COMPARED);
   if (start.length > 2 && start !== name && name.startsWith(start)) return 1;
@@ -126,12 +126,12 @@ export function mistakes(typed: string, name: string): number {
 
 /**
  * The command's own arguments.
- * @throws UserError with the usage line where a word or flag is missing, too much or malformed
+ * @throws UserError with the usage line if a word or flag is missing, surplus or malformed
  */
 export function parseArguments(command: Command, rest: Words): unknown {
   const { flags: own = [], switches = [], takesAccount } = command;
   const { account: _, ...flags } = rest.flags;
-  // `--server web-1` is the word of that name; `--account` is for the commands of an account alone.
+  // `--server web-1` fills the word of that name. Only commands with an account take `--account`.
   const positionals = command.positionals.filter((name) => flags[name] === undefined);
   const options = [...own, ...switches, ...command.positionals].filter((name) => name !== 'account');
   const known = [...options, ...(takesAccount ? ['account'] : [])];
@@ -152,7 +152,7 @@ export function parseArguments(command: Command, rest: Words): unknown {
   });
   const parsed = command.args.safeParse({ ...Object.fromEntries(named), ...flags });
   if (parsed.success) return parsed.data;
-  throw new UserError(faultOf(parsed.error, Object.fromEntries(named)), usageLine(command));
+  throw new UserError(describeIssue(parsed.error, Object.fromEntries(named)), usageLine(command));
 }
 
 /** A name may look like an option, e.g. `--beta`. */
@@ -162,7 +162,7 @@ function takesNames({ positionals }: Command): boolean {
 
 const NAMES_OF_THINGS: ReadonlySet<string> = new Set(['name', 'project', 'server']);
 
-function faultOf(error: z.ZodError, typed: Readonly<Record<string, string | undefined>>): string {
+function describeIssue(error: z.ZodError, typed: Readonly<Record<string, string | undefined>>): string {
   const issue = error.issues[0];
   const name = String(issue?.path[0] ?? '');
   if (issue?.code === 'custom') return issue.message;
@@ -173,15 +173,15 @@ function faultOf(error: z.ZodError, typed: Readonly<Record<string, string | unde
     : `${code(given, 40)} is no valid ${code(name, 40)}.`;
 }
 
-/** What a person typed after the slash word, cleaned of what phones, keyboards and Slack make of it. */
+/** Words after the slash word, without the changes of phones, keyboards and Slack. */
 export interface Words {
   words: string[];
   flags: Record<string, string | true>;
-  /** Options that no command has; they are among the words too. */
+  /** Options that no command has; `words` contains them too. */
   unknown?: string[] | undefined;
 }
 
-// What is copied out of other applications brings marks along that turn what follows, or hide.
+// Invisible marks, copied from other applications.
 const MARKS = /(?:(?!\s)\p{Cc}|[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f])+/gu;
 
 const DASHES =
@@ -189,10 +189,10 @@ const DASHES =
 
 const SPACES = /\s+/g;
 
-// Where a command is quoted or mentioned, its slash word comes along.
+// A quoted or mentioned command has its slash word.
 const SLASH_WORDS = /^(?:\/[\w-]+(?: |$))+/;
 
-/** How a sentence ends. */
+/** Characters at the end of a sentence. */
 const ENDINGS: ReadonlySet<string> = new Set(' .,;:!?…');
 
 // A word copied out of a message keeps its formatting: `name`, *name* or _name_.
@@ -201,7 +201,7 @@ const FORMATTED = /^([`*_])([^`*_]+)\1$/;
 // A whole line copied with its quotes or formatting: “test storefront”.
 const WRAPPED = /^(["'`*_])((?:(?!\1).)+)\1$/;
 
-/** No command is longer; what follows is dropped before anything else is done with it. */
+/** No command is longer; the rest is dropped first. */
 const MAX_TYPED = 3_000;
 
 /**
@@ -219,7 +219,7 @@ export function cleanCommandText(text: string): string {
   return bareWords(cleaned);
 }
 
-/** Without the quotes, formatting, slash word and punctuation around a command. Each hides the others a few times at most. */
+/** Strips quotes, formatting, slash word and punctuation around a command. Each may hide another one. */
 function bareWords(text: string): string {
   let end = text.length;
   while (end > 0 && ENDINGS.has(text[end - 1] ?? '')) end -= 1;
@@ -236,14 +236,14 @@ function readFlag(token: string): { name: string; value: string | undefined; isL
 
 /**
  * Splits cleaned text at spaces, keeps quoted parts whole, and takes `--flag value` and `--flag=value` out.
- * @param options those that there are; any other is a word
+ * @param options known options; any other is a word
  */
 export function splitWords(
   text: string,
   switches: readonly string[] = [],
   options?: ReadonlySet<string>,
 ): Words {
-  const tokens = tokensOf(cleanCommandText(text));
+  const tokens = splitTokens(cleanCommandText(text));
   const words: string[] = [];
   const flags: Record<string, string | true> = {};
   const unknown: string[] = [];
@@ -270,7 +270,7 @@ export function splitWords(
 }
 
 /** A single quote only opens at a word's start and closes at a word's end; elsewhere it is an apostrophe. */
-function tokensOf(text: string): string[] {
+function splitTokens(text: string): string[] {
   const tokens = text.match(/'[^']+'(?=\s|$)|(?:[^\s"]*"[^"]*"[^\s"]*)+|[^\s]+/g) ?? [];
   return tokens.filter((token) => unquote(token) !== '');
 }
@@ -288,7 +288,7 @@ const ALONE: ReadonlyMap<string, string> = new Map([
   ['server', 'server show'],
 ]);
 
-/** Words that people type in place of a command's name, by what they mean. */
+/** Synonyms of commands. */
 const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   accounts: ['account', 'keys'],
   activity: ['deployments', 'deploys', 'feed', 'history', 'log', 'logs'],
@@ -327,7 +327,7 @@ const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   whoami: ['who'],
 };
 
-/** What is meant, by what is typed. */
+/** Command by synonym. */
 export const SYNONYMS: ReadonlyMap<string, string> = new Map(
-  Object.entries(OTHER_WORDS).flatMap(([meant, typed]) => typed.map((words) => [words, meant] as const)),
+  Object.entries(OTHER_WORDS).flatMap(([name, typed]) => typed.map((words) => [words, name] as const)),
 );

@@ -14,41 +14,41 @@ import {
   splitWords,
 } from './command-router.ts';
 
-/** A command line that may have been meant. */
+/** A likely command line. */
 export interface Likely {
   text: string;
-  /** It changes something, so that it is stored before it is carried out. */
+  /** True if it changes something, so that it is stored first. */
   isDurable: boolean;
 }
 
 const MOST = 3;
 const MAX_WORDS = 12;
 const MAX_LETTERS = 24;
-/** Suggested where the words say nothing, in this order. */
+/** Suggested if the words match nothing, in this order. */
 const USUAL = ['test', 'activity', 'help'];
-/** Said in passing by many sentences, and by the summaries of many commands. */
+/** Many sentences and summaries have such short words. */
 const SHORTEST_WORD = 3;
 
 /**
- * The three command lines that a sentence most likely means: first what it says itself, then commands whose name,
- * synonym or summary has a word of it.
- * @param commands those that the person may run
- * @param projects those that the sentence may name: the commands that take one are offered with it
+ * The three most likely command lines of a sentence: first its own, then commands with a word of it in their name, synonym or
+ * summary.
+ * @param commands the commands that the person may run
+ * @param projects if the sentence names one, commands are offered with it
  */
 export function likelyCommands(
   commands: readonly Command[],
   sentence: string,
   projects: NameIndex<Project> = new NameIndex(),
 ): Likely[] {
-  const said = cleanCommandText(sentence);
-  const words = splitWords(said).words.slice(0, MAX_WORDS).map(comparable);
+  const text = cleanCommandText(sentence);
+  const words = splitWords(text).words.slice(0, MAX_WORDS).map(comparable);
   const ranked = commands
-    .map((command) => ({ name: command.name, score: scoreOf(command, words) }))
+    .map((command) => ({ name: command.name, score: rateCommand(command, words) }))
     .filter(({ score }) => score > 0)
     .toSorted((one, other) => other.score - one.score)
     .map(({ name }) => name);
   const usual = USUAL.filter((name) => commands.some((command) => command.name === name));
-  const lines = linesIn(commands, said);
+  const lines = findLines(commands, text);
   const [project] = projects.findIn(sentence);
   const complete = (line: string): string =>
     project === undefined ? line : withProject(commands, line, project);
@@ -59,20 +59,20 @@ export function likelyCommands(
 }
 
 const FILLERS: ReadonlySet<string> = new Set('a an for of on our please pls thanks the'.split(' '));
-/** A longer rest of a sentence says more than a command. */
+/** A longer rest makes a sentence more than a command. */
 const MAX_REST = 3;
 
-/** From the first word that is a command's, with a typing mistake put right: that much of the sentence, and its command alone. */
-function linesIn(commands: readonly Command[], said: string): string[] {
-  const words = said.split(' ').filter((word) => !FILLERS.has(comparable(word)));
+/** Finds the first command in a sentence, with a typing mistake corrected: the rest of the sentence, and the command alone. */
+function findLines(commands: readonly Command[], text: string): string[] {
+  const words = text.split(' ').filter((word) => !FILLERS.has(comparable(word)));
   for (const [at, word] of words.slice(0, MAX_WORDS).entries()) {
     const rest = words.slice(at + 1);
-    const line = [rightened(commands, word), ...rest].join(' ');
+    const line = [correctWord(commands, word), ...rest].join(' ');
     const matched = routeCommand(commands, line);
     if (matched === undefined) continue;
-    // Within a sentence a short word, or another word for a command, is rarely meant as one.
+    // Within a sentence, a short word or a synonym is rarely meant as a command.
     if (at > 0 && (matched.isSynonym || word.length <= SHORTEST_WORD)) continue;
-    // "run test": the second word says it itself.
+    // "run test": the second word is a command itself.
     if (matched.isSynonym && commands.some(({ name }) => name === rest[0])) continue;
     const { name } = matched.command;
     const isWhole = at === 0 || rest.length < MAX_REST;
@@ -82,7 +82,7 @@ function linesIn(commands: readonly Command[], said: string): string[] {
 }
 
 /** The only command's name that differs from a word by one typing mistake, else the word. */
-function rightened(commands: readonly Command[], word: string): string {
+function correctWord(commands: readonly Command[], word: string): string {
   const typed = comparable(word);
   if (typed.length <= SHORTEST_WORD || routeCommand(commands, typed) !== undefined) return word;
   const names = new Set(commands.map(({ name }) => name.split(' ')[0] ?? name));
@@ -100,21 +100,21 @@ function canRun({ command, rest }: Matched): boolean {
   }
 }
 
-/** A command's name alone, which takes a project as its first word, with that project. */
+/** Adds the project to a command's name, if the command takes one as its first word. */
 function withProject(commands: readonly Command[], line: string, { permalink }: Project): string {
   const takesOne = commands.find(({ name }) => name === line)?.positionals[0] === 'project';
   return takesOne ? `${line} ${permalink}` : line;
 }
 
-/** How well the words fit: the whole name best, then one word of it or a synonym, then a word of its summary. */
-function scoreOf({ name, summary }: Command, words: readonly string[]): number {
+/** Rates how well the words fit: the whole name best, then one word of it or a synonym, then a word of its summary. */
+function rateCommand({ name, summary }: Command, words: readonly string[]): number {
   const names = name.split(' ');
-  const isSaidLike = (part: string): boolean => words.some((word) => isLike(word, part));
-  const synonyms = [...SYNONYMS].filter(([, meant]) => `${meant} `.startsWith(`${name} `));
-  const inName = names.filter(isSaidLike).length;
+  const isAmongWords = (part: string): boolean => words.some((word) => isLike(word, part));
+  const synonyms = [...SYNONYMS].filter(([, command]) => `${command} `.startsWith(`${name} `));
+  const inName = names.filter(isAmongWords).length;
   // "deployments" is another word for the activity, and only like `deploy`.
   const isSynonym = synonyms.some(([typed]) => words.includes(typed));
-  const isNearSynonym = synonyms.some(([typed]) => typed.split(' ').every(isSaidLike));
+  const isNearSynonym = synonyms.some(([typed]) => typed.split(' ').every(isAmongWords));
   const summarised = summary.toLowerCase().split(/[^\p{L}]+/u);
   const inSummary = words.filter((word) => word.length > SHORTEST_WORD && summarised.includes(word)).length;
   const byWords = (inName === names.length ? 4 : 0) + inName / names.length + inSummary / 4;

@@ -11,15 +11,14 @@ import { splitWords } from './command-router.ts';
 import { accountOf } from './targets/project.ts';
 
 /**
- * Menus in place of identifiers. Each is registered by the command it belongs to, under the name of the field that it
- * fills; any form may use it with `searchInput`. A form's metadata says which `account`, and which `project` where
- * that matters; otherwise the channel's count.
+ * Menus in place of identifiers. A command registers each under the name of the field that it fills; any form may use it with
+ * `searchInput`. A form's metadata names the `account` and `project`; otherwise the channel's are used.
  */
 
 const MOST = 100;
 const MAX_VALUE = 150;
 
-/** Fills `project`: the value is a permalink, or what was typed where the service has no answer. */
+/** Fills `project`: the value is a permalink, or the typed text if the service does not answer. */
 export const projectPicker: OptionSource = {
   actionId: 'project',
   role: 'member',
@@ -30,15 +29,13 @@ export const projectPicker: OptionSource = {
     const link = readAddress(typed.trim(), context.workspace.config.SERVICE_BASE_URL);
     if (link !== undefined && link.account !== account.name) return asTyped(typed);
     const fitting = (await indexNames(projects)).search(link?.project ?? typed);
-    return offered(fitting, ({ permalink, name }) => ({
-      value: permalink,
-      text: name,
-      description: permalink,
-    }));
+    return acceptable(
+      fitting.map(({ permalink, name }) => ({ value: permalink, text: name, description: permalink })),
+    );
   },
 };
 
-/** Fills `server`: the value is an identifier, or what was typed where the service does not list servers. */
+/** Fills `server`: the value is an identifier, or the typed text if the service does not list servers. */
 export const serverPicker: OptionSource = {
   actionId: 'server',
   role: 'member',
@@ -48,11 +45,12 @@ export const serverPicker: OptionSource = {
     const project = await projectHere(context);
     const servers = project && (await hosting.servers(await accountHere(context), project));
     if (!servers) return asTyped(typed);
-    return offered((await indexNames(servers)).search(typed), ({ identifier, name, protocol_type }) => ({
-      value: identifier,
-      text: name,
-      ...(protocol_type === '' ? {} : { description: protocol_type.replaceAll('_', ' ') }),
-    }));
+    const fitting = (await indexNames(servers)).search(typed);
+    return acceptable(
+      fitting.map(({ identifier: value, name: text, protocol_type: type }) =>
+        type === '' ? { value, text } : { value, text, description: type.replaceAll('_', ' ') },
+      ),
+    );
   },
 };
 
@@ -83,7 +81,7 @@ export const integrationPicker: OptionSource = {
       text: name,
       description: `${id}, ${project.name} of ${account}`,
     }));
-    // Any other integration goes by its identifier, so that is always on offer too.
+    // An integration from elsewhere has only its identifier, so the typed text is offered too.
     return [...found.slice(0, MOST - 1), ...asTyped(typed)];
   },
 };
@@ -93,7 +91,7 @@ export const zonePicker: OptionSource = {
   actionId: 'zone',
   role: 'member',
   async options(typed, { caller, workspace }) {
-    const found = zonesMatching(typed);
+    const found = searchZones(typed);
     if (found.length === 0)
       return (isZone(typed) ? [parseZone(typed)] : zonesMeantBy(typed)).map((zone) => zoneChoice(zone));
     if (typed !== '') return found.slice(0, MOST);
@@ -102,8 +100,8 @@ export const zonePicker: OptionSource = {
   },
 };
 
-/** Those of which a city begins with what was typed, then those of which a whole name does, then all that contain it. */
-function zonesMatching(typed: string): Choice[] {
+/** Zones whose city begins with the text, then zones whose name does, then all that contain it. */
+function searchZones(typed: string): Choice[] {
   const wanted = spellZone(typed.trim());
   const fits = [
     (name: string) => spellZone(cityOf(name)).startsWith(wanted),
@@ -119,52 +117,37 @@ function zonesMatching(typed: string): Choice[] {
   return [...chosen.values()];
 }
 
-/** `name`: the name by which the zone was found. */
+/** @param name the name that matched */
 function zoneChoice(zone: string, name = zone): Choice {
-  const also = name === zone ? {} : { description: `Also ${zoneLabel(name)}` };
-  return { value: zone, text: zoneLabel(zone), ...also };
+  const also = name === zone ? {} : { description: `Also ${name.replaceAll('_', ' ')}` };
+  return { value: zone, text: zone.replaceAll('_', ' '), ...also };
 }
 
-function zoneLabel(zone: string): string {
-  return zone.replaceAll('_', ' ');
-}
-
-/** The items with what was typed in any of their words; those that begin with it come first. */
-function matching<T>(typed: string, items: readonly T[], choiceOf: (item: T) => Choice): Choice[] {
+/** Items with the text in any of their words; items that begin with it come first. */
+function matching<T>(typed: string, items: readonly T[], toChoice: (item: T) => Choice): Choice[] {
   const wanted = typed.trim().toLowerCase();
   const fitting = items
-    .map(choiceOf)
+    .map(toChoice)
     .map((choice) => {
       const { text, value, description = '' } = choice;
-      return { choice, words: `${text}\n${value}\n${description}`.toLowerCase() };
+      return { choice, index: `${text}\n${value}\n${description}`.toLowerCase().indexOf(wanted) };
     })
-    .filter(({ words }) => words.includes(wanted));
-  const first = fitting.filter(({ words }) => words.startsWith(wanted));
-  const rest = fitting.filter(({ words }) => !words.startsWith(wanted));
-  return offered([...first, ...rest], ({ choice }) => choice);
+    .filter(({ index }) => index !== -1)
+    .toSorted((one, other) => Math.min(one.index, 1) - Math.min(other.index, 1));
+  return acceptable(fitting.map(({ choice }) => choice));
 }
 
-/** The first choices that Slack takes. */
-function offered<T>(items: readonly T[], choiceOf: (item: T) => Choice): Choice[] {
-  const seen = new Set<string>();
-  return items
-    .map(choiceOf)
-    .filter((choice) => isOffered(choice, seen))
-    .slice(0, MOST);
+/** The first choices that Slack accepts: it rejects a menu with a value that is empty, repeated or too long. */
+function acceptable(choices: readonly Choice[]): Choice[] {
+  const fitting = choices.filter(({ value }) => value !== '' && value.length <= MAX_VALUE);
+  const byValue = Map.groupBy(fitting, ({ value }) => value);
+  return [...byValue.values()].flatMap(([first]) => first ?? []).slice(0, MOST);
 }
 
-/** Slack refuses a menu with a value that is too long, empty or repeated. */
-function isOffered({ value }: Choice, seen: Set<string>): boolean {
-  if (value === '' || value.length > MAX_VALUE || seen.has(value)) return false;
-  seen.add(value);
-  return true;
-}
-
-/** What was typed is taken as the identifier. */
+/** Offers the typed text as an identifier. */
 function asTyped(typed: string): Choice[] {
   const value = typed.trim();
-  if (value === '' || value.length > MAX_VALUE) return [];
-  return [{ value, text: value, description: 'As typed' }];
+  return acceptable([{ value, text: value, description: 'As typed' }]);
 }
 
 const MenuTarget = z.object({
@@ -172,8 +155,8 @@ const MenuTarget = z.object({
   project: z.union([z.string(), ProjectRef.transform(projectId)]).optional(),
 });
 
-/** The account and project that the menu is about: from its form, or from the command that its message asks about. */
-function targetOf({ metadata, blockId }: OptionContext): z.infer<typeof MenuTarget> {
+/** Account and project of a menu: from its form, or from the command of its message. */
+function readTarget({ metadata, blockId }: OptionContext): z.infer<typeof MenuTarget> {
   if (metadata !== '') return fromForm(MenuTarget, metadata);
   const { run = '', ...target } = menuTarget(blockId) ?? {};
   const { account } = splitWords(run).flags;
@@ -181,11 +164,11 @@ function targetOf({ metadata, blockId }: OptionContext): z.infer<typeof MenuTarg
 }
 
 function accountHere(context: OptionContext, requester?: Requester): Promise<Account> {
-  return accountOf({ ...context, account: targetOf(context).account ?? context.account }, requester);
+  return accountOf({ ...context, account: readTarget(context).account ?? context.account }, requester);
 }
 
 async function projectHere(context: OptionContext): Promise<string | undefined> {
   const { caller, workspace } = context;
   const { project: bound } = await workspace.channels.get(caller.channel);
-  return targetOf(context).project ?? (bound && projectId(bound));
+  return readTarget(context).project ?? (bound && projectId(bound));
 }

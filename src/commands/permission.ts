@@ -5,11 +5,10 @@ import { code } from '../core/mrkdwn.ts';
 import { allows } from '../records/channels.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import { GROUPS_UNREAD } from '../views/admin/roles.ts';
-import type { Excluded, Roles } from '../workspace/roles.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Command } from './command.ts';
 
-/** Those of the commands that a person may run in a channel. */
+/** Filters the commands that a person may run in a channel. */
 export async function runnable(
   { roles, channels }: Pick<Workspace, 'roles' | 'channels'>,
   { user, channel }: Pick<Caller, 'user' | 'channel'>,
@@ -27,18 +26,18 @@ export async function rolesHeld({ roles }: Pick<Workspace, 'roles'>, user: strin
   return GIVEN_ROLES.filter((_, at) => held[at]);
 }
 
-/** Who wants to run which command, and where it would act or post. */
+/** A person, the command, and the channels it would act or post in. */
 export interface Wanted {
   user: string;
   command: string;
-  /** Undefined where no person asks, e.g. in a workflow. */
+  /** Undefined without a person, e.g. in a workflow. */
   role: Role | undefined;
   channels: ReadonlyArray<string | undefined>;
 }
 
 type Rules = Pick<Workspace, 'roles' | 'channels' | 'word'>;
 
-/** The permission is not given; the message names who can give it. */
+/** A missing permission; the message names the people who can give it. */
 export class Refusal extends UserError {
   constructor(message: string, lacks?: { role: Role; command: string }) {
     super(message, undefined, { lacks });
@@ -47,12 +46,12 @@ export class Refusal extends UserError {
 }
 
 /**
- * Why the command may not run; undefined where it may. A missing role is named before a channel's restriction.
- * @throws UserError where Slack cannot say who it is
+ * The reason why the command may not run; undefined if it may. A missing role comes before a channel's restriction.
+ * @throws UserError if Slack cannot say who it is
  */
 export async function refusalOf(rules: Rules, wanted: Wanted): Promise<Refusal | undefined> {
   const { user, command, role, channels } = wanted;
-  const exclusion = role === undefined ? undefined : await exclusionOf(rules, user);
+  const exclusion = role === undefined ? undefined : await findExclusion(rules, user);
   if (exclusion !== undefined) return exclusion;
   if (role !== undefined && !(await rules.roles.holds(user, role))) return lacking(rules, role, command);
   for (const channel of new Set(channels)) {
@@ -73,7 +72,7 @@ const ROLE_NEEDED: Readonly<Record<Role, string>> = {
   member: 'Only members can do this.',
 };
 
-/** For what a command does for some people only. */
+/** The refusal for a missing role. */
 export async function lacking(rules: Pick<Rules, 'roles'>, role: Role, command: string): Promise<Refusal> {
   const who = (await nameAdmins(rules)).replace(/^an /, 'An ');
   const groups = (await rules.roles.lacksGroups()) ? ` ${GROUPS_UNREAD}` : '';
@@ -81,14 +80,18 @@ export async function lacking(rules: Pick<Rules, 'roles'>, role: Role, command: 
 }
 
 /**
- * Why a person may do nothing here at all; undefined for people of the workspace.
- * @throws UserError where Slack cannot say who it is
+ * The reason why a person may use nothing here; undefined for people of the workspace.
+ * @throws UserError if Slack cannot say who it is
  */
-async function exclusionOf(
+async function findExclusion(
   rules: Pick<Workspace, 'roles' | 'word'>,
   user: string,
 ): Promise<Refusal | undefined> {
-  const excluded = await excludedOf(rules, user);
+  const excluded = await rules.roles.excluded(user).catch((error: unknown) => {
+    // Trying again does not help after the last two.
+    if (!isSlackFailure(error) || isSlackFailure(error, 'revoked', 'forbidden')) throw error;
+    throw new UserError(UNKNOWN, undefined, { cause: error });
+  });
   switch (excluded) {
     case undefined:
       return undefined;
@@ -107,24 +110,12 @@ async function exclusionOf(
   }
 }
 
-/** A failure of Slack lets no one in. */
-async function excludedOf({ roles }: { roles: Roles }, user: string): Promise<Excluded | undefined> {
-  try {
-    return await roles.excluded(user);
-  } catch (error) {
-    if (!isSlackFailure(error)) throw error;
-    // Trying again would not help.
-    if (isSlackFailure(error, 'revoked', 'forbidden')) throw error;
-    throw new UserError(UNKNOWN, undefined, { cause: error });
-  }
-}
-
 const UNKNOWN = 'Slack cannot say at the moment who you are, so nothing was done. Try again in a minute.';
 
-/** More names help nobody. */
+/** Maximum number of admins to name. */
 const MAX_NAMED = 3;
 
-/** Those who give roles, by name: named admins, else Slack's own. */
+/** Names of the people who give roles: named admins, else Slack's own. */
 export async function nameAdmins({ roles }: Pick<Rules, 'roles'>): Promise<string> {
   const admins = (await undefinedOnSlackError(roles.admins(undefined))) ?? [];
   const names = admins.slice(0, MAX_NAMED).map((admin) => `<@${admin}>`);

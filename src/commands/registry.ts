@@ -24,11 +24,11 @@ import { test } from './test-access/test.ts';
 import { unwatchMine, watchMine } from './watches/mine.ts';
 import { watchCommands } from './watches/watch.ts';
 
-/** What a bare slash word means. */
+/** The command of a bare slash word. */
 export const START = start.name;
 
-/** Every command, in the order of the help. @param all what help and roles are about */
-function groupsOf(all: () => readonly CommandGroup[]): readonly CommandGroup[] {
+/** Every command, in the order of the help. @param all the groups themselves, for help and roles */
+function createGroups(all: () => readonly CommandGroup[]): readonly CommandGroup[] {
   return [
     {
       id: 'test',
@@ -97,20 +97,20 @@ function commandsIn(groups: readonly CommandGroup[]): readonly Command[] {
 /** The commands that the configuration allows. */
 export function commandsFor(settings: Settings): readonly Command[] {
   const isAvailable = (command: Command): boolean => command.isAvailable?.(settings) ?? true;
-  const groups: readonly CommandGroup[] = groupsOf(() => groups).map((group) => ({
+  const groups: readonly CommandGroup[] = createGroups(() => groups).map((group) => ({
     ...group,
     commands: group.commands.filter(isAvailable),
   }));
   return commandsIn(groups);
 }
 
-/** All of them, for the documentation and the manifest. */
+/** All commands, for the documentation and the manifest. */
 export function allCommands(): readonly Command[] {
-  const groups: readonly CommandGroup[] = groupsOf(() => groups);
+  const groups: readonly CommandGroup[] = createGroups(() => groups);
   return commandsIn(groups);
 }
 
-/** The commands that the configuration allows, and what their messages and modals come back with. */
+/** The commands that the configuration allows, with their buttons, forms, menus and shortcuts. */
 export type Registry = ReturnType<typeof createRegistry>;
 
 export function createRegistry(commands: readonly Command[], start: string) {
@@ -125,30 +125,30 @@ export function createRegistry(commands: readonly Command[], start: string) {
       optionSources = [],
       shortcuts: entries = [],
     } = command;
-    for (const action of own) claim(actions, keyOf(action.actionId, action.view), { action, command });
+    for (const action of own) claim(actions, createKey(action.actionId, action.view), { action, command });
     for (const submission of forms) claim(submissions, submission.callbackId, { submission, command });
     for (const source of optionSources) claim(sources, source.actionId, { source, command });
     for (const shortcut of entries) claim(shortcuts, shortcut.callbackId, { shortcut, command });
   }
   return {
     commands,
-    /** What a bare slash word means. */
+    /** Name of the command of a bare slash word. */
     start,
-    /** `view`: the `callback_id` of the modal that the element stands in. */
+    /** `view`: `callback_id` of the element's modal. */
     action: (actionId: string, view?: string) =>
-      actions.get(keyOf(baseOf(actionId), view)) ?? actions.get(baseOf(actionId)),
+      actions.get(createKey(stripSuffix(actionId), view)) ?? actions.get(stripSuffix(actionId)),
     submission: (callbackId: string) => submissions.get(callbackId),
-    optionSource: (actionId: string) => sources.get(baseOf(actionId)),
+    optionSource: (actionId: string) => sources.get(stripSuffix(actionId)),
     shortcut: (callbackId: string) => shortcuts.get(callbackId),
   };
 }
 
-/** Elements of one kind may stand several times in a message: what follows `#` only distinguishes them. */
-function baseOf(actionId: string): string {
+/** The part before `#`, which only distinguishes equal elements of a message. */
+function stripSuffix(actionId: string): string {
   return actionId.split('#')[0] ?? actionId;
 }
 
-function keyOf(actionId: string, view: string | undefined): string {
+function createKey(actionId: string, view: string | undefined): string {
   return view === undefined ? actionId : `${view} ${actionId}`;
 }
 

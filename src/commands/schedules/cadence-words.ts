@@ -18,7 +18,7 @@ const CADENCES = [
 ];
 const CRON_FIELDS = 5;
 
-/** How often, in which zone, and the words after that; the zone is undefined where none was given. */
+/** Cadence, zone if one was typed, and the remaining words. */
 export interface CadenceWords {
   cadence: Cadence;
   zone: string | undefined;
@@ -47,17 +47,17 @@ export function readCadenceWords(
   }
 }
 
-/** The words after a command's own: split anew, because cron fields in quotes are one word. */
+/** Words after a command's name, split again, because cron fields in quotes are one word. */
 export function typedAfter(command: string, text: string, switches?: readonly string[]): readonly string[] {
   const { words } = splitWords(text, switches);
   const isOneWord = SYNONYMS.get(spellName(words[0] ?? '')) === command;
   return words.slice(isOneWord ? 1 : 2);
 }
 
-/** Where among the words the cadence begins, by its own words or a time after one; their number where there is none. */
+/** Index of the first word of the cadence, or `words.length`. */
 export function cadenceIndex(words: readonly string[]): number {
-  const known = words.findIndex((word) => CADENCE.test(word) || dayOf(word) !== undefined);
-  if (known !== -1) return known;
+  const first = words.findIndex((word) => CADENCE.test(word) || findDay(word) !== undefined);
+  if (first !== -1) return first;
   const time = words.findIndex((word, at) => at > 0 && /^\d{1,2}[:.]\d{2}$/.test(word));
   return time === -1 ? words.length : time - 1;
 }
@@ -76,21 +76,21 @@ const KINDS = { daily: 'daily', day: 'daily', weekday: 'weekdays', weekdays: 'we
 
 function readCadence(words: readonly string[]): Read {
   if (/^cron(:|$)/i.test(words[0] ?? '')) return readCron(words);
-  const said = words.filter((word) => !FILLERS.has(word.toLowerCase()));
-  const isTwoWords = said[0]?.toLowerCase() === 'weekly' && dayOf(said[1]) !== undefined;
-  const [first = '', ...rest] = isTwoWords ? said.slice(1) : said;
+  const plain = words.filter((word) => !FILLERS.has(word.toLowerCase()));
+  const isTwoWords = plain[0]?.toLowerCase() === 'weekly' && findDay(plain[1]) !== undefined;
+  const [first = '', ...rest] = isTwoWords ? plain.slice(1) : plain;
   const word = first.toLowerCase();
   if (HOURLY.has(word)) return { cadence: { kind: 'hourly' }, rest };
   const kind = Object.entries(KINDS).find(([typed]) => typed === word)?.[1];
   if (kind !== undefined) return { cadence: { kind, time: readTime(rest[0]) }, rest: rest.slice(1) };
-  const day = dayOf(first);
+  const day = findDay(first);
   if (day !== undefined)
     return { cadence: { kind: 'weekly', day, time: readTime(rest[0]) }, rest: rest.slice(1) };
   const near = word === 'weekly' ? 'weekly:mon' : closest(word, CADENCES);
   throw new UserError(`${code(first, 40)} is not a known frequency. Did you mean ${code(near)}?`);
 }
 
-function dayOf(typed = ''): (typeof WEEKDAYS)[number] | undefined {
+function findDay(typed = ''): (typeof WEEKDAYS)[number] | undefined {
   const named = typed.toLowerCase().replace(/^weekly:/, '');
   return WEEKDAYS.find((day) => day === named || DAY_NAMES[day].toLowerCase() === named);
 }
@@ -98,7 +98,7 @@ function dayOf(typed = ''): (typeof WEEKDAYS)[number] | undefined {
 function readCron(words: readonly string[]): Read {
   const text = words.join(' ').replace(/^cron:?\s*/i, '');
   const fields = text.split(' ');
-  // In quotes they came as one word, and then there may be too many or too few; otherwise five are taken.
+  // Fields in quotes are one word, of any number of fields. Without quotes the next five words are the fields.
   const quoted = words.find((word) => /\s/.test(word))?.replace(/^cron:\s*/i, '');
   const cron = (quoted ?? fields.slice(0, CRON_FIELDS).join(' ')).replaceAll("'", '').trim();
   const after =
@@ -109,7 +109,7 @@ function readCron(words: readonly string[]): Read {
 }
 
 /**
- * `09:00`, and what people type for it: `9:00`, `9.00`, `9am`.
+ * Reads `09:00`, and other spellings: `9:00`, `9.00`, `9am`.
  * @throws UserError
  */
 export function readTime(typed: string | undefined): string {
@@ -126,7 +126,7 @@ export function readTime(typed: string | undefined): string {
 /** "America/Argentina/Rio Gallegos", "America/North Dakota/New Salem" */
 const MAX_ZONE_WORDS = 3;
 
-/** The zone may be left out, and may be of several words, as Deckhand shows it. */
+/** Reads an optional zone, which may have several words, as Deckhand shows it. */
 function readZone(words: readonly string[]): Omit<CadenceWords, 'cadence'> {
   const [first] = words;
   if (first === undefined) return { zone: undefined, rest: words };
@@ -137,7 +137,7 @@ function readZone(words: readonly string[]): Omit<CadenceWords, 'cadence'> {
   return { zone: parseZone(first), rest: words.slice(1) };
 }
 
-/** What is wrong with five fields, or that no date from then on fits them. */
+/** Describes an error in the five fields, e.g. that no date from then on fits them. */
 export function faultOf(
   noun: TimedSchedule['kind'],
   cadence: Cadence,
@@ -155,13 +155,13 @@ export function faultOf(
   }
 }
 
-/** Hours and minutes as typed, by a clock of 24 hours or, with `am` or `pm`, of 12; either may be more than there are. */
+/** Hours and minutes as typed, of 24 hours or, with `am` or `pm`, of 12. Not checked. */
 export function readClock(hour: string, minute = '0', half?: string): [hours: number, minutes: number] {
   const shift = half?.toLowerCase() === 'pm' ? 12 : 0;
   return [half === undefined ? Number(hour) : (Number(hour) % 12) + shift, Number(minute)];
 }
 
-/** As `09:00`. */
+/** Formats a time as `09:00`. */
 export function asTime(hours: number, minutes: number): string {
   return [hours, minutes].map((part) => String(part).padStart(2, '0')).join(':');
 }

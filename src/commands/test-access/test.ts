@@ -30,7 +30,7 @@ import {
   underField,
   type ViewState,
 } from '../command.ts';
-import { accountOf, chosenProject, currentProject, presentInForm } from '../targets/project.ts';
+import { accountOf, currentProject, presentInForm, resolveFormTarget } from '../targets/project.ts';
 import { targetOf } from '../targets/server.ts';
 
 const ButtonValue = z.object({ target: Target });
@@ -144,33 +144,32 @@ async function openTestForm(context: CommandContext): Promise<Reply> {
   const bound = projectOfChannel(await workspace.channels.get(caller.channel), account.name);
   const project = await presentInForm(workspace, account.name, bound);
   const origin = { account: account.name, project, channel: caller.channel };
-  return { kind: 'modal', view: await drawn(context, origin) };
+  return { kind: 'modal', view: await drawForm(context, origin) };
 }
 
 function withProject(state: ViewState, context: CommandContext, chosen?: string): Promise<ModalView> {
   const project = chosen === undefined ? undefined : { permalink: chosen, name: chosen };
-  return drawn(context, { ...originOf(state), project });
+  return drawForm(context, { ...readOrigin(state), project });
 }
 
 function withAccount(state: ViewState, context: CommandContext, chosen?: string): Promise<ModalView> {
-  const { account, channel } = originOf(state);
-  return drawn(context, { account: chosen ?? account, channel });
+  const { account, channel } = readOrigin(state);
+  return drawForm(context, { account: chosen ?? account, channel });
 }
 
-function originOf(state: ViewState): TestOrigin {
+function readOrigin(state: ViewState): TestOrigin {
   return fromForm(TestOrigin, state.metadata);
 }
 
-async function drawn({ caller, workspace }: CommandContext, origin: TestOrigin): Promise<ModalView> {
+async function drawForm({ caller, workspace }: CommandContext, origin: TestOrigin): Promise<ModalView> {
   const accounts = (await workspace.accounts.list(caller)).map(({ name }) => name);
   return testModal(origin, accounts);
 }
 
 async function submitTest(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { caller, workspace } = context;
   const { channel, server, ...fields } = readFields(Fields, state);
-  const account = await workspace.accounts.resolve(caller, fields.account ?? originOf(state).account);
-  const project = await chosenProject(context, account, fields.project);
+  const named = { account: fields.account ?? readOrigin(state).account };
+  const { account, project } = await resolveFormTarget(context, named, fields.project);
   const target = await underField('server', () => targetOf(context, account, project, server));
   const reply = await startIn(channel, context, target);
   return reply.kind === 'private'

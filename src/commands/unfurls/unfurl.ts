@@ -35,52 +35,52 @@ type LinkShared = z.infer<typeof LinkShared>;
 const MAX_A_MESSAGE = 3;
 const QUIET_MS = 30 * 60_000;
 
-/** A link to something in an account that is connected in this very workspace. */
-interface Known {
+/** A link to an account that is connected in this workspace. */
+interface ConnectedLink {
   url: string;
   account: Account;
   link: Addressed;
 }
 
-/** Shows the live state of linked projects and servers under a message. What fails is logged only. */
+/** Shows the live state of linked projects and servers under a message. Failures are only logged. */
 export async function unfurlLinks(context: CommandContext, body: SlackEvent): Promise<void> {
   const { workspace } = context;
   const parsed = LinkShared.safeParse(body.event);
   if (!parsed.success || parsed.data.source === 'composer') return;
   const event = parsed.data;
   // The other people in a shared channel belong to another company.
-  if (body.is_ext_shared_channel === true) return skipped(workspace, 'shared channel');
-  const known = await knownLinks(workspace, event);
-  if (known.length === 0) return skipped(workspace, 'nothing of a connected account');
-  for (const one of known.slice(0, MAX_A_MESSAGE))
+  if (body.is_ext_shared_channel === true) return logSkipped(workspace, 'shared channel');
+  const links = await findLinks(workspace, event);
+  if (links.length === 0) return logSkipped(workspace, 'nothing of a connected account');
+  for (const one of links.slice(0, MAX_A_MESSAGE))
     if (await mayShow(workspace, event, one)) await unfurlOnce(context, event, one);
-  if (known.length > MAX_A_MESSAGE) skipped(workspace, 'many in one message');
+  if (links.length > MAX_A_MESSAGE) logSkipped(workspace, 'many in one message');
 }
 
-/** Each project or server once, in the order of the message. */
-async function knownLinks({ accounts, config }: Workspace, { links }: LinkShared): Promise<Known[]> {
-  const known = new Map<string, Known>();
+/** Links to connected accounts, each project or server once, in the order of the message. */
+async function findLinks({ accounts, config }: Workspace, { links }: LinkShared): Promise<ConnectedLink[]> {
+  const unique = new Map<string, ConnectedLink>();
   for (const { url } of links) {
     const link = readAddress(url, config.SERVICE_BASE_URL);
     const account = link && (await accounts.get(link.account));
     const name = JSON.stringify(link);
-    if (account && !known.has(name)) known.set(name, { url, account, link });
+    if (account && !unique.has(name)) unique.set(name, { url, account, link });
   }
-  return [...known.values()];
+  return [...unique.values()];
 }
 
-/** The claim names its message, so that a repeat after a kill continues, and any other is skipped. */
+/** The claim names its message: a repeat after a kill continues, and other messages are skipped. */
 async function unfurlOnce(
   { workspace, explain }: CommandContext,
   { channel, message_ts: ts }: LinkShared,
-  known: Known,
+  one: ConnectedLink,
 ): Promise<void> {
-  const unfurl = ['unfurl', channel, known.link];
-  if (!(await workspace.once(unfurl, QUIET_MS, ts))) return skipped(workspace, 'shown here lately');
+  const unfurl = ['unfurl', channel, one.link];
+  if (!(await workspace.once(unfurl, QUIET_MS, ts))) return logSkipped(workspace, 'shown here lately');
   try {
-    const found = await stateOf(workspace, known);
-    if (found === undefined) return skipped(workspace, 'no such project');
-    await showUnder(workspace, { channel, ts }, { url: known.url, ...found });
+    const state = await readState(workspace, one);
+    if (state === undefined) return logSkipped(workspace, 'no such project');
+    await showUnder(workspace, { channel, ts }, { url: one.url, ...state });
   } catch (error) {
     // Nothing is shown, so the next link may try.
     await workspace.undoOnce(unfurl);
@@ -88,8 +88,11 @@ async function unfurlOnce(
   }
 }
 
-/** Undefined where the account has no such project. */
-async function stateOf(workspace: Workspace, { url, account, link }: Known): Promise<Unfurl | undefined> {
+/** Returns undefined if the account has no such project. */
+async function readState(
+  workspace: Workspace,
+  { url, account, link }: ConnectedLink,
+): Promise<Unfurl | undefined> {
   const { project: named, server } = link;
   if (server !== undefined) {
     const found = await workspace.accounts.use(account, (client) => getServer(client, named, server));
@@ -100,37 +103,37 @@ async function stateOf(workspace: Workspace, { url, account, link }: Known): Pro
   return blocks && { blocks, card: projectCard(found, url) };
 }
 
-function skipped({ log }: Workspace, reason: string): void {
-  log.info({ event: 'unfurl_skipped', reason }, 'a link was not unfurled');
+function logSkipped({ log }: Workspace, reason: string): void {
+  log.info({ event: 'unfurl_skipped', reason }, 'Link preview skipped');
 }
 
-/** As the command that shows the same. Where Slack cannot say who posted the link, nothing is shown. */
+/** True if the person may run the command that shows the same. False if Slack cannot say who posted the link. */
 async function mayShow(
   workspace: Workspace,
   { user, channel }: LinkShared,
-  { link }: Known,
+  { link }: ConnectedLink,
 ): Promise<boolean> {
   const command = link.server === undefined ? 'projects' : 'server show';
   try {
     const refusal = await refusalOf(workspace, { user, command, role: 'member', channels: [channel] });
-    if (refusal !== undefined) skipped(workspace, 'not allowed');
+    if (refusal !== undefined) logSkipped(workspace, 'not allowed');
     return refusal === undefined;
   } catch (error) {
     if (!isSlackFailure(error) && !(error instanceof UserError)) throw error;
     const reason = isSlackFailure(error) ? error.reason : 'unknown';
-    workspace.log.info({ event: 'member_unknown', user, reason }, 'a person could not be looked up');
+    workspace.log.info({ event: 'member_unknown', user, reason }, 'Look-up of a person failed');
     return false;
   }
 }
 
-/** What is shown under a link. */
+/** A link's preview. */
 interface Unfurl {
   blocks: KnownBlock[];
   /** The same as a work object, whose pane can be opened. */
   card?: EntityMetadata;
 }
 
-/** With the work object where Slack takes it here, else the blocks alone. */
+/** Shows the work object if Slack accepts it here, else the blocks alone. */
 async function showUnder(
   { slack, newBlocks }: Pick<Workspace, 'slack' | 'newBlocks'>,
   { channel, ts }: MessageRef,
@@ -151,12 +154,12 @@ async function showUnder(
 /** Slack's words hold it, as `error_processing_metadata` and `invalid_metadata_format` do, or say less. */
 const REFUSALS = /metadata|^feature_not_enabled$|^invalid_arguments$/;
 
-/** The person looks at an empty pane meanwhile, and Slack's handle for it expires. */
+/** The pane is empty until then, and Slack's handle for it expires. */
 const FEED_MS = 1_500;
 
 /**
- * What the pane beside the conversation shows of the linked project, read with the key that acts for the person.
- * @throws UserError, the same for what is not there and what is not connected here
+ * Content of the pane beside the conversation, read with the key that acts for the person.
+ * @throws UserError, the same for an unknown project and an account that is not connected here
  */
 export async function detailsOf(context: CommandContext, address: string): Promise<EntityMetadata> {
   const { workspace, caller } = context;
@@ -175,7 +178,7 @@ function unknownProject(): UserError {
   return new UserError('There is no such project in an account that is connected here.', 'projects');
 }
 
-/** Undefined where the service fails or is late: the rest is shown without them. */
+/** Returns undefined if the service fails or is late: the rest is shown without events. */
 async function latestEvents(
   { workspace: { accounts, clock }, explain }: CommandContext,
   account: Account,
@@ -190,7 +193,7 @@ async function latestEvents(
   }
 }
 
-/** The project that a link names, with its latest test; undefined where the account has none of that name. */
+/** A linked project with its latest test; undefined if the account has none of that name. */
 async function linkedProject(
   { config, projects, runs }: Pick<Workspace, 'config' | 'projects' | 'runs'>,
   account: Account,

@@ -9,19 +9,26 @@ import { setUpWatch } from '../../scheduler/watches/watches.ts';
 import { context, say, withoutElement } from '../../views/blocks/message.ts';
 import { MODE_WORDS } from '../../views/schedules/words.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
-import { type Action, type CommandContext, defineCommand, fromButton } from '../command.ts';
+import {
+  type Action,
+  type CommandContext,
+  defineCommand,
+  fromButton,
+  replyInPlace,
+  replyPrivately,
+} from '../command.ts';
 import { accountOf } from '../targets/project.ts';
 import { modeOf } from './watch.ts';
 
-/** The same button stands on all that a watch of one's own posts. */
+/** A button of every message of a person's own watch. */
 const muteAction: Action = {
   actionId: 'watch:mute',
   durable: true,
   change: 'watch mute',
   async run(value, { caller, workspace, message }) {
     const { account } = fromButton(z.object({ account: z.string() }), value);
-    const [watch] = await ownOf(workspace, caller.user, account);
-    if (watch === undefined) throw noneYet();
+    const [watch] = await listOwn(workspace, caller.user, account);
+    if (watch === undefined) throw noOwnWatch();
     const zone = await zoneOf(workspace, caller.user);
     const mutedUntil = instantAt(zone, addDays(dayAt(zone, workspace.clock.now()), 1), 0, 0);
     await workspace.schedules.change(watch, (current) => ({ ...current, mutedUntil }));
@@ -30,7 +37,7 @@ const muteAction: Action = {
     const audit = { target: account };
     if (message === undefined) return { kind: 'private', message: say(words), audit };
     const { text, blocks } = withoutElement(message, { actionId: 'watch:mute', value });
-    return { kind: 'replace', message: { text, blocks: [...blocks, muted] }, audit };
+    return replyInPlace({ text, blocks: [...blocks, muted] }, audit);
   },
 };
 
@@ -51,7 +58,7 @@ export const watchMine = defineCommand({
     const { user, requestId } = caller;
     const names = await workspace.names.list(account.name);
     if (!names.some((claim) => claim.user === user)) {
-      // It goes on by itself once the person has said who they are.
+      // The command continues once the person has claimed a name.
       await workspace.waiting.keep(caller, `watch mine ${mode} --account ${account.name}`, account.name);
       return { kind: 'run', text: `me --account ${account.name}` };
     }
@@ -59,7 +66,7 @@ export const watchMine = defineCommand({
     const watched = { channel, account, mode, user, requestId, person: user };
     await setUpWatch(workspace, watched);
     const text = `:eyes: You get ${MODE_WORDS[mode]} of your own deployments in ${code(account.name)} by direct message.`;
-    return { kind: 'private', message: say(text), audit: { target: account.name } };
+    return replyPrivately(say(text), { target: account.name });
   },
   actions: [muteAction],
 });
@@ -72,16 +79,17 @@ export const unwatchMine = defineCommand({
   durable: true,
   async run(_, { caller, workspace, account }) {
     if (account !== undefined) await workspace.accounts.resolve(caller, account);
-    const own = await ownOf(workspace, caller.user, account);
-    if (own.length === 0) throw noneYet();
+    const own = await listOwn(workspace, caller.user, account);
+    if (own.length === 0) throw noOwnWatch();
     await removeSchedules(workspace, own, caller.requestId);
     const message = say('You get no more direct messages about your own deployments.');
-    return { kind: 'private', message, audit: own.map(({ account: target }) => ({ target })) };
+    const audit = own.map(({ account: target }) => ({ target }));
+    return replyPrivately(message, audit);
   },
 });
 
 /** @param account all of them if left out */
-async function ownOf(
+async function listOwn(
   workspace: CommandContext['workspace'],
   user: string,
   account: string | undefined,
@@ -90,6 +98,6 @@ async function ownOf(
   return all.filter((one) => one.person === user && one.account === (account ?? one.account));
 }
 
-function noneYet(): UserError {
+function noOwnWatch(): UserError {
   return new UserError('You have no watch of your own deployments.', 'watch mine');
 }

@@ -13,7 +13,7 @@ const Text = z
   .nullish()
   .transform((text) => text?.trim() || undefined);
 
-/** Ends with the run, by its follower; where a run of the same target is under way, with that. */
+/** Ends with the run, or with the run of the same target that is under way. */
 const testAccess = defineStep({
   command: 'test',
   inputs: z.object({ project: Text, server: Text, channel: Text, account: Text }),
@@ -45,7 +45,7 @@ const deploymentStatistics = defineStep({
       getActivity(client, { range, stats: true }),
     );
     if (stats === undefined) throw new UserError('The service gave no figures.');
-    return { outputs: outputsOf(stats) };
+    return { outputs: createOutputs(stats) };
   },
 });
 
@@ -55,11 +55,11 @@ export const STEPS: Readonly<Record<string, WorkflowStep>> = {
   deployment_statistics: deploymentStatistics,
 };
 
-/** A figure that the service does not know is left out: it is not 0. */
-function outputsOf(stats: ActivityStats): Record<string, string | number> {
+/** Omits figures that the service does not know: they are not 0. */
+function createOutputs(stats: ActivityStats): Record<string, string | number> {
   const { avg_duration: average_duration, ...figures } = stats;
-  const known = Object.entries({ ...figures, average_duration });
+  const all = Object.entries({ ...figures, average_duration });
   return Object.fromEntries(
-    known.filter((entry): entry is [string, string | number] => entry[1] !== null && entry[1] !== undefined),
+    all.filter((entry): entry is [string, string | number] => entry[1] !== null && entry[1] !== undefined),
   );
 }
