@@ -31,46 +31,50 @@ interface LifecycleParts extends Pick<Parts, 'clock' | 'installations' | 'store'
 const RevokedTokens = z.object({ tokens: z.object({ bot: z.array(z.string()).nullish() }) });
 
 /**
- * The life of an installation. Slack sends these events in any order, repeatedly and late, also after a new install: what
- * happened before the current installation is not about it.
+ * Handles the events that end an installation. Slack sends them in any order, repeatedly and late, also after a new
+ * install: an event from before the current installation is ignored.
  */
 export function lifecycleHandlers(parts: LifecycleParts): EventHandlers {
   const startedAt = parts.clock.now();
   return {
     async app_uninstalled({ workspace }, body) {
-      // The install of a token of the environment is older than the start; how old is not known.
+      // With a token from the environment, only the start of the process is known, not the time of the install.
       const mayBeBefore = parts.installations.byOauth === undefined && happenedAt(body) < startedAt;
       if (mayBeBefore && (await isTokenGood(workspace))) return;
-      await uninstalled(parts, workspace, body);
+      await eraseUnlessBack(parts, workspace, body);
     },
     async tokens_revoked({ workspace }, body) {
       const { tokens } = RevokedTokens.parse(body.event);
-      // Tokens of persons are not ours, and of several bot tokens an older one may have been revoked.
+      // Tokens of people are not ours, and the revoked bot token may be an older one.
       if (!tokens.bot?.length) return;
       const { byOauth, about } = parts.installations;
       const mayBeOther = byOauth === undefined || (await about(workspace.id))?.isRotating === true;
       if (mayBeOther && (await isTokenGood(workspace))) return;
-      await uninstalled(parts, workspace, body);
+      await eraseUnlessBack(parts, workspace, body);
     },
   };
 }
 
-/** Erases the workspace, unless it was installed again since. A token of the environment has no record of its install. */
-async function uninstalled(parts: LifecycleParts, { id, log }: Workspace, body: SlackEvent): Promise<void> {
+/** Erases the workspace unless it was installed again. A token from the environment has no record of its install. */
+async function eraseUnlessBack(
+  parts: LifecycleParts,
+  { id, log }: Workspace,
+  body: SlackEvent,
+): Promise<void> {
   const isErased = await parts.store.exclusive(installationLock(id), async () => {
     const installation = await parts.installations.about(id);
     if (installation !== undefined && installation.installedAt > happenedAt(body)) return false;
     await parts.uninstalls.uninstall(id);
     return true;
   });
-  if (isErased) log.info({ event: 'uninstalled' }, 'everything of a workspace was erased');
+  if (isErased) log.info({ event: 'uninstalled' }, 'Workspace erased');
 }
 
 async function isTokenGood({ slack }: Workspace): Promise<boolean> {
   return (await undefinedOnSlackError(slack.call('auth.test', {}), 'revoked')) !== undefined;
 }
 
-/** Milliseconds since the epoch. Where only the second is known, its end, since the event came after the install. */
+/** Time of an event in milliseconds since the epoch. If Slack gives only the second, its end, because the install came first. */
 function happenedAt({ event, event_time: seconds }: SlackEvent): number {
   const precise = typeof event.event_ts === 'string' ? Number(event.event_ts) : Number.NaN;
   const isPrecise = Math.floor(precise) === seconds && !Number.isInteger(precise);
@@ -79,30 +83,29 @@ function happenedAt({ event, event_time: seconds }: SlackEvent): number {
 
 const COOKIE = 'deckhand-install';
 
-/** What installing needs of the process. */
 interface InstallParts extends Pick<Parts, 'clock' | 'installations' | 'log'> {
   config: Pick<Settings, 'SLACK_COMMAND' | 'SUPPORT_URL' | 'PUBLIC_URL'>;
   workspaces: Workspaces;
 }
 
 /**
- * Installing into a workspace through the browser; none where the environment holds the one token. The library makes the
- * address, compares cookie and state, exchanges the code and stores the installation. The cookie is set here, because the
- * library's own has no SameSite, and is Secure also where a browser talks to this machine without TLS.
+ * Routes for installing through the browser; empty if the environment has the token. The library makes the address,
+ * compares cookie and state, exchanges the code and stores the installation. We set the cookie, because the library's
+ * has no SameSite, and is Secure even if the browser talks to this machine without TLS.
  */
 export function installRoutes(parts: InstallParts): Routes {
   const { byOauth } = parts.installations;
   if (byOauth === undefined) return {};
   const providers = { public: byOauth.provider(`${HOST_PREFIX}${COOKIE}`), local: byOauth.provider(COOKIE) };
   const providerOf = (address: URL) => (isPublic(address) ? providers.public : providers.local);
-  const callbackOptions = callbackOptionsOf(parts, byOauth);
+  const callbackOptions = createCallbackOptions(parts, byOauth);
   return {
     async 'GET /slack/install'(request, response) {
       const address = addressOf(byOauth, request);
       const url = new URL(await providerOf(address).generateInstallUrl(byOauth.options));
       const value = url.searchParams.get('state') ?? '';
       response.setHeader('set-cookie', cookieLine({ name: COOKIE, value }, address));
-      // The same install, which asks for user groups too.
+      // The same install with access to user groups.
       const wider = new URL(url);
       wider.searchParams.set('scope', `${url.searchParams.get('scope')},${GROUPS_SCOPE}`);
       sendPage(response, 200, installPage(url.href, wider.href), parts.config);
@@ -112,19 +115,19 @@ export function installRoutes(parts: InstallParts): Routes {
   };
 }
 
-/** Our own address, as far as it is known; its path is that of the cookie. */
+/** Our own address, with the path of the cookie; guessed from the request if it is not configured. */
 function addressOf({ options }: OauthInstallations, { headers }: IncomingMessage): URL {
   const known = options.redirectUri ?? `http://${headers.host}`;
   return new URL('/', URL.canParse(known) ? known : 'https://localhost');
 }
 
-function callbackOptionsOf(parts: InstallParts, byOauth: OauthInstallations): CallbackOptions {
+function createCallbackOptions(parts: InstallParts, byOauth: OauthInstallations): CallbackOptions {
   return {
     async successAsync(installation, _options, _request, response) {
       sendPage(response, 200, await welcomeInto(parts, installation), parts.config);
     },
     async failureAsync(error, _options, request, response) {
-      const page = installFailedPage(await endOf(parts, byOauth, error, request));
+      const page = installFailedPage(await describeEnd(parts, byOauth, error, request));
       sendPage(response, page.status, page, parts.config);
     },
   };
@@ -139,8 +142,8 @@ async function welcomeInto({ workspaces, config }: InstallParts, installation: I
   return installedPage(workspace, name, config.SLACK_COMMAND);
 }
 
-/** How an install ends that the library gave up. Rejects with what is neither Slack's doing nor the browser's. */
-async function endOf(
+/** Decides what a failed install shows. @throws errors that neither Slack nor the browser caused */
+async function describeEnd(
   { log, clock }: InstallParts,
   { states }: OauthInstallations,
   error: CodedError,
@@ -149,14 +152,14 @@ async function endOf(
   const query = new URLSearchParams(url.split('?')[1]);
   const failure = asSlackFailure('oauth.v2.access', error, clock.now());
   const isSlacks = failure instanceof SlackFailure;
-  const end = isSlacks ? endOfFailure(failure) : await endOfReturn(error, query, states);
+  const end = isSlacks ? describeFailure(failure) : await describeReturn(error, query, states);
   const reason = isSlacks ? failure.reason : error.code;
   const err = error.code === ErrorCode.UnknownError ? { err: error } : {};
-  log.warn({ event: 'install_refused', kind: end, reason, ...err }, 'nothing was installed');
+  log.warn({ event: 'install_refused', kind: end, reason, ...err }, 'Install failed');
   return end;
 }
 
-async function endOfReturn(
+async function describeReturn(
   error: CodedError,
   query: URLSearchParams,
   states: OauthInstallations['states'],
@@ -167,13 +170,13 @@ async function endOfReturn(
     case ErrorCode.MissingCodeError:
       return query.has('error') ? 'refused' : 'unknown';
     case ErrorCode.InvalidStateError:
-      // The library looks at the cookie first, which a browser forgets with the state.
+      // The library checks the cookie first, and the browser forgets it when the state expires.
       return (await states.faultOf(query.get('state') ?? '')) ?? 'other browser';
     case ErrorCode.MissingStateError:
-    // The Host header is none.
+    // The Host header is invalid.
     case 'ERR_INVALID_URL':
       return 'unknown';
-    // What Slack answered was not understood.
+    // Slack's answer had another shape.
     case ErrorCode.UnknownError:
       return 'unexpected';
     default:
@@ -181,7 +184,7 @@ async function endOfReturn(
   }
 }
 
-function endOfFailure({ kind, reason }: SlackFailure): BrowserEnd {
+function describeFailure({ kind, reason }: SlackFailure): BrowserEnd {
   if (kind === 'unreachable' || kind === 'busy') return 'unreachable';
   return reason === 'unexpected_answer' ? 'unexpected' : 'refused';
 }
@@ -206,10 +209,10 @@ export const WELCOME = defineJob({
   },
 });
 
-/** Longer than anything that is under way at an uninstall. */
+/** Longer than any work that is running at an uninstall. */
 const LATE_WRITES_MS = 10 * MINUTE_MS;
 
-/** A workspace that was taken out, by its id, until nothing of it can come any more. */
+/** An uninstalled workspace, by its id, until no late write can arrive. */
 const Uninstalled = z.object({ at: z.number() });
 
 interface UninstallParts {
@@ -222,12 +225,12 @@ interface UninstallParts {
   clock: Clock;
 }
 
-/** What is under way at an uninstall fails on the missing data key or token; what it leaves all the same is swept later. */
+/** Erases uninstalled workspaces. Running work fails without its data key or token; the next sweep deletes its leftovers. */
 export function createUninstalls(parts: UninstallParts) {
   const { store, installations, clock } = parts;
   const uninstalled = store.of(GLOBAL).collection('uninstalled', Uninstalled);
 
-  /** The data key, documents with the installation among them, jobs, link tickets, and what is in memory. */
+  /** Erases data key, documents with the installation, jobs, link tickets and caches. */
   async function erase(workspace: string): Promise<void> {
     await store.erase(workspace);
     await parts.engine.cancel(workspace);
@@ -238,13 +241,13 @@ export function createUninstalls(parts: UninstallParts) {
   }
 
   return {
-    /** Under the lock of the installation. Can be repeated; what is interrupted, the next start goes on with. */
+    /** Needs the installation's lock. Can be repeated; the next start continues an interrupted one. */
     async uninstall(workspace: string): Promise<void> {
       await uninstalled.put(workspace, { at: clock.now() });
       await installations.end(workspace);
       await erase(workspace);
     },
-    /** For the start, and every ten minutes. */
+    /** Runs at the start and every ten minutes. */
     async sweep(): Promise<void> {
       for (const { id: workspace, doc } of await uninstalled.list())
         await store.exclusive(installationLock(workspace), async () => {

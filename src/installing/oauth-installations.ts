@@ -1,27 +1,34 @@
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import {
   type Installation,
   type InstallationStore,
   InstallProvider,
   type InstallURLOptions,
+  InvalidStateError,
+  type StateStore,
 } from '@slack/oauth';
 import { z } from 'zod';
 import { SlackFailure } from '../core/errors.ts';
 import { defined, parseJson } from '../core/json.ts';
-import type { Clock } from '../core/time/clock.ts';
+import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
 import { failureNamed, SCOPE_NAMES } from '../slack/failure.ts';
 import { libraryLogger, type Web } from '../slack/web.ts';
 import type { Sealer } from '../store/sealer.ts';
-import type { Collection, Store } from '../store/store.ts';
-import { type Installations, installationLock, type OauthInstallations } from '../workspace/installations.ts';
-import { createInstallStates } from './install-states.ts';
+import { type Collection, GLOBAL, type Store } from '../store/store.ts';
+import {
+  type Installations,
+  type InstallFault,
+  installationLock,
+  type OauthInstallations,
+} from '../workspace/installations.ts';
 
 const Stored = z.object({
   installedAt: z.number(),
-  /** Of the token, in milliseconds since the epoch; absent where it stays good. */
+  /** Expiry of the token in milliseconds since the epoch; undefined if it does not expire. */
   expiresAt: z.number().optional(),
-  /** Everything else: tokens, names and people must not be readable in the database. */
+  /** Everything else, because tokens, names and people must not be readable in the database. */
   sealed: z.string(),
 });
 type Stored = z.infer<typeof Stored>;
@@ -40,9 +47,9 @@ type Secret = z.infer<typeof Secret>;
 const ID = 'installation';
 const FIELD = { record: `installations/${ID}`, field: 'installation' };
 const METHOD = 'oauth.v2.access';
-/** The library asks for a new token when the old one has two hours left. */
-const REFRESH_BEFORE_MS = 2 * 3_600_000;
-/** Where Slack gives no new token, it is asked again after that time. */
+/** The library refreshes a token that has less than two hours left. */
+const REFRESH_BEFORE_MS = 2 * HOUR_MS;
+/** Delay before the next refresh after a failed one. */
 const RETRY_MS = 60_000;
 const TIMEOUT_MS = 10_000;
 
@@ -52,19 +59,19 @@ interface InstallationsParts {
   clock: Clock;
   log: Logger;
   web: Pick<Web, 'fetch'>;
-  /** Our client at Slack, and the addresses by which browsers and we reach it. */
+  /** Our OAuth client at Slack, with the addresses of Slack for us and for browsers. */
   client: { id: string; secret: string; apiUrl: string; authorizeUrl: string };
-  /** Where Slack sends browsers back to; left out where it is not known. */
+  /** Address that Slack sends browsers back to, if it is known. */
   redirectUri?: string | undefined;
 }
 
-/** Many workspaces and organisations, each with its own sealed tokens. */
+/** Installations of many workspaces and organisations, each with its own sealed tokens. */
 export function createInstallations(parts: InstallationsParts): Installations {
   const { clock } = parts;
   const documents = createDocuments(parts);
   const refreshes = new TtlCache<string | undefined>(clock, RETRY_MS);
 
-  async function secretOf(workspace: string): Promise<Secret | undefined> {
+  async function readSecret(workspace: string): Promise<Secret | undefined> {
     const doc = await documents.of(workspace).get(ID);
     return doc && documents.open(workspace, doc);
   }
@@ -76,14 +83,14 @@ export function createInstallations(parts: InstallationsParts): Installations {
       if (!isDue(doc, clock)) return (await documents.open(workspace, doc)).token;
       return refreshes.get([workspace, doc.sealed], () => refresh(parts, documents, workspace));
     },
-    installer: async (workspace) => (await secretOf(workspace))?.installer,
+    installer: async (workspace) => (await readSecret(workspace))?.installer,
     isInstalled: async (workspace) => (await documents.of(workspace).get(ID)) !== undefined,
     end: async () => undefined,
     async about(workspace) {
       const doc = await documents.of(workspace).get(ID);
       return doc && { installedAt: doc.installedAt, isRotating: doc.expiresAt !== undefined };
     },
-    // A workspace without an installation has no tenancy, so nothing of it is carried out.
+    // A workspace without an installation has no token, so its requests fail.
     admit: async () => undefined,
     byOauth: createOauthInstallations(parts, documents),
   };
@@ -95,12 +102,12 @@ function isDue({ expiresAt }: Stored, clock: Clock): boolean {
 
 type Documents = ReturnType<typeof createDocuments>;
 
-/** The sealed installations, as our documents and as the library's `InstallationStore`. */
+/** Sealed installations, as our documents and as the library's `InstallationStore`. */
 function createDocuments({ store, sealer, clock }: InstallationsParts) {
   const of = (workspace: string): Collection<Stored> =>
     store.of(workspace).collection('installations', Stored);
 
-  /** A token is asked for with each call. */
+  /** Each call needs the token. */
   const opened = new TtlCache<Secret>(clock);
   const open = (workspace: string, { sealed }: Stored): Promise<Secret> =>
     opened.get([workspace, sealed], async () =>
@@ -110,7 +117,7 @@ function createDocuments({ store, sealer, clock }: InstallationsParts) {
   const seal = (workspace: string, secret: Secret): Promise<string> =>
     sealer.of(workspace).seal(FIELD, JSON.stringify(secret));
 
-  /** In place of an earlier installation. */
+  /** Replaces an earlier installation. */
   async function install(workspace: string, secret: Secret, expiresAt: number | undefined): Promise<void> {
     await store.exclusive(installationLock(workspace), async () => {
       const sealed = await seal(workspace, secret);
@@ -118,7 +125,7 @@ function createDocuments({ store, sealer, clock }: InstallationsParts) {
     });
   }
 
-  /** Only if the installation is still the one whose token was refreshed: one that came since takes precedence. */
+  /** Stores a refreshed token, unless a new installation came first. @param before sealed text of the old token */
   async function replace(
     workspace: string,
     before: string,
@@ -143,14 +150,14 @@ function createDocuments({ store, sealer, clock }: InstallationsParts) {
       const workspace = enterpriseId ?? teamId ?? '';
       const doc = await of(workspace).get(ID);
       if (doc === undefined) throw new SlackFailure(METHOD, 'revoked', 'not_installed');
-      return installationOf(workspace, doc, await open(workspace, doc));
+      return restoreInstallation(workspace, doc, await open(workspace, doc));
     },
   };
   return { of, open, installationStore };
 }
 
-/** The library changes what it is given, so all of it is new. The metadata says what a new token takes the place of. */
-function installationOf(
+/** Makes a new object, because the library changes it. The metadata names the token that a new one replaces. */
+function restoreInstallation(
   workspace: string,
   { sealed, expiresAt }: Stored,
   secret: Secret,
@@ -175,8 +182,8 @@ function installationOf(
 }
 
 /**
- * What is stored of an installation. One for a whole organisation has no team.
- * @throws SlackFailure where Slack's answer lacks what we need
+ * Reads the parts of an installation that are stored. One for a whole organisation has no team.
+ * @throws SlackFailure if a part is missing from Slack's answer
  */
 export function readInstallation(installation: Installation) {
   const { isEnterpriseInstall, team, enterprise, user, bot, metadata } = installation;
@@ -195,7 +202,7 @@ export function readInstallation(installation: Installation) {
     workspace: owner.id,
     secret,
     expiresAt: expiresAt === undefined ? undefined : expiresAt * 1000,
-    /** What was sealed, where the token of an installation was refreshed. */
+    /** Sealed text of the old token, if this is a refresh. */
     refreshed: metadata,
   };
 }
@@ -225,7 +232,7 @@ function createProvider(
   });
 }
 
-/** One replica refreshes; the others wait and use its token. */
+/** Refreshes a token in one replica; the others wait and use it. */
 function refresh(
   parts: InstallationsParts,
   documents: Documents,
@@ -237,12 +244,12 @@ function refresh(
     const secret = await documents.open(workspace, doc);
     if (!isDue(doc, parts.clock) || secret.refreshToken === undefined) return secret.token;
     const { token, failure } = await authorize(parts, documents, workspace);
-    if (token === secret.token) mayKeep(parts, doc, failure);
+    if (token === secret.token) reportRefresh(parts, doc, failure);
     return token;
   });
 }
 
-/** The library refreshes the token. Where it cannot, it gives the old one and keeps the reason to itself. */
+/** Lets the library refresh the token. If it cannot, it returns the old one without the reason. */
 async function authorize(parts: InstallationsParts, { installationStore }: Documents, workspace: string) {
   let failure = new SlackFailure(METHOD, 'unreachable', 'request_failed');
   const provider = createProvider(
@@ -250,7 +257,7 @@ async function authorize(parts: InstallationsParts, { installationStore }: Docum
     { installationStore, stateVerification: false },
     async (...request) => {
       const response = await parts.web.fetch(...request);
-      failure = failureOf(await response.clone().text(), response.status);
+      failure = readFailure(await response.clone().text(), response.status);
       return response;
     },
   );
@@ -264,22 +271,25 @@ async function authorize(parts: InstallationsParts, { installationStore }: Docum
 
 const Refusal = z.object({ error: z.string() });
 
-function failureOf(body: string, status: number): SlackFailure {
+function readFailure(body: string, status: number): SlackFailure {
   if (status === 429) return new SlackFailure(METHOD, 'busy', 'ratelimited');
   if (status !== 200) return new SlackFailure(METHOD, 'unreachable', `http_${status}`);
   const refusal = Refusal.safeParse(parseJson(body));
   return failureNamed(METHOD, refusal.data?.error ?? body);
 }
 
-/** A token that has not expired is used while Slack gives no new one. @throws SlackFailure */
-function mayKeep({ clock, log }: InstallationsParts, { expiresAt = 0 }: Stored, failure: SlackFailure): void {
+/** Logs a failed refresh; the old token is used until it expires. @throws SlackFailure if it expires now */
+function reportRefresh(
+  { clock, log }: InstallationsParts,
+  { expiresAt = 0 }: Stored,
+  failure: SlackFailure,
+): void {
   const { kind, reason } = failure;
-  log.warn({ event: 'token_refresh_failed', kind, reason }, 'a token could not be refreshed');
-  // A call that begins now must not outlive its token.
+  log.warn({ event: 'token_refresh_failed', kind, reason }, 'Token refresh failed');
+  // A call that begins now must end before its token does.
   if (kind === 'revoked' || expiresAt - clock.now() <= RETRY_MS) throw failure;
 }
 
-/** Installs by OAuth. */
 function createOauthInstallations(
   parts: InstallationsParts,
   { installationStore }: Documents,
@@ -293,4 +303,93 @@ function createOauthInstallations(
     provider: (stateCookieName) =>
       createProvider(parts, { installationStore, stateStore: states, stateCookieName }),
   };
+}
+
+/** Longest way from our page to Slack and back. */
+const STATE_VALID_MS = 10 * 60_000;
+/** How long a used state is remembered, so that a page that is loaded again can say so. */
+const STATE_REMEMBERED_MS = HOUR_MS;
+/** Number of buckets for used states; a hash chooses the bucket, and the newer of two states takes it. */
+const USED_BUCKETS = 10_000;
+
+const UsedState = z.object({
+  state: z.string(),
+  madeAt: z.number(),
+  /** Creation time of the newest state that lost this bucket. It and older ones of the bucket are no longer valid. */
+  lostAt: z.number(),
+});
+
+export interface InstallStates extends StateStore {
+  /** Returns why the state is not valid; undefined if it is. */
+  faultOf(state: string): Promise<InstallFault | undefined>;
+}
+
+/**
+ * States with which browsers are sent to Slack. Anybody may request one, so they are not stored: a state is its time and
+ * a signature, which every replica can check, also after a restart. Only a state that comes back is stored, so that it
+ * works once.
+ * @param parts `secret` is shared by all replicas
+ * @param options of the install, the same at its begin and end
+ */
+export function createInstallStates(
+  { store, clock, secret }: { store: Store; clock: Clock; secret: string },
+  options: InstallURLOptions,
+): InstallStates {
+  const used = store.of(GLOBAL).collection('install-used', UsedState);
+  const sign = (text: string): string =>
+    createHmac('sha256', secret).update(`install state ${text}`).digest('base64url');
+
+  /** Creation time in milliseconds since the epoch. Returns undefined if the state is not ours. */
+  function madeAt(state: string): number | undefined {
+    const [at = '', random = '', signature = ''] = state.split('.');
+    const isOurs = isSame(signature, sign(`${at}.${random}`)) && state.split('.').length === 3;
+    return isOurs ? Number(at) : undefined;
+  }
+
+  async function faultOf(state: string): Promise<InstallFault | undefined> {
+    const at = madeAt(state);
+    if (at === undefined) return 'unknown';
+    const bucket = await used.get(findBucket(state));
+    if (bucket?.state === digest(state)) return 'used';
+    return clock.now() - at >= STATE_VALID_MS || at <= (bucket?.lostAt ?? 0) ? 'expired' : undefined;
+  }
+
+  /** Marks a state as used if it is valid. */
+  function claim(state: string): Promise<InstallFault | undefined> {
+    const id = findBucket(state);
+    return store.exclusive(`install state ${id}`, async () => {
+      const fault = await faultOf(state);
+      if (fault !== undefined) return fault;
+      const { madeAt: before = 0, lostAt = 0 } = (await used.get(id)) ?? {};
+      const place = { state: digest(state), madeAt: madeAt(state) ?? 0, lostAt: Math.max(before, lostAt) };
+      await used.put(id, place, clock.now() + STATE_REMEMBERED_MS);
+      return undefined;
+    });
+  }
+
+  return {
+    faultOf,
+    async generateStateParam() {
+      const text = `${clock.now()}.${randomBytes(32).toString('base64url')}`;
+      return `${text}.${sign(text)}`;
+    },
+    /** Uses up a state, whatever becomes of the install. */
+    async verifyStateParam(_, state) {
+      const fault = await claim(state);
+      if (fault !== undefined) throw new InvalidStateError(`The state is ${fault}`);
+      return options;
+    },
+  };
+}
+
+function digest(text: string): string {
+  return hash('sha256', text, 'base64url');
+}
+
+function findBucket(state: string): string {
+  return String(Number.parseInt(hash('sha256', state).slice(0, 8), 16) % USED_BUCKETS);
+}
+
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'));
 }

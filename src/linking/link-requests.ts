@@ -7,18 +7,19 @@ import { type Collection, GLOBAL, type Store } from '../store/store.ts';
 import type { Installations } from '../workspace/installations.ts';
 import { LinkRequest } from '../workspace/workspace.ts';
 
-/** From our page to the service and back, and from a command to the browser. */
+/** Longest way from our page to the service and back, and from a command to the browser. */
 const VALID_MS = 10 * 60_000;
-/** How long used and expired ones are remembered, so that the page can say which it was. */
+/** How long used and expired ones are remembered, so that the page can tell them apart. */
 const REMEMBERED_MS = HOUR_MS;
-/** Tickets, and states, at a time: in all, and of one person. */
-const MAX_KEPT = 10_000;
+/** Largest number of tickets, and of states. */
+const MAX_STORED = 10_000;
+/** Largest number of one person. */
 const MAX_OF_PERSON = 5;
 
 const Ticket = LinkRequest.extend({ at: z.number(), isUsed: z.boolean().optional() });
 type Ticket = z.infer<typeof Ticket>;
-const Kept = Ticket.extend({
-  /** Digest of the cookie that the browser was given. */
+const State = Ticket.extend({
+  /** Digest of the browser's cookie. */
   browser: z.string(),
   ticket: z.string(),
   sealedVerifier: z.string().optional(),
@@ -29,7 +30,7 @@ export type StateFault = 'unknown' | 'expired' | 'used' | 'other browser';
 /** A browser's cookies by name. */
 export type Cookies = Readonly<Record<string, string | undefined>>;
 
-/** What a browser is sent to the service with. */
+/** State and cookie with which a browser is sent to the service. */
 export interface Departure {
   state: string;
   cookie: { name: string; value: string };
@@ -38,8 +39,8 @@ export interface Departure {
 export type LinkRequests = ReturnType<typeof createLinkRequests>;
 
 /**
- * The two short-lived steps of linking. A ticket opens our page in the browser of the person who ran the command; a state,
- * bound to that browser by a cookie, comes back from the service and works once. The store has only digests.
+ * Tickets and states of linking. A ticket opens our page in the browser of the person who ran the command. A state, bound
+ * to that browser by a cookie, comes back from the service and works once. The store has only their digests.
  */
 export function createLinkRequests(parts: {
   store: Store;
@@ -49,11 +50,11 @@ export function createLinkRequests(parts: {
 }) {
   const { store, sealer, clock } = parts;
   const tickets = store.of(GLOBAL).collection('link-tickets', Ticket);
-  const states = store.of(GLOBAL).collection('link-states', Kept);
+  const states = store.of(GLOBAL).collection('link-states', State);
 
   const isOver = ({ at }: { at: number }): boolean => clock.now() - at >= VALID_MS;
 
-  async function eraseOf(collection: string, workspace: string): Promise<void> {
+  async function eraseFrom(collection: string, workspace: string): Promise<void> {
     const requests = store.of(GLOBAL).collection(collection, LinkRequest);
     for (const { id, doc } of await requests.list())
       if (doc.workspace === workspace) await requests.delete(id);
@@ -62,8 +63,8 @@ export function createLinkRequests(parts: {
   return {
     /** Deletes the open requests of a workspace. */
     async erase(workspace: string): Promise<void> {
-      await eraseOf('link-tickets', workspace);
-      await eraseOf('link-states', workspace);
+      await eraseFrom('link-tickets', workspace);
+      await eraseFrom('link-states', workspace);
     },
     async ask(requester: LinkRequest): Promise<string> {
       const ticket = randomText();
@@ -75,10 +76,10 @@ export function createLinkRequests(parts: {
     /** The ticket's owner; it may be opened again until the link is made. */
     async open(ticket: string): Promise<LinkRequest | StateFault> {
       const id = digest(ticket);
-      const found = await tickets.get(id);
-      if (found === undefined) return 'unknown';
-      if (found.isUsed) return 'used';
-      return isOver(found) ? 'expired' : requesterOf(found);
+      const doc = await tickets.get(id);
+      if (doc === undefined) return 'unknown';
+      if (doc.isUsed) return 'used';
+      return isOver(doc) ? 'expired' : readRequester(doc);
     },
     question,
     isAnswer,
@@ -94,42 +95,42 @@ export function createLinkRequests(parts: {
       const at = clock.now();
       const isStill = (): Promise<boolean> => parts.installations.isInstalled(requester.workspace);
       const sealedVerifier =
-        verifier && (await sealer.of(requester.workspace, isStill).seal(fieldOf(id), verifier));
+        verifier && (await sealer.of(requester.workspace, isStill).seal(sealedField(id), verifier));
       const bound = { at, browser: digest(departure.cookie.value), ticket: digest(ticket) };
       const doc = { ...requester, ...bound, ...defined({ sealedVerifier }) };
       await makeRoom(states, requester);
       await states.put(id, doc, at + REMEMBERED_MS);
     },
-    /** Takes a state, once, whatever the result. */
+    /** Uses up a state, whatever the result. */
     async finish(
       state: string,
       cookies: Cookies,
     ): Promise<{ requester: LinkRequest; verifier: string | undefined } | StateFault> {
       const id = digest(state);
-      const found = await states.get(id);
-      if (found === undefined) return 'unknown';
+      const doc = await states.get(id);
+      if (doc === undefined) return 'unknown';
       if (!(await markAsUsed(states, id))) return 'used';
-      if (isOver(found)) return 'expired';
-      if (!isSame(digest(cookies[stateCookie(id)] ?? ''), found.browser)) return 'other browser';
-      // The first valid return uses up the ticket.
-      if (!(await markAsUsed(tickets, found.ticket))) return 'used';
-      const { workspace, sealedVerifier: sealed } = found;
-      const verifier = sealed && (await sealer.of(workspace).open(fieldOf(id), sealed));
-      return { requester: requesterOf(found), verifier };
+      if (isOver(doc)) return 'expired';
+      if (!isSame(digest(cookies[stateCookie(id)] ?? ''), doc.browser)) return 'other browser';
+      // The first valid state uses up the ticket.
+      if (!(await markAsUsed(tickets, doc.ticket))) return 'used';
+      const { workspace, sealedVerifier: sealed } = doc;
+      const verifier = sealed && (await sealer.of(workspace).open(sealedField(id), sealed));
+      return { requester: readRequester(doc), verifier };
     },
   };
 }
 
-/** Binds our page to the browser that shows it: the browser keeps the cookie, and its form sends the token. */
+/** Binds our page to the browser that shows it: the browser has the cookie, and its form sends the token. */
 function question(ticket: string) {
   const cookie = { name: pageCookie(digest(ticket)), value: randomText() };
-  return { cookie, token: tokenOf(ticket, cookie.value) };
+  return { cookie, token: deriveToken(ticket, cookie.value) };
 }
 
-/** True if the form was sent by the page that this browser was shown for the ticket, and not by another site. */
+/** True if our page in this browser sent the form, and not another site. */
 function isAnswer(ticket: string, token: string, cookies: Cookies): boolean {
   const cookie = cookies[pageCookie(digest(ticket))];
-  return cookie !== undefined && isSame(digest(token), digest(tokenOf(ticket, cookie)));
+  return cookie !== undefined && isSame(digest(token), digest(deriveToken(ticket, cookie)));
 }
 
 function depart(): Departure {
@@ -137,11 +138,11 @@ function depart(): Departure {
   return { state, cookie: { name: stateCookie(digest(state)), value: randomText() } };
 }
 
-function requesterOf({ workspace, user, name, email, lacksScope, workspaceName }: LinkRequest): LinkRequest {
+function readRequester({ workspace, user, name, email, lacksScope, workspaceName }: LinkRequest): LinkRequest {
   return { workspace, user, name, ...defined({ email, lacksScope, workspaceName }) };
 }
 
-/** Returns false if it was used before, or is gone. */
+/** Returns false if it was used before or is gone. */
 async function markAsUsed<T extends { isUsed?: boolean | undefined }>(
   rows: Collection<T>,
   id: string,
@@ -155,8 +156,8 @@ async function markAsUsed<T extends { isUsed?: boolean | undefined }>(
 }
 
 /**
- * Makes room for one more. A person keeps their newest few; if all together are too many, the workspace that has most of
- * them loses its oldest, so that no workspace crowds out another.
+ * Makes room for one more. Each person keeps the newest few. If the total is too large, the workspace with the most loses
+ * its oldest, so that no workspace crowds out another.
  */
 async function makeRoom<T extends Ticket>(
   rows: Collection<T>,
@@ -165,13 +166,13 @@ async function makeRoom<T extends Ticket>(
   const all = (await rows.list()).toSorted((one, other) => other.doc.at - one.doc.at);
   const own = all.filter(({ doc }) => doc.workspace === workspace && doc.user === user);
   const surplus = own.slice(MAX_OF_PERSON - 1);
-  const excess = all.length - surplus.length - MAX_KEPT + 1;
+  const excess = all.length - surplus.length - MAX_STORED + 1;
   const groups = [...Map.groupBy(all, ({ doc }) => doc.workspace).values()];
   const [largest = []] = groups.toSorted((one, other) => other.length - one.length);
   for (const { id } of [...surplus, ...(excess > 0 ? largest.slice(-excess) : [])]) await rows.delete(id);
 }
 
-/** A cookie for each state, so that two tabs do not disturb each other. */
+/** Name of a state's cookie; each state has its own, so that two tabs do not disturb each other. */
 function stateCookie(id: string): string {
   return `deckhand-link-${id.slice(0, 12)}`;
 }
@@ -180,12 +181,12 @@ function pageCookie(ticketId: string): string {
   return `deckhand-ask-${ticketId.slice(0, 12)}`;
 }
 
-/** Only a page that was given the cookie knows it. */
-function tokenOf(ticket: string, cookie: string): string {
+/** Token of a form, which only a page with the cookie knows. */
+function deriveToken(ticket: string, cookie: string): string {
   return digest(JSON.stringify([ticket, cookie]));
 }
 
-function fieldOf(id: string): Field {
+function sealedField(id: string): Field {
   return { record: `link-states/${id}`, field: 'verifier' };
 }
 
@@ -197,7 +198,7 @@ function digest(text: string): string {
   return hash('sha256', text, 'base64url');
 }
 
-/** @param one and `other`: digests */
+/** Compares two digests in constant time. */
 function isSame(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }

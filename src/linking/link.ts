@@ -20,7 +20,7 @@ const Linked = z.object({
   email: z.string().optional(),
 });
 
-/** Confirms a link by direct message; a job, so that the browser does not wait for Slack. */
+/** Confirms a link by direct message, in a job so that the browser does not wait for Slack. */
 export const CONFIRM_LINK = defineJob({
   queue: 'tell-linked',
   schema: Linked,
@@ -37,42 +37,42 @@ export interface LinkParts extends Pick<Parts, 'config' | 'log' | 'service'> {
   readBody: ReadBody;
 }
 
-/** A step of the way through the browser. */
+/** A request of the browser, with everything that a step needs. */
 interface Visit extends LinkParts {
   oauth: ServiceOauth;
-  /** Where the service sends the browser back. */
+  /** Address that the service sends the browser back to. */
   callback: string;
   request: IncomingMessage;
   response: ServerResponse;
   url: URL;
 }
 
-/** Both ends of the way through the browser; none where linking is not configured. */
+/** Routes for linking through the browser; empty if linking is not configured. */
 export function linkRoutes(parts: LinkParts): Routes {
   const { oauth } = parts.service;
   const { PUBLIC_URL } = parts.config;
   if (oauth === undefined || PUBLIC_URL === undefined) return {};
   const callback = addressOf(PUBLIC_URL, LINK_CALLBACK_PATH);
   const route = (step: Step): Handler => {
-    return (request, response, url) => take(step, { ...parts, oauth, callback, request, response, url });
+    return (request, response, url) => runStep(step, { ...parts, oauth, callback, request, response, url });
   };
   return {
-    [`GET ${LINK_START_PATH}`]: route(question),
-    [`POST ${LINK_START_PATH}`]: route(start),
-    [`GET ${LINK_CALLBACK_PATH}`]: route(finish),
+    [`GET ${LINK_START_PATH}`]: route(showQuestion),
+    [`POST ${LINK_START_PATH}`]: route(sendToService),
+    [`GET ${LINK_CALLBACK_PATH}`]: route(finishLink),
   };
 }
 
-/** @returns why it ended without success; undefined where it has answered */
+/** Returns why linking failed; undefined if the step has answered. */
 type Step = (visit: Visit) => Promise<LinkEnd | undefined>;
 
-/** Every way it can fail has its page, and none shows what the service or the address said. */
-async function take(step: Step, visit: Visit): Promise<void> {
+/** Runs a step. Each failure has its page, which shows nothing of the service's answer or the address. */
+async function runStep(step: Step, visit: Visit): Promise<void> {
   const { config, log, response } = visit;
   const end = await step(visit).catch((error: unknown) => {
     if (!(error instanceof OauthError)) throw error;
     const { kind, message: reason } = error;
-    log.warn({ event: 'link_failed', kind, reason }, 'a person could not be linked');
+    log.warn({ event: 'link_failed', kind, reason }, 'Link failed');
     return kind;
   });
   if (end === undefined) return;
@@ -80,14 +80,14 @@ async function take(step: Step, visit: Visit): Promise<void> {
   sendPage(response, page.status, page, config);
 }
 
-/** Names who asked, and begins nothing: what a link alone opens may have been sent by another person. */
-async function question(visit: Visit): Promise<LinkEnd | undefined> {
+/** Shows whose link it is and begins nothing, because another person may have sent the address. */
+async function showQuestion(visit: Visit): Promise<LinkEnd | undefined> {
   const { linkRequests, oauth, callback, config, response, url } = visit;
   const ticket = url.searchParams.get('ticket') ?? '';
   const requester = await linkRequests.open(ticket);
   if (typeof requester === 'string') return requester;
   const { PUBLIC_URL = '', SLACK_COMMAND } = config;
-  // A service that cannot be reached is known before the person decides.
+  // Fails now, before the person decides, if the service cannot be reached.
   const { url: target } = await oauth.begin(callback, linkRequests.depart().state);
   const page = new URL(addressOf(PUBLIC_URL, LINK_START_PATH));
   const { cookie, token } = linkRequests.question(ticket);
@@ -95,12 +95,12 @@ async function question(visit: Visit): Promise<LinkEnd | undefined> {
   const { name, email, lacksScope = false, workspace, workspaceName = workspace } = requester;
   response.setHeader('set-cookie', cookieLine(cookie, page));
   allowForm(response, target);
-  const asked = { name, email, lacksScope, workspace: workspaceName };
-  sendPage(response, 200, linkQuestionPage(asked, form, SLACK_COMMAND), config);
+  const person = { name, email, lacksScope, workspace: workspaceName };
+  sendPage(response, 200, linkQuestionPage(person, form, SLACK_COMMAND), config);
   return undefined;
 }
 
-/** The form leads to us, and from there to the service, whose sign-in may be on yet another site. */
+/** Allows the form to lead to us and on to the service, whose sign-in may be on another site. */
 function allowForm(response: ServerResponse, { protocol, origin }: URL): void {
   const targets = protocol === 'https:' ? 'https:' : `https: ${origin}`;
   const policy = String(response.getHeader('content-security-policy'));
@@ -109,7 +109,7 @@ function allowForm(response: ServerResponse, { protocol, origin }: URL): void {
 }
 
 /** Binds this browser by a cookie and sends it on to the service. */
-async function start(visit: Visit): Promise<LinkEnd | undefined> {
+async function sendToService(visit: Visit): Promise<LinkEnd | undefined> {
   const { linkRequests, oauth, callback, request, response, readBody } = visit;
   const form = new URLSearchParams(await readBody(request));
   const ticket = form.get('ticket') ?? '';
@@ -125,38 +125,38 @@ async function start(visit: Visit): Promise<LinkEnd | undefined> {
   return undefined;
 }
 
-async function finish(visit: Visit): Promise<LinkEnd | undefined> {
+async function finishLink(visit: Visit): Promise<LinkEnd | undefined> {
   const { linkRequests, oauth, callback, config, workspaces, request, response, url } = visit;
   const address = new URL(callback);
   const state = url.searchParams.get('state') ?? '';
-  const arrived = await linkRequests.finish(state, cookiesOf(request, address));
-  if (typeof arrived === 'string') return arrived;
-  const { requester, verifier } = arrived;
+  const outcome = await linkRequests.finish(state, cookiesOf(request, address));
+  if (typeof outcome === 'string') return outcome;
+  const { requester, verifier } = outcome;
   address.search = url.search;
   const tokens = await oauth.exchange(address, { state, verifier });
   const email = await identify(visit, tokens);
   const { user, workspace } = requester;
   const { links, audit, jobs } = workspaces.open(workspace);
-  const kept = await links.keep(user, tokens, email);
-  if (kept === undefined) {
+  const link = await links.keep(user, tokens, email);
+  if (link === undefined) {
     await audit.record({ who: user, what: 'link', result: 'refused' });
     return 'taken';
   }
-  const { linkedAt } = kept;
+  const { linkedAt } = link;
   await audit.record({ who: user, what: 'link', result: 'done' });
   await jobs.send(CONFIRM_LINK, { user, linkedAt, email });
   sendPage(response, 200, linkedPage(workspace, requester.name, config.SLACK_COMMAND), config);
   return undefined;
 }
 
-/** A link stands without it. */
+/** Returns the person's e-mail at the service. A link works without it. */
 async function identify({ log, oauth }: Visit, tokens: Tokens): Promise<string | undefined> {
   try {
     return await oauth.identify(tokens);
   } catch (error) {
     if (!(error instanceof OauthError)) throw error;
     const fields = { event: 'link_unidentified', kind: error.kind, reason: error.message };
-    log.warn(fields, 'The service did not say who a linked person is');
+    log.warn(fields, 'Linked person not identified');
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { createInstallStates } from '../../src/installing/install-states.ts';
+import { createInstallStates } from '../../src/installing/oauth-installations.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { GLOBAL } from '../../src/store/store.ts';
 import { createManualClock } from '../support/manual-clock.ts';

@@ -4,8 +4,7 @@ const HTTP_RECEIVER = 'src/listeners/receivers/http-receiver.ts';
 const HTTP_SERVER = 'src/listeners/receivers/http-server.ts';
 const INBOX = 'src/listeners/inbox.ts';
 const LINK = 'src/linking/link-requests.ts';
-const LINK_INBOX = 'src/linking/link-requests.ts';
-const INSTALL_STATES = 'src/installing/install-states.ts';
+const INSTALLATIONS = 'src/installing/oauth-installations.ts';
 const FRONT_DOOR = 'test/listeners/listeners.test.ts';
 const RECEIVER_TEST = 'test/listeners/receivers/http-receiver.test.ts';
 const DOORS = 'test/listeners/doors.test.ts';
@@ -144,8 +143,8 @@ export const FRONT: readonly Mutation[] = [
   },
   {
     name: 'a state of a link comes back from any browser',
-    file: LINK_INBOX,
-    from: "if (!isSame(digest(cookies[stateCookie(id)] ?? ''), found.browser)) return 'other browser';",
+    file: LINK,
+    from: "if (!isSame(digest(cookies[stateCookie(id)] ?? ''), doc.browser)) return 'other browser';",
     to: 'void cookies;',
     tests: [LINK_TEST],
   },
@@ -167,41 +166,41 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'a ticket links more than once',
     file: LINK,
-    from: "if (!(await markAsUsed(tickets, found.ticket))) return 'used';",
+    from: "if (!(await markAsUsed(tickets, doc.ticket))) return 'used';",
     to: '',
     tests: [LINK_TEST],
   },
   {
     name: 'a state of a link counts more than once',
-    file: LINK_INBOX,
+    file: LINK,
     from: "if (!(await markAsUsed(states, id))) return 'used';",
     to: '',
     tests: [LINK_TEST],
   },
   {
     name: 'tickets and states of a link never run out',
-    file: LINK_INBOX,
+    file: LINK,
     from: 'clock.now() - at >= VALID_MS;',
     to: 'clock.now() < at;',
     tests: [LINK_TEST],
   },
   {
     name: 'a state of an install counts more than once',
-    file: INSTALL_STATES,
-    from: "if (place?.state === digest(state)) return 'used';",
+    file: INSTALLATIONS,
+    from: "if (bucket?.state === digest(state)) return 'used';",
     to: '',
     tests: [INSTALL_TEST],
   },
   {
     name: 'a state of an install never runs out',
-    file: INSTALL_STATES,
-    from: "return clock.now() - at >= VALID_MS || at <= (place?.lostAt ?? 0) ? 'expired' : undefined;",
+    file: INSTALLATIONS,
+    from: "return clock.now() - at >= STATE_VALID_MS || at <= (bucket?.lostAt ?? 0) ? 'expired' : undefined;",
     to: 'return undefined;',
     tests: [INSTALL_TEST],
   },
   {
     name: 'a state of an install needs no signature',
-    file: INSTALL_STATES,
+    file: INSTALLATIONS,
     from: 'return isOurs ? Number(at) : undefined;',
     to: 'return Number(at) || Number(isOurs);',
     tests: [INSTALL_TEST],
@@ -231,8 +230,8 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'links to be linked pile up without end',
     file: 'src/linking/link-requests.ts',
-    from: 'all.length - surplus.length - MAX_KEPT + 1',
-    to: 'all.length - surplus.length - MAX_KEPT * 9',
+    from: 'all.length - surplus.length - MAX_STORED + 1',
+    to: 'all.length - surplus.length - MAX_STORED * 9',
     tests: ['test/linking/link-requests.test.ts'],
   },
   {
