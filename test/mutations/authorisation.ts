@@ -238,7 +238,7 @@ export const AUTHORISATION: readonly Mutation[] = [
   {
     name: 'links are unfurled where another company reads along',
     file: UNFURL,
-    from: "if (body.is_ext_shared_channel === true) return skipped(workspace, 'shared channel');",
+    from: "if (body.is_ext_shared_channel === true) return logSkipped(workspace, 'shared channel');",
     to: '',
     tests: [UNFURL_TEST],
   },
