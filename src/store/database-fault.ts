@@ -3,12 +3,12 @@ import { StoreError } from '../core/errors.ts';
 
 const SQLITE = 'sqlite://';
 
-/** What the operator reads, with `{names}` to fill in, and whether the same start may succeed later. */
+/** A sentence for the operator with `{names}` to fill in, and whether the fault may pass by itself. */
 type Fault = [sentence: string, isTemporary?: boolean | undefined];
 
 /**
- * Why a database cannot be used, as one sentence with its path or address and what to do. Undefined where nothing among
- * the error and its causes came from a database.
+ * Explains why a database cannot be used, in one sentence with its path or address and the next step. Returns undefined if
+ * neither the error nor one of its causes came from a database.
  */
 export function databaseFault(url: string, error: unknown): StoreError | undefined {
   const findFault = url.startsWith(SQLITE) ? sqliteFault : postgresFault;
@@ -22,13 +22,13 @@ export function databaseFault(url: string, error: unknown): StoreError | undefin
   return undefined;
 }
 
-/** Of whatever was asked of a store, which may also fail after it was opened; undefined where it is no fault of one. */
+/** Like `databaseFault`, for any error of a store; a `StoreError` with a sentence of its own stays as it is. */
 export function storeFault(url: string, error: unknown): StoreError | undefined {
   if (error instanceof StoreError && error.code === 'store_error') return error;
   return databaseFault(url, error) ?? (error instanceof StoreError ? error : undefined);
 }
 
-/** Never the whole address, which may hold a password. */
+/** Never holds the whole address, which may include a password. */
 function namesIn(url: string): Record<string, string> {
   if (url.startsWith(SQLITE)) return { path: resolve(url.slice(SQLITE.length)) };
   const { hostname = '', port = '', pathname = '' } = URL.parse(url) ?? {};
@@ -36,7 +36,7 @@ function namesIn(url: string): Record<string, string> {
   return { host, server: `${host}:${port || 5432}`, database: pathname.slice(1) };
 }
 
-/** Such a fault may pass without any change of the configuration. */
+/** The fault may pass without a change of the configuration. */
 const PASSES = true;
 
 const SCHEMA_HINT = 'Have their owner run what deckhand schema prints.';
@@ -48,7 +48,7 @@ const LOCKED: Fault = [
   PASSES,
 ];
 
-/** By SQLite's primary result codes. The extended ones have them in their lowest byte. */
+/** Faults by SQLite's primary result codes, which are the lowest byte of the extended codes. */
 const SQLITE_FAULTS: Readonly<Record<number, Fault>> = {
   5: LOCKED,
   6: LOCKED,
@@ -69,7 +69,7 @@ function sqliteFault(error: Error, code: unknown): Fault | undefined {
   );
 }
 
-/** By Node's names of errors, Postgres' SQLSTATE, and the words of the driver, which has no code for its own. */
+/** Faults by Node's error codes, Postgres' SQLSTATE, and the driver's own words, which have no code. */
 const POSTGRES_FAULTS: ReadonlyArray<[is: RegExp, ...Fault]> = [
   [/^ECONNREFUSED/, 'Postgres does not answer at {server}. Start it, or correct STORE_URL.', PASSES],
   [/^ENOTFOUND/, 'There is no host {host}. Correct STORE_URL.'],

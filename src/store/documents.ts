@@ -18,29 +18,29 @@ import {
 } from './store.ts';
 
 /**
- * What each database gives beside keyv. Keys are `workspace/collection/id`, so all that a workspace holds is one range of
- * an index.
+ * A database of documents: keyv, and a few things that keyv lacks. Keys are `workspace/collection/id`, so a workspace is one
+ * range of an index.
  */
 export interface Database {
-  /** Without error listeners, so that it throws what the database throws instead of answering "nothing there". */
+  /** Has no error listeners: it throws the database's errors instead of answering "not found". */
   keyv: Keyv<Envelope>;
   /** keyv cannot list a key's prefix. */
   range(range: Range): Promise<StoredRow[]>;
-  /** As `Store.exclusive`. */
+  /** Like `Store.exclusive`. */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Removes what has expired. */
+  /** Deletes expired rows. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Rows with keys from `from` up to `to`, in the order of their bytes. */
+/** Rows with keys from `from` to before `to`, in the order of their bytes. */
 export interface Range {
   from: string;
   to: string;
   limit?: number;
   /** Rows to skip first. */
   offset?: number;
-  /** The last ones, the last one first. */
+  /** Last rows first. */
   isDescending?: boolean;
 }
 
@@ -49,15 +49,15 @@ export interface StoredRow {
   value: string;
 }
 
-/** What keyv stores as a value: the document, and when it ends by the process's own clock. */
+/** A value in keyv: the document, and its expiry by the process's own clock. */
 export interface Envelope {
   doc: unknown;
   expiresAt?: number;
-  /** Of the document; 1 where it is left out. */
+  /** The document's version; 1 by default. */
   version?: number;
 }
 
-/** keyv's own, except that a text which is no row becomes a document that no schema reads, instead of an error. */
+/** keyv's own, except that an invalid row becomes an unreadable document instead of an error. */
 export const SERIALIZATION: KeyvSerializationAdapter = {
   stringify: jsonSerializer.stringify,
   parse: <T>(text: string) => parseRow(text) as T,
@@ -68,29 +68,34 @@ function parseRow(text: string): { value: Envelope; expires?: number } {
     const row: unknown = jsonSerializer.parse(text);
     if (isObject(row) && isObject(row.value)) return row as { value: Envelope & Record<string, unknown> };
   } catch {
-    // No JSON.
+    // Invalid JSON.
   }
   return { value: { doc: undefined } };
 }
 
 export interface DocumentsOptions {
   clock: Clock;
-  /** Called whenever a document cannot be read. */
+  /** Called for each unreadable document. */
   onUnreadable?: ((document: UnreadableDocument) => void) | undefined;
 }
 
 interface Context {
   database: Database;
   clock: Clock;
-  /** The shapes of the collections that were opened, by name. */
+  /** Shapes of the opened collections, by name. */
   shapes: Map<string, Shape<unknown>>;
   report: (document: UnreadableDocument) => void;
 }
 
-/** Rejects with `StoreUnavailable` where the database fails. */
+/** A store whose methods reject with `StoreUnavailable` if the database fails. */
 export function createStore(database: Database, { clock, onUnreadable }: DocumentsOptions): Store {
-  const context: Context = { database, clock, shapes: new Map(), report: (found) => onUnreadable?.(found) };
-  // Replicas that wrote the same row would wait for each other.
+  const context: Context = {
+    database,
+    clock,
+    shapes: new Map(),
+    report: (document) => onUnreadable?.(document),
+  };
+  // Replicas must not wait for each other's row.
   const pingKey = keyOf(GLOBAL, 'pings', randomUUID());
   return {
     of: (workspace) => ({
@@ -103,7 +108,7 @@ export function createStore(database: Database, { clock, onUnreadable }: Documen
     }),
     exclusive: database.exclusive,
     async erase(workspace) {
-      // First: should the process die in between, what is sealed stays shut.
+      // The key goes first: if the process dies in between, seals stay shut.
       await mapDatabaseErrors(database.keyv.delete(keyOf(GLOBAL, DATA_KEYS, workspace)));
       await deleteRange(database, rangeOf(`${part(workspace)}/`));
     },
@@ -115,12 +120,12 @@ export function createStore(database: Database, { clock, onUnreadable }: Documen
 
 const PAGE = 500;
 
-/** All rows of a range, some hundred at a time. */
+/** All rows of a range, page by page. */
 export async function* pagesOf(database: Database, range: Range): AsyncGenerator<StoredRow[]> {
   for (let from: string | undefined = range.from; from !== undefined; ) {
     const rows: StoredRow[] = await mapDatabaseErrors(database.range({ ...range, from, limit: PAGE }));
     if (rows.length > 0) yield rows;
-    // The first key after the last one.
+    // The next possible key after the last one.
     from = rows.length < PAGE ? undefined : `${rows.at(-1)?.key}\x01`;
   }
 }
@@ -133,7 +138,7 @@ async function deleteRange(database: Database, range: Range): Promise<void> {
   }
 }
 
-/** Checked documents of each collection, so that no history, however long, keeps others waiting. */
+/** Maximum number of checked documents of a collection: a long history must not keep others waiting. */
 const MAX_CHECKED = 500;
 
 async function findUnreadable(
@@ -141,7 +146,7 @@ async function findUnreadable(
   workspace: string,
   collections: readonly string[] = [...context.shapes.keys()],
 ): Promise<UnreadableDocument[]> {
-  const found: UnreadableDocument[] = [];
+  const unreadable: UnreadableDocument[] = [];
   for (const collection of collections) {
     // Other requests run between two collections.
     await setImmediate();
@@ -154,15 +159,15 @@ async function findUnreadable(
       if (isReadable || !isAlive(envelope, context.clock)) continue;
       const document = { workspace, collection, id: key.slice(prefix.length) };
       context.report(document);
-      found.push(document);
+      unreadable.push(document);
     }
   }
-  return found.toReversed();
+  return unreadable.toReversed();
 }
 
-type Found<T> = Array<{ id: string; doc: T }>;
+type Entries<T> = Array<{ id: string; doc: T }>;
 
-/** An object of few fields rather than closures: each workspace that is open has some twenty of them. */
+/** A class rather than closures, for memory: each open workspace has some twenty collections. */
 class KeyvCollection<T> implements Collection<T> {
   readonly #context: Context;
   readonly #workspace: string;
@@ -211,13 +216,13 @@ class KeyvCollection<T> implements Collection<T> {
     });
   }
 
-  list(beginning = ''): Promise<Found<T>> {
+  list(beginning = ''): Promise<Entries<T>> {
     return this.#list(rangeOf(this.#prefix + beginning));
   }
 
-  latest(limit: number, { upTo, offset = 0 }: { upTo?: string; offset?: number } = {}): Promise<Found<T>> {
+  latest(limit: number, { upTo, offset = 0 }: { upTo?: string; offset?: number } = {}): Promise<Entries<T>> {
     const range = rangeOf(this.#prefix);
-    // The first key after it, so that it is among them.
+    // The next possible key, so that `upTo` is included.
     const to = upTo === undefined ? range.to : `${this.#keyOf(upTo)}\x01`;
     return this.#list({ ...range, to, limit, offset, isDescending: true });
   }
@@ -230,13 +235,13 @@ class KeyvCollection<T> implements Collection<T> {
     if (row !== undefined) await deleteRange(database, { ...range, to: `${row.key}\x01` });
   }
 
-  async #list(range: Range): Promise<Found<T>> {
+  async #list(range: Range): Promise<Entries<T>> {
     const rows = await mapDatabaseErrors(this.#context.database.range(range));
     return rows.flatMap(({ key, value }) => this.#readRow(key.slice(this.#prefix.length), value));
   }
 
-  /** Nothing where the document ended, or cannot be read. */
-  #readRow(id: string, text: string): Found<T> {
+  /** Empty if the document has expired or cannot be read. */
+  #readRow(id: string, text: string): Entries<T> {
     const envelope = parseRow(text).value;
     if (!isAlive(envelope, this.#context.clock)) return [];
     try {
@@ -247,10 +252,10 @@ class KeyvCollection<T> implements Collection<T> {
     }
   }
 
-  /** Undefined where it has ended too. */
+  /** Returns undefined for an expired document too. */
   async #read(id: string): Promise<Envelope | undefined> {
     const { database, clock } = this.#context;
-    // Ids that people type may be of any length. Nothing is stored under such a one.
+    // People may type ids of any length. No document has such an id.
     if (!isId(`${this.#prefix}${id}`, id)) return undefined;
     const envelope = await mapDatabaseErrors(database.keyv.get(this.#keyOf(id)));
     return envelope && isAlive(envelope, clock) ? envelope : undefined;
@@ -265,7 +270,7 @@ class KeyvCollection<T> implements Collection<T> {
       ...(version === 1 ? {} : { version }),
     };
     const leftMs = expiresAt === undefined ? undefined : expiresAt - clock.now();
-    // keyv keeps what has no time left for ever.
+    // keyv would keep a row without time left for ever.
     if (leftMs !== undefined && leftMs <= 0) return this.#remove(id);
     const ttl = leftMs === undefined ? undefined : leftMs + KEPT_LONGER_MS;
     await mapDatabaseErrors(database.keyv.set(this.#keyOf(id), envelope, ttl));
@@ -287,7 +292,7 @@ class KeyvCollection<T> implements Collection<T> {
     return keyOf(this.#workspace, this.#name, id);
   }
 
-  /** @throws DocumentUnreadable, reported before */
+  /** @throws DocumentUnreadable, after reporting it */
   #parse(id: string, { doc, version = 1 }: Envelope): T {
     const parsed = parseVersion(this.#shape, doc, version);
     if (parsed.success) return parsed.data;
@@ -296,14 +301,14 @@ class KeyvCollection<T> implements Collection<T> {
   }
 }
 
-/** keyv deletes a row that it finds ended, whatever was written in its place meanwhile; by then nobody makes a new one. */
+/** keyv deletes an expired row on reading, even if it was just replaced. An hour later nobody replaces it any more. */
 const KEPT_LONGER_MS = HOUR_MS;
 
 function isAlive({ expiresAt }: Pick<Envelope, 'expiresAt'>, clock: Clock): boolean {
   return expiresAt === undefined || expiresAt > clock.now();
 }
 
-/** In bytes; Postgres takes no index entries much longer, and every id in use is far below. */
+/** Maximum size of a key in bytes. Postgres limits index entries; all keys in use are far shorter. */
 const MAX_KEY_BYTES = 1_000;
 
 function keyOf(workspace: string, collection: string, id: string): string {
@@ -316,13 +321,13 @@ function isId(key: string, id: string): boolean {
   return id !== '' && Buffer.byteLength(key) <= MAX_KEY_BYTES;
 }
 
-/** A workspace or collection with a slash in its name would reach into another's range. */
+/** Rejects a slash in a name, which would reach into another range. */
 function part(name: string): string {
   if (name === '' || name.includes('/')) throw new StoreError('A workspace or collection name is malformed');
   return name;
 }
 
-/** All keys that start with `prefix`, which must end in `/`. */
+/** All keys that begin with `prefix`, which must not be empty. */
 function rangeOf(prefix: string): Range {
   const next = String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
   return { from: prefix, to: prefix.slice(0, -1) + next };

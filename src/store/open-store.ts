@@ -12,12 +12,12 @@ export interface StoreOptions extends Omit<DocumentsOptions, 'clock'> {
   clock?: Clock;
   /** `alone` by default. */
   access?: Access;
-  /** Called for lost connections, which are opened again. */
+  /** Called for lost connections; they are opened again. */
   onError?: (error: Error) => void;
 }
 
 export interface OpenStore extends Store {
-  /** The SQLite file that the documents are in, for the jobs beside them. Closed by `close`. */
+  /** The SQLite file, for the jobs beside the documents. `close` closes it. */
   sqlite: DatabaseSync | undefined;
   database: Database;
 }
@@ -52,12 +52,12 @@ export function isPostgres(url: string): boolean {
 
 const Written = z.object({ release: z.string() });
 const RELEASE_ID = 'release';
-/** The collection, under `GLOBAL`, of what is known about the store as a whole. */
+/** The collection, under `GLOBAL`, with facts about the store as a whole. */
 export const ORIGIN = 'store';
 
 /**
- * For the start: leaves in the store which release writes it from now on.
- * @throws StoreError where a newer one wrote it
+ * Notes at the start which release writes the store from now on.
+ * @throws StoreError if a newer release wrote it
  */
 export async function takeOver(store: Store, release: string): Promise<void> {
   const wrote = await expectReadable(store, release);
@@ -66,7 +66,7 @@ export async function takeOver(store: Store, release: string): Promise<void> {
 
 /**
  * @returns the release that wrote the store
- * @throws StoreError naming both releases, where that one is newer
+ * @throws StoreError with both releases, if that one is newer
  */
 export async function expectReadable(store: Store, release: string): Promise<string | undefined> {
   const wrote = (await originOf(store).get(RELEASE_ID))?.release;
@@ -80,7 +80,7 @@ function originOf(store: Store): Collection<z.infer<typeof Written>> {
   return store.of(GLOBAL).collection(ORIGIN, Written);
 }
 
-/** By the three numbers. */
+/** Compares three numbers. */
 function compareReleases(one: string, other: string): number {
   const [a, b] = [one, other].map((release) => release.split(/[.+-]/, 3).map(Number));
   const differing = a?.findIndex((number, at) => number !== b?.[at]) ?? -1;

@@ -11,15 +11,15 @@ import { type Database, type Envelope, type Range, SERIALIZATION, type StoredRow
 import type { Access } from './sqlite.ts';
 import { mapDatabaseErrors } from './store.ts';
 
-/** A statement, and the wait for a connection, fail after this. Connections that went silent are found by it. */
+/** Time-out of a statement, and of the wait for a connection. It ends silent connections. */
 const TIMEOUT_MS = 5_000;
 const MAX_CONNECTIONS = 10;
-/** In characters, so it takes every key that the store lets through. */
+/** In characters, so every key of the store fits. */
 const KEY_LENGTH = 1_000;
 
 /**
- * The tables of the documents: keyv's own, with an index that makes a prefix a range whatever the database's collation, and
- * the locks among replicas, which need not survive a crash of the database.
+ * keyv's table of documents, with an index that makes a prefix a range in any collation of the database; and the table of locks
+ * among replicas, which need not survive a crash of the database.
  */
 export const POSTGRES_SCHEMA = `CREATE TABLE IF NOT EXISTS public.keyv (
   key VARCHAR(${KEY_LENGTH}) NOT NULL, value TEXT, namespace VARCHAR(255) DEFAULT NULL, expires BIGINT DEFAULT NULL);
@@ -30,7 +30,7 @@ CREATE UNLOGGED TABLE IF NOT EXISTS public.deckhand_leases (
   key TEXT PRIMARY KEY, holder UUID NOT NULL, until TIMESTAMPTZ NOT NULL);
 `;
 
-/** Two tables in a database that any number of replicas share. */
+/** Opens the two tables, which any number of replicas share. */
 export async function openPostgres(
   url: string,
   access: Access,
@@ -44,12 +44,12 @@ export async function openPostgres(
     keepAlive: true,
     application_name: 'deckhand store',
   });
-  // A connection that ends while idle is replaced; without a listener it would end the process.
+  // Without a listener, a connection that ends while idle would end the process.
   pool.on('error', onError);
   try {
     if (access !== 'read') await makeTables(pool);
     else if (await isMissing(pool)) throw new StoreError('There is no store of Deckhand in this database.');
-    // It makes the same table by itself, which one whose owner is another role refuses it.
+    // The adapter creates the same table, which fails if another role owns it.
     const adapter = adapterOn(pool);
     await adapter.has('schema');
     return createDatabase(pool, adapter, onError);
@@ -68,11 +68,10 @@ async function isMissing(pool: pg.Pool): Promise<boolean> {
   return rows[0]?.missing !== false;
 }
 
-/** Where they are missing: who owns them may be another role, which made them by `deckhand schema`. */
+/** Creates missing tables. Another role may own them, and have created them with `deckhand schema`. */
 async function makeTables(pool: pg.Pool): Promise<void> {
   if (!(await isMissing(pool))) return expectRights(pool);
-  // One replica at a time, because concurrent ones fail each other. Statements that are sent together are one transaction,
-  // and the lock ends with it.
+  // One replica at a time: simultaneous ones would fail. Statements in one query are one transaction, which ends the lock.
   await pool.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK}); ${POSTGRES_SCHEMA}`);
 }
 
@@ -81,7 +80,7 @@ const LACKING = `SELECT privilege || ' on ' || oid::regclass AS right
   WHERE NOT has_table_privilege(oid, privilege) AND relkind IN ('r', 'p') AND (relnamespace = to_regnamespace('pgboss')
     OR oid IN (to_regclass('public.keyv'), to_regclass('public.deckhand_leases'))) LIMIT 1`;
 
-/** @throws what Postgres itself would throw at the first use of a right that was not granted */
+/** @throws the error of Postgres for a missing right */
 async function expectRights(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ right: string }>(LACKING);
   if (rows[0] !== undefined)
@@ -89,8 +88,8 @@ async function expectRights(pool: pg.Pool): Promise<void> {
 }
 
 /**
- * keyv's adapter makes a pool of its own that cannot be reached, where a connection that is lost while idle would end
- * the process. So the clients of that pool, which can be chosen, hand everything to ours.
+ * keyv's adapter creates a private pool, in which a connection lost while idle would end the process. Its clients can be chosen,
+ * so they pass everything on to our own pool.
  */
 function adapterOn(pool: pg.Pool): KeyvPostgres {
   class PooledClient extends EventEmitter {
@@ -99,7 +98,7 @@ function adapterOn(pool: pg.Pool): KeyvPostgres {
     query = (sql: string, values: unknown[], done: (error: Error, result: pg.QueryResult) => void): void =>
       pool.query(sql, values, done);
   }
-  // Pools are shared by address and settings; this one is not to be shared.
+  // keyv shares pools by address and settings. A random address keeps this one apart.
   const options: object = { uri: `deckhand:${randomUUID()}`, keyLength: KEY_LENGTH, Client: PooledClient };
   return new KeyvPostgres(options);
 }
@@ -115,7 +114,7 @@ function createDatabase(pool: pg.Pool, adapter: KeyvPostgres, onError: (error: E
     exclusive: createLeases(pool, onError),
     sweep: async () => {
       await adapter.clearExpired();
-      // What a killed replica held names workspaces too.
+      // Leases of a killed replica name workspaces too.
       await pool.query('DELETE FROM public.deckhand_leases WHERE until < now()');
     },
     close: async () => {
@@ -132,10 +131,10 @@ const RANGE = `SELECT key, value FROM public.keyv
   ORDER BY key COLLATE "C" LIMIT $3 OFFSET $4`;
 const RANGE_DESCENDING = RANGE.replace('LIMIT', 'DESC LIMIT');
 
-/** Between two tries for a lock that another replica holds, in milliseconds; doubled up to the last. */
+/** First pause between two tries for another replica's lock; doubled up to the maximum. */
 const FIRST_RETRY_MS = 5;
 const MAX_RETRY_MS = 250;
-/** After a replica was killed, others wait for what it held for so long. */
+/** Lease time: how long others wait after a replica dies. */
 const LEASE_MS = 6_000;
 
 const UNTIL = `now() + interval '${LEASE_MS} milliseconds'`;
@@ -145,9 +144,9 @@ const RENEW = `UPDATE public.deckhand_leases SET until = ${UNTIL} WHERE key = $1
 const RELEASE = 'DELETE FROM public.deckhand_leases WHERE key = $1 AND holder = $2';
 
 /**
- * Locks across replicas, each a row that ends by the database's clock unless it is renewed. It holds no connection while its
- * work runs, so that a pool of any size will do, and a pooler that gives each transaction another session. A replica that
- * cannot reach the database for longer than a lease goes on with its work, and another may begin.
+ * Locks across replicas. Each is a row that expires by the database's clock unless it is renewed. It holds no connection, so it
+ * works with a small pool and with a pooler that changes sessions. If a replica cannot reach the database for longer than a
+ * lease, its work continues, and another replica may begin.
  */
 function createLeases(pool: pg.Pool, onError: (error: Error) => void): Database['exclusive'] {
   const alone = createKeyedLock();
@@ -165,7 +164,7 @@ function createLeases(pool: pg.Pool, onError: (error: Error) => void): Database[
       const holder = randomUUID();
       await take(key, holder);
       const renewing = setInterval(() => pool.query(RENEW, [key, holder]).catch(onError), LEASE_MS / 3);
-      // If this fails, the lease ends by itself.
+      // If this fails, the lease expires by itself.
       const release = (): Promise<unknown> => {
         clearInterval(renewing);
         return pool.query(RELEASE, [key, holder]).catch(onError);
@@ -175,7 +174,7 @@ function createLeases(pool: pg.Pool, onError: (error: Error) => void): Database[
         await release();
         return result;
       } catch (error) {
-        // A database that is away would keep the caller waiting for a second time-out.
+        // Not awaited: without a database the caller would wait for a second time-out.
         void release();
         throw error;
       }

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../core/time/clock.ts';
 import { RecentMap } from '../core/ttl-cache.ts';
 import { type Collection, DATA_KEYS, GLOBAL, type Store } from './store.ts';
 
-/** Where a sealed value stands in its workspace; it opens nowhere else. */
+/** Place of a sealed value in its workspace; it opens nowhere else. */
 export interface Field {
   record: string;
   field: string;
@@ -17,7 +17,7 @@ export type Sealer = ReturnType<typeof createSealer>;
 /** Seals secrets of one workspace. */
 export type WorkspaceSealer = ReturnType<Sealer['of']>;
 
-/** A sealed value that does not open, or a key that is missing. Never holds the value or a key. */
+/** A sealed value does not open, or a key is missing. Never holds the value or a key. */
 export class SealError extends Error {
   readonly code = 'seal_error';
   override readonly name = 'SealError';
@@ -25,7 +25,7 @@ export class SealError extends Error {
 
 const VERSION = 'v1';
 
-/** Data keys kept open in memory; briefly, so that an erase by another replica takes effect here too. */
+/** Data keys stay in memory briefly, so that an erase by another replica counts here too. */
 const CACHE_SIZE = 1_000;
 const CACHE_MS = 60_000;
 
@@ -43,11 +43,11 @@ export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = 
       cache.set(workspace, { dataKey, until: clock.now() + CACHE_MS });
   }
   return {
-    /** @param isInstalled where it says no, nothing is sealed any more; asked only where there is no data key */
+    /** @param isInstalled called if there is no data key; if false, nothing is sealed any more */
     of: (workspace: string, isInstalled = async () => true) => ({
       /** @throws InstallationEnded */
       async seal(field: Field, secret: string): Promise<string> {
-        // Always the key as it is: one from memory may belong to an installation that was erased.
+        // Not from memory, where the key may belong to an erased installation.
         const dataKey =
           (await readDataKey(store, keys, workspace)) ??
           (await makeDataKey(store, keys, workspace, isInstalled));
@@ -56,7 +56,7 @@ export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = 
         return `${VERSION}.${dataKey.id}.${encrypt(dataKey.key, context, Buffer.from(secret))}`;
       },
       /**
-       * Rejects with `SealError` if the value was moved, changed, or sealed with a key that is not at hand.
+       * Rejects with `SealError` if the value was moved, changed, or sealed with a missing key.
        * @throws InstallationEnded
        */
       async open(field: Field, sealed: string): Promise<string> {
@@ -68,12 +68,12 @@ export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = 
         return opened;
       },
     }),
-    /** Lets go of the workspace's data key in memory. */
+    /** Drops the workspace's data key from memory. */
     forget: (workspace: string) => void cache.delete(workspace),
   };
 }
 
-/** @returns the id of the data key, and what it sealed */
+/** @returns the id of the data key, and the sealed body */
 function parseSealed(sealed: string): { id: string; body: string } {
   const [version, id, body, ...more] = sealed.split('.');
   if (version !== VERSION || id === undefined || body === undefined || more.length > 0)
@@ -101,13 +101,13 @@ function contextOf(workspace: string, { record, field }: Field): string[] {
   return [VERSION, workspace, record, field];
 }
 
-/** A workspace's data key as it is stored: wrapped by one of `ENCRYPTION_KEYS`. */
+/** A workspace's stored data key, wrapped by one of `ENCRYPTION_KEYS`. */
 export const WrappedKey = z.object({ id: z.string(), wrappedBy: z.string(), wrapped: z.string() });
 
 type WrappedKey = z.infer<typeof WrappedKey>;
 
 export interface DataKey {
-  /** Told apart from the key of an earlier installation of the same workspace. */
+  /** Differs from the key of an earlier installation of the workspace. */
   id: string;
   key: KeyObject;
 }
@@ -118,7 +118,7 @@ export function wrappedKeys(store: Store): Collection<WrappedKey> {
   return store.of(GLOBAL).collection(DATA_KEYS, WrappedKey);
 }
 
-/** The workspace's data key in the store; undefined if the workspace has none. */
+/** The workspace's stored data key; undefined if there is none. */
 async function readDataKey(
   store: Store,
   keys: EncryptionKeys,
@@ -128,7 +128,7 @@ async function readDataKey(
   return wrapped && unwrap(keys, workspace, wrapped);
 }
 
-/** Of two replicas that make one at once, one wins. */
+/** If two replicas make one at once, one of them wins. */
 async function makeDataKey(
   store: Store,
   keys: EncryptionKeys,
@@ -143,7 +143,7 @@ async function makeDataKey(
   return winner;
 }
 
-/** The same data key wrapped by the first of the keys. */
+/** Wraps the same data key with the first of the keys. */
 function rewrap(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): WrappedKey {
   return wrap(keys[0], workspace, wrapped.id, unwrap(keys, workspace, wrapped).key.export());
 }
@@ -180,7 +180,7 @@ const NONCE_BYTES = 12;
 
 const TAG_BYTES = 16;
 
-/** AES-256-GCM. `context` is what the text is bound to; each of its parts counts, also where it is empty. */
+/** AES-256-GCM. @param context binds the text; each part counts, even if empty */
 function encrypt(key: KeyObject, context: readonly string[], text: Buffer): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(encodeContext(context));
@@ -200,25 +200,25 @@ function decrypt(key: KeyObject, context: readonly string[], sealed: string): Bu
   return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
 }
 
-/** JSON, because joined parts could be shifted against each other. */
+/** JSON, because joined parts could be split in another way. */
 function encodeContext(context: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(context));
 }
 
 /**
- * For the start.
- * @throws SealError naming an `ENCRYPTION_KEYS` id that is in use but not given, or given with another key
+ * Checks at the start that the keys open the stored data keys.
+ * @throws SealError with the id of a key that is in use but missing from `ENCRYPTION_KEYS`, or differs there
  */
 export async function checkKeys(keys: EncryptionKeys, store: Store): Promise<void> {
   const byKey = Map.groupBy(await wrappedKeys(store).list(), ({ doc }) => doc.wrappedBy);
   for (const wrapped of byKey.values()) {
     const faults = wrapped.map(({ id, doc }) => sealFault(keys, id, doc));
-    // Of all that a key wrapped one may be damaged, which is no fault of the key.
+    // If some data keys open, the others are damaged, and the key is right.
     if (!faults.includes(undefined)) throw faults[0];
   }
 }
 
-/** Why the workspace's data key does not open; undefined where it does. */
+/** The reason why a data key does not open; undefined if it opens. */
 function sealFault(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): SealError | undefined {
   try {
     unwrap(keys, workspace, wrapped);
@@ -230,10 +230,10 @@ function sealFault(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey)
 }
 
 /**
- * Wraps every workspace's data key with the first key, while the bot runs. Afterwards the others may be taken
- * out of `ENCRYPTION_KEYS`. Can be run again at any time.
- * @returns how many were re-wrapped, and how many the first key had wrapped before
- * @throws SealError naming the key that is missing, or is not the one that it was; what was re-wrapped before it stays so
+ * Wraps every workspace's data key with the first key, also while Deckhand runs. Afterwards the other keys may be removed from
+ * `ENCRYPTION_KEYS`. It can be repeated at any time.
+ * @returns the numbers of keys that were re-wrapped, and of those that the first key had wrapped before
+ * @throws SealError with the id of a missing or different key; keys that were already re-wrapped stay so
  */
 export async function rotateKeys(keys: EncryptionKeys, store: Store) {
   const rotation = { rewrapped: 0, current: 0 };
@@ -250,16 +250,16 @@ export async function rotateKeys(keys: EncryptionKeys, store: Store) {
   return rotation;
 }
 
-/** One key of `ENCRYPTION_KEYS`. A `KeyObject`, because it prints itself without its bytes. */
+/** One key of `ENCRYPTION_KEYS`. A `KeyObject` never prints its bytes. */
 export interface EncryptionKey {
   id: string;
   key: KeyObject;
 }
 
-/** The first seals, all open. */
+/** The first key seals, all keys open. */
 export type EncryptionKeys = readonly [EncryptionKey, ...EncryptionKey[]];
 
-/** Every fault of `ENCRYPTION_KEYS`, by position and id; never holds a key. */
+/** All faults of `ENCRYPTION_KEYS`, by position and id; never holds a key. */
 export class EncryptionKeysError extends Error {
   readonly code = 'encryption_keys_error';
   readonly faults: readonly string[];
@@ -296,7 +296,7 @@ export function parseEncryptionKeys(text: string): EncryptionKeys {
 function parseEntry(entry: string, where: string): EncryptionKey | string {
   if (entry === '') return `${where} is empty`;
   const colon = entry.indexOf(':');
-  // Without a colon the entry may be the key itself, so it is never repeated in a message.
+  // Without a colon the entry may be the key itself, so no message may quote it.
   if (colon === -1) return `${where} has no id: write id:key`;
   const id = entry.slice(0, colon);
   if (!ID.test(id)) return `${where} has an id of other than 1 to 32 letters, digits, - and _`;

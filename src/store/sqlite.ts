@@ -20,19 +20,21 @@ import { isLocked, retryIfLocked } from '../core/retry.ts';
 import { databaseFault, storeFault } from './database-fault.ts';
 import { type Database, type Envelope, type Range, SERIALIZATION, type StoredRow } from './documents.ts';
 
-/** How long opening the file waits for another process, e.g. a backup, in milliseconds. Later `retryIfLocked` does. */
+/** How long opening the file waits for another process, e.g. a backup. Later `retryIfLocked` waits. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Of 4 kB each; four times as many as SQLite's own. */
+/** Pages of 4 kB; four times SQLite's default. */
 const MAX_LOG_PAGES = 4_000;
 
 /**
- * Use of a store. `alone`: an SQLite file that another process owns is refused. `beside`: other processes may write too.
- * `read`: nothing is written, made or cleaned up.
+ * Use of a store.
+ * - `alone`: fails if another process owns the SQLite file
+ * - `beside`: other processes may write too
+ * - `read`: writes, creates and deletes nothing
  */
 export type Access = 'alone' | 'beside' | 'read';
 
-/** One file, one process. Folders are made as needed. The file is given too, for other tables in it. */
+/** Opens a file for one process, and creates its folders. Returns the file too, for other tables. */
 export async function openSqlite(
   name: string,
   access: Access,
@@ -62,12 +64,12 @@ function prepareFolder(path: string): void {
   }
 }
 
-/** With `recursive`, Node never returns from a folder that the system refuses with ENOENT, as /proc does. */
+/** Not `recursive`: Node then never returns if the system refuses a folder with ENOENT, as in /proc. */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
   mkdirSync(path, { mode: 0o700 });
-  // The umask may have taken rights away.
+  // The umask may have removed rights.
   chmodSync(path, 0o700);
 }
 
@@ -75,15 +77,14 @@ function openFile(path: string): DatabaseSync {
   makePrivate(path);
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   db.exec('PRAGMA journal_mode = WAL');
-  // While the log is worked off, which waits for the disk, nothing else runs. In a longer log more of the writes are to
-  // the same pages.
+  // A checkpoint waits for the disk and blocks everything else. In a longer log, more writes share a page.
   db.exec(`PRAGMA wal_autocheckpoint = ${MAX_LOG_PAGES}`);
-  // In WAL mode NORMAL is enough for `kill -9`: every commit has reached the operating system. Only a power
-  // cut can take the last commits, and never tears the file. FULL would hold up the event loop at each write.
+  // In WAL mode NORMAL survives `kill -9`: every commit has reached the operating system. A power cut may lose the last
+  // commits, but never damages the file. FULL would block the event loop at each write.
   db.exec('PRAGMA synchronous = NORMAL');
-  // In kB. The 2 MB of SQLite's own hold the documents of some hundred workspaces.
+  // In kB. SQLite's default of 2 MB holds the documents of some hundred workspaces.
   db.exec('PRAGMA cache_size = -8000');
-  // What is deleted is overwritten, or it could be read in the file until something else takes its place.
+  // Overwrites deleted data, which could otherwise be read in the file for a while.
   db.exec('PRAGMA secure_delete = ON');
   return db;
 }
@@ -109,7 +110,7 @@ function createDatabase(adapter: KeyvSqlite, release: () => void): Database {
     exclusive: createKeyedLock(),
     sweep: async () => {
       await adapter.clearExpired();
-      // Until then the log holds what was deleted.
+      // The log still holds deleted data.
       const [checkpoint] = await adapter.query('PRAGMA wal_checkpoint(TRUNCATE)');
       if (isObject(checkpoint) && checkpoint.busy !== 0)
         throw new Error('Another program reads the file, so its log was not emptied');
@@ -125,16 +126,16 @@ const RANGE =
   "SELECT key, value FROM keyv WHERE namespace = '' AND key >= ? AND key < ? ORDER BY key LIMIT ? OFFSET ?";
 const RANGE_DESCENDING = RANGE.replace('ORDER BY key', 'ORDER BY key DESC');
 
-/** keyv's statements are few, but for those that delete many keys. */
-const MAX_KEPT = 200;
+/** keyv has few statements, except those that delete many keys. */
+const MAX_PREPARED = 200;
 
-/** keyv on our own connection, with statements kept: preparing one anew takes longer than running it. */
+/** A driver for keyv on our own connection. It caches prepared statements: preparing takes longer than running. */
 function createDriver(db: DatabaseSync): SqliteDriver {
-  const kept = new Map<string, StatementSync>();
+  const prepared = new Map<string, StatementSync>();
 
   function prepare(sql: string): StatementSync {
-    const statement = kept.get(sql) ?? db.prepare(sql);
-    if (kept.size < MAX_KEPT) kept.set(sql, statement);
+    const statement = prepared.get(sql) ?? db.prepare(sql);
+    if (prepared.size < MAX_PREPARED) prepared.set(sql, statement);
     return statement;
   }
 
@@ -147,7 +148,7 @@ function createDriver(db: DatabaseSync): SqliteDriver {
   };
 }
 
-/** The file that a path leads to through symbolic links, whether it is there yet or not. */
+/** Resolves the symbolic links of a path; the file need not exist. */
 export function realFile(path: string): string {
   const whole = resolve(path);
   if (existsSync(whole)) return realpathSync(whole);
@@ -160,26 +161,25 @@ function linkTarget(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
-    return undefined; // no link, so the file is yet to be made
+    return undefined; // Not a link: the file does not exist yet.
   }
 }
 
-/** Its owner alone may read it, whatever the umask. SQLite gives its log and index the mode of the file. */
+/** Lets only the owner read a file, whatever the umask. SQLite gives its log and index the same mode. */
 export function makePrivate(path: string): void {
   try {
     closeSync(openSync(path, 'a', 0o600));
     chmodSync(path, 0o600);
   } catch {
-    // What cannot be written, SQLite says in its own words.
+    // SQLite reports a file that cannot be written.
   }
 }
 
 /**
- * Makes this process the only one that runs on a database file, by an exclusive lock of the operating system
- * on a file beside it. Unlike a file with a process id it can neither go stale after `kill -9` nor be
- * fooled by containers, each of which has a process 1. Where the file has another name too (a hard link), which may have
- * another guard beside it, nobody else may have the file itself open.
- * @returns what lets go of it
+ * Makes this process the only one on a database file, by an exclusive lock of the operating system on a file beside it. Unlike a
+ * process id, the lock ends with `kill -9`, and works among containers, each of which has a process 1. A hard link may have
+ * another guard beside it, so such a file must not be open anywhere else.
+ * @returns a function that releases the lock
  * @throws StoreError if another process holds it
  */
 export function guardFile(path: string): () => void {
@@ -187,14 +187,14 @@ export function guardFile(path: string): () => void {
   const isNew = !existsSync(guardPath);
   let guard: DatabaseSync | undefined;
   try {
-    // The first file that is made, so the one that an unwritable folder refuses.
+    // The first new file, so it fails in an unwritable folder.
     guard = new DatabaseSync(guardPath);
     makePrivate(guardPath);
     guard.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     if (existsSync(path)) expectFree(path);
     return () => guard?.close();
   } catch (cause) {
-    // Nothing stays beside a file that is none of ours.
+    // Leaves no guard beside a file of another program.
     if (isNew && guard !== undefined && !isLocked(cause)) rmSync(guardPath, { force: true });
     guard?.close();
     if (!isLocked(cause)) throw databaseFault(`sqlite://${path}`, cause) ?? cause;
@@ -205,7 +205,7 @@ export function guardFile(path: string): () => void {
   }
 }
 
-/** That it is a database, and where it has several names, that no connection holds a lock on the file itself. */
+/** Checks that the file is a database, and, if it has several names, that no connection has a lock on it. */
 function expectFree(path: string): void {
   const db = new DatabaseSync(path);
   try {

@@ -4,22 +4,21 @@ import { InstallationEnded, StoreError, StoreUnavailable } from '../core/errors.
 import { isObject } from '../core/json.ts';
 
 /**
- * Documents, each in a named collection of one workspace. Nothing here can be read without naming the
- * workspace, so no query can cross from one to another.
+ * Documents, each in a named collection of one workspace. Every query names its workspace, so none can reach another one.
  */
 export interface Store {
   /** The documents of one workspace, or of the whole installation: `GLOBAL`. */
   of(workspace: string): WorkspaceStore;
   /**
-   * Runs `work` alone among all replicas that ask for the same key. Not re-entrant: asking for a key inside
-   * its own `work` never returns. Different keys may be nested, always in the same order.
+   * Runs `work` under a lock of this key, among all replicas. Not re-entrant: `work` must not ask for the same key. Different keys
+   * may be nested, always in the same order.
    */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Deletes the workspace's data key, so that what is sealed stays shut, then every document in every collection. */
+  /** Deletes the workspace's data key, which closes all seals, then all its documents. */
   erase(workspace: string): Promise<void>;
-  /** Removes what has expired, and the traces of what was deleted from an SQLite file's log. */
+  /** Deletes expired documents, and on SQLite the traces of deleted ones in the log. */
   sweep(): Promise<void>;
-  /** Resolves if the database can be written, which a full disk refuses; rejects otherwise. */
+  /** Rejects if the database cannot be written, e.g. because the disk is full. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -27,61 +26,60 @@ export interface Store {
 /** The documents of one workspace. */
 export interface WorkspaceStore {
   /**
-   * A typed view of a collection; `shape` parses what is read, and brings what an earlier release wrote up to today's.
-   * Lists leave out a document that it does not read, and what asks for it alone rejects with `DocumentUnreadable`.
+   * A typed view of a collection. `shape` parses documents, and upgrades those of earlier releases. Lists leave out an unreadable
+   * document; reading it alone rejects with `DocumentUnreadable`.
    */
   collection<T>(name: string, shape: Shape<T>): Collection<T>;
-  /** As `Store.exclusive`; keys of other workspaces are others. */
+  /** Like `Store.exclusive`, with keys of this workspace only. */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
   /**
-   * Documents that cannot be read, among the last few hundred of each collection.
-   * @param collections all that were opened since the start if left out
+   * Unreadable documents among the last few hundred of each collection.
+   * @param collections all collections that were opened since the start, by default
    */
   unreadable(collections?: readonly string[]): Promise<UnreadableDocument[]>;
 }
 
-/** A document that cannot be read. It stays where it is, for a release that can read it. */
+/** An unreadable document. It stays in the database, for a release that can read it. */
 export interface UnreadableDocument {
   workspace: string;
   collection: string;
   id: string;
 }
 
-/** What becomes of a document. */
+/** Returns the new document; undefined deletes it. */
 export type Change<T> = (current: T | undefined) => T | undefined | Promise<T | undefined>;
 
 export interface Collection<T> {
   get(id: string): Promise<T | undefined>;
-  /** `expiresAt`: milliseconds since the epoch after which the document is gone. */
+  /** @param expiresAt end of the document, milliseconds since the epoch */
   put(id: string, doc: T, expiresAt?: number): Promise<void>;
-  /** Puts the document only if there is none; false if there is one. Atomic across replicas: a claim. */
+  /** Puts the document if there is none; returns false if there is one. Atomic across replicas. */
   create(id: string, doc: T, expiresAt?: number): Promise<boolean>;
   /**
-   * Reads, changes and writes under a lock of the document, among all replicas. `change` gets the document as it is and
-   * returns the new one, or undefined to delete it. It must not write the same document.
-   * @param expiresAt as it was, if left out
+   * Reads, changes and writes under a lock of the document, among all replicas. `change` must not write the same document.
+   * @param expiresAt unchanged by default
    */
   update(id: string, change: Change<T>, expiresAt?: number): Promise<T | undefined>;
-  /** True if there was something to delete. */
+  /** Returns false if there was no document. */
   delete(id: string): Promise<boolean>;
-  /** All documents, or those whose ids begin so, by id. Costs what the workspace holds, never more. */
+  /** All documents, or those whose ids have this beginning, by id. */
   list(beginning?: string): Promise<Array<{ id: string; doc: T }>>;
-  /** The last `limit` documents by id, the last one first; with `upTo` from that id on. Reads no more than these. */
+  /** The last `limit` documents by id, last first, starting at `upTo`. Reads no others. */
   latest(limit: number, from?: { upTo?: string; offset?: number }): Promise<Array<{ id: string; doc: T }>>;
   /** Deletes all but the last `kept` documents by id. */
   trim(kept: number): Promise<void>;
 }
 
-/** The pseudo workspace of what belongs to the whole installation. Real workspace ids never start with `-`. */
+/** Pseudo workspace for the whole installation. Real ids never start with `-`. */
 export const GLOBAL = '-';
 
 /**
- * The collection, under `GLOBAL`, of each workspace's wrapped data key by workspace id. It is apart
- * from the workspace's own documents so that all keys can be re-wrapped; `Store.erase` knows of it.
+ * The collection, under `GLOBAL`, of the workspaces' wrapped data keys by workspace id: all keys can then be re-wrapped.
+ * `Store.erase` deletes from it.
  */
 export const DATA_KEYS = 'data-keys';
 
-/** Waits for work on a database, whose failures become `StoreUnavailable`. */
+/** Turns failures of work on a database into `StoreUnavailable`. */
 export async function mapDatabaseErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -93,12 +91,12 @@ export async function mapDatabaseErrors<T>(work: Promise<T>): Promise<T> {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Makes a document of one version into one of the next. Both are as they are in the database, before any schema. */
+/** Turns a document of one version into one of the next. Both are unparsed. */
 export type Upgrade = (doc: Fields) => Fields;
 
 /**
- * A collection's schema, with what brings documents of earlier releases up to it, the oldest first. A change that the
- * schema cannot read by itself adds one function to the list: the version is one more than their number.
+ * A collection's schema, and the upgrades of older documents, oldest first. A change that the schema cannot read adds an upgrade.
+ * The version is the number of upgrades plus one.
  */
 export interface Versioned<T> {
   schema: z.ZodType<T>;
@@ -107,34 +105,28 @@ export interface Versioned<T> {
 
 export type Shape<T> = z.ZodType<T> | Versioned<T>;
 
-/** What documents are written with; those of before there were versions are of the first. */
+function versioned<T>(shape: Shape<T>): Versioned<T> {
+  return 'upgrades' in shape ? shape : { schema: shape, upgrades: [] };
+}
+
+/** The version of new documents. */
 export function versionOf<T>(shape: Shape<T>): number {
-  return upgradesOf(shape).length + 1;
+  return versioned(shape).upgrades.length + 1;
 }
 
-/** Parses a document of any version up to the shape's own; one of a newer version fails. */
+/** Parses a document of this or an earlier version; fails for a newer one. */
 export function parseVersion<T>(shape: Shape<T>, doc: unknown, version: number): z.ZodSafeParseResult<T> {
-  const schema = 'upgrades' in shape ? shape.schema : shape;
-  return schema.safeParse(bringUp(upgradesOf(shape), doc, version));
+  const { schema, upgrades } = versioned(shape);
+  if (version > upgrades.length + 1) return schema.safeParse(undefined);
+  const older = isObject(doc) ? upgrades.slice(version - 1) : [];
+  return schema.safeParse(older.reduce((before, upgrade) => upgrade(before), doc as Fields));
 }
 
-/** Undefined, which no schema reads, where it cannot be. */
-function bringUp(upgrades: readonly Upgrade[], doc: unknown, version: number): unknown {
-  if (version > upgrades.length + 1) return undefined;
-  if (!isObject(doc)) return doc;
-  return upgrades.slice(version - 1).reduce((before, upgrade) => upgrade(before), doc);
-}
-
-function upgradesOf<T>(shape: Shape<T>): readonly Upgrade[] {
-  return 'upgrades' in shape ? shape.upgrades : [];
-}
-
-/** No vowels, no digits that read as one (0, 1, 3, 4, 8), no letters that are read as others: no name spells a word. */
+/** No vowels, no digits that look like vowels (0, 1, 3, 4, 8) and no ambiguous letters: an id spells no word. */
 const ALPHABET = 'bcdfghjkmnpqrstvwxz25679';
 
 /**
- * A short id of a document, for people to type, that no other has, e.g. `d7k2`: the same for the same seed, one character longer
- * after each four that are taken.
+ * A short free id for people to type, e.g. `d7k2`. It depends on the seed, and grows by one character after four taken ids.
  */
 export function freeId(prefix: string, seed: string, isTaken: (id: string) => boolean): string {
   for (let attempt = 0; ; attempt += 1) {
