@@ -42,11 +42,11 @@ export function isFailure(event: string): boolean {
 }
 
 const EventProperties = orElse(
-  z.object({ end_ref: NullableText, servers: z.unknown().optional().transform(namesIn) }),
+  z.object({ end_ref: NullableText, servers: z.unknown().optional().transform(readNames) }),
   { end_ref: null, servers: [] },
 );
 
-/** API 2.11 (docs/service-api.md). `event` may be any word: there is no complete list. */
+/** API 2.11 (docs/service-api.md). `event` may be any word. */
 export const ActivityEvent = z.object({
   event: Identifier.transform((word) => word.toLowerCase()),
   properties: EventProperties,
@@ -58,7 +58,7 @@ export type ActivityEvent = z.infer<typeof ActivityEvent>;
 
 const Figure = Numeric.nullish().catch(undefined);
 
-/** API 2.12. Null: nothing to compare with; undefined: the service does not give the figure. Neither is 0. */
+/** API 2.12. Null: there is nothing to compare with. Undefined: the service does not give the figure. Neither is 0. */
 export const ActivityStats = z.object({
   total_deployments: Figure,
   total_deployments_delta: Figure,
@@ -72,7 +72,7 @@ export const ActivityStats = z.object({
 });
 export type ActivityStats = z.infer<typeof ActivityStats>;
 
-/** Events alone, or with statistics beside them. */
+/** Bare events, or events and statistics. */
 const Answer = z.preprocess(
   (value) => (isObject(value) ? { ...value, events: listAt(value, 'events') } : { events: value }),
   z.object({ events: z.array(z.unknown()), stats: ActivityStats.optional().catch(undefined) }),
@@ -80,19 +80,20 @@ const Answer = z.preprocess(
 export interface Activity {
   /** Most recent first, at most the latest 100. */
   events: readonly ActivityEvent[];
-  /** How many more the service listed that could not be read. */
+  /** Number of further events that could not be read. */
   unread?: number;
-  /** How many more it listed that tell of a deployment once more. */
+  /** Number of further events that repeat one. */
   repeated?: number;
-  /** Undefined where they were not requested or not given. */
+  /** Undefined if they were not requested or not given. */
   stats: ActivityStats | undefined;
 }
 
-/** `ActivityEvent`, which reads a hundred rows in a third of the time; made when it is first used, for it takes some milliseconds. */
+/** Reads a hundred rows in a third of the time of `ActivityEvent`. Compiled at its first use, which takes some milliseconds. */
 let compiledEvent: typeof ActivityEvent | undefined;
 
 /**
- * The events of a range, by default the last seven days, each deployment once, and its statistics if wanted. API 4.9.
+ * Reads the events of a range, each deployment once, and the statistics if requested. API 4.9.
+ * @param range the last seven days by default
  * @param keepTwins for a reader that compares pages
  */
 export async function getActivity(
@@ -124,7 +125,7 @@ export async function getActivity(
 const TWIN_MS = 10_000;
 const ENDED = /^deploy_completed$|_failed$/;
 
-/** The events of a page that tell of a deployment which another one tells already. @param page the latest first */
+/** Finds events that repeat another one of the page. @param page the latest first */
 export function findTwins(page: readonly ActivityEvent[]): Set<ActivityEvent> {
   const latest = new Map<string, number>();
   const ordered = page.toReversed().toSorted((one, other) => timeOf(one) - timeOf(other));
@@ -157,11 +158,11 @@ export interface ProjectFailures {
 
 /** Failed deployments by project, the project with the latest failure first. @param events the latest first */
 export function groupFailures(events: readonly ActivityEvent[]): ProjectFailures[] {
-  const groups = [...Map.groupBy(events, projectKey).values()].flatMap(failuresOf);
+  const groups = [...Map.groupBy(events, projectKey).values()].flatMap(summarizeFailures);
   return groups.toSorted((one, other) => timeOf(other.last) - timeOf(one.last));
 }
 
-function failuresOf(events: readonly ActivityEvent[]): ProjectFailures[] {
+function summarizeFailures(events: readonly ActivityEvent[]): ProjectFailures[] {
   const failures = events.filter(({ event }) => outcomeOf(event) === 'failed');
   const [last] = failures;
   if (last === undefined) return [];
@@ -180,8 +181,8 @@ function timeOf({ created_at }: ActivityEvent): number {
   return Date.parse(created_at);
 }
 
-/** The names in a list, or one name by itself. */
-function namesIn(value: unknown): string[] {
+/** Reads names from a list, or one bare name. */
+function readNames(value: unknown): string[] {
   const items: unknown[] = Array.isArray(value) ? value : [value];
   return items
     .map((item) => (isObject(item) ? item.name : item))

@@ -1,24 +1,24 @@
 import { isThisMachine } from '../core/http.ts';
 
 const PLACEHOLDER = '{account}';
-/** Stands in for an account while a template is taken apart; a URL cannot hold the braces everywhere. */
+/** Replaces the placeholder while a template is parsed: URLs allow no braces in a host. */
 const MARKER = 'account-goes-here';
 
-/** One DNS label in lower case. */
+/** A DNS label in lower case. */
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Only these characters, so that nothing is decoded, mapped or case-folded into another host. */
+/** Few characters, so that no parser decodes or maps them to another host. */
 const ADDRESS = /^(?:https?:\/\/)?([a-z0-9.-]+|\[[0-9a-f:]+\])(?::(\d{1,5}))?((?:[/?#][^\\\s]*)?)$/i;
 
 /** `<account>.<service domain>`, never a bare domain or an IP address. */
 const HOST_OF_ITS_OWN = /^([a-z0-9-]+)\.(?:[a-z0-9-]+\.)+[a-z]{2,}$/i;
 
-/** Where an account lives: a configured template with `{account}` in its host or path. */
+/** The configured address of accounts: a template with `{account}` in its host or path. */
 export class BaseUrl {
   readonly #template: string;
   readonly #parts: URL;
 
-  /** Throws a TypeError with the fault of an unsound template. */
+  /** @throws TypeError with the fault of the template */
   constructor(template: string) {
     const fault = findBaseUrlFault(template);
     if (fault !== undefined) throw new TypeError(`the service's base url ${fault}`);
@@ -26,18 +26,18 @@ export class BaseUrl {
     this.#parts = new URL(template.replace(PLACEHOLDER, MARKER));
   }
 
-  /** The address of an account, without a slash at its end. The name must be a slug. */
+  /** Returns the address of an account, without a slash at the end. The name must be a slug. */
   of(account: string): { origin: string; path: string } {
     const url = new URL(this.#template.replace(PLACEHOLDER, account));
     return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
   }
 
-  /** The text at the account's position in an address of this shape, else undefined. */
+  /** Finds the account's name in an address of this shape. */
   nameIn(address: string): string | undefined {
     const [, host = '', port, rest = ''] = ADDRESS.exec(address) ?? [];
     if (host === '' || !this.#isOurPort(port)) return undefined;
     if (this.#parts.hostname.includes(MARKER)) return between(this.#parts.hostname, host.toLowerCase());
-    // With the account in its path, the template does not say which hosts people see: a name before a domain counts.
+    // A template with the account in its path does not tell which hosts people see. A name before a domain counts.
     if (host.toLowerCase() !== this.#parts.hostname)
       return port === undefined ? HOST_OF_ITS_OWN.exec(host)?.[1]?.toLowerCase() : undefined;
     const path = rest.split(/[?#]/, 1)[0] ?? '';
@@ -53,7 +53,7 @@ export class BaseUrl {
   }
 }
 
-/** Where people open an account. The name must be a slug. */
+/** The address at which people open an account. The name must be a slug. */
 export function accountUrl(account: string, baseUrlTemplate: string): string {
   const { origin, path } = new BaseUrl(baseUrlTemplate).of(account);
   return `${origin}${path}`;
@@ -64,14 +64,14 @@ export function projectUrl(account: string, permalink: string, baseUrlTemplate: 
   return `${accountUrl(account, baseUrlTemplate)}/projects/${encodeURIComponent(permalink)}`;
 }
 
-/** True for one DNS label without dots, so never a host; and without `xn--`, so never shown as other letters. */
+/** True for a DNS label. It has no dots, so it is no host, and no `xn--`, so no client shows other letters. */
 export function isAccountName(text: string): boolean {
   return SLUG.test(text) && !text.startsWith('xn--');
 }
 
 /**
- * The account name in what a person typed or pasted: `acme`, `acme.example.com`, `https://acme.example.com/projects`, or
- * an address with the account in its path where `baseUrlTemplate` has it there. Undefined for anything else.
+ * Finds the account name in typed or pasted text: `acme`, `acme.example.com`, `https://acme.example.com/projects`, or an
+ * address with the account in its path if `baseUrlTemplate` has it there. Returns undefined for anything else.
  */
 export function parseAccountName(text: string, baseUrlTemplate: string): string | undefined {
   const typed = text.trim();
@@ -80,7 +80,7 @@ export function parseAccountName(text: string, baseUrlTemplate: string): string 
   return name !== undefined && isAccountName(name) ? name : undefined;
 }
 
-/** The project, and perhaps the server, that an address of the service is about. */
+/** The project, and perhaps the server, in an address of the service. */
 export interface Addressed {
   account: string;
   /** A permalink or identifier. */
@@ -90,8 +90,8 @@ export interface Addressed {
 }
 
 /**
- * Reads `{base_url}/projects/<permalink>[/servers/<id>…]`, under exactly the host, port and path of the account.
- * Undefined for any other address.
+ * Reads `{base_url}/projects/<permalink>[/servers/<id>…]` under exactly the host, port and path of the account. Returns
+ * undefined for any other address.
  */
 export function readAddress(address: string, baseUrlTemplate: string): Addressed | undefined {
   const account = parseAccountName(address, baseUrlTemplate);
@@ -100,12 +100,12 @@ export function readAddress(address: string, baseUrlTemplate: string): Addressed
   const base = new BaseUrl(baseUrlTemplate).of(account);
   if (url.origin !== base.origin || !url.pathname.startsWith(`${base.path}/`)) return undefined;
   const segments = url.pathname.slice(base.path.length + 1).split('/');
-  const [projects, project, servers, server] = segments.map(decoded);
+  const [projects, project, servers, server] = segments.map(decodeSegment);
   if (projects !== 'projects' || !project) return undefined;
   return { account, project, ...(servers === 'servers' && server ? { server } : {}) };
 }
 
-/** What is wrong with a base url template, as the end of a sentence; undefined if nothing is. */
+/** Returns the fault of a base url template as the end of a sentence, or undefined. */
 export function findBaseUrlFault(template: string): string | undefined {
   if (template.split(PLACEHOLDER).length !== 2) return `must hold ${PLACEHOLDER} exactly once`;
   const marked = template.replace(PLACEHOLDER, MARKER);
@@ -114,18 +114,18 @@ export function findBaseUrlFault(template: string): string | undefined {
   const { hostname, pathname } = new URL(marked);
   if (!hostname.includes(MARKER) && !pathname.includes(MARKER))
     return `must hold ${PLACEHOLDER} in host or path`;
-  // Otherwise the account would name the host, or its whole top-level domain.
+  // An account must not name the host or its top-level domain.
   const isTopLevel = hostname.split('.').at(-1)?.includes(MARKER);
   return isTopLevel ? `must have a domain of its own after ${PLACEHOLDER}` : undefined;
 }
 
-/** True where the accounts' address, a template, is on this machine. */
+/** True if the address of accounts, a template, is on this machine. */
 export function isLoopbackBaseUrl(template: string): boolean {
   const url = URL.parse(template.replace(PLACEHOLDER, MARKER));
   return url !== null && isThisMachine(url.hostname);
 }
 
-/** What is wrong with an address that we would send secrets to, as the end of a sentence. */
+/** Returns the fault of an address that gets secrets as the end of a sentence, or undefined. */
 export function findAddressFault(address: string): string | undefined {
   if (!URL.canParse(address)) return 'must be a url';
   const { protocol, hostname, username, password, search, hash } = new URL(address);
@@ -135,7 +135,7 @@ export function findAddressFault(address: string): string | undefined {
   return 'must be https, unless its host is loopback';
 }
 
-/** The part of `text` at the marker's position in `pattern`, if all the rest is the same. */
+/** Returns the part of `text` at the marker's position in `pattern`, if the rest is the same. */
 function between(pattern: string, text: string): string | undefined {
   const [before = '', after = ''] = pattern.split(MARKER);
   if (text.length <= before.length + after.length) return undefined;
@@ -143,8 +143,8 @@ function between(pattern: string, text: string): string | undefined {
   return text.slice(before.length, text.length - after.length);
 }
 
-/** Empty for a segment that does not decode: it names nothing. */
-function decoded(segment: string): string {
+/** Returns an empty text if the segment cannot be decoded. */
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

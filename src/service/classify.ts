@@ -3,7 +3,7 @@ import { describeUnreached, wasNeverSent } from '../core/http.ts';
 import { isObject, parseObject } from '../core/json.ts';
 import { parseRetryAfter } from '../core/retry.ts';
 
-/** What a path belongs to: an account, or sign-up, which has none yet. */
+/** Sign-up has no account yet. */
 export type Scope = 'account' | 'signup';
 
 export interface ErrorAnswer {
@@ -19,16 +19,16 @@ export interface ErrorAnswer {
 
 const FORBIDDEN = ['api_access_restricted', 'admin_required', 'email_verification_required'] as const;
 
-/** The error that an answer stands for. API 7 (docs/service-api.md). Reads any body without throwing. */
+/** Makes the error of an answer. API 7 (docs/service-api.md). Accepts any body. */
 export function classifyAnswer(answer: ErrorAnswer): ServiceError {
   const body = readErrorBody(answer.body);
-  const kind = kindOf(answer, body);
-  const isPassing = answer.status === 429 || answer.status >= 500;
-  const retryAt = isPassing ? parseRetryAfter(answer.retryAfter, answer.now) : undefined;
+  const kind = classifyStatus(answer, body);
+  const isTemporary = answer.status === 429 || answer.status >= 500;
+  const retryAt = isTemporary ? parseRetryAfter(answer.retryAfter, answer.now) : undefined;
   const messages = body.messages.length > 0 ? body.messages : undefined;
   return new ServiceError(kind, answer.operation, {
     status: answer.status,
-    detail: kind === 'unexpected' ? detailOf(answer.status, body) : undefined,
+    detail: kind === 'unexpected' ? describeDetail(answer.status, body) : undefined,
     fields: kind === 'invalid' ? withBase(body) : undefined,
     messages,
     errorCode: body.errorCode,
@@ -40,31 +40,31 @@ export function classifyAnswer(answer: ErrorAnswer): ServiceError {
   });
 }
 
-function kindOf({ status, scope }: ErrorAnswer, body: ErrorBody): ServiceErrorKind {
+function classifyStatus({ status, scope }: ErrorAnswer, body: ErrorBody): ServiceErrorKind {
   if (body.errorCode === 'invalid_api_method' || body.errorCode === 'invalid_json') return 'unexpected';
   if (status === 401)
     return body.errorCode === 'email_verification_required' ? body.errorCode : 'unauthorized';
   if (status === 403) return FORBIDDEN.find((kind) => kind === body.errorCode) ?? 'forbidden';
-  if (status === 404) return notFound(scope, body);
+  if (status === 404) return classifyNotFound(scope, body);
   if (status === 422) return 'invalid';
   if (status === 429 || status === 503) return 'busy';
   if (status === 408) return 'unreachable';
   return status >= 400 && status < 500 ? 'rejected' : 'unexpected';
 }
 
-/** A wrong account name is answered by the host, without the service's own error body. API 5.1. */
-function notFound(scope: Scope, { errorCode, isObject }: ErrorBody): ServiceErrorKind {
+/** For a wrong account name the host answers, without the service's error body. API 5.1. */
+function classifyNotFound(scope: Scope, { errorCode, isObject }: ErrorBody): ServiceErrorKind {
   if (scope === 'signup') return 'unexpected';
   return isObject && errorCode !== 'account_not_found' ? 'record_not_found' : 'account_not_found';
 }
 
-/** A refusal that names no field is about the whole form, so that it is always shown. */
+/** A refusal without fields is about the whole form, so that people always see it. */
 function withBase(body: ErrorBody): Record<string, string[]> {
   if (body.messages.length === 0 || Object.keys(body.fields).length > 0) return body.fields;
   return { base: body.messages };
 }
 
-function detailOf(status: number, body: ErrorBody): string | undefined {
+function describeDetail(status: number, body: ErrorBody): string | undefined {
   if (status >= 300 && status < 400) return 'a redirect, which is never followed';
   return body.errorCode;
 }
@@ -74,24 +74,24 @@ function isCertainlyNotDone(status: number, retryAt: number | undefined): boolea
   return status >= 400 && status < 500 && status !== 408;
 }
 
-/** The error of a failed exchange: no connection, a dropped one, or an answer that is not HTTP. */
+/** Makes the error of a failed request: no connection, a dropped one, or an answer that is not HTTP. */
 export function classifyFailure(operation: string, error: unknown): ServiceError {
   const {
     name = '',
     message = '',
     code,
   }: Partial<NodeJS.ErrnoException> = error instanceof Error ? error : {};
-  // An answer that breaks off is a dropped connection too.
+  // EOF means a dropped connection.
   const isGarbage = name === 'HTTPParserError' && !message.includes('EOF');
   return new ServiceError(isGarbage ? 'unexpected' : 'unreachable', operation, {
     detail: isGarbage ? 'the answer is not HTTP' : (describeUnreached(error) ?? code),
     certainlyNotDone: wasNeverSent(error),
-    // A copy: the parser's errors carry the bytes that they failed on, which belong in no log.
+    // A copy: the parser's errors hold bytes of the answer, which must not get into a log.
     cause: Object.assign(new Error(message || code), { code }),
   });
 }
 
-/** An error answer, in one shape for all the bodies of API 7 (docs/service-api.md). All of it is foreign text. */
+/** The body of an error, for all shapes of API 7 (docs/service-api.md). All of it is foreign text. */
 interface ErrorBody {
   /** False for a body that is empty, not JSON, or not an object. */
   isObject: boolean;
@@ -106,7 +106,7 @@ interface ErrorBody {
 type Json = Record<string, unknown>;
 
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/;
-/** Keys that describe the error; every other key of a validation error is the name of an attribute. */
+/** Keys that describe the error. Every other key of a validation error names an attribute. */
 const DESCRIBING = new Set([
   'error_code',
   'hint',
@@ -117,7 +117,7 @@ const DESCRIBING = new Set([
   'beta_url',
   'upgrade_url',
 ]);
-/** Names of the request's parts, which are no fields to a person. */
+/** Parts of the request that are not fields to a person. */
 const WRAPPERS =
   /^(?:(?:server|integration|hosted_website(?:_attributes)?|hosted_resource|static_hosting|managed_vps)\.)+/;
 const MAX_TEXT = 500;
@@ -125,42 +125,42 @@ const MAX_TEXTS = 20;
 const MAX_FIELDS = 50;
 const MAX_DEPTH = 3;
 
-/** Reads an error body of API 7.1 to 7.4, and similar shapes. Never throws. */
+/** Reads an error of API 7.1 to 7.4, and similar shapes. Never throws. */
 function readErrorBody(text: string): ErrorBody {
   const json = parseObject(text);
   const body = json ?? {};
-  const named = isObject(body.errors) ? body.errors : attributesOf(body);
+  const attributes = isObject(body.errors) ? body.errors : pickAttributes(body);
   return {
     isObject: json !== undefined,
     errorCode: [body.error_code, body.error, body.status].find(isCode),
-    hint: textsOf(body.hint)[0],
-    messages: messagesOf(body),
-    fields: Object.fromEntries(fieldsOf(named).slice(0, MAX_FIELDS)),
+    hint: readTexts(body.hint)[0],
+    messages: readMessages(body),
+    fields: Object.fromEntries(flattenFields(attributes).slice(0, MAX_FIELDS)),
     betaUrl: webAddress(body.beta_url),
     upgradeUrl: webAddress(body.upgrade_url),
   };
 }
 
-function messagesOf(body: Json): string[] {
-  const errors = isObject(body.errors) ? [] : textsOf(body.errors);
-  const error = isCode(body.error) ? [] : textsOf(body.error);
-  return [...new Set([...errors, ...textsOf(body.message), ...error])].slice(0, MAX_TEXTS);
+function readMessages(body: Json): string[] {
+  const errors = isObject(body.errors) ? [] : readTexts(body.errors);
+  const error = isCode(body.error) ? [] : readTexts(body.error);
+  return [...new Set([...errors, ...readTexts(body.message), ...error])].slice(0, MAX_TEXTS);
 }
 
-function attributesOf(body: Json): Json {
+function pickAttributes(body: Json): Json {
   return Object.fromEntries(Object.entries(body).filter(([key]) => !DESCRIBING.has(key)));
 }
 
-function fieldsOf(attributes: Json, prefix = '', depth = 1): Array<[string, string[]]> {
+function flattenFields(attributes: Json, prefix = '', depth = 1): Array<[string, string[]]> {
   return Object.entries(attributes).flatMap(([key, value]): Array<[string, string[]]> => {
     const name = `${prefix}${key}`;
-    if (isObject(value)) return depth < MAX_DEPTH ? fieldsOf(value, `${name}.`, depth + 1) : [];
-    const texts = textsOf(value);
+    if (isObject(value)) return depth < MAX_DEPTH ? flattenFields(value, `${name}.`, depth + 1) : [];
+    const texts = readTexts(value);
     return texts.length === 0 ? [] : [[name.replace(WRAPPERS, '').slice(0, MAX_TEXT), texts]];
   });
 }
 
-function textsOf(value: unknown): string[] {
+function readTexts(value: unknown): string[] {
   const values = Array.isArray(value) ? value.slice(0, MAX_TEXTS) : [value];
   return values
     .map((item: unknown) => (isObject(item) ? item.message : item))
@@ -173,7 +173,7 @@ function isCode(value: unknown): value is string {
   return typeof value === 'string' && value.length <= 64 && CODE.test(value);
 }
 
-/** Only addresses that a browser opens as a page: nothing foreign becomes a `javascript:` button. */
+/** Allows only addresses of web pages, so that no button runs `javascript:`. */
 function webAddress(value: unknown): string | undefined {
   if (typeof value !== 'string' || !URL.canParse(value)) return undefined;
   const { protocol, href } = new URL(value);

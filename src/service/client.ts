@@ -25,7 +25,7 @@ export interface Credentials {
   apiKey: string;
 }
 
-/** One attempt at a call, for metrics and logs. Never a body, path parameter or credential. */
+/** One attempt at a call, for metrics and logs. Holds no body, path parameter or credential. */
 export interface Observed {
   operation: string;
   method: string;
@@ -33,7 +33,7 @@ export interface Observed {
   /** `ok`, `aborted`, or the kind of the ServiceError. */
   kind: string;
   ms: number;
-  /** 1 is the first. */
+  /** From 1. */
   attempt: number;
 }
 
@@ -41,31 +41,30 @@ export interface ServiceOptions {
   /** Template with `{account}` in host or path. */
   baseUrl: string;
   signupUrl?: string | undefined;
-  /** Deckhand's, for the User-Agent. */
+  /** Deckhand's version, for the User-Agent. */
   version: string;
-  /** Our registered OAuth client. API 5.3 (docs/service-api.md). */
+  /** Deckhand's registered OAuth client. API 5.3 (docs/service-api.md). */
   oauth?: { siteUrl: string; authUrl: string; clientId: string; clientSecret: string } | undefined;
-  /** Waits between repetitions go through it. */
   clock: Clock;
   /** In [0, 1), for jitter. */
   random?: () => number;
-  /** For one whole attempt; no repetition starts later than this after the first. */
+  /** Limit for a whole attempt. No repetition starts later than this after the first attempt. */
   timeoutMs?: number;
-  /** Most bytes of a JSON answer. */
+  /** Largest JSON answer. */
   maxBytes?: number;
   maxPdfBytes?: number;
   proxies?: Proxies | undefined;
-  /** Most connections of one account to one origin. */
+  /** Largest number of connections of one account to one origin. */
   connections?: number;
-  /** From the neutral hook_type labels of API 4.8 to the values on the wire; identity where absent. */
+  /** Values on the wire by the neutral hook_type labels of API 4.8. A label without a value is sent as it is. */
   hookTypes?: Readonly<Record<string, string>>;
   tracing?: Tracing;
   observe?: (call: Observed) => void;
-  /** Rows that no list shows, for the log. */
+  /** Called for the log with rows that could not be read. */
   onSkipped?: (rows: SkippedRows) => void;
 }
 
-/** One account with one person's credentials, which cannot be read from it. */
+/** Sends calls to one account, with one person's credentials. */
 export interface AccountClient extends Endpoint {
   readonly account: string;
   readonly hookTypes: Readonly<Record<string, string>>;
@@ -74,8 +73,8 @@ export interface AccountClient extends Endpoint {
 export type Service = ReturnType<typeof createService>;
 
 /**
- * The deployment service's API (1 and 5). Opens nothing until the first call.
- * Throws a TypeError if an address is unsound: not https beyond loopback, or a template without `{account}`.
+ * Opens the deployment service's API (1 and 5). Connects with the first call.
+ * @throws TypeError for an address without https that is not loopback, or a template without `{account}`
  */
 export function createService(options: ServiceOptions) {
   const settings = { ...DEFAULTS, ...options };
@@ -85,7 +84,7 @@ export function createService(options: ServiceOptions) {
   const endpoint = signup && openEndpoint(agents, settings, signup);
   const drift = new TtlCache<DriftReport>(options.clock, HOUR_MS);
   return {
-    /** Throws a ServiceError of kind `account_not_found` if the account's name is not a slug. */
+    /** @throws ServiceError of kind `account_not_found` if the account's name is not a slug */
     account({ account, email, apiKey }: Credentials): AccountClient {
       if (!isAccountName(account))
         throw new ServiceError('account_not_found', 'account', {
@@ -96,11 +95,11 @@ export function createService(options: ServiceOptions) {
       const endpoint = openEndpoint(agents, settings, baseUrl.of(account), authorization);
       return { account, hookTypes: options.hookTypes ?? {}, ...endpoint };
     },
-    /** Undefined where no sign-up address is configured. */
+    /** Undefined if no sign-up address is configured. */
     signup: endpoint,
-    /** Compares our calls with the description that the service publishes, at most once an hour. */
+    /** Compares Deckhand's calls with the service's description, at most once an hour. */
     checkDrift: () => drift.get([], () => checkDrift(endpoint)),
-    /** Undefined where no OAuth client is configured. */
+    /** Undefined if no OAuth client is configured. */
     oauth:
       options.oauth &&
       createOauth({
@@ -114,7 +113,7 @@ export function createService(options: ServiceOptions) {
   };
 }
 
-/** Every option has its value; `undefined` cannot stand for a default (exactOptionalPropertyTypes). */
+/** The options with their defaults. */
 type Settings = Omit<ServiceOptions, keyof typeof DEFAULTS> & typeof DEFAULTS;
 
 function openEndpoint(
@@ -135,13 +134,13 @@ function openEndpoint(
         const start = spanOf(call, attempt);
         return settings.tracing.run(start, (span) => observed(call, sendOnce, attempt, settings, span));
       };
-      // Returned and not awaited: thousands of polls are under way at once, and each step that waits takes memory.
+      // Not awaited: each waiting step of thousands of polls takes memory.
       return retries === 0 ? tryOnce(1) : withRetries(tryOnce, rules);
     },
   };
 }
 
-/** Attributes by OpenTelemetry's conventions for HTTP, without any part of the address: host and path hold names. */
+/** Names attributes by OpenTelemetry's conventions for HTTP. Leaves the address out: host and path hold names. */
 function spanOf({ operation, method }: Call<unknown>, attempt: number): SpanStart {
   const attributes = () => ({
     'http.request.method': method,
@@ -151,7 +150,7 @@ function spanOf({ operation, method }: Call<unknown>, attempt: number): SpanStar
   return { name: `${method} ${operation}`, kind: 'client', attributes };
 }
 
-/** Reads the answer and reports how the attempt ended, then returns its value or throws its error. */
+/** Reads the answer and reports how the attempt ended. */
 async function observed<T>(
   call: Call<T>,
   send: () => Promise<HttpAnswer>,

@@ -3,10 +3,7 @@ import { ServiceError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { type Endpoint, requestJson } from './call.ts';
 
-/**
- * Operations that Deckhand calls, with the fields that the API requires (docs/service-api.md). Undefined fields: the API
- * shows no payload.
- */
+/** Operations that Deckhand calls, with the required fields of docs/service-api.md. Undefined: it shows no payload. */
 const OPERATIONS: ReadonlyArray<[operation: string, required: readonly string[] | undefined]> = [
   ['POST /api/v1/signup', ['email', 'password', 'terms_accepted']],
   ['POST /beta/enrollments', []],
@@ -30,7 +27,7 @@ const OPERATIONS: ReadonlyArray<[operation: string, required: readonly string[] 
   ['GET /account/invoices/{}.pdf', []],
 ];
 
-/** OpenAPI 2 or 3, read leniently: a part of another shape counts as absent. */
+/** OpenAPI 2 or 3. A part of another shape counts as absent. */
 const Description = z.looseObject({
   paths: z.record(z.string(), z.unknown()),
   basePath: z.string().catch(''),
@@ -44,7 +41,7 @@ function getDescription(signup: Endpoint): Promise<Description> {
   return requestJson(signup, Description, call);
 }
 
-/** Differences between the description and the calls that Deckhand makes, a sentence each. Empty without drift. Pure. */
+/** Describes the differences between the description and Deckhand's calls, a sentence each. */
 export function findDrift(description: Description): string[] {
   const described = readOperations(description);
   return OPERATIONS.flatMap(([operation, required]) => {
@@ -60,7 +57,7 @@ export function findDrift(description: Description): string[] {
   });
 }
 
-/** Required fields by operation. A path counts with and without the base paths of the description. */
+/** Reads the required fields by operation. A path counts with and without the base paths of the description. */
 function readOperations(description: Description): Map<string, string[]> {
   const { paths, basePath, servers } = description;
   const bases = servers.map(({ url }) => url.replace(/^[a-z]+:\/\/[^/]*/i, ''));
@@ -82,7 +79,7 @@ function readOperations(description: Description): Map<string, string[]> {
   return operations;
 }
 
-/** Names of parameters, `.json` and a slash at the end do not matter. */
+/** Ignores names of parameters, `.json` and a slash at the end. */
 function normalizePath(path: string): string {
   const plain = path.replace(/\{[^}]*\}/g, '{}').replace(/:\w+/g, '{}');
   return plain.replace(/\/+/g, '/').replace(/(?:\.json|\.\{\}|\(\.\{\}\))?\/?$/, '');
@@ -104,7 +101,7 @@ function listRequired(
   return [...new Set([...fields, ...collectRequired(description, isObject(body) ? body.schema : undefined)])];
 }
 
-/** Bodies of the API are flat, or have one object around their fields. */
+/** The API's bodies are flat, or have one object around their fields. */
 const DEEPEST = 2;
 
 function collectRequired(description: Description, schema: unknown, depth = 1): string[] {
@@ -120,7 +117,7 @@ function collectRequired(description: Description, schema: unknown, depth = 1): 
   return [...own, ...parts];
 }
 
-/** Follows one reference within the description. */
+/** Follows a reference within the description. */
 function resolve(description: Description, part: unknown): Record<string, unknown> {
   if (!isObject(part)) return {};
   if (typeof part.$ref !== 'string') return part;
@@ -136,10 +133,10 @@ function listAt(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Differences found, or why none could be looked for. */
+/** The differences, or the reason why there is no comparison. */
 export type DriftReport = { drift: readonly string[] } | { note: string };
 
-/** Compares our calls with the description that the service publishes. Never rejects: no description is no fault. */
+/** Compares Deckhand's calls with the service's description. A missing description is not an error. */
 export async function checkDrift(signup: Endpoint | undefined): Promise<DriftReport> {
   if (signup === undefined)
     return { note: 'SERVICE_SIGNUP_URL is not set, so there is no description to compare with.' };

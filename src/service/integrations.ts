@@ -9,26 +9,26 @@ export type HookVersion = 'cloud' | 'on_premise';
 
 export interface HookProperty {
   key: string;
-  /** A key, a token, or an address that works like one: never shown again, never logged. */
+  /** A key, a token, or an address that works like one. Deckhand never shows or logs it. */
   secret: boolean;
   format: HookPropertyFormat;
-  /** Only for this `hook_version`; undefined: always. */
+  /** The `hook_version` that has it. Undefined: all. */
   version: HookVersion | undefined;
 }
 
 export interface HookType {
   /** The neutral label of API 4.8 (docs/service-api.md). */
   label: string;
-  /** What it is, for people. */
+  /** For people. */
   kind: string;
-  /** True if the service answers a create with an address to authorise at. */
+  /** True if the service answers with an address for authorisation. */
   oauth: boolean;
-  /** The choices of the required property `hook_version`; empty if the type has none. */
+  /** The choices of the required property `hook_version`. Empty if the type has none. */
   versions: readonly HookVersion[];
   properties: readonly HookProperty[];
 }
 
-/** The integration types of API 4.8. Of the properties only `hook_version` is required. */
+/** The integration types of API 4.8. Only `hook_version` is required. */
 export const HOOK_TYPES: readonly HookType[] = [
   hookType('http_req', 'HTTP request', [open('url', 'url')]),
   hookType('cdn_cache', 'CDN cache service', [open('zone_id'), open('path_prefix')]),
@@ -57,17 +57,17 @@ export const HOOK_TYPES: readonly HookType[] = [
   hookType('chat_d', 'messaging', [secret('bot_token'), open('chat_id', 'chat_id')]),
 ];
 
-/** The type with this neutral label, if there is one. */
+/** Finds the type with a neutral label. */
 export function findHookType(label: string): HookType | undefined {
   return HOOK_TYPES.find((type) => type.label === label);
 }
 
-/** The properties of a type, in the chosen version where it has versions. */
+/** Returns the properties of a type. @param version chosen version, if the type has versions */
 export function propertiesOf(type: HookType, version?: HookVersion): HookProperty[] {
   return type.properties.filter((property) => property.version === undefined || property.version === version);
 }
 
-/** @param properties left out where a person authorises the service in a browser */
+/** @param properties left out if a person authorises the service in a browser */
 function hookType(label: string, kind: string, properties?: HookProperty[]): HookType {
   const isVersioned = properties?.some(({ version }) => version !== undefined) === true;
   const versions = isVersioned ? (['cloud', 'on_premise'] as const) : [];
@@ -87,32 +87,29 @@ function only(version: HookVersion, property: HookProperty): HookProperty {
 }
 
 const Text = z.string().min(1).optional().catch(undefined);
-const Answered = YesOrNo.optional().catch(undefined);
+const StatedFlag = YesOrNo.optional().catch(undefined);
 
-/**
- * API 2.10 (docs/service-api.md). The service never returns properties. What it leaves out is undefined: then it is as
- * it was sent.
- */
+/** API 2.10 (docs/service-api.md). A field that the service leaves out is as Deckhand sent it. Properties never come back. */
 const Integration = z.object({
   identifier: Identifier,
   hook_type: Text,
   name: Text,
-  send_on_start: Answered,
-  send_on_completion: Answered,
-  send_on_failure: Answered,
+  send_on_start: StatedFlag,
+  send_on_completion: StatedFlag,
+  send_on_failure: StatedFlag,
 });
 type Integration = z.infer<typeof Integration>;
 
 const AuthRequired = z.object({
   auth_required: z.literal(true),
   auth_url: z.url({ protocol: /^https?$/ }),
-  /** Not in API 4.8, but the answer may look like an integration too. */
+  /** Not in API 4.8, but some services send it. */
   identifier: OptionalIdentifier,
 });
 
 const NoAuthRequired = Integration.extend({ auth_required: z.literal(false).nullish() });
 
-/** When an integration sends something. API 4.8. */
+/** The events for which an integration sends something. API 4.8. */
 export const INTEGRATION_FLAGS = ['send_on_start', 'send_on_completion', 'send_on_failure'] as const;
 export type IntegrationFlag = (typeof INTEGRATION_FLAGS)[number];
 
@@ -121,7 +118,7 @@ export interface IntegrationChanges {
   send_on_start?: boolean;
   send_on_completion?: boolean;
   send_on_failure?: boolean;
-  /** Null takes a property away. */
+  /** Null removes a property. */
   properties?: Record<string, string | null>;
 }
 
@@ -131,18 +128,18 @@ export interface NewIntegration extends IntegrationChanges {
   name: string;
 }
 
-/** The integration, or where a person has to authorise it in a browser before it works. */
+/** The integration, or the address at which a person has to authorise it in a browser. */
 export type IntegrationResult =
   | { kind: 'integration'; integration: Integration }
   | { kind: 'auth_required'; authUrl: string; identifier: string | undefined };
 
-/** Adds an integration to a project. API 4.8. `project`: permalink or identifier. */
+/** Adds an integration to a project. API 4.8. @param project a permalink or identifier */
 export function createIntegration(
   account: AccountClient,
   project: string,
   integration: NewIntegration,
 ): Promise<IntegrationResult> {
-  const hookType = wireNameOf(account, integration.hook_type);
+  const hookType = toWireName(account, integration.hook_type);
   const path = ['projects', project, 'integrations'];
   const body = { integration: { ...integration, hook_type: hookType } };
   const call = { operation: 'createIntegration', method: 'POST', path, body } as const;
@@ -169,16 +166,16 @@ function resultSchema(account: AccountClient): z.ZodType<IntegrationResult> {
   const integration = recordUnder('integration', NoAuthRequired).transform(
     ({ auth_required, ...record }) => ({
       kind: 'integration' as const,
-      integration: { ...record, hook_type: labelOf(account, record.hook_type) },
+      integration: { ...record, hook_type: toLabel(account, record.hook_type) },
     }),
   );
   return z.union([auth, integration]);
 }
 
-function wireNameOf(account: AccountClient, label: string): string {
+function toWireName(account: AccountClient, label: string): string {
   return Object.hasOwn(account.hookTypes, label) ? (account.hookTypes[label] ?? label) : label;
 }
 
-function labelOf(account: AccountClient, wireName: string | undefined): string | undefined {
+function toLabel(account: AccountClient, wireName: string | undefined): string | undefined {
   return Object.keys(account.hookTypes).find((label) => account.hookTypes[label] === wireName) ?? wireName;
 }

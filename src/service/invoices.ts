@@ -16,7 +16,7 @@ import { refusedAddress } from './transport.ts';
 
 const Amount = z.union([z.string(), z.number()]).transform(String);
 
-/** API 2.13 (docs/service-api.md). Amounts are decimal text, as given. */
+/** API 2.13 (docs/service-api.md). Amounts are decimal text as the service gives it. */
 export const Invoice = z.object({
   number: Numeric.pipe(z.int().nonnegative()),
   kind: OptionalText,
@@ -27,28 +27,28 @@ export const Invoice = z.object({
   paid: YesOrNo,
   paid_at: NullableTimestamp,
   created_at: Timestamp,
-  /** Foreign: only `downloadInvoice` may follow it. */
+  /** A foreign address. Only `downloadInvoice` may follow it. */
   download_url: NullableText,
 });
 export type Invoice = z.infer<typeof Invoice>;
 
-/** The calendar day that the document names, in whatever zone it is read: that of the timestamp's own offset. */
+/** Returns the calendar day of a document, by the timestamp's own offset: the same for every reader. */
 export function documentDay(timestamp: string): string {
   return timestamp.slice(0, 10);
 }
 
 const PDF_MAGIC = Buffer.from('%PDF-');
 
-/** The finalised invoices, most recent first. `forbidden` unless the key is a billing manager's. API 4.10. */
+/** Lists the finalised invoices, most recent first. Rejects as `forbidden` without a billing manager's key. API 4.10. */
 export function listInvoices(account: AccountClient, options?: ListOptions): Promise<Invoice[]> {
   const call = { operation: 'listInvoices', path: ['account', 'invoices'] };
   return requestRows(account, listUnder('invoices'), Invoice, call, options);
 }
 
 /**
- * An invoice's PDF, from `downloadUrl` if the record had one. The key goes with the request, so an address on another
- * host than the account's is `unexpected` and not requested. An answer that is not a PDF is `unexpected` too; an unknown
- * number is `record_not_found`. API 4.10 and 7.4.
+ * Downloads an invoice's PDF. API 4.10 and 7.4. The request carries the key, so an address on another host than the
+ * account's rejects as `unexpected`. So does an answer that is not a PDF. An unknown number rejects as `record_not_found`.
+ * @param downloadUrl address in the record, if it has one
  */
 export async function downloadInvoice(
   account: AccountClient,
@@ -58,14 +58,14 @@ export async function downloadInvoice(
   return account.send({
     operation: 'downloadInvoice',
     method: 'GET',
-    path: downloadUrl ? addressIn(downloadUrl) : ['account', 'invoices', `${number}.pdf`],
+    path: downloadUrl ? parseDownloadUrl(downloadUrl) : ['account', 'invoices', `${number}.pdf`],
     scope: 'account',
     pdf: true,
     read: readPdf,
   });
 }
 
-function addressIn(text: string): URL {
+function parseDownloadUrl(text: string): URL {
   const url = URL.parse(text);
   if (url !== null) return url;
   throw refusedAddress('downloadInvoice', 'no_address', 'the download address is not a full address');

@@ -9,17 +9,17 @@ import { findAddressFault } from './addresses.ts';
 const SCOPES = 'email_address assignments';
 const TIMEOUT_S = 15;
 const MAX_BYTES = 64 * 1024;
-/** How long the result of discovery is used. */
+/** Lifetime of the metadata. */
 const DISCOVERY_TTL_MS = 10 * 60_000;
 
 export interface OauthOptions {
-  /** The main site, which has the metadata; https unless its host is loopback. */
+  /** The main site, which has the metadata. https unless its host is loopback. */
   siteUrl: string;
-  /** The authorisation server, whose endpoints API 5.3 names. */
+  /** The authorisation server, with the endpoints of API 5.3. */
   authUrl: string;
   clientId: string;
   clientSecret: string;
-  /** Deckhand's, for the User-Agent. */
+  /** Deckhand's version, for the User-Agent. */
   version: string;
   agent: Dispatcher;
   /** Milliseconds since the epoch. */
@@ -30,7 +30,7 @@ export type Tokens = openid.TokenEndpointResponse;
 
 export type OauthFailure = 'denied' | 'refused' | 'unexpected' | 'unreachable';
 
-/** Why there is no token. Its text holds no code, token or secret. */
+/** A failed authorisation. The message holds no code, token or secret. */
 export class OauthError extends Error {
   readonly code = 'oauth_error';
   readonly kind: OauthFailure;
@@ -42,21 +42,21 @@ export class OauthError extends Error {
   }
 }
 
-/** The authorisation code flow of API 5.3. All reject with an OauthError. */
+/** The authorisation code flow of API 5.3. Its functions reject with an OauthError. */
 export type ServiceOauth = ReturnType<typeof createOauth>;
 
 export function createOauth(options: OauthOptions) {
-  let known: { configuration: openid.Configuration; until: number } | undefined;
+  let cached: { configuration: openid.Configuration; until: number } | undefined;
 
   async function configure(): Promise<openid.Configuration> {
-    if (known !== undefined && options.now() < known.until) return known.configuration;
+    if (cached !== undefined && options.now() < cached.until) return cached.configuration;
     const configuration = await discover(options);
-    known = { configuration, until: options.now() + DISCOVERY_TTL_MS };
+    cached = { configuration, until: options.now() + DISCOVERY_TTL_MS };
     return configuration;
   }
 
   return {
-    /** Where the person's browser goes; `verifier` must come back with the code, where the service offers PKCE. */
+    /** Makes the address for the person's browser. `exchange` needs the `verifier`, if the service offers PKCE. */
     begin: (redirectUri: string, state: string) =>
       explaining(async () => {
         const configuration = await configure();
@@ -71,35 +71,34 @@ export function createOauth(options: OauthOptions) {
         });
         return { url, verifier };
       }),
-    /** Exchanges the code in the address that the browser came back to. */
+    /** Exchanges the code in the address to which the browser came back. */
     exchange: (callback: URL, { state, verifier }: { state: string; verifier: string | undefined }) =>
       explaining(async () => {
         const checks = { expectedState: state, ...defined({ pkceCodeVerifier: verifier }) };
         return openid.authorizationCodeGrant(await configure(), callback, checks);
       }),
-    /** The e-mail address of the person that the tokens are of; undefined where the service does not say. */
+    /** Finds the e-mail address of the tokens' owner. Undefined if the service does not tell it. */
     identify: (tokens: Tokens) =>
-      explaining(async () => emailIn(tokens) ?? (await askWho(await configure(), tokens, options))),
+      explaining(async () => findEmail(tokens) ?? (await requestEmail(await configure(), tokens, options))),
   };
 }
 
 /**
- * The metadata that the main site publishes. The secret goes only to the token endpoint named there, or where none is
- * published to the one that API 5.3 names. Its issuer may be another address than the site's; `iss` in a callback is
- * checked against it.
+ * Reads the metadata of the main site. The secret goes only to the token endpoint in it, or without metadata to the one of
+ * API 5.3. The issuer in it may have another address than the site, and `iss` in a callback must equal it.
  */
 async function discover(options: OauthOptions): Promise<openid.Configuration> {
   try {
     return await discoverAtSite(options);
   } catch (error) {
     const answer = error instanceof Error ? error.cause : undefined;
-    if (answer instanceof Response && answer.status === 404) return documented(options);
+    if (answer instanceof Response && answer.status === 404) return useDocumented(options);
     throw error;
   }
 }
 
-/** The addresses of API 5.3, for a service that publishes no metadata: then without PKCE. */
-function documented(options: OauthOptions): openid.Configuration {
+/** Uses the addresses of API 5.3 for a service without metadata, without PKCE. */
+function useDocumented(options: OauthOptions): openid.Configuration {
   const base = options.authUrl.replace(/\/+$/, '');
   const configuration = new openid.Configuration(
     {
@@ -137,8 +136,8 @@ async function discoverAtSite(options: OauthOptions): Promise<openid.Configurati
   return configuration;
 }
 
-/** Asks where the metadata names an address for it, as authorisation servers have it; nowhere else is a token sent. */
-async function askWho(
+/** Sends the token only to an address in the metadata. */
+async function requestEmail(
   configuration: openid.Configuration,
   { access_token: token }: Tokens,
   { siteUrl }: OauthOptions,
@@ -147,17 +146,17 @@ async function askWho(
   if (endpoint === undefined || !isSafeEndpoint(endpoint, new URL(siteUrl).protocol === 'http:'))
     return undefined;
   const answer = await openid.fetchProtectedResource(configuration, token, new URL(endpoint), 'GET');
-  return answer.ok ? emailIn(parseJson(await answer.text())) : undefined;
+  return answer.ok ? findEmail(parseJson(await answer.text())) : undefined;
 }
 
-/** Over https, or on this machine where the site is too. */
+/** Allows https, and http on this machine if the site is there too. */
 function isSafeEndpoint(endpoint: string | undefined, isLocal: boolean): boolean {
   const url = URL.parse(endpoint ?? '');
   if (url === null || url.username !== '' || url.password !== '') return false;
   return url.protocol === 'https:' || (isLocal && findAddressFault(url.origin) === undefined);
 }
 
-/** Over the connections of the service's client: no redirects, a size limit, our own name. */
+/** Makes a `fetch` that uses the connections of the service's client. It limits the size and follows no redirects. */
 function fetchFor({ agent, version }: OauthOptions): openid.CustomFetch {
   return async (url, { method, headers, body, signal }) => {
     const { origin, pathname, search } = new URL(url);
@@ -196,8 +195,8 @@ function makeResponse({ status, headers, body }: HttpAnswer, isPost: boolean): R
 const Unread = z.unknown().optional();
 
 /**
- * The fields of a token answer that Deckhand needs. API 5.3 does not show them, and the library refuses an answer for a
- * field of an unusual type, or a status beside 200, that nobody needs.
+ * The fields of a token answer that Deckhand needs. API 5.3 does not show them. The library refuses an answer for an
+ * unusual type of any field, or for another 2xx status than 200.
  */
 const TokenAnswer = z.object({
   access_token: Unread,
@@ -208,7 +207,7 @@ const TokenAnswer = z.object({
   email_verified: Unread,
 });
 
-/** The library says what is wrong with an answer that is no JSON. */
+/** The library reports an answer that is not JSON. */
 function readTokenAnswer(text: string): unknown {
   return { token_type: 'Bearer', ...TokenAnswer.parse(parseObject(text) ?? {}) };
 }
@@ -218,14 +217,14 @@ async function explaining<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof OauthError) throw error;
-    // The library wraps what a request of ours throws.
+    // The library wraps errors of `fetch`.
     if (error instanceof Error && error.cause instanceof OauthError) throw error.cause;
-    const kind = kindOf(error);
-    throw new OauthError(kind, `the service’s authorisation: ${kind}${reasonOf(error)}`);
+    const kind = classifyError(error);
+    throw new OauthError(kind, `the service’s authorisation: ${kind}${describeReason(error)}`);
   }
 }
 
-function kindOf(error: unknown): OauthFailure {
+function classifyError(error: unknown): OauthFailure {
   if (error instanceof openid.AuthorizationResponseError)
     return error.error === 'access_denied' ? 'denied' : 'refused';
   if (error instanceof openid.ResponseBodyError) return 'refused';
@@ -233,11 +232,11 @@ function kindOf(error: unknown): OauthFailure {
   return 'unexpected';
 }
 
-/** The library's errors carry whole requests and answers: only their codes are passed on. */
-function reasonOf(error: unknown): string {
-  const isNamed =
+/** Passes on only the code: the library's errors hold whole requests and answers. */
+function describeReason(error: unknown): string {
+  const hasWord =
     error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError;
-  const reason = isNamed ? error.error : codeOf(error);
+  const reason = hasWord ? error.error : codeOf(error);
   return reason === undefined ? '' : ` (${reason.replace(/[^\w.-]/g, '').slice(0, 60)})`;
 }
 
@@ -249,11 +248,11 @@ function codeOf(error: unknown): string | undefined {
 const Email = z.email().max(200);
 
 /**
- * The person's e-mail address, where an answer of the service has it under the name of its scope or the usual one.
- * API 5.3 (docs/service-api.md) shows neither the fields of a token's answer nor a place to ask with a token.
+ * Finds the person's e-mail address under the name of its scope or the usual name. API 5.3 (docs/service-api.md) shows
+ * neither the fields of a token answer nor an address to request them from.
  */
-function emailIn(answer: unknown): string | undefined {
+function findEmail(answer: unknown): string | undefined {
   if (!isObject(answer) || answer.email_verified === false) return undefined;
-  const found = [answer.email_address, answer.email].find((value) => Email.safeParse(value).success);
-  return typeof found === 'string' ? found : undefined;
+  const addresses = [answer.email_address, answer.email].map((value) => Email.safeParse(value).data);
+  return addresses.find((address) => address !== undefined);
 }

@@ -4,7 +4,7 @@ import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient, Service } from './client.ts';
 import { Flag, NullableText, OptionalText, orElse, YesOrNo } from './fields.ts';
 
-/** API 2.3 (docs/service-api.md); `suspended` and `trialling` come from such services too. */
+/** API 2.3 (docs/service-api.md). `suspended` and `trialling` are not in it, but such services send them. */
 const ProfileFields = z.object({
   first_name: OptionalText,
   last_name: OptionalText,
@@ -21,7 +21,7 @@ const ProfileFields = z.object({
         suspended: Flag,
         trialling: Flag,
       })
-      // The API says that these two mirror the first.
+      // By the API these two equal the first.
       .transform(({ static_hosting_eligible: site, managed_vps_eligible: machine, ...account }) => ({
         ...account,
         static_hosting_eligible: site ?? account.beta_features,
@@ -29,14 +29,14 @@ const ProfileFields = z.object({
       })),
   ),
 });
-/** An answer that has none of the fields is none. */
+/** An answer needs at least one of the fields. */
 export const Profile = z
   .looseObject({})
   .refine((answer) => Object.keys(ProfileFields.shape).some((field) => field in answer))
   .pipe(ProfileFields);
 export type Profile = z.infer<typeof Profile>;
 
-/** Who the key belongs to, and what their account may do. API 4.3. Rejects with a ServiceError. */
+/** Reads the owner of the key and the abilities of their account. API 4.3. Rejects with a ServiceError. */
 export function getProfile(account: AccountClient, options?: CallOptions): Promise<Profile> {
   return requestJson(account, Profile, { operation: 'getProfile', path: ['profile'] }, options);
 }
@@ -49,9 +49,9 @@ export const BetaEnrollment = z
 export type BetaEnrollment = z.infer<typeof BetaEnrollment>;
 
 /**
- * Enables the managed-resources beta; changes nothing where it is enabled. A member who is no administrator is refused
- * with `admin_required` and a `betaUrl`. API 4.2 and 7.3.
- * @param protocol one that the service does not support is `invalid` with `unsupported_protocol`
+ * Enables the managed-resources beta. Changes nothing if it is enabled. Rejects with `admin_required` and a `betaUrl` for a
+ * member who is not an administrator. API 4.2 and 7.3.
+ * @param protocol an unsupported one rejects with `invalid` and `unsupported_protocol`
  */
 export function enrollInBeta(account: AccountClient, protocol?: string): Promise<BetaEnrollment> {
   const body = protocol === undefined ? {} : { protocol };
@@ -60,7 +60,7 @@ export function enrollInBeta(account: AccountClient, protocol?: string): Promise
   return requestJson(account, BetaEnrollment, call);
 }
 
-/** API 2.1 (docs/service-api.md). The password is the person's own and is stored nowhere. */
+/** API 2.1 (docs/service-api.md). Deckhand never stores the password. */
 export interface SignupRequest {
   email: string;
   password: string;
@@ -76,7 +76,7 @@ export interface SignupRequest {
 
 const SshPublicKey = z.object({ id: OptionalText, public_key: z.string(), fingerprint: OptionalText });
 
-/** API 2.2. The key is sent only once, so no other oddity of the answer may lose it: the name may come from any field. */
+/** API 2.2. The service sends the key only once, so only a missing name or key fails the answer. */
 export const Signup = z
   .object({
     account: orElse(
@@ -85,7 +85,7 @@ export const Signup = z
     ),
     api_key: z.string().min(1),
     ssh_public_key: orElse(SshPublicKey, null),
-    oauth_urls: z.unknown().optional().transform(addressesIn),
+    oauth_urls: z.unknown().optional().transform(readPages),
     mcp_config: orElse(z.object({ account: NullableText }), null),
     email_verified: Flag,
   })
@@ -95,24 +95,25 @@ export const Signup = z
       context.addIssue('no account name');
       return z.NEVER;
     }
-    const named = { name: account?.name ?? subdomain, subdomain, url: account?.url ?? null };
-    return { ...rest, account: named };
+    const name = account?.name ?? subdomain;
+    return { ...rest, account: { name, subdomain, url: account?.url ?? null } };
   });
 export type Signup = z.infer<typeof Signup>;
 
 /**
- * Creates an account. API 4.1. Never sent twice: attempts are few (API 8) and an account cannot be undone. A refusal keeps
- * its `status` and `messages` (API 7.2). Throws a TypeError where no sign-up address is configured.
+ * Creates an account. API 4.1. Never sends twice: attempts are limited (API 8), and an account cannot be undone. The error
+ * of a refusal has its `status` and `messages` (API 7.2).
+ * @throws TypeError if no sign-up address is configured
  */
 export async function signUp(service: Service, request: SignupRequest): Promise<Signup> {
   if (service.signup === undefined) throw new TypeError('sign-up has no address');
   const path = ['api', 'v1', 'signup'];
   const call = { operation: 'signUp', method: 'POST', scope: 'signup', path, body: request } as const;
-  return await requestJson(service.signup, Signup, call, { retries: 0 });
+  return requestJson(service.signup, Signup, call, { retries: 0 });
 }
 
-/** Addresses by provider, but only those that a browser opens as a page. */
-function addressesIn(value: unknown): Record<string, string> {
+/** Reads addresses of web pages by provider. */
+function readPages(value: unknown): Record<string, string> {
   if (!isObject(value)) return {};
   const pages = Object.entries(value).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string' && /^https?:\/\//i.test(entry[1]),

@@ -24,7 +24,7 @@ import {
   StatedTimestamp,
 } from './fields.ts';
 
-/** Only the fields we need: the whole record holds an address that starts deployments. API 4.11 shows no shape. */
+/** API 4.11 shows no shape. The whole record holds an address that starts deployments, so read as little as possible. */
 export const Project = z
   .object({
     name: OptionalText,
@@ -45,14 +45,14 @@ export const Project = z
   });
 export type Project = z.infer<typeof Project>;
 
-/** The account's projects, starred ones first, otherwise in the service's order. API 4.11 (docs/service-api.md). */
+/** Lists the projects, starred ones first, otherwise in the service's order. API 4.11 (docs/service-api.md). */
 export async function listProjects(account: AccountClient, options?: ListOptions): Promise<Project[]> {
   const call = { operation: 'listProjects', path: ['projects.json'] };
   const projects = await requestRows(account, listUnder('projects'), Project, call, options);
   return projects.toSorted((one, other) => Number(other.starred) - Number(one.starred));
 }
 
-/** The usual words of services for `ok`. */
+/** Words that services use for `ok`. */
 const WENT_WELL: ReadonlySet<string> = new Set(
   'ok okay success successful succeeded pass passed reachable connected'.split(' '),
 );
@@ -72,7 +72,7 @@ const ServerOutcome = Outcome.extend({
   identifier,
 }));
 
-/** API 2.8 (docs/service-api.md). The results are read item by item. */
+/** API 2.8 (docs/service-api.md). `readRun` reads the results item by item. */
 const Answer = z.object({
   identifier: Identifier,
   status: z.string().min(1).transform(readStatus),
@@ -81,12 +81,12 @@ const Answer = z.object({
   results: z.unknown().optional(),
 });
 
-/** `status` may be any word; `hasEnded` says whether the run goes on. */
+/** `status` may be any word. `hasEnded` tells if the run has ended. */
 export interface TestRun extends Omit<z.infer<typeof Answer>, 'results'> {
   results: TestResults | undefined;
 }
 
-/** A word other than `completed` and `failed` ends a run only together with the time at which it ended. */
+/** With another word than `completed` and `failed`, a run has ended only if it has the time of its end. */
 export function hasEnded({ status, completed_at }: { status: string; completed_at: string | null }): boolean {
   return status === 'completed' || status === 'failed' || completed_at !== null;
 }
@@ -95,14 +95,14 @@ export function hasEnded({ status, completed_at }: { status: string; completed_a
 type TestStatus = 'ok' | 'error';
 export interface TestOutcome {
   status: TestStatus;
-  /** Foreign text; null unless the status is `error`, and perhaps then. */
+  /** Foreign text. Often null, and always null for `ok`. */
   message: string | null;
 }
 export interface TestResults {
   /** Absent in a run of one server. */
   repository?: TestOutcome;
   servers: Array<TestOutcome & { name: string; identifier: string }>;
-  /** Items of an ended run that could not be read; absent where all could. */
+  /** Unreadable items of an ended run. Absent if there are none. */
   skipped?: readonly SkippedRows[];
 }
 
@@ -112,31 +112,31 @@ function readRun(
   operation: string,
 ): TestRun {
   if (!isObject(results)) return { ...run, results: undefined };
-  // What is not complete while the run goes on may be complete at the next poll.
+  // An incomplete item of a running test may be complete at the next poll.
   const isRunning = !hasEnded(run);
   const reader = isRunning ? { reportSkipped: () => undefined } : endpoint;
   const skipped: SkippedRows[] = [];
   const read = <T extends z.infer<typeof Outcome>>(schema: z.ZodType<T>, items: unknown) =>
-    decided(readRows(reader, schema, itemsIn(items), operation, { skipped }), isRunning);
+    decideAll(readRows(reader, schema, listItems(items), operation, { skipped }), isRunning);
   const [repository] = read(Outcome, results.repository);
   const servers = read(ServerOutcome, results.servers);
-  const isWhole = isRunning || skipped.length === 0;
-  const known = { ...(repository === undefined ? {} : { repository }), servers };
-  return { ...run, results: isWhole ? known : { ...known, skipped } };
+  const readable = { ...(repository === undefined ? {} : { repository }), servers };
+  const isComplete = isRunning || skipped.length === 0;
+  return { ...run, results: isComplete ? readable : { ...readable, skipped } };
 }
 
-/** The items of a list, or one item by itself. */
-function itemsIn(value: unknown): readonly unknown[] {
+/** Lists the items, or one bare item. */
+function listItems(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
   const list = isObject(value) ? listAt(value, 'servers') : value;
   return Array.isArray(list) ? list : [value];
 }
 
 /**
- * While a run goes on, items that are not decided yet are left out. At its end an item that is neither `ok` nor `error`
- * counts as an error that says so: without it the run would look better than it is.
+ * Leaves out undecided items of a running test. At its end an item that is neither `ok` nor `error` counts as an error
+ * that quotes its status: without the item the run would look better than it is.
  */
-function decided<T extends z.infer<typeof Outcome>>(
+function decideAll<T extends z.infer<typeof Outcome>>(
   items: T[],
   isRunning: boolean,
 ): Array<T & { status: TestStatus }> {
@@ -153,8 +153,8 @@ function isDecided<T extends { status: string }>(item: T): item is T & { status:
 }
 
 /**
- * Queues a test of a project's repository and all its servers, or of one server. API 4.6.
- * `project` is a permalink or identifier. Rejects with a ServiceError.
+ * Starts a test of a project's repository and all its servers, or of one server. API 4.6. Rejects with a ServiceError.
+ * @param project a permalink or identifier
  */
 export async function startTestAccess(
   account: AccountClient,
@@ -167,21 +167,21 @@ export async function startTestAccess(
   return readRun(account, await requestJson(account, Answer, call), operation);
 }
 
-/** What was read last of a run that is polled. */
+/** The last answer about a polled run. */
 export interface LastRead {
-  /** The answer, a character for each byte. */
+  /** The body, a character for each byte. */
   text?: string;
   run?: TestRun;
 }
 
-/** A longer answer is read each time: thousands of runs keep theirs. */
+/** Longer answers are not remembered: there may be thousands of runs. */
 const MAX_REMEMBERED_BYTES = 16 * 1024;
 
 const readAnswer = jsonOf(Answer);
 
 /**
- * The run as it stands; poll it every 2 to 3 seconds until it has ended. API 4.6.
- * @param last of the same run: an answer that says the same is not read again
+ * Reads a run. Poll it every 2 to 3 seconds until it has ended. API 4.6.
+ * @param last the last answer about this run: saves reading the same answer again
  */
 export async function getTestAccess(
   account: AccountClient,
@@ -194,9 +194,9 @@ export async function getTestAccess(
     const isShort = answer.body.length <= MAX_REMEMBERED_BYTES;
     const text = isShort ? answer.body.toString('latin1') : undefined;
     if (last.run !== undefined && text !== undefined && last.text === text) return last.run;
-    const seen = readRun(account, readAnswer(answer, operation), operation);
-    if (text !== undefined) Object.assign(last, { text, run: seen });
-    return seen;
+    const latest = readRun(account, readAnswer(answer, operation), operation);
+    if (text !== undefined) Object.assign(last, { text, run: latest });
+    return latest;
   };
   const path = ['projects', project, 'test_access', run];
   return account.send({ operation: 'getTestAccess', method: 'GET', scope: 'account', path, read }, options);

@@ -28,10 +28,10 @@ import {
   YesOrNo,
 } from './fields.ts';
 
-/** Without it a managed server cannot be followed, but is still a server. */
+/** Without a status Deckhand cannot follow a managed server, but can show it. */
 const Status = NullableText.transform((status) => readStatus(status || 'unknown'));
 
-/** A yes or no, or the address that gets the e-mails. */
+/** A boolean, or the address that gets the e-mails. */
 const NotifyEmail = z
   .unknown()
   .optional()
@@ -56,13 +56,13 @@ const ManagedVps = z.object({
   size: OptionalText,
 });
 
-/** What went wrong, as text or as a record that has it. */
+/** An error, as text or as a record with a message. */
 const Reason = z.union([
   z.object({ message: NullableText }).transform(({ message }) => message),
   NullableText,
 ]);
 
-/** Fields by which records outside the API's outline say that a server is switched off, or was not reached. */
+/** Fields of a disabled or unreachable server. The API's outline does not have them. */
 const Trouble = {
   disabled: Flag,
   enabled: orElse(YesOrNo, true),
@@ -72,14 +72,14 @@ const Trouble = {
   last_error: Reason,
 };
 
-/** Any server: the fields of API 2.9 (docs/service-api.md), and the block of API 2.5 where it is a managed one. */
+/** Any server: the fields of API 2.9 (docs/service-api.md), and for a managed one the block of API 2.5. */
 export const Server = z
   .object({
     identifier: Identifier,
     name: OptionalText,
     protocol_type: OptionalText,
     server_path: NullableText,
-    /** Null: none was deployed. */
+    /** Null before the first deployment. */
     last_revision: StatedText,
     preferred_branch: NullableText,
     notify_email: NotifyEmail,
@@ -96,7 +96,7 @@ export const Server = z
   .transform(
     ({ disabled, enabled, status, last_connection_error, connection_error, last_error, ...server }) => {
       const { protocol_type, static_hosting, managed_vps } = server;
-      // It has the block of its own protocol (API 2.5): one of the other beside it, often empty, says nothing.
+      // The block of the own protocol counts (API 2.5). Services may send an empty one of the other.
       const isMachine = Boolean(managed_vps) && protocol_type === 'managed_vps';
       const isSite = Boolean(static_hosting) && !isMachine;
       return {
@@ -113,7 +113,7 @@ export const Server = z
   );
 export type Server = z.infer<typeof Server>;
 
-/** The state of a managed server, usually one of API 3.1; undefined for any other server. */
+/** Returns the state of a managed server, usually one of API 3.1. Undefined for any other server. */
 export function managedStatus({ static_hosting, managed_vps }: Server): string | undefined {
   return (static_hosting ?? managed_vps)?.status;
 }
@@ -122,7 +122,7 @@ export type NewServer =
   | { protocol_type: 'static_hosting'; name: string; subdomain: string; spa_mode?: boolean }
   | { protocol_type: 'managed_vps'; name: string; region: string; size: string };
 
-/** One server; poll a managed one until its block is `active`. API 4.4. `project`: permalink or identifier. */
+/** Reads a server. Poll a managed one until its block is `active`. API 4.4. @param project a permalink or identifier */
 export function getServer(
   account: AccountClient,
   project: string,
@@ -134,16 +134,16 @@ export function getServer(
 }
 
 /**
- * Creates a managed server, which then provisions. API 4.4 shows no payload: this is the one such services take. A name or
- * subdomain that is taken is `invalid`, under the field's own name.
+ * Creates a managed server, which then provisions. API 4.4 shows no payload; services take this one. Rejects with `invalid`
+ * under the field's name for a name or subdomain that is taken.
  */
 export function createServer(account: AccountClient, project: string, server: NewServer): Promise<Server> {
   const path = ['projects', project, 'servers'];
-  const call = { operation: 'createServer', method: 'POST', path, body: bodyOf(server) } as const;
+  const call = { operation: 'createServer', method: 'POST', path, body: createBody(server) } as const;
   return requestJson(account, recordUnder('server', Server), call);
 }
 
-/** The servers of a project; undefined where the service does not list them, or not for this key. Not in the API's outline. */
+/** Lists the servers of a project. Not in the API's outline. Returns undefined if the service lists none for this key. */
 export async function listServers(
   account: AccountClient,
   project: string,
@@ -153,22 +153,22 @@ export async function listServers(
   try {
     return await requestRows(account, listUnder('servers'), Server, call, options);
   } catch (error) {
-    if (error instanceof ServiceError && saysNoList(error)) return undefined;
+    if (error instanceof ServiceError && meansNoList(error)) return undefined;
     throw error;
   }
 }
 
 /**
- * A service that takes no more than new servers on this path may answer with anything there: a 405, a page. Only what
- * may pass, or is about the key, says nothing of the list.
+ * A service without this list may send any answer: a 405, a page. Temporary errors and errors of the key do not tell if
+ * there is a list.
  */
-function saysNoList({ kind, status = 0 }: ServiceError): boolean {
-  const isElsewhere = kind === 'unauthorized' || kind === 'busy' || kind === 'unreachable';
-  return !isElsewhere && (status < 500 || status === 501);
+function meansNoList({ kind, status = 0 }: ServiceError): boolean {
+  const isOther = kind === 'unauthorized' || kind === 'busy' || kind === 'unreachable';
+  return !isOther && (status < 500 || status === 501);
 }
 
-/** The managed part goes beside the server's own record, not into it. */
-function bodyOf(server: NewServer): Record<string, unknown> {
+/** Puts the managed part beside the server's record, not into it. */
+function createBody(server: NewServer): Record<string, unknown> {
   const { name, protocol_type, ...managed } = server;
   const own = { server: { name, protocol_type } };
   return protocol_type === 'static_hosting'
@@ -176,7 +176,7 @@ function bodyOf(server: NewServer): Record<string, unknown> {
     : { ...own, ...managed };
 }
 
-/** API 2.9. `packages`: version by name of a language or tool, an open map. */
+/** API 2.9. `packages` holds versions by language or tool. */
 export const BuildConfiguration = z.object({
   identifier: Identifier,
   packages: orElse(z.record(z.string(), NullableText), {}),
@@ -185,7 +185,7 @@ export const BuildConfiguration = z.object({
 });
 export type BuildConfiguration = Omit<z.infer<typeof BuildConfiguration>, 'servers'> & { servers: Server[] };
 
-/** The language and tool versions of a project's builds. API 4.7. `project`: permalink or identifier. */
+/** Reads the versions of languages and tools of a project's builds. API 4.7. @param project a permalink or identifier */
 export async function getBuildConfiguration(
   account: AccountClient,
   project: string,
@@ -199,7 +199,7 @@ export async function getBuildConfiguration(
   return { ...configuration, servers };
 }
 
-/** API 2.6 (docs/service-api.md). A static site may be listed too: without region, size, address, cost and key. */
+/** API 2.6 (docs/service-api.md). Static sites have no region, size, address, cost or key. */
 export const HostedResource = z.object({
   identifier: Identifier,
   name: OptionalText,
@@ -238,12 +238,12 @@ export const Size = z
   .transform(({ slug, label, ...price }) => ({ slug, label: label || slug, ...price }));
 export type Size = z.infer<typeof Size>;
 
-/** `status` is only shown, so an answer that was good without it is one. */
+/** Deckhand only shows the status, so it may be missing. */
 const SyncRequest = z.object({ status: NullableText });
 type SyncRequest = z.infer<typeof SyncRequest>;
 const readSyncRequest = jsonOf(SyncRequest);
 
-/** The managed resources of the account. API 4.5. */
+/** Lists the managed resources of the account. API 4.5. */
 export function listHostedResources(
   account: AccountClient,
   options?: ListOptions,
@@ -252,7 +252,7 @@ export function listHostedResources(
   return requestRows(account, listUnder('hosted_resources'), HostedResource, call, options);
 }
 
-/** One managed resource. API 4.5. */
+/** Reads a managed resource. API 4.5. */
 export function getHostedResource(
   account: AccountClient,
   id: string,
@@ -262,7 +262,7 @@ export function getHostedResource(
   return requestJson(account, HostedResource, call, options);
 }
 
-/** Queues a refresh of the state from the hosting provider: `status` is `sync_requested`. API 4.5. */
+/** Requests a refresh of the state from the hosting provider. API 4.5. */
 export function syncHostedResource(account: AccountClient, id: string): Promise<SyncRequest> {
   const path = ['hosted_resources', id, 'sync'];
   const read: Reader<SyncRequest> = (answer, operation) =>
@@ -271,21 +271,21 @@ export function syncHostedResource(account: AccountClient, id: string): Promise<
   return account.send({ operation, method: 'POST', scope: 'account', path, read });
 }
 
-/** The regions that can be chosen now. API 4.5. */
+/** Lists the available regions. API 4.5. */
 export async function listRegions(account: AccountClient, options?: ListOptions): Promise<Region[]> {
   const call = { operation: 'listRegions', path: ['managed_hosting', 'regions'] };
-  const regions = await requestRows(account, rowsIn(regionsIn), Region, call, options);
+  const regions = await requestRows(account, rowsIn(findRegions), Region, call, options);
   return regions.filter((region) => region.available);
 }
 
-/** The sizes with their prices in the account's currency. API 4.5. */
+/** Lists the sizes with prices in the account's currency. API 4.5. */
 export function listSizes(account: AccountClient, options?: ListOptions): Promise<Size[]> {
   const call = { operation: 'listSizes', path: ['managed_hosting', 'sizes'] };
   return requestRows(account, listUnder('sizes'), Size, call, options);
 }
 
-/** Under `regions`, grouped, or bare. */
-function regionsIn(value: unknown): unknown {
+/** Finds regions under `regions`, grouped or bare. */
+function findRegions(value: unknown): unknown {
   if (!isObject(value)) return value;
   if (isObject(value.grouped_regions)) return Object.values(value.grouped_regions).flat();
   return listAt(

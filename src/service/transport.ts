@@ -15,20 +15,19 @@ import type { Clock } from '../core/time/clock.ts';
 import type { Address, Call } from './call.ts';
 import { classifyFailure } from './classify.ts';
 
-/** Longer error bodies are not the service's own. */
+/** A longer error is not the service's own. */
 const ERROR_BYTES = 64 * 1024;
 
-/** Accounts whose connections are kept; those of the one that was used longest ago are closed first. */
+/** Maximum number of agents. The least recently used is closed first. */
 const MAX_AGENTS = 1_000;
 
-/** An agent an account, so that one whose calls hang leaves the others their connections. */
+/** An agent for each account: hanging calls of one account take no connections from the others. */
 export type Agents = ReturnType<typeof openAgents>;
 
-/** How the connections of an account are opened. */
 interface AgentOptions {
-  /** At most so many for each account and origin; what exceeds them waits its turn. */
+  /** Limit for each account and origin. Further calls wait. */
   connections: number;
-  /** Of one connection, in milliseconds. */
+  /** Limit for opening a connection, in milliseconds. */
   timeoutMs: number;
   proxies?: Proxies | undefined;
 }
@@ -37,7 +36,7 @@ export function openAgents(options: AgentOptions) {
   const common = openAgent(options);
   const agents = new Map<string, Dispatcher>();
   return {
-    /** @param authorization whose calls they are; undefined where they belong to no account */
+    /** @param authorization identifies the account. Undefined for calls without one */
     of(authorization: string | undefined): Dispatcher {
       if (authorization === undefined) return common;
       const agent = agents.get(authorization) ?? openAgent(options);
@@ -47,23 +46,23 @@ export function openAgents(options: AgentOptions) {
       agents.set(authorization, agent);
       return agent;
     },
-    /** Resolves when the calls in flight have ended. */
+    /** Resolves when the running calls have ended. */
     async close(): Promise<void> {
       await Promise.all([common, ...agents.values()].map((agent) => agent.close()));
     },
   };
 }
 
-/** No redirects, no decoding. HTTP/1.1 only: with one request a connection, their number bounds the load. */
+/** Uses HTTP/1.1 with one request a connection, so that the number of connections limits the load. */
 function openAgent({ connections, timeoutMs, proxies }: AgentOptions): Dispatcher {
-  // `sendRequest` has one time-out for everything; undici's coarse timers must not end it earlier.
+  // `send` has one time-out for the whole attempt. undici's timers are off.
   const options = { connections, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
   return openConnections(options, { timeout: timeoutMs, lookup: lookUp }, proxies);
 }
 
 /**
  * Sends a request and reads its whole answer. Rejects with the signal's reason, or a ServiceError.
- * @param timeoutMs from now to the last byte, with the wait for a connection
+ * @param timeoutMs limit from now to the last byte, including the wait for a connection
  */
 export async function send(
   agent: Dispatcher,
@@ -82,23 +81,22 @@ export async function send(
   }
 }
 
-/** Names under `localhost` are this machine whatever the resolver says, since http is allowed for them. */
+/** Resolves names under `localhost` to this machine, because http is allowed for them. */
 const lookUp: LookupFunction = (hostname, options, done) =>
   lookup(isLocalName(hostname) ? 'localhost' : hostname, options, done);
 
 const FIRST_BACKOFF_MS = 250;
 
-/** A person is waiting: a service that asks for a longer wait is reported as busy instead. */
+/** A person waits for the call. If the service asks for a longer wait, the call fails as busy. */
 const MAX_WAIT_MS = 5000;
 
-/** The part of a back-off that is not left to chance. */
+/** The part of a back-off that is not random. */
 const FIXED = 0.5;
 
 export interface RetryRules {
   method: string;
-  /** How often a request may be sent again. */
   retries: number;
-  /** No repetition starts later than this after the first request. */
+  /** No repetition starts later than this after the first attempt. */
   budgetMs: number;
   clock: Clock;
   random: () => number;
@@ -106,8 +104,8 @@ export interface RetryRules {
 }
 
 /**
- * Runs `send` until it succeeds, its failure is final, or the rules end it; then throws the last failure. Not undici's
- * RetryAgent, which keeps real time and knows nothing of what the service certainly did not carry out.
+ * Repeats `send` as the rules allow, then throws the last failure. undici's RetryAgent cannot use a test's clock, and does
+ * not know which orders the service certainly did not carry out.
  */
 export async function withRetries<T>(send: (attempt: number) => Promise<T>, rules: RetryRules): Promise<T> {
   const start = rules.clock.now();
@@ -124,7 +122,7 @@ export async function withRetries<T>(send: (attempt: number) => Promise<T>, rule
   }
 }
 
-/** Milliseconds to wait before sending again after failure number `attempt`; undefined if it must not be sent again. */
+/** Returns milliseconds, or undefined if the call must not be sent again. @param attempt number of failures */
 function retryDelay(
   rules: RetryRules,
   error: ServiceError,
@@ -140,13 +138,13 @@ function retryDelay(
 }
 
 function isRetryable(method: string, error: ServiceError): boolean {
-  const passing = error.kind === 'busy' || error.kind === 'unreachable';
-  if (method !== 'GET') return passing && error.certainlyNotDone;
-  // A broken answer with a good status would come again, so it is not asked for again.
-  return passing || (error.kind === 'unexpected' && (error.status ?? 0) >= 500);
+  const isTemporary = error.kind === 'busy' || error.kind === 'unreachable';
+  if (method !== 'GET') return isTemporary && error.certainlyNotDone;
+  // A broken answer with a good status would come again.
+  return isTemporary || (error.kind === 'unexpected' && (error.status ?? 0) >= 500);
 }
 
-/** Throws a ServiceError for a name or address that must not be requested. */
+/** @throws ServiceError for a name or address that must not be requested */
 export function requestOf(
   call: Call<unknown>,
   address: Address,
@@ -155,13 +153,13 @@ export function requestOf(
   const { version, authorization, maxBytes } = sender;
   return {
     origin: address.origin,
-    path: pathOf(call, address),
+    path: createPath(call, address),
     method: call.method,
-    // Both JSON headers on every request; only a PDF is accepted as something else. API 1 (docs/service-api.md).
+    // Every request has both headers. API 1 (docs/service-api.md).
     headers: {
       accept: call.pdf ? 'application/pdf' : 'application/json',
       'content-type': 'application/json',
-      // An encoded body could grow past the size limit only after it was received.
+      // The size limit counts received bytes, and an encoded body grows later.
       'accept-encoding': 'identity',
       'user-agent': `deckhand/${version}`,
       ...(authorization === undefined ? {} : { authorization }),
@@ -171,29 +169,28 @@ export function requestOf(
   };
 }
 
-/** Path and query of a call, encoded. */
-function pathOf(call: Call<unknown>, address: Address): string {
-  if (call.path instanceof URL) return ownPath(call.path, address, call.operation);
+function createPath(call: Call<unknown>, address: Address): string {
+  if (call.path instanceof URL) return readOwnPath(call.path, address, call.operation);
   const segments = call.path.map((segment) => encodeSegment(segment, call.operation));
   const path = [address.path, ...segments].join('/');
   const query = new URLSearchParams(call.query).toString();
   return query === '' ? path : `${path}?${query}`;
 }
 
-/** Where accounts differ by their path, another account's path is as foreign as another host. */
-function ownPath(url: URL, { origin, path }: Address, operation: string): string {
+/** If accounts differ by path, another account's path is as foreign as another host. */
+function readOwnPath(url: URL, { origin, path }: Address, operation: string): string {
   const isPlain = url.username === '' && url.password === '';
   const isOwn = isPlain && url.origin === origin && url.pathname.startsWith(`${path}/`);
   if (isOwn) return `${url.pathname}${url.search}`;
   throw refusedAddress(operation, 'foreign_address', "an address that is not on the account's own host");
 }
 
-/** The address was not requested. */
+/** Makes the error of an address that Deckhand does not request. */
 export function refusedAddress(operation: string, fault: AnswerFault, detail: string): ServiceError {
   return new ServiceError('unexpected', operation, { detail, fault, certainlyNotDone: true });
 }
 
-/** A segment names one record. Anything that a server could take for another path names none. */
+/** Rejects a segment that a server could take for another path. */
 function encodeSegment(segment: string, operation: string): string {
   const isName = segment !== '' && segment !== '.' && segment !== '..' && segment.length <= 255;
   if (isName && segment.isWellFormed()) return encodeURIComponent(segment);
