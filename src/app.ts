@@ -46,7 +46,7 @@ import type { Web } from './slack/web.ts';
 import { type JobDefinition, workWith } from './workspace/define-job.ts';
 import { createWorkspaces, type Parts } from './workspace/workspace.ts';
 
-/** What is opened once for the process, with all that only the process may know of its configuration. */
+/** Everything that is opened once for the process, with its whole configuration. */
 export interface AppParts extends Parts {
   config: Config;
   version: string;
@@ -56,13 +56,13 @@ export interface AppParts extends Parts {
 
 export type DeckhandApp = ReturnType<typeof createApp>;
 
-/** By the event's type; manifest.yml subscribes to these and to those of the installation's life. */
+/** Handlers of events by type; those of the installation itself are in `installing/`. */
 const EVENT_HANDLERS: EventHandlers = {
   app_home_opened: homeOpened,
   link_shared: unfurlLinks,
 };
 
-/** The events that manifest.yml subscribes to. */
+/** Events that manifest.yml subscribes to. */
 export const EVENT_TYPES: readonly string[] = [
   ...LIFECYCLE_EVENTS,
   ...Object.keys(EVENT_HANDLERS),
@@ -71,8 +71,8 @@ export const EVENT_TYPES: readonly string[] = [
   'function_executed',
 ];
 
-/** What is done in the background. @param startedAt milliseconds since the epoch */
-function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
+/** Lists the jobs of all features. @param startedAt milliseconds since the epoch */
+function listJobs(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
   return [
     FOLLOW_TEST.job,
     ADD_SERVER,
@@ -95,7 +95,7 @@ function jobsOf(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
   ];
 }
 
-/** Puts the features together; opens nothing before `start`. */
+/** Wires the features together; opens nothing before `start`. */
 export function createApp(parts: AppParts) {
   const { config, clock, log, metrics, engine } = parts;
   const workspaces = createWorkspaces(parts);
@@ -111,7 +111,7 @@ export function createApp(parts: AppParts) {
   const events = { ...lifecycleHandlers({ ...shared, uninstalls }), ...EVENT_HANDLERS };
   const listeners = createListeners({ ...shared, background, registry, receiver, events, steps: STEPS });
   const { afterAcks } = background;
-  for (const job of jobsOf(clock.now())) workWith({ ...shared, afterAcks, waitsForToken: true }, job);
+  for (const job of listJobs(clock.now())) workWith({ ...shared, afterAcks, waitsForToken: true }, job);
   for (const job of listeners.jobs) workWith({ ...shared, afterAcks, waitsForToken: false }, job);
   const draining = new AbortController();
   let listener: Listener | undefined;
@@ -122,7 +122,7 @@ export function createApp(parts: AppParts) {
   const pages = { ...publicRoutes(shared), ...installRoutes(shared), ...linkRoutes(shared) };
   const routes: Routes = {
     ...withBasePath({ ...slackRoutes, ...mcpRoutes(shared), ...pages }, readBasePath(config.PUBLIC_URL)),
-    // A proxy keeps these from the world by their exact paths.
+    // Not under the base path, because proxies block these by their exact paths.
     ...(config.METRICS_PORT === undefined ? health : withoutMetrics(health)),
   };
 
@@ -130,16 +130,16 @@ export function createApp(parts: AppParts) {
     parts,
     workspaces,
     chores,
-    /** What the configuration allows, in the order of the help. */
+    /** Commands that the configuration allows, in the order of the help. */
     commands: registry.commands,
-    /** Starts jobs and the listener. @param onListening called before Slack is reached, which may take long */
+    /** Starts jobs and the server. @param onListening called before Slack is reached, which may take long */
     async start(onListening?: (listener: Listener) => void): Promise<Listener> {
       await engine.start();
       const { HOST: host, PORT: port } = config;
       listener = await listen(routes, { host, port, log, onRefused: metrics.refused });
       metricsListener = await listenForMetrics(parts, health);
       onListening?.(listener);
-      // In the background: Deckhand starts without Slack. With Socket Mode, connecting tries the app token.
+      // Not awaited, because Deckhand starts without Slack. In Socket Mode, connecting checks the app token.
       const { tokenHealth, web } = parts;
       const token = config.SLACK_BOT_TOKEN;
       if (token !== undefined)
@@ -150,9 +150,9 @@ export function createApp(parts: AppParts) {
       return listener;
     },
     /**
-     * Readiness goes 503, and no job begins any more; work in flight ends within `graceMs` or is handed back. What comes
-     * in meanwhile is stored and acknowledged for the next process or another replica.
-     * @param noticedMs how long it listens on, so that proxies notice
+     * Answers readiness with 503 and begins no more jobs; running work ends within `graceMs` or is handed back. Requests
+     * that still arrive are stored and acknowledged for the next process or another replica.
+     * @param noticedMs how long it keeps listening, so that proxies notice
      */
     stop: (graceMs: number, noticedMs = 0): Promise<void> => {
       stopping ??= drain(graceMs, noticedMs);
@@ -164,15 +164,15 @@ export function createApp(parts: AppParts) {
     draining.abort();
     listener?.drain();
     const graceIsOver = clock.sleep(graceMs);
-    const noticed = noticedMs > 0 ? clock.sleep(noticedMs) : undefined;
-    await Promise.all([Promise.race([background.idle(), graceIsOver]), engine.stop(graceMs), noticed]);
+    const isNoticed = noticedMs > 0 ? clock.sleep(noticedMs) : undefined;
+    await Promise.all([Promise.race([background.idle(), graceIsOver]), engine.stop(graceMs), isNoticed]);
     await Promise.all([receiver.stop(), listener?.close()]);
     await Promise.race([background.idle().then(() => parts.slack.idle()), graceIsOver]);
     await metricsListener?.close();
   }
 }
 
-/** Work that each process repeats by itself, in cron lines. Never rejects. */
+/** Work that each process repeats, by cron line. Never rejects. */
 function listChores({ store, log }: AppParts, uninstalls: Uninstalls) {
   const sweep = (kind: string, work: () => Promise<void>) => ({
     cron: '*/10 * * * *',
@@ -185,7 +185,7 @@ function listChores({ store, log }: AppParts, uninstalls: Uninstalls) {
   };
 }
 
-/** How Slack reaches us: by signed requests to our listener, or over a connection that we open. */
+/** Slack sends signed requests to our server, or payloads over a connection that we open (Socket Mode). */
 function openReceiver(parts: AppParts & { readBody: ReadBody; readSignedBody: ReadBody }): {
   receiver: Receiver;
   routes: Routes;
@@ -202,6 +202,6 @@ async function listenForMetrics({ config, log }: AppParts, routes: Routes): Prom
   const { HOST: host, METRICS_PORT: port } = config;
   if (port === undefined) return undefined;
   const listener = await listen(routes, { host, port, variable: 'METRICS_PORT', log });
-  log.info({ event: 'metrics_listening', host, metricsPort: listener.port }, 'metrics and probes are served');
+  log.info({ event: 'metrics_listening', host, metricsPort: listener.port }, 'Metrics port opened');
   return listener;
 }

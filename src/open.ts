@@ -27,22 +27,22 @@ import {
 
 export interface OpenOptions {
   log: Logger;
-  /** Sent to the service and shown in metrics. */
+  /** Deckhand's version, for the service and the metrics. */
   version: string;
   clock?: Clock;
   tracing?: Tracing;
-  /** How long the service may take to answer, in milliseconds. */
+  /** Time-out of calls to the service. */
   serviceTimeoutMs?: number | undefined;
 }
 
 export interface Opened {
   app: DeckhandApp;
-  /** After `app.stop`. */
+  /** Call it after `app.stop`. */
   close(): Promise<void>;
 }
 
 /**
- * Opens everything that Deckhand uses: for the process, the tests and the benchmarks alike.
+ * Opens everything that Deckhand uses, for the process, the tests and the benchmarks.
  * @throws StoreError, SealError saying what to do
  */
 export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
@@ -63,7 +63,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   const slack = openSlack({ ...stored, installations });
   const linkRequests = createLinkRequests({ ...stored, installations });
   const app = createApp({ ...stored, service, installations, slack, linkRequests });
-  /** A database that is full, or only read, still counts jobs, so that it is written too. */
+  /** Writes as well, because a full or read-only database still counts jobs. */
   async function countJobs(): Promise<EngineStats> {
     const [stats] = await Promise.all([engine.stats(), store.ping()]);
     return stats;
@@ -76,19 +76,18 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   return { app, close };
 }
 
-/** Each is logged and counted once. */
+/** Logs and counts each unreadable document once. */
 function reportUnreadable(log: Logger, metrics: Metrics): (document: UnreadableDocument) => void {
-  const known = new Set<string>();
+  const reported = new Set<string>();
   return ({ workspace, collection: kind, id }) => {
     const key = `${workspace}/${kind}/${id}`;
-    if (known.has(key)) return;
-    known.add(key);
+    if (reported.has(key)) return;
+    reported.add(key);
     metrics.unreadable('document', kind);
-    log.error({ event: 'record_unreadable', workspace, kind }, 'a stored record cannot be read');
+    log.error({ event: 'record_unreadable', workspace, kind }, 'Stored record unreadable');
   };
 }
 
-/** What the functions below need of all that is opened. */
 type Needs<Names extends keyof AppParts> = Pick<AppParts, Names | 'config' | 'clock' | 'log'>;
 
 function openService(
@@ -106,11 +105,11 @@ function openService(
     proxies: config.proxies,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     observe: metrics.serviceCall,
-    onSkipped: (rows) => log.warn({ event: 'rows_skipped', ...rows }, 'Rows of a list could not be read'),
+    onSkipped: (rows) => log.warn({ event: 'rows_skipped', ...rows }, 'Unreadable rows of a list skipped'),
   });
 }
 
-/** One token from the environment, or those of many installs. */
+/** Uses the token from the environment, or those of many installs. */
 function openInstallations(parts: Needs<'store' | 'sealer' | 'tokenHealth' | 'web'>): Installations {
   const { SLACK_CLIENT_ID: id, SLACK_CLIENT_SECRET: secret, ...config } = parts.config;
   if (id === undefined || secret === undefined)
@@ -141,26 +140,25 @@ export interface Backend {
   store: OpenStore;
   /** Not started yet. */
   engine: Engine;
-  /** After `engine.stop`. */
+  /** Call it after `engine.stop`. */
   close(): Promise<void>;
 }
 
 export interface BackendOptions {
   clock: Clock;
-  /** Deckhand's own; a store that a newer one wrote is refused. Not checked where it is left out. */
+  /** Deckhand's release; a store of a newer one is refused. Unchecked if left out. */
   release?: string;
   log?: Pick<Logger, 'warn' | 'error'>;
-  /** Off if left out. */
+  /** Off by default. */
   tracing?: Tracing;
-  /** Called with how each attempt at a job ended. */
+  /** Called with the outcome of each attempt at a job. */
   onJobEnd?: (queue: string, outcome: JobOutcome) => void;
-  /** Called whenever a document cannot be read. */
+  /** Called for each unreadable document. */
   onUnreadable?: (document: UnreadableDocument) => void;
 }
 
 /**
- * Where documents and jobs are kept, by `STORE_URL` alone: an SQLite file for one process, or Postgres for any
- * number of replicas.
+ * Opens documents and jobs by `STORE_URL`: an SQLite file for one process, or Postgres for any number of replicas.
  * @throws StoreError saying what to do
  */
 export async function openBackend(url: string, options: BackendOptions): Promise<Backend> {
@@ -185,14 +183,14 @@ export async function openBackend(url: string, options: BackendOptions): Promise
   return { store, engine: createJobs({ ...options, backend, mapErrors: mapDatabaseErrors }), close };
 }
 
-/** From here on the process has other work: SQLite itself never waits for a lock again, `retryIfLocked` does. */
+/** Opens the jobs. From now on SQLite never waits for a lock, because it blocks the process; `retryIfLocked` does. */
 function openSqliteJobs(database: DatabaseSync, clock: Clock): JobsBackend {
   const jobs = createSqliteJobs(database, clock);
   database.exec('PRAGMA busy_timeout = 0');
   return jobs;
 }
 
-/** Loaded where it is used, since most installations never do. */
+/** Loaded only here, because most installations never use it. */
 async function openPostgresJobs(url: string, { clock, log }: BackendOptions): Promise<JobsBackend> {
   const { createPgBossJobs } = await import('./jobs/pg-boss-jobs.ts');
   return createPgBossJobs({ url, clock, ...(log === undefined ? {} : { log }) });

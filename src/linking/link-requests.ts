@@ -138,7 +138,8 @@ function depart(): Departure {
   return { state, cookie: { name: stateCookie(digest(state)), value: randomText() } };
 }
 
-function readRequester({ workspace, user, name, email, lacksScope, workspaceName }: LinkRequest): LinkRequest {
+function readRequester(doc: LinkRequest): LinkRequest {
+  const { workspace, user, name, email, lacksScope, workspaceName } = doc;
   return { workspace, user, name, ...defined({ email, lacksScope, workspaceName }) };
 }
 

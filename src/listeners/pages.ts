@@ -14,7 +14,7 @@ import type { Parts } from '../workspace/workspace.ts';
 import { CLAIM_MS } from './pipeline/run-interaction.ts';
 import { type Routes, sendText, withHead } from './receivers/http-server.ts';
 
-/** Every page has the operator's way to help, if there is one. Links to our own pages keep the path of the public address. */
+/** Sends a page with the operator's support link, if there is one. Links to our own pages keep the path of the public address. */
 export function sendPage(
   response: ServerResponse,
   status: number,
@@ -22,25 +22,25 @@ export function sendPage(
   { SUPPORT_URL: help, PUBLIC_URL }: Pick<Settings, 'SUPPORT_URL' | 'PUBLIC_URL'>,
 ): void {
   const basePath = readBasePath(PUBLIC_URL);
-  const own = (page.links ?? []).map(({ label, url }) => ({
+  const ownLinks = (page.links ?? []).map(({ label, url }) => ({
     label,
     url: url.startsWith('/') ? `${basePath}${url}` : url,
   }));
-  const links = help === undefined ? own : [...own, { label: 'Get help', url: help }];
+  const links = help === undefined ? ownLinks : [...ownLinks, { label: 'Get help', url: help }];
   sendText(response, status, pageOf({ ...page, links }), 'text/html');
 }
 
-/** The path of the public address, without a slash at its end. */
+/** Path of the public address, without a slash at its end. */
 export function readBasePath(publicUrl: string | undefined): string {
   return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 }
 
-/** Browsers take such a cookie from this very host over https alone, with the path `/`. */
+/** Browsers accept a cookie with this prefix only from the host itself, over https, with the path `/`. */
 export const HOST_PREFIX = '__Host-';
 
 /**
- * A cookie that only `url` gets back, or its host where it is public, for ten minutes, out of reach of any script. Lax,
- * because the browser comes back from another site; Secure, unless this machine talks to itself.
+ * Header for a cookie of ten minutes, which no script can read. The browser returns it to `url`, or to the whole host if
+ * that is public. Lax, because the browser comes back from another site; Secure, unless this machine talks to itself.
  */
 export function cookieLine({ name, value }: { name: string; value: string }, url: URL): string {
   const rest = 'Max-Age=600; HttpOnly; SameSite=Lax';
@@ -49,7 +49,7 @@ export function cookieLine({ name, value }: { name: string; value: string }, url
     : `${name}=${value}; Path=${url.pathname}; ${rest}`;
 }
 
-/** Those that `cookieLine` set for `url`, by the names that it was given. */
+/** Cookies that `cookieLine` set for `url`, by name without prefix. */
 export function cookiesOf(request: IncomingMessage, url: URL): Record<string, string | undefined> {
   const prefix = isPublic(url) ? HOST_PREFIX : '';
   const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
@@ -76,7 +76,7 @@ function readRetention(): Retention {
   };
 }
 
-/** What a stranger sees: what Deckhand is, and what it stores. */
+/** Public pages: what Deckhand is, and what it stores. */
 export function publicRoutes({ config, installations }: Pick<Parts, 'config' | 'installations'>): Routes {
   const installPath = installations.byOauth === undefined ? undefined : '/slack/install';
   const front = frontPage(config.SLACK_COMMAND, installPath);
@@ -88,11 +88,11 @@ export function publicRoutes({ config, installations }: Pick<Parts, 'config' | '
 
 type HealthParts = Pick<Parts, 'store' | 'engine' | 'clock' | 'log' | 'metrics' | 'tokenHealth'>;
 
-/** Proxies give a probe one second. */
+/** Proxies wait one second for a probe. */
 const ANSWER_MS = 700;
 const STORE_AWAY = 'store: does not answer';
 
-/** What probes and Prometheus ask. */
+/** Routes for probes and Prometheus. */
 export function healthRoutes(parts: HealthParts, isDraining: () => boolean): Routes {
   const { metrics, tokenHealth } = parts;
   const checkStore = createStoreCheck(parts);
@@ -102,7 +102,7 @@ export function healthRoutes(parts: HealthParts, isDraining: () => boolean): Rou
       const refused = tokenHealth.refused();
       if (isDraining()) return sendText(response, 503, 'draining');
       if (refused !== undefined) return sendText(response, 503, `slack: ${refused.reason}`);
-      // With these people still get an answer that says so, which no proxy may take from them.
+      // Stays ready without Slack or store, because people still get an answer that says so.
       const slack = tokenHealth.isUnreached() ? ['slack: not reached yet'] : [];
       const store = (await checkStore()) ? [] : [STORE_AWAY];
       sendText(response, 200, ['ready', ...slack, ...store].join(', '));
@@ -114,12 +114,12 @@ export function healthRoutes(parts: HealthParts, isDraining: () => boolean): Rou
   });
 }
 
-/** The routes of the public port, where metrics have a port of their own. */
+/** Routes of the public port if metrics have their own. */
 export function withoutMetrics({ 'GET /metrics': _, 'HEAD /metrics': __, ...routes }: Routes): Routes {
   return routes;
 }
 
-/** Probes at the same time share one check, so that any number of proxies adds no load to a slow database. */
+/** Shares one check among simultaneous probes, so that many proxies add no load to a slow database. */
 function createStoreCheck({ store, engine, clock, log }: HealthParts): () => Promise<boolean> {
   let checking: Promise<boolean> | undefined;
 

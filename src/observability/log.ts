@@ -15,7 +15,7 @@ import { escapeControls, isObject } from '../core/json.ts';
 
 export type Logger = PinoLogger;
 
-/** The fields a line may have. Any other is dropped, so that no object can leak a secret. */
+/** Fields that a line may have. All others are dropped, so that no object can leak a secret. */
 const ALLOWED: ReadonlySet<string> = new Set(
   `event reference workspace user channel account project server run command action view queue job
   attempt method operation status kind reason ms port metricsPort host count signal schedule
@@ -33,7 +33,7 @@ const SECRETS: ReadonlyArray<[RegExp, string]> = [
   [/\b[A-Za-z0-9]{40}\b/g, '[api key]'],
 ];
 
-/** A second safeguard: hides everything in a finished line that looks like a secret, or could break the line. */
+/** Hides everything in a finished line that looks like a secret or could break the line, as a second safeguard. */
 export function scrub(line: string): string {
   return SECRETS.reduce(
     (text, [pattern, replacement]) => text.replace(pattern, replacement),
@@ -41,16 +41,16 @@ export function scrub(line: string): string {
   );
 }
 
-/** Of an error. Its other properties may hold a request, or a row of a database. */
-const OF_ERRORS = new Set(['type', 'message', 'stack', 'code']);
+/** Logged properties of an error. Others may hold a request or a row of the database. */
+const ERROR_FIELDS = new Set(['type', 'message', 'stack', 'code']);
 
 const REPEAT_MS = 60_000;
-/** Events of the libraries behind the store, whose errors are not ours. */
+/** Events with errors of the libraries behind the store. */
 const STORE_EVENTS: ReadonlySet<unknown> = new Set(
   'bolt engine_error not_ready pg_boss_error pg_boss_warning store_error'.split(' '),
 );
 
-/** An outage of the database meets everything at once, again and again: each event is then logged once a minute. */
+/** Logs each event once a minute during an outage of the database, which makes everything fail at once. */
 function createRepeatFilter(): (fields: unknown) => boolean {
   const loggedAt = new Map<unknown, number>();
   return (fields) => {
@@ -69,9 +69,9 @@ function isStoreFailure(error: unknown): boolean {
 }
 
 /**
- * JSON lines on the standard output. Each is written before the call returns, so that none is lost where the process ends
- * or is killed; a reader that goes away ends nothing.
- * @param write gets the lines instead
+ * Writes JSON lines to the standard output, each before the call returns, so that none is lost when the process ends or
+ * is killed.
+ * @param write receives the lines instead
  */
 export function createLog(level: string, write?: (line: string) => void): Logger {
   const isRepeat = createRepeatFilter();
@@ -82,7 +82,7 @@ export function createLog(level: string, write?: (line: string) => void): Logger
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: {
         paths: ['err.*'],
-        censor: (value, path) => (OF_ERRORS.has(path.at(-1) ?? '') ? value : undefined),
+        censor: (value, path) => (ERROR_FIELDS.has(path.at(-1) ?? '') ? value : undefined),
       },
       formatters: {
         level: (label) => ({ level: label }),
@@ -100,20 +100,17 @@ export function createLog(level: string, write?: (line: string) => void): Logger
 }
 
 /**
- * Logs a failure once, at its level: something a person did as info, something the service or Slack did as warn, a bug as
- * error with its stack. Returns the reference that the person gets too, where the failure is unexpected.
+ * Logs a failure: a person's mistake as info, a failure of the service or Slack as warn, a bug as error with its stack.
+ * Returns the reference that the person also gets, if the failure is unexpected.
  */
 export function logFailure(log: Logger, error: unknown, fields: Record<string, unknown>): string | undefined {
   if (error instanceof InstallationEnded) {
-    log.info(
-      { event: 'installation_ended', ...fields },
-      'work of an installation that has ended was dropped',
-    );
+    log.info({ event: 'installation_ended', ...fields }, 'Work of an ended installation dropped');
     return undefined;
   }
   if (error instanceof UserError) {
-    // Without its message, which may repeat what was typed.
-    log.info({ event: 'refused', ...fields }, 'a request was refused with a reason');
+    // Without the message, which may repeat typed text.
+    log.info({ event: 'refused', ...fields }, 'Request refused');
     return undefined;
   }
   const outside = error instanceof AccountFailure ? error.cause : error;
@@ -123,24 +120,24 @@ export function logFailure(log: Logger, error: unknown, fields: Record<string, u
     // A record that a person named wrongly is no fault of the service.
     const level = kind === 'record_not_found' ? 'info' : 'warn';
     const details = { operation, kind, status, reason, reference };
-    log[level]({ event: 'outside_failure', ...fields, ...details }, 'a call to the outside failed');
+    log[level]({ event: 'outside_failure', ...fields, ...details }, 'Call of the service or Slack failed');
     return reference;
   }
   const reference = newReference();
   if (outside instanceof SlackFailure) {
     const { kind, method, reason, needed: scope } = outside;
     const details = { method, kind, reason, scope, ...(kind === 'rejected' ? { reference } : {}) };
-    log.warn({ event: 'outside_failure', ...fields, ...details }, 'a call to the outside failed');
+    log.warn({ event: 'outside_failure', ...fields, ...details }, 'Call of the service or Slack failed');
     return kind === 'rejected' ? reference : undefined;
   }
   const storeFailures = [StoreUnavailable, DocumentUnreadable, AccountKeyUnreadable];
-  const isOfStore = storeFailures.some((type) => error instanceof type);
-  const event = isOfStore ? 'store_failed' : 'bug';
-  log.error({ event, ...fields, reference, err: error }, 'an unexpected error was thrown');
+  const isStoreFault = storeFailures.some((type) => error instanceof type);
+  const event = isStoreFault ? 'store_failed' : 'bug';
+  log.error({ event, ...fields, reference, err: error }, 'Unexpected error');
   return reference;
 }
 
-/** Names one failure for the person and the log. */
+/** Makes an id for a failure, for the person and the log. */
 export function newReference(): string {
   return randomBytes(4).toString('hex');
 }

@@ -4,18 +4,18 @@ import type { Logger } from './log.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The jobs of each queue; `oldestDueMs` is how long the oldest due job has waited. */
+/** Jobs of each queue; `oldestDueMs` is how long the oldest due job has waited. */
 type QueueStats = Readonly<
   Record<string, { waiting: number; later: number; running: number; oldestDueMs: number }>
 >;
 type CountJobs = () => Promise<QueueStats>;
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** A scrape is given up after ten seconds, and then tells nothing. */
+/** Time-out for counting jobs, because Prometheus gives up a scrape after ten seconds. */
 const COUNT_MS = 5_000;
 const LAG_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 43_200];
 
-/** Counters and histograms that an operator would alert on, named by Prometheus' convention. */
+/** Metrics that an operator would alert on, named by Prometheus' convention. */
 export function createMetrics(version: string, countJobs: CountJobs, clock: Clock = systemClock) {
   const registry = new Registry();
   const ofProcess = processMetrics();
@@ -26,16 +26,16 @@ export function createMetrics(version: string, countJobs: CountJobs, clock: Cloc
     () => withTimeout(clock, COUNT_MS, countJobs()),
     (queue) => meters.jobs.inc({ queue, outcome: 'failed' }, 0),
   );
-  const { gauge } = makersFor(registry);
+  const { gauge } = createMakers(registry);
   gauge('deckhand_build_info', 'Deckhand’s version, and the version of Node.', 'version', 'node').set(
     { version, node: process.version },
     1,
   );
   return {
     ack: (ms: number) => meters.ack.observe(ms / 1000),
-    /** A request to the Slack endpoint was not accepted. */
+    /** Counts a refused request. */
     refused: (reason: string) => meters.refused.inc({ reason }),
-    /** A command, button, menu, shortcut or form of a person has ended. */
+    /** Counts a person's command, button, menu, shortcut or form at its end. */
     command: (command: string, by: string, outcome: 'done' | 'refused' | 'failed') =>
       meters.commands.inc({ command, by, outcome }),
     slackCall: (method: string, outcome: string, ms: number) =>
@@ -44,24 +44,24 @@ export function createMetrics(version: string, countJobs: CountJobs, clock: Cloc
       meters.service.observe({ operation, outcome: kind }, ms / 1000),
     tokenRefused: (variable: string, isRefused: boolean) =>
       meters.tokens.set({ variable }, isRefused ? 1 : 0),
-    /** Of Socket Mode. */
+    /** Sets whether a connection of Socket Mode is open. */
     socket: (isOpen: boolean) => meters.connected.set({ by: 'socket' }, isOpen ? 1 : 0),
     followed: (change: 1 | -1) => meters.followed.inc(change),
     job: (queue: string, outcome: string): void => {
       meters.jobs.inc({ queue, outcome });
       if (outcome === 'unreadable') meters.unreadable.inc({ kind: 'job', of: queue });
     },
-    /** A document or job cannot be read; `of` is its collection or queue. */
+    /** Counts an unreadable document or job; `of` is its collection or queue. */
     unreadable: (kind: 'document' | 'job', of: string) => meters.unreadable.inc({ kind, of }),
-    /** Something is done again although it may have been done before. */
+    /** Counts something that is repeated although it may have been done before. */
     possibleDuplicate: (what: PossiblyTwice) => meters.possibleDuplicates.inc({ what }),
-    /** An occurrence of a schedule was handled; `lateMs` after it was due, where it has a time. */
+    /** Counts an occurrence of a schedule; `lateMs` is how late it was handled, if it has a time. */
     occurrence: (kind: string, outcome: string, lateMs?: number): void => {
       meters.slots.inc({ kind, outcome });
       if (lateMs !== undefined) meters.lag.observe({ kind }, Math.max(0, lateMs) / 1000);
     },
     contentType: registry.contentType,
-    /** Prometheus' text format, whether the store answers or not. */
+    /** Returns Prometheus' text format, even if the store does not answer. */
     async text(): Promise<string> {
       await updateQueues();
       return Registry.merge([ofProcess, registry]).metrics();
@@ -69,19 +69,19 @@ export function createMetrics(version: string, countJobs: CountJobs, clock: Cloc
   };
 }
 
-let observed: Registry | undefined;
+let processRegistry: Registry | undefined;
 
-/** Memory, event loop and garbage collection are the process' own, however often it opens Deckhand; they are observed once. */
+/** Metrics of memory, event loop and garbage collection, registered once even if the process opens Deckhand several times. */
 function processMetrics(): Registry {
-  if (observed === undefined) {
-    observed = new Registry();
-    collectDefaultMetrics({ register: observed });
+  if (processRegistry === undefined) {
+    processRegistry = new Registry();
+    collectDefaultMetrics({ register: processRegistry });
   }
-  return observed;
+  return processRegistry;
 }
 
 function createMeters(registry: Registry) {
-  const { counter, gauge, histogram } = makersFor(registry);
+  const { counter, gauge, histogram } = createMakers(registry);
   return {
     ack: histogram('deckhand_ack_duration_seconds', 'From Slack’s request to its acknowledgement.', SECONDS),
     refused: counter(
@@ -112,7 +112,7 @@ function createMeters(registry: Registry) {
     ),
     tokens: gauge(
       'deckhand_slack_token_refused',
-      'Is 1 where Slack refuses a token of the environment, by its variable.',
+      'Is 1 if Slack refuses a token of the environment, by its variable.',
       'variable',
     ),
     connected: gauge('deckhand_slack_connected', 'Is 1 while a connection of Socket Mode is open.', 'by'),
@@ -126,7 +126,7 @@ function createMeters(registry: Registry) {
     ),
     possibleDuplicates: counter(
       'deckhand_possible_duplicates_total',
-      'What may have been done twice because an answer was lost: posts, runs, orders.',
+      'Posts, runs and orders that may have been made twice because an answer was lost.',
       'what',
     ),
     slots: counter(
@@ -144,7 +144,7 @@ function createMeters(registry: Registry) {
   };
 }
 
-/** Of a counter that is first seen above 0, Prometheus takes no increase: what alerts look for is there before it happens. */
+/** Creates the series that alerts read, because Prometheus sees no increase in a counter that first appears above 0. */
 function beginAtZero({
   slots,
   possibleDuplicates,
@@ -158,7 +158,7 @@ function beginAtZero({
   for (const what of ['post', 'run', 'order']) possibleDuplicates.inc({ what }, 0);
 }
 
-function makersFor(registry: Registry) {
+function createMakers(registry: Registry) {
   const registers = [registry];
   return {
     counter: <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
@@ -174,14 +174,14 @@ function makersFor(registry: Registry) {
   };
 }
 
-/** Gauges that are counted when the metrics are read; all others are reported even if the count fails. */
+/** Creates gauges that are counted when the metrics are read; all others are reported even if that fails. */
 function createQueueGauges(
   registry: Registry,
-  /** Undefined where the database took too long. */
+  /** Returns undefined if the database takes too long. */
   countJobs: () => Promise<QueueStats | undefined>,
   onQueue: (queue: string) => void,
 ): () => Promise<void> {
-  const { gauge } = makersFor(registry);
+  const { gauge } = createMakers(registry);
   const jobs = gauge('deckhand_queue_jobs', 'Jobs by queue and state.', 'queue', 'state');
   const oldest = gauge(
     'deckhand_queue_oldest_due_seconds',
@@ -204,15 +204,15 @@ function createQueueGauges(
   };
 }
 
-/** What may be done twice: a message in Slack, a test run, an order of a server. */
+/** A message in Slack, a test run, or an order of a server. */
 type PossiblyTwice = 'post' | 'run' | 'order';
 
-/** Whatever may have been done twice, because an answer was lost or the process died before it was kept, is counted here. */
+/** Counts and logs what may have been done twice, because an answer was lost or the process died before storing it. */
 export function countPossibleDuplicate(
   { log, metrics }: { log: Logger; metrics: Metrics },
   what: PossiblyTwice,
   fields: Readonly<Record<string, unknown>>,
 ): void {
   metrics.possibleDuplicate(what);
-  log.warn({ event: 'possible_duplicate', kind: what, ...fields }, 'something may have been done twice');
+  log.warn({ event: 'possible_duplicate', kind: what, ...fields }, 'Possible duplicate');
 }

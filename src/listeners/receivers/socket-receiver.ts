@@ -14,36 +14,36 @@ export interface SocketReceiverOptions {
   log: Logger;
   tokenHealth: TokenHealth;
   web: Pick<Web, 'fetch' | 'webSocketAgent'>;
-  /** Milliseconds from the payload's arrival to its ack. */
+  /** Called with the milliseconds from a payload's arrival to its ack. */
   onAck: (ms: number) => void;
-  /** Whether a connection is open from now on. */
+  /** Called when the connection opens or closes. */
   onOpen: (isOpen: boolean) => void;
 }
 
-/** As the library tries to open a connection, but without an end, and at least so often. */
+/** The library's own retries of a connection, but without an end. */
 const RETRIES = { forever: true, factor: 1.3, maxTimeout: 30_000 };
 const OPEN_TIMEOUT_MS = 10_000;
-/** A link that went silent is noticed after this time, closed a third of it later, and opened again after as long. */
+/** Time without a sign of Slack until the link counts as silent; a third of it later it is closed and opened again. */
 const PING_TIMEOUT_MS = 3_000;
 
 /**
- * Slack over a connection that Slack's own client opens, for where there is no public address. `stop` ends it once what
- * came over it is acknowledged.
+ * Bolt's own receiver for Socket Mode, for installations without a public address. `stop` closes the connection once
+ * every payload is acknowledged.
  */
 export function createSocketReceiver(options: SocketReceiverOptions): Receiver {
   const { appToken, apiUrl, log, web, onAck, onOpen } = options;
-  /** It is connected, Slack refuses the app token, or it was stopped meanwhile. */
+  /** Resolves once it is connected, Slack refuses the app token, or it is stopped. */
   const settled = Promise.withResolvers<void>();
   const pending = new Set<Promise<void>>();
   let isStopping = false;
   let isConnecting = false;
 
   /**
-   * A refused token or an answer that is none makes the client give up for good, while an admin may mend either: to the
-   * client they are one more call that failed. After `stop` it waits for ever, and so opens no further connection.
+   * Throws on a refused token or an unreadable answer, because the client would give up for good, and an admin may mend
+   * either. After `stop` it never resolves, so that the client opens no further connection.
    */
   async function openConnection(...request: Parameters<FetchFunction>): Promise<Response> {
-    const answer = isStopping ? undefined : await askSlack(options, request, settled.resolve);
+    const answer = isStopping ? undefined : await requestAddress(options, request, settled.resolve);
     return answer === undefined || isStopping ? new Promise(() => undefined) : answer;
   }
 
@@ -61,7 +61,7 @@ export function createSocketReceiver(options: SocketReceiverOptions): Receiver {
       },
     },
     async processEventErrorHandler({ error: err }) {
-      log.error({ event: 'payload_failed', err }, 'A payload was not acknowledged, so Slack sends it again');
+      log.error({ event: 'payload_failed', err }, 'Payload not acknowledged');
       return false;
     },
   });
@@ -78,16 +78,16 @@ export function createSocketReceiver(options: SocketReceiverOptions): Receiver {
     .on('error', (error: unknown) => onError(options, error))
     .on('reconnecting', () => onLost(options));
 
-  /** What was asked is carried out, also where the connection went before its ack. */
-  async function take(app: App, { body, ack }: ReceiverEvent): Promise<void> {
-    const arrived = performance.now();
-    const known = await processPayload(app, body, log);
-    if (known === undefined) return;
+  /** Processes a payload, even if the connection is lost before its ack. */
+  async function processAndAcknowledge(app: App, { body, ack }: ReceiverEvent): Promise<void> {
+    const arrivedAt = performance.now();
+    const result = await processPayload(app, body, log);
+    if (result === undefined) return;
     try {
-      await ack(known.answer);
-      onAck(performance.now() - arrived);
+      await ack(result.answer);
+      onAck(performance.now() - arrivedAt);
     } catch (err) {
-      log.warn({ event: 'ack_not_sent', err }, 'an acknowledgement could not be sent');
+      log.warn({ event: 'ack_not_sent', err }, 'Acknowledgement not sent');
     }
   }
 
@@ -96,9 +96,9 @@ export function createSocketReceiver(options: SocketReceiverOptions): Receiver {
       const gate: Pick<App, 'processEvent'> = {
         async processEvent(event) {
           if (isStopping) return;
-          const taken = take(app, event).finally(() => pending.delete(taken));
-          pending.add(taken);
-          await taken;
+          const work = processAndAcknowledge(app, event).finally(() => pending.delete(work));
+          pending.add(work);
+          await work;
         },
       };
       receiver.init(gate as App);
@@ -114,13 +114,13 @@ export function createSocketReceiver(options: SocketReceiverOptions): Receiver {
       isStopping = true;
       settled.resolve();
       await Promise.allSettled(pending);
-      // Ended while it connects, the client would reject what nobody waits for; it is ended once it is connected.
+      // A client that is stopped while it connects rejects a promise that nobody awaits, so it is stopped afterwards.
       if (!isConnecting) await receiver.stop();
     },
   };
 }
 
-/** Says why the WebSocket was not opened; the library tries again by itself. */
+/** Logs why the WebSocket did not open; the library retries. */
 function onError(options: SocketReceiverOptions, error: unknown): void {
   const reason = describeUnreached(error);
   if (reason !== undefined) reportNotOpened(options, reason);
@@ -128,16 +128,16 @@ function onError(options: SocketReceiverOptions, error: unknown): void {
 
 function onLost({ log, onOpen }: SocketReceiverOptions): void {
   onOpen(false);
-  log.warn({ event: 'slack_socket_dropped' }, 'the connection to Slack was lost, and is opened again');
+  log.warn({ event: 'slack_socket_dropped' }, 'Connection to Slack lost');
 }
 
 function reportNotOpened({ log, onOpen }: SocketReceiverOptions, reason: string): void {
   onOpen(false);
-  log.warn({ event: 'slack_socket_not_opened', reason }, 'No connection to Slack was opened');
+  log.warn({ event: 'slack_socket_not_opened', reason }, 'Connection to Slack not opened');
 }
 
-/** @throws where Slack refuses or does not answer, which the client tries again */
-async function askSlack(
+/** Requests the address of a connection. @throws if Slack refuses or does not answer, so that the client retries */
+async function requestAddress(
   options: SocketReceiverOptions,
   request: Parameters<FetchFunction>,
   onTokenRefused: () => void,
@@ -147,14 +147,14 @@ async function askSlack(
     reportNotOpened(options, describeUnreached(error) ?? 'unreachable');
     throw error;
   });
-  // The client itself waits where it is told to, and tries again after any other status.
+  // The client itself heeds `Retry-After` and retries after every other status.
   if (answer.status !== 200) return answer;
-  const said = parseObject(await answer.clone().text());
-  if (said?.ok === true) {
+  const result = parseObject(await answer.clone().text());
+  if (result?.ok === true) {
     tokenHealth.accept('SLACK_APP_TOKEN');
     return answer;
   }
-  const failure = failureNamed('apps.connections.open', String(said?.error));
+  const failure = failureNamed('apps.connections.open', String(result?.error));
   reportNotOpened(options, failure.reason);
   if (isAboutToken(failure)) {
     tokenHealth.refuse('SLACK_APP_TOKEN', failure.reason);
