@@ -1,7 +1,6 @@
 import type { Settings } from '../config.ts';
-import { accounts, accountsDefault, disconnect } from './accounts/accounts.ts';
-import { connect } from './accounts/connect.ts';
 import { link, me, unlink, whoami } from './accounts/identity.ts';
+import { accounts, accountsDefault, connect, disconnect } from './accounts/keys.ts';
 import { signup } from './accounts/signup.ts';
 import { activity } from './activity/activity.ts';
 import { audit } from './admin/audit.ts';

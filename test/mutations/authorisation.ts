@@ -282,14 +282,14 @@ export const AUTHORISATION: readonly Mutation[] = [
   },
   {
     name: 'a member may connect a key for everybody',
-    file: 'src/commands/accounts/connect.ts',
+    file: 'src/commands/accounts/keys.ts',
     from: 'if (purpose !== undefined && choice?.purposes.includes(purpose) === false)',
     to: 'if (purpose === null)',
     tests: [KEYS_TEST],
   },
   {
     name: 'a member may remove somebody else’s key',
-    file: 'src/commands/accounts/accounts.ts',
+    file: 'src/commands/accounts/keys.ts',
     from: "purpose === 'mine' && connectedBy === user",
     to: "purpose === 'mine' && connectedBy !== ''",
     tests: [KEYS_TEST],

@@ -23,8 +23,8 @@ import {
   replyPrivately,
 } from '../command.ts';
 import { readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
-import { resolveSchedule } from '../schedules/changes.ts';
 import { type Operation, ScheduleButton } from '../schedules/lifecycle.ts';
+import { resolveSchedule } from '../schedules/schedules.ts';
 import {
   type Filled,
   openTimedForm,

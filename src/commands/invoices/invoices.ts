@@ -18,9 +18,8 @@ import {
 } from '../../views/invoices/invoices.ts';
 import { type CommandContext, channelOf, defineButton, defineCommand, replyPrivately } from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
-import { announce, announceNew, changeCard, recordChange } from '../schedules/changes.ts';
 import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
-import { listSchedules } from '../schedules/lists.ts';
+import { announce, announceNew, changeCard, listSchedules, recordChange } from '../schedules/schedules.ts';
 import { accountOf } from '../targets/project.ts';
 
 export const invoices = defineCommand({

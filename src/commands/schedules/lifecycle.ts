@@ -43,14 +43,14 @@ import {
   changeCard,
   describe,
   expectAllowedThere,
+  listSchedules,
   recordChange,
   redrawPosted,
   removalCard,
   removedSince,
   resolveSchedule,
   showEdited,
-} from './changes.ts';
-import { listSchedules } from './lists.ts';
+} from './schedules.ts';
 
 /** A change of a schedule, by words and by a button. */
 export interface Operation {

@@ -34,8 +34,8 @@ import {
 } from '../command.ts';
 import { presentInForm } from '../targets/project.ts';
 import { faultOf as findCadenceFault, readTime } from './cadence-words.ts';
-import { announce, announceNew, changeCard, recordChange, removedSince } from './changes.ts';
 import { editCommand, type Operation, scheduleCommands } from './lifecycle.ts';
+import { announce, announceNew, changeCard, recordChange, removedSince } from './schedules.ts';
 
 /** Fields of the forms; account and project as named. Only digests have the last two. */
 const Fields = z.object({

@@ -21,8 +21,8 @@ import {
   underField,
 } from '../command.ts';
 import { asTime, readClock } from '../schedules/cadence-words.ts';
-import { announce, announceNew, changeCard, recordChange } from '../schedules/changes.ts';
 import { editCommand, scheduleCommands } from '../schedules/lifecycle.ts';
+import { announce, announceNew, changeCard, recordChange } from '../schedules/schedules.ts';
 import { accountOf, chosenProject, presentInForm, projectOf } from '../targets/project.ts';
 import { serverOf } from '../targets/server.ts';
 

@@ -1,32 +1,134 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
-import type { Message, Reply } from '../../core/message.ts';
+import { defined } from '../../core/json.ts';
+import { isDirect, type Message, mayRead, type Reply } from '../../core/message.ts';
 import { code, dateTime, unmarked } from '../../core/mrkdwn.ts';
 import { isNamed } from '../../core/names.ts';
 import {
   isAsleep,
+  isPersonal,
   nextOf,
   type Schedule,
   type ScheduleKind,
   type ScheduleOf,
+  type TimedSchedule,
+  type Watch,
 } from '../../records/schedules.ts';
 import { deliver } from '../../scheduler/deliver.ts';
+import { INVOICES } from '../../scheduler/invoices/notices.ts';
 import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
+import { readPolling } from '../../scheduler/schedules/polling.ts';
+import { ACTIVITY } from '../../scheduler/watches/feed.ts';
 import { isSlackFailure, mayHavePosted, undefinedOnSlackError } from '../../slack/failure.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
+import { notifyStateMessage } from '../../views/invoices/invoices.ts';
 import {
+  type ListedSchedule,
   type ListScope,
   type OpenedFrom,
   removedCard,
   SCHEDULE_FACES,
   type ScheduleChange,
+  type ScheduleListing,
   type ShownSchedule,
   scheduleCard,
+  scheduleList,
 } from '../../views/schedules/schedule.ts';
+import { timedLines } from '../../views/schedules/timed.ts';
 import { describeSchedule, nameSchedule, scheduleWords } from '../../views/schedules/words.ts';
+import { watchLines } from '../../views/watches/watch.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { type CommandContext, replyPrivately } from '../command.ts';
 import { refusalOf } from '../permission.ts';
-import { listSchedules, listVisible } from './lists.ts';
+import { lookUpProject } from '../targets/project.ts';
+
+interface ListOptions extends Pick<ScheduleListing, 'removed' | 'isShared' | 'isWhole'> {
+  /** All if left out. */
+  isMeant?: ((schedule: Schedule) => boolean) | undefined;
+}
+
+/** Set if the account does not list the schedule's project any more. */
+interface Listed {
+  isGone?: boolean;
+}
+
+/**
+ * Schedules with the present names of their projects. People's watches of their own deployments are listed nowhere.
+ * @param user the reader; undefined for a list in a channel
+ */
+async function listVisible<K extends ScheduleKind>(
+  kind: K,
+  workspace: Workspace,
+  user: string | undefined,
+): Promise<Array<ScheduleOf<K> & Listed>> {
+  const all = await workspace.schedules.list(kind);
+  const visible = all.filter(
+    (schedule) =>
+      !isPersonal(schedule) && mayRead(user, { channel: schedule.channel, person: schedule.setUpBy }),
+  );
+  return Promise.all(
+    visible.map(async (schedule) => {
+      const project = schedule.kind === 'invoices' ? undefined : await lookUpProject(workspace, schedule);
+      if (project === 'gone') return { ...schedule, isGone: true };
+      return project === undefined ? schedule : { ...schedule, project };
+    }),
+  );
+}
+
+/** Lists a kind of schedule, of this channel or of all. */
+export async function listSchedules(
+  kind: ScheduleKind,
+  { caller, workspace }: CommandContext,
+  scope: ListScope,
+  { removed, isShared, isWhole, isMeant = () => true }: ListOptions = {},
+): Promise<Message> {
+  // A list in a channel names nothing of a person's direct messages.
+  const reader = isShared === true && !isDirect(caller.channel) ? undefined : caller.user;
+  const all: ReadonlyArray<Schedule & Listed> = (await listVisible(kind, workspace, reader)).filter(isMeant);
+  const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === caller.channel);
+  const elsewhere = all.length - listed.length;
+  const unreadable = await workspace.schedules.countUnreadable(kind);
+  const { role } = SCHEDULE_FACES[kind];
+  const canChange = isShared === true || (await workspace.roles.holds(caller.user, role));
+  const shown = { scope, elsewhere, unreadable, word: workspace.word, canChange };
+  const listing = { ...shown, removed, ...defined({ isShared, isWhole }) };
+  if (kind === 'invoices') {
+    const readPace = await readPolling(workspace.store, INVOICES);
+    const all = listed.filter((one) => one.kind === 'invoices');
+    const notices = all.map((one) => ({ notices: one, polling: readPace(one.account) }));
+    return notifyStateMessage(notices, workspace.word);
+  }
+  const watches = listed.filter((one) => one.kind === 'watch');
+  const timed = listed.filter((one) => 'cadence' in one);
+  const rows =
+    kind === 'watch'
+      ? await describeWatches(workspace, watches, scope)
+      : describeTimed(timed, scope, workspace.clock.now());
+  return scheduleList(SCHEDULE_FACES[kind], rows, listing);
+}
+
+async function describeWatches(
+  workspace: Workspace,
+  watches: ReadonlyArray<Watch & Listed>,
+  scope: ListScope,
+): Promise<ListedSchedule[]> {
+  const readPace = await readPolling(workspace.store, ACTIVITY);
+  const lines = (await workspace.feeds.list('watch')).flatMap(({ kept }) => kept.lines);
+  return watches.map((watch) => {
+    const kept = lines.filter((line) => line.for.includes(watch.id)).length;
+    const { isGone = false } = watch;
+    const shown = { scope, polling: readPace(watch.account), kept, isGone };
+    return { id: watch.id, isAsleep: isAsleep(watch), lines: watchLines(watch, shown) };
+  });
+}
+
+function describeTimed(schedules: readonly TimedSchedule[], scope: ListScope, now: number): ListedSchedule[] {
+  return schedules.map((schedule) => {
+    const { id, state, snoozedUntil = 0 } = schedule;
+    const lines = timedLines(schedule, { scope, now, nextAt: nextOf(schedule, now) });
+    return { id, isAsleep: state.kind === 'paused' || snoozedUntil > now, lines };
+  });
+}
 
 export function describe(schedule: Schedule): ShownSchedule {
   return { schedule, isAsleep: isAsleep(schedule) };
