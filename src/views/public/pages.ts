@@ -151,66 +151,36 @@ function html(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
 }
 
-/** The ways in which an install or a link fails in the browser. */
-export type BrowserEnd =
-  | 'unknown'
-  | 'expired'
-  | 'used'
-  | 'other browser'
-  | 'denied'
-  | 'refused'
-  | 'unexpected'
-  | 'unreachable';
-
-type EndPage = [status: number, title: string, text: string];
-
-const NOT_INSTALLED = 'Nothing was installed.';
-const INSTALL_ENDS: Record<BrowserEnd, EndPage> = {
-  unknown: [400, 'Unknown install', `This install was not started here, or too long ago. ${NOT_INSTALLED}`],
-  expired: [410, 'This took too long', `An install must be completed within ten minutes. ${NOT_INSTALLED}`],
+/** Failures of an install or a link in the browser. `%` is the one or the other, `&` the site that completes it. */
+const ENDS = {
+  unknown: [400, 'Unknown %', 'This % was not started here, or too long ago.'],
+  expired: [410, 'This took too long', 'The % must be completed within ten minutes.'],
   used: [
     410,
     'This link was already used',
-    'An install link works once. If Deckhand wrote to you in Slack, it is installed.',
+    'It works once. If Deckhand wrote to you in Slack, the % is complete.',
   ],
-  'other browser': [
-    403,
-    'This is another browser',
-    `An install must end in the browser where it was started. ${NOT_INSTALLED}`,
-  ],
-  denied: [403, 'The install was cancelled', 'You cancelled it in Slack, so nothing was installed.'],
-  refused: [502, 'Slack refused', `Slack did not complete the install. ${NOT_INSTALLED}`],
-  unexpected: [502, 'Slack answered unexpectedly', `The install could not be completed. ${NOT_INSTALLED}`],
-  unreachable: [502, 'Slack cannot be reached', `The install could not be completed. ${NOT_INSTALLED}`],
-};
-
-const NOT_LINKED = 'Nothing was linked.';
-/** `taken`: another person of the workspace is linked to that user of the service. */
-export type LinkEnd = BrowserEnd | 'taken';
-
-const LINK_ENDS: Record<LinkEnd, EndPage> = {
+  'other browser': [403, 'This is another browser', 'The % must end in the browser where it was started.'],
+  denied: [403, 'The % was cancelled', 'You did not allow it.'],
+  refused: [502, '& refused', '& did not complete the %.'],
+  unexpected: [502, '& answered unexpectedly', 'The % could not be completed.'],
+  unreachable: [502, '& cannot be reached', 'The % could not be completed.'],
   taken: [
     409,
     'Somebody else is linked to this user',
-    `Another person of your Slack workspace is linked to that user at the deployment service, and a user there can be linked to one person only. ${NOT_LINKED}`,
+    'Another person of your Slack workspace is linked to that user at the deployment service, and a user there can be linked to one person only.',
   ],
-  unknown: [400, 'Unknown link', `This link was not requested here, or too long ago. ${NOT_LINKED}`],
-  expired: [410, 'This took too long', `A link is valid for ten minutes. ${NOT_LINKED}`],
-  used: [
-    410,
-    'This link was already used',
-    'A link works once. If Deckhand wrote to you in Slack, you are linked.',
-  ],
-  'other browser': [
-    403,
-    'This is another browser',
-    `A link must end in the browser where it was opened. ${NOT_LINKED}`,
-  ],
-  denied: [403, 'The link was cancelled', 'You did not allow it at the service, so nothing was linked.'],
-  refused: [502, 'The service refused', `The service did not complete the link. ${NOT_LINKED}`],
-  unexpected: [502, 'The service answered unexpectedly', `The link could not be completed. ${NOT_LINKED}`],
-  unreachable: [502, 'The service cannot be reached', `The link could not be completed. ${NOT_LINKED}`],
-};
+} as const;
+export type LinkEnd = keyof typeof ENDS;
+export type BrowserEnd = Exclude<LinkEnd, 'taken'>;
+
+function endPage(end: LinkEnd, flow: 'install' | 'link') {
+  const [status, title, text] = ENDS[end];
+  const [site, undone] = flow === 'install' ? ['Slack', 'installed'] : ['The service', 'linked'];
+  const fill = (words: string): string => words.replaceAll('%', flow).replaceAll('&', site);
+  const outcome = end === 'used' ? '' : ` Nothing was ${undone}.`;
+  return { status, title: fill(title), text: `${fill(text)}${outcome}` };
+}
 
 /** The page that leads to Slack; with `groupsUrl`, Slack is also asked for user groups. */
 export function installPage(url: string, groupsUrl: string): Page {
@@ -237,14 +207,13 @@ export function installedPage(workspace: string, name: string | undefined, word:
 const START_OVER = { label: 'Start over', url: '/slack/install' };
 
 export function installFailedPage(end: BrowserEnd): Page & { status: number } {
-  const [status, title, text] = INSTALL_ENDS[end];
-  return { status, title, text, next: 'Open the install page again to start over.', links: [START_OVER] };
+  const next = 'Open the install page again to start over.';
+  return { ...endPage(end, 'install'), next, links: [START_OVER] };
 }
 
 export function linkFailedPage(end: LinkEnd, word: string): Page & { status: number } {
-  const [status, title, text] = LINK_ENDS[end];
   const next = `Return to Slack and run ${word} link to try again.`;
-  return { status, title, text, next, links: [slackLink()] };
+  return { ...endPage(end, 'link'), next, links: [slackLink()] };
 }
 
 /** Asks before anything begins: a person who was sent another's link reads whose it is. */
