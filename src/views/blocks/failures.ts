@@ -21,6 +21,7 @@ import {
   listMessages,
   reasonsOf,
   saidBesides,
+  splitSentences,
   UNNAMED,
 } from './service-failures.ts';
 import { explainSlackFailure } from './slack-failures.ts';
@@ -88,17 +89,17 @@ export function explain(error: unknown, at: FailureContext): Explained {
 
 function explainStoreFailure(error: unknown, at: FailureContext): Explained {
   if (error instanceof StoreUnavailable)
-    return { text: 'Deckhand cannot reach its database.', next: IN_A_MINUTE };
-  if (error instanceof AccountKeyUnreadable)
-    return {
-      text: `The stored key of the account ${code(error.account)} cannot be read.`,
-      next: `An admin can connect it again with ${code(`${at.word} connect ${error.account}`)}.`,
-    };
+    return splitSentences('Deckhand cannot reach its database. Try again in a minute.');
+  if (error instanceof AccountKeyUnreadable) {
+    const connect = code(`${at.word} connect ${error.account}`);
+    return splitSentences(
+      `The stored key of the account ${code(error.account)} cannot be read. An admin can connect it again with ${connect}.`,
+    );
+  }
   if (error instanceof DocumentUnreadable)
-    return {
-      text: 'A stored record cannot be read.',
-      next: `${code(`${at.word} doctor`)} lists what cannot be read.`,
-    };
+    return splitSentences(
+      `A stored record cannot be read. ${code(`${at.word} doctor`)} lists the unreadable records.`,
+    );
   return { text: 'Something went wrong in Deckhand.', next: nextForUnexpected(at) };
 }
 
@@ -126,10 +127,9 @@ function sentenceOf(error: ServiceError, at: ServiceCase): Explained {
     case 'unauthorized':
       return explainUnauthorized(at);
     case 'email_verification_required':
-      return {
-        text: `The e-mail address of the account ${account} must be verified first.`,
-        next: 'Follow the link in the verification e-mail, then try again.',
-      };
+      return splitSentences(
+        `The e-mail address of the account ${account} must be verified first. Follow the link in the verification e-mail, then try again.`,
+      );
     case 'api_access_restricted':
       return {
         text: `The plan of the account ${account} has no API access.`,
@@ -145,10 +145,9 @@ function sentenceOf(error: ServiceError, at: ServiceCase): Explained {
     case 'forbidden':
       return explainRefusal(error, at);
     case 'account_not_found':
-      return {
-        text: `There is no account named ${account} at the service.`,
-        next: 'Check the name. It is the first part of the account’s address.',
-      };
+      return splitSentences(
+        `There is no account named ${account} at the service. Check the name. It is the first part of the account’s address.`,
+      );
     case 'record_not_found':
       return explainNotFound(error.operation, at);
     case 'invalid':
@@ -186,20 +185,20 @@ const BILLING = new Set(['listInvoices', 'downloadInvoice']);
 
 /** If the service gives no reason, the sentence names the likely ones. */
 function explainRefusal(error: ServiceError, at: ServiceCase): Explained {
-  const account = code(at.account);
+  const account = `the account ${code(at.account)}`;
   const isGiven = reasonsOf(error).length > 0;
-  if (BILLING.has(error.operation))
-    return {
-      text: isGiven
-        ? `The service refused the invoices of the account ${account}.`
-        : `This key may not read invoices, or the account ${account} is suspended.`,
-      next: `A billing manager can connect a key of their own with ${code(`${at.word} connect ${at.account}`)}.`,
-    };
-  const guess = `The service refused, because the key’s owner lacks the permission or the account ${account} is suspended.`;
-  return {
-    text: isGiven ? `The service refused this for the account ${account}.` : guess,
-    next: `Ask an administrator of the account${isGiven ? '' : ', or look at its settings'}.`,
-  };
+  if (BILLING.has(error.operation)) {
+    const text = isGiven
+      ? `The service refused the invoices of ${account}.`
+      : `This key may not read invoices, or ${account} is suspended.`;
+    const connect = code(`${at.word} connect ${at.account}`);
+    return { text, next: `A billing manager can connect a key of their own with ${connect}.` };
+  }
+  return splitSentences(
+    isGiven
+      ? `The service refused this for ${account}. Ask an administrator of the account.`
+      : `The service refused, because the key’s owner lacks the permission or ${account} is suspended. Ask an administrator of the account, or look at its settings.`,
+  );
 }
 
 function explainNotFound(operation: string, { sought, account, word, newAccount }: ServiceCase): Explained {
@@ -209,16 +208,11 @@ function explainNotFound(operation: string, { sought, account, word, newAccount 
     return { text: `There is no ${sought.what} at ${code(account)}.`, next, offers };
   }
   const what = UNNAMED[operation];
-  const next = `See what there is with ${code(`${word} projects`)}.`;
-  if (what === undefined) return { text: 'The service did not find it.', next };
-  return {
-    text: `The service did not find the ${what} of the account ${code(account)}.`,
-    // Some services answer so if the account does not exist.
-    next:
-      newAccount === undefined
-        ? IN_A_MINUTE
-        : `Check the account’s name. If it is right, try again in a minute.`,
-  };
+  if (what === undefined)
+    return splitSentences(`The service did not find it. See what there is with ${code(`${word} projects`)}.`);
+  // Some services answer so if the account does not exist.
+  const next = newAccount ? 'Check the account’s name. If it is right, try again in a minute.' : IN_A_MINUTE;
+  return { text: `The service did not find the ${what} of the account ${code(account)}.`, next };
 }
 
 function whenToRetry(retryAt: number | undefined, now: number): string {

@@ -10,6 +10,12 @@ export interface Sentences {
   mayPass?: boolean;
 }
 
+/** The first sentence of a text, and its rest as the next step. */
+export function splitSentences(text: string): Sentences {
+  const end = text.indexOf('. ') + 1;
+  return { text: text.slice(0, end), next: text.slice(end + 1) };
+}
+
 /** The call's account and key. */
 export interface KeyCase {
   /** The slash word. */
@@ -23,15 +29,13 @@ export interface KeyCase {
 export function explainUnauthorized(at: KeyCase): Sentences {
   switch (at.key?.state) {
     case undefined:
-      return {
-        text: 'E-mail, key or account do not match.',
-        next: 'If the account is new, its e-mail address must be verified first.',
-      };
+      return splitSentences(
+        'E-mail, key or account do not match. If the account is new, its e-mail address must be verified first.',
+      );
     case 'unverified':
-      return {
-        text: `The account ${code(at.account)} answers once its e-mail address is verified.`,
-        next: 'Follow the link in the verification e-mail, then try again.',
-      };
+      return splitSentences(
+        `The account ${code(at.account)} answers once its e-mail address is verified. Follow the link in the verification e-mail, then try again.`,
+      );
     case 'ok':
     case 'broken':
       return explainBrokenKey(at);
@@ -40,23 +44,21 @@ export function explainUnauthorized(at: KeyCase): Sentences {
 
 /** A person's own key is named by its owner, because a channel may read this too. */
 function explainBrokenKey({ account, key, word }: KeyCase): Sentences {
-  const again = `Connect again with ${code(`${word} connect ${account}`)}`;
+  const name = code(account);
+  const connect = code(`${word} connect ${account}`);
   switch (key?.purpose) {
     case 'mine':
-      return {
-        text: `The personal key of <@${key.connectedBy}> for the account ${code(account)} was revoked or rotated.`,
-        next: `${again}, or remove it with ${code(`${word} disconnect ${account}`)} to use the shared key.`,
-      };
+      return splitSentences(
+        `The personal key of <@${key.connectedBy}> for the account ${name} was revoked or rotated. Connect again with ${connect}, or remove it with ${code(`${word} disconnect ${account}`)} to use the shared key.`,
+      );
     case 'billing':
-      return {
-        text: `The billing key of the account ${code(account)} was revoked or rotated.`,
-        next: `An admin can replace it with ${code(`${word} connect ${account}`)}.`,
-      };
+      return splitSentences(
+        `The billing key of the account ${name} was revoked or rotated. An admin can replace it with ${connect}.`,
+      );
     default:
-      return {
-        text: `The key of the account ${code(account)} was revoked or rotated, so the connection is broken.`,
-        next: `An admin can connect it again with ${code(`${word} connect ${account}`)}.`,
-      };
+      return splitSentences(
+        `The key of the account ${name} was revoked or rotated, so the connection is broken. An admin can connect it again with ${connect}.`,
+      );
   }
 }
 
