@@ -15,7 +15,7 @@ const webAddress = text.pipe(z.url({ protocol: /^https?$/, error: 'is not an htt
 const supportAddress = text.pipe(
   z.url({ protocol: /^(https?|mailto)$/, error: 'is not an http(s) or mailto address' }),
 );
-const safeAddress = text.check(faultIn(findAddressFault));
+const safeAddress = text.check(checkWith(findAddressFault));
 const hosts = text.regex(/^[^/]+$/, 'must be hosts, without https:// and path');
 const botToken = text.refine((value) => !value.startsWith('xapp-'), {
   message: 'is an app-level token (xapp-); the bot token begins with xoxb-',
@@ -67,7 +67,7 @@ const Environment = z.object({
   METRICS_PORT: port.optional(),
   PUBLIC_URL: webAddress.optional(),
   SUPPORT_URL: supportAddress.optional(),
-  SERVICE_BASE_URL: text.check(faultIn(findBaseUrlFault)),
+  SERVICE_BASE_URL: text.check(checkWith(findBaseUrlFault)),
   SERVICE_SIGNUP_URL: safeAddress.optional(),
   SERVICE_AUTH_URL: safeAddress.optional(),
   SERVICE_SITE_URL: safeAddress.optional(),
@@ -165,7 +165,7 @@ type Values = Record<string, string | undefined>;
 function readVariables(env: Values): Values {
   const trimmed = Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined] as const);
   const values: Values = Object.fromEntries(trimmed);
-  // As in other programs, the lower-case name of a proxy counts first.
+  // Other programs too read the lower-case name of a proxy first.
   for (const name of ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'])
     values[name] = values[name.toLowerCase()] ?? values[name];
   // `slack run` gives these tokens to its start hook.
@@ -234,7 +234,7 @@ function findContradictions(values: Values): string[] {
 }
 
 /** Makes a zod check of a function that returns a fault. */
-function faultIn(find: (value: string) => string | undefined): z.core.CheckFn<string> {
+function checkWith(find: (value: string) => string | undefined): z.core.CheckFn<string> {
   return ({ value, issues }) => {
     const message = find(value);
     if (message !== undefined) issues.push({ code: 'custom', input: value, message });

@@ -19,7 +19,7 @@ import { createSealer, SealError, type WorkspaceSealer } from '../store/sealer.t
 import type { Store } from '../store/store.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { type Configuration, listWorkspaces, readConfiguration } from './configuration.ts';
-import { type Fault, faultsOf, type Read, readConfigurations } from './configuration-file.ts';
+import { type Fault, findContentFaults, type Read, readConfigurations } from './configuration-file.ts';
 import { dataError, fileFault, openService, type Program, ProgramError } from './program.ts';
 import { expectThere, withStore } from './stores.ts';
 
@@ -54,16 +54,16 @@ run. With --dry-run nothing changes, and Deckhand may run.
 /** Describes the changes. @throws ProgramError if any document has a fault */
 function check(config: Config, documents: readonly Read[], isDry: boolean): Promise<string[]> {
   return withStore(config.STORE_URL, isDry ? 'read' : 'alone', async (store) => {
-    const known = await listWorkspaces(store);
+    const workspaces = await listWorkspaces(store);
     const faults: string[] = [];
     const changes: string[] = [];
     for (const { configuration, placeOf } of documents) {
       const { workspace } = configuration;
       const today = await readConfiguration(store.of(workspace), workspace);
-      const isKnown = known.length === 0 || known.includes(workspace);
-      const unknown: Fault = [['workspace'], !isKnown && `The store has ${known.join(', ')} alone.`];
+      const isThere = workspaces.length === 0 || workspaces.includes(workspace);
+      const missing: Fault = [['workspace'], !isThere && `The store has ${workspaces.join(', ')} alone.`];
       const others = await findFaults({ wanted: configuration, today }, store, config);
-      for (const [path, message] of [unknown, ...others])
+      for (const [path, message] of [missing, ...others])
         if (message) faults.push(`${placeOf(path)}: ${message}`);
       changes.push(...planSteps(configuration, today).map(({ description }) => description));
     }
@@ -81,7 +81,7 @@ async function findFaults(
   const accounts = await store.of(wanted.workspace).collection('accounts', Account).list();
   const keys = accounts.map(({ doc }) => doc);
   const connected = keys.map(({ name }) => name);
-  const faults = faultsOf(wanted, today, connected).filter(([, message]) => message);
+  const faults = findContentFaults(wanted, today, connected).filter(([, message]) => message);
   if (faults.length > 0) return faults;
   return findProjectFaults({ wanted, today, keys: keysFor(keys, SCHEDULES) }, store, config);
 }
@@ -192,7 +192,7 @@ interface Section<E = unknown> {
   /** Set for schedules. */
   kind?: ScheduleKind;
   add(workspace: Workspace, id: string, entry: E): Promise<unknown>;
-  /** As `add` if left out. */
+  /** Undefined: the same as `add`. */
   change?(workspace: Workspace, id: string, entry: E): Promise<unknown>;
 }
 

@@ -9,7 +9,7 @@ import { databaseFault } from '../store/database-fault.ts';
 import { parseEncryptionKeys } from '../store/sealer.ts';
 import { hasDocuments, makeFolder } from '../store/sqlite.ts';
 import { fileFault, type Program } from './program.ts';
-import { describeContents, existingStore, fileOf, readBack, storeUrl, withSide } from './stores.ts';
+import { describeContents, existingStore, findFile, readBack, storeUrl, withSide } from './stores.ts';
 
 /** One step: SQLite starts a copy in several steps again whenever Deckhand writes. */
 const ALL_PAGES = 2 ** 31 - 1;
@@ -24,7 +24,7 @@ Copies the SQLite file of STORE_URL, as it is at one moment, into a new file, wh
 sealed: keep ENCRYPTION_KEYS elsewhere. For Postgres, use pg_dump.
 `,
   async run({ env, argument: file }) {
-    const source = fileOf(existingStore(env));
+    const source = findFile(existingStore(env));
     if (source === undefined)
       throw new StoreError(
         'STORE_URL is a Postgres database. Back it up with pg_dump; docs/operations.md shows how.',
@@ -58,7 +58,7 @@ ENCRYPTION_KEYS. Stop Deckhand and move the old file away first: nothing is over
 `,
   async run({ env, argument: file }) {
     const keys = parseEncryptionKeys(env.ENCRYPTION_KEYS ?? '');
-    const target = fileOf(storeUrl(env));
+    const target = findFile(storeUrl(env));
     if (target === undefined)
       throw new StoreError(
         'STORE_URL is a Postgres database. Restore it with pg_restore; docs/operations.md shows how.',

@@ -188,13 +188,17 @@ function findOffset(offsets: Offsets, path: Path): number | undefined {
 
 type Timed = Pick<TimedSchedule, 'cadence' | 'zone'>;
 
-/** A fault that no schema finds. An entry without a message is none. */
+/** A fault that no schema finds. An entry without a message is not a fault. */
 export type Fault = [path: Path, message: string | false | undefined];
 
 /** @param connected names of the connected accounts */
-export function faultsOf(wanted: Configuration, today: Configuration, connected: readonly string[]): Fault[] {
+export function findContentFaults(
+  wanted: Configuration,
+  today: Configuration,
+  connected: readonly string[],
+): Fault[] {
   const { roles, channels = {}, digests = {}, guards = {}, watches = {}, notices = {} } = wanted;
-  const accounts = new Set([...connected, ...placesIn(today).map(({ entry }) => entry.account)]);
+  const accounts = new Set([...connected, ...listPlaces(today).map(({ entry }) => entry.account)]);
   const hasAdmin = roles === undefined || roles.admin.length + (roles.groups?.admin.length ?? 0) > 0;
   return [
     [['roles', 'admin'], !hasAdmin && 'Name somebody, or nobody could ever set the roles.'],
@@ -213,7 +217,7 @@ export function faultsOf(wanted: Configuration, today: Configuration, connected:
       return [['notices', id], id !== name && `Its name has to be ${name}.`];
     }),
     // Until an account is connected, schedules wait for theirs.
-    ...placesIn(wanted).map(({ path, entry: { account } }): Fault => {
+    ...listPlaces(wanted).map(({ path, entry: { account } }): Fault => {
       const isThere = connected.length === 0 ? isAccountName(account ?? 'any') : accounts.has(account);
       return [[...path, 'account'], account !== undefined && !isThere && `There is no account ${account}.`];
     }),
@@ -246,7 +250,7 @@ function twinFaults(watches: NonNullable<Configuration['watches']>): Fault[] {
 }
 
 /** Lists the entries that may name an account. */
-function placesIn({ channels = {}, digests = {}, guards = {}, watches = {}, notices = {} }: Configuration) {
+function listPlaces({ channels = {}, digests = {}, guards = {}, watches = {}, notices = {} }: Configuration) {
   return Object.entries({ channels, digests, guards, watches, notices }).flatMap(([key, section]) =>
     Object.entries<{ channel?: string; account?: string | undefined }>(section).map(([id, entry]) => ({
       path: [key, id],
@@ -256,7 +260,7 @@ function placesIn({ channels = {}, digests = {}, guards = {}, watches = {}, noti
 }
 
 function roomFaults(after: Configuration): Fault[] {
-  const channels = placesIn(after).flatMap(({ entry: { channel } }) => channel ?? []);
+  const channels = listPlaces(after).flatMap(({ entry: { channel } }) => channel ?? []);
   const crowded = [...Map.groupBy(channels, (channel) => channel)].find(
     ([, all]) => all.length > MAX_IN_CHANNEL,
   );

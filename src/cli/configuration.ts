@@ -38,7 +38,7 @@ export const Configuration = z.object({
   digests: z.record(ShortId, DigestEntry).optional(),
   guards: z.record(ShortId, GuardEntry).optional(),
   watches: z.record(ShortId, WatchEntry).optional(),
-  /** By `feedPlace`. */
+  /** Keys are made by `feedPlace`. */
   notices: z.record(z.string(), NoticesEntry).optional(),
 });
 export type Configuration = z.infer<typeof Configuration>;
@@ -104,12 +104,12 @@ function printYaml(configuration: Configuration): string {
 /** Lists the workspaces with a document or a data key. */
 export async function listWorkspaces({ database, of }: OpenStore): Promise<string[]> {
   const keyed = await of(GLOBAL).collection(DATA_KEYS, z.unknown()).list();
-  const found = new Set(keyed.map(({ id }) => id));
+  const workspaces = new Set(keyed.map(({ id }) => id));
   for (let from = ''; ; ) {
     const [row] = await database.range({ from, to: '\x7f', limit: 1 });
     const workspace = row?.key.split('/')[0];
-    if (workspace === undefined) return [...found].toSorted();
-    if (workspace !== GLOBAL) found.add(workspace);
+    if (workspace === undefined) return [...workspaces].toSorted();
+    if (workspace !== GLOBAL) workspaces.add(workspace);
     // The character after the slash, so the next workspace.
     from = `${workspace}0`;
   }

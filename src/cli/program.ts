@@ -52,7 +52,7 @@ export function dataError(...faults: string[]): ProgramError {
   return new ProgramError(DATA_EXIT_CODE, ...faults);
 }
 
-/** What a program prints, and its exit code. */
+/** The output of a program, and its exit code. */
 interface Ending {
   code: number;
   out: string;
@@ -97,7 +97,7 @@ function describeUsage(error: unknown): string | undefined {
 }
 
 export interface Fault {
-  /** What is wrong, and what to do. */
+  /** Names the fault and the next step. */
   sentence: string;
   exitCode: number;
 }

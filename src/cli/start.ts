@@ -65,7 +65,7 @@ function endOnSignal({ app, close }: Opened, { STORE_URL }: Config, tracing: Tra
     if (isStopping) return;
     isStopping = true;
     log.info({ event: 'draining', signal }, 'Shutdown began');
-    // As after `kill -9`: unfinished work is stored and continues at the next start.
+    // Unfinished work is stored and continues at the next start, like after `kill -9`.
     setTimeout(() => {
       log.warn({ event: 'drain_cut' }, 'Shutdown timed out; unfinished work continues at the next start');
       process.exit(0);

@@ -92,7 +92,7 @@ export async function readBack({ store, jobs }: Side, keys: EncryptionKeys): Pro
     if (opens(dataKeys.get(seal.workspace), seal)) contents.opened += 1;
     else contents.shut.push(`${seal.workspace} ${seal.field.record}`);
   }
-  // By key, the data keys come before all that they open.
+  // Rows come in the order of their keys: the data keys before everything else.
   for await (const rows of pagesOf(store.database, ALL)) {
     contents.documents += rows.length;
     for (const { key, value } of rows) openRecord(readRecord(key, value));
@@ -171,7 +171,7 @@ export function storeUrl({ STORE_URL }: Environment): string {
   return STORE_URL || `${SQLITE}data/deckhand.sqlite`;
 }
 
-/** As `storeUrl`. @throws StoreError if it names a file that does not exist */
+/** Returns the same. @throws StoreError if it names a file that does not exist */
 export function existingStore(env: Environment): string {
   const url = storeUrl(env);
   expectThere(url);
@@ -179,7 +179,7 @@ export function existingStore(env: Environment): string {
 }
 
 /** The file of an SQLite address. Undefined for Postgres. @throws StoreError for anything else */
-export function fileOf(url: string): string | undefined {
+export function findFile(url: string): string | undefined {
   if (url.startsWith(SQLITE) && url.length > SQLITE.length) return realFile(url.slice(SQLITE.length));
   if (isPostgres(url) && URL.canParse(url)) return undefined;
   throw new StoreError('A store is sqlite://path or postgres://user:password@host/database.');
@@ -187,7 +187,7 @@ export function fileOf(url: string): string | undefined {
 
 /** The address without the password. */
 export function describeStore(url: string): string {
-  const file = fileOf(url);
+  const file = findFile(url);
   if (file !== undefined) return `${SQLITE}${file}`;
   const { hostname, port, pathname } = new URL(url);
   return `postgres://${hostname || 'localhost'}:${port || 5432}${pathname}`;
@@ -195,7 +195,7 @@ export function describeStore(url: string): string {
 
 /** Opening an SQLite file that does not exist would create it. @throws StoreError */
 export function expectThere(url: string): void {
-  const file = fileOf(url);
+  const file = findFile(url);
   if (file !== undefined && !existsSync(file))
     throw new StoreError(`There is no ${file}. Give the file of a store.`);
 }
@@ -209,7 +209,7 @@ const RETRY_MS = 300;
 
 /** Checks Postgres alone: an SQLite file in use cannot be opened. @throws StoreError if a Deckhand is connected */
 export async function expectStopped(url: string): Promise<void> {
-  if (fileOf(url) !== undefined) return;
+  if (findFile(url) !== undefined) return;
   const name = { application_name: 'deckhand transfer' };
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 15_000, ...name });
   try {

@@ -128,7 +128,7 @@ const ENDED = /^deploy_completed$|_failed$/;
 /** Finds events that repeat another one of the page. @param page the latest first */
 export function findTwins(page: readonly ActivityEvent[]): Set<ActivityEvent> {
   const latest = new Map<string, number>();
-  const ordered = page.toReversed().toSorted((one, other) => timeOf(one) - timeOf(other));
+  const ordered = page.toReversed().toSorted((one, other) => parseTime(one) - parseTime(other));
   return new Set(
     ordered.filter((event) => {
       if (!ENDED.test(event.event)) return false;
@@ -137,8 +137,8 @@ export function findTwins(page: readonly ActivityEvent[]): Set<ActivityEvent> {
       const id = projectKey(event);
       const deployment = JSON.stringify([event.event, id, properties.end_ref, [...servers].toSorted(), user]);
       const before = latest.get(deployment);
-      latest.set(deployment, timeOf(event));
-      return before !== undefined && timeOf(event) - before <= TWIN_MS;
+      latest.set(deployment, parseTime(event));
+      return before !== undefined && parseTime(event) - before <= TWIN_MS;
     }),
   );
 }
@@ -159,7 +159,7 @@ export interface ProjectFailures {
 /** Failed deployments by project, the project with the latest failure first. @param events the latest first */
 export function groupFailures(events: readonly ActivityEvent[]): ProjectFailures[] {
   const groups = [...Map.groupBy(events, projectKey).values()].flatMap(summarizeFailures);
-  return groups.toSorted((one, other) => timeOf(other.last) - timeOf(one.last));
+  return groups.toSorted((one, other) => parseTime(other.last) - parseTime(one.last));
 }
 
 function summarizeFailures(events: readonly ActivityEvent[]): ProjectFailures[] {
@@ -177,7 +177,7 @@ function summarizeFailures(events: readonly ActivityEvent[]): ProjectFailures[] 
   return [{ failed: failures.length, last, isPassing }];
 }
 
-function timeOf({ created_at }: ActivityEvent): number {
+function parseTime({ created_at }: ActivityEvent): number {
   return Date.parse(created_at);
 }
 

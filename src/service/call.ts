@@ -61,7 +61,7 @@ export function requestJson<T>(
   call: JsonCall,
   options?: CallOptions,
 ): Promise<T> {
-  return endpoint.send({ method: 'GET', scope: 'account', ...call, read: jsonOf(schema) }, options);
+  return endpoint.send({ method: 'GET', scope: 'account', ...call, read: readJson(schema) }, options);
 }
 
 /** Values of `content-encoding` for an answer that is not encoded. */
@@ -72,17 +72,19 @@ export function readValue<T>(call: Call<T>, answer: HttpAnswer, now: number): T 
   const { operation, scope } = call;
   const { status, headers } = answer;
   if (status < 200 || status >= 300) {
-    const retryAfter = headerOf(answer, 'retry-after');
-    throw classifyAnswer({ operation, scope, status, retryAfter, body: textOf(answer), now });
+    const retryAfter = readHeader(answer, 'retry-after');
+    throw classifyAnswer({ operation, scope, status, retryAfter, body: decodeBody(answer), now });
   }
   if (answer.tooLarge) throw unexpected(operation, status, 'the answer is too large', { fault: 'too_large' });
   if (PLAIN.has((headers['content-encoding'] ?? '').trim().toLowerCase()))
     return call.read(answer, operation);
-  throw unexpected(operation, status, 'the answer is encoded, which was not asked for', { fault: 'encoded' });
+  throw unexpected(operation, status, 'the answer has an encoding that was not accepted', {
+    fault: 'encoded',
+  });
 }
 
 /** Reads a JSON answer by a schema. */
-export function jsonOf<T>(schema: z.ZodType<T>): Reader<T> {
+export function readJson<T>(schema: z.ZodType<T>): Reader<T> {
   return (answer, operation) => {
     const parsed = schema.safeParse(parseJson(answer, operation));
     if (parsed.success) return parsed.data;
@@ -92,7 +94,7 @@ export function jsonOf<T>(schema: z.ZodType<T>): Reader<T> {
   };
 }
 
-export function headerOf(answer: HttpAnswer, name: string): string | undefined {
+export function readHeader(answer: HttpAnswer, name: string): string | undefined {
   const header = answer.headers[name];
   return Array.isArray(header) ? header[0] : header;
 }
@@ -108,7 +110,7 @@ export function unexpected(
 
 function parseJson(answer: HttpAnswer, operation: string): unknown {
   try {
-    return JSON.parse(textOf(answer));
+    return JSON.parse(decodeBody(answer));
   } catch {
     // The parser's error quotes the body.
     throw unexpected(operation, answer.status, 'the answer is not JSON');
@@ -117,7 +119,7 @@ function parseJson(answer: HttpAnswer, operation: string): unknown {
 
 const UTF_8 = new TextDecoder();
 
-function textOf(answer: HttpAnswer): string {
+function decodeBody(answer: HttpAnswer): string {
   return UTF_8.decode(answer.body);
 }
 

@@ -52,7 +52,7 @@ function classifyStatus({ status, scope }: ErrorAnswer, body: ErrorBody): Servic
   return status >= 400 && status < 500 ? 'rejected' : 'unexpected';
 }
 
-/** For a wrong account name the host answers, without the service's error body. API 5.1. */
+/** The host answers for a wrong account name, without the service's error body. API 5.1. */
 function classifyNotFound(scope: Scope, { errorCode, isObject }: ErrorBody): ServiceErrorKind {
   if (scope === 'signup') return 'unexpected';
   return isObject && errorCode !== 'account_not_found' ? 'record_not_found' : 'account_not_found';

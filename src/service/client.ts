@@ -7,7 +7,7 @@ import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';
 import { type Address, type Call, type Endpoint, readValue, type SkippedRows } from './call.ts';
 import { checkDrift, type DriftReport } from './drift.ts';
 import { createOauth } from './oauth.ts';
-import { type Agents, openAgents, requestOf, send, withRetries } from './transport.ts';
+import { type Agents, createRequest, openAgents, send, withRetries } from './transport.ts';
 
 const DEFAULTS = {
   timeoutMs: 15_000,
@@ -79,7 +79,7 @@ export type Service = ReturnType<typeof createService>;
 export function createService(options: ServiceOptions) {
   const settings = { ...DEFAULTS, ...options };
   const baseUrl = new BaseUrl(options.baseUrl);
-  const signup = options.signupUrl === undefined ? undefined : addressOf(options.signupUrl);
+  const signup = options.signupUrl === undefined ? undefined : parseAddress(options.signupUrl);
   const agents = openAgents(settings);
   const endpoint = signup && openEndpoint(agents, settings, signup);
   const drift = new TtlCache<DriftReport>(options.clock, HOUR_MS);
@@ -127,11 +127,11 @@ function openEndpoint(
     reportSkipped: (rows) => settings.onSkipped?.(rows),
     async send(call, { signal, retries = DEFAULT_RETRIES } = {}) {
       const maxBytes = call.pdf ? settings.maxPdfBytes : settings.maxBytes;
-      const request = requestOf(call, address, { version: settings.version, authorization, maxBytes });
+      const request = createRequest(call, address, { version: settings.version, authorization, maxBytes });
       const sendOnce = () => send(agents.of(authorization), call.operation, request, { timeoutMs, signal });
       const rules = { method: call.method, retries, budgetMs: timeoutMs, clock, random, signal };
       const tryOnce = (attempt: number) => {
-        const start = spanOf(call, attempt);
+        const start = describeSpan(call, attempt);
         return settings.tracing.run(start, (span) => observed(call, sendOnce, attempt, settings, span));
       };
       // Not awaited: each waiting step of thousands of polls takes memory.
@@ -141,7 +141,7 @@ function openEndpoint(
 }
 
 /** Names attributes by OpenTelemetry's conventions for HTTP. Leaves the address out: host and path hold names. */
-function spanOf({ operation, method }: Call<unknown>, attempt: number): SpanStart {
+function describeSpan({ operation, method }: Call<unknown>, attempt: number): SpanStart {
   const attributes = () => ({
     'http.request.method': method,
     'deckhand.operation': operation,
@@ -176,7 +176,7 @@ async function observed<T>(
   }
 }
 
-function addressOf(text: string): Address {
+function parseAddress(text: string): Address {
   const fault = findAddressFault(text);
   if (fault !== undefined) throw new TypeError(`the service's signup url ${fault}`);
   const url = new URL(text);

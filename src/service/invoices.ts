@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { HttpAnswer } from '../core/http.ts';
-import { headerOf, type ListOptions, requestRows, unexpected } from './call.ts';
+import { type ListOptions, readHeader, requestRows, unexpected } from './call.ts';
 import type { AccountClient } from './client.ts';
 import {
   listUnder,
@@ -72,7 +72,7 @@ function parseDownloadUrl(text: string): URL {
 }
 
 function readPdf(answer: HttpAnswer, operation: string): Buffer {
-  const [type] = (headerOf(answer, 'content-type') ?? '').split(';', 1);
+  const [type] = (readHeader(answer, 'content-type') ?? '').split(';', 1);
   const isPdf = type?.trim().toLowerCase() === 'application/pdf';
   if (isPdf && answer.body.subarray(0, PDF_MAGIC.length).equals(PDF_MAGIC)) return answer.body;
   throw unexpected(operation, answer.status, 'the answer is not a PDF', { fault: 'not_pdf' });

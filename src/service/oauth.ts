@@ -172,7 +172,7 @@ function fetchFor({ agent, version }: OauthOptions): openid.CustomFetch {
     const answer = await sendRequest(agent, request, signal ?? AbortSignal.timeout(TIMEOUT_S * 1000)).catch(
       (error: unknown) => {
         if (signal?.aborted) throw error;
-        throw new OauthError('unreachable', `there was no answer: ${codeOf(error) ?? 'dropped'}`);
+        throw new OauthError('unreachable', `there was no answer: ${readCode(error) ?? 'dropped'}`);
       },
     );
     const { status } = answer;
@@ -228,7 +228,7 @@ function classifyError(error: unknown): OauthFailure {
   if (error instanceof openid.AuthorizationResponseError)
     return error.error === 'access_denied' ? 'denied' : 'refused';
   if (error instanceof openid.ResponseBodyError) return 'refused';
-  if (codeOf(error) === 'OAUTH_TIMEOUT') return 'unreachable';
+  if (readCode(error) === 'OAUTH_TIMEOUT') return 'unreachable';
   return 'unexpected';
 }
 
@@ -236,11 +236,11 @@ function classifyError(error: unknown): OauthFailure {
 function describeReason(error: unknown): string {
   const hasWord =
     error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError;
-  const reason = hasWord ? error.error : codeOf(error);
+  const reason = hasWord ? error.error : readCode(error);
   return reason === undefined ? '' : ` (${reason.replace(/[^\w.-]/g, '').slice(0, 60)})`;
 }
 
-function codeOf(error: unknown): string | undefined {
+function readCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }

@@ -21,7 +21,7 @@ const ProfileFields = z.object({
         suspended: Flag,
         trialling: Flag,
       })
-      // By the API these two equal the first.
+      // The API says that these two equal the first.
       .transform(({ static_hosting_eligible: site, managed_vps_eligible: machine, ...account }) => ({
         ...account,
         static_hosting_eligible: site ?? account.beta_features,

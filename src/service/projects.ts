@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { isObject } from '../core/json.ts';
 import {
   type CallOptions,
-  jsonOf,
   type ListOptions,
   type Reader,
+  readJson,
   readRows,
   requestJson,
   requestRows,
@@ -117,7 +117,7 @@ function readRun(
   const reader = isRunning ? { reportSkipped: () => undefined } : endpoint;
   const skipped: SkippedRows[] = [];
   const read = <T extends z.infer<typeof Outcome>>(schema: z.ZodType<T>, items: unknown) =>
-    decideAll(readRows(reader, schema, listItems(items), operation, { skipped }), isRunning);
+    decideAll(readRows(reader, schema, readItems(items), operation, { skipped }), isRunning);
   const [repository] = read(Outcome, results.repository);
   const servers = read(ServerOutcome, results.servers);
   const readable = { ...(repository === undefined ? {} : { repository }), servers };
@@ -126,7 +126,7 @@ function readRun(
 }
 
 /** Lists the items, or one bare item. */
-function listItems(value: unknown): readonly unknown[] {
+function readItems(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
   const list = isObject(value) ? listAt(value, 'servers') : value;
   return Array.isArray(list) ? list : [value];
@@ -177,7 +177,7 @@ export interface LastRead {
 /** Longer answers are not remembered: there may be thousands of runs. */
 const MAX_REMEMBERED_BYTES = 16 * 1024;
 
-const readAnswer = jsonOf(Answer);
+const readAnswer = readJson(Answer);
 
 /**
  * Reads a run. Poll it every 2 to 3 seconds until it has ended. API 4.6.

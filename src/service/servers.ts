@@ -3,9 +3,9 @@ import { ServiceError } from '../core/errors.ts';
 import { defined, isObject } from '../core/json.ts';
 import {
   type CallOptions,
-  jsonOf,
   type ListOptions,
   type Reader,
+  readJson,
   readRows,
   requestJson,
   requestRows,
@@ -241,7 +241,7 @@ export type Size = z.infer<typeof Size>;
 /** Deckhand only shows the status, so it may be missing. */
 const SyncRequest = z.object({ status: NullableText });
 type SyncRequest = z.infer<typeof SyncRequest>;
-const readSyncRequest = jsonOf(SyncRequest);
+const readSyncRequest = readJson(SyncRequest);
 
 /** Lists the managed resources of the account. API 4.5. */
 export function listHostedResources(

@@ -145,7 +145,7 @@ function isRetryable(method: string, error: ServiceError): boolean {
 }
 
 /** @throws ServiceError for a name or address that must not be requested */
-export function requestOf(
+export function createRequest(
   call: Call<unknown>,
   address: Address,
   sender: { version: string; authorization?: string | undefined; maxBytes: number },

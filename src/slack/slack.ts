@@ -196,9 +196,9 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce) {
     return { channel: sent.channel ?? channel, ts: sent.ts ?? '' };
   };
 
-  const lockOf = (channel: string): string => `post ${workspace} ${channel}`;
+  const nameLock = (channel: string): string => `post ${workspace} ${channel}`;
   /** Posts when the channel's lock is free, before others that wait for it. Waits for a busy Slack. */
-  const post: Send = (post, signal) => lock(lockOf(post.channel), () => send(post, signal), true);
+  const post: Send = (post, signal) => lock(nameLock(post.channel), () => send(post, signal), true);
 
   /** Opens the channel for direct messages with a person. */
   async function openDirect(user: string): Promise<string> {
@@ -209,7 +209,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce) {
   return {
     /** Runs `work` under the channel's lock, so that no other post comes between its posts. */
     withChannelLock: <T>(channel: string, work: (send: Send) => Promise<T>): Promise<T> =>
-      lock(lockOf(channel), () => work(send)),
+      lock(nameLock(channel), () => work(send)),
     post,
     /** Shows a message to one person in a channel. */
     async postEphemeral({ channel, user, threadTs }: Addressee & { channel: string }, message: Message) {

@@ -76,7 +76,7 @@ function isSlacks(url: URL, apiOrigin: string): boolean {
   // A Slack on this machine, as in tests, may take files on another port.
   const { hostname } = new URL(apiOrigin);
   if (isThisMachine(hostname) && isThisMachine(url.hostname)) return url.protocol === 'http:';
-  const isHost = isWithin(url.hostname, fileDomainsOf(hostname));
+  const isHost = isWithin(url.hostname, listFileDomains(hostname));
   return isHost && url.protocol === 'https:' && url.port === '';
 }
 
@@ -95,7 +95,7 @@ const GOV_API = 'slack-gov.com';
 const GOV_DOMAINS: readonly string[] = [GOV_API, 'slack-files-gov.com'];
 
 /** Domains under which Slack takes files. @param apiHost host of the Web API */
-export function fileDomainsOf(apiHost: string): readonly string[] {
+export function listFileDomains(apiHost: string): readonly string[] {
   return isWithin(apiHost, [GOV_API]) ? GOV_DOMAINS : ['slack.com'];
 }
 
