@@ -6,14 +6,14 @@ import {
   type Sought,
   UserError,
 } from '../core/errors.ts';
-import type { Clock } from '../core/time/clock.ts';
+import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { AccountClient, Service } from '../service/client.ts';
 import { type Field, SealError, type WorkspaceSealer } from '../store/sealer.ts';
 import type { Collection, UnreadableDocument, WorkspaceStore } from '../store/store.ts';
 
 /**
- * What a key of an account is for.
+ * The purpose of an account's key.
  * - `shared`: everybody's commands, and schedules
  * - `billing`: invoices and their notices
  * - `mine`: the commands of the person who connected it
@@ -21,20 +21,20 @@ import type { Collection, UnreadableDocument, WorkspaceStore } from '../store/st
 export const PURPOSES = ['shared', 'billing', 'mine'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
-/** What tells one key from another; an account has one shared, one for billing, and one for each person. */
+/** Identifies a key. An account has at most one shared key, one for billing, and one for each person. */
 export interface KeyIdentity {
-  /** The account's. */
+  /** The account's name. */
   name: string;
   purpose: Purpose;
-  /** The owner, where it is a person's own. */
+  /** The owner of a personal key. */
   connectedBy: string;
 }
 
-/** Who asks, and for what: that decides which of an account's keys is used. A `Caller` is one. */
+/** Decides which of an account's keys acts. A `Caller` is one. */
 export interface Requester {
-  /** Empty or undefined where no person does. */
+  /** Empty or undefined if no person asks. */
   user?: string | undefined;
-  /** Set for invoices. */
+  /** True for invoices. */
   billing?: boolean;
 }
 
@@ -46,7 +46,7 @@ export function forInvoices({ user }: Requester): Requester {
   return { user, billing: true };
 }
 
-/** The id of its record, and a part of what its seal is bound to. No account has a space in its name. */
+/** The id of a key's record; its seal is bound to it. No account's name holds a space. */
 export function keyId({ name, purpose, connectedBy }: KeyIdentity): string {
   switch (purpose) {
     case 'shared':
@@ -58,13 +58,13 @@ export function keyId({ name, purpose, connectedBy }: KeyIdentity): string {
   }
 }
 
-/** A key's public name, as the audit log has it. */
+/** A key's public name, for the audit log. */
 export function keyTarget({ name, purpose, connectedBy }: KeyIdentity): string {
   if (purpose === 'shared') return name;
   return purpose === 'billing' ? `${name}/billing` : `${name}/mine/${connectedBy}`;
 }
 
-/** The ids of the keys that may act for the asker: the first that there is does. */
+/** The ids of the keys that may act for the requester; the first existing one does. */
 export function keyIdsFor(name: string, { user, billing }: Requester): string[] {
   const purposes: Purpose[] = [
     ...(user ? (['mine'] as const) : []),
@@ -74,32 +74,32 @@ export function keyIdsFor(name: string, { user, billing }: Requester): string[] 
   return purposes.map((purpose) => keyId({ name, purpose, connectedBy: user ?? '' }));
 }
 
-/** Of all keys those that act for the asker, one an account, in the order of the accounts. */
+/** The keys that act for the requester, one for each account, in the order of the accounts. */
 export function keysFor<Key extends KeyIdentity>(keys: readonly Key[], requester: Requester): Key[] {
   const byId = new Map(keys.map((key) => [keyId(key), key]));
   const names = [...new Set(keys.map(({ name }) => name))];
   return names.flatMap((name) => keyIdsFor(name, requester).flatMap((id) => byId.get(id) ?? [])[0] ?? []);
 }
 
-/** A seal opens for its own key's record alone. */
+/** The seal of a key opens only in the key's own record. */
 export function keyField(key: KeyIdentity): Field {
   return { record: `accounts/${keyId(key)}`, field: 'apiKey' };
 }
 
 /**
  * A connected account of the deployment service, with one of its keys.
- * - `unverified`: came from a sign-up whose e-mail is not verified yet; the key answers 401 until then
- * - `broken`: the key worked once and was refused since (revoked or rotated), or cannot be read
+ * - `unverified`: came from a sign-up whose e-mail is not verified yet; until then the service answers 401
+ * - `broken`: the key worked once and was then refused (revoked or rotated), or cannot be read
  */
 export const Account = z.object({
   name: z.string(),
   email: z.string(),
   sealedKey: z.string(),
-  /** The last four characters of the key, the only ones that are shown. */
+  /** The last four characters of the key. No others are shown. */
   keyTail: z.string(),
-  /** Of this key alone. */
+  /** State of this key alone. */
   state: z.enum(['ok', 'unverified', 'broken']),
-  /** It is broken because the stored key does not open, rather than because the service refused it. */
+  /** True if it is broken because the stored key does not open. */
   isUnreadable: z.boolean().optional(),
   purpose: z.enum(PURPOSES),
   connectedBy: z.string(),
@@ -109,7 +109,7 @@ export type Account = z.infer<typeof Account>;
 
 const Preferences = z.object({ defaultAccount: z.string().optional() });
 const PREFERENCES_ID = 'preferences';
-/** Shorter than between two polls of one run. */
+/** Shorter than the time between two polls of a run. */
 const POLLED_MS = 1_000;
 
 export type Accounts = ReturnType<typeof createAccounts>;
@@ -117,7 +117,7 @@ export type Accounts = ReturnType<typeof createAccounts>;
 interface NewKey extends Pick<Account, 'name' | 'email' | 'connectedBy'> {
   apiKey: string;
   state: 'ok' | 'unverified';
-  /** Shared where left out. */
+  /** Shared by default. */
   purpose?: Account['purpose'];
 }
 
@@ -126,7 +126,7 @@ interface AccountsParts {
   sealer: WorkspaceSealer;
   service: Service;
   clock: Clock;
-  /** Called when a connection breaks or works again, so that schedules can pause and resume. */
+  /** Called when a connection breaks or works again: schedules then pause or resume. */
   onState: (account: Account) => Promise<unknown>;
   /** Called with a key that does not open. */
   onUnreadable: (document: Omit<UnreadableDocument, 'workspace'>) => void;
@@ -140,7 +140,7 @@ export function createAccounts(parts: AccountsParts) {
   const polled = new TtlCache<Account>(parts.clock, POLLED_MS);
   const clientsOfPolled = new WeakMap<Account, AccountClient>();
 
-  /** Remembers how a key stands, unless it was replaced meanwhile. */
+  /** Stores a key's new state, unless the key was replaced. */
   async function changeState(account: Account, state: Account['state'], isUnreadable = false): Promise<void> {
     if (account.state === state && (account.isUnreadable ?? false) === isUnreadable) return;
     const changed = await stored.update(keyId(account), (current) =>
@@ -164,14 +164,14 @@ export function createAccounts(parts: AccountsParts) {
 
   return {
     ...reader,
-    /** For what polls: who acts counts for a second, so that runs of one account read it, and open its key, once. */
+    /** Like `resolve`, cached for a second: many runs that poll an account read it, and open its key, once. */
     resolveForPoll: (requester: Requester, named: string) =>
       polled.get([named, JSON.stringify(requester)], async () => {
         const account = await reader.resolve(requester, named);
         clientsOfPolled.set(account, await open(account));
         return account;
       }),
-    /** Seals the key and stores it; the first account becomes the default. Replaces the key of the same identity. */
+    /** Seals and stores a key, in place of the key with the same identity. The first account becomes the default. */
     async connect({ apiKey, purpose = 'shared', ...details }: NewKey): Promise<Account> {
       const key = { ...details, purpose };
       const sealedKey = await parts.sealer.seal(keyField(key), apiKey);
@@ -185,19 +185,18 @@ export function createAccounts(parts: AccountsParts) {
       return doc;
     },
     setDefault: (name: string) => preferences.put(PREFERENCES_ID, { defaultAccount: name }),
-    /** Deletes a sealed key by its `keyId`; false if there was none. */
+    /** Deletes a key by its `keyId`; returns false if there was none. */
     async disconnect(id: string): Promise<boolean> {
       const wasThere = await stored.delete(id);
-      const left = await reader.keys();
+      const remaining = await reader.keys();
       await preferences.update(PREFERENCES_ID, (current) =>
-        left.some(({ name }) => name === current?.defaultAccount) ? current : {},
+        remaining.some(({ name }) => name === current?.defaultAccount) ? current : {},
       );
       return wasThere;
     },
     /**
-     * Calls the service with the account's key. A 401 on a key that worked before marks that key broken; a success marks
-     * it ok.
-     * @param sought what a `record_not_found` is about, for the sentence that the person reads
+     * Calls the service with the account's key. A 401 for a key that worked marks it broken; a success marks it ok.
+     * @param sought the thing that the call asks for, for the sentence about `record_not_found`
      * @throws AccountFailure for a ServiceError
      */
     async use<T>(account: Account, work: (client: AccountClient) => Promise<T>, sought?: Sought): Promise<T> {
@@ -208,8 +207,8 @@ export function createAccounts(parts: AccountsParts) {
         return result;
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        const isKnown = account.state !== 'ok' && account.isUnreadable !== true;
-        if (error.kind !== 'unauthorized' || isKnown) throw new AccountFailure(account, error, sought);
+        const isMarked = account.state !== 'ok' && account.isUnreadable !== true;
+        if (error.kind !== 'unauthorized' || isMarked) throw new AccountFailure(account, error, sought);
         await changeState(account, 'broken');
         throw new AccountFailure({ ...account, state: 'broken' }, error, sought);
       }
@@ -217,20 +216,20 @@ export function createAccounts(parts: AccountsParts) {
   };
 }
 
-/** Which keys there are, and which one acts for whom. */
+/** Reads the keys, and chooses the one that acts for a requester. */
 function createReader(stored: Collection<Account>, preferences: Collection<z.infer<typeof Preferences>>) {
-  /** Every key of every account. */
+  /** All keys of all accounts, oldest first. */
   async function keys(): Promise<Account[]> {
     const rows = await stored.list();
     return rows.map((row) => row.doc).sort((a, b) => a.connectedAt - b.connectedAt);
   }
 
   async function get(name: string, requester: Requester = SCHEDULES): Promise<Account | undefined> {
-    const found = await Promise.all(keyIdsFor(name, requester).map((id) => stored.get(id)));
-    return found.find((key) => key !== undefined);
+    const usable = await Promise.all(keyIdsFor(name, requester).map((id) => stored.get(id)));
+    return usable.find((key) => key !== undefined);
   }
 
-  /** One an account, with the key that acts for the asker: schedules where none is given. */
+  /** All accounts, each with the key that acts for the requester; for schedules by default. */
   async function list(requester: Requester = SCHEDULES): Promise<Account[]> {
     return keysFor(await keys(), requester);
   }
@@ -243,7 +242,7 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
     return accounts.find(({ name }) => name === chosen?.defaultAccount) ?? accounts[0];
   }
 
-  /** Other people's keys of it are shown in lists, so it is not said to be unknown. */
+  /** Lists show other people's keys of an account, so such an account is not called unknown. */
   async function notUsable(name: string): Promise<UserError> {
     return (await keys()).some((key) => key.name === name) ? noSharedKey(name) : unknownAccount(name);
   }
@@ -254,13 +253,13 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
     get,
     defaultName: async (requester: Requester = SCHEDULES) => (await getDefault(requester))?.name,
     /**
-     * The named account, else the preferred one (the channel's), else the workspace's default, with the key that acts for
-     * the asker. This alone decides whose key that is.
-     * @throws UserError where nothing is connected or the name is unknown
+     * The named account, else the preferred one (the channel's), else the workspace's default, with the key that acts for the
+     * requester. Only this method chooses a key.
+     * @throws UserError if no account is connected or the name is unknown
      */
     async resolve(requester: Requester, named?: string, preferred?: string): Promise<Account> {
-      const wanted = named ?? preferred;
-      const account = wanted === undefined ? undefined : await get(wanted.toLowerCase(), requester);
+      const name = named ?? preferred;
+      const account = name === undefined ? undefined : await get(name.toLowerCase(), requester);
       if (account !== undefined) return account;
       if (named !== undefined) throw await notUsable(named.toLowerCase());
       const fallback = await getDefault(requester);
@@ -271,15 +270,57 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
   };
 }
 
-/** People without a key of their own have none for it. @param name of an account that is connected */
+/** The account has only keys for other people. @param name a connected account */
 export function noSharedKey(name: string): UserError {
   return new UserError(`The account \`${name}\` has no shared key.`, `connect ${name}`);
 }
 
-/** Foreign text is reduced to what a name may hold. */
+/** Drops characters that no account's name may hold. */
 export function unknownAccount(named: string): UserError {
   return new UserError(
     `No account named \`${named.replace(/[^a-z0-9-]/gi, '').slice(0, 60)}\` is connected.`,
     'accounts',
   );
+}
+
+const Attempts = z.object({ at: z.array(z.number()) });
+
+/** The service's limit for one IP address. API 8 (docs/service-api.md). */
+const SIGNUPS_PER_HOUR = 3;
+
+/** Remaining sign-ups of this hour by our own count, and the time of the next free one, milliseconds since the epoch. */
+export interface SignupsLeft {
+  perHour: number;
+  left: number;
+  freeAt: number | undefined;
+}
+
+/** All workspaces share one count, because the service counts by IP address. */
+export async function signupsLeft(store: WorkspaceStore, now: number): Promise<SignupsLeft> {
+  const stored = await attemptsIn(store).get('recent');
+  return leftOf(stored?.at ?? [], now);
+}
+
+/** Call it before an attempt. */
+export async function countSignup(store: WorkspaceStore, now: number): Promise<SignupsLeft> {
+  const stored = await attemptsIn(store).update('recent', (current) => ({
+    at: [...recent(current?.at ?? [], now), now].slice(-SIGNUPS_PER_HOUR),
+  }));
+  return leftOf(stored?.at ?? [], now);
+}
+
+function attemptsIn(store: WorkspaceStore) {
+  return store.collection('signup-attempts', Attempts);
+}
+
+function leftOf(at: readonly number[], now: number): SignupsLeft {
+  const counted = recent(at, now);
+  const left = Math.max(0, SIGNUPS_PER_HOUR - counted.length);
+  const oldest = counted[0];
+  const freeAt = left > 0 || oldest === undefined ? undefined : oldest + HOUR_MS;
+  return { perHour: SIGNUPS_PER_HOUR, left, freeAt };
+}
+
+function recent(at: readonly number[], now: number): number[] {
+  return at.filter((one) => one > now - HOUR_MS && one <= now);
 }

@@ -4,7 +4,7 @@ import { type Clock, DAY_MS } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
-/** Who did what, where, and how it ended. Never a secret: `what` is a command's name, `target` a public name. */
+/** One line of the audit log. It holds no secret: `what` is a command's name, `target` a public name. */
 export const AuditEntry = z.object({
   at: z.number(),
   who: z.string(),
@@ -16,9 +16,9 @@ export const AuditEntry = z.object({
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const KEPT_MS = 400 * DAY_MS;
-/** Rows of a workspace. */
+/** Maximum number of rows of a workspace. */
 export const MAX_AUDIT_ROWS = 50_000;
-/** Older rows are deleted once in so many entries. */
+/** Number of entries between two deletions of old rows. */
 const TRIM_EVERY = 100;
 
 export interface AuditParts {
@@ -35,7 +35,7 @@ export function createAudit(parts: AuditParts) {
   return {
     async record(entry: Omit<AuditEntry, 'at'>): Promise<void> {
       const at = parts.clock.now();
-      // Ids sort by time, and within a millisecond by order, so that a page reads only its own entries.
+      // Ids sort by time, then by order within a millisecond: a page then reads only its own entries.
       serial = (serial + 1) % 1_000_000;
       const id = `${digits(at, 15)}-${digits(serial, 6)}-${randomUUID()}`;
       await stored.put(id, { at, ...entry }, at + KEPT_MS);
@@ -44,7 +44,7 @@ export function createAudit(parts: AuditParts) {
       if (serial % TRIM_EVERY === 1) await stored.trim(MAX_AUDIT_ROWS - TRIM_EVERY);
       await parts.onRecord();
     },
-    /** Newest first, at most `limit` after the first `offset`; with `upTo` from that entry on. */
+    /** At most `limit` entries, newest first, after `offset` entries, or from the entry `upTo` on. */
     async latest(
       limit: number,
       from: { upTo?: string; offset?: number } = {},

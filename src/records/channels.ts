@@ -6,20 +6,20 @@ import type { Collection, WorkspaceStore } from '../store/store.ts';
 /** The settings of a channel. */
 export const Channel = z.object({
   account: z.string().optional(),
-  /** The project of commands that name none: its permalink, and its name for people. */
+  /** The project for commands that name none. */
   project: ProjectRef.optional(),
-  /** False where the channel wants no thread replies; then only the root message is edited. */
+  /** False if only the root message is edited, without replies in the thread. */
   threads: z.boolean().optional(),
-  /** `full`: a reply for each item of a test run; `compact`, the default: one for all that is reachable. */
+  /** `full`: a reply for each item of a test run. `compact`, the default: one reply for all reachable items. */
   layout: z.enum(['full', 'compact']).optional(),
-  /** The commands that may run here; absent: all. */
+  /** Allowed commands; all by default. */
   commands: z.array(z.string()).optional(),
   /** IANA zone for dates that Slack's date tokens cannot show. */
   zone: ZoneName.optional(),
 });
 export type Channel = z.infer<typeof Channel>;
 
-/** The project that the channel is bound to with `use`, unless another account is meant. */
+/** The channel's project, set with `use`, unless the request names another account. */
 export function projectOfChannel(
   { account, project }: Channel,
   named: string | undefined,
@@ -27,14 +27,14 @@ export function projectOfChannel(
   return account === undefined || account === named ? project : undefined;
 }
 
-/** Cannot be switched off in a channel, so that the people there can always find out what to do. */
+/** These cannot be switched off in a channel: people must always find out what to do. */
 const ALWAYS_ALLOWED: readonly string[] = ['help', 'start', 'roles'];
 
 export function isAlwaysAllowed(command: string): boolean {
   return ALWAYS_ALLOWED.includes(command);
 }
 
-/** Whether a command may run, or post by itself, in a channel with these settings. Everything asks this. */
+/** True if a command may run, or post by itself, in a channel with these settings. */
 export function allows({ commands }: Channel, command: string): boolean {
   return commands === undefined || commands.includes(command) || isAlwaysAllowed(command);
 }
@@ -49,7 +49,7 @@ export function createChannels(store: Pick<WorkspaceStore, 'collection'>) {
       return channel === undefined ? {} : ((await stored.get(channel)) ?? {});
     },
     change,
-    /** Slack refused a reply there: no more are posted until `settings` turns threads on. */
+    /** Call it if Slack rejects a reply there. `settings` turns threads on again. */
     async turnThreadsOff(channel: string): Promise<void> {
       await change(channel, (current) => ({ ...current, threads: false }));
     },

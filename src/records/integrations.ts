@@ -4,11 +4,11 @@ import { ProjectRef, projectId } from '../core/project-ref.ts';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
 import { type Collection, freeId, type WorkspaceStore } from '../store/store.ts';
 
-/** An integration that was set up or changed with Deckhand, as the service answered; never a property. */
+/** An integration that was created or changed with Deckhand, as the service returned it; without its properties. */
 export const RememberedIntegration = z.object({
-  /** Short, for people; the same for the same integration. */
+  /** Short id for people; always the same for an integration. */
   id: z.string(),
-  /** Absent where the service gave none, as for a new one of an OAuth type. */
+  /** Absent if the service gave none, e.g. for a new one of an OAuth type. */
   identifier: z.string().optional(),
   /** The neutral label of API 4.8 (docs/service-api.md). */
   hookType: z.string(),
@@ -35,20 +35,20 @@ export function createIntegrations(store: WorkspaceStore) {
     /** Latest first. */
     list,
     /**
-     * Stores the integration, replacing an older record of it, and gives it its short id.
-     * @param known the short id that it has already
+     * Stores an integration with a short id, in place of an older record of it.
+     * @param existingId its short id, if it has one
      */
-    remember: (integration: NewIntegration, known?: string): Promise<RememberedIntegration> =>
+    remember: (integration: NewIntegration, existingId?: string): Promise<RememberedIntegration> =>
       store.exclusive('integrations', async () => {
         const all = await list();
-        const isTaken = (taken: string): boolean => all.some(({ id }) => id === taken);
+        const isTaken = (candidate: string): boolean => all.some(({ id }) => id === candidate);
         const key = keyOf(integration);
-        const id = known ?? all.find((one) => keyOf(one) === key)?.id ?? freeId('i', key, isTaken);
+        const id = existingId ?? all.find((one) => keyOf(one) === key)?.id ?? freeId('i', key, isTaken);
         const doc = { ...integration, id };
         await stored.put(id, doc);
         return doc;
       }),
-    /** By short id, identifier, or a name that only one has; undefined for any other. */
+    /** Finds an integration by short id, identifier, or unambiguous name. */
     async find(named: string): Promise<RememberedIntegration | undefined> {
       const all = await list();
       const index = new NameIndex(
@@ -59,7 +59,7 @@ export function createIntegrations(store: WorkspaceStore) {
   };
 }
 
-/** What one integration has alone: its identifier, or without one its type and name in its project. */
+/** Identifies an integration: by its identifier, else by its project, type and name. */
 function keyOf({ account, identifier, project, hookType, name }: NewIntegration): string {
   const own = identifier === undefined ? [projectId(project), hookType, name] : [identifier];
   return JSON.stringify([account, ...own]);

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { ProjectRef, projectId } from '../core/project-ref.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
-/** A server, as far as records, buttons and forms need it. */
+/** A server in records, buttons and forms. */
 export const ServerRef = z.object({ identifier: z.string(), name: z.string() });
 export type ServerRef = z.infer<typeof ServerRef>;
 
 const KnownServers = z.object({ servers: z.array(ServerRef) });
 
-/** A project has fewer; the oldest make room. */
+/** More than a project has. The oldest entries go first. */
 const MAX_SERVERS = 200;
 const MAX_NAME = 200;
 
@@ -17,7 +17,7 @@ function knownServers(store: WorkspaceStore): Collection<z.infer<typeof KnownSer
   return store.collection('known-servers', KnownServers);
 }
 
-/** Servers that Deckhand created or showed, for services that do not list the servers of a project. */
+/** Servers that Deckhand created or showed, for services that do not list a project's servers. */
 export async function listKnownServers(
   store: WorkspaceStore,
   account: string,
@@ -26,7 +26,7 @@ export async function listKnownServers(
   return (await knownServers(store).get(idFor(account, project)))?.servers ?? [];
 }
 
-/** The newest names count. */
+/** Stores servers by their newest names. */
 export async function rememberServers(
   store: WorkspaceStore,
   account: string,
@@ -39,7 +39,7 @@ export async function rememberServers(
   }));
 }
 
-/** Each server once, by its latest name; the latest at the end. */
+/** Merges lists: each server once, by its latest name, the latest at the end. */
 export function mergeServers(older: readonly ServerRef[], newer: readonly ServerRef[]): ServerRef[] {
   const all = new Map<string, ServerRef>();
   for (const { identifier, name } of [...older, ...newer]) {
@@ -56,7 +56,7 @@ function idFor(account: string, project: ProjectRef): string {
 export const Protocol = z.enum(['static_hosting', 'managed_vps']);
 export type Protocol = z.infer<typeof Protocol>;
 
-/** What is to be created, under the service's field names. */
+/** A server to create, with the service's field names. */
 export const Wanted = z.discriminatedUnion('protocol_type', [
   z.object({
     protocol_type: z.literal('static_hosting'),
@@ -73,16 +73,16 @@ export const Wanted = z.discriminatedUnion('protocol_type', [
 ]);
 export type Wanted = z.infer<typeof Wanted>;
 
-/** What the modal knows on its way through form and confirmation. */
+/** State of the modal, from the form to the confirmation. */
 export const Draft = z.object({
   channel: z.string(),
   thread: z.string().optional(),
   account: z.string(),
-  /** Absent: the form asks for it. */
+  /** If absent, the form asks for it. */
   project: ProjectRef.optional(),
-  /** The protocol whose fields are shown. */
+  /** The form shows the fields of this protocol. */
   protocol: Protocol,
-  /** Set once the form is filled in, for the confirmation. */
+  /** Set after the form, for the confirmation. */
   wanted: Wanted.optional(),
   /** The price in words; plain text. */
   cost: z.string().optional(),

@@ -12,11 +12,11 @@ import type { Collection, WorkspaceStore } from '../store/store.ts';
 const Link = z.object({
   /** The whole answer of the token endpoint. */
   sealedTokens: z.string(),
-  /** The person's at the service, where it says so. */
+  /** The person's address at the service, if the service gives it. */
   email: z.string().optional(),
   /** Milliseconds since the epoch. */
   linkedAt: z.number(),
-  /** When the token ends, where the service says so. */
+  /** Expiry of the token, if the service gives it. */
   expiresAt: z.number().optional(),
 });
 export type Link = z.infer<typeof Link>;
@@ -46,15 +46,15 @@ export function createUserLinks(parts: { store: WorkspaceStore; sealer: Workspac
   return {
     get: (user: string) => stored.get(user),
     /**
-     * Encrypts the tokens; replaces an older link. One user of the service is one person's: undefined where another person
-     * of the workspace is linked to it already.
+     * Seals the tokens, in place of an older link. Returns undefined if another person of the workspace is linked to the same user
+     * of the service.
      */
     keep: (user: string, tokens: Tokens, email?: string): Promise<Link | undefined> =>
       parts.store.exclusive('links', async () => {
         const isTaken = email !== undefined && (await isLinkedToAnother(user, email));
         return isTaken ? undefined : store(user, tokens, email);
       }),
-    /** Deletes the tokens; false if there were none, or, where `linkedAt` is given, if the link is another one. */
+    /** Deletes the tokens; returns false if there were none. @param linkedAt deletes only a link of this time */
     async remove(user: string, linkedAt?: number): Promise<boolean> {
       if (linkedAt !== undefined && (await stored.get(user))?.linkedAt !== linkedAt) return false;
       return stored.delete(user);
@@ -70,20 +70,20 @@ function fieldOf(user: string): Field {
   return { record: `links/${user}`, field: 'tokens' };
 }
 
-/** Far more people than deploy with one account. */
+/** More people than ever deploy with one account. */
 const MAX_CLAIMS = 2_000;
 const MAX_NAME = 100;
 
-/** A person's name at the service, as events have it, which they said is theirs. */
+/** A name in events of the service that a person claimed. */
 const Claim = z.object({ name: z.string(), user: z.string(), at: z.number() });
 export type Claim = z.infer<typeof Claim>;
 
 const Claims = z.object({ claims: z.array(Claim) });
 
-/** Slack users by the name that they claimed, as `personKey` spells it. */
+/** Slack users by the `personKey` of the names that they claimed. */
 export type Mentions = ReadonlyMap<string, string>;
 
-/** Who is called what at the service; a name of an account is one person's, and a person has one name there. */
+/** People's names at the service. In each account, a name has one person, and a person has one name. */
 export function createServiceNames({
   store,
   clock,
@@ -98,7 +98,7 @@ export function createServiceNames({
   return {
     /** Oldest first. */
     list,
-    /** A name that a person claimed, in any account. */
+    /** The name that a person claimed, in any account. */
     async findName(user: string): Promise<string | undefined> {
       const rows = await stored.list();
       return rows.flatMap(({ doc }) => doc.claims).find((claim) => claim.user === user)?.name;
@@ -106,7 +106,7 @@ export function createServiceNames({
     async mentions(account: string): Promise<Mentions> {
       return new Map((await list(account)).map(({ name, user }) => [personKey(name), user]));
     },
-    /** Takes the place of the person's earlier name. @throws UserError where another person has the name */
+    /** Replaces the person's earlier name. @throws UserError if another person has the name */
     async claim(account: string, user: string, typed: string): Promise<void> {
       const made: Claim = { name: sanitize(typed, MAX_NAME), user, at: clock.now() };
       await stored.update(account, (current) => {
@@ -120,25 +120,25 @@ export function createServiceNames({
       });
       await onClaim();
     },
-    /** False where the person has no name there. @param at only the one that was claimed then */
+    /** Returns false if the person has no name there. @param at releases only a claim of this time */
     async release(account: string, user: string, at?: number): Promise<boolean> {
-      const isMeant = (one: Claim): boolean => one.user === user && (at ?? one.at) === one.at;
+      const matches = (one: Claim): boolean => one.user === user && (at ?? one.at) === one.at;
       let wasThere = false;
       await stored.update(account, (current) => {
-        wasThere = current?.claims.some(isMeant) ?? false;
-        return wasThere ? { claims: (current?.claims ?? []).filter((one) => !isMeant(one)) } : current;
+        wasThere = current?.claims.some(matches) ?? false;
+        return wasThere ? { claims: (current?.claims ?? []).filter((one) => !matches(one)) } : current;
       });
       return wasThere;
     },
   };
 }
 
-/** The key of a person's name, in which spaces do not count either; empty if there is none. */
+/** The key of a person's name, without spaces; empty for no name. */
 export function personKey(name: string): string {
   return name === '' ? '' : nameKey(sanitize(name, MAX_NAME)).replaceAll(' ', '');
 }
 
-/** The first claim stands, so that no one is mentioned in another person's stead; an admin decides. */
+/** The first claim wins, so that nobody is mentioned instead of another person. */
 function taken({ name, user }: Claim): UserError {
   return new UserError(
     `<@${user}> has claimed the name ${code(name, MAX_NAME)} already. If it is yours, an admin can release it.`,

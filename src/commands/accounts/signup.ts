@@ -3,7 +3,7 @@ import { ServiceError } from '../../core/errors.ts';
 import type { Reply } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import { newReference } from '../../observability/log.ts';
-import { countSignup, type SignupsLeft, signupsLeft } from '../../records/signup-attempts.ts';
+import { countSignup, type SignupsLeft, signupsLeft } from '../../records/accounts.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
 import { accountUrl, parseAccountName } from '../../service/addresses.ts';
 import { type Signup, type SignupRequest, signUp } from '../../service/profile.ts';

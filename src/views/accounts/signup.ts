@@ -1,6 +1,6 @@
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { bold, code, dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
-import type { SignupsLeft } from '../../records/signup-attempts.ts';
+import type { SignupsLeft } from '../../records/accounts.ts';
 import { checkboxesInput, emailInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { button, buttons, context, LIMITS, linkButton, say, section } from '../blocks/message.ts';
 import { modal, notice } from '../blocks/modal.ts';
