@@ -7,7 +7,7 @@ import { audit } from './admin/audit.ts';
 import { doctor } from './admin/doctor.ts';
 import { createRolesCommand } from './admin/roles.ts';
 import { settings } from './admin/settings.ts';
-import type { Action, Command, CommandGroup, OptionSource, Shortcut, Submission } from './command.ts';
+import type { Command, CommandGroup } from './command.ts';
 import { digestCommands } from './digests/digest.ts';
 import { failing } from './episodes/failing.ts';
 import { guardCommands } from './guards/guard.ts';
@@ -113,22 +113,18 @@ export function allCommands(): readonly Command[] {
 export type Registry = ReturnType<typeof createRegistry>;
 
 export function createRegistry(commands: readonly Command[], start: string) {
-  const actions = new Map<string, { action: Action; command: Command }>();
-  const submissions = new Map<string, { submission: Submission; command: Command }>();
-  const sources = new Map<string, { source: OptionSource; command: Command }>();
-  const shortcuts = new Map<string, { shortcut: Shortcut; command: Command }>();
-  for (const command of commands) {
-    const {
-      actions: own = [],
-      submissions: forms = [],
-      optionSources = [],
-      shortcuts: entries = [],
-    } = command;
-    for (const action of own) claim(actions, createKey(action.actionId, action.view), { action, command });
-    for (const submission of forms) claim(submissions, submission.callbackId, { submission, command });
-    for (const source of optionSources) claim(sources, source.actionId, { source, command });
-    for (const shortcut of entries) claim(shortcuts, shortcut.callbackId, { shortcut, command });
-  }
+  const actions = indexCommands(commands, (command) =>
+    (command.actions ?? []).map((action) => [createKey(action.actionId, action.view), { action, command }]),
+  );
+  const submissions = indexCommands(commands, (command) =>
+    (command.submissions ?? []).map((submission) => [submission.callbackId, { submission, command }]),
+  );
+  const sources = indexCommands(commands, (command) =>
+    (command.optionSources ?? []).map((source) => [source.actionId, { source, command }]),
+  );
+  const shortcuts = indexCommands(commands, (command) =>
+    (command.shortcuts ?? []).map((shortcut) => [shortcut.callbackId, { shortcut, command }]),
+  );
   return {
     commands,
     /** Name of the command of a bare slash word. */
@@ -151,7 +147,14 @@ function createKey(actionId: string, view: string | undefined): string {
   return view === undefined ? actionId : `${view} ${actionId}`;
 }
 
-function claim<T>(map: Map<string, T>, id: string, value: T): void {
-  if (map.has(id)) throw new TypeError(`two handlers for ${id}`);
-  map.set(id, value);
+function indexCommands<T>(
+  commands: readonly Command[],
+  listEntries: (command: Command) => Array<[id: string, entry: T]>,
+): Map<string, T> {
+  const byId = new Map<string, T>();
+  for (const [id, entry] of commands.flatMap(listEntries)) {
+    if (byId.has(id)) throw new TypeError(`two handlers for ${id}`);
+    byId.set(id, entry);
+  }
+  return byId;
 }

@@ -3,9 +3,8 @@ import { outdated, UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { type Account, forInvoices, INVOICE_SCHEDULES } from '../../records/accounts.ts';
-import { ACTIVE, feedPlace, type InvoiceNotices, type Schedule } from '../../records/schedules.ts';
-import { addNotices, INVOICES, knownFrom, prepareNotices } from '../../scheduler/invoices/notices.ts';
-import { resumeSchedule } from '../../scheduler/schedules/start.ts';
+import { feedPlace, type Schedule } from '../../records/schedules.ts';
+import { addNotices, INVOICES, knownFrom } from '../../scheduler/invoices/notices.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { downloadInvoice, type Invoice, listInvoices } from '../../service/invoices.ts';
 import { menuTarget } from '../../views/blocks/inputs.ts';
@@ -19,7 +18,7 @@ import {
 import { type CommandContext, channelOf, defineButton, defineCommand, replyPrivately } from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
 import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
-import { announce, announceNew, changeCard, listSchedules, recordChange } from '../schedules/schedules.ts';
+import { announceNew, listSchedules } from '../schedules/schedules.ts';
 import { accountOf } from '../targets/project.ts';
 
 export const invoices = defineCommand({
@@ -160,23 +159,12 @@ async function begin(context: CommandContext): Promise<Reply> {
   const account = await accountOf(context, INVOICE_SCHEDULES);
   const all = await workspace.schedules.list('invoices');
   const existing = all.find((one) => one.channel === channel && one.account === account.name);
-  if (existing?.state.kind === 'paused') return resumeHere(context, existing);
+  if (existing?.state.kind === 'paused') return resume.run({ named: existing.id }, context, {});
   if (existing !== undefined && existing.requestId !== requestId) return showState(context);
   const { invoices } = await workspace.accounts.use(account, (client) => INVOICES.fetch(client));
   const known = knownFrom(invoices, workspace.clock.now());
   const requested = { channel, account: account.name, requestId, setUpBy, known };
   return announceNew(context, await addNotices(workspace, requested), 'invoices notify');
-}
-
-async function resumeHere(context: CommandContext, schedule: InvoiceNotices): Promise<Reply> {
-  const { workspace } = context;
-  const prepared = await prepareNotices(workspace, schedule);
-  // Posted first: notices that cannot be posted are not resumed.
-  const resumed = { ...schedule, state: ACTIVE };
-  const reply = await announce(context, schedule, changeCard(resumed, 'resumed', context));
-  await resumeSchedule(workspace, schedule, { prepared });
-  await recordChange(context, 'invoices notify', schedule);
-  return reply;
 }
 
 async function showState(context: CommandContext, isMeant?: IsMeant): Promise<Reply> {
