@@ -30,6 +30,7 @@ import {
 import { createSocketReceiver } from './listeners/receivers/socket-receiver.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { digestJob } from './scheduler/digests/digest.ts';
+import { DIAGNOSE } from './scheduler/episodes/diagnosis.ts';
 import { EPISODE_WORK } from './scheduler/episodes/episodes.ts';
 import { GUARD_CHECKS, GUARD_OUTCOMES, GUARD_RUNS } from './scheduler/guards/guard.ts';
 import { INVOICES } from './scheduler/invoices/notices.ts';
@@ -90,6 +91,7 @@ function listJobs(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     RECONCILE,
     OWNER_NOTICES,
     EPISODE_WORK,
+    DIAGNOSE,
     ...defineSourceJobs(ACTIVITY),
     ...defineSourceJobs(INVOICES),
   ];

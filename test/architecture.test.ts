@@ -91,6 +91,8 @@ const NEIGHBOURS: Readonly<Record<string, Readonly<Record<string, readonly strin
   },
   scheduler: {
     digests: ['schedules'],
+    // A failed deployment has its project tested.
+    episodes: ['test-access'],
     guards: ['episodes', 'schedules', 'test-access'],
     invoices: ['schedules'],
     // The table of kinds.

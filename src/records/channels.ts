@@ -14,6 +14,8 @@ export const Channel = z.object({
   layout: z.enum(['full', 'compact']).optional(),
   /** Allowed commands; all by default. */
   commands: z.array(z.string()).optional(),
+  /** False if failed deployments are not followed by a test of their project. */
+  diagnose: z.boolean().optional(),
   /** IANA zone for dates that Slack's date tokens cannot show. */
   zone: ZoneName.optional(),
 });

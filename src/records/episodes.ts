@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { mayRead } from '../core/message.ts';
+import type { ProjectRef } from '../core/project-ref.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import type { JobType } from '../jobs/jobs.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
@@ -43,6 +44,8 @@ export const Outcome = z.object({
   items: z.array(FailedItem).optional(),
   /** The keys of what was tested; everything if left out. */
   tested: z.array(z.string()).optional(),
+  /** The servers that an event names, by their names then. Foreign text. */
+  servers: z.array(z.string()).optional(),
   /** True where it only changes the root message, without a reply. */
   isQuiet: z.boolean().optional(),
 });
@@ -67,6 +70,17 @@ const Ending = z.object({
   by: z.string().optional(),
 });
 
+/** What a test of the project says about a failure of its deployments. */
+const Diagnosis = z.object({
+  /** When the test ended, milliseconds since the epoch. */
+  at: z.number(),
+  /** For the root message; mrkdwn of our own making. */
+  line: z.string(),
+  /** What is unreachable. Foreign text. */
+  items: z.array(FailedItem),
+});
+export type Diagnosis = z.infer<typeof Diagnosis>;
+
 /** One failure, from its beginning to its end, in one message. */
 export const Episode = z.object({
   /** Its messages are named by it. */
@@ -78,6 +92,10 @@ export const Episode = z.object({
   /** What fails of several things. */
   items: z.array(FailedItem).optional(),
   latestAt: z.number(),
+  /** The servers that the latest failure names. */
+  servers: z.array(z.string()).optional(),
+  /** What a test of the project found. */
+  diagnosis: Diagnosis.optional(),
   /** When the latest news were noted, milliseconds since the epoch. */
   newsAt: z.number(),
   /** Who is on it. */
@@ -106,7 +124,12 @@ export function episodeRecords(store: WorkspaceStore): Collection<EpisodeRecord>
   return store.collection('episodes', EpisodeRecord);
 }
 
-export function subjectKey({ kind, channel, account, project }: Subject): string {
+export function subjectKey({
+  kind,
+  channel,
+  account,
+  project,
+}: Pick<Subject, 'kind' | 'channel' | 'account' | 'project'>): string {
   return hash('sha256', JSON.stringify([kind, channel, account, project]), 'base64url').slice(0, 22);
 }
 
@@ -135,7 +158,7 @@ export function withOutcomes(
 
 function afterFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, now: number): Episode[] {
   const last = episodes.at(-1);
-  const { at, lines } = failure;
+  const { at, lines, servers } = failure;
   const items = last && mergeItems(last, failure);
   // One that is reported late belongs to the episode that has ended since.
   if (last === undefined || (last.ending !== undefined && at >= last.ending.at))
@@ -146,7 +169,7 @@ function afterFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, no
     ...last,
     since: Math.min(last.since, at),
     failures,
-    ...(isLatest ? { latest: lines, items, latestAt: at } : {}),
+    ...(isLatest ? { latest: lines, items, latestAt: at, servers } : {}),
     newsAt: now,
     replies: [...last.replies, { kind: 'failure', number: failures, lines }],
   });
@@ -158,8 +181,8 @@ function mergeItems({ items = [] }: Episode, { items: failed = [], tested }: Out
   return [...untested, ...failed];
 }
 
-function beginning(id: string, { at, since = at, lines, items }: Outcome, now: number): Episode {
-  const latest = { latest: lines, items, latestAt: at, newsAt: now };
+function beginning(id: string, { at, since = at, lines, items, servers }: Outcome, now: number): Episode {
+  const latest = { latest: lines, items, latestAt: at, servers, newsAt: now };
   return { id, since, failures: 1, first: lines, ...latest, replies: [] };
 }
 
@@ -256,13 +279,30 @@ export type EpisodeJob = z.infer<typeof EpisodeJob>;
 
 export const EPISODE_JOBS: JobType<EpisodeJob> = { queue: 'episodes', schema: EpisodeJob };
 
-/** The keys of the open episodes about the reachability of a project, in any channel. */
-export async function findUnreachable(
+/** The open episodes of a project, in any channel, by what they are about. */
+export async function findFailing(
   store: WorkspaceStore,
   { account, project }: Pick<Subject, 'account' | 'project'>,
-): Promise<string[]> {
+): Promise<Array<{ key: string; kind: Subject['kind'] }>> {
   const rows = await episodeRecords(store).list();
   const isMeant = ({ subject }: EpisodeRecord): boolean =>
-    subject.kind === 'reachability' && subject.account === account && subject.project === project;
-  return rows.filter(({ doc }) => isMeant(doc) && failingNow(doc) !== undefined).map(({ id }) => id);
+    subject.account === account && subject.project === project;
+  const failing = rows.filter(({ doc }) => isMeant(doc) && failingNow(doc) !== undefined);
+  return failing.map(({ id: key, doc }) => ({ key, kind: doc.subject.kind }));
 }
+
+/** The project of a subject, as tests and buttons have it. */
+export function projectOf({ project, permalink = project, name }: Subject): ProjectRef {
+  return { ...(project === permalink ? {} : { identifier: project }), permalink, name };
+}
+
+/** Tests a project for a failed deployment. */
+const DiagnosisJob = z.object({
+  /** Of the episode's subject. */
+  key: z.string(),
+  /** Names the failure that a test may be begun for; undefined if a test has ended. */
+  failure: z.string().optional(),
+});
+export type DiagnosisJob = z.infer<typeof DiagnosisJob>;
+
+export const DIAGNOSIS_JOBS: JobType<DiagnosisJob> = { queue: 'diagnoses', schema: DiagnosisJob };

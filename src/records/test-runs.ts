@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { ProjectRef, projectId } from '../core/project-ref.ts';
-import { DAY_MS } from '../core/time/clock.ts';
+import { DAY_MS, HOUR_MS } from '../core/time/clock.ts';
 import type { JobType } from '../jobs/jobs.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { FailedItem } from './episodes.ts';
@@ -72,6 +72,20 @@ export const Target = z.object({
 });
 export type Target = z.infer<typeof Target>;
 
+/** The latest run of a target that Deckhand began by itself for a failed deployment. */
+const Unasked = z.object({
+  requestId: z.string(),
+  /** When it began, milliseconds since the epoch. */
+  at: z.number(),
+  /** The key of the subject whose failure it is for. */
+  episode: z.string(),
+  /** When the account's key was connected, which names the key. */
+  keyFrom: z.number(),
+  /** True if the service answered 403. */
+  isForbidden: z.boolean().optional(),
+});
+type Unasked = z.infer<typeof Unasked>;
+
 /** A run: enough to go on with it from anywhere after a kill, and to show how it ended. */
 export const Run = Followed.extend({
   /** Sorts by the time of its start. */
@@ -101,6 +115,8 @@ export const Run = Followed.extend({
   total: z.number().optional(),
   /** The servers among them that are not, by identifier. */
   unreachable: z.array(z.string()).optional(),
+  /** What failed, with the reasons. Foreign text. */
+  failing: z.array(FailedItem).optional(),
   /** The servers of the latest results; kept until another run of the target has results. */
   servers: z.array(ServerRef).optional(),
   /** Results that could not be read. */
@@ -122,6 +138,8 @@ export const Run = Followed.extend({
     .optional(),
   /** How long the last runs of the target took, in milliseconds, the newest at the end. */
   tookMs: z.array(z.number()).optional(),
+  /** This run or one before it. */
+  unasked: Unasked.optional(),
   /** True once the target has a newer run. */
   isReplaced: z.boolean().optional(),
 });
@@ -145,6 +163,7 @@ export const KEPT_MS = 30 * DAY_MS;
 const REPLACED_KEPT_MS = DAY_MS;
 
 export interface Claim {
+  /** False if another run goes on, or an unasked run has to wait: `run` is then the latest one. */
   mine: boolean;
   /** The same request claimed it before, and was cut off. */
   isResumed: boolean;
@@ -176,6 +195,17 @@ function united<T>(
 ): T[] | undefined {
   const all = new Map([...some, ...more].map((one) => [idOf(one), one]));
   return all.size === 0 ? undefined : [...all.values()];
+}
+
+/** One unasked run an hour, and after a 403 one a day until the key changes. */
+function isTooSoon({ unasked: before }: Run, { at, keyFrom }: Unasked): boolean {
+  if (before === undefined) return false;
+  return at - before.at < (before.isForbidden && before.keyFrom === keyFrom ? DAY_MS : HOUR_MS);
+}
+
+/** True if Deckhand began the run by itself for a failed deployment. */
+export function isUnasked({ requestId, unasked }: Run): boolean {
+  return unasked?.requestId === requestId;
 }
 
 const MAX_REMEMBERED = 5;
@@ -220,6 +250,8 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
       const joined = await runs.update(running.id, (one) => one && { ...one, ...waitingFor(one, run) });
       return { mine: false, isResumed: false, run: joined ?? running };
     }
+    if (run.unasked !== undefined && current !== undefined && isTooSoon(current, run.unasked))
+      return { mine: false, isResumed: false, run: current };
     const expiresAt = run.startedAt + KEPT_MS;
     const made = {
       ...run,
@@ -227,6 +259,7 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
       ...waitingFor(running, run),
       tookMs: current?.tookMs,
       servers: current?.servers,
+      unasked: run.unasked ?? current?.unasked,
     };
     // First, so that a run is never without its target after a kill.
     await targets.put(key, { run: made.id }, expiresAt);
@@ -277,14 +310,16 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
 
 /** What a newer test of one of its servers changes of a whole run: the latest result of an item wins. Pure. */
 export function withServerResult(
-  { total = 0, servers = [], unreachable = [] }: Run,
+  { total = 0, servers = [], unreachable = [], failing = [] }: Run,
   { identifier }: ServerRef,
   isReachable: boolean,
-): Pick<Run, 'reachable' | 'unreachable'> {
+  failed: readonly FailedItem[] = [],
+): Pick<Run, 'reachable' | 'unreachable' | 'failing'> {
   const others = unreachable.filter((one) => one !== identifier);
   const isKnown = servers.some((server) => server.identifier === identifier);
   const all = isReachable || !isKnown ? others : [...others, identifier];
-  return { unreachable: all, reachable: total - all.length };
+  const items = failing.filter(({ key }) => key !== `server:${identifier}`);
+  return { unreachable: all, reachable: total - all.length, failing: [...items, ...(isKnown ? failed : [])] };
 }
 
 /** Without the ended runs of a server that a newer run of its whole project has tested too: its result is the latest. */

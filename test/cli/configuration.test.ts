@@ -491,6 +491,7 @@ test('the file may have every setting of a channel', () => {
     project: { permalink: 'p', name: 'P' },
     threads: false,
     layout: 'full',
+    diagnose: false,
     commands: [],
     zone: 'UTC',
   };
@@ -523,6 +524,7 @@ const configuration = fc
         account: account,
         project: optional(fc.record({ permalink: words, name: words })),
         threads: optional(fc.boolean()),
+        diagnose: optional(fc.boolean()),
         layout: optional(fc.constantFrom('full', 'compact')),
         commands: optional(fc.subarray(['test', 'watch', 'digest add', 'invoices'], { minLength: 1 })),
         zone: optional(zone),

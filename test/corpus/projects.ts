@@ -38,6 +38,7 @@ import {
 } from './records.ts';
 
 const RUN_MS = 8_000;
+const LATER = { link: undefined, isPostedLater: true };
 const URL = 'https://acme.example.com/projects/storefront';
 
 function view(hand: Hand, state: TestState, change: Partial<TestView> = {}): TestView {
@@ -138,10 +139,11 @@ export const PROJECTS: readonly Subject[] = [
       target(hand),
       { user: BEN },
       NOW,
-      hand.maybe('https://acme.slack.com/archives/C1/p1'),
+      { link: hand.maybe('https://acme.slack.com/archives/C1/p1'), isPostedLater: false },
     ],
-    'by a workflow': (hand) => [serverTarget(hand), 'workflow' as const, NOW, undefined],
-    'by a guard': (hand) => [target(hand), 'guard' as const, NOW, 'later'],
+    'by a workflow': (hand) => [serverTarget(hand), { noun: 'workflow' as const }, NOW, LATER],
+    'by a guard': (hand) => [target(hand), { noun: 'guard' as const }, NOW, LATER],
+    'for a failure': (hand) => [target(hand), { failureIn: 'C0DEPLOYS' }, NOW, LATER],
   }),
   subject(testModal, {
     'nothing chosen': () => [{ account: ACCOUNT }, [ACCOUNT]],

@@ -1,4 +1,4 @@
-import type { Episode, Subject as EpisodeSubject } from '../../src/records/episodes.ts';
+import type { Diagnosis, Episode, Subject as EpisodeSubject } from '../../src/records/episodes.ts';
 import type {
   Digest,
   Guard,
@@ -14,6 +14,7 @@ import {
   digestModal,
   threadMessages,
 } from '../../src/views/digests/digest.ts';
+import { diagnosisReply } from '../../src/views/episodes/diagnosis.ts';
 import {
   episodeReply,
   episodeRoot,
@@ -318,6 +319,12 @@ export function failures(hand: Hand): ShownFailure[] {
     }));
 }
 
+function diagnosis(hand: Hand): Diagnosis {
+  const item = { key: 'server:s1', title: hand.text('web-1'), message: hand.text('Connection refused') };
+  const line = hand.safe('web-1 cannot be reached: Connection refused');
+  return { at: NOW, line, items: hand.list([item], () => item, 20) };
+}
+
 function pausedSchedule(kind: 'digest' | 'watch'): Schedule {
   return kind === 'digest' ? digest() : { ...WATCH, channel: CHANNEL };
 }
@@ -535,6 +542,7 @@ export const SCHEDULES: readonly Subject[] = [
     'a first failure': episode(),
     'somebody is on it': episode({ failures: 3, owner: BEN }),
     'of one’s own': episode({}, BEN),
+    'with its diagnosis': (hand) => episode({ diagnosis: diagnosis(hand) })(hand),
     recovered: episode({ failures: 3, ending: { kind: 'recovered', at: NOW } }),
     closed: episode({ ending: { kind: 'closed', at: NOW } }),
     'closed by a person': episode({ ending: { kind: 'closed', at: NOW, by: BEN } }),
@@ -551,6 +559,13 @@ export const SCHEDULES: readonly Subject[] = [
     'nothing is followed in a direct message': () => [[], [], { word: WORD, isDirect: true }],
   }),
   subject(muteButtons, { 'of an account': () => [ACCOUNT] }),
+  subject(diagnosisReply, {
+    'a server': (hand) => [
+      ACCOUNT,
+      { permalink: 'storefront', name: hand.text('Storefront') },
+      diagnosis(hand),
+    ],
+  }),
   subject(episodeReply, {
     failure: (hand) => [{ kind: 'failure' as const, number: 2, lines: [hand.safe('deploy failed')] }],
     recovery: (hand) => [{ kind: 'success' as const, number: 3, lines: [hand.safe('deploy completed')] }],

@@ -20,6 +20,7 @@ const Origin = z.object({ channel: z.string(), account: z.string().optional() })
 const Fields = z.object({
   threads: z.enum(['on', 'off'], { error: 'Choose one.' }),
   layout: z.enum(['full', 'compact'], { error: 'Choose one.' }),
+  diagnose: z.enum(['on', 'off']).default('on'),
   project: z.string().optional(),
   zone: ZoneName.optional(),
 });
@@ -46,7 +47,7 @@ export const settings = defineCommand({
 async function submitSettings(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { workspace } = context;
   const origin = fromForm(Origin, state.metadata);
-  const { threads, layout, project: chosen, zone } = readFields(Fields, state);
+  const { threads, layout, diagnose, project: chosen, zone } = readFields(Fields, state);
   const current = await workspace.channels.get(origin.channel);
   const bound = await findBinding(context, origin.account, current, chosen);
   const saved = await workspace.channels.change(origin.channel, ({ project: _, account: __, ...rest }) => ({
@@ -54,14 +55,26 @@ async function submitSettings(state: ViewState, context: CommandContext): Promis
     ...bound,
     threads: threads === 'on',
     layout,
+    // On by default.
+    diagnose: diagnose === 'off' ? false : undefined,
     zone,
   }));
   return closeWith(settingsMessage(saved), { where: origin.channel, target: describeSettings(saved) });
 }
 
-/** Settings for the audit log, e.g. "threads on, layout full, acme/storefront". */
-function describeSettings({ threads = true, layout = 'compact', account, project }: Channel): string {
-  const words = [`threads ${threads ? 'on' : 'off'}`, `layout ${layout}`];
+/** Settings for the audit log, e.g. "threads on, layout full, diagnosis on, acme/storefront". */
+function describeSettings({
+  threads = true,
+  layout = 'compact',
+  diagnose = true,
+  account,
+  project,
+}: Channel): string {
+  const words = [
+    `threads ${threads ? 'on' : 'off'}`,
+    `layout ${layout}`,
+    `diagnosis ${diagnose ? 'on' : 'off'}`,
+  ];
   return [...words, ...(project === undefined ? [] : [`${account}/${project.permalink}`])].join(', ');
 }
 

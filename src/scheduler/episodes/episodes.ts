@@ -1,5 +1,8 @@
+import { hash } from 'node:crypto';
 import {
   afterClick,
+  DIAGNOSIS_JOBS,
+  type Diagnosis,
   EPISODE_JOBS,
   type Episode,
   type EpisodeJob,
@@ -7,6 +10,7 @@ import {
   episodeRecords,
   failingNow,
   type Outcome,
+  projectOf,
   QUIET_MS,
   type Subject,
   subjectKey,
@@ -17,6 +21,7 @@ import {
 import { keepRecoveries } from '../../records/recoveries.ts';
 import { projectUrl } from '../../service/addresses.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
+import { diagnosisReply } from '../../views/episodes/diagnosis.ts';
 import { episodeReply, episodeRoot } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -43,6 +48,25 @@ export async function noteOutcomes(
   });
   if (noted === undefined) return;
   await afterNews(workspace, key, noted);
+  if (begins && subject.kind === 'deployments') await haveDiagnosed(workspace, key, failingNow(noted));
+  await showEpisodes(workspace, key, signal);
+}
+
+/** The project is tested while Slack takes the message. */
+async function haveDiagnosed({ jobs }: Workspace, key: string, episode: Episode | undefined): Promise<void> {
+  if (episode === undefined) return;
+  const failure = `${episode.id} ${episode.failures}`;
+  await jobs.send(DIAGNOSIS_JOBS, { key, failure }, { key: failure });
+}
+
+/** Shows what a test of the project says about a failure. */
+export async function noteDiagnosis(
+  workspace: Workspace,
+  { key, id }: { key: string; id: string },
+  diagnosis: Diagnosis,
+  signal: AbortSignal,
+): Promise<void> {
+  await episodeRecords(workspace.store).update(key, (current) => changed(current, id, { diagnosis }));
   await showEpisodes(workspace, key, signal);
 }
 
@@ -144,13 +168,21 @@ async function showEpisodes(workspace: Workspace, key: string, signal?: AbortSig
   });
 }
 
+type Reply = Thread['replies'][number];
+
+/** Named by what is unreachable, so that the same found again is no second reply. */
+function detailsOf(subject: Subject, diagnosis: Diagnosis): Reply {
+  const name = hash('sha256', JSON.stringify(diagnosis.items), 'base64url').slice(0, 12);
+  return [`diagnosis ${name}`, diagnosisReply(subject.account, projectOf(subject), diagnosis)];
+}
+
 function threadFor(
   { config, store }: Workspace,
   key: string,
   { subject }: EpisodeRecord,
   episode: Episode,
 ): Thread {
-  const { id, failures, shown } = episode;
+  const { id, failures, shown, diagnosis, ending } = episode;
   const { channel, account, permalink } = subject;
   const url = permalink === undefined ? undefined : projectUrl(account, permalink, config.SERVICE_BASE_URL);
   return {
@@ -158,7 +190,10 @@ function threadFor(
     channel,
     root: episodeRoot(key, subject, episode, url),
     cause: `failure ${failures}`,
-    replies: episode.replies.map((news) => [`${news.kind} ${news.number}`, episodeReply(news)]),
+    replies: [
+      ...episode.replies.map((news): Reply => [`${news.kind} ${news.number}`, episodeReply(news)]),
+      ...(ending === undefined && diagnosis?.items.length ? [detailsOf(subject, diagnosis)] : []),
+    ],
     possibleDuplicate: 'unknown',
     shown,
     async save(now) {

@@ -1,12 +1,20 @@
+import type { ServiceErrorKind } from '../../core/errors.ts';
 import { isDirect, type Message } from '../../core/message.ts';
 import { asClause, capitalised } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
-import { EPISODE_JOBS, type FailedItem, findUnreachable, type Outcome } from '../../records/episodes.ts';
+import {
+  DIAGNOSIS_JOBS,
+  EPISODE_JOBS,
+  type FailedItem,
+  findFailing,
+  type Outcome,
+} from '../../records/episodes.ts';
 import { mergeServers } from '../../records/servers.ts';
 import {
   GUARD_RESULTS,
   type GuardCheck,
   type GuardResult,
+  isUnasked,
   type Run,
   type Target,
   targetKey,
@@ -26,7 +34,7 @@ import { endSteps, type RunEnding, stepEnding } from '../workflows/end-steps.ts'
 export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding): Promise<void> {
   const endedAt = workspace.clock.now();
   const closed = await workspace.runs.change(run, (current) => ({
-    ...changeOf(ending),
+    ...changeOf(current, ending),
     ...('run' in ending ? withDuration(current, timesOf(ending.run), endedAt) : {}),
     endedAt,
   }));
@@ -45,7 +53,7 @@ export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding
 /** After a test of one server, an older run of its project shows the server as it is now. */
 async function correctWhole(
   { runs }: Workspace,
-  { target, status, reachable, total, channel, endedAt = 0 }: Run,
+  { target, status, reachable, total, failing, channel, endedAt = 0 }: Run,
 ): Promise<void> {
   const { server, ...project } = target;
   if (server === undefined || status !== 'completed' || total !== 1) return;
@@ -54,22 +62,33 @@ async function correctWhole(
   if (whole === undefined || (isDirect(channel) && channel !== whole.channel)) return;
   await runs.change(whole, (current) =>
     current.status === 'completed' && (current.endedAt ?? 0) < endedAt
-      ? withServerResult(current, server, reachable === 1)
+      ? withServerResult(current, server, reachable === 1, failing)
       : {},
   );
 }
 
 type EndedRun = Extract<RunEnding, { run: unknown }>['run'];
 
-function changeOf(ending: RunEnding): Partial<Run> {
-  if ('status' in ending) return { status: ending.status };
+const FORBIDDEN: ReadonlySet<string> = new Set<ServiceErrorKind>([
+  'forbidden',
+  'api_access_restricted',
+  'admin_required',
+]);
+
+function changeOf(run: Run, ending: RunEnding): Partial<Run> {
+  if ('status' in ending) {
+    const { status, failure } = ending;
+    if (!run.unasked || !isUnasked(run)) return { status };
+    return { status, unasked: { ...run.unasked, isForbidden: FORBIDDEN.has(failure?.kind ?? '') } };
+  }
   const status = ending.run.status === 'failed' ? 'failed' : 'completed';
   const servers = mergeServers([], ending.run.results?.servers ?? []);
   const named = servers.length === 0 ? {} : { servers };
-  return { status, ...outcomeOf(ending.run), ...timesOf(ending.run), ...named };
+  const failing = failingIn(run.target, ending.run);
+  return { status, failing, ...outcomeOf(ending.run), ...timesOf(ending.run), ...named };
 }
 
-/** Any test of a project tells what is reachable by now, so what a guard has told of it follows. */
+/** Any test of a project tells what is reachable by now, so what a guard or a failed deployment has told of it follows. */
 async function noteInEpisodes(
   { jobs, store }: Workspace,
   { target, requestId }: Run,
@@ -92,8 +111,11 @@ async function noteInEpisodes(
     items: failingIn(target, run),
     tested: isWhole ? undefined : items.map(({ key }) => key),
   };
-  for (const key of await findUnreachable(store, { account, project: projectId(project) }))
-    await jobs.send(EPISODE_JOBS, { key, outcome: noted }, { key: `${key} ${requestId}` });
+  for (const { key, kind } of await findFailing(store, { account, project: projectId(project) })) {
+    const once = { key: `${key} ${requestId}` };
+    if (kind === 'reachability') await jobs.send(EPISODE_JOBS, { key, outcome: noted }, once);
+    else await jobs.send(DIAGNOSIS_JOBS, { key }, once);
+  }
 }
 
 /** An episode has no room for more. */

@@ -1,8 +1,17 @@
 import { UserError } from '../../core/errors.ts';
 import type { Caller, Reply } from '../../core/message.ts';
-import { type GuardCheck, type NewRun, type Run, requestOf, type Target } from '../../records/test-runs.ts';
+import { projectId } from '../../core/project-ref.ts';
+import { episodeRecords, failingNow, subjectKey } from '../../records/episodes.ts';
+import {
+  type GuardCheck,
+  isUnasked,
+  type NewRun,
+  type Run,
+  requestOf,
+  type Target,
+} from '../../records/test-runs.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { alreadyRunningMessage } from '../../views/test-access/test-run.ts';
+import { alreadyRunningMessage, type TestStarter } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { post } from '../deliver.ts';
 import { closeRun, drawRoot } from './close-run.ts';
@@ -12,7 +21,8 @@ import { FOLLOW_TEST } from './follow-test.ts';
 const GRACE_MS = 5 * 60_000;
 
 /** A test that is wanted, and where it is to be shown. */
-export interface TestRequest extends Pick<Run, 'requestId' | 'target' | 'askedBy' | 'channel' | 'threadTs'> {
+export interface TestRequest
+  extends Pick<Run, 'requestId' | 'target' | 'askedBy' | 'channel' | 'threadTs' | 'unasked'> {
   /** The execution of a workflow step that ends with the run. */
   step?: string;
   /** The guard that waits for its end. */
@@ -30,13 +40,14 @@ export async function startTest(
   target: Target,
 ): Promise<Reply> {
   const other = await beginTest(workspace, { requestId, target, askedBy, channel, threadTs });
-  return other === undefined ? { kind: 'nothing' } : pointTo(workspace, other);
+  return other === undefined ? { kind: 'nothing' } : pointTo(workspace, other, channel);
 }
 
 /**
  * Posts the root message and hands the run to its follower. A request that is carried out again after a kill finds its
  * own claim and continues.
- * @returns the run of the same target that is running already; the step then ends with that
+ * @returns the run of the same target that is running already; the step then ends with that. For an unasked run that comes
+ *   too soon, the latest one
  * @throws SlackFailure where the channel cannot be posted in
  */
 export async function beginTest(workspace: Workspace, request: TestRequest): Promise<Run | undefined> {
@@ -90,16 +101,32 @@ async function readLayout(
   return { threads, layout };
 }
 
-async function pointTo(
-  { slack }: Pick<Workspace, 'slack'>,
-  { requestId, channel, rootTs: ts, target, askedBy, startedAt, createdAt = startedAt, guards = [] }: Run,
-): Promise<Reply> {
-  const isShown = channel !== undefined && ts !== undefined;
-  const link = isShown ? await slack.permalink({ channel, ts }) : undefined;
-  const isGuards = guards.some((check) => requestOf(check) === requestId);
-  const startedBy = askedBy === undefined ? (isGuards ? 'guard' : 'workflow') : { user: askedBy };
-  const where = channel === undefined ? 'later' : link;
-  return { kind: 'private', message: alreadyRunningMessage(target, startedBy, createdAt, where) };
+async function pointTo(workspace: Workspace, run: Run, here: string): Promise<Reply> {
+  const { target, startedAt, createdAt = startedAt } = run;
+  const { by, channel, ts } = await findStarter(workspace, run, here);
+  const link = channel !== undefined && ts ? await workspace.slack.permalink({ channel, ts }) : undefined;
+  const where = { link, isPostedLater: run.channel === undefined };
+  return { kind: 'private', message: alreadyRunningMessage(target, by, createdAt, where) };
+}
+
+/** Who or what began a run, and the message that shows it: the run's own, or that of the failure in this channel. */
+async function findStarter(
+  { store }: Workspace,
+  run: Run,
+  here: string,
+): Promise<{ by: TestStarter; channel?: string | undefined; ts?: string | undefined }> {
+  const { requestId, askedBy, channel, rootTs: ts, target, guards = [], unasked } = run;
+  if (askedBy !== undefined) return { by: { user: askedBy }, channel, ts };
+  if (guards.some((check) => requestOf(check) === requestId)) return { by: { noun: 'guard' } };
+  if (unasked === undefined || !isUnasked(run)) return { by: { noun: 'workflow' }, channel, ts };
+  const { account, project } = target;
+  const own = { kind: 'deployments', channel: here, account, project: projectId(project) } as const;
+  const failures = await Promise.all(
+    [subjectKey(own), unasked.episode].map((key) => episodeRecords(store).get(key)),
+  );
+  const failure = failures.find((record) => record !== undefined && failingNow(record) !== undefined);
+  if (failure?.subject.channel !== here) return { by: { failureIn: failure?.subject.channel } };
+  return { by: { failureIn: here }, channel: here, ts: failingNow(failure)?.shown?.ts };
 }
 
 /** Follows a run again that was given up: the same root message, the same run. */

@@ -202,6 +202,9 @@ function newsFor(
   return { lines, events: wanted };
 }
 
+/** Servers of an event that a diagnosis looks at. */
+const MAX_SERVERS = 100;
+
 function outcomeLine(
   { event, kind, for: watches }: FoundOutcome,
   muted: readonly Watch[],
@@ -211,6 +214,7 @@ function outcomeLine(
     kind,
     id: `${markOf(event)} ${hash('sha256', event.user ?? '', 'base64url').slice(0, 8)}`,
     at: Date.parse(event.created_at),
+    servers: event.properties.servers.slice(0, MAX_SERVERS).map((name) => name.slice(0, 200)),
     isQuiet: watches.every((watch) => muted.includes(watch)),
     project: projectKey(event),
     name: event.project?.name || event.project?.permalink || '',
@@ -240,11 +244,12 @@ function episodeBatches(
     const name = some.at(-1)?.name || account;
     const permalink = some.at(-1)?.permalink;
     const subject = { kind: 'deployments', channel, account, project, name, permalink, person } as const;
-    const outcomes = some.map(({ kind, id, at: time, isQuiet, words, line }) => ({
+    const outcomes = some.map(({ kind, id, at: time, isQuiet, servers, words, line }) => ({
       kind,
       id,
       at: time,
       isQuiet,
+      servers,
       words,
       lines: [line],
     }));

@@ -16,10 +16,15 @@ const LAYOUTS: readonly Choice[] = [
   { value: 'full', text: 'Full: a reply for each item' },
 ];
 
+const DIAGNOSES: readonly Choice[] = [
+  { value: 'on', text: 'On: after a failed deployment its project is tested' },
+  { value: 'off', text: 'Off: only people and guards test projects' },
+];
+
 /** `origin`: the channel of the settings, and the account whose projects the menu offers. */
 export function settingsModal(
   origin: { channel: string; account?: string | undefined },
-  { project, threads = true, layout = 'compact', zone }: Channel,
+  { project, threads = true, layout = 'compact', diagnose = true, zone }: Channel,
 ): ModalView {
   return modal(SETTINGS, 'Channel settings', { submit: 'Save', metadata: origin }, [
     selectInput('threads', 'Threads', {
@@ -28,6 +33,11 @@ export function settingsModal(
       initial: threads ? 'on' : 'off',
     }),
     selectInput('layout', 'Layout', { choices: LAYOUTS, initial: layout }),
+    selectInput('diagnose', 'Diagnose failures', {
+      hint: 'The message of the failure says whether the project can be reached. At most one test an hour.',
+      choices: DIAGNOSES,
+      initial: diagnose ? 'on' : 'off',
+    }),
     searchInput('project', 'Default project', {
       hint: 'For commands here that name no project.',
       placeholder: 'Search the projects',
@@ -43,9 +53,11 @@ export function settingsModal(
   ]);
 }
 
-export function settingsMessage({ project, threads = true, layout = 'compact', zone }: Channel): Message {
+export function settingsMessage(settings: Channel): Message {
+  const { project, threads = true, layout = 'compact', diagnose = true, zone } = settings;
   const about = project ? `${bold(project.name)} (${code(project.permalink)})` : 'no default project';
   const when = zone === undefined ? 'no time zone' : mrkdwn(zone);
-  const said = `threads *${threads ? 'on' : 'off'}*, layout *${layout}*, ${about}, ${when}`;
+  const diagnosed = `failures are ${diagnose ? '' : 'not '}diagnosed`;
+  const said = `threads *${threads ? 'on' : 'off'}*, layout *${layout}*, ${diagnosed}, ${about}, ${when}`;
   return say(`:gear: This channel’s settings: ${said}.`);
 }

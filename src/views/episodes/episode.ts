@@ -20,7 +20,7 @@ const ICONS: Readonly<Record<NonNullable<Ended>, string>> = {
 /** The one message of an episode. @param key the subject's @param projectUrl the project's page at the service */
 export function episodeRoot(key: string, subject: Subject, episode: Episode, projectUrl?: string): Message {
   const { name, account, kind } = subject;
-  const { owner, ending, first, latest, items = [] } = episode;
+  const { owner, ending, first, latest, diagnosis, items = [] } = episode;
   const isOpen = ending === undefined;
   const icon = isOpen ? ':rotating_light:' : ICONS[ending.kind];
   const onIt = isOpen && owner !== undefined ? [`:raising_hand: <@${owner}> is on it`] : [];
@@ -40,6 +40,7 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode, pro
         ),
       ),
       ...failed,
+      ...(isOpen && diagnosis !== undefined ? [section(`:mag: ${diagnosis.line}`)] : []),
       context(where),
       ...(isOpen ? buttonsOf(key, subject, episode) : []),
     ],

@@ -1,5 +1,5 @@
 import type { ActionsBlock } from '@slack/types';
-import type { KnownBlock, Message } from '../../core/message.ts';
+import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
 import { bold, code, count, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Run, Target } from '../../records/test-runs.ts';
 import {
@@ -79,21 +79,36 @@ export function testRootMessage(view: TestView): Message {
   return { ...build(plan), fallback: () => build([section(itemLines(items))]) };
 }
 
+/** Who or what began a run: a person, a guard, a workflow, or a failed deployment that a channel follows. */
+export type TestStarter =
+  | { user: string }
+  | { noun: 'guard' | 'workflow' }
+  | { failureIn: string | undefined };
+
 /**
  * The answer to a request for a test that is running already.
- * @param where the address of its message; `later`: it has none, so its outcome is posted in this channel
+ * @param where the address of the message that shows it; `isPostedLater`: its outcome is posted in this channel
  */
 export function alreadyRunningMessage(
   target: Target,
-  by: { user: string } | 'guard' | 'workflow',
+  by: TestStarter,
   startedAt: number,
-  where: string | undefined,
+  { link, isPostedLater }: { link: string | undefined; isPostedLater: boolean },
 ): Message {
-  const link = where === 'later' ? ' Its outcome is posted here when it ends.' : ` <${where}|See it here>.`;
-  const who = typeof by === 'object' ? `<@${by.user}>` : `A ${by}`;
-  return say(
-    `:hourglass_flowing_sand: A test of ${targetWords(target)} is running already. ${who} started it ${dateTime(startedAt)}.${where === undefined ? '' : link}`,
-  );
+  const began = `started it ${dateTime(startedAt)}`;
+  const sentences = [
+    `A test of ${targetWords(target)} is running already.`,
+    'user' in by ? `<@${by.user}> ${began}.` : 'noun' in by ? `A ${by.noun} ${began}.` : failureWords(by),
+    ...(link === undefined ? [] : [`<${link}|See it here>.`]),
+    ...(isPostedLater ? ['Its outcome is posted here when it ends.'] : []),
+  ];
+  return say(`:hourglass_flowing_sand: ${sentences.join(' ')}`);
+}
+
+/** A direct message is not named to others. */
+function failureWords({ failureIn: channel }: { failureIn: string | undefined }): string {
+  const where = channel === undefined || isDirect(channel) ? '' : ` in <#${channel}>`;
+  return `It looks for the cause of a failed deployment${where}.`;
 }
 
 function headline({ state, serviceStatus, target }: TestView): { icon: string; words: string } {

@@ -1,0 +1,100 @@
+import { MINUTE_MS } from '../../core/time/clock.ts';
+import { allows } from '../../records/channels.ts';
+import {
+  DIAGNOSIS_JOBS,
+  type DiagnosisJob,
+  type Episode,
+  episodeRecords,
+  failingNow,
+  projectOf,
+  type Subject,
+} from '../../records/episodes.ts';
+import type { Run, Target } from '../../records/test-runs.ts';
+import { undefinedOnSlackError } from '../../slack/failure.ts';
+import { diagnosisLine } from '../../views/episodes/diagnosis.ts';
+import { timesOfRun } from '../../views/test-access/test-run.ts';
+import { defineJob } from '../../workspace/define-job.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { beginTest } from '../test-access/start-test.ts';
+import { noteDiagnosis } from './episodes.ts';
+
+/** A result of that age still says how things are. */
+const FRESH_MS = 10 * MINUTE_MS;
+/** A run that took longer says nothing about the moment of the failure. */
+const MAX_RUN_MS = 5 * MINUTE_MS;
+
+/** Finds out, for a failed deployment, whether the project can be reached: by a run of its own, or by the latest result. */
+export const DIAGNOSE = defineJob({
+  ...DIAGNOSIS_JOBS,
+  options: { concurrency: 50, attempts: 5, backoffMs: 2_000 },
+  run: (workspace, { data, signal }) =>
+    undefinedOnSlackError(diagnose(workspace, data, signal), 'gone', 'forbidden'),
+});
+
+async function diagnose(
+  workspace: Workspace,
+  { key, failure }: DiagnosisJob,
+  signal: AbortSignal,
+): Promise<void> {
+  const record = await episodeRecords(workspace.store).get(key);
+  const episode = record && failingNow(record);
+  if (record === undefined || episode === undefined) return;
+  const keyFrom = await findKey(workspace, record.subject);
+  if (keyFrom === undefined) return;
+  const { account } = record.subject;
+  const target = { account, project: projectOf(record.subject) };
+  const latest = await workspace.runs.latest(target);
+  const isFresh = latest !== undefined && tells(latest) && workspace.clock.now() - endOf(latest) <= FRESH_MS;
+  if (isFresh) return noteResult(workspace, key, episode, { run: latest, signal });
+  if (failure === undefined) return;
+  const other = await begin(workspace, target, { key, failure, keyFrom, where: record.subject.channel });
+  // One that goes on sends this job again at its end.
+  if (other !== undefined && tells(other)) await noteResult(workspace, key, episode, { run: other, signal });
+}
+
+/** When the key was connected that would test the project; undefined if nothing is to be tested for the channel. */
+async function findKey(
+  { accounts, channels }: Workspace,
+  { channel, account: name }: Subject,
+): Promise<number | undefined> {
+  const settings = await channels.get(channel);
+  if (settings.diagnose === false || !allows(settings, 'test')) return undefined;
+  const account = await accounts.get(name);
+  return account?.state === 'ok' ? account.connectedAt : undefined;
+}
+
+/** Returns the latest run if none is begun: another one goes on, or the hour has had one already. */
+async function begin(
+  workspace: Workspace,
+  target: Target,
+  { key: episode, failure, keyFrom, where }: { key: string; failure: string; keyFrom: number; where: string },
+): Promise<Run | undefined> {
+  const requestId = `diagnosis ${failure}`;
+  const unasked = { requestId, at: workspace.clock.now(), episode, keyFrom };
+  const other = await beginTest(workspace, { requestId, target, unasked });
+  if (other !== undefined) return other;
+  const name = `${target.account}/${target.project.permalink}`;
+  await workspace.audit.record({ who: 'Deckhand', what: 'test', where, target: name, result: 'done' });
+  return undefined;
+}
+
+function endOf({ endedAt = 0 }: Run): number {
+  return endedAt;
+}
+
+/** True for a run that has ended in time with results. */
+function tells(run: Run): boolean {
+  return run.status === 'completed' && endOf(run) - run.startedAt <= MAX_RUN_MS;
+}
+
+async function noteResult(
+  workspace: Workspace,
+  key: string,
+  { id, newsAt, servers = [] }: Episode,
+  { run, signal }: { run: Run; signal: AbortSignal },
+): Promise<void> {
+  const line = diagnosisLine(run, servers, endOf(run) < newsAt);
+  if (line === undefined) return;
+  const diagnosis = { at: timesOfRun(run).ended, line, items: run.failing ?? [] };
+  await noteDiagnosis(workspace, { key, id }, diagnosis, signal);
+}

@@ -1,0 +1,90 @@
+import type { Message } from '../../core/message.ts';
+import { count, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
+import { isNamed } from '../../core/names.ts';
+import type { ProjectRef } from '../../core/project-ref.ts';
+import type { Diagnosis } from '../../records/episodes.ts';
+import type { Run } from '../../records/test-runs.ts';
+import { button, buttons, say } from '../blocks/message.ts';
+import { itemLines, reasonWords } from '../test-access/items.ts';
+import { outcomeWords, timesOfRun } from '../test-access/test-run.ts';
+
+/** Names of a line that holds all; more are counted. */
+const MAX_NAMES = 20;
+/** Several reasons in one line are hard to read. */
+const MAX_REASONS = 3;
+const MAX_REASON = 200;
+
+interface Unreachable {
+  name: string;
+  /** Foreign text. */
+  message: string | null;
+}
+
+/**
+ * "web-1 cannot be reached: Connection refused (tested at 14:03)": what a test says about a failed deployment; mrkdwn.
+ * Undefined if it says nothing for certain.
+ * @param named the servers that the event names; only these are shown, if the test knows them
+ * @param isOlder true if the test ended before the failure
+ */
+export function diagnosisLine(run: Run, named: readonly string[], isOlder: boolean): string | undefined {
+  const { failing = [], servers = [], unreachable = [], repository, reachable = 0, total = 0 } = run;
+  const tested = ` (tested at ${timeOnly(timesOfRun(run).ended)})`;
+  const messageOf = (key: string): string | null => failing.find((item) => item.key === key)?.message ?? null;
+  const known = servers.filter((server) => named.some((name) => isNamed(server, name)));
+  const down = unreachable.map((identifier): Unreachable & { isMeant: boolean } => ({
+    name: mrkdwn(servers.find((server) => server.identifier === identifier)?.name ?? identifier, 40),
+    message: messageOf(`server:${identifier}`),
+    isMeant: known.length === 0 || known.some((server) => server.identifier === identifier),
+  }));
+  const meant = down.filter(({ isMeant }) => isMeant).slice(0, MAX_NAMES);
+  const others = down.length - meant.length;
+  if (repository === 'error')
+    return (
+      unreachableWords([{ name: 'The repository', message: messageOf('repository') }, ...meant], others) +
+      tested
+    );
+  if (meant.length > 0) return unreachableWords(meant, others) + tested;
+  const older = isOlder ? tested : '';
+  if (down.length > 0) {
+    const names = known.map(({ name }) => mrkdwn(name, 40));
+    return `${list(names)} ${areOrIs(names.length)} reachable, ${count(others, 'other server')} ${areOrIs(others)} not.${older}`;
+  }
+  if (!outcomeWords({ serviceStatus: run.status, ...run }, run.target).isSuccess) return undefined;
+  return `${reachableWords(repository !== undefined, reachable, total)} reachable, so the connection is not the cause.${older}`;
+}
+
+/** "web-1 and 2 others cannot be reached: Connection refused" */
+function unreachableWords(shown: readonly Unreachable[], others: number): string {
+  const [first, ...rest] = shown;
+  const isOneReason = rest.every(({ message }) => message === first?.message);
+  const hasReasons = !isOneReason && shown.length <= MAX_REASONS;
+  const reason = (one: Unreachable): string => reasonWords(one, MAX_REASON).replace(/\.$/, '');
+  const names = shown.map((one) => (hasReasons ? `${one.name} (${reason(one)})` : one.name));
+  const isServerShown = shown.length > 1 || first?.name !== 'The repository';
+  const more = others === 0 ? [] : [count(others, isServerShown ? 'other' : 'server')];
+  const why = isOneReason && first !== undefined ? `: ${reason(first)}` : '';
+  return `${list([...names, ...more])} cannot be reached${why}`;
+}
+
+/** "Repository and all 3 servers are" */
+function reachableWords(hasRepository: boolean, reachable: number, total: number): string {
+  if (total === 0) return 'The repository is';
+  const servers = total === 1 ? 'the server' : `all ${reachable} servers`;
+  if (hasRepository) return `Repository and ${servers} are`;
+  return total === 1 ? 'The server is' : `All ${reachable} servers are`;
+}
+
+function list(texts: readonly string[]): string {
+  return new Intl.ListFormat('en-GB').format(texts);
+}
+
+function areOrIs(amount: number): string {
+  return amount === 1 ? 'is' : 'are';
+}
+
+/** What is unreachable, in the thread of a failed deployment, with a button that tests it again. */
+export function diagnosisReply(account: string, project: ProjectRef, { at, items }: Diagnosis): Message {
+  const failed = items.map((item) => ({ ...item, status: 'error' as const }));
+  const again = button('Test again', 'test:again', { value: { target: { account, project } } });
+  return say(`Tested at ${timeOnly(at)}\n${itemLines(failed)}`, ...buttons(again));
+}

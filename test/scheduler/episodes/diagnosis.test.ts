@@ -1,0 +1,350 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
+import { answerTo, ask } from '../../support/asking.ts';
+import { test } from '../../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, connectAccount, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { type DigestWorld, HOUR, MINUTE, openDigestWorld } from '../digests/digest-world.ts';
+
+const OTHER = 'C0BILLING';
+const STOREFRONT = { account: ACCOUNT, project: 'storefront' };
+const POST = { method: 'POST', path: '/acme/projects/*/test_access' };
+const NOT_THE_CAUSE = 'Repository and all 2 servers are reachable, so the connection is not the cause.';
+
+const roots = (world: TestWorld, channel = CHANNEL) =>
+  world.slack
+    .messages(TEAM, channel)
+    .filter(({ text }) => /deployments are failing|recovered after/.test(text));
+const shown = (world: TestWorld, channel = CHANNEL) => JSON.stringify(roots(world, channel).at(-1)?.blocks);
+const thread = (world: TestWorld) => world.slack.thread(TEAM, CHANNEL, roots(world).at(-1)?.ts ?? '');
+const started = (world: TestWorld) =>
+  world.service.requests.all.filter(({ method, path }) => method === 'POST' && path.endsWith('/test_access'));
+const line = (world: TestWorld, channel = CHANNEL) => /:mag: ([^"]*)"/.exec(shown(world, channel))?.[1];
+
+async function follow(world: TestWorld, words: string, channel = CHANNEL): Promise<void> {
+  world.slack.invite(TEAM, channel, 'bot');
+  const before = world.slack.messages(TEAM, channel).length;
+  await world.as('admin').command(channel, `/deckhand watch ${words}`);
+  await world.slack.until(() => world.slack.messages(TEAM, channel).length > before, { what: words });
+}
+
+function deploy(world: TestWorld, succeeded: boolean, servers?: string[], project = 'storefront'): void {
+  const ref = Math.random().toString(16).slice(2, 9);
+  world.service.world.addDeployment({
+    account: ACCOUNT,
+    project,
+    succeeded,
+    endRef: ref,
+    ...(servers && { servers }),
+  });
+}
+
+function breakServer(world: TestWorld, server: string, status: 'ok' | 'error' = 'error'): void {
+  world.service.world.setOutcome({ ...STOREFRONT, server, status, message: 'Connection refused' });
+}
+
+async function fails(world: TestWorld, servers?: string[], channel = CHANNEL): Promise<void> {
+  const before = roots(world, channel)
+    .map(({ text }) => text)
+    .join();
+  deploy(world, false, servers);
+  await world.slack.until(
+    () =>
+      roots(world, channel)
+        .map(({ text }) => text)
+        .join() !== before,
+    { what: 'the failure' },
+  );
+}
+
+const explained = (world: TestWorld, channel = CHANNEL) =>
+  world.slack.until(() => line(world, channel) !== undefined, { what: 'the diagnosis' });
+
+/** Resolves when the run that was begun last has ended, and what follows from it has too. */
+async function quiet(world: TestWorld): Promise<void> {
+  const queues = async () => Object.values(await world.app.parts.engine.stats());
+  const isBusy = async () => (await queues()).some(({ waiting, running }) => waiting + running > 0);
+  await expect.poll(isBusy, { timeout: 10_000 }).toBe(false);
+}
+
+describe('a failed deployment', () => {
+  test.override({ worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } }, connected: true });
+
+  test('says that its server cannot be reached, with the details in its thread, until it recovers', async ({
+    world,
+  }) => {
+    breakServer(world, 'web-1');
+    await follow(world, 'storefront failures');
+    await fails(world, ['web-1']);
+    await explained(world);
+    expect(line(world)).toMatch(/^web-1 cannot be reached: Connection refused \(tested at <!date/);
+    await world.slack.until(() => thread(world).length > 0, { what: 'the details' });
+    expect(thread(world)).toHaveLength(1);
+    expect(JSON.stringify(thread(world))).toContain('*web-1* Connection refused');
+    expect(started(world)).toHaveLength(1);
+    breakServer(world, 'web-1', 'ok');
+    const [details] = thread(world);
+    await world.as('member').click({ channel: CHANNEL, ts: details?.ts ?? '' }, { actionId: 'test:again' });
+    await world.slack.until(() => line(world) === NOT_THE_CAUSE, { what: 'the newer result' });
+    deploy(world, true);
+    await world.slack.until(() => shown(world).includes('recovered after'));
+    expect(line(world)).toBeUndefined();
+    expect(thread(world).filter(({ text }) => text.includes('Connection refused'))).toHaveLength(1);
+  });
+
+  test('says that the connection is not the cause, in its message alone, as Deckhand’s own in the audit log', async ({
+    world,
+  }) => {
+    await follow(world, 'storefront');
+    await fails(world);
+    await explained(world);
+    expect(line(world)).toBe(NOT_THE_CAUSE);
+    expect(thread(world)).toEqual([]);
+    const audit = await ask(world, '/deckhand audit', 'admin');
+    expect(audit).toMatch(/Deckhand[^\n]*test[^\n]*acme\/storefront/);
+  });
+
+  test('shows the last result with its time when it fails on, and is tested once an hour', async ({
+    world,
+  }) => {
+    await follow(world, 'storefront failures');
+    await fails(world);
+    await explained(world);
+    await fails(world);
+    await world.slack.until(() => line(world)?.includes('tested at') === true, { what: 'the time' });
+    deploy(world, true);
+    await world.slack.until(() => shown(world).includes('recovered after'));
+    await fails(world);
+    await explained(world);
+    expect(roots(world)).toHaveLength(2);
+    expect(line(world)).toMatch(/^Repository and all 2 servers .* cause\. \(tested at <!date/);
+    expect(started(world)).toHaveLength(1);
+  });
+
+  test('is tested once for two channels and three watches', async ({ world }) => {
+    await follow(world, 'storefront failures');
+    await follow(world, 'all failures');
+    await follow(world, 'storefront transitions', OTHER);
+    await fails(world);
+    await explained(world);
+    await explained(world, OTHER);
+    expect(started(world)).toHaveLength(1);
+  });
+
+  test('uses the result of a person’s test that has just ended, and of one that goes on', async ({
+    world,
+  }) => {
+    await follow(world, 'storefront failures');
+    breakServer(world, 'web-2');
+    const has = (words: string) => () =>
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes(words));
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.slack.until(has('1 of 2 servers is unreachable'));
+    await fails(world);
+    await explained(world);
+    expect(line(world)).toContain('web-2 cannot be reached: Connection refused');
+    deploy(world, true);
+    await world.slack.until(() => shown(world).includes('recovered after'));
+    breakServer(world, 'web-2', 'ok');
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await fails(world);
+    await world.slack.until(() => line(world)?.startsWith(NOT_THE_CAUSE) === true, {
+      what: 'the result of the joined run',
+    });
+    expect(started(world)).toHaveLength(2);
+  });
+
+  test('is what a test of its project points to meanwhile, here with its message and elsewhere by its channel', async ({
+    world,
+  }) => {
+    world.service.world.state.accounts.get(ACCOUNT)?.projects.forEach((project) => {
+      project.runOutcome.durationMs = 60_000;
+    });
+    await follow(world, 'storefront failures');
+    world.slack.invite(TEAM, OTHER, 'bot');
+    await fails(world);
+    await expect.poll(() => started(world).length).toBe(1);
+    const here = await ask(world, '/deckhand test storefront');
+    expect(here).toContain('looks for the cause of a failed deployment');
+    expect(here).toContain(`/archives/${CHANNEL}/p${(roots(world)[0]?.ts ?? '').replace('.', '')}`);
+    const there = await answerTo(world, 'member', () =>
+      world.as('member').command(OTHER, '/deckhand test storefront'),
+    );
+    expect(there).toContain(`looks for the cause of a failed deployment in <#${CHANNEL}>`);
+    await explained(world);
+    for (const channel of [CHANNEL, OTHER])
+      await world.slack.until(() =>
+        world.slack.messages(TEAM, channel).some(({ text }) => text.includes('all 2 servers are reachable')),
+      );
+    expect(started(world)).toHaveLength(1);
+  });
+
+  test.for([
+    ['the run fails by itself', { status: 'failed' }],
+    ['the run has no results', { results: 'none' }],
+  ] as const)('adds nothing where %s', async ([, outcome], { world }) => {
+    world.service.world.setRunOutcome?.({ ...STOREFRONT, ...outcome });
+    await follow(world, 'storefront failures');
+    await fails(world);
+    await expect.poll(() => started(world).length).toBe(1);
+    await quiet(world);
+    expect(line(world)).toBeUndefined();
+    expect(thread(world)).toEqual([]);
+  });
+
+  test.for([403, 404, 422, 500])('adds nothing where the service answers %i', async (status, { world }) => {
+    world.service.faults.add({ ...POST, status });
+    await follow(world, 'storefront failures');
+    await fails(world);
+    await expect.poll(() => started(world).length).toBeGreaterThan(0);
+    await quiet(world);
+    const before = started(world).length;
+    await fails(world);
+    await quiet(world);
+    expect(started(world)).toHaveLength(before);
+    expect(shown(world)).not.toContain(':mag:');
+    expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(2);
+    expect(await ask(world, '/deckhand watch list', 'admin')).not.toContain('Paused');
+  });
+
+  test('waits for a service that is busy, and shows what it says then', async ({ world }) => {
+    world.service.faults.add({ ...POST, status: 429, retryAfter: '1', times: 2 });
+    await follow(world, 'storefront failures');
+    await fails(world);
+    await explained(world);
+    expect(line(world)).toBe(NOT_THE_CAUSE);
+  });
+
+  test.for(['test is switched off', 'diagnosis is switched off', 'the account is broken'])(
+    'is not tested where %s',
+    async (what, { world }) => {
+      await follow(world, 'storefront failures');
+      const workspace = world.app.workspaces.open(TEAM);
+      if (what.startsWith('test'))
+        await workspace.channels.change(CHANNEL, () => ({ commands: ['watch', 'settings'] }));
+      if (what.startsWith('diagnosis')) {
+        await world.as('admin').command(CHANNEL, '/deckhand settings');
+        await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'settings');
+        await world.as('admin').submit('settings', { diagnose: 'off' });
+        expect((await workspace.channels.get(CHANNEL)).diagnose).toBe(false);
+      }
+      if (what.startsWith('the account')) {
+        world.service.faults.add({ path: '/acme/**', status: 401 });
+        await expect.poll(async () => (await workspace.accounts.get(ACCOUNT))?.state).toBe('broken');
+        // It was found just before.
+        const outcome = { kind: 'failure' as const, id: '1', at: Date.now(), lines: ['deploy failed'] };
+        const subject = {
+          kind: 'deployments',
+          channel: CHANNEL,
+          account: ACCOUNT,
+          name: 'Storefront',
+        } as const;
+        await noteOutcomes(workspace, { ...subject, project: 'storefront' }, [outcome]);
+      }
+      deploy(world, false);
+      await quiet(world);
+      expect(started(world)).toEqual([]);
+    },
+  );
+
+  test('is not tested any more once it has recovered, and shows nothing of a run that ends later', async ({
+    world,
+  }) => {
+    world.service.world.state.accounts.get(ACCOUNT)?.projects.forEach((project) => {
+      project.runOutcome.durationMs = 40_000;
+    });
+    await follow(world, 'storefront failures');
+    await fails(world);
+    await expect.poll(() => started(world).length).toBe(1);
+    deploy(world, true);
+    await world.slack.until(() => shown(world).includes('recovered after'));
+    await quiet(world);
+    expect(roots(world)).toHaveLength(1);
+    expect(line(world)).toBeUndefined();
+    expect(thread(world).map(({ text }) => text)).toEqual([expect.stringContaining('Recovered')]);
+  });
+
+  test('of one’s own is explained in the direct message, which is not named to others', async ({ world }) => {
+    world.service.world.setRunOutcome({ ...STOREFRONT, durationMs: 40_000 });
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    deploy(world, true);
+    await ask(world, '/deckhand me Kim Example');
+    await ask(world, '/deckhand watch mine failures');
+    deploy(world, false);
+    await expect.poll(() => started(world).length).toBe(1);
+    const pointed = await ask(world, '/deckhand test storefront', 'admin');
+    expect(pointed).toContain('looks for the cause of a failed deployment. Its outcome is posted here');
+    const dms = () => JSON.stringify(world.slack.dms(TEAM, PEOPLE.member));
+    await world.slack.until(() => dms().includes(NOT_THE_CAUSE), { what: 'the diagnosis' });
+  });
+});
+
+describe('the diagnosis of a failed deployment, as time passes', () => {
+  let world: DigestWorld;
+  beforeEach(async () => {
+    world = await openDigestWorld();
+    await world.say('watch storefront failures');
+  });
+  afterEach(() => world.stop());
+
+  const passed = async (ms: number) => {
+    const until = world.time.now() + ms;
+    await world.passUntil(() => world.time.now() >= until);
+  };
+  const explainedIn = () => world.passUntil(() => line(world) !== undefined);
+  const failsAgain = async () => {
+    const before = roots(world).at(-1)?.text;
+    deploy(world, false);
+    await world.passUntil(() => roots(world).at(-1)?.text !== before);
+  };
+
+  it('is made again by a failure an hour later, and not before', async () => {
+    await failsAgain();
+    await explainedIn();
+    await world.time.advance(55 * MINUTE);
+    await failsAgain();
+    await passed(MINUTE);
+    expect(started(world)).toHaveLength(1);
+    await world.time.advance(5 * MINUTE);
+    breakServer(world, 'web-1');
+    await failsAgain();
+    await world.passUntil(() => line(world)?.includes('web-1 cannot be reached') === true);
+    expect(started(world)).toHaveLength(2);
+  });
+
+  it('is nothing where the run takes longer than five minutes', async () => {
+    world.service.world.setRunOutcome({ ...STOREFRONT, durationMs: 6 * MINUTE });
+    await failsAgain();
+    await passed(7 * MINUTE);
+    expect(started(world)).toHaveLength(1);
+    expect((await world.app.workspaces.open(TEAM).runs.newest(1))[0]?.status).toBe('completed');
+    expect(line(world)).toBeUndefined();
+  });
+
+  it('is tried again a day after a 403, or an hour after it with another key', async () => {
+    const fault = world.service.faults.add({ ...POST, status: 403 });
+    await failsAgain();
+    await world.passUntil(() => started(world).length === 1);
+    await passed(10_000);
+    fault.remove();
+    await world.time.advance(2 * HOUR);
+    await failsAgain();
+    await passed(MINUTE);
+    expect(started(world)).toHaveLength(1);
+    await connectAccount(world.slack);
+    await failsAgain();
+    await explainedIn();
+    expect(started(world)).toHaveLength(2);
+  });
+
+  it('does not use a result that is older than ten minutes', async () => {
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.passUntil(() =>
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('are reachable')),
+    );
+    await world.time.advance(11 * MINUTE);
+    await failsAgain();
+    await explainedIn();
+    expect(started(world)).toHaveLength(2);
+    expect(line(world)).toBe(NOT_THE_CAUSE);
+  });
+});
