@@ -15,21 +15,21 @@ import { defineJob } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { EventBody } from './payloads/schemas.ts';
 
-/** For so long after its end a repeat of Slack's is no second request. */
+/** How long Slack's retries are recognised after a request ends. */
 export const SEEN_MS = HOUR_MS;
 
 export function storedCaller(caller: Caller): z.infer<typeof StoredCaller> {
   return StoredCaller.parse(caller);
 }
 
-/** What a person asked for, as it is stored before its ack. Words are kept as typed: secrets are asked for in forms. */
+/** A request as it is stored before its ack. Text is stored as typed, because secrets are only entered in forms. */
 export const StoredRequest = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('command'),
     caller: StoredCaller,
     text: z.string(),
     project: z.string().optional(),
-    /** It stood inside a sentence: it is offered as a button, and not carried out. */
+    /** Mentioned inside a sentence, so it is offered as a button and not run. */
     isAside: z.literal(true).optional(),
   }),
   z.object({
@@ -58,23 +58,23 @@ const StoredEvent = z.object({ about: z.string(), body: EventBody });
 export type StoredEvent = z.infer<typeof StoredEvent>;
 
 /**
- * What only the process that acknowledged knows: handles of Slack that are secret and expire, and what was on the
- * screen. After a restart the person is answered without them.
+ * Parts of a request that only the acknowledging process has: Slack's secret handles, which expire, and the content of
+ * the screen. After a restart the person is answered without them.
  */
 export interface SlackHandles {
   responseUrl?: string | undefined;
   triggerId?: string | undefined;
-  /** The message that was clicked. */
+  /** Clicked message. */
   message?: Message | undefined;
-  /** The modal that was clicked in. */
+  /** Modal of the click. */
   state?: ViewState | undefined;
-  /** One for each click on a form. */
+  /** An ack for each click on a form. */
   acks?: FormAck[];
-  /** The person was told that nothing was done, although the database may have stored it late. */
+  /** Set if the person was told that nothing was done; the database may have stored the request late. */
   isRefused?: true;
 }
 
-/** The ack of a form, which can be its outcome for two seconds. */
+/** Ack of a form, which can be its outcome for two seconds. */
 export interface FormAck {
   isOpen: boolean;
   answer(submitted: Submitted): Promise<void>;
@@ -84,12 +84,12 @@ export function callerOf({ caller }: StoredRequest, { responseUrl, triggerId }: 
   return { channel: undefined, ...caller, responseUrl, triggerId };
 }
 
-/** More are waiting in this process only in a flood; the oldest goes first, and is answered without. */
+/** Largest number of stored handles, reached only in a flood; the oldest is dropped, and its answer is sent without. */
 const MAX_HANDLES = 2_000;
 
 /**
- * What came in and changes something, stored before its ack as a job under Slack's own id: a job with that id is both
- * "seen" and "to be carried out". A repeat has the same id, which stays taken for an hour after the end of its job.
+ * Stores requests and events before their ack, as jobs under Slack's own id. A retry of Slack has the same id, which
+ * stays taken for an hour after the job ends.
  */
 export type Inbox = ReturnType<typeof createInbox>;
 
@@ -111,7 +111,7 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
     async run(workspace, { attempt, data: request }) {
       const { channel, requestId } = request.caller;
       if (handles.get(requestId)?.isRefused) return;
-      // The earlier attempt may have answered the person before it was cut off.
+      // The earlier attempt may have answered before it was interrupted.
       if (attempt > 1) countPossibleDuplicate(workspace, 'post', { channel, delivery: requestId });
       await run(workspace, request, handles.get(requestId) ?? {}, attempt);
       handles.delete(requestId);
@@ -128,7 +128,7 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
     options: { ...EVENT_OPTIONS, keyStaysMs: SEEN_MS },
     run: (_, { data }) => runEvent(data),
   });
-  /** About the installation itself. They may be carried out again, and nothing stays of them, as of the workspace. */
+  /** Events about the installation itself. Their keys are not kept, because nothing of an erased workspace may stay. */
   const lifecycle = defineJob({ ...events, queue: 'lifecycle', options: EVENT_OPTIONS });
   const waiting = defineJob({
     ...RUN_WAITING,
@@ -137,17 +137,17 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
   });
   return {
     jobs: [requests, events, lifecycle, waiting],
-    /** @throws StoreUnavailable where it was not stored */
-    async store(workspace: Workspace, request: StoredRequest, known: SlackHandles): Promise<void> {
+    /** @throws StoreUnavailable if it was not stored */
+    async store(workspace: Workspace, request: StoredRequest, own: SlackHandles): Promise<void> {
       const { requestId } = request.caller;
       const earlier = handles.get(requestId);
-      if (earlier === undefined) handles.set(requestId, known);
-      earlier?.acks?.push(...(known.acks ?? []));
+      if (earlier === undefined) handles.set(requestId, own);
+      earlier?.acks?.push(...(own.acks ?? []));
       await workspace.jobs.send(requests, request, { key: requestId });
     },
-    /** Keeps a request from being carried out by this process after its person was told that it was not stored. */
+    /** Prevents this process from running a request after the person was told that it was not stored. */
     refuse: (requestId: string) => void handles.set(requestId, { isRefused: true }),
-    /** @throws StoreUnavailable where it was not stored */
+    /** @throws StoreUnavailable if it was not stored */
     async storeEvent(workspace: Workspace, event: StoredEvent): Promise<void> {
       const job = workspace.id === GLOBAL ? lifecycle : events;
       await inTime(workspace.clock, workspace.jobs.send(job, event, { key: event.body.event_id }));
@@ -155,7 +155,7 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
   };
 }
 
-/** Carries out, once, each command that can run now. It is forgotten after it is stored as a request of its own. */
+/** Turns each waiting command that can run now into a stored request. */
 async function runWaiting(
   { accounts, names, waiting, jobs }: Workspace,
   requests: JobType<StoredRequest>,
@@ -179,21 +179,21 @@ async function runWaiting(
   }
 }
 
-/** Slack waits 3 s for an ack. */
+/** Time limit for storing a request, because Slack waits 3 s for an ack. */
 const STORED_WITHIN_MS = 2_500;
 
 /** @throws StoreUnavailable if the database takes longer than Slack allows */
 export async function inTime<T>(clock: Clock, work: Promise<T>): Promise<T> {
-  const done = await withTimeout(
+  const outcome = await withTimeout(
     clock,
     STORED_WITHIN_MS,
     work.then((result) => ({ result })),
   );
-  if (done === undefined) throw new StoreUnavailable(new Error('no answer in time'));
-  return done.result;
+  if (outcome === undefined) throw new StoreUnavailable(new Error('no answer in time'));
+  return outcome.result;
 }
 
-/** True where it changes something, so that it is stored before its ack. */
+/** True if a request changes something, so that it is stored before its ack. */
 export function isStoredFirst(registry: Registry, request: StoredRequest): boolean {
   switch (request.kind) {
     case 'form':

@@ -216,8 +216,8 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'a key is put back into a form that failed late',
     file: 'src/listeners/pipeline/submission-view.ts',
-    from: 'refill(faultyView(state, submitted), state.values, secretsOf(submission, state))',
-    to: 'refill(faultyView(state, submitted), state.values, submission ? [] : secretsOf(submission, state))',
+    from: 'refill(faultyView(state, submitted), state.values, listSecrets(submission, state))',
+    to: 'refill(faultyView(state, submitted), state.values, submission ? [] : listSecrets(submission, state))',
     tests: ['test/commands/integrations/edit.test.ts', 'test/commands/accounts/keys.test.ts'],
   },
   {

@@ -8,41 +8,41 @@ import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { showProgress } from './respond.ts';
 
-/** What came in, identified: who asks for which command, how it is carried out, and how it is answered. */
+/** A request: who sent it, which command handles it, and how to reply. */
 export interface Request<Result extends Audited> {
   kind: Kind;
   workspace: Workspace;
   caller: Caller;
-  /** The command behind it; undefined where this version knows none, and then nothing needs a permission. */
+  /** Name of the command. Undefined if this version does not know it, so that no permission is needed. */
   command: string | undefined;
-  /** The registered name of a button, form, menu, shortcut or step. */
+  /** Registered name of a button, form, menu, shortcut or step. */
   what?: string | undefined;
   role?: Role | undefined;
-  /** A channel that it acts in, beside the caller's. */
+  /** Channel that it acts in, besides the caller's. */
   actsIn?: string | undefined;
-  /** Set where it needs a connected account: what is kept, to be run once there is one. */
+  /** Text of a command that needs a connected account; it is stored until there is one. */
   pending?: string | undefined;
-  /** Makes a repeat do nothing. */
+  /** Prevents a second run. */
   claim?: Claim<Result> | undefined;
-  /** True where it changes something, so that a failure is in the audit log too. */
+  /** True if it changes something, so that a failure is in the audit log too. */
   isChange?: boolean;
-  /** The command and a button's verb, e.g. `digest pause`; left out, the command alone. */
+  /** Name of the change in the audit log, e.g. `digest pause`; the command by default. */
   change?: string | undefined;
-  /** What was named, where it is refused or fails before the handler says it: a public name. */
+  /** Name of the target, for the audit log of a request that fails before its handler reports a change. */
   target?: string | undefined;
-  /** Shows that the work continues, after so many milliseconds. */
+  /** Shows that the work continues, with its time so far. */
   showProgress?: ((elapsedMs: number) => Promise<void>) | undefined;
   run(): Promise<Result>;
-  /** Left out where the result is itself the answer. */
+  /** Left out if the result is itself the answer. */
   respond?(result: Result): Promise<void>;
-  /** Answers a failure. @throws what is to be tried again by the job that carries this out */
+  /** Answers a failure. @throws errors that the request's job should retry */
   explain(error: unknown): Promise<Result>;
 }
 
 export interface Claim<Result> {
-  /** Undefined for the first; for a repeat its result. @throws UserError that says so */
+  /** Returns undefined the first time, and a result for a repeat. @throws UserError for a repeat */
   take(): Promise<Result | undefined>;
-  /** It may be asked for again. */
+  /** Allows another request. */
   release(): Promise<void>;
 }
 
@@ -53,10 +53,10 @@ interface Ended<Result> {
 
 type Next<Result> = () => Promise<Ended<Result>>;
 
-/** Carries out one part of the work around everything that comes after it. */
+/** A part of the work that wraps all stages after it. */
 type Stage = <R extends Audited>(request: Request<R>, next: Next<R>) => Promise<Ended<R>>;
 
-/** The context of a request, made once where it comes in. */
+/** Creates the context of a request, once. */
 export function createContext(workspace: Workspace, caller: Caller): CommandContext {
   const { user, channel } = caller;
   return {
@@ -70,23 +70,23 @@ export function createContext(workspace: Workspace, caller: Caller): CommandCont
   };
 }
 
-/** What each kind passes through, from the outside in, before its handler runs. */
+/** Stages of each kind around its handler, the outermost first. */
 const STAGES = {
   command: [instrument, explain, respond, progress, authorise, account, audit],
   action: [instrument, explain, respond, progress, authorise, once, audit],
   shortcut: [instrument, explain, respond, progress, authorise, audit],
-  // A form is answered by its own ack, within the time that Slack gives.
+  // The ack of a form is its answer, within the time that Slack allows.
   form: [instrument, explain, authorise, audit],
   options: [explain, authorise],
   step: [instrument, explain, respond, authorise, audit],
   tool: [instrument, explain, authorise, audit],
-  // The pane of a work object: it shows, and changes nothing.
+  // The pane of a work object changes nothing.
   details: [instrument, explain, authorise],
 } as const satisfies Record<string, readonly Stage[]>;
 
 export type Kind = keyof typeof STAGES;
 
-/** Carries out what was asked for, stage by stage. */
+/** Carries out a request, stage by stage. */
 export async function carryOut<Result extends Audited>(request: Request<Result>): Promise<Result> {
   const stages: readonly Stage[] = STAGES[request.kind];
   const work = stages.reduceRight<Next<Result>>(
@@ -102,10 +102,10 @@ async function runHandler<Result extends Audited>(request: Request<Result>): Pro
   return { result, outcome: hasErrors ? 'refused' : 'done' };
 }
 
-/** A span, and a count of how it ended. Neither holds what was typed: a command's name is the registry's. */
+/** Records a span and counts the outcome, without typed text: a command's name is the registry's. */
 function instrument<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
   const { workspace, kind, command = 'unknown' } = request;
-  return workspace.tracing.run(spanOf(request), async (span) => {
+  return workspace.tracing.run(describeSpan(request), async (span) => {
     const ended = await next();
     workspace.metrics.command(command, kind, ended.outcome);
     span.set({ 'deckhand.outcome': ended.outcome });
@@ -114,7 +114,7 @@ function instrument<R extends Audited>(request: Request<R>, next: Next<R>): Prom
   });
 }
 
-function spanOf({ workspace, kind, command = 'unknown', what }: Request<Audited>): SpanStart {
+function describeSpan({ workspace, kind, command = 'unknown', what }: Request<Audited>): SpanStart {
   const attributes = () => ({
     'deckhand.command': command,
     'deckhand.what': what,
@@ -144,19 +144,19 @@ async function progress<R extends Audited>(request: Request<R>, next: Next<R>): 
   return next().finally(endProgress);
 }
 
-/** On everything that comes in, so that a role or permission that was taken away counts at once. */
+/** Checks the permission of every request, so that a revoked role or permission counts at once. */
 async function authorise<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
   const { workspace, caller, command, role, actsIn } = request;
   if (command === undefined) return next();
   const channels = [caller.channel, actsIn ?? caller.channel];
   const refusal = await refusalOf(workspace, { user: caller.user, command, role, channels });
   if (refusal === undefined) return next();
-  // A menu asks with each letter that is typed, and changes nothing.
+  // A menu sends a request with each typed letter, and changes nothing.
   if (request.kind !== 'options') await record(request, { what: command, target: request.target }, 'refused');
   throw refusal;
 }
 
-/** Keeps what was typed until an account is connected. */
+/** Stores a command that needs an account until one is connected. */
 async function account<R extends Audited>(
   { workspace, caller, pending }: Request<R>,
   next: Next<R>,
@@ -180,7 +180,7 @@ async function once<R extends Audited>({ claim }: Request<R>, next: Next<R>): Pr
   }
 }
 
-/** Every change is in the audit log, and so is one that failed; a person's mistake changed nothing. */
+/** Records every change in the audit log, also failed ones. A person's mistake changes nothing. */
 async function audit<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
   try {
     const ended = await next();
@@ -189,22 +189,22 @@ async function audit<R extends Audited>(request: Request<R>, next: Next<R>): Pro
     for (const change of [changes].flat()) await recordDone(request, change, result);
     return ended;
   } catch (error) {
-    // A handler may refuse a part of what the command does.
-    const about = { target: targetOf(request, error) };
+    // A handler may refuse a part of its command.
+    const about = { target: describeTarget(request, error) };
     if (error instanceof Refusal) await record(request, about, 'refused');
     else if (request.isChange && !isMistake(error)) await record(request, about, 'failed');
     throw error;
   }
 }
 
-/** The account that failed, and what was named of it. */
-function targetOf({ target }: Request<Audited>, error: unknown): string | undefined {
+/** Failed account and target of a request, for the audit log. */
+function describeTarget({ target }: Request<Audited>, error: unknown): string | undefined {
   const account = error instanceof AccountFailure ? error.account.name : undefined;
   const names = new Set([account, target].filter((name) => name !== undefined));
   return names.size === 0 ? undefined : [...names].join('/');
 }
 
-/** What was done is answered, even if it cannot be written down; a stored request is carried out again. */
+/** Records a change. If that fails, the person is answered anyway, unless the job can retry. */
 async function recordDone(
   request: Request<Audited>,
   change: Change,
@@ -217,7 +217,7 @@ async function recordDone(
     const { log } = request.workspace;
     log.error(
       { event: 'audit_not_stored', command: request.command, err: error },
-      'a change is not in the audit log',
+      'Change not in the audit log',
     );
   }
 }
@@ -230,13 +230,13 @@ function record(
   return workspace.audit.record({ who: caller.user || 'a workflow', what, result, where, target });
 }
 
-/** What the person who asked can put right: nothing went wrong, and nothing was changed. */
+/** True for an error that the person can correct; nothing was changed. */
 function isMistake(error: unknown): boolean {
   const kinds = [UserError, AccountNeeded, ProjectNeeded, ServerNeeded];
   return kinds.some((kind) => error instanceof kind) || invalidIn(error) !== undefined;
 }
 
-/** What the service said of the fields, where it accepted none of them. */
+/** Returns the service's errors about fields, if it refused them. */
 export function invalidIn(error: unknown): ServiceError | undefined {
   const failure = error instanceof AccountFailure ? error.cause : error;
   return failure instanceof ServiceError && failure.kind === 'invalid' ? failure : undefined;

@@ -12,10 +12,10 @@ import { context, workingMessage, workingWords } from '../../views/blocks/messag
 import { notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
-/** A reply that is said as it is; the others lead to more work first. */
+/** A reply that is sent as it is; the others need more work first. */
 type Spoken = Exclude<Reply, { kind: 'run' | 'several' }>;
 
-/** Says what a handler returned, where the caller is. */
+/** Sends a handler's reply to the place of the request. */
 export async function say(context: CommandContext, reply: Spoken): Promise<void> {
   const { workspace, caller } = context;
   switch (reply.kind) {
@@ -32,7 +32,7 @@ export async function say(context: CommandContext, reply: Spoken): Promise<void>
   }
 }
 
-/** By the response address where there is one, else as an ephemeral message, else by direct message. */
+/** Answers by the response URL if there is one, else by an ephemeral message, else by direct message. */
 export async function respondPrivately(
   workspace: Pick<Workspace, 'slack'>,
   caller: Caller,
@@ -49,19 +49,19 @@ async function respondPart(
   const { responseUrl, isWorkingShown } = caller;
   const mode = isWorkingShown ? 'replace' : 'ephemeral';
   caller.isWorkingShown = false;
-  const threadTs = threadOf(caller);
+  const threadTs = findThread(caller);
   if (responseUrl !== undefined && (await slack.respond(responseUrl, message, mode, threadTs))) return;
   await notifyUser(slack, { ...caller, threadTs }, message);
 }
 
-/** Slack shows a private answer only in a thread that has begun, and a mention may begin its own. */
-function threadOf(caller: Caller): string | undefined {
+/** Thread of a private answer. A mention may begin its own thread, where Slack would not show an ephemeral message. */
+function findThread(caller: Caller): string | undefined {
   return caller.threadTs ?? (isMention(caller) ? undefined : caller.answerTs);
 }
 
 /**
- * Asks where the answer will be posted: a response address takes a question also where nothing else may be posted.
- * @throws SlackFailure where Deckhand may not post there
+ * Asks in the channel that will get the answer, because a response URL also works where Deckhand may not post.
+ * @throws SlackFailure if Deckhand may not post there
  */
 export async function askInChannel(
   workspace: Pick<Workspace, 'slack'>,
@@ -71,21 +71,21 @@ export async function askInChannel(
   const { channel, user } = caller;
   if (channel === undefined) return respondPrivately(workspace, caller, question);
   try {
-    await workspace.slack.postEphemeral({ channel, user, threadTs: threadOf(caller) }, question);
+    await workspace.slack.postEphemeral({ channel, user, threadTs: findThread(caller) }, question);
   } catch (error) {
     if (isPlaceGone(error)) throw error;
     await respondPrivately(workspace, caller, question);
   }
 }
 
-/** Tells the person that their command or click is still being carried out. */
+/** Returns a function that tells the person that their command or click is still running. */
 export function respondWorking(
   workspace: Workspace,
   caller: Caller,
   command: string | undefined,
 ): (elapsedMs: number) => Promise<void> {
   const line = command === undefined ? undefined : `${workspace.word} ${command}`;
-  // Only at a command's own address can it be replaced and taken away; at a click's the clicked message would be.
+  // A command's response URL can replace and delete this line; a click's would replace the clicked message.
   const isFleeting = caller.responseUrl !== undefined && caller.messageTs === undefined;
   return async (elapsedMs) => {
     if (!isFleeting && elapsedMs !== MARKS_MS[0]) return;
@@ -95,8 +95,8 @@ export function respondWorking(
 }
 
 /**
- * Where the answer came another way, what said that the work continues goes away.
- * @param isAnswered true where the message at that address asked a question, which has its answer now
+ * Deletes the line that the work continues, if the answer came another way.
+ * @param isAnswered true if the message at the response URL asked a question, which is answered now
  */
 export async function removeWorking(
   { slack }: Pick<Workspace, 'slack'>,
@@ -110,9 +110,9 @@ export async function removeWorking(
 }
 
 /**
- * Answers a failure where the caller is, and logs it.
- * @param retry the command that was typed, offered again where that may help
- * @throws StoreUnavailable where that was the failure of a stored request, which is then carried out again
+ * Answers a failure at the place of the request, and logs it.
+ * @param retry the typed command, offered again if that may help
+ * @throws StoreUnavailable if that was the failure of a stored request, which its job retries
  */
 export async function respondFailure(
   { workspace, caller, explain }: CommandContext,
@@ -123,15 +123,15 @@ export async function respondFailure(
   if (caller.isStored && error instanceof StoreUnavailable) throw error;
   const explained = { ...explain(error, fields), ...(await explainReconnect(workspace, caller, error)) };
   try {
-    const offered = retry && { ...retry, thread: caller.answerTs };
-    await respondPrivately(workspace, caller, failureMessage(explained, offered));
-  } catch (second) {
-    // Slack itself does not accept the answer: the log is all that is left.
-    workspace.log.warn({ event: 'answer_failed', err: second, ...fields }, 'a person could not be answered');
+    const offer = retry && { ...retry, thread: caller.answerTs };
+    await respondPrivately(workspace, caller, failureMessage(explained, offer));
+  } catch (err) {
+    // Slack does not accept the answer either.
+    workspace.log.warn({ event: 'answer_failed', err, ...fields }, 'Answer not sent');
   }
 }
 
-/** The next step where the service refuses the shared key, which only admins replace. */
+/** Returns the next step if the service refuses the shared key, which only admins replace. */
 async function explainReconnect(
   workspace: Workspace,
   { user }: Caller,
@@ -148,12 +148,12 @@ async function explainReconnect(
   return { next: `${next}.` };
 }
 
-/** What cannot be stored is not carried out either, since a kill would lose it. */
+/** Explains why a request was not stored, and so not run. */
 export function explainNotStored({ log }: Pick<Workspace, 'log'>, error: unknown): Explained {
   if (error instanceof InstallationEnded)
     return { text: 'Deckhand was taken out of this workspace, so nothing was done.' };
   const reference = newReference();
-  log.error({ event: 'request_not_stored', reference, err: error }, 'a request could not be stored');
+  log.error({ event: 'request_not_stored', reference, err: error }, 'Request not stored');
   return {
     text: 'Deckhand cannot store anything at the moment, so nothing was done.',
     next: 'Try again in a minute.',
@@ -176,7 +176,7 @@ async function postInChannel(
   }
 }
 
-/** Shows another message in place of the one that was clicked, whether everyone sees it or one person. */
+/** Replaces the clicked message, public or ephemeral. */
 export async function replaceMessage(
   workspace: Pick<Workspace, 'slack'>,
   caller: Caller,
@@ -189,7 +189,7 @@ export async function replaceMessage(
   await slack.update({ channel, ts: messageTs }, message);
 }
 
-/** An ephemeral message can be replaced only by its response address, which is lost when the process restarts. */
+/** Replaces the clicked message, or answers privately: an ephemeral one needs its response URL, which a restart loses. */
 async function replaceOrSay(
   workspace: Pick<Workspace, 'slack'>,
   caller: Caller,
@@ -212,7 +212,7 @@ async function openModal(
   const view = answeredIn(reply.view, caller.answerTs);
   const opened = await slack.openModal(caller.triggerId ?? '', view);
   if (fill === undefined) return;
-  // Each version has a hash of its own; the one that was opened counts until it is replaced.
+  // Each version has its own hash; the first counts until it is replaced.
   let hash: string | undefined = opened.hash;
   const showWorking = async (ms: number): Promise<void> => {
     await slack.updateModal(
@@ -233,12 +233,12 @@ async function openModal(
   }
 }
 
-/** When a person is told that the work continues, in milliseconds; from the second mark on, for how long. */
+/** Times at which a person is told that the work continues; from the second on, with its duration. */
 export const MARKS_MS: readonly number[] = [2_000, 10_000, 30_000];
 
 /**
- * Shows at each mark that the work continues. Where that fails, the log has a line and the work goes on.
- * @returns ends it; resolves once nothing of it can be shown any more
+ * Shows at each mark that the work continues. A failure to show it is logged, and the work continues.
+ * @returns a function that ends this; it resolves once nothing more can be shown
  */
 export function showProgress(
   { clock, log }: Pick<Workspace, 'clock' | 'log'>,
@@ -249,32 +249,31 @@ export function showProgress(
   const progress = showMarks();
 
   async function showMarks(): Promise<void> {
-    let passed = 0;
+    let elapsed = 0;
     try {
       for (const mark of marksMs) {
-        await clock.sleep(mark - passed, done.signal);
-        passed = mark;
+        await clock.sleep(mark - elapsed, done.signal);
+        elapsed = mark;
         await show(mark);
       }
     } catch (error) {
-      if (!done.signal.aborted)
-        log.warn({ event: 'answer_failed', err: error }, 'progress could not be shown');
+      if (!done.signal.aborted) log.warn({ event: 'answer_failed', err: error }, 'Progress not shown');
     }
   }
 
   return () => {
-    // With a reason, because creating the default one, with its stack, costs more than the rest of this function.
+    // Creating the default reason, with its stack, costs more than the rest of this function.
     done.abort('over');
     return progress;
   };
 }
 
-/** A mention comes as an event: it has a thread to be answered in, and no handle that opens a form. */
+/** True for a mention, which is an event: it has a thread for the answer, and no handle that opens a form. */
 export function isMention({ answerTs, triggerId }: Caller): boolean {
   return answerTs !== undefined && triggerId === undefined;
 }
 
-/** Remembers the thread that a mention is answered in, however often the form is drawn again. */
+/** Stores the thread of a mention's answer in the form, so that it survives redraws. */
 export function answeredIn(view: ModalView, thread: string | undefined): ModalView {
   if (thread === undefined) return view;
   const metadata: object = JSON.parse(view.private_metadata || '{}');

@@ -37,26 +37,26 @@ import {
   say,
 } from './respond.ts';
 
-/** What was typed, and what was picked from a menu in place of a word. */
+/** Typed text, and the choices of menus in place of words. */
 interface Typed {
   text: string;
   project?: string | undefined;
   server?: string | undefined;
-  /** It was picked in a message that only asked for it. */
+  /** Set if the choice was made in a message that only asked for it. */
   isAnswer?: true | undefined;
-  /** Offered as a button, and not carried out. */
+  /** Set if it is offered as a button and not run. */
   isAside?: true | undefined;
 }
 
-/** The context of a request, with what can be asked for. */
+/** Context of a request, with the registry of commands. */
 export interface RequestContext extends CommandContext {
   registry: Registry;
 }
 
-/** Runs what was typed, and says what comes of it. */
+/** Runs typed text as a command, and replies. */
 export async function runText(context: RequestContext, typed: Typed): Promise<void> {
   const { registry, workspace, caller } = context;
-  const text = orHelp(cleanCommandText(typed.text));
+  const text = rewriteHelpFlag(cleanCommandText(typed.text));
   const isBare = splitWords(text).words.length === 0;
   const matched = routeCommand(registry.commands, isBare ? `${registry.start} ${text}` : text);
   const isSuggestion = isMention(caller) && (matched === undefined || typed.isAside === true);
@@ -70,7 +70,7 @@ export async function runText(context: RequestContext, typed: Typed): Promise<vo
     role: command?.role,
     pending: command?.needsAccount ? text : undefined,
     isChange: command?.durable === true,
-    target: isSuggestion ? undefined : namedIn(matched),
+    target: isSuggestion ? undefined : readTargetNames(matched),
     showProgress: respondWorking(workspace, caller, command?.name),
     run: async () =>
       isSuggestion ? suggest(context, text) : runMatched(context, matched, { ...typed, text }),
@@ -82,10 +82,10 @@ export async function runText(context: RequestContext, typed: Typed): Promise<vo
   });
 }
 
-/** As other command lines take it, at the end. */
+/** Flag at the end of the line that asks for help, as in other command lines. */
 const HELP_FLAG = /(?:^| )(?:--help|-h)$/i;
 
-function orHelp(line: string): string {
+function rewriteHelpFlag(line: string): string {
   return HELP_FLAG.test(line) ? `help ${line.replace(HELP_FLAG, '')}`.trim() : line;
 }
 
@@ -107,8 +107,8 @@ async function runMatched(
   return command.run(args, resolved, await resolveTarget(command, args, resolved));
 }
 
-/** The account or project that was typed, where it looks like a name: anything else may be a secret. */
-function namedIn(matched: Matched | undefined): string | undefined {
+/** Names of account and project for the audit log, if they look like names: anything else may be a secret. */
+function readTargetNames(matched: Matched | undefined): string | undefined {
   if (matched === undefined) return undefined;
   const { command, rest } = matched;
   const words = command.positionals.map((name, at) => (TARGETS.has(name) ? rest.words[at] : undefined));
@@ -120,8 +120,8 @@ const TARGETS: ReadonlySet<string> = new Set(['account', 'project', 'server']);
 const NAME = /^[a-z][a-z0-9-]{0,30}$/;
 
 /**
- * Says a reply, or runs the command that it stands for.
- * @param text the command that it answers, if it does: one that comes without Slack's handle cannot open a form, so a button runs it again
+ * Sends a reply, or runs the command that it names.
+ * @param text the command that it answers, if any. Without Slack's handle no form can open, so a button runs it again
  */
 export async function follow(context: RequestContext, reply: Reply, text?: string): Promise<void> {
   const { workspace, caller } = context;
@@ -135,7 +135,7 @@ export async function follow(context: RequestContext, reply: Reply, text?: strin
   for (const part of reply.replies) await follow(context, part, text);
 }
 
-/** What is missing is asked for, where a button or menu can give it. */
+/** Asks for a missing word if a button or menu can give it; explains every other failure. */
 async function answerOrAsk(
   context: RequestContext,
   error: unknown,
@@ -143,7 +143,7 @@ async function answerOrAsk(
   command: string,
 ): Promise<Reply> {
   const { workspace, caller, registry } = context;
-  const question = await questionOf(context, error, text);
+  const question = await createQuestion(context, error, text);
   const matched = routeCommand(registry.commands, text);
   const retry = { text, isDurable: matched !== undefined && isDurable(matched) };
   const put = matched?.command.isPosted === true ? askInChannel : respondPrivately;
@@ -151,12 +151,12 @@ async function answerOrAsk(
   else
     await put(workspace, caller, question).then(
       () => removeWorking(workspace, caller, isAnswer),
-      (second: unknown) => respondFailure(context, second, { command }),
+      (failure: unknown) => respondFailure(context, failure, { command }),
     );
   return { kind: 'nothing' };
 }
 
-async function questionOf(
+async function createQuestion(
   context: RequestContext,
   error: unknown,
   text: string,
@@ -178,23 +178,23 @@ async function questionOf(
 const PROJECTS_WITHIN_MS = 1_000;
 
 /**
- * For words that are no command, or stand inside a sentence: what the person may run and may have meant.
- * @param said what is wrong with the words; mrkdwn, escaped
+ * Suggests commands for words that are not a command or are inside a sentence, from those that the person may run.
+ * @param fault error in the words; mrkdwn, escaped
  */
 async function suggest(
   { registry, workspace, caller }: { registry: Registry; workspace: Workspace; caller: Caller },
   text: string,
-  said?: string,
+  fault?: string,
 ): Promise<Extract<Reply, { kind: 'private' }>> {
   const allowed = await runnable(workspace, caller, registry.commands);
-  const projects = await knownProjects(workspace, caller);
+  const projects = await indexProjects(workspace, caller);
   const likely = likelyCommands(allowed, text, projects);
-  const message = suggestionsMessage(workspace.word, likely, { said, thread: caller.answerTs });
+  const message = suggestionsMessage(workspace.word, likely, { said: fault, thread: caller.answerTs });
   return { kind: 'private', message };
 }
 
-/** Empty without an account, or if the service does not list them in time. */
-async function knownProjects(workspace: Workspace, caller: Caller): Promise<NameIndex<Project>> {
+/** Index of the projects' names; empty without an account, or if the service does not list them in time. */
+async function indexProjects(workspace: Workspace, caller: Caller): Promise<NameIndex<Project>> {
   const { accounts, channels, clock, projects } = workspace;
   try {
     const channel = await channels.get(caller.channel);

@@ -16,13 +16,13 @@ import { answeredIn, replaceMessage, respondFailure, respondWorking } from './re
 import { follow, type RequestContext } from './run-command.ts';
 import { withAnswer } from './submission-view.ts';
 
-/** A click or shortcut that is being carried out, with what this process still knows of it. */
+/** A click or shortcut, with the handles that this process still has. */
 interface Interaction<Kind extends StoredRequest['kind']> extends RequestContext {
   request: Extract<StoredRequest, { kind: Kind }>;
   handles: SlackHandles;
 }
 
-/** A click or choice. */
+/** Creates the request of a click or choice. */
 export function actionRequest(interaction: Interaction<'action'>): Request<Reply> {
   const { registry, workspace, caller, request, handles } = interaction;
   const { actionId, value } = request;
@@ -38,7 +38,7 @@ export function actionRequest(interaction: Interaction<'action'>): Request<Reply
     change: action?.change ?? (found && changeName(found.command, actionId)),
     isChange: action?.durable === true,
     claim: action?.once ? clickClaim(interaction) : undefined,
-    // A modal, also one of a channel, and App Home show by themselves what comes of a click.
+    // Modals and App Home show the outcome of a click themselves.
     showProgress:
       caller.channel === undefined || handles.state !== undefined
         ? undefined
@@ -56,7 +56,7 @@ export function actionRequest(interaction: Interaction<'action'>): Request<Reply
   };
 }
 
-/** In a modal, what replaces a message takes the place of the button that was used. */
+/** Replies to a click. In a modal, a reply that would replace the message replaces the used button. */
 async function followClick(interaction: Interaction<'action'>, reply: Reply): Promise<void> {
   const { workspace, request, handles } = interaction;
   if (reply.kind !== 'replace' || handles.state === undefined) return follow(interaction, reply);
@@ -65,7 +65,7 @@ async function followClick(interaction: Interaction<'action'>, reply: Reply): Pr
     const answered = withAnswer(resendable(view), reply.message, request.blockId ?? '');
     await workspace.slack.updateModal(view.id, answered, view.hash);
   } catch (error) {
-    // It was closed, or has changed since.
+    // The modal was closed or has changed.
     if (!isSlackFailure(error)) throw error;
     await follow(interaction, reply);
   }
@@ -95,8 +95,8 @@ function actionContext(interaction: Interaction<'action'>): ActionContext {
 export const CLAIM_MS = 30 * DAY_MS;
 
 /**
- * The same click on the same message counts once. The button goes away while it is carried out, and comes back where
- * that failed, so that it may be tried again. A click that is repeated after a kill finds its own claim and goes on.
+ * Lets the same click on the same message count once. The button disappears while the click is carried out, and returns
+ * if that fails. A click that is repeated after a kill finds its own claim and continues.
  */
 function clickClaim({ workspace, caller, request, handles }: Interaction<'action'>): Claim<Reply> {
   const { actionId, value } = request;
@@ -117,16 +117,16 @@ function clickClaim({ workspace, caller, request, handles }: Interaction<'action
   };
 }
 
-/** A button that stays although it was used is no reason to fail: the claim holds anyway. */
+/** Redraws the clicked message. A used button that stays is not an error, because the claim prevents a second run. */
 async function redraw(workspace: Workspace, caller: Caller, message: Message): Promise<void> {
   try {
     const { channel, messageTs: ts } = caller;
     if (channel === undefined || ts === undefined) await replaceMessage(workspace, caller, message);
-    // An ephemeral message comes without its content, so this one is a message that can be edited.
+    // Slack sends ephemeral messages without content, so this message can be edited.
     else await workspace.slack.update({ channel, ts }, message);
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
-    workspace.log.info({ event: 'redraw_failed', reason: error.reason }, 'a used button is still shown');
+    workspace.log.info({ event: 'redraw_failed', reason: error.reason }, 'Used button not removed');
   }
 }
 
@@ -157,7 +157,7 @@ export function shortcutRequest(interaction: Interaction<'shortcut'>): Request<R
   };
 }
 
-/** A shortcut without a channel is answered in a modal, in front of the person; false where none can be opened. */
+/** Shows the failure of a shortcut without a channel in a modal. Returns false if none can be opened. */
 async function showInModal(
   { workspace, caller, explain }: RequestContext,
   error: unknown,
@@ -170,12 +170,12 @@ async function showInModal(
   return (await undefinedOnSlackError(opened)) !== undefined;
 }
 
-/** Slack waits 3 s for a menu's options. */
+/** Time limit for a menu's options, for which Slack waits 3 s. */
 const TIMEOUT_MS = 2_500;
 
 /**
- * The options of an external select for what was typed so far. Where they fail or are late, the source's fallback; a
- * failure is in the log too. A person without the permission is offered none.
+ * Finds the options of an external select for the typed text, or the source's fallback if they fail or are late. A
+ * failure is logged. A person without the permission gets none.
  */
 export async function runOptions(
   context: RequestContext,

@@ -16,7 +16,7 @@ import { carryOut, createContext } from './pipeline.ts';
 const RunStep = z.object({ name: z.string(), execution: z.string(), inputs: z.unknown().optional() });
 type RunStep = z.infer<typeof RunStep>;
 
-/** The steps of Slack's Workflow Builder, by `callback_id` in manifest.yml. */
+/** Runs the steps of Slack's Workflow Builder, by `callback_id` in manifest.yml. */
 export function createSteps(steps: Readonly<Record<string, WorkflowStep>>) {
   const job = defineJob({
     queue: 'run-step',
@@ -29,7 +29,7 @@ export function createSteps(steps: Readonly<Record<string, WorkflowStep>>) {
         data,
       );
     },
-    // After the last failed attempt, so that no workflow waits forever.
+    // Ends the step, so that no workflow waits for ever.
     onDeadLetter: endWithFailure,
   });
   return {
@@ -42,10 +42,10 @@ export function createSteps(steps: Readonly<Record<string, WorkflowStep>>) {
   };
 }
 
-/** @throws what the job tries again */
+/** @throws errors that the job should retry */
 async function runStep(workspace: Workspace, step: WorkflowStep | undefined, data: RunStep): Promise<void> {
   const { name, execution } = data;
-  const context = createContext(workspace, callerOf(data));
+  const context = createContext(workspace, createCaller(data));
   const inputs: unknown = step?.inputs.parse(data.inputs);
   await carryOut<Audited & { ending?: Ending | undefined }>({
     kind: 'step',
@@ -69,8 +69,8 @@ async function runStep(workspace: Workspace, step: WorkflowStep | undefined, dat
   });
 }
 
-/** A step has no person and no channel: the workspace's account counts, unless one is named. */
-function callerOf({ execution }: RunStep): Caller {
+/** A step has no person and no channel, so the workspace's account counts unless one is named. */
+function createCaller({ execution }: RunStep): Caller {
   return { user: '', channel: undefined, requestId: execution };
 }
 
@@ -79,15 +79,15 @@ function isAnswerable(error: unknown): boolean {
   return kinds.some((kind) => error instanceof kind) || isSlackFailure(error);
 }
 
-/** What the workflow's maker, the service or Slack did wrong, in plain text. */
+/** Ends a step with the failure in plain text. */
 async function endWithFailure(workspace: Workspace, data: RunStep, error: unknown): Promise<void> {
-  await endSteps(workspace, [data.execution], { error: unmarked(wordsOf(workspace, data, error)) });
+  await endSteps(workspace, [data.execution], { error: unmarked(describeFailure(workspace, data, error)) });
 }
 
-function wordsOf(workspace: Workspace, data: RunStep, error: unknown): string {
+function describeFailure(workspace: Workspace, data: RunStep, error: unknown): string {
   if (error instanceof ServerNeeded) return error.message;
   if (error instanceof ProjectNeeded) return 'Name the project.';
   const { name, execution } = data;
-  const context = createContext(workspace, callerOf(data));
+  const context = createContext(workspace, createCaller(data));
   return failureWords(context.explain(error, { step: name, execution }));
 }

@@ -32,14 +32,14 @@ import {
 import { follow, type RequestContext } from './run-command.ts';
 import { ackOf, invalidFields, lateMessage, lateView, type SubmissionAck } from './submission-view.ts';
 
-/** After this the modal shows that the work continues. */
+/** Time after which the modal shows that the work continues. */
 const SHOWN_WITHIN_MS = 2_000;
-/** Slack waits 3 s for the ack of a form. */
+/** Time limit for the ack of a form, for which Slack waits 3 s. */
 const ACK_WITHIN_MS = 2_500;
 
 /**
- * Stores a submitted form as a request, and acknowledges it with its outcome if that comes in time. A second click on
- * the same form gets the outcome of the first; only a form that came back with errors can be sent again.
+ * Stores a submitted form as a request, and acknowledges it with its outcome if that is ready in time. A second click on
+ * the same form gets the outcome of the first; only a form with errors can be sent again.
  */
 export async function acknowledgeForm(
   inbox: Pick<Inbox, 'store' | 'refuse'>,
@@ -102,7 +102,7 @@ async function storeRequest(
   return form;
 }
 
-/** A submitted form with what is needed to carry it out. */
+/** A submitted form, with its handler. */
 interface Sent extends RequestContext {
   form: string;
   state: ViewState;
@@ -110,8 +110,8 @@ interface Sent extends RequestContext {
 }
 
 /**
- * Carries out a stored form, and answers it by its ack if Slack still waits for that, else in the modal or by a message.
- * @param isResumed true if an earlier attempt may have carried it out in part
+ * Runs a stored form, and answers by its ack if Slack still waits for it, else in the modal or by a message.
+ * @param isResumed true if an earlier attempt may have run it in part
  */
 export async function runSubmission(
   context: RequestContext,
@@ -121,7 +121,7 @@ export async function runSubmission(
 ): Promise<void> {
   const { workspace, registry } = context;
   const form = await readForm(workspace, request.form);
-  // The job of another click carries it out, or it has expired.
+  // Another click's job runs it, or it has expired.
   if (form?.request !== request.caller.requestId) return;
   const { state } = form;
   const entry = registry.submission(state.view.callback_id ?? '');
@@ -134,7 +134,7 @@ export async function runSubmission(
   await finishForm(sent, submitted, isShown);
 }
 
-/** Carries out a form, and stores the outcome before anybody is told. */
+/** Runs a form, and stores the outcome before anybody sees it. */
 async function submitForm(sent: Sent, isResumed: boolean): Promise<Submitted> {
   const { workspace, state, entry, caller, form } = sent;
   const isCutOff = isResumed && entry?.submission.isOrder === true;
@@ -172,7 +172,7 @@ function carryOutForm(sent: Sent): Promise<Submitted> {
     async explain(error) {
       const invalid = invalidIn(error);
       if (invalid !== undefined) return invalidFields(invalid);
-      const explained = sent.explain(error, { view: viewName(sent) });
+      const explained = sent.explain(error, { view: nameView(sent) });
       return { kind: 'errors', errors: {}, base: failureWords(explained), lacks: explained.lacks };
     },
   });
@@ -189,12 +189,12 @@ async function drawFaults(sent: Sent, error: unknown): Promise<Submitted> {
   return { kind: 'errors', errors, ...defined({ base }) };
 }
 
-/** For the log, which takes no words from outside. */
-function viewName({ entry }: Sent): string {
+/** Name of the form for the log, which holds no text from outside. */
+function nameView({ entry }: Sent): string {
   return entry?.submission.callbackId ?? 'unknown';
 }
 
-/** Returns false if the modal is closed by now. */
+/** Shows the outcome in the modal. Returns false if it was closed. */
 async function showLate({ workspace, state, entry }: Sent, submitted: Submitted): Promise<boolean> {
   const view = lateView(state, submitted, entry?.submission);
   const updated = workspace.slack.updateModal(state.view.id, view).then(() => true);
@@ -206,7 +206,7 @@ function showWorking({ workspace, state }: Sent): () => Promise<void> {
   const show = async (ms: number): Promise<void> => {
     await workspace.slack.updateModal(state.view.id, notice(state.view.title.text, workingWords(ms)));
   };
-  // Until then the ack is the answer.
+  // Before that, the ack is the answer.
   return showProgress(
     workspace,
     show,
@@ -221,24 +221,22 @@ async function finishForm(sent: Sent, submitted: Submitted, isShown: boolean): P
       await follow(sent, await submitted.after());
     else if (!isShown) await respondPrivately(workspace, caller, lateMessage(state, submitted));
   } catch (error) {
-    await respondFailure(sent, error, { view: viewName(sent) });
+    await respondFailure(sent, error, { view: nameView(sent) });
   }
 }
 
-/** A submitted form, from before its ack until a day later. */
+/** A submitted form, stored from before its ack until a day later. */
 const StoredForm = z.object({
-  /** Slack's id of the click whose job carries the form out. */
+  /** Slack's id of the click whose job runs the form. */
   request: z.string(),
-  /** A faulty form may be sent again. */
+  /** A form with errors (`faulty`) may be sent again. */
   state: z.enum(['sent', 'done', 'faulty']),
-  /** The fields, which may hold keys and passwords; the outcome takes their place. */
+  /** Fields, which may hold keys and passwords; later the outcome in their place. */
   sealed: z.string(),
 });
 type StoredForm = z.infer<typeof StoredForm>;
 
-const KEPT_MS = DAY_MS;
-
-/** A form as it was filled in. Once it has an outcome, only the modal's id and title are left of it. */
+/** A form as it was filled in. With the outcome, only the modal's id and title remain. */
 interface OpenedForm {
   request: string;
   state: ViewState;
@@ -247,7 +245,7 @@ interface OpenedForm {
 
 /**
  * Stores a form unless the same form is stored already, by an earlier click.
- * @returns the form with the click whose job carries it out
+ * @returns the form with the click whose job runs it
  * @throws StoreUnavailable
  */
 async function storeForm(
@@ -258,7 +256,7 @@ async function storeForm(
   const id = formId(state);
   const forms = openForms(workspace);
   const sent: StoredForm = { request, state: 'sent', sealed: await sealForm(workspace, id, state) };
-  const isNew = await forms.create(id, sent, workspace.clock.now() + KEPT_MS);
+  const isNew = await forms.create(id, sent, workspace.clock.now() + DAY_MS);
   const reopen = (current: StoredForm | undefined): StoredForm =>
     current === undefined || (current.state === 'faulty' && current.request !== request) ? sent : current;
   const stored = isNew ? sent : ((await forms.update(id, reopen)) ?? sent);
@@ -293,7 +291,7 @@ function sealForm({ sealer }: Workspace, form: string, value: unknown): Promise<
 
 async function unsealForm({ sealer }: Workspace, form: string, stored: StoredForm): Promise<OpenedForm> {
   const { request } = stored;
-  // The seal proves that Deckhand wrote it, so its shape is known.
+  // The seal proves that Deckhand wrote it, so it needs no schema.
   const value: unknown = JSON.parse(await sealer.open(sealedField(form), stored.sealed));
   if (stored.state === 'sent') return { request, state: value as ViewState };
   const { submitted, ...shown } = value as Required<OpenedForm> & Pick<ViewState['view'], 'id' | 'title'>;
@@ -305,7 +303,7 @@ function sealedField(form: string): { record: string; field: string } {
   return { record: `forms/${form}`, field: 'state' };
 }
 
-/** Identifies a form as it was shown: Slack changes the hash with each version. The fields are not part of it. */
+/** Id of a form as it was shown, without its fields: Slack changes the hash with each version. */
 function formId({ view, metadata }: ViewState): string {
   const parts = [view.id, view.hash, view.callback_id, metadata];
   return hash('sha256', JSON.stringify(parts), 'base64url');

@@ -7,8 +7,7 @@ import { say } from '../../views/blocks/message.ts';
 import { BANNER, notice, refill, resendable, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
 import { closed } from '../../views/blocks/service-failures.ts';
 
-/** What a submission leads to, as the ack of the form or as the view that replaces it later. */
-
+/** Ack of a submitted form, with its outcome. */
 export type SubmissionAck =
   | undefined
   | { response_action: 'errors'; errors: Record<string, string> }
@@ -33,7 +32,7 @@ export function ackOf(submitted: Submitted, state: ViewState): SubmissionAck {
   }
 }
 
-/** After the ack that the work continues, which replaced the form. */
+/** Modal with the outcome, after an ack that the work continues has replaced the form. */
 export function lateView(
   state: ViewState,
   submitted: Submitted,
@@ -45,12 +44,12 @@ export function lateView(
     case 'view':
       return submitted.view;
     case 'errors':
-      // What was typed is put back, except for secrets.
-      return refill(faultyView(state, submitted), state.values, secretsOf(submission, state));
+      // Puts back the typed values, except for secrets.
+      return refill(faultyView(state, submitted), state.values, listSecrets(submission, state));
   }
 }
 
-/** The outcome where the modal is no longer there, e.g. after a restart. */
+/** Message with the outcome, if the modal was closed. */
 export function lateMessage(state: ViewState, submitted: Submitted): Message {
   const form = `The form “${sanitize(state.view.title.text, 40)}”`;
   switch (submitted.kind) {
@@ -65,15 +64,15 @@ export function lateMessage(state: ViewState, submitted: Submitted): Message {
     case 'errors': {
       const { base, fields } = sortErrors(submitted, state.view);
       const faults = [base ?? '', ...Object.values(fields).map((fault) => mrkdwn(fault, 300))];
-      const said = `:warning: ${form} was not carried out. ${faults.join(' ').trim()}`;
-      return say(said, ...accessButton(submitted.lacks));
+      const text = `:warning: ${form} was not carried out. ${faults.join(' ').trim()}`;
+      return say(text, ...accessButton(submitted.lacks));
     }
   }
 }
 
 /**
- * A 422 of the service: each message under the field it names, the rest on top. Where only the hint is left, it follows the
- * first message under a field, because Slack shows no text on top beside errors.
+ * Turns a 422 of the service into form errors: each message under its field, the rest above the form. A hint alone
+ * follows the first message under a field, because Slack shows no text above the form beside errors.
  */
 export function invalidFields({ fields = {}, messages = [], hint }: ServiceError): Submitted {
   const { base = [], ...named } = fields;
@@ -89,7 +88,7 @@ export function invalidFields({ fields = {}, messages = [], hint }: ServiceError
   return { kind: 'errors', errors: underFields, ...(onTop === '' ? {} : { base: mrkdwn(onTop, 500) }) };
 }
 
-/** Errors of fields that the modal does not have stand on top, with the field's name. */
+/** Sorts errors by field; those of fields that the modal does not have go above the form, with the field's name. */
 function sortErrors(
   { errors, base }: Errors,
   view: ModalView,
@@ -97,15 +96,15 @@ function sortErrors(
   const fields: Record<string, string> = {};
   const rest = base === undefined ? [] : [base];
   for (const [field, error] of Object.entries(errors)) {
-    const id = inputOf(field, view);
+    const id = findInput(field, view);
     if (id === undefined) rest.push(`${mrkdwn(field, 60)}: ${mrkdwn(error, 300)}`);
     else fields[id] = truncate(fields[id] === undefined ? error : `${fields[id]}; ${error}`, 300);
   }
   return { fields, base: rest.length === 0 ? undefined : rest.join(' ') };
 }
 
-/** The block of a field: its own, or the group of checkboxes that it is one of. */
-function inputOf(field: string, { blocks }: ModalView): string | undefined {
+/** Block of a field: its own, or the group of checkboxes that offers it. */
+function findInput(field: string, { blocks }: ModalView): string | undefined {
   const own = blocks.find(({ block_id: id }) => id === field || id === `properties.${field}`);
   return (own ?? blocks.find((block) => offers(block, field)))?.block_id;
 }
@@ -118,25 +117,25 @@ function offers(block: KnownBlock, field: string): boolean {
 function faultyView(state: ViewState, submitted: Errors): ModalView {
   const { fields, base } = sortErrors(submitted, state.view);
   const view = withFieldErrors(resendable(state.view), fields);
-  return base === undefined ? view : withBanner(withAsk(view, submitted.lacks), base);
+  return base === undefined ? view : withBanner(withAccessButton(view, submitted.lacks), base);
 }
 
 const ASK = 'ask-access';
 
-/** Below the banner, once however often the form is sent. */
-function withAsk(view: ModalView, lacks: Explained['lacks']): ModalView {
+/** Adds the button that asks for access, once, below the banner. */
+function withAccessButton(view: ModalView, lacks: Explained['lacks']): ModalView {
   const ask = accessButton(lacks).map((block) => ({ ...block, block_id: ASK }));
   return { ...view, blocks: [...ask, ...view.blocks.filter((block) => block.block_id !== ASK)] };
 }
 
-/** The same modal with an answer on top, in place of the banner and of the block whose button was used. */
+/** The modal with an answer on top, which replaces the banner and the block of the used button. */
 export function withAnswer(view: ModalView, { blocks: answer }: Message, used: string): ModalView {
-  const kept = view.blocks.filter(({ block_id: id }) => id !== BANNER && id !== used);
+  const others = view.blocks.filter(({ block_id: id }) => id !== BANNER && id !== used);
   const top = answer.map((block, at) => (at === 0 ? { ...block, block_id: BANNER } : block));
-  return { ...view, blocks: [...top, ...kept] };
+  return { ...view, blocks: [...top, ...others] };
 }
 
-function secretsOf(submission: Submission | undefined, state: ViewState): readonly string[] {
+function listSecrets(submission: Submission | undefined, state: ViewState): readonly string[] {
   const { secrets = [] } = submission ?? {};
   return typeof secrets === 'function' ? secrets(state) : secrets;
 }
