@@ -170,7 +170,7 @@ function describeIssue(error: z.ZodError, typed: Readonly<Record<string, string 
   const given = typed[name];
   return given === undefined
     ? `${code(name, 40)} is missing.`
-    : `${code(given, 40)} is no valid ${code(name, 40)}.`;
+    : `${code(given, 40)} is not a valid ${code(name, 40)}.`;
 }
 
 /** Words after the slash word, without the changes of phones, keyboards and Slack. */

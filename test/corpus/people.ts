@@ -550,7 +550,7 @@ export const PEOPLE: readonly Subject[] = [
     'a word is missing': () => [explain(new UserError('`project` is missing.', 'use <project>|none'), AT)],
     'with an offer': () => [
       explain(
-        new UserError('No integrations from here yet.', undefined, {
+        new UserError('No integration was added with Deckhand yet.', undefined, {
           offers: [{ label: 'Add one', text: 'integration add' }],
         }),
         AT,

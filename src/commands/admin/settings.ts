@@ -32,7 +32,7 @@ export const settings = defineCommand({
   takesAccount: true,
   async run(_, context) {
     const { caller, workspace } = context;
-    if (caller.channel === undefined) throw new UserError('Use this in the channel that it is about.');
+    if (caller.channel === undefined) throw new UserError('Run this in the channel that it should apply to.');
     const current = await workspace.channels.get(caller.channel);
     const isConnected = (await workspace.accounts.list(caller)).length > 0;
     const account = isConnected ? (await accountOf(context)).name : undefined;

@@ -199,10 +199,11 @@ async function showAdded(
 }
 
 async function openEdit(context: CommandContext, id?: string, project?: string): Promise<Reply> {
-  if (id !== undefined && id.length > MAX_IDENTIFIER) throw new UserError('That is no identifier.');
+  if (id !== undefined && id.length > MAX_IDENTIFIER)
+    throw new UserError('That is too long for an identifier.');
   const remembered = await context.workspace.integrations.list();
   if (id === undefined && remembered.length === 0)
-    throw new UserError('No integrations from here yet.', undefined, {
+    throw new UserError('No integration was added with Deckhand yet.', undefined, {
       offers: [{ label: 'Add one', text: 'integration add' }],
     });
   const integration = await findIntegration(context, id, project);
@@ -340,7 +341,7 @@ async function expectNotices(
 ): Promise<void> {
   if (INTEGRATION_FLAGS.some((flag) => flags[flag] === true)) return;
   if (await workspace.once(['integration without notices', view.id], DAY_MS, caller.requestId))
-    throw new FormFault({ flags: 'Without a box it never notifies. Tick one, or send again to save it so.' });
+    throw new FormFault({ flags: 'Without a tick it never notifies. Tick a box, or send the form again.' });
 }
 
 /** An integration; `identifier` is undefined if the service gave none. */

@@ -80,10 +80,10 @@ export const use = defineCommand({
   async run({ project: named }, context) {
     const { caller, workspace } = context;
     const { channel, user } = caller;
-    if (channel === undefined) throw new UserError('Use this in the channel that it is about.');
+    if (channel === undefined) throw new UserError('Run this in the channel that it should apply to.');
     if (named?.toLowerCase() === 'none') {
       await workspace.channels.change(channel, ({ project: _, account: __, ...rest }) => rest);
-      const message = say(`<@${user}> unbound this channel: commands need to name their project.`);
+      const message = say(`<@${user}> unbound this channel. Commands here need a project again.`);
       return { kind: 'channel', isDone: true, message, audit: { target: 'none' } };
     }
     const isQuestion = named === undefined && context.project === undefined;

@@ -12,7 +12,7 @@ import { serverOf } from '../targets/server.ts';
 
 export const serverShow = defineCommand({
   name: 'server show',
-  summary: 'Shows a server of a project, and how a managed one stands',
+  summary: 'Shows a server of a project, with the state of a managed one',
   usage: '[server] [project]',
   examples: ['server show', 'server show web-1', 'server show web-1 storefront'],
   role: 'member',

@@ -53,7 +53,8 @@ export const watchMine = defineCommand({
   async run({ mode: typed }, requested) {
     const { caller, workspace } = requested;
     const mode = typed === undefined ? 'failures' : modeOf(typed.toLowerCase());
-    if (mode === undefined) throw new UserError(`There is no mode ${code(typed, 40)}.`, 'help watch mine');
+    if (mode === undefined)
+      throw new UserError(`${code(typed, 40)} is not a mode. Use \`all\`, \`failures\` or \`transitions\`.`);
     const account = await accountOf(requested, SCHEDULES);
     const { user, requestId } = caller;
     const names = await workspace.names.list(account.name);

@@ -139,7 +139,7 @@ function identifierInput(): KnownBlock {
 function unknownBlocks(form: IntegrationForm, identifier: string): KnownBlock[] {
   return [
     context(
-      `${code(identifier, 255)} was not added here, so its values are not known. Fill in what is to change. Its type brings more fields.`,
+      `${code(identifier, 255)} was not added with Deckhand, so its values are unknown. Fill in only what should change. The type shows more fields.`,
     ),
     projectBlock(form.origin, form.typedProject),
     typeInput(form, { optional: true }),
@@ -189,7 +189,7 @@ export function shownName(name: string): string {
   return sanitize(name, 200);
 }
 
-const NEVER_NOTIFIES = ' It notifies of nothing, because no box is ticked.';
+const NEVER_NOTIFIES = ' It never notifies, because no box is ticked.';
 
 export function addedMessage(
   { id, name, hookType, project, flags }: RememberedIntegration,

@@ -75,7 +75,7 @@ export function privacyPage(days: Retention): Page {
         items: [
           'Messages in your channels: Deckhand has no permission to read them.',
           'Passwords, and keys outside the encrypted store.',
-          'What else the deployment service answers.',
+          'Any other answer of the deployment service.',
         ],
       },
       {
@@ -86,7 +86,7 @@ export function privacyPage(days: Retention): Page {
         ],
       },
     ],
-    next: 'Uninstalling the app deletes everything of the workspace from the database at once; only a mark that it was taken out can stay.',
+    next: 'Uninstalling the app deletes all data of the workspace at once. Only a marker with its id stays.',
     links: [{ label: 'About Deckhand', url: '/' }],
   };
 }

@@ -200,7 +200,7 @@ function describePause(what: string, reason: string, next: string): string {
 
 export function resumedLine(resumed: readonly Schedule[], reason: string): Message {
   const verb = resumed.length === 1 && resumed[0]?.kind !== 'invoices' ? 'goes' : 'go';
-  const text = `:arrow_forward: ${capitalised(countKinds(resumed))} ${verb} on: ${reason}.`;
+  const text = `:arrow_forward: ${capitalised(reason)}, so ${countKinds(resumed)} ${verb} on.`;
   return say(truncate(text, LIMITS.sectionText));
 }
 

@@ -75,7 +75,7 @@ export function watchLines(
     ...(isGone && project ? [`:warning: ${bold(project.name, 60)} is no longer listed.`] : []),
     polledLines(state, polling, last).join(' '),
     `Set up by <@${setUpBy}> ${dateTime(setUpAt)}.`,
-    ...(kept === 0 ? [] : [`${count(kept, 'event')} kept until working hours.`]),
+    ...(kept === 0 ? [] : [`${count(kept, 'event')} waiting for working hours.`]),
   ];
 }
 

@@ -186,7 +186,7 @@ describe('integration add', () => {
     expect(me.sent('POST')).toMatchObject([
       { integration: { properties: { bot_token: expect.anything() } } },
     ]);
-    await world.slack.until(() => me.told().some((text) => text.includes('It notifies of nothing')));
+    await world.slack.until(() => me.told().some((text) => text.includes('It never notifies')));
   });
 
   it('shows a property that the service demands under its field', async () => {

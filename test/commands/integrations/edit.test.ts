@@ -163,7 +163,7 @@ describe('integration edit', () => {
     expect(me.sent('PATCH')).toEqual([]);
     await me.submit({ flags: [] });
     expect(me.sent('PATCH')).toEqual([{ integration: { send_on_failure: false } }]);
-    await world.slack.until(() => me.told().some((text) => text.includes('It notifies of nothing')));
+    await world.slack.until(() => me.told().some((text) => text.includes('It never notifies')));
   });
 
   it('offers what was set up here in a menu, found by what is typed', async () => {
@@ -371,7 +371,7 @@ describe('integration edit', () => {
     await empty.as('admin').command('C0DEPLOYS', '/deckhand integration edit');
     await empty.slack.until(() => empty.slack.ephemerals(TEAM, PEOPLE.admin).length > 0);
     const said = JSON.stringify(empty.slack.ephemerals(TEAM, PEOPLE.admin));
-    expect(said).toContain('No integrations from here yet');
+    expect(said).toContain('No integration was added with Deckhand yet');
     expect(said).toContain('Add one');
     await empty.stop();
   });

@@ -89,7 +89,7 @@ describe('the schedules of an account', () => {
     await untilStates('active');
     await world.passUntil(() => said().length > 1);
     expect(said().at(-1)?.text).toBe(
-      ':arrow_forward: 1 digest, 2 guards and 3 watches go on: the account `acme` works again.',
+      ':arrow_forward: The account `acme` works again, so 1 digest, 2 guards and 3 watches go on.',
     );
   });
 

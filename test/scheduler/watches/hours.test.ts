@@ -78,7 +78,7 @@ describe('a watch with working hours', () => {
     await polls(world);
     expect(news(world)).toHaveLength(1);
     expect(JSON.stringify(await shareList(world, 'watch list'))).toContain(
-      '3 events kept until working hours',
+      '3 events waiting for working hours',
     );
     await world.restart(async () => {});
     time.set(MONDAY);
