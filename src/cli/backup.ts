@@ -106,7 +106,7 @@ function expectStore(draft: string, file: string): void {
   } finally {
     database.close();
   }
-  throw new StoreError(`${file} is no backup of Deckhand, or it is damaged. Take another one.`);
+  throw new StoreError(`${file} is not a backup of Deckhand, or it is damaged. Take another one.`);
 }
 
 /** A store holds names and addresses, so only its owner may read a copy, whatever the umask. */

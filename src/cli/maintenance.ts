@@ -51,7 +51,7 @@ async function move(source: Side, target: Side, keys: EncryptionKeys): Promise<s
   const contents = await readBack(target, keys);
   if (contents.documents !== documents || contents.jobs !== jobs)
     throw new StoreError(`${name} did not take everything. Empty it, and run this again.`);
-  return `${describeContents(name, contents)}\nSet STORE_URL to it, and start Deckhand on the old store no more: both would post.`;
+  return `${describeContents(name, contents)}\nSet STORE_URL to it, and do not start Deckhand on the old store again: both would post.`;
 }
 
 /** Collections that Deckhand writes before anybody uses it. */

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { DAY_MS, HOUR_MS } from './time/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS } from './time/clock.ts';
 
 const MAX_MS = HOUR_MS;
 
@@ -23,6 +23,29 @@ export function backoff(
 ): number {
   const delay = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), maxMs);
   return Math.round(delay * (from + random * (to - from)));
+}
+
+/**
+ * Repeats `work` after the wait that `waitAfter` returns, in milliseconds. Throws the error if it returns undefined.
+ * Libraries such as p-retry cannot use a test's clock.
+ */
+export async function repeat<T>(
+  { clock, signal }: { clock: Clock; signal: AbortSignal | undefined },
+  work: (attempt: number) => Promise<T>,
+  waitAfter: (error: unknown, failures: number, waitedMs: number) => number | undefined,
+): Promise<T> {
+  // The sum of the waits: somebody may set the clock in between.
+  let waitedMs = 0;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work(attempt);
+    } catch (error) {
+      const wait = waitAfter(error, attempt, waitedMs);
+      if (wait === undefined) throw error;
+      waitedMs += wait;
+      await clock.sleep(wait, signal);
+    }
+  }
 }
 
 /** A longer wait is a mistake or an attack, and its date may be invalid. */

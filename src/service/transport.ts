@@ -10,7 +10,7 @@ import {
   type Proxies,
   sendRequest,
 } from '../core/http.ts';
-import { backoff } from '../core/retry.ts';
+import { backoff, repeat } from '../core/retry.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Address, Call } from './call.ts';
 import { classifyFailure } from './classify.ts';
@@ -104,37 +104,31 @@ export interface RetryRules {
 }
 
 /**
- * Repeats `send` as the rules allow, then throws the last failure. undici's RetryAgent cannot use a test's clock, and does
- * not know which orders the service certainly did not carry out.
+ * Repeats `send` as the rules allow, then throws the last failure. undici's RetryAgent does not know which orders the service
+ * certainly did not carry out.
  */
-export async function withRetries<T>(send: (attempt: number) => Promise<T>, rules: RetryRules): Promise<T> {
-  const start = rules.clock.now();
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await send(attempt);
-    } catch (error) {
-      if (!(error instanceof ServiceError) || attempt > rules.retries) throw error;
-      const now = rules.clock.now();
-      const wait = retryDelay(rules, error, attempt, now);
-      if (wait === undefined || now + wait - start > rules.budgetMs) throw error;
-      await rules.clock.sleep(wait, rules.signal);
-    }
-  }
+export function withRetries<T>(send: (attempt: number) => Promise<T>, rules: RetryRules): Promise<T> {
+  const { method, retries, budgetMs, clock, random } = rules;
+  const start = clock.now();
+  return repeat(rules, send, (error, failures) => {
+    if (!(error instanceof ServiceError) || failures > retries || !isRetryable(method, error))
+      return undefined;
+    const now = clock.now();
+    const wait = retryDelay(error, failures, now, random());
+    return wait === undefined || now + wait - start > budgetMs ? undefined : wait;
+  });
 }
 
-/** Returns milliseconds, or undefined if the call must not be sent again. @param attempt number of failures */
 function retryDelay(
-  rules: RetryRules,
-  error: ServiceError,
-  attempt: number,
+  { retryAt }: ServiceError,
+  failures: number,
   now: number,
+  random: number,
 ): number | undefined {
-  if (!isRetryable(rules.method, error)) return undefined;
-  const random = rules.random();
-  if (error.retryAt === undefined) return backoff(FIRST_BACKOFF_MS, attempt, random, { spread: [FIXED, 1] });
-  const waitMs = Math.max(0, error.retryAt - now);
+  if (retryAt === undefined) return backoff(FIRST_BACKOFF_MS, failures, random, { spread: [FIXED, 1] });
+  const waitMs = Math.max(0, retryAt - now);
   if (waitMs > MAX_WAIT_MS) return undefined;
-  return waitMs + backoff(FIRST_BACKOFF_MS, attempt, random, { spread: [0, 1 - FIXED] });
+  return waitMs + backoff(FIRST_BACKOFF_MS, failures, random, { spread: [0, 1 - FIXED] });
 }
 
 function isRetryable(method: string, error: ServiceError): boolean {

@@ -1,5 +1,5 @@
 import type { SlackFailure } from '../core/errors.ts';
-import { backoff } from '../core/retry.ts';
+import { backoff, repeat } from '../core/retry.ts';
 import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import { isPassing, isSlackFailure } from './failure.ts';
 import type { AnswerOf, ArgumentsOf } from './web.ts';
@@ -19,9 +19,9 @@ export type Call = <Method extends string>(
 ) => Promise<AnswerOf<Method>>;
 
 export const BACKGROUND: RetryPolicy = { busyMs: 15 * 60_000, retriesUnknown: 4 };
-/** For a person who looks at a spinner. */
+/** A person looks at a spinner. */
 export const INTERACTIVE_POLICY: RetryPolicy = { busyMs: 3_000, retriesUnknown: 1 };
-/** For a message to one person that nothing else repeats: it survives half a minute without Slack. */
+/** Nothing else repeats the message: it survives half a minute without Slack. */
 export const ONLY_CHANCE: RetryPolicy = { busyMs: 3_000, retriesUnknown: 6 };
 
 const MIN_BUDGET_MS = 60_000;
@@ -30,31 +30,29 @@ const NO_SPREAD = { spread: [1, 1] } as const;
 
 /**
  * Repeats a Slack call as the policy allows: after `Retry-After` if Slack is busy, with back-off if it does not answer.
- * p-retry cannot use a test's clock.
  * @param onRetry called with the failure before each repetition
  */
-export async function withRetries<T>(
+export function withRetries<T>(
   clock: Clock,
   policy: RetryPolicy,
   call: () => Promise<T>,
   { signal, onRetry }: { signal?: AbortSignal | undefined; onRetry?: (failure: SlackFailure) => void } = {},
 ): Promise<T> {
-  // The sum of the waits counts: somebody may set the clock in between.
-  let waitedMs = 0;
-  let failures = 0;
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!isSlackFailure(error, 'busy', 'unreachable')) throw error;
-      const wait = waitAfter(error, clock.now(), failures, policy);
-      if (wait === undefined || waitedMs + wait > Math.max(policy.busyMs, MIN_BUDGET_MS)) throw error;
-      if (error.kind === 'unreachable') failures += 1;
-      waitedMs += wait;
-      await clock.sleep(wait, signal);
-      onRetry?.(error);
-    }
+  const budgetMs = Math.max(policy.busyMs, MIN_BUDGET_MS);
+  let unanswered = 0;
+  let failure: SlackFailure | undefined;
+  async function callAgain(): Promise<T> {
+    if (failure !== undefined) onRetry?.(failure);
+    return await call();
   }
+  return repeat({ clock, signal }, callAgain, (error, _, waitedMs) => {
+    if (!isSlackFailure(error, 'busy', 'unreachable')) return undefined;
+    const wait = waitAfter(error, clock.now(), unanswered, policy);
+    if (wait === undefined || waitedMs + wait > budgetMs) return undefined;
+    if (error.kind === 'unreachable') unanswered += 1;
+    failure = error;
+    return wait;
+  });
 }
 
 function waitAfter(
@@ -81,23 +79,16 @@ const MAX_BACKOFF_MS = 20_000;
  * Starts resumable work again as long as Slack is busy, does not answer or refuses the token.
  * @param onFailure called with each failure
  */
-export async function retryThroughOutage(
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
+export function retryThroughOutage(
+  lifetime: { clock: Clock; signal: AbortSignal },
   work: () => Promise<void>,
   onFailure: (failure: SlackFailure) => void,
 ): Promise<void> {
-  let waitedMs = 0;
-  for (let failures = 1; ; failures += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isPassing(error) || signal.aborted || waitedMs > MAX_OUTAGE_MS) throw error;
-      onFailure(error);
-      const wait = backoff(OUTAGE_BACKOFF_MS, failures, Math.random(), { maxMs: MAX_BACKOFF_MS });
-      waitedMs += wait;
-      await clock.sleep(wait, signal);
-    }
-  }
+  return repeat(lifetime, work, (error, failures, waitedMs) => {
+    if (!isPassing(error) || lifetime.signal.aborted || waitedMs > MAX_OUTAGE_MS) return undefined;
+    onFailure(error);
+    return backoff(OUTAGE_BACKOFF_MS, failures, Math.random(), { maxMs: MAX_BACKOFF_MS });
+  });
 }
 
 /** Limits optional edits. Slack takes about one a second in a channel, and 50 of `chat.update` a minute. */

@@ -268,9 +268,9 @@ describe('one sentence says what is wrong', () => {
     database.close();
     await run('backup', [later ?? ''], { STORE_URL: url });
     for (const [variant, says] of [
-      [cut, 'is no backup of Deckhand, or it is damaged'],
-      [letter, 'is no backup of Deckhand'],
-      [other, 'is no backup of Deckhand'],
+      [cut, 'is not a backup of Deckhand, or it is damaged'],
+      [letter, 'is not a backup of Deckhand'],
+      [other, 'is not a backup of Deckhand'],
       [later, 'was written by Deckhand 99.0.0, and this is'],
     ])
       expectSentence(
