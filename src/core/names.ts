@@ -78,7 +78,7 @@ export interface Named {
   permalink?: string | undefined;
 }
 
-function namesOf({ name, permalink = '', identifier = '' }: Named): string[] {
+function listNames({ name, permalink = '', identifier = '' }: Named): string[] {
   return [name, permalink, identifier].filter((one) => one !== '');
 }
 
@@ -92,7 +92,7 @@ export class NameIndex<T extends Named> {
   }
 
   add(item: T): void {
-    for (const name of namesOf(item)) {
+    for (const name of listNames(item)) {
       addTo(this.#bySpelling, spellName(name), item);
       addTo(this.#byKey, nameKey(name), item);
     }

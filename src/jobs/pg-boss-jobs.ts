@@ -78,7 +78,7 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
   return {
     leases: {
       ...LEASE,
-      touch: async (queue, jobs) => void (await (await opened(queue)).touch(queue, jobs.map(claimOf))),
+      touch: async (queue, jobs) => void (await (await opened(queue)).touch(queue, jobs.map(identifyClaim))),
     },
     async start(queues) {
       await connect();
@@ -98,11 +98,11 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
     },
     async finish(job, { keyStaysMs }) {
       const isStaying = job.key !== undefined && keyStaysMs !== undefined;
-      if (isStaying) await boss.complete(job.queue, claimOf(job));
-      else await boss.deleteJob(job.queue, claimOf(job));
+      if (isStaying) await boss.complete(job.queue, identifyClaim(job));
+      else await boss.deleteJob(job.queue, identifyClaim(job));
     },
     release: (job, delayMs) => releaseJob(boss, job, delayMs),
-    keepUnreadable: async (job) => void (await boss.cancel(job.queue, claimOf(job))),
+    keepUnreadable: async (job) => void (await boss.cancel(job.queue, identifyClaim(job))),
     async unreadable(workspace) {
       await connect();
       const { rows } = await boss.getDb().executeSql(UNREADABLE, [JSON.stringify({ workspace })]);
@@ -223,20 +223,20 @@ function claimedJob(queue: string, job: JobWithMetadata): ClaimedJob {
 }
 
 /** Identifies one claim of a job. */
-function claimOf({ id, attempt }: ClaimedJob): { id: string; retryCount: number } {
+function identifyClaim({ id, attempt }: ClaimedJob): { id: string; retryCount: number } {
   return { id, retryCount: attempt - 1 };
 }
 
 async function releaseJob(boss: PgBoss, job: ClaimedJob, delayMs: number): Promise<void> {
   const { queue, id, failures } = job;
   const failed: Failed = { failures };
-  if (delayMs <= 0) return void (await boss.fail(queue, claimOf(job), failed));
+  if (delayMs <= 0) return void (await boss.fail(queue, identifyClaim(job), failed));
   // In one transaction, or another replica could fetch it before the delay is set.
   const transaction = await boss.getDb().beginTransaction?.();
   if (transaction === undefined) throw new Error('pg-boss opened no transaction');
   const { db, commit, rollback } = transaction;
   try {
-    await boss.fail(queue, claimOf(job), failed, { db });
+    await boss.fail(queue, identifyClaim(job), failed, { db });
     await boss.update(queue, undefined, { id, startAfter: inSeconds(delayMs), db });
     await commit();
   } catch (error) {

@@ -193,7 +193,7 @@ class Runner implements Engine {
 
   async #claimOnce(queue: Queue): Promise<void> {
     const { concurrency, isSleeper } = queue.worker.options;
-    const share = isSleeper === true ? concurrency : shareOf(concurrency);
+    const share = isSleeper === true ? concurrency : computeShare(concurrency);
     const limit = Math.min(concurrency - queue.running.size, share, MAX_CLAIMED);
     const full = workspacesWith(share, queue.running.values());
     queue.mayHaveMore = false;
@@ -305,7 +305,7 @@ class Runner implements Engine {
 }
 
 /** Number of jobs of one workspace that run at once: its slow jobs then leave room for those of others. */
-function shareOf(concurrency: number): number {
+function computeShare(concurrency: number): number {
   return Math.ceil(concurrency / 4);
 }
 

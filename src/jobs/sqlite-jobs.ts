@@ -119,13 +119,13 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
       return { jobs, nextAt: nextAt ?? undefined };
     },
     async finish(job, { keyStaysMs }) {
-      if (job.key === undefined || keyStaysMs === undefined) await run(DELETE, ...claimOf(job));
-      else await run(END, clock.now() + keyStaysMs, ...claimOf(job));
+      if (job.key === undefined || keyStaysMs === undefined) await run(DELETE, ...identifyClaim(job));
+      else await run(END, clock.now() + keyStaysMs, ...identifyClaim(job));
     },
     async release(job, delayMs) {
-      await run(RELEASE, clock.now() + delayMs, job.failures, ...claimOf(job));
+      await run(RELEASE, clock.now() + delayMs, job.failures, ...identifyClaim(job));
     },
-    keepUnreadable: async (job) => void (await run(KEEP_UNREADABLE, ...claimOf(job))),
+    keepUnreadable: async (job) => void (await run(KEEP_UNREADABLE, ...identifyClaim(job))),
     unreadable: async (workspace) => z.array(UnreadableJob).parse(await rows(UNREADABLE, { workspace })),
     async *all() {
       yield* AllRows.parse(await rows(ALL, { now: clock.now() }));
@@ -141,6 +141,6 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
   };
 }
 
-function claimOf({ id, attempt }: ClaimedJob): [string, number] {
+function identifyClaim({ id, attempt }: ClaimedJob): [string, number] {
   return [id, attempt];
 }

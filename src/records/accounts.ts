@@ -297,23 +297,23 @@ export interface SignupsLeft {
 
 /** All workspaces share one count, because the service counts by IP address. */
 export async function signupsLeft(store: WorkspaceStore, now: number): Promise<SignupsLeft> {
-  const stored = await attemptsIn(store).get('recent');
-  return leftOf(stored?.at ?? [], now);
+  const stored = await openAttempts(store).get('recent');
+  return countLeft(stored?.at ?? [], now);
 }
 
 /** Call it before an attempt. */
 export async function countSignup(store: WorkspaceStore, now: number): Promise<SignupsLeft> {
-  const stored = await attemptsIn(store).update('recent', (current) => ({
+  const stored = await openAttempts(store).update('recent', (current) => ({
     at: [...recent(current?.at ?? [], now), now].slice(-SIGNUPS_PER_HOUR),
   }));
-  return leftOf(stored?.at ?? [], now);
+  return countLeft(stored?.at ?? [], now);
 }
 
-function attemptsIn(store: WorkspaceStore) {
+function openAttempts(store: WorkspaceStore) {
   return store.collection('signup-attempts', Attempts);
 }
 
-function leftOf(at: readonly number[], now: number): SignupsLeft {
+function countLeft(at: readonly number[], now: number): SignupsLeft {
   const counted = recent(at, now);
   const left = Math.max(0, SIGNUPS_PER_HOUR - counted.length);
   const oldest = counted[0];

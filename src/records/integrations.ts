@@ -42,8 +42,8 @@ export function createIntegrations(store: WorkspaceStore) {
       store.exclusive('integrations', async () => {
         const all = await list();
         const isTaken = (candidate: string): boolean => all.some(({ id }) => id === candidate);
-        const key = keyOf(integration);
-        const id = existingId ?? all.find((one) => keyOf(one) === key)?.id ?? freeId('i', key, isTaken);
+        const key = makeKey(integration);
+        const id = existingId ?? all.find((one) => makeKey(one) === key)?.id ?? freeId('i', key, isTaken);
         const doc = { ...integration, id };
         await stored.put(id, doc);
         return doc;
@@ -60,7 +60,7 @@ export function createIntegrations(store: WorkspaceStore) {
 }
 
 /** Identifies an integration: by its identifier, else by its project, type and name. */
-function keyOf({ account, identifier, project, hookType, name }: NewIntegration): string {
+function makeKey({ account, identifier, project, hookType, name }: NewIntegration): string {
   const own = identifier === undefined ? [projectId(project), hookType, name] : [identifier];
   return JSON.stringify([account, ...own]);
 }

@@ -35,7 +35,7 @@ export function createUserLinks(parts: { store: WorkspaceStore; sealer: Workspac
     const now = parts.clock.now();
     const { expires_in: seconds } = tokens;
     const link: Link = {
-      sealedTokens: await parts.sealer.seal(fieldOf(user), JSON.stringify(tokens)),
+      sealedTokens: await parts.sealer.seal(makeField(user), JSON.stringify(tokens)),
       linkedAt: now,
       ...defined({ email, expiresAt: seconds === undefined ? undefined : now + seconds * 1000 }),
     };
@@ -66,7 +66,7 @@ function isSameUser(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-function fieldOf(user: string): Field {
+function makeField(user: string): Field {
   return { record: `links/${user}`, field: 'tokens' };
 }
 
@@ -113,7 +113,7 @@ export function createServiceNames({
         const claims = current?.claims ?? [];
         const others = claims.filter((one) => one.user !== user);
         const existing = others.find(({ name }) => personKey(name) === personKey(made.name));
-        if (existing !== undefined) throw taken(existing);
+        if (existing !== undefined) throw nameTaken(existing);
         if (others.length >= MAX_CLAIMS)
           throw new UserError(`${MAX_CLAIMS} names of this account are claimed, which is the most.`);
         return { claims: [...others, made] };
@@ -139,7 +139,7 @@ export function personKey(name: string): string {
 }
 
 /** The first claim wins, so that nobody is mentioned instead of another person. */
-function taken({ name, user }: Claim): UserError {
+function nameTaken({ name, user }: Claim): UserError {
   return new UserError(
     `<@${user}> has claimed the name ${code(name, MAX_NAME)} already. If it is yours, an admin can release it.`,
     'me',

@@ -96,7 +96,7 @@ export function createStore(database: Database, { clock, onUnreadable }: Documen
     report: (document) => onUnreadable?.(document),
   };
   // Replicas must not wait for each other's row.
-  const pingKey = keyOf(GLOBAL, 'pings', randomUUID());
+  const pingKey = makeKey(GLOBAL, 'pings', randomUUID());
   return {
     of: (workspace) => ({
       collection(name, shape) {
@@ -109,8 +109,8 @@ export function createStore(database: Database, { clock, onUnreadable }: Documen
     exclusive: database.exclusive,
     async erase(workspace) {
       // The key goes first: if the process dies in between, seals stay shut.
-      await mapDatabaseErrors(database.keyv.delete(keyOf(GLOBAL, DATA_KEYS, workspace)));
-      await deleteRange(database, rangeOf(`${part(workspace)}/`));
+      await mapDatabaseErrors(database.keyv.delete(makeKey(GLOBAL, DATA_KEYS, workspace)));
+      await deleteRange(database, makeRange(`${part(workspace)}/`));
     },
     ping: async () => void (await mapDatabaseErrors(database.keyv.set(pingKey, { doc: {} }, HOUR_MS))),
     sweep: () => mapDatabaseErrors(database.sweep()),
@@ -152,7 +152,7 @@ async function findUnreadable(
     await setImmediate();
     const shape = context.shapes.get(collection);
     const prefix = `${part(workspace)}/${part(collection)}/`;
-    const newest = { ...rangeOf(prefix), limit: MAX_CHECKED, isDescending: true };
+    const newest = { ...makeRange(prefix), limit: MAX_CHECKED, isDescending: true };
     for (const { key, value } of await mapDatabaseErrors(context.database.range(newest))) {
       const { doc, version = 1, ...envelope } = parseRow(value).value;
       const isReadable = shape === undefined || parseVersion(shape, doc, version).success;
@@ -217,19 +217,19 @@ class KeyvCollection<T> implements Collection<T> {
   }
 
   list(beginning = ''): Promise<Entries<T>> {
-    return this.#list(rangeOf(this.#prefix + beginning));
+    return this.#list(makeRange(this.#prefix + beginning));
   }
 
   latest(limit: number, { upTo, offset = 0 }: { upTo?: string; offset?: number } = {}): Promise<Entries<T>> {
-    const range = rangeOf(this.#prefix);
+    const range = makeRange(this.#prefix);
     // The next possible key, so that `upTo` is included.
-    const to = upTo === undefined ? range.to : `${this.#keyOf(upTo)}\x01`;
+    const to = upTo === undefined ? range.to : `${this.#makeKey(upTo)}\x01`;
     return this.#list({ ...range, to, limit, offset, isDescending: true });
   }
 
   async trim(kept: number): Promise<void> {
     const { database } = this.#context;
-    const range = rangeOf(this.#prefix);
+    const range = makeRange(this.#prefix);
     const first = { ...range, limit: 1, offset: kept, isDescending: true };
     const [row] = await mapDatabaseErrors(database.range(first));
     if (row !== undefined) await deleteRange(database, { ...range, to: `${row.key}\x01` });
@@ -257,7 +257,7 @@ class KeyvCollection<T> implements Collection<T> {
     const { database, clock } = this.#context;
     // People may type ids of any length. No document has such an id.
     if (!isId(`${this.#prefix}${id}`, id)) return undefined;
-    const envelope = await mapDatabaseErrors(database.keyv.get(this.#keyOf(id)));
+    const envelope = await mapDatabaseErrors(database.keyv.get(this.#makeKey(id)));
     return envelope && isAlive(envelope, clock) ? envelope : undefined;
   }
 
@@ -273,23 +273,23 @@ class KeyvCollection<T> implements Collection<T> {
     // keyv would keep a row without time left for ever.
     if (leftMs !== undefined && leftMs <= 0) return this.#remove(id);
     const ttl = leftMs === undefined ? undefined : leftMs + KEPT_LONGER_MS;
-    await mapDatabaseErrors(database.keyv.set(this.#keyOf(id), envelope, ttl));
+    await mapDatabaseErrors(database.keyv.set(this.#makeKey(id), envelope, ttl));
   }
 
   async #remove(id: string): Promise<void> {
-    await mapDatabaseErrors(this.#context.database.keyv.delete(this.#keyOf(id)));
+    await mapDatabaseErrors(this.#context.database.keyv.delete(this.#makeKey(id)));
   }
 
   #locked<R>(id: string, work: () => Promise<R>): Promise<R> {
-    return this.#context.database.exclusive(this.#keyOf(id), work);
+    return this.#context.database.exclusive(this.#makeKey(id), work);
   }
 
   get #prefix(): string {
     return `${part(this.#workspace)}/${part(this.#name)}/`;
   }
 
-  #keyOf(id: string): string {
-    return keyOf(this.#workspace, this.#name, id);
+  #makeKey(id: string): string {
+    return makeKey(this.#workspace, this.#name, id);
   }
 
   /** @throws DocumentUnreadable, after reporting it */
@@ -311,7 +311,7 @@ function isAlive({ expiresAt }: Pick<Envelope, 'expiresAt'>, clock: Clock): bool
 /** Maximum size of a key in bytes. Postgres limits index entries; all keys in use are far shorter. */
 const MAX_KEY_BYTES = 1_000;
 
-function keyOf(workspace: string, collection: string, id: string): string {
+function makeKey(workspace: string, collection: string, id: string): string {
   const key = `${part(workspace)}/${part(collection)}/${id}`;
   if (!isId(key, id)) throw new StoreError(`An id of ${collection} is empty or too long`);
   return key;
@@ -328,7 +328,7 @@ function part(name: string): string {
 }
 
 /** All keys that begin with `prefix`, which must not be empty. */
-function rangeOf(prefix: string): Range {
+function makeRange(prefix: string): Range {
   const next = String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
   return { from: prefix, to: prefix.slice(0, -1) + next };
 }

@@ -61,7 +61,7 @@ export const ORIGIN = 'store';
  */
 export async function takeOver(store: Store, release: string): Promise<void> {
   const wrote = await expectReadable(store, release);
-  if (wrote !== release) await originOf(store).put(RELEASE_ID, { release });
+  if (wrote !== release) await openOrigin(store).put(RELEASE_ID, { release });
 }
 
 /**
@@ -69,20 +69,19 @@ export async function takeOver(store: Store, release: string): Promise<void> {
  * @throws StoreError with both releases, if that one is newer
  */
 export async function expectReadable(store: Store, release: string): Promise<string | undefined> {
-  const wrote = (await originOf(store).get(RELEASE_ID))?.release;
+  const wrote = (await openOrigin(store).get(RELEASE_ID))?.release;
   if (wrote === undefined || compareReleases(wrote, release) <= 0) return wrote;
   throw new StoreError(
     `The store was written by Deckhand ${wrote}, and this is ${release}. Start ${wrote} or newer, or restore a backup from before the upgrade.`,
   );
 }
 
-function originOf(store: Store): Collection<z.infer<typeof Written>> {
+function openOrigin(store: Store): Collection<z.infer<typeof Written>> {
   return store.of(GLOBAL).collection(ORIGIN, Written);
 }
 
-/** Compares three numbers. */
+/** Compares the three numbers of two releases. */
 function compareReleases(one: string, other: string): number {
-  const [a, b] = [one, other].map((release) => release.split(/[.+-]/, 3).map(Number));
-  const differing = a?.findIndex((number, at) => number !== b?.[at]) ?? -1;
-  return differing === -1 ? 0 : (a?.[differing] ?? 0) - (b?.[differing] ?? 0);
+  const [a = '', b = ''] = [one, other].map((release) => release.split(/[+-]/)[0]);
+  return a.localeCompare(b, 'en', { numeric: true });
 }

@@ -52,7 +52,7 @@ export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = 
           (await readDataKey(store, keys, workspace)) ??
           (await makeDataKey(store, keys, workspace, isInstalled));
         remember(workspace, dataKey);
-        const context = contextOf(workspace, field);
+        const context = makeContext(workspace, field);
         return `${VERSION}.${dataKey.id}.${encrypt(dataKey.key, context, Buffer.from(secret))}`;
       },
       /**
@@ -91,13 +91,13 @@ export function openSealed(
   const { id, body } = parseSealed(sealed);
   if (dataKey?.id !== id) throw new SealError('The data key of this value is gone');
   try {
-    return decrypt(dataKey.key, contextOf(workspace, field), body).toString();
+    return decrypt(dataKey.key, makeContext(workspace, field), body).toString();
   } catch (cause) {
     throw new SealError(`The sealed ${field.field} was changed or moved here from elsewhere`, { cause });
   }
 }
 
-function contextOf(workspace: string, { record, field }: Field): string[] {
+function makeContext(workspace: string, { record, field }: Field): string[] {
   return [VERSION, workspace, record, field];
 }
 
@@ -231,7 +231,7 @@ function sealFault(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey)
 
 /**
  * Wraps every workspace's data key with the first key, also while Deckhand runs. Afterwards the other keys may be removed from
- * `ENCRYPTION_KEYS`. It can be repeated at any time.
+ * `ENCRYPTION_KEYS`. It can be findRepeated at any time.
  * @returns the numbers of keys that were re-wrapped, and of those that the first key had wrapped before
  * @throws SealError with the id of a missing or different key; keys that were already re-wrapped stay so
  */
@@ -287,7 +287,7 @@ export function parseEncryptionKeys(text: string): EncryptionKeys {
     .map((entry, index) => parseEntry(entry, `entry ${index + 1}`));
   const faults = entries.flatMap((entry) => (typeof entry === 'string' ? [entry] : []));
   const keys = entries.flatMap((entry) => (typeof entry === 'string' ? [] : [entry]));
-  for (const id of repeated(keys.map((key) => key.id))) faults.push(`has the id ${id} more than once`);
+  for (const id of findRepeated(keys.map((key) => key.id))) faults.push(`has the id ${id} more than once`);
   const [first, ...rest] = keys;
   if (first === undefined || faults.length > 0) throw new EncryptionKeysError(faults);
   return [first, ...rest];
@@ -307,6 +307,6 @@ function parseEntry(entry: string, where: string): EncryptionKey | string {
   return { id, key: createSecretKey(bytes) };
 }
 
-function repeated(ids: string[]): Set<string> {
+function findRepeated(ids: string[]): Set<string> {
   return new Set(ids.filter((id, index) => ids.indexOf(id) !== index));
 }

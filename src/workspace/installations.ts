@@ -63,7 +63,7 @@ export interface OauthInstallations {
 }
 
 /** @throws NotServed */
-async function ownerOf(health: Pick<TokenHealth, 'owner'>): Promise<string | undefined> {
+async function readOwner(health: Pick<TokenHealth, 'owner'>): Promise<string | undefined> {
   try {
     return await health.owner();
   } catch (error) {
@@ -95,7 +95,7 @@ export function singleInstallation(
 ): Installations {
   const ended = store.of(GLOBAL).collection('ended', Ended);
   /** Reveals neither the workspace nor the token: nothing of them may stay. */
-  const markOf = (workspace: string): string =>
+  const makeMark = (workspace: string): string =>
     hash('sha256', JSON.stringify([workspace, token]), 'base64url');
   const isAbout = (workspace: string, owner = workspace): boolean => owner === workspace;
   return {
@@ -103,10 +103,10 @@ export function singleInstallation(
     installer: async () => undefined,
     about: async () => undefined,
     isInstalled: async (workspace) =>
-      isAbout(workspace, tokenHealth.knownOwner()) && (await ended.get(markOf(workspace))) === undefined,
-    end: (workspace) => ended.put(markOf(workspace), { at: clock.now() }),
+      isAbout(workspace, tokenHealth.knownOwner()) && (await ended.get(makeMark(workspace))) === undefined,
+    end: (workspace) => ended.put(makeMark(workspace), { at: clock.now() }),
     async admit(workspace) {
-      if (!isAbout(workspace, await ownerOf(tokenHealth)))
+      if (!isAbout(workspace, await readOwner(tokenHealth)))
         throw new NotServed('Deckhand belongs to another workspace here, so nothing was done.', true);
     },
     byOauth: undefined,

@@ -15,15 +15,15 @@ export type Projects = ReturnType<typeof createProjects>;
 export function createProjects(parts: { accounts: Accounts; clock: Clock }) {
   const fresh = new TtlCache<Project[]>(parts.clock);
   // The cache's key holds the sealed key: a new key never shows answers to an old one.
-  const keyOf = ({ name, sealedKey }: Account): string[] => [name, sealedKey];
+  const makeKey = ({ name, sealedKey }: Account): string[] => [name, sealedKey];
   const load = (account: Account, options?: ListOptions) => (): Promise<Project[]> =>
     parts.accounts.use(account, (client) => listProjects(client, options));
 
   return {
     /** At most a few seconds old, for menus that search with every letter. @throws AccountFailure */
-    list: (account: Account) => fresh.get(keyOf(account), load(account)),
+    list: (account: Account) => fresh.get(makeKey(account), load(account)),
     /** Reads the list now. @throws AccountFailure */
-    look: (account: Account, options?: ListOptions) => fresh.renew(keyOf(account), load(account, options)),
+    look: (account: Account, options?: ListOptions) => fresh.renew(makeKey(account), load(account, options)),
   };
 }
 

@@ -58,7 +58,7 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
 
   /** True if every admin has left: then Slack's admins are admins again. */
   async function isOrphaned(grants: Grants): Promise<boolean> {
-    return !(await people.hasActive(await namedAdmins(people, grants)));
+    return !(await people.hasActive(await listNamedAdmins(people, grants)));
   }
 
   /** False if Slack cannot say: this case is rare. */
@@ -69,7 +69,7 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
 
   /** Slack's own admins who can act; the installer counts as one. */
   async function slackAdmins(team: string | undefined): Promise<string[]> {
-    const installedBy = await activeOf(people, [(await installer()) ?? []].flat());
+    const installedBy = await findActive(people, [(await installer()) ?? []].flat());
     return [...new Set([...installedBy, ...(await people.admins(team))])];
   }
 
@@ -111,7 +111,8 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
      */
     async admins(team: string | undefined): Promise<string[]> {
       const grants = await stored.get(GRANTS_ID);
-      const named = grants === undefined ? [] : await activeOf(people, await namedAdmins(people, grants));
+      const named =
+        grants === undefined ? [] : await findActive(people, await listNamedAdmins(people, grants));
       if (named.length > 0) return named;
       return slackAdmins(team);
     },
@@ -147,7 +148,10 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
 }
 
 /** The admins that the grants name, alone or in a group. */
-async function namedAdmins(people: SlackPeople, { admin, groups, groupTeams }: Grants): Promise<string[]> {
+async function listNamedAdmins(
+  people: SlackPeople,
+  { admin, groups, groupTeams }: Grants,
+): Promise<string[]> {
   const inGroups = (groups?.admin ?? []).map((group) => people.membersOf(group, groupTeams?.[group]));
   return [...admin, ...(await Promise.all(inGroups)).flat()];
 }
@@ -155,7 +159,7 @@ async function namedAdmins(people: SlackPeople, { admin, groups, groupTeams }: G
 /** Maximum number of admins that are looked up. */
 const MAX_NAMED_ADMINS = 10;
 
-async function activeOf(people: SlackPeople, users: readonly string[]): Promise<string[]> {
+async function findActive(people: SlackPeople, users: readonly string[]): Promise<string[]> {
   const active: string[] = [];
   for (const user of new Set(users)) {
     if (active.length === MAX_NAMED_ADMINS) break;

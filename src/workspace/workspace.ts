@@ -112,7 +112,7 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
   const { clock, metrics, tracing, service, installations, config } = parts;
   const log = parts.log.child({ workspace: id });
   const store = parts.store.of(id);
-  const jobs = jobsOf(parts.engine, id, maySend);
+  const jobs = createWorkspaceJobs(parts.engine, id, maySend);
   const once = createOnce({ store, clock });
   const newBlocks = createNewBlocks({ ...once, clock, log });
   const slack = withFallbacks(parts.slack.of(id), newBlocks);
@@ -195,7 +195,11 @@ function createHealth({ store, engine, tokenHealth }: Parts, workspace: string) 
 }
 
 /** Sends no jobs for an installation that has ended. */
-function jobsOf(engine: Engine, workspace: string, maySend: () => Promise<boolean>): WorkspaceJobs {
+function createWorkspaceJobs(
+  engine: Engine,
+  workspace: string,
+  maySend: () => Promise<boolean>,
+): WorkspaceJobs {
   return {
     async send(job, data, options) {
       if (!(await maySend())) throw new InstallationEnded();

@@ -16,8 +16,8 @@ export const AUTHORISATION: readonly Mutation[] = [
   {
     name: 'a payload of another workspace is served by the token of the environment',
     file: 'src/workspace/installations.ts',
-    from: 'if (!isAbout(workspace, await ownerOf(tokenHealth)))',
-    to: 'if (!isAbout(workspace, await ownerOf(tokenHealth)) && workspace === "")',
+    from: 'if (!isAbout(workspace, await readOwner(tokenHealth)))',
+    to: 'if (!isAbout(workspace, await readOwner(tokenHealth)) && workspace === "")',
     tests: ['test/security/one-token.test.ts'],
   },
   {

@@ -246,10 +246,10 @@ export function instantAt(
   hour: number,
   minute: number,
 ): number {
-  return firstOf(zone, Date.UTC(year, month - 1, day, hour, minute));
+  return findFirst(zone, Date.UTC(year, month - 1, day, hour, minute));
 }
 
-function firstOf(zone: string, local: number): number {
+function findFirst(zone: string, local: number): number {
   const { instants, gapEnd } = instantsOf(zone, local, offsetsAround(zone, local));
   return instants[0] ?? gapEnd ?? local;
 }
@@ -260,10 +260,10 @@ function firstOf(zone: string, local: number): number {
  */
 export function daysLater(zone: string, instant: number, days: number): number {
   const local = instant + offsetAt(zone, instant);
-  const first = firstOf(zone, local);
+  const first = findFirst(zone, local);
   const passed = first < instant ? changeBetween(zone, first, instant) + offsetAt(zone, first) : local;
   const later = passed + days * DAY_MS;
-  const at = firstOf(zone, later);
+  const at = findFirst(zone, later);
   return at + offsetAt(zone, at) === later ? at : at + 1;
 }
 
@@ -280,7 +280,7 @@ function changeBetween(zone: string, from: number, to: number): number {
   return high;
 }
 
-const numbersOf = zonedParts(
+const readNumbers = zonedParts(
   {
     year: 'numeric',
     month: 'numeric',
@@ -294,7 +294,7 @@ const numbersOf = zonedParts(
 
 /** The zone's offset from UTC at an instant, in milliseconds. */
 function offsetAt(zone: string, instant: number): number {
-  const numbers = numbersOf(zone, instant).map(Number);
+  const numbers = readNumbers(zone, instant).map(Number);
   const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = numbers;
   const local = Date.UTC(year, month - 1, day, hour, minute, second);
   return local - Math.floor(instant / 1000) * 1000;
