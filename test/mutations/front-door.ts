@@ -105,9 +105,9 @@ export const FRONT: readonly Mutation[] = [
   },
   {
     name: 'events are acknowledged before they are stored',
-    file: 'src/listeners/receivers/process-payload.ts',
-    from: 'if (!(cause instanceof ZodError) && !(error instanceof TypeError)) throw cause;',
-    to: 'if (!(cause instanceof ZodError) && !(error instanceof TypeError)) return acks[0];',
+    file: 'src/listeners/payloads/schemas.ts',
+    from: 'if (!(cause instanceof z.ZodError) && !(error instanceof TypeError)) throw cause;',
+    to: 'if (!(cause instanceof z.ZodError) && !(error instanceof TypeError)) return acks[0];',
     tests: [RECEIVER_TEST],
     only: 'could not be stored',
   },

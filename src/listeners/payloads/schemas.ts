@@ -1,8 +1,9 @@
-import type { Context } from '@slack/bolt';
+import { type App, type Context, UnknownError } from '@slack/bolt';
 import { z } from 'zod';
 import type { KnownBlock } from '../../core/message.ts';
+import type { Logger } from '../../observability/log.ts';
 
-/** Schemas of Slack's payloads, with only the parts that Deckhand reads. */
+/** Slack's payloads: their schemas, with only the parts that Deckhand reads, and the way to Bolt. */
 
 /** An id of Slack. It becomes a key of the store, so it has only safe characters; a leading hyphen marks our own ids. */
 export const Id = z.string().regex(/^(?!-)[^/\s\p{Cc}\p{Cs}]{1,64}$/u);
@@ -180,8 +181,50 @@ const SHAPES: ReadonlyMap<unknown, z.ZodType> = new Map<unknown, z.ZodType>([
 ]);
 
 /** The schema of a payload by its `type`, which a command does not have. Returns undefined for a type that is unknown. */
-export function findShape(type: unknown): z.ZodType | undefined {
+function findShape(type: unknown): z.ZodType | undefined {
   return typeof type === 'string' ? SHAPES.get(type) : SlashBody;
+}
+
+/** An acknowledgement, with what Slack shows for it. */
+export interface Ack {
+  answer: unknown;
+}
+
+/**
+ * Parses a payload and hands it to Bolt; listeners read the result with `parsedPayload`. Keeps the ack until all
+ * listeners have returned: Bolt acknowledges an event before, but what changes something must be stored first.
+ * @returns undefined if the payload is malformed
+ * @throws errors of listeners, so that Slack sends the payload again
+ */
+export async function processPayload(
+  app: App | undefined,
+  body: Record<string, unknown>,
+  log: Logger,
+): Promise<Ack | undefined> {
+  if (body.type === 'app_rate_limited') {
+    // Slack sends it once a minute in place of a workspace's events.
+    log.warn({ event: 'events_limited', workspace: JSON.stringify(body.team_id) }, 'Slack dropped events');
+    return { answer: undefined };
+  }
+  const shape = findShape(body.type);
+  if (shape === undefined) {
+    log.info({ event: 'payload_unknown' }, 'Payload of an unknown type acknowledged');
+    return { answer: undefined };
+  }
+  const acks: Ack[] = [];
+  try {
+    // Parsed before Bolt has it, because Bolt throws errors of its own on a payload without its parts.
+    const customProperties = { shape, payload: shape.parse(body) };
+    const ack = async (answer: unknown): Promise<void> => void acks.push({ answer });
+    await app?.processEvent({ body, ack, customProperties });
+  } catch (error) {
+    const cause = error instanceof UnknownError ? error.original : error;
+    // Bolt itself throws a bare TypeError if a part that only Bolt reads has an unexpected type.
+    if (!(cause instanceof z.ZodError) && !(error instanceof TypeError)) throw cause;
+    log.warn({ event: 'payload_malformed', err: cause }, 'Malformed payload refused');
+    return undefined;
+  }
+  return acks[0];
 }
 
 /**

@@ -3,8 +3,8 @@ import { type App, isValidSlackRequest, type Receiver } from '@slack/bolt';
 import { parseObject } from '../../core/json.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Logger } from '../../observability/log.ts';
+import { processPayload } from '../payloads/schemas.ts';
 import { type Handler, type ReadBody, Refused } from './http-server.ts';
-import { processPayload } from './process-payload.ts';
 
 /** Largest accepted difference between the time of a request and our clock, in either direction, in seconds. */
 const WINDOW_S = 300;

@@ -6,7 +6,7 @@ import type { Logger } from '../../observability/log.ts';
 import { failureNamed } from '../../slack/failure.ts';
 import { isAboutToken, type TokenHealth } from '../../slack/token-health.ts';
 import { libraryLogger, type Web } from '../../slack/web.ts';
-import { processPayload } from './process-payload.ts';
+import { processPayload } from '../payloads/schemas.ts';
 
 export interface SocketReceiverOptions {
   appToken: string;
