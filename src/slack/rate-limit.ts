@@ -39,7 +39,7 @@ export function withRetries<T>(
   { signal, onRetry }: { signal?: AbortSignal | undefined; onRetry?: (failure: SlackFailure) => void } = {},
 ): Promise<T> {
   const budgetMs = Math.max(policy.busyMs, MIN_BUDGET_MS);
-  let unanswered = 0;
+  let timesUnreachable = 0;
   let failure: SlackFailure | undefined;
   async function callAgain(): Promise<T> {
     if (failure !== undefined) onRetry?.(failure);
@@ -47,9 +47,9 @@ export function withRetries<T>(
   }
   return repeat({ clock, signal }, callAgain, (error, _, waitedMs) => {
     if (!isSlackFailure(error, 'busy', 'unreachable')) return undefined;
-    const wait = waitAfter(error, clock.now(), unanswered, policy);
+    const wait = waitAfter(error, clock.now(), timesUnreachable, policy);
     if (wait === undefined || waitedMs + wait > budgetMs) return undefined;
-    if (error.kind === 'unreachable') unanswered += 1;
+    if (error.kind === 'unreachable') timesUnreachable += 1;
     failure = error;
     return wait;
   });
