@@ -42,7 +42,7 @@ export function openConnections(
     connectTimeout: connect.timeout,
     proxyTls: { allowH2: false },
     // Otherwise a proxy that does not answer CONNECT holds its connection for five minutes.
-    clientFactory: (origin, given) => new Pool(origin, { ...given, headersTimeout: connect.timeout }),
+    clientFactory: (origin, pool) => new Pool(origin, { ...pool, headersTimeout: connect.timeout }),
   });
 }
 

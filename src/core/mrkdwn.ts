@@ -110,12 +110,12 @@ export function unmarked(text: string): string {
 /** Cuts a text to at most `max` UTF-16 units, between code points: no emoji is split. */
 export function truncate(text: string, max: number): string {
   if (text.length <= max) return text;
-  let kept = 0;
+  let end = 0;
   for (const point of text) {
-    if (kept + point.length > max - 1) break;
-    kept += point.length;
+    if (end + point.length > max - 1) break;
+    end += point.length;
   }
-  return text.slice(0, kept) + ELLIPSIS;
+  return text.slice(0, end) + ELLIPSIS;
 }
 
 /** The first code points of a text. */
@@ -133,16 +133,16 @@ export function beginningOf(text: string, characters: number): string {
 /** Whole lines of safe mrkdwn, up to `max` characters, with "and N more" for the rest. */
 export function linesWithin(lines: readonly string[], max: number, noun = 'more'): string {
   let used = 0;
-  const kept: string[] = [];
+  const shown: string[] = [];
   for (const line of lines) {
     const reserve = 24;
     if (used + line.length + 1 > max - reserve) break;
-    kept.push(line);
+    shown.push(line);
     used += line.length + 1;
   }
-  const left = lines.length - kept.length;
-  if (left > 0) kept.push(`_and ${left} ${noun}_`);
-  return kept.join('\n');
+  const left = lines.length - shown.length;
+  if (left > 0) shown.push(`_and ${left} ${noun}_`);
+  return shown.join('\n');
 }
 
 /** "a, b, and 3 more": the first `max` texts. @param noun what the rest are called */

@@ -26,7 +26,7 @@ export interface RunningJob {
 
 export interface RunContext {
   backend: JobsBackend;
-  /** From 0 to 1. */
+  /** From 0 to 1, for the jitter of retries. */
   random: () => number;
   log: Pick<Logger, 'warn' | 'error'> | undefined;
   tracing: Tracing;

@@ -1,13 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Alarm, type Clock, createAlarm, withTimeout } from '../core/time/clock.ts';
-import type { Logger } from '../observability/log.ts';
-import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
+import { NO_TRACING } from '../observability/tracing.ts';
 import {
   type ClaimedJob,
   type Engine,
   type EngineStats,
   JobAborted,
-  type JobOutcome,
   type JobsBackend,
   type JobType,
   type Leases,
@@ -23,14 +21,9 @@ const RETRY_MS = 1_000;
 /** Time for an aborted job to notice. */
 const ABORT_MS = 3_000;
 
-export interface JobsOptions {
+export interface JobsOptions extends Partial<Omit<RunContext, 'backend' | 'write'>> {
   backend: JobsBackend;
   clock: Clock;
-  /** From 0 to 1, for the jitter of retries. */
-  random?: () => number;
-  log?: Pick<Logger, 'warn' | 'error'> | undefined;
-  tracing?: Tracing;
-  onJobEnd?: ((queue: string, outcome: JobOutcome) => void) | undefined;
   /** Turns failures of the database into those that people read about. */
   mapErrors?: <T>(work: Promise<T>) => Promise<T>;
 }

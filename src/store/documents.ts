@@ -227,10 +227,10 @@ class KeyvCollection<T> implements Collection<T> {
     return this.#list({ ...range, to, limit, offset, isDescending: true });
   }
 
-  async trim(kept: number): Promise<void> {
+  async trim(amount: number): Promise<void> {
     const { database } = this.#context;
     const range = makeRange(this.#prefix);
-    const first = { ...range, limit: 1, offset: kept, isDescending: true };
+    const first = { ...range, limit: 1, offset: amount, isDescending: true };
     const [row] = await mapDatabaseErrors(database.range(first));
     if (row !== undefined) await deleteRange(database, { ...range, to: `${row.key}\x01` });
   }

@@ -66,8 +66,8 @@ export interface Collection<T> {
   list(beginning?: string): Promise<Array<{ id: string; doc: T }>>;
   /** The last `limit` documents by id, last first, starting at `upTo`. Reads no others. */
   latest(limit: number, from?: { upTo?: string; offset?: number }): Promise<Array<{ id: string; doc: T }>>;
-  /** Deletes all but the last `kept` documents by id. */
-  trim(kept: number): Promise<void>;
+  /** Deletes all but the last documents by id. @param amount number of remaining documents */
+  trim(amount: number): Promise<void>;
 }
 
 /** Pseudo workspace for the whole installation. Real ids never start with `-`. */

@@ -41,7 +41,7 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
   const zones = new TtlCache<string>(clock, HOUR_MS);
 
   return {
-    /** By user. A viewer expires some time after opening it. */
+    /** Viewers by user. Each expires some time after opening it. */
     viewers,
     /** Call it after a viewer was stored, and before reading what they see. */
     opened(): void {

@@ -54,7 +54,7 @@ function rememberReads<T>(stored: Collection<T>): Collection<T> {
     create: (id, doc, expiresAt) => written(stored.create(id, doc, expiresAt)),
     update: (id, change, expiresAt) => written(stored.update(id, change, expiresAt)),
     delete: (id) => written(stored.delete(id)),
-    trim: (kept) => written(stored.trim(kept)),
+    trim: (amount) => written(stored.trim(amount)),
   };
 }
 

@@ -63,8 +63,8 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
 
   /** False if Slack cannot say: this case is rare. */
   async function mayStepIn(user: string, grants: Grants): Promise<boolean> {
-    const asked = isSlackAdmin(user).then((isAdmin) => isAdmin && isOrphaned(grants));
-    return (await undefinedOnSlackError(asked)) ?? false;
+    const answer = isSlackAdmin(user).then((isAdmin) => isAdmin && isOrphaned(grants));
+    return (await undefinedOnSlackError(answer)) ?? false;
   }
 
   /** Slack's own admins who can act; the installer counts as one. */

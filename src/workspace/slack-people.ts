@@ -78,8 +78,8 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
 
   /** Not cached: roles change rarely, and then people who left must count at once. */
   async function isActive(user: string): Promise<boolean> {
-    const asked = people.renew([user], () => requestUser(user));
-    const person = await undefinedOnSlackError(asked, 'gone', 'rejected');
+    const answer = people.renew([user], () => requestUser(user));
+    const person = await undefinedOnSlackError(answer, 'gone', 'rejected');
     return person !== undefined && !person.deleted && !person.is_bot;
   }
 

@@ -146,11 +146,11 @@ function citiesAt(offset: number): string[] {
 
 /** The zone whose name or city is nearest to the typed text; its present name. */
 function nearestZone(typed: string): string {
-  const wanted = spellZone(typed);
+  const spelled = spellZone(typed);
   let best = { zone: 'UTC', far: Number.POSITIVE_INFINITY };
   for (const [zone, names] of zoneNames()) {
     const spellings = names.flatMap((name) => [spellZone(name), spellZone(cityOf(name))]);
-    const far = Math.min(...spellings.map((each) => distance(wanted, each)));
+    const far = Math.min(...spellings.map((each) => distance(spelled, each)));
     if (far < best.far) best = { zone, far };
   }
   return best.zone;
@@ -165,20 +165,20 @@ export function cityOf(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1);
 }
 
-let known: ReadonlyMap<string, readonly string[]> | undefined;
+let cachedNames: ReadonlyMap<string, readonly string[]> | undefined;
 
-/** Every zone by its present name, with the names that it goes by, the present one first. */
+/** All zones by their present names, each with its names, the present one first. */
 export function zoneNames(): ReadonlyMap<string, readonly string[]> {
-  known ??= new Map(
+  cachedNames ??= new Map(
     ['UTC', ...Intl.supportedValuesOf('timeZone')]
       .map((name) => [presentName(name), name] as const)
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .map(([zone, name]) => [zone, [...new Set([zone, name])]]),
   );
-  return known;
+  return cachedNames;
 }
 
-/** Zones that Intl knows by a former name, by that name. A newer Intl knows some of them by the present one. */
+/** Present names of zones, by the former names that `Intl` may still use. */
 const PRESENT_NAMES: ReadonlyMap<string, string> = new Map([
   ['Africa/Asmera', 'Africa/Asmara'],
   ['America/Buenos_Aires', 'America/Argentina/Buenos_Aires'],
