@@ -1,4 +1,4 @@
-import type { InputBlock } from '@slack/types';
+import type { InputBlock, PlainTextOption } from '@slack/types';
 import { z } from 'zod';
 import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
@@ -11,51 +11,82 @@ interface FieldSpec {
   optional?: boolean;
   /** Each change is sent at once, so that the form can be drawn again. */
   dispatch?: boolean;
+  initial?: string | readonly string[] | undefined;
 }
 
+type Element = InputBlock['element'];
+
 /**
- * An input block: the field's name is its id, so that a fault of the schema is Slack's error key.
+ * An input block. The field's name is its id, so that a fault of the schema is Slack's error key.
  * @param field the service's name for it: `block_id` and `action_id` alike
  */
 export function input(
   field: string,
   label: string,
-  { hint, optional, dispatch }: FieldSpec,
-  element: InputBlock['element'],
+  { hint, optional, dispatch, initial }: FieldSpec,
+  element: Element,
 ): InputBlock {
   return {
     type: 'input',
     block_id: field,
     label: plainText(label, LIMITS.inputLabel),
-    element: { ...element, action_id: field },
+    element: { ...(initial?.length ? withValue(element, initial) : element), action_id: field },
     ...(hint !== undefined && { hint: plainText(hint, LIMITS.inputHint) }),
     ...(optional && { optional }),
     ...(dispatch && { dispatch_action: dispatch }),
   };
 }
 
+/** The element with a value. A value that Slack would refuse is left out. */
+export function withValue(element: Element, value: string | readonly string[]): Element {
+  const text = String(value);
+  switch (element.type) {
+    case 'plain_text_input':
+      return { ...element, initial_value: truncate(text, element.max_length ?? LIMITS.inputText) };
+    case 'email_text_input':
+      return { ...element, initial_value: text };
+    case 'timepicker':
+      return { ...element, initial_time: text };
+    case 'conversations_select': {
+      const { default_to_current_conversation: _, ...rest } = element;
+      return { ...rest, initial_conversation: text };
+    }
+    case 'static_select':
+    case 'radio_buttons': {
+      const groups = element.type === 'static_select' ? element.option_groups : undefined;
+      const options = groups?.flatMap((group) => group.options) ?? element.options;
+      const option = options?.find((candidate) => candidate.value === text);
+      return option === undefined ? element : { ...element, initial_option: option as PlainTextOption };
+    }
+    case 'checkboxes':
+    case 'multi_static_select': {
+      const options = element.options?.filter((option) => option.value && value.includes(option.value)) ?? [];
+      const { initial_options: _, ...empty } = element;
+      // Slack refuses an empty list.
+      return options.length === 0 ? empty : ({ ...empty, initial_options: options } as Element);
+    }
+    case 'external_select':
+      // A form comes back without the text of the value.
+      return text.length > LIMITS.optionValue
+        ? element
+        : { ...element, initial_option: optionOf({ value: text, text }) };
+    default:
+      return element;
+  }
+}
+
 export function textInput(
   field: string,
   label: string,
-  spec: FieldSpec & { initial?: string | undefined; placeholder?: string; maxLength?: number } = {},
+  spec: FieldSpec & { placeholder?: string; maxLength?: number } = {},
 ): InputBlock {
-  const { initial, placeholder, maxLength = LIMITS.inputText } = spec;
-  return input(field, label, spec, {
-    type: 'plain_text_input',
-    max_length: maxLength,
-    ...defined({
-      initial_value: initial ? truncate(initial, maxLength) : undefined,
-      placeholder: placeholder === undefined ? undefined : plainText(placeholder, LIMITS.placeholder),
-    }),
-  });
+  const { placeholder, maxLength = LIMITS.inputText } = spec;
+  const shown = placeholder === undefined ? {} : { placeholder: plainText(placeholder, LIMITS.placeholder) };
+  return input(field, label, spec, { type: 'plain_text_input', max_length: maxLength, ...shown });
 }
 
-export function emailInput(
-  field: string,
-  label: string,
-  spec: FieldSpec & { initial?: string | undefined },
-): InputBlock {
-  return input(field, label, spec, { type: 'email_text_input', ...defined({ initial_value: spec.initial }) });
+export function emailInput(field: string, label: string, spec: FieldSpec): InputBlock {
+  return input(field, label, spec, { type: 'email_text_input' });
 }
 
 export function timeInput(field: string, label: string, spec: FieldSpec): InputBlock {
@@ -68,7 +99,7 @@ export interface Choice {
   description?: string;
 }
 
-type ChoiceSpec = FieldSpec & { choices: readonly Choice[]; initial?: string };
+type ChoiceSpec = FieldSpec & { choices: readonly Choice[] };
 
 /** @param type a menu, or all choices in sight, of which Slack takes ten */
 export function selectInput(
@@ -77,12 +108,11 @@ export function selectInput(
   spec: ChoiceSpec,
   type: 'static_select' | 'radio_buttons' = 'static_select',
 ): InputBlock {
-  const initial = spec.choices.find(({ value }) => value === spec.initial);
-  const initial_option = initial && optionOf(initial);
-  const chosen = defined({ initial_option });
-  return type === 'static_select'
-    ? input(field, label, spec, { type, ...menuOptions(spec.choices), ...chosen })
-    : input(field, label, spec, { type, options: optionsOf(spec.choices), ...chosen });
+  const element =
+    type === 'static_select'
+      ? { type, ...menuOptions(spec.choices) }
+      : { type, options: optionsOf(spec.choices) };
+  return input(field, label, spec, element);
 }
 
 /** Slack takes 100 options, or 100 groups of them. */
@@ -101,16 +131,11 @@ function menuOptions(choices: readonly Choice[]) {
 }
 
 /** A menu of the person's conversations; Slack chooses the current one. */
-export function conversationInput(
-  field: string,
-  label: string,
-  spec: FieldSpec & { initial?: string | undefined },
-): InputBlock {
-  const { initial } = spec;
+export function conversationInput(field: string, label: string, spec: FieldSpec): InputBlock {
   return input(field, label, spec, {
     type: 'conversations_select',
     filter: { include: ['public', 'private', 'im', 'mpim'], exclude_bot_users: true },
-    ...(initial ? { initial_conversation: initial } : { default_to_current_conversation: true }),
+    default_to_current_conversation: true,
   });
 }
 
@@ -121,47 +146,33 @@ export function conversationInput(
 export function searchInput(
   field: string,
   label: string,
-  spec: FieldSpec & { placeholder: string; initial?: Choice | undefined },
+  {
+    initial,
+    placeholder,
+    ...spec
+  }: Omit<FieldSpec, 'initial'> & {
+    placeholder: string;
+    initial?: Choice | undefined;
+  },
 ): InputBlock {
-  const { initial } = spec;
-  const isFitting =
-    initial !== undefined && initial.value !== '' && initial.value.length <= LIMITS.optionValue;
+  const isFitting = initial?.value && initial.value.length <= LIMITS.optionValue;
   return input(field, label, spec, {
     type: 'external_select',
     min_query_length: 0,
-    placeholder: plainText(spec.placeholder, LIMITS.placeholder),
+    placeholder: plainText(placeholder, LIMITS.placeholder),
     ...(isFitting ? { initial_option: optionOf(initial) } : {}),
   });
 }
 
-export function checkboxesInput(
-  field: string,
-  label: string,
-  spec: FieldSpec & { choices: readonly Choice[]; initial?: readonly string[] },
-): InputBlock {
+export function checkboxesInput(field: string, label: string, spec: ChoiceSpec): InputBlock {
   const options = optionsOf(spec.choices.slice(0, LIMITS.checkboxes));
-  return input(field, label, spec, { type: 'checkboxes', options, ...chosenOf(options, spec.initial) });
+  return input(field, label, spec, { type: 'checkboxes', options });
 }
 
-/** A menu of which several may be chosen; none have to be. */
-export function multiSelectInput(
-  field: string,
-  label: string,
-  {
-    hint,
-    choices,
-    initial,
-  }: Pick<FieldSpec, 'hint'> & { choices: readonly Choice[]; initial: readonly string[] },
-): InputBlock {
-  const options = optionsOf(choices);
-  const element = { type: 'multi_static_select', options, ...chosenOf(options, initial) } as const;
-  return input(field, label, { hint, optional: true }, element);
-}
-
-/** Slack refuses an empty list. */
-function chosenOf(options: ReturnType<typeof optionsOf>, values: readonly string[] = []) {
-  const chosen = options.filter(({ value }) => values.includes(value));
-  return chosen.length === 0 ? {} : { initial_options: chosen };
+/** A menu for several choices or none. */
+export function multiSelectInput(field: string, label: string, spec: ChoiceSpec): InputBlock {
+  const options = optionsOf(spec.choices);
+  return input(field, label, { ...spec, optional: true }, { type: 'multi_static_select', options });
 }
 
 /** The select's options, at most as many as Slack takes; callers say how many are left out. */

@@ -1,9 +1,8 @@
-import type { InputBlock, PlainTextOption } from '@slack/types';
 import { z } from 'zod';
 import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { mrkdwn, truncate } from '../../core/mrkdwn.ts';
-import { optionOf } from './inputs.ts';
+import { mrkdwn } from '../../core/mrkdwn.ts';
+import { withValue } from './inputs.ts';
 import { LIMITS, plainText, section } from './message.ts';
 
 interface ModalSpec {
@@ -69,41 +68,11 @@ export function refill(view: ModalView, values: Values, secrets: readonly string
     if (block.type !== 'input' || block.block_id === undefined || secrets.includes(block.block_id))
       return block;
     const value = values[block.block_id];
-    return value === undefined || value === '' ? block : { ...block, element: holding(block.element, value) };
+    return value === undefined || value === ''
+      ? block
+      : { ...block, element: withValue(block.element, value) };
   });
   return { ...view, blocks };
-}
-
-function holding(element: InputBlock['element'], value: string | string[]): InputBlock['element'] {
-  switch (element.type) {
-    case 'plain_text_input':
-      return { ...element, initial_value: truncate(String(value), element.max_length ?? LIMITS.inputText) };
-    case 'email_text_input':
-      return { ...element, initial_value: String(value) };
-    case 'static_select':
-    case 'radio_buttons': {
-      const groups = element.type === 'static_select' ? element.option_groups : undefined;
-      const options = groups?.flatMap((group) => group.options) ?? element.options;
-      const option = options?.find((candidate) => candidate.value === value);
-      return option === undefined ? element : { ...element, initial_option: option as PlainTextOption };
-    }
-    case 'timepicker':
-      return { ...element, initial_time: String(value) };
-    case 'checkboxes': {
-      const chosen = element.options.filter(
-        (option) => option.value !== undefined && value.includes(option.value),
-      );
-      const { initial_options: _, ...empty } = element;
-      return chosen.length === 0 ? empty : { ...empty, initial_options: chosen };
-    }
-    case 'external_select':
-      // The form comes back without the text that was shown for the value.
-      return String(value).length > LIMITS.optionValue
-        ? element
-        : { ...element, initial_option: optionOf({ value: String(value), text: String(value) }) };
-    default:
-      return element;
-  }
 }
 
 /** The part of a received view that may be sent back. */
