@@ -101,7 +101,7 @@ export function installRoutes(parts: InstallParts): Routes {
   const callbackOptions = createCallbackOptions(parts, byOauth);
   return {
     async 'GET /slack/install'(request, response) {
-      const address = addressOf(byOauth, request);
+      const address = findOwnAddress(byOauth, request);
       const url = new URL(await providerOf(address).generateInstallUrl(byOauth.options));
       const value = url.searchParams.get('state') ?? '';
       response.setHeader('set-cookie', cookieLine({ name: COOKIE, value }, address));
@@ -111,14 +111,14 @@ export function installRoutes(parts: InstallParts): Routes {
       sendPage(response, 200, installPage(url.href, wider.href), parts.config);
     },
     [`GET ${REDIRECT_PATH}`]: (request, response) =>
-      providerOf(addressOf(byOauth, request)).handleCallback(request, response, callbackOptions),
+      providerOf(findOwnAddress(byOauth, request)).handleCallback(request, response, callbackOptions),
   };
 }
 
 /** Our own address, with the path of the cookie; guessed from the request if it is not configured. */
-function addressOf({ options }: OauthInstallations, { headers }: IncomingMessage): URL {
-  const known = options.redirectUri ?? `http://${headers.host}`;
-  return new URL('/', URL.canParse(known) ? known : 'https://localhost');
+function findOwnAddress({ options }: OauthInstallations, { headers }: IncomingMessage): URL {
+  const address = options.redirectUri ?? `http://${headers.host}`;
+  return new URL('/', URL.canParse(address) ? address : 'https://localhost');
 }
 
 function createCallbackOptions(parts: InstallParts, byOauth: OauthInstallations): CallbackOptions {

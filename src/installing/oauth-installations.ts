@@ -108,9 +108,9 @@ function createDocuments({ store, sealer, clock }: InstallationsParts) {
     store.of(workspace).collection('installations', Stored);
 
   /** Each call needs the token. */
-  const opened = new TtlCache<Secret>(clock);
+  const secrets = new TtlCache<Secret>(clock);
   const open = (workspace: string, { sealed }: Stored): Promise<Secret> =>
-    opened.get([workspace, sealed], async () =>
+    secrets.get([workspace, sealed], async () =>
       Secret.parse(JSON.parse(await sealer.of(workspace).open(FIELD, sealed))),
     );
 

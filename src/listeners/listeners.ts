@@ -56,7 +56,7 @@ interface Dependencies {
   receiver: Receiver;
   background: BackgroundWork;
   events: EventHandlers;
-  /** By `callback_id`. */
+  /** Steps of Slack's Workflow Builder, by `callback_id`. */
   steps: Readonly<Record<string, WorkflowStep>>;
 }
 
@@ -118,9 +118,9 @@ export function createListeners(parts: Dependencies) {
   );
   app.view<ViewSubmitAction>(ANY, async ({ context, ack }) => {
     const { workspace, caller, state } = readSubmission(parsedPayload(context, SubmissionBody));
-    const answered = acknowledgeForm(inbox, await workspaces.admit(workspace), caller, state, ack);
-    background.track(answered);
-    await answered;
+    const work = acknowledgeForm(inbox, await workspaces.admit(workspace), caller, state, ack);
+    background.track(work);
+    await work;
   });
   app.view({ callback_id: ANY, type: 'view_closed' }, ({ ack }) => ack());
   app.options(ANY, async ({ context, ack }) => {

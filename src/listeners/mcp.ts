@@ -61,7 +61,7 @@ async function answerMcp(
   const transport = new http.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   try {
     await server.connect(transport);
-    const answer = await transport.handleRequest(requestOf(headers), { parsedBody: message });
+    const answer = await transport.handleRequest(createRequest(headers), { parsedBody: message });
     const type = answer.headers.get('content-type') ?? 'application/json';
     return { status: answer.status, type, body: await answer.text() };
   } finally {
@@ -92,7 +92,10 @@ const MAX_TEXT = 300;
  * The request for the SDK, with the headers that it needs; the body is parsed already. Every answer is JSON, so a client
  * need not accept a stream.
  */
-function requestOf({ 'content-type': type, 'mcp-protocol-version': version }: IncomingHttpHeaders): Request {
+function createRequest({
+  'content-type': type,
+  'mcp-protocol-version': version,
+}: IncomingHttpHeaders): Request {
   const headers = new Headers({ accept: 'application/json, text/event-stream' });
   if (type !== undefined) headers.set('content-type', type);
   if (typeof version === 'string') headers.set('mcp-protocol-version', version);
@@ -157,7 +160,7 @@ async function runTool(
     role: tool.role,
     isChange: tool.isChange === true,
     run: (): Promise<ToolResult> => tool.run(inputs, context),
-    explain: async (error) => ({ refusal: sentenceOf(error, context, tool) }),
+    explain: async (error) => ({ refusal: describeError(error, context, tool) }),
   });
 }
 
@@ -181,7 +184,7 @@ async function enterNamed(
 
 const MAX_NAMES = 20;
 
-function sentenceOf(error: unknown, { workspace, explain }: CommandContext, tool: Tool): string {
+function describeError(error: unknown, { workspace, explain }: CommandContext, tool: Tool): string {
   if (error instanceof ProjectNeeded) {
     const names = error.projects.slice(0, MAX_NAMES).map(({ permalink }) => code(permalink));
     return `Which project is meant? The account has ${names.join(', ') || 'none'}.`;

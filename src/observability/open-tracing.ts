@@ -68,11 +68,11 @@ export async function openTracing(
       return carrier.traceparent;
     },
     async close() {
-      const sent = sdk.shutdown().then(
+      const shutdown = sdk.shutdown().then(
         () => true,
         (error: unknown) => logOutage(describeReason(error)) ?? true,
       );
-      if ((await withTimeout(clock, CLOSE_MS, sent)) === undefined) logOutage('timeout');
+      if ((await withTimeout(clock, CLOSE_MS, shutdown)) === undefined) logOutage('timeout');
       for (const api of [trace, context, propagation]) api.disable();
     },
   };

@@ -46,13 +46,13 @@ export function readCommand(body: SlashBody): IncomingRequest {
     threadTs: body.thread_ts,
     triggerId: body.trigger_id,
     responseUrl: body.response_url,
-    requestId: requestIdOf(body),
+    requestId: readRequestId(body),
   };
   return {
-    workspace: workspaceOf(body.enterprise_id, body.team_id, body.is_enterprise_install),
+    workspace: findWorkspaceId(body.enterprise_id, body.team_id, body.is_enterprise_install),
     caller,
     request: { kind: 'command', caller: storedCaller(caller), text: cleanCommandText(body.text) },
-    handles: handlesOf(caller),
+    handles: pickHandles(caller),
   };
 }
 
@@ -64,7 +64,7 @@ export function readAction(body: ActionBody): IncomingRequest {
     workspace,
     caller,
     request: { kind: 'action', caller: storedCaller(caller), ...element },
-    handles: { ...handlesOf(caller), message: messageOf(body), state },
+    handles: { ...pickHandles(caller), message: readMessage(body), state },
   };
 }
 
@@ -76,9 +76,9 @@ export function readShortcut(body: ShortcutBody): IncomingRequest {
     kind: 'shortcut',
     caller: storedCaller(caller),
     callbackId: body.callback_id,
-    said: textOfMessage(body),
+    said: collectText(body),
   };
-  return { workspace, caller, request, handles: handlesOf(caller) };
+  return { workspace, caller, request, handles: pickHandles(caller) };
 }
 
 export function readSubmission(body: SubmissionBody): Incoming & { state: ViewState } {
@@ -92,23 +92,23 @@ export function readInteraction(
 ): Incoming {
   // Metadata of another shape is not ours.
   const origin = Origin.safeParse(parseJson(body.view?.private_metadata || '{}')).data ?? {};
-  const workspace = installationOf(body);
+  const workspace = findInstallation(body);
   const caller = {
     user: body.user.id,
     team: body.user.team_id ?? body.team?.id,
     channel: action?.channel?.id ?? action?.container?.channel_id ?? origin.channel,
     messageTs: action?.message?.ts ?? action?.container?.message_ts,
-    threadTs: threadOf(action) ?? origin.thread,
+    threadTs: findThread(action) ?? origin.thread,
     answerTs: origin.answer,
     triggerId: body.trigger_id,
     responseUrl: action?.response_url,
-    requestId: requestIdOf(body),
+    requestId: readRequestId(body),
   };
   return { workspace, caller };
 }
 
 /** Thread of the clicked message. The first message of a thread names it too, but is in the channel; an ephemeral one comes without `message`. */
-function threadOf({ message, container }: Partial<ActionBody> = {}): string | undefined {
+function findThread({ message, container }: Partial<ActionBody> = {}): string | undefined {
   const thread = message?.thread_ts ?? container?.thread_ts;
   return thread === (message?.ts ?? container?.message_ts) ? undefined : thread;
 }
@@ -117,26 +117,26 @@ function threadOf({ message, container }: Partial<ActionBody> = {}): string | un
  * Installation that an interaction belongs to. A modal names the person's own team, which may be another workspace of a
  * shared channel, so the installation that opened the modal counts.
  */
-function installationOf(body: Interaction & { view?: View | undefined }): string {
+function findInstallation(body: Interaction & { view?: View | undefined }): string {
   const installed = body.view?.app_installed_team_id;
   if (installed?.startsWith('E')) return installed;
   const team = installed ?? body.view?.team_id ?? body.team?.id ?? body.user.team_id;
-  return workspaceOf(body.enterprise?.id, team, body.is_enterprise_install);
+  return findWorkspaceId(body.enterprise?.id, team, body.is_enterprise_install);
 }
 
-function handlesOf({ triggerId, responseUrl }: Caller): SlackHandles {
+function pickHandles({ triggerId, responseUrl }: Caller): SlackHandles {
   return { triggerId, responseUrl };
 }
 
 /** Without Slack's id a repeat cannot be recognised, so each request counts as new. */
-function requestIdOf(body: { trigger_id?: string | undefined }): string {
+function readRequestId(body: { trigger_id?: string | undefined }): string {
   return body.trigger_id || randomUUID();
 }
 
 const MAX_TEXT = 8_000;
 
 /** All text of a message, with that of its blocks and attachments, which apps use. */
-function textOfMessage({ message }: ShortcutBody): string {
+function collectText({ message }: ShortcutBody): string {
   const texts: string[] = [];
   const collect = (value: unknown): void => {
     if (typeof value === 'string') texts.push(value);
@@ -157,12 +157,12 @@ export function viewStateOf(view: View): ViewState {
 }
 
 /** The clicked message; undefined without its blocks, because it cannot be drawn again. */
-function messageOf({ message }: ActionBody): Message | undefined {
+function readMessage({ message }: ActionBody): Message | undefined {
   return message?.blocks.length ? { text: message.text, blocks: message.blocks } : undefined;
 }
 
 /** Id of the installation: of the organisation, which serves all its workspaces, or of the team. @throws ZodError if both are missing */
-function workspaceOf(
+function findWorkspaceId(
   enterprise: string | undefined,
   team: string | undefined,
   isEnterpriseInstall: boolean,
@@ -184,7 +184,7 @@ export interface EventUnder {
 
 export function readEvent(body: EventBody): EventUnder {
   const source = body.authorizations?.[0] ?? body;
-  const about = workspaceOf(source.enterprise_id, source.team_id, source.is_enterprise_install);
+  const about = findWorkspaceId(source.enterprise_id, source.team_id, source.is_enterprise_install);
   const workspaceId = LIFECYCLE_EVENTS.includes(body.event.type) ? GLOBAL : about;
   return { workspaceId, event: { about, body: withoutSecrets(body) } };
 }

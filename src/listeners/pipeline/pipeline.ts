@@ -46,15 +46,15 @@ export interface Claim<Result> {
   release(): Promise<void>;
 }
 
-interface Ended<Result> {
+interface End<Result> {
   result: Result;
   outcome: 'done' | 'refused' | 'failed';
 }
 
-type Next<Result> = () => Promise<Ended<Result>>;
+type Next<Result> = () => Promise<End<Result>>;
 
 /** A part of the work that wraps all stages after it. */
-type Stage = <R extends Audited>(request: Request<R>, next: Next<R>) => Promise<Ended<R>>;
+type Stage = <R extends Audited>(request: Request<R>, next: Next<R>) => Promise<End<R>>;
 
 /** Creates the context of a request, once. */
 export function createContext(workspace: Workspace, caller: Caller): CommandContext {
@@ -96,21 +96,21 @@ export async function carryOut<Result extends Audited>(request: Request<Result>)
   return (await work()).result;
 }
 
-async function runHandler<Result extends Audited>(request: Request<Result>): Promise<Ended<Result>> {
+async function runHandler<Result extends Audited>(request: Request<Result>): Promise<End<Result>> {
   const result = await request.run();
   const hasErrors = 'kind' in result && result.kind === 'errors';
   return { result, outcome: hasErrors ? 'refused' : 'done' };
 }
 
 /** Records a span and counts the outcome, without typed text: a command's name is the registry's. */
-function instrument<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
+function instrument<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
   const { workspace, kind, command = 'unknown' } = request;
   return workspace.tracing.run(describeSpan(request), async (span) => {
-    const ended = await next();
-    workspace.metrics.command(command, kind, ended.outcome);
-    span.set({ 'deckhand.outcome': ended.outcome });
-    if (ended.outcome === 'failed') span.fail(ended.outcome);
-    return ended;
+    const end = await next();
+    workspace.metrics.command(command, kind, end.outcome);
+    span.set({ 'deckhand.outcome': end.outcome });
+    if (end.outcome === 'failed') span.fail(end.outcome);
+    return end;
   });
 }
 
@@ -123,7 +123,7 @@ function describeSpan({ workspace, kind, command = 'unknown', what }: Request<Au
   return { name: `${kind} ${command}`, kind: 'internal', attributes };
 }
 
-async function explain<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
+async function explain<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
   try {
     return await next();
   } catch (error) {
@@ -132,20 +132,20 @@ async function explain<R extends Audited>(request: Request<R>, next: Next<R>): P
   }
 }
 
-async function respond<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
-  const ended = await next();
-  await request.respond?.(ended.result);
-  return ended;
+async function respond<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
+  const end = await next();
+  await request.respond?.(end.result);
+  return end;
 }
 
-async function progress<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
+async function progress<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
   if (request.showProgress === undefined) return next();
   const endProgress = showProgress(request.workspace, request.showProgress);
   return next().finally(endProgress);
 }
 
 /** Checks the permission of every request, so that a revoked role or permission counts at once. */
-async function authorise<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
+async function authorise<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
   const { workspace, caller, command, role, actsIn } = request;
   if (command === undefined) return next();
   const channels = [caller.channel, actsIn ?? caller.channel];
@@ -160,20 +160,20 @@ async function authorise<R extends Audited>(request: Request<R>, next: Next<R>):
 async function account<R extends Audited>(
   { workspace, caller, pending }: Request<R>,
   next: Next<R>,
-): Promise<Ended<R>> {
+): Promise<End<R>> {
   if (pending === undefined || (await workspace.accounts.defaultName(caller)) !== undefined) return next();
   await workspace.waiting.keep(caller, pending);
   throw new AccountNeeded();
 }
 
-async function once<R extends Audited>({ claim }: Request<R>, next: Next<R>): Promise<Ended<R>> {
+async function once<R extends Audited>({ claim }: Request<R>, next: Next<R>): Promise<End<R>> {
   if (claim === undefined) return next();
   const earlier = await claim.take();
   if (earlier !== undefined) return { result: earlier, outcome: 'refused' };
   try {
-    const ended = await next();
-    if (ended.outcome !== 'done') await claim.release();
-    return ended;
+    const end = await next();
+    if (end.outcome !== 'done') await claim.release();
+    return end;
   } catch (error) {
     await claim.release();
     throw error;
@@ -181,13 +181,13 @@ async function once<R extends Audited>({ claim }: Request<R>, next: Next<R>): Pr
 }
 
 /** Records every change in the audit log, also failed ones. A person's mistake changes nothing. */
-async function audit<R extends Audited>(request: Request<R>, next: Next<R>): Promise<Ended<R>> {
+async function audit<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
   try {
-    const ended = await next();
-    const { audit: changes = [] } = ended.result;
-    const result = ended.outcome === 'done' ? 'done' : 'failed';
+    const end = await next();
+    const { audit: changes = [] } = end.result;
+    const result = end.outcome === 'done' ? 'done' : 'failed';
     for (const change of [changes].flat()) await recordDone(request, change, result);
-    return ended;
+    return end;
   } catch (error) {
     // A handler may refuse a part of its command.
     const about = { target: describeTarget(request, error) };

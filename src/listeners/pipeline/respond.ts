@@ -54,13 +54,13 @@ async function respondPart(
   await notifyUser(slack, { ...caller, threadTs }, message);
 }
 
-/** Thread of a private answer. A mention may begin its own thread, where Slack would not show an ephemeral message. */
+/** Thread of a private answer. A mention may begin its own thread, in which Slack shows no ephemeral message yet. */
 function findThread(caller: Caller): string | undefined {
   return caller.threadTs ?? (isMention(caller) ? undefined : caller.answerTs);
 }
 
 /**
- * Asks in the channel that will get the answer, because a response URL also works where Deckhand may not post.
+ * Asks in the channel that will get the answer, because a response URL works even if Deckhand may not post.
  * @throws SlackFailure if Deckhand may not post there
  */
 export async function askInChannel(
@@ -210,26 +210,22 @@ async function openModal(
   const { slack } = workspace;
   const { fill } = reply;
   const view = answeredIn(reply.view, caller.answerTs);
-  const opened = await slack.openModal(caller.triggerId ?? '', view);
+  const modal = await slack.openModal(caller.triggerId ?? '', view);
   if (fill === undefined) return;
   // Each version has its own hash; the first counts until it is replaced.
-  let hash: string | undefined = opened.hash;
+  let hash: string | undefined = modal.hash;
   const showWorking = async (ms: number): Promise<void> => {
-    await slack.updateModal(
-      opened.id,
-      { ...view, blocks: [...view.blocks, context(workingWords(ms))] },
-      hash,
-    );
+    await slack.updateModal(modal.id, { ...view, blocks: [...view.blocks, context(workingWords(ms))] }, hash);
     hash = undefined;
   };
   const endProgress = showProgress(workspace, showWorking, MARKS_MS.slice(1));
   try {
     const filled = await fill().finally(endProgress);
-    await slack.updateModal(opened.id, answeredIn(filled, caller.answerTs), hash);
+    await slack.updateModal(modal.id, answeredIn(filled, caller.answerTs), hash);
   } catch (error) {
     if (isSlackFailure(error, 'expired')) return;
     const { text } = failureMessage(explain(error, { view: view.callback_id }));
-    await slack.updateModal(opened.id, notice(view.title.text, text));
+    await slack.updateModal(modal.id, notice(view.title.text, text));
   }
 }
 

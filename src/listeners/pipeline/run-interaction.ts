@@ -26,23 +26,23 @@ interface Interaction<Kind extends StoredRequest['kind']> extends RequestContext
 export function actionRequest(interaction: Interaction<'action'>): Request<Reply> {
   const { registry, workspace, caller, request, handles } = interaction;
   const { actionId, value } = request;
-  const found = registry.action(actionId, handles.state?.view.callback_id);
-  const action = found?.action;
+  const entry = registry.action(actionId, handles.state?.view.callback_id);
+  const action = entry?.action;
   return {
     kind: 'action',
     workspace,
     caller,
-    command: found?.command.name,
+    command: entry?.command.name,
     what: action?.actionId,
-    role: action?.role ?? found?.command.role,
-    change: action?.change ?? (found && changeName(found.command, actionId)),
+    role: action?.role ?? entry?.command.role,
+    change: action?.change ?? (entry && changeName(entry.command, actionId)),
     isChange: action?.durable === true,
     claim: action?.once ? clickClaim(interaction) : undefined,
     // Modals and App Home show the outcome of a click themselves.
     showProgress:
       caller.channel === undefined || handles.state !== undefined
         ? undefined
-        : respondWorking(workspace, caller, found?.command.name),
+        : respondWorking(workspace, caller, entry?.command.name),
     async run() {
       if (action === undefined) throw outdated('button');
       return action.run(value, actionContext(interaction));
@@ -62,8 +62,8 @@ async function followClick(interaction: Interaction<'action'>, reply: Reply): Pr
   if (reply.kind !== 'replace' || handles.state === undefined) return follow(interaction, reply);
   const { view } = handles.state;
   try {
-    const answered = withAnswer(resendable(view), reply.message, request.blockId ?? '');
-    await workspace.slack.updateModal(view.id, answered, view.hash);
+    const answer = withAnswer(resendable(view), reply.message, request.blockId ?? '');
+    await workspace.slack.updateModal(view.id, answer, view.hash);
   } catch (error) {
     // The modal was closed or has changed.
     if (!isSlackFailure(error)) throw error;
@@ -132,18 +132,18 @@ async function redraw(workspace: Workspace, caller: Caller, message: Message): P
 
 export function shortcutRequest(interaction: Interaction<'shortcut'>): Request<Reply> {
   const { registry, workspace, caller, request } = interaction;
-  const found = registry.shortcut(request.callbackId);
-  const shortcut = found?.shortcut;
+  const entry = registry.shortcut(request.callbackId);
+  const shortcut = entry?.shortcut;
   return {
     kind: 'shortcut',
     workspace,
     caller,
-    command: found?.command.name,
+    command: entry?.command.name,
     what: shortcut?.callbackId,
-    role: shortcut?.role ?? found?.command.role,
+    role: shortcut?.role ?? entry?.command.role,
     isChange: shortcut?.durable === true,
     showProgress:
-      caller.channel === undefined ? undefined : respondWorking(workspace, caller, found?.command.name),
+      caller.channel === undefined ? undefined : respondWorking(workspace, caller, entry?.command.name),
     async run() {
       if (shortcut === undefined) throw outdated('shortcut');
       return shortcut.run({ ...interaction, said: request.said });
@@ -166,8 +166,8 @@ async function showInModal(
   const { channel, triggerId } = caller;
   if (channel !== undefined || triggerId === undefined || isSlackFailure(error, 'expired')) return false;
   const message = failureMessage(explain(error, { ...fields }));
-  const opened = workspace.slack.openModal(triggerId, noticeOf('Deckhand', message));
-  return (await undefinedOnSlackError(opened)) !== undefined;
+  const opening = workspace.slack.openModal(triggerId, noticeOf('Deckhand', message));
+  return (await undefinedOnSlackError(opening)) !== undefined;
 }
 
 /** Time limit for a menu's options, for which Slack waits 3 s. */
@@ -182,9 +182,9 @@ export async function runOptions(
   { action_id: actionId, block_id: blockId, value, view }: OptionsBody,
 ): Promise<{ options: ReturnType<typeof optionsOf> }> {
   const { registry, workspace, caller } = context;
-  const found = registry.optionSource(actionId);
-  if (found === undefined) return { options: [] };
-  const { source, command } = found;
+  const entry = registry.optionSource(actionId);
+  if (entry === undefined) return { options: [] };
+  const { source, command } = entry;
   const fallback = (): Choice[] => source.fallback?.(value) ?? [];
   const { choices } = await carryOut<Audited & { choices: Choice[] }>({
     kind: 'options',

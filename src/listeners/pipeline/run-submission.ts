@@ -139,12 +139,12 @@ async function submitForm(sent: Sent, isResumed: boolean): Promise<Submitted> {
   const { workspace, state, entry, caller, form } = sent;
   const isCutOff = isResumed && entry?.submission.isOrder === true;
   const submitted = isCutOff ? refuseToRepeat(state) : await carryOutForm(sent);
-  const answered =
+  const outcome =
     submitted.kind === 'view'
       ? { ...submitted, view: answeredIn(submitted.view, caller.answerTs) }
       : submitted;
-  await storeOutcome(workspace, form, answered, state);
-  return answered;
+  await storeOutcome(workspace, form, outcome, state);
+  return outcome;
 }
 
 function refuseToRepeat({ view }: ViewState): Submitted {
@@ -255,11 +255,11 @@ async function storeForm(
 ): Promise<OpenedForm & { id: string }> {
   const id = formId(state);
   const forms = openForms(workspace);
-  const sent: StoredForm = { request, state: 'sent', sealed: await sealForm(workspace, id, state) };
-  const isNew = await forms.create(id, sent, workspace.clock.now() + DAY_MS);
+  const doc: StoredForm = { request, state: 'sent', sealed: await sealForm(workspace, id, state) };
+  const isNew = await forms.create(id, doc, workspace.clock.now() + DAY_MS);
   const reopen = (current: StoredForm | undefined): StoredForm =>
-    current === undefined || (current.state === 'faulty' && current.request !== request) ? sent : current;
-  const stored = isNew ? sent : ((await forms.update(id, reopen)) ?? sent);
+    current === undefined || (current.state === 'faulty' && current.request !== request) ? doc : current;
+  const stored = isNew ? doc : ((await forms.update(id, reopen)) ?? doc);
   return { id, ...(await unsealForm(workspace, id, stored)) };
 }
 
