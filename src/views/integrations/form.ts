@@ -12,7 +12,7 @@ import {
   type IntegrationFlag,
 } from '../../service/integrations.ts';
 import { type Choice, checkboxesInput, searchInput, selectInput, textInput } from '../blocks/inputs.ts';
-import { button, buttons, context, safeUrl, say } from '../blocks/message.ts';
+import { button, buttons, context, notes, safeUrl, say } from '../blocks/message.ts';
 import { modal, refill, type Values } from '../blocks/modal.ts';
 import { projectBlock } from '../projects/projects.ts';
 import { chosenType, clearBlocks, propertyBlocks, propertyLabel } from './fields.ts';
@@ -59,10 +59,10 @@ const MAX_NAME = 255;
 /** The form for the type and version chosen so far, with the values filled in except secrets. */
 export function integrationModal(form: IntegrationForm): ModalView {
   const { callbackId, origin: metadata } = form;
-  const view =
-    callbackId === INTEGRATION_ADD
-      ? modal(callbackId, 'Add an integration', { submit: 'Add', metadata }, addBlocks(form))
-      : modal(callbackId, 'Edit an integration', { submit: 'Save', metadata }, editBlocks(form));
+  const isNew = callbackId === INTEGRATION_ADD;
+  const title = `${isNew ? 'Add' : 'Edit'} an integration`;
+  const blocks = isNew ? addBlocks(form) : editBlocks(form);
+  const view = modal(callbackId, title, { submit: isNew ? 'Add' : 'Save', metadata }, blocks);
   // The menu shows its choice by name already.
   const { [INTEGRATION_FIELD]: _, ...values } = form.values;
   return refill(view, values, SECRET_FIELDS);
@@ -91,11 +91,11 @@ function addBlocks(form: IntegrationForm): KnownBlock[] {
   const type = chosenType(form.values);
   return [
     projectBlock(form.origin, form.typedProject),
-    typeInput(form, { optional: false }),
-    nameInput({ optional: false }),
+    typeInput(form, false),
+    textInput('name', 'Name', { maxLength: MAX_NAME }),
     ...(type === undefined ? [] : propertyBlocks(type, form.values, true)),
-    flagsInput(),
-    ...(type?.oauth ? [context(AUTHORISE_LATER)] : []),
+    flagsInput('flags', 'Notify'),
+    ...notes(type?.oauth && AUTHORISE_LATER),
   ];
 }
 
@@ -106,25 +106,27 @@ function editBlocks(form: IntegrationForm): KnownBlock[] {
   const type = shown === undefined ? chosenType(form.values) : findHookType(shown.type);
   return [
     ...picker,
-    ...(shown === undefined ? unknownBlocks(form, identifier ?? '') : knownBlocks(form, shown)),
+    ...(shown === undefined ? unknownBlocks(form, identifier ?? '') : [knownLine(form, shown)]),
     ...(identifier === undefined ? [identifierInput()] : []),
-    nameInput({ optional: true, initial: shown?.name }),
+    textInput('name', 'Name', { optional: true, initial: shown?.name, maxLength: MAX_NAME }),
     ...(type ? [...propertyBlocks(type, form.values, false), ...clearBlocks(type, form.values)] : []),
-    flagsInput(shown?.flags),
-    ...(shown === undefined ? [flagsOffInput()] : []),
-    context(
-      'Fields that you leave empty or as they are do not change. Tick a field under “Clear” to empty it.',
-    ),
+    flagsInput('flags', 'Notify', shown?.flags),
+    // If the current flags are unknown, an empty box means "unchanged", so switching off needs its own boxes.
+    ...(shown === undefined ? [flagsInput('flags_off', 'Stop notifying')] : []),
+    context(UNCHANGED),
   ];
 }
 
-function knownBlocks(
+const UNCHANGED =
+  'Fields that you leave empty or as they are do not change. Tick a field under “Clear” to empty it.';
+
+function knownLine(
   { origin, wireNames }: IntegrationForm,
   shown: NonNullable<IntegrationOrigin['shown']>,
-): KnownBlock[] {
+): KnownBlock {
   const project = origin.project ? ` in ${bold(origin.project.name)}` : '';
   const what = `${bold(shown.name)}, ${mrkdwn(typeName(shown.type, wireNames))}`;
-  return [context(`${code(shown.id)}  ${what}${project} of ${code(origin.account)}`)];
+  return context(`${code(shown.id)}  ${what}${project} of ${code(origin.account)}`);
 }
 
 /** An OAuth type is added with an answer that has no identifier, and no operation lists integrations. */
@@ -142,7 +144,7 @@ function unknownBlocks(form: IntegrationForm, identifier: string): KnownBlock[] 
       `${code(identifier, 255)} was not added with Deckhand, so its values are unknown. Fill in only what should change. The type shows more fields.`,
     ),
     projectBlock(form.origin, form.typedProject),
-    typeInput(form, { optional: true }),
+    typeInput(form, true),
   ];
 }
 
@@ -158,14 +160,9 @@ function integrationPicker({ origin }: IntegrationForm): KnownBlock {
 }
 
 /** An update does not send the type (API 4.8). For an unknown integration the choice only shows the fields. */
-function typeInput({ wireNames }: IntegrationForm, { optional }: { optional: boolean }): KnownBlock {
+function typeInput({ wireNames }: IntegrationForm, optional: boolean): KnownBlock {
   const choices = HOOK_TYPES.map(({ label }): Choice => ({ value: label, text: typeName(label, wireNames) }));
   return selectInput('hook_type', 'Type', { choices, dispatch: true, optional });
-}
-
-function nameInput(spec: { optional: boolean; initial?: string | undefined }): KnownBlock {
-  const { optional, initial = '' } = spec;
-  return textInput('name', 'Name', { optional, initial, maxLength: MAX_NAME });
 }
 
 const FLAG_NAMES: Record<IntegrationFlag, string> = {
@@ -175,13 +172,8 @@ const FLAG_NAMES: Record<IntegrationFlag, string> = {
 };
 const FLAG_CHOICES = INTEGRATION_FLAGS.map((flag): Choice => ({ value: flag, text: FLAG_NAMES[flag] }));
 
-function flagsInput(initial: readonly IntegrationFlag[] = []): KnownBlock {
-  return checkboxesInput('flags', 'Notify', { optional: true, choices: FLAG_CHOICES, initial });
-}
-
-/** If the current flags are unknown, an empty box means "unchanged", so switching off needs its own boxes. */
-function flagsOffInput(): KnownBlock {
-  return checkboxesInput('flags_off', 'Stop notifying', { optional: true, choices: FLAG_CHOICES });
+function flagsInput(field: string, label: string, initial?: readonly IntegrationFlag[]): KnownBlock {
+  return checkboxesInput(field, label, { optional: true, choices: FLAG_CHOICES, initial });
 }
 
 /** The name as a form shows and compares it. */
@@ -189,24 +181,26 @@ export function shownName(name: string): string {
   return sanitize(name, 200);
 }
 
-const NEVER_NOTIFIES = ' It never notifies, because no box is ticked.';
-
 export function addedMessage(
   { id, name, hookType, project, flags }: RememberedIntegration,
   wireNames: Readonly<Record<string, string>>,
 ): Message {
   const type = mrkdwn(typeName(hookType, wireNames));
-  const said = `:white_check_mark: ${bold(name)}, ${type}, is set up in ${bold(project.name)}.${flags.length === 0 ? NEVER_NOTIFIES : ''}`;
-  return say(said, ...editButton(id));
+  return savedMessage(id, `${bold(name)}, ${type}, is set up in ${bold(project.name)}`, flags);
 }
 
-/** `changes`: what was sent; of the properties only the names are shown. */
+/** Of the changed properties, people see the names only. */
 export function changedMessage(
   { id, name, project, flags }: RememberedIntegration,
   changes: IntegrationChanges,
 ): Message {
-  const said = `:white_check_mark: ${bold(name)} in ${bold(project.name)}: changed ${changedWords(changes)}.${flags.length === 0 ? NEVER_NOTIFIES : ''}`;
-  return say(said, ...editButton(id));
+  return savedMessage(id, `${bold(name)} in ${bold(project.name)}: changed ${changedWords(changes)}`, flags);
+}
+
+function savedMessage(id: string, words: string, flags: readonly IntegrationFlag[]): Message {
+  const note = flags.length === 0 ? ' It never notifies, because no box is ticked.' : '';
+  const edit = button('Edit', 'integration:edit', { value: { id } });
+  return say(`:white_check_mark: ${words}.${note}`, ...buttons(edit));
 }
 
 /**
@@ -235,10 +229,6 @@ export function authoriseMessage(
     ...buttons(button('Authorise in the browser', 'link:open', { style: 'primary', url })),
     context(`Opens ${code(new URL(url).host, 200)}. Only you see this.`),
   );
-}
-
-function editButton(id: string): KnownBlock[] {
-  return buttons(button('Edit', 'integration:edit', { value: { id } }));
 }
 
 const CHANGE_NAMES: Record<string, string> = {

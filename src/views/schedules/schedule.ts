@@ -186,12 +186,12 @@ export function pausedMessage({ reason, paused, next }: PausedNews): Message {
     const value = { id: schedule.id, isNotice: true };
     return button(truncate(label, LIMITS.buttonText), `${schedule.kind}:resume#${at}`, { value });
   });
-  return say(truncate(isOne ? text : `${text}\n${list}`, LIMITS.sectionText), ...buttons(...resume));
+  return say(isOne ? text : `${text}\n${list}`, ...buttons(...resume));
 }
 
 /** The line for a channel; all mrkdwn of our own making. */
 export function pausedLine(paused: readonly Schedule[], reason: string, next: string): Message {
-  return say(truncate(describePause(countKinds(paused), reason, next), LIMITS.sectionText));
+  return say(describePause(countKinds(paused), reason, next));
 }
 
 function describePause(what: string, reason: string, next: string): string {
@@ -200,8 +200,7 @@ function describePause(what: string, reason: string, next: string): string {
 
 export function resumedLine(resumed: readonly Schedule[], reason: string): Message {
   const verb = resumed.length === 1 && resumed[0]?.kind !== 'invoices' ? 'goes' : 'go';
-  const text = `:arrow_forward: ${capitalised(reason)}, so ${countKinds(resumed)} ${verb} on.`;
-  return say(truncate(text, LIMITS.sectionText));
+  return say(`:arrow_forward: ${capitalised(reason)}, so ${countKinds(resumed)} ${verb} on.`);
 }
 
 /** "the guard of *Storefront* in `acme`, every hour", or "3 watches, 2 guards and 1 digest" */
@@ -262,46 +261,36 @@ const MAX_ROWS = 12_000;
 export function scheduleList(
   face: ScheduleFace,
   listed: readonly ListedSchedule[],
-  {
-    scope,
-    elsewhere,
-    unreadable = 0,
-    word,
-    removed,
-    isShared = false,
-    isWhole = false,
-    canChange = true,
-  }: ScheduleListing,
+  listing: ScheduleListing,
 ): Message {
-  const add = code(`${word} ${face.commands.add}`);
-  const share =
-    !isShared && canChange && button('Share to channel', `${face.kind}:share`, { value: { scope } });
-  const all = code(`${word} ${face.commands.list} all`);
+  const { scope, elsewhere, unreadable = 0, word, removed } = listing;
+  const { isShared = false, isWhole = false, canChange = true } = listing;
+  const { commands, kind, noun, plural } = face;
+  const place = scope === 'here' ? 'channel' : 'workspace';
+  const add = code(`${word} ${commands.add}`);
+  const all = code(`${word} ${commands.list} all`);
   const others = elsewhere === 0 ? '' : ` ${count(elsewhere, 'other')} elsewhere: ${all}.`;
+  const doctor = code(`${word} doctor`);
   const bad =
     unreadable > 0 &&
-    `:warning: ${count(unreadable, face.noun, face.plural)} cannot be read. ${code(`${word} doctor`)} names what is wrong.`;
+    `:warning: ${count(unreadable, noun, plural)} cannot be read. ${doctor} names what is wrong.`;
   const undo = removed?.blocks ?? [];
   if (listed.length === 0) {
-    const where = scope === 'here' ? 'This channel' : 'This workspace';
-    const none = `${where} has no ${face.noun} yet. ${canChange ? 'Set' : 'Operators set'} one up with ${add}.${others}`;
-    return say(none, ...notes(bad), ...undo);
+    const none = `This ${place} has no ${noun} yet. ${canChange ? 'Set' : 'Operators set'} one up with ${add}.`;
+    return say(`${none}${others}`, ...notes(bad), ...undo);
   }
-  const title = `${count(listed.length, face.noun, face.plural)} of this ${scope === 'all' ? 'workspace' : 'channel'}`;
-  const rows = listed.map(({ lines, ...one }): KnownBlock[] => [
-    section(truncate(lines.join('\n'), LIMITS.sectionText)),
+  const rows = listed.map(({ lines, ...one }) => [
+    section(lines.join('\n')),
     ...(canChange ? scheduleButtons({ face, ...one }, scope) : []),
   ]);
-  const page = isWhole ? rows : firstPage(rows);
+  const [first = []] = inPages(rows, { most: MOST, room: MAX_ROWS }, (row) => JSON.stringify(row).length);
+  const page = isWhole ? rows : first;
   const left = rows.length - page.length;
-  const more = left > 0 && `and ${left} more: ${code(`${word} ${face.commands.list} ${scope}`)}`;
+  const more = left > 0 && `and ${left} more: ${code(`${word} ${commands.list} ${scope}`)}`;
   const next = `${canChange ? `${add} adds one.` : ''}${others}`.trim();
+  const share = !isShared && canChange && button('Share to channel', `${kind}:share`, { value: { scope } });
+  const title = `${count(listed.length, noun, plural)} of this ${place}`;
   return headed(title, ...page.flat(), ...notes(more, bad, next), ...undo, ...buttons(share));
-}
-
-function firstPage(rows: readonly KnownBlock[][]): KnownBlock[][] {
-  const [page = []] = inPages(rows, { most: MOST, room: MAX_ROWS }, (row) => JSON.stringify(row).length);
-  return page;
 }
 
 /** "Paused by <@U1> today at 09:00." or "Paused today at 09:00: the channel is archived." */
