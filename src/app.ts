@@ -5,14 +5,8 @@ import { commandsFor, createRegistry, START } from './commands/registry.ts';
 import { unfurlLinks } from './commands/unfurls/unfurl.ts';
 import { STEPS } from './commands/workflows/steps.ts';
 import type { Config } from './config.ts';
-import {
-  createUninstalls,
-  installRoutes,
-  lifecycleHandlers,
-  type Uninstalls,
-  WELCOME,
-} from './installing/install.ts';
-import { CONFIRM_LINK, linkRoutes } from './linking/link.ts';
+import { createUninstalls, installRoutes, lifecycleHandlers, type Uninstalls } from './installing/install.ts';
+import { linkRoutes } from './linking/link.ts';
 import type { LinkRequests } from './linking/link-requests.ts';
 import { createBackgroundWork, createListeners } from './listeners/listeners.ts';
 import { mcpRoutes } from './listeners/mcp.ts';
@@ -80,8 +74,6 @@ function listJobs(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     FOLLOW_PROVISIONING.job,
     FOLLOW_SYNC,
     WATCH_VERIFICATION,
-    WELCOME,
-    CONFIRM_LINK,
     END_STEP,
     refreshHomeJob,
     digestJob(startedAt),

@@ -9,12 +9,12 @@ import type { Engine } from '../jobs/jobs.ts';
 import type { LinkRequests } from '../linking/link-requests.ts';
 import { cookieLine, HOST_PREFIX, isPublic, sendPage } from '../listeners/pages.ts';
 import type { Routes } from '../listeners/receivers/http-server.ts';
+import { notifyOwner } from '../scheduler/schedules/lifecycle.ts';
 import { asSlackFailure, GROUPS_SCOPE, undefinedOnSlackError } from '../slack/failure.ts';
 import type { Sealer } from '../store/sealer.ts';
 import { GLOBAL, type Store } from '../store/store.ts';
 import { welcomeMessage } from '../views/help/help.ts';
 import { type BrowserEnd, installedPage, installFailedPage, installPage } from '../views/public/pages.ts';
-import { defineJob } from '../workspace/define-job.ts';
 import {
   type Installations,
   installationLock,
@@ -133,13 +133,22 @@ function createCallbackOptions(parts: InstallParts, byOauth: OauthInstallations)
   };
 }
 
-async function welcomeInto({ workspaces, config }: InstallParts, installation: Installation) {
-  const { workspace, secret } = readInstallation(installation);
+async function welcomeInto({ workspaces, config, clock }: InstallParts, installation: Installation) {
+  const { workspace: id, secret } = readInstallation(installation);
   const { installer, name } = secret;
-  const { audit, jobs } = workspaces.open(workspace);
-  await audit.record({ who: installer ?? 'unknown', what: 'install', result: 'done' });
-  if (installer !== undefined) await jobs.send(WELCOME, { user: installer });
-  return installedPage(workspace, name, config.SLACK_COMMAND);
+  const workspace = workspaces.open(id);
+  await workspace.audit.record({ who: installer ?? 'unknown', what: 'install', result: 'done' });
+  if (installer !== undefined) {
+    const message = welcomeMessage(await describeStart(workspace));
+    await notifyOwner(workspace, { id: `installed ${clock.now()}`, user: installer, message });
+  }
+  return installedPage(id, name, config.SLACK_COMMAND);
+}
+
+async function describeStart({ config, accounts }: Workspace) {
+  const { SLACK_COMMAND: word, SERVICE_SIGNUP_URL } = config;
+  const canSignUp = SERVICE_SIGNUP_URL !== undefined;
+  return { word, accounts: await accounts.list(), channel: {}, isAdmin: true, isOperator: true, canSignUp };
 }
 
 /** Decides what a failed install shows. @throws errors that neither Slack nor the browser caused */
@@ -188,26 +197,6 @@ function describeFailure({ kind, reason }: SlackFailure): BrowserEnd {
   if (kind === 'unreachable' || kind === 'busy') return 'unreachable';
   return reason === 'unexpected_answer' ? 'unexpected' : 'refused';
 }
-
-/** Greets the person who installed Deckhand, by direct message; a job, so that the browser does not wait for Slack. */
-export const WELCOME = defineJob({
-  queue: 'welcome',
-  schema: z.object({ user: z.string() }),
-  options: { concurrency: 10, attempts: 5, backoffMs: 10_000 },
-  async run({ config, accounts, slack }, { data }) {
-    const { SLACK_COMMAND: word, SERVICE_SIGNUP_URL } = config;
-    const canSignUp = SERVICE_SIGNUP_URL !== undefined;
-    const state = {
-      word,
-      accounts: await accounts.list(),
-      channel: {},
-      isAdmin: true,
-      isOperator: true,
-      canSignUp,
-    };
-    await undefinedOnSlackError(slack.sendDirectMessage(data.user, welcomeMessage(state)), 'gone');
-  },
-});
 
 /** Longer than any work that is running at an uninstall. */
 const LATE_WRITES_MS = 10 * MINUTE_MS;

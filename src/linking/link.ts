@@ -1,35 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { z } from 'zod';
 import { cookieLine, cookiesOf, sendPage } from '../listeners/pages.ts';
 import type { Handler, ReadBody, Routes } from '../listeners/receivers/http-server.ts';
+import { notifyOwner } from '../scheduler/schedules/lifecycle.ts';
 import { OauthError, type ServiceOauth, type Tokens } from '../service/oauth.ts';
-import { undefinedOnSlackError } from '../slack/failure.ts';
 import { linkedMessage } from '../views/accounts/identity.ts';
 import { type LinkEnd, linkedPage, linkFailedPage, linkQuestionPage } from '../views/public/pages.ts';
-import { defineJob } from '../workspace/define-job.ts';
 import { addressOf, LINK_START_PATH } from '../workspace/installations.ts';
 import type { Parts, Workspaces } from '../workspace/workspace.ts';
 import type { LinkRequests } from './link-requests.ts';
 
 /** The service sends browsers back to this path, as it is registered there. */
 const LINK_CALLBACK_PATH = '/service/oauth/callback';
-
-const Linked = z.object({
-  user: z.string(),
-  linkedAt: z.number(),
-  email: z.string().optional(),
-});
-
-/** Confirms a link by direct message, in a job so that the browser does not wait for Slack. */
-export const CONFIRM_LINK = defineJob({
-  queue: 'tell-linked',
-  schema: Linked,
-  options: { concurrency: 10, attempts: 3, backoffMs: 10_000 },
-  async run({ slack, config }, { data }) {
-    const message = linkedMessage(config.SLACK_COMMAND, data.linkedAt, data.email);
-    await undefinedOnSlackError(slack.sendDirectMessage(data.user, message), 'gone');
-  },
-});
 
 export interface LinkParts extends Pick<Parts, 'config' | 'log' | 'service'> {
   linkRequests: LinkRequests;
@@ -135,8 +116,9 @@ async function finishLink(visit: Visit): Promise<LinkEnd | undefined> {
   address.search = url.search;
   const tokens = await oauth.exchange(address, { state, verifier });
   const email = await identify(visit, tokens);
-  const { user, workspace } = requester;
-  const { links, audit, jobs } = workspaces.open(workspace);
+  const { user } = requester;
+  const workspace = workspaces.open(requester.workspace);
+  const { links, audit } = workspace;
   const link = await links.keep(user, tokens, email);
   if (link === undefined) {
     await audit.record({ who: user, what: 'link', result: 'refused' });
@@ -144,8 +126,9 @@ async function finishLink(visit: Visit): Promise<LinkEnd | undefined> {
   }
   const { linkedAt } = link;
   await audit.record({ who: user, what: 'link', result: 'done' });
-  await jobs.send(CONFIRM_LINK, { user, linkedAt, email });
-  sendPage(response, 200, linkedPage(workspace, requester.name, config.SLACK_COMMAND), config);
+  const message = linkedMessage(config.SLACK_COMMAND, linkedAt, email);
+  await notifyOwner(workspace, { id: `linked ${user} ${linkedAt}`, user, message });
+  sendPage(response, 200, linkedPage(workspace.id, requester.name, config.SLACK_COMMAND), config);
   return undefined;
 }
 
