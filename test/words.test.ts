@@ -24,16 +24,14 @@ async function wordsFor(world: TestWorld, line: string, who: keyof typeof PEOPLE
 
 /** The words that a person reads, and those read for the same before the conversation was made shorter. */
 const WORDS = {
-  'help, as an admin': { before: 617, now: 157 },
-  'a refusal': { before: 12, now: 13 },
-  'hosting, with three resources': { before: 46, now: 39 },
-  'a green test run of seven servers, 2 messages in place of 11': { before: 60, now: 46 },
-  'a digest with one failure': { before: 77, now: 60 },
+  'help, as an admin': { before: 617, most: 167 },
+  'a refusal': { before: 12, most: 16 },
+  'hosting, with three resources': { before: 46, most: 42 },
+  'a green test run of seven servers, 2 messages in place of 11': { before: 60, most: 49 },
+  'a digest with one failure': { before: 77, most: 63 },
 };
 
-test('help, a refusal, hosting, a test run and a digest take no more words than are counted here', async ({
-  world,
-}) => {
+test('help, a refusal, hosting, a test run and a digest take few words', async ({ world }) => {
   const { slack, service } = world;
   for (const at of [1, 2, 3])
     service.world.addHostedResource({ account: 'acme', name: `box ${at}`, identifier: `r-${at}` });
@@ -57,5 +55,7 @@ test('help, a refusal, hosting, a test run and a digest take no more words than 
   await world.as('admin').command(CHANNEL, '/deckhand digest add weekly:mon 09:00 UTC last_7_days');
   await slack.until(() => slack.messages(TEAM, CHANNEL).length === 2);
   const digest = await wordsFor(world, '/deckhand digest preview', 'admin');
-  expect([help, refusal, hosting, green, digest]).toEqual(Object.values(WORDS).map(({ now }) => now));
+  const counts = [help, refusal, hosting, green, digest];
+  for (const [at, [message, { most }]] of Object.entries(WORDS).entries())
+    expect(counts[at], message).toBeLessThanOrEqual(most);
 });

@@ -30,6 +30,7 @@ const WITHOUT = [
   'digest resume',
   'disconnect',
   'doctor',
+  'failing',
   'guard edit',
   'guard list',
   'guard pause',

@@ -127,7 +127,9 @@ test('a compressed answer was not asked for, and is not opened', async () => {
   await using wire = await startWire({ [GET]: [{ raw, headers: { 'content-encoding': 'gzip' } }] });
   await using client = openAccount(wire.origin);
   const error = await failure(getProfile(client.account));
-  expect(error.message).toBe('getProfile: unexpected (200): the answer has an encoding that was not accepted');
+  expect(error.message).toBe(
+    'getProfile: unexpected (200): the answer has an encoding that was not accepted',
+  );
   expect(explain(error, { word: '/deckhand', now: 0 }).text).toContain('came compressed');
 });
 

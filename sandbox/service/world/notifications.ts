@@ -1,14 +1,6 @@
 import { findProject } from './find.ts';
 import type { Integration } from './project-records.ts';
-import type { Account, ActivityEvent, World } from './records.ts';
-
-/** A call to the address of an `http_req` integration. */
-export interface Notification {
-  url: string;
-  event: string;
-  /** What it answered; undefined until then, and if nothing answered. */
-  status: number | undefined;
-}
+import type { Account, ActivityEvent, Notification, World } from './records.ts';
 
 const TIMEOUT_MS = 10_000;
 

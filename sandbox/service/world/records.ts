@@ -1,7 +1,6 @@
 import type { SandboxClock } from '../clock.ts';
 import type { IntegrationRules } from './hook-types.ts';
 import type { SshKey } from './ids.ts';
-import type { Notification } from './notifications.ts';
 import type { ManagedStatus, Project } from './project-records.ts';
 import type { ChosenWordings } from './signup-wordings.ts';
 import type { AuthorisationCode, Grant, Identity, Mail, OauthClient, Verification } from './site-records.ts';
@@ -112,6 +111,14 @@ export interface Account {
   deployments: Deployment[];
   events: ActivityEvent[];
   invoices: Invoice[];
+}
+
+/** A call to the address of an `http_req` integration. */
+export interface Notification {
+  url: string;
+  event: string;
+  /** What it answered; undefined until then, and if nothing answered. */
+  status: number | undefined;
 }
 
 /** All state of one service. */
