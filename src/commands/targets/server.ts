@@ -44,7 +44,7 @@ export async function serverOf(
   if (fitting.length > 1)
     throw new ServerNeeded(`Several servers are named ${code(named)}. Which do you mean?`, here);
   const names = known.slice(0, 10).map((server) => code(server.name, 40));
-  const missing = skipped.length === 0 ? '' : ` ${skippedWords(skipped)}`;
+  const missing = ` ${skippedWords(skipped)}`.trimEnd();
   throw new ServerNeeded(
     `There is no server ${code(named)} in ${code(project.permalink)}. It has ${names.join(', ') || 'none'}.${missing}`,
     here,

@@ -2,7 +2,7 @@ import type { DataTableBlock, TableBlock } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, sanitize } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { context, LIMITS, say, section } from './message.ts';
+import { LIMITS, notes, say, section } from './message.ts';
 
 /** Slack refuses messages whose blocks hold much over 13,000 characters: a table leaves room for more. */
 const MAX_BLOCKS_TEXT = 12_000;
@@ -136,16 +136,12 @@ export function withSkipped(
   read?: readonly unknown[],
 ): Message {
   if (read?.length === 0 && skipped.length > 0) return say(skippedWords(skipped));
-  return { ...message, blocks: [...message.blocks, ...skippedBlocks(skipped)] };
+  return { ...message, blocks: [...message.blocks, ...notes(skippedWords(skipped))] };
 }
 
-/** The note about unreadable entries, if there are any. */
-export function skippedBlocks(skipped: readonly SkippedRows[]): KnownBlock[] {
-  return skipped.length === 0 ? [] : [context(skippedWords(skipped))];
-}
-
-/** "1 entry could not be read", with the log's reference; mrkdwn. */
+/** "1 entry could not be read", with the log's reference; empty if all could be read. Mrkdwn. */
 export function skippedWords(skipped: readonly SkippedRows[]): string {
+  if (skipped.length === 0) return '';
   const total = skipped.reduce((sum, { count }) => sum + count, 0);
   const references = skipped.map(({ reference }) => code(reference)).join(', ');
   return `:warning: ${total} ${total === 1 ? 'entry' : 'entries'} could not be read. Reference ${references}.`;

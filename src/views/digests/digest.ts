@@ -28,7 +28,7 @@ import {
 } from '../activity/chart.ts';
 import { zoneName } from '../blocks/formats.ts';
 import { type Choice, checkboxesInput, searchInput, selectInput } from '../blocks/inputs.ts';
-import { inPages, skippedBlocks } from '../blocks/lists.ts';
+import { inPages, skippedWords } from '../blocks/lists.ts';
 import { button, buttons, context, header, LIMITS, notes, section } from '../blocks/message.ts';
 import { accountInput, type TimedForm, timedModal, timeInputs } from '../schedules/timed.ts';
 
@@ -41,7 +41,7 @@ export type AccountReport =
       data: DeploymentsData;
       /** Failures of the whole account that its feed does not hold, in words. */
       unlisted?: string | undefined;
-      /** Of the digest's project, if a channel follows it. */
+      /** Figures of the digest's project, if a channel follows it. */
       recovery?: RecoveryFigures | undefined;
       /** Events that could not be read. */
       skipped?: readonly SkippedRows[];
@@ -89,7 +89,7 @@ function drawDigest(frame: DigestFrame, reports: readonly AccountReport[], chart
       ...late.map((said) => context(said)),
       ...inFull.flatMap((report) => reportBlocks(report, digest, inFull.length, charts)),
       ...(rest.length === 0 ? [] : [section(linesWithin(rest, 1500, 'more accounts'))]),
-      ...skippedBlocks(skipped),
+      ...notes(skippedWords(skipped)),
       ...footerOf(frame),
     ],
   };

@@ -10,8 +10,8 @@ import type { SkippedRows } from '../../service/call.ts';
 import { healthOf } from '../accounts/accounts.ts';
 import { recoveryWords, statsBlocks } from '../activity/activity.ts';
 import type { Charts, DeploymentsData } from '../activity/chart.ts';
-import { listBlocks, skippedBlocks } from '../blocks/lists.ts';
-import { button, buttons, context, header, LIMITS, safeUrl, section } from '../blocks/message.ts';
+import { listBlocks, skippedWords } from '../blocks/lists.ts';
+import { button, buttons, context, header, LIMITS, notes, safeUrl, section } from '../blocks/message.ts';
 import { failureLine, type ShownFailure } from '../episodes/episode.ts';
 import { SCHEDULE_FACES, type ScheduleFace, scheduleButtons, whyPaused } from '../schedules/schedule.ts';
 import { scheduleWords } from '../schedules/words.ts';
@@ -178,7 +178,7 @@ function figuresOf({ accounts, figures, charts }: HomeData): KnownBlock[] {
       ...whose,
       ...drawn,
       ...recoveryList(known.recoveries ?? []),
-      ...skippedBlocks(known.skipped ?? []),
+      ...notes(skippedWords(known.skipped ?? [])),
     ];
   });
   return blocks.length === 0 ? [] : [title, ...blocks];

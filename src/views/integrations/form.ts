@@ -189,7 +189,7 @@ export function addedMessage(
   return savedMessage(id, `${bold(name)}, ${type}, is set up in ${bold(project.name)}`, flags);
 }
 
-/** Of the changed properties, people see the names only. */
+/** The answer to an edit. It names the changed properties without their values. */
 export function changedMessage(
   { id, name, project, flags }: RememberedIntegration,
   changes: IntegrationChanges,

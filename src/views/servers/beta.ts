@@ -4,7 +4,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import type { Profile } from '../../service/profile.ts';
 import { menuTarget, targetId } from '../blocks/inputs.ts';
-import { button, buttons, context, linkButton, safeUrl, say, section } from '../blocks/message.ts';
+import { button, buttons, linkButton, notes, safeUrl, say, section } from '../blocks/message.ts';
 import { saidBesides } from '../blocks/service-failures.ts';
 import { factLines } from './server.ts';
 
@@ -24,9 +24,7 @@ export function betaMessage(account: string, profile: Profile, mayEnroll: boolea
     ['Static hosting', flagWords(site)],
     ['Managed servers', flagWords(machine)],
   ]);
-  const next = isOn
-    ? [context(`Create a managed server with ${code(`${word} server add`)}.`)]
-    : enrollBlocks(account, mayEnroll);
+  const next = isOn ? notes(nextStep(word)) : enrollBlocks(account, mayEnroll);
   return say(said, section(facts), ...next);
 }
 
@@ -56,18 +54,17 @@ export function enrollQuestion(account: string, protocol: string | undefined): M
 export type Enrolled = 'new' | 'already' | 'off';
 
 export function enrolledMessage(account: string, outcome: Enrolled, word: string): Message {
-  const next = context(`Create a managed server with ${code(`${word} server add`)}.`);
   const name = code(account);
-  switch (outcome) {
-    case 'new':
-      return say(`:white_check_mark: The account ${name} is enrolled in the managed-resources beta.`, next);
-    case 'already':
-      return say(`:information_source: The account ${name} is in the beta already.`, next);
-    case 'off':
-      return say(
-        `:warning: The service accepted the request, but says that the beta is still off for ${name}. ${code(`${word} beta`)} checks again.`,
-      );
-  }
+  const words: Record<Enrolled, string> = {
+    new: `:white_check_mark: The account ${name} is enrolled in the managed-resources beta.`,
+    already: `:information_source: The account ${name} is in the beta already.`,
+    off: `:warning: The service accepted the request, but says that the beta is still off for ${name}. ${code(`${word} beta`)} checks again.`,
+  };
+  return say(words[outcome], ...notes(outcome !== 'off' && nextStep(word)));
+}
+
+function nextStep(word: string): string {
+  return `Create a managed server with ${code(`${word} server add`)}.`;
 }
 
 /** The service answered `admin_required`: someone else must do it, so their page and a menu of people are offered. */

@@ -18,6 +18,7 @@ import {
   buttons,
   context,
   LIMITS,
+  notes,
   plainText,
   safeUrl,
   say,
@@ -79,7 +80,7 @@ export function testRootMessage(view: TestView): Message {
   return { ...build(plan), fallback: () => build([section(itemLines(items))]) };
 }
 
-/** Who or what began a run: a person, a guard, a workflow, or a failed deployment that a channel follows. */
+/** The starter of a run: a person, a guard, a workflow, or a failed deployment that a channel follows. */
 export type TestStarter =
   | { user: string }
   | { noun: 'guard' | 'workflow' }
@@ -136,15 +137,13 @@ const MAY_RUN = 'The service did not say whether it started the test, so it may 
 function noteBlocks({ state, mayRun, run }: TestView & { run?: string | undefined }): KnownBlock[] {
   switch (state.kind) {
     case 'stopped':
-      return [section(state.reason), ...(mayRun === true && run === undefined ? [context(MAY_RUN)] : [])];
+      return [section(state.reason), ...notes(mayRun === true && run === undefined && MAY_RUN)];
     case 'running':
-      return state.trouble === undefined ? [] : [context(`:warning: ${state.trouble}`)];
+      return notes(state.trouble && `:warning: ${state.trouble}`);
     case 'lost':
       return [context('It took too long. It may still be running.')];
-    case 'ended': {
-      const { skipped = [] } = state.run.results ?? {};
-      return skipped.length === 0 ? [] : [context(skippedWords(skipped))];
-    }
+    case 'ended':
+      return notes(skippedWords(state.run.results?.skipped ?? []));
     case 'starting':
       return [];
   }
@@ -290,7 +289,7 @@ export function runWords(run: Run): string {
   return `${icon} ${words}, ${dateTime(ended)}`;
 }
 
-/** By the service's clock if it gives the time, otherwise by Deckhand's. */
+/** Times by the service's clock if it gives them, otherwise by Deckhand's. */
 export function timesOfRun({ createdAt, startedAt, completedAt, endedAt }: Run): {
   began: number;
   ended: number;

@@ -120,10 +120,7 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
       blocks: [
         ...shown.map((text) => section(text)),
         ...(found.isTruncated ? [section(cutWords(found))] : []),
-        context(
-          found.skipped?.length ? skippedWords(found.skipped) : undefined,
-          `Activity of ${code(found.account)}`,
-        ),
+        context(skippedWords(found.skipped ?? []), `Activity of ${code(found.account)}`),
         ...(found.isOwn ? muteButtons(found.account) : []),
       ],
     },
