@@ -75,6 +75,9 @@ export function unknownCommand(commands: readonly Command[], text: string): User
   return new UnclearWords(`There is no command ${code(first, 40)}.${meant}`);
 }
 
+/** Words that take "one" on a button. */
+const VERBS: ReadonlySet<string> = new Set(['add', 'edit', 'preview', 'remove', 'show']);
+
 /** More words than these are named without buttons. */
 const MAX_OFFERS = 3;
 
@@ -86,7 +89,10 @@ export function unknownSubWord(
 ): UserError {
   const near = typed === undefined ? undefined : nearest(following, [typed]);
   const likely = near === undefined ? following : [near];
-  const offers = likely.map((word) => ({ label: capitalised(`${first} ${word}`), text: `${first} ${word}` }));
+  const offers = likely.map((word) => {
+    const text = `${first} ${word}`;
+    return { label: VERBS.has(word) ? `${capitalised(word)} one` : capitalised(text), text };
+  });
   const fault =
     typed === undefined
       ? `${code(first)} needs another word`

@@ -215,6 +215,7 @@ export const SERVERS: readonly Subject[] = [
         project: shortPlace(hand),
         wanted: wantedMachine(hand),
         cost: hand.maybe('7.50 EUR a month'),
+        names: hand.maybe({ region: hand.text('Lisbon'), size: hand.text('2 GB') }),
       },
       SITES,
     ],

@@ -57,7 +57,9 @@ export function describeStart(schedule: Schedule, user: string): string | undefi
   const by = `Set up by <@${user}>.`;
   if (schedule.kind === 'guard')
     return `${bold(schedule.project.name)} is checked ${cadenceWords(schedule)}. You hear only if something is unreachable. ${by}`;
-  if (schedule.kind !== 'watch') return undefined;
+  if (schedule.kind === 'invoices')
+    return `This channel now hears of new and paid invoices of ${code(schedule.account)}, and of those unpaid after 7 and 14 days. ${by}`;
+  if (schedule.kind === 'digest') return undefined;
   const { account, project, mode } = schedule;
   const what = project === undefined ? `any project of ${code(account)}` : bold(project.name, 60);
   return `This channel now hears when ${STARTS[mode].replace('%', () => what)}${filterWords(schedule)}. ${by}`;

@@ -237,7 +237,7 @@ describe('the keys of an account', () => {
     expect(watching).toEqual(new Set([EMAIL]));
     const noticing = await keysUsed(world, async () => {
       await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
-      await says('the invoice notices of');
+      await says('paid invoices of');
     });
     const invoices = world.service.requests.all.filter(({ path }) => path.includes('invoices'));
     expect(noticing).toContain(BOOKS.email);

@@ -127,7 +127,8 @@ describe('words that are no command', () => {
 
   test.for([
     ['digest foo', ['There is no `digest foo`', '`add`', '`pause`', '`preview`']],
-    ['integration', ['`add`', '`edit`']],
+    ['integration', ['`add`', '`edit`', '"Add one"', '"Edit one"']],
+    ['integration list', ['There is no `integration list`', '"Add one"', '"Edit one"']],
     ['digest ad daily', ['Did you mean `digest add`?']],
     ['server remove web-1', ['`show`', '`add`']],
   ] as const)('a wrong second word names the right ones: %s', async ([typed, expected], { world }) => {

@@ -20,12 +20,13 @@ function lines(world: TestWorld, channel = BILLING): string[] {
   return world.slack
     .messages(TEAM, channel)
     .map(({ text }) => text)
-    .filter((text) => !text.includes('the invoice notices of'));
+    .filter((text) => !/the invoice notices of|now hears/.test(text));
 }
 
 async function begin(world: TestWorld, channel = BILLING, line = 'invoices notify here'): Promise<void> {
   const existing = () =>
-    world.slack.messages(TEAM, channel).filter(({ text }) => text.includes('the invoice notices of')).length;
+    world.slack.messages(TEAM, channel).filter(({ text }) => /the invoice notices of|now hears/.test(text))
+      .length;
   const before = existing();
   await world.as('admin').command(channel, `/deckhand ${line}`);
   await world.slack.until(() => existing() > before, { what: 'the beginning' });
