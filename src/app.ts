@@ -8,7 +8,7 @@ import type { Config } from './config.ts';
 import { createUninstalls, installRoutes, lifecycleHandlers, type Uninstalls } from './installing/install.ts';
 import { linkRoutes } from './linking/link.ts';
 import type { LinkRequests } from './linking/link-requests.ts';
-import { createBackgroundWork, createListeners } from './listeners/listeners.ts';
+import { createListeners } from './listeners/listeners.ts';
 import { mcpRoutes } from './listeners/mcp.ts';
 import { healthRoutes, publicRoutes, readBasePath, withoutMetrics } from './listeners/pages.ts';
 import { LIFECYCLE_EVENTS } from './listeners/payloads/payloads.ts';
@@ -99,12 +99,11 @@ export function createApp(parts: AppParts) {
   const { receiver, routes: slackRoutes } = openReceiver({ ...parts, readBody, readSignedBody });
   const registry = createRegistry(commandsFor(config), START);
   const shared = { ...parts, workspaces, readBody, readSignedBody };
-  const background = createBackgroundWork(log);
   const uninstalls = createUninstalls(shared);
   const chores = listChores(parts, uninstalls);
   const events = { ...lifecycleHandlers({ ...shared, uninstalls }), ...EVENT_HANDLERS };
-  const listeners = createListeners({ ...shared, background, registry, receiver, events, steps: STEPS });
-  const { afterAcks } = background;
+  const listeners = createListeners({ ...shared, registry, receiver, events, steps: STEPS });
+  const { afterAcks } = listeners;
   for (const job of listJobs(clock.now())) workWith({ ...shared, afterAcks, waitsForToken: true }, job);
   for (const job of listeners.jobs) workWith({ ...shared, afterAcks, waitsForToken: false }, job);
   const draining = new AbortController();
@@ -159,9 +158,9 @@ export function createApp(parts: AppParts) {
     listener?.drain();
     const graceIsOver = clock.sleep(graceMs);
     const isNoticed = noticedMs > 0 ? clock.sleep(noticedMs) : undefined;
-    await Promise.all([Promise.race([background.idle(), graceIsOver]), engine.stop(graceMs), isNoticed]);
+    await Promise.all([Promise.race([listeners.idle(), graceIsOver]), engine.stop(graceMs), isNoticed]);
     await Promise.all([receiver.stop(), listener?.close()]);
-    await Promise.race([background.idle().then(() => parts.slack.idle()), graceIsOver]);
+    await Promise.race([listeners.idle().then(() => parts.slack.idle()), graceIsOver]);
     await metricsListener?.close();
   }
 }

@@ -54,14 +54,14 @@ interface Dependencies {
   slack: Slack;
   registry: Registry;
   receiver: Receiver;
-  background: BackgroundWork;
   events: EventHandlers;
   /** Steps of Slack's Workflow Builder, by `callback_id`. */
   steps: Readonly<Record<string, WorkflowStep>>;
 }
 
-interface Shared extends Pick<Dependencies, 'registry' | 'workspaces' | 'background'> {
+interface Shared extends Pick<Dependencies, 'registry' | 'workspaces'> {
   inbox: Inbox;
+  background: ReturnType<typeof createBackgroundWork>;
 }
 
 type Ack = (text?: string) => Promise<void>;
@@ -71,7 +71,8 @@ const ANY = /.*/;
 
 /** Registers Bolt's listeners. Every payload is answered, also one that this version does not know. */
 export function createListeners(parts: Dependencies) {
-  const { log, registry, workspaces, background } = parts;
+  const { log, registry, workspaces } = parts;
+  const background = createBackgroundWork(log);
   const steps = createSteps(parts.steps);
   const mentions = { app_mention: mentionHandler(() => inbox) };
   const events: EventHandlers = { ...parts.events, ...mentions, function_executed: steps.functionExecuted };
@@ -143,7 +144,7 @@ export function createListeners(parts: Dependencies) {
 
   /** Jobs that run requests and events that were stored before their ack. */
   const jobs: readonly JobDefinition<unknown>[] = [...inbox.jobs, steps.job];
-  return { jobs };
+  return { jobs, afterAcks: background.afterAcks, idle: background.idle };
 }
 
 /**
@@ -238,12 +239,10 @@ async function runRequest(
   }
 }
 
-/** Work that continues after its ack; `stop` waits for it. */
-export type BackgroundWork = ReturnType<typeof createBackgroundWork>;
-
 /** Turns of the event loop between two pieces of work that begin. An idle turn takes no time. */
 const TURNS_BETWEEN = 6;
 
+/** Runs work that continues after its ack; `idle` waits for it. */
 export function createBackgroundWork(log: Logger) {
   const running = new Set<Promise<void>>();
   let lastBegun = Promise.resolve();
