@@ -26,6 +26,7 @@ import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { digestJob } from './scheduler/digests/digest.ts';
 import { DIAGNOSE } from './scheduler/episodes/diagnosis.ts';
 import { EPISODE_WORK } from './scheduler/episodes/episodes.ts';
+import { ESCALATE } from './scheduler/episodes/escalation.ts';
 import { GUARD_CHECKS, GUARD_OUTCOMES, GUARD_RUNS } from './scheduler/guards/guard.ts';
 import { INVOICES } from './scheduler/invoices/notices.ts';
 import { OWNER_NOTICES } from './scheduler/schedules/lifecycle.ts';
@@ -84,6 +85,7 @@ function listJobs(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     OWNER_NOTICES,
     EPISODE_WORK,
     DIAGNOSE,
+    ESCALATE,
     ...defineSourceJobs(ACTIVITY),
     ...defineSourceJobs(INVOICES),
   ];

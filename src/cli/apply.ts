@@ -219,7 +219,9 @@ const GUARDS: Section<Entry<'guards'>[string]> = {
   kind: 'guard',
   add: (workspace, id, entry) =>
     addTimed(workspace, { ...entry, kind: 'guard', id, requestId: `apply ${id}` }),
-  change: (workspace, id, entry) => editTimed(workspace, id, { ...entry, kind: 'guard' }),
+  change: (workspace, id, entry) =>
+    // Also where there is none any more.
+    editTimed(workspace, id, { ...entry, kind: 'guard', escalation: entry.escalation }),
 };
 
 const WATCHES: Section<Entry<'watches'>[string]> = {
@@ -227,10 +229,10 @@ const WATCHES: Section<Entry<'watches'>[string]> = {
   kind: 'watch',
   add: (workspace, id, entry) => addWatch(workspace, { ...entry, id, requestId: `apply ${id}` }),
   async change(workspace, id, entry) {
-    const { channel, account, setUpBy, mode, project, server, hours } = entry;
+    const { channel, account, setUpBy, mode, project, server, hours, escalation } = entry;
     const before = await workspace.schedules.get('watch', id);
     if (before?.channel === channel && before.account === account) {
-      const choices = { setUpBy, mode, project, server, hours };
+      const choices = { setUpBy, mode, project, server, hours, escalation };
       await workspace.schedules.change(before, (watch) => ({ ...watch, ...choices }));
       return;
     }

@@ -23,8 +23,14 @@ const Placed = z.object({ channel: SlackId, account: z.string() });
 const Timed = { cadence: true, zone: true, account: true, project: true } as const;
 const Ids = { channel: SlackId, setUpBy: SlackId };
 const DigestEntry = Digest.pick({ ...Timed, range: true, skipQuiet: true }).extend(Ids);
-const GuardEntry = Guard.pick(Timed).extend(Ids);
-const WatchEntry = Watch.pick({ project: true, server: true, mode: true, hours: true }).extend({
+const GuardEntry = Guard.pick({ ...Timed, escalation: true }).extend(Ids);
+const WatchEntry = Watch.pick({
+  project: true,
+  server: true,
+  mode: true,
+  hours: true,
+  escalation: true,
+}).extend({
   ...Placed.shape,
   setUpBy: SlackId,
 });

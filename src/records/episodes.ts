@@ -46,6 +46,8 @@ export const Outcome = z.object({
   tested: z.array(z.string()).optional(),
   /** The servers that an event names, by their names then. Foreign text. */
   servers: z.array(z.string()).optional(),
+  /** The ids of the schedules that follow it and mention somebody if nobody is on it. */
+  escalates: z.array(z.string()).optional(),
   /** True where it only changes the root message, without a reply. */
   isQuiet: z.boolean().optional(),
 });
@@ -100,6 +102,12 @@ export const Episode = z.object({
   newsAt: z.number(),
   /** Who is on it. */
   owner: z.string().optional(),
+  /** Of the schedules of all failures. */
+  escalates: Outcome.shape.escalates,
+  /** When the message was posted that nobody is on, or was handed back; milliseconds since the epoch. */
+  idleSince: z.number().optional(),
+  /** The ids of people and groups that were mentioned. */
+  mentioned: z.array(z.string()).optional(),
   /** Number of clicks that changed something. */
   clicks: z.number().optional(),
   ending: Ending.optional(),
@@ -169,6 +177,7 @@ function afterFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, no
     ...last,
     since: Math.min(last.since, at),
     failures,
+    escalates: [...new Set([...(last.escalates ?? []), ...(failure.escalates ?? [])])],
     ...(isLatest ? { latest: lines, items, latestAt: at, servers } : {}),
     newsAt: now,
     replies: [...last.replies, { kind: 'failure', number: failures, lines }],
@@ -181,9 +190,13 @@ function mergeItems({ items = [] }: Episode, { items: failed = [], tested }: Out
   return [...untested, ...failed];
 }
 
-function beginning(id: string, { at, since = at, lines, items, servers }: Outcome, now: number): Episode {
+function beginning(
+  id: string,
+  { at, since = at, lines, items, servers, escalates }: Outcome,
+  now: number,
+): Episode {
   const latest = { latest: lines, items, latestAt: at, servers, newsAt: now };
-  return { id, since, failures: 1, first: lines, ...latest, replies: [] };
+  return { id, since, failures: 1, first: lines, ...latest, escalates, replies: [] };
 }
 
 /** Undefined if nothing fails, or a newer failure has decided already. What still fails stays in the root message. */
@@ -268,6 +281,7 @@ export function afterClick(
   const after = { ...episode, clicks: clicks + 1 };
   const reply: News = { kind: verb, number: after.clicks, lines: [], by: user };
   const said = { ...after, replies: [...replies, reply] };
+  if (verb === 'release') return { ...said, owner: next, idleSince: now };
   if (verb !== 'close') return { ...said, owner: next };
   // A failure that is reported late is newer than the latest that is known.
   return { ...said, ending: { kind: 'closed', at: newsAt, by: user }, newsAt: now };

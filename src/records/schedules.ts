@@ -67,6 +67,26 @@ export function isWithin({ from, to, zone }: WorkingHours, at: number): boolean 
   });
 }
 
+/** When the hours begin next; undefined if they go on. @param at milliseconds since the epoch */
+export function nextOpening(hours: WorkingHours, at: number): number | undefined {
+  if (isWithin(hours, at)) return undefined;
+  const { from, zone } = hours;
+  const today = dayAt(zone, at);
+  const days = Array.from({ length: 7 }, (_, ahead) => addDays(today, ahead)).filter(isWorkingDay);
+  return days.map((day) => instantOf(zone, day, from)).find((opening) => opening > at);
+}
+
+/** Whom a failure mentions that nobody is on. */
+export const Escalation = z.object({
+  /** The id of a person or user group in Slack. */
+  mention: z.string().regex(/^[UWS][A-Z0-9]{1,30}$/, 'That is no id of a person or user group.'),
+  /** Its handle, for people. */
+  name: z.string().max(80).optional(),
+  /** Minutes after the message of the failure. */
+  after: z.number().int().min(5).max(240),
+});
+export type Escalation = z.infer<typeof Escalation>;
+
 type Day = ReturnType<typeof dayAt>;
 
 function isWorkingDay({ year, month, day }: Day): boolean {
@@ -153,7 +173,12 @@ export const Digest = Timed.extend({
 export type Digest = z.infer<typeof Digest>;
 
 /** Tests whether a project is reachable; its channel hears of it only when something changes. */
-export const Guard = Timed.extend({ kind: z.literal('guard'), account: z.string(), project: ProjectRef });
+export const Guard = Timed.extend({
+  kind: z.literal('guard'),
+  account: z.string(),
+  project: ProjectRef,
+  escalation: Escalation.optional(),
+});
 export type Guard = z.infer<typeof Guard>;
 
 export type TimedSchedule = Digest | Guard;
@@ -183,6 +208,7 @@ export const Watch = Following.extend({
   mutedUntil: z.number().optional(),
   /** Events outside of them are kept. Undefined: it posts at any time. */
   hours: WorkingHours.optional(),
+  escalation: Escalation.optional(),
 });
 export type Watch = z.infer<typeof Watch>;
 

@@ -183,7 +183,7 @@ export const GROUPS_SCOPE = 'usergroups:read';
 
 export const SCOPE_REASONS: Readonly<Record<string, string>> = {
   ...SCOPES,
-  [GROUPS_SCOPE]: 'the user groups that hold roles',
+  [GROUPS_SCOPE]: 'the user groups that hold roles or are mentioned',
 };
 
 /** Deckhand needs these. Without another scope, the features that need it say so. */

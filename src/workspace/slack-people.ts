@@ -1,5 +1,6 @@
-import type { UsersInfoResponse } from '@slack/web-api';
+import type { UsersInfoResponse, UsersListResponse } from '@slack/web-api';
 import { SlackFailure } from '../core/errors.ts';
+import { spellName } from '../core/names.ts';
 import { type Clock, HOUR_MS, MINUTE_MS, withTimeout } from '../core/time/clock.ts';
 import { parseZone } from '../core/time/zone.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
@@ -83,18 +84,13 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
     return person !== undefined && !person.deleted && !person.is_bot;
   }
 
-  /** The team as an argument: calls with an organisation's token must name it, those with a workspace's need not. */
-  function ofTeam(team: string | undefined): { team_id?: string } {
-    return id.startsWith('E') && team !== undefined ? { team_id: team } : {};
-  }
-
   /** False if Slack does not name the scopes. */
   const lacksGroups = (): boolean => scopes !== undefined && !scopes.includes(GROUPS_SCOPE);
 
   /** @throws SlackFailure */
   async function readMembers(usergroup: string, team: string | undefined): Promise<string[]> {
     if (lacksGroups()) throw failureNamed('usergroups.users.list', 'missing_scope', GROUPS_SCOPE);
-    const answer = await slack.call('usergroups.users.list', { usergroup, ...ofTeam(team) });
+    const answer = await slack.call('usergroups.users.list', { usergroup, ...teamOf(id, team) });
     return answer.users ?? [];
   }
 
@@ -120,7 +116,8 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
      * @param team the team, if Deckhand serves an organisation
      * @throws SlackFailure
      */
-    admins: (team: string | undefined) => admins.get([team ?? ''], () => listAdmins(slack, ofTeam(team))),
+    admins: (team: string | undefined) =>
+      admins.get([team ?? ''], () => findPeople(slack, teamOf(id, team), isSlackAdmin)),
     /** True if at least one of the users is a person with an active login. */
     async hasActive(users: readonly string[]): Promise<boolean> {
       for (const user of users) if (await isActive(user)) return true;
@@ -143,7 +140,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
     /** The team's user groups. Undefined unless the scope `usergroups:read` was granted. */
     async userGroups(team: string | undefined) {
       if (!scopes?.includes(GROUPS_SCOPE)) return undefined;
-      const request = slack.call('usergroups.list', { include_count: true, ...ofTeam(team) });
+      const request = slack.call('usergroups.list', { include_count: true, ...teamOf(id, team) });
       const answer = await withTimeout(clock, GROUPS_TIMEOUT_MS, undefinedOnSlackError(request));
       return answer?.usergroups?.flatMap(({ id, name }) =>
         id === undefined ? [] : [{ id, name: name ?? id }],
@@ -152,15 +149,58 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
   };
 }
 
-/** The admins on the first page that has any. */
-async function listAdmins(slack: WorkspaceSlack, team: { team_id?: string }): Promise<string[]> {
+/** False if the user group is gone; true also if Slack does not say. */
+export async function groupExists({ slack }: { slack: WorkspaceSlack }, group: string): Promise<boolean> {
+  const answer = await undefinedOnSlackError(slack.call('usergroups.list', {}));
+  return answer?.usergroups?.some(({ id }) => id === group) ?? true;
+}
+
+/**
+ * The id of the user group or person that a handle names; people by their display name too.
+ * @throws SlackFailure if groups cannot be read for lack of the scope, and no person has the handle
+ */
+export async function findHandle(
+  { id, slack }: { id: string; slack: WorkspaceSlack },
+  handle: string,
+  requesterTeam: string | undefined,
+): Promise<string | undefined> {
+  const team = teamOf(id, requesterTeam);
+  const wanted = spellName(handle);
+  const isMeant = (name: string | undefined): boolean => name !== undefined && spellName(name) === wanted;
+  let refusal: SlackFailure | undefined;
+  const listed = await slack.call('usergroups.list', team).catch((error: unknown) => {
+    if (!isSlackFailure(error, 'forbidden')) throw error;
+    refusal = error;
+    return undefined;
+  });
+  const group = listed?.usergroups?.find((one) => isMeant(one.handle))?.id;
+  if (group !== undefined) return group;
+  const namesOf = ({ name, profile }: Listed): Array<string | undefined> => [name, profile?.display_name];
+  const [person] = await findPeople(slack, team, (one) => namesOf(one).some(isMeant));
+  if (person === undefined && refusal !== undefined) throw refusal;
+  return person;
+}
+
+/** The team as an argument: calls with an organisation's token must name it, those with a workspace's need not. */
+function teamOf(id: string, team: string | undefined): { team_id?: string } {
+  return id.startsWith('E') && team !== undefined ? { team_id: team } : {};
+}
+
+type Listed = NonNullable<UsersListResponse['members']>[number];
+
+/** The people with an active login that fit, on the first page that has any. */
+async function findPeople(
+  slack: WorkspaceSlack,
+  team: { team_id?: string },
+  fits: (person: Listed) => boolean,
+): Promise<string[]> {
   let from: { cursor?: string } = {};
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const answer = await slack.call('users.list', { limit: LISTED_PEOPLE, ...team, ...from });
     const able = (answer.members ?? []).filter(({ deleted, is_bot }) => !deleted && !is_bot);
-    const admins = able.filter(isSlackAdmin).flatMap(({ id }) => id ?? []);
+    const found = able.filter(fits).flatMap(({ id }) => id ?? []);
     const cursor = answer.response_metadata?.next_cursor;
-    if (admins.length > 0 || !cursor) return admins;
+    if (found.length > 0 || !cursor) return found;
     from = { cursor };
   }
   return [];

@@ -1,12 +1,21 @@
 import { closest } from 'fastest-levenshtein';
+import { z } from 'zod';
 import { WEEKDAYS } from '../../core/choices.ts';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { spellName } from '../../core/names.ts';
 import { parseCron } from '../../core/time/cron.ts';
 import { CronError, isZone, parseZone } from '../../core/time/zone.ts';
-import { type Cadence, cronOf, nextTimes, type TimedSchedule } from '../../records/schedules.ts';
-import { DAY_NAMES } from '../../views/schedules/words.ts';
+import {
+  type Cadence,
+  cronOf,
+  type Escalation,
+  nextTimes,
+  type TimedSchedule,
+} from '../../records/schedules.ts';
+import { DAY_NAMES, handleOf } from '../../views/schedules/words.ts';
+import { findHandle } from '../../workspace/slack-people.ts';
+import { type CommandContext, FormFault, underField } from '../command.ts';
 import { SYNONYMS, splitWords } from '../command-router.ts';
 
 const CADENCES = [
@@ -164,4 +173,52 @@ export function readClock(hour: string, minute = '0', half?: string): [hours: nu
 /** Formats a time as `09:00`. */
 export function asTime(hours: number, minutes: number): string {
   return [hours, minutes].map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+/** Where people say whom a failure mentions, in words and in forms. */
+export const ESCALATION_FLAGS = {
+  mention: z.string().trim().optional(),
+  after: z.string().trim().optional(),
+};
+type EscalationWords = { mention?: string | undefined; after?: string | undefined };
+
+const DEFAULT_AFTER = 15;
+
+/** Slack's escape of a person or user group. */
+const MENTION = /^<(?:!subteam\^|@)([UWS][A-Z0-9]{1,30})(?:\|([^>]*))?>$/;
+/** The same without its brackets, as cleaned words have it. Handles have small letters. */
+const ID = /^@?([UWS](?=[A-Z]*\d)[A-Z0-9]{1,30})$/;
+
+/**
+ * Reads `--mention <@group|@person> [--after 15m]`, or the fields of a form.
+ * @param before what stands there unchanged is not looked up again: it may be gone
+ * @throws FormFault
+ */
+export async function readEscalation(
+  { caller, workspace }: CommandContext,
+  { mention, after }: EscalationWords,
+  before?: Escalation,
+): Promise<Escalation | undefined> {
+  if (!mention && !after) return undefined;
+  const minutes = after ? await underField('after', () => readMinutes(after)) : DEFAULT_AFTER;
+  if (!mention) throw new FormFault({ after: 'Say who is mentioned then, with --mention @somebody.' });
+  if (before !== undefined && mention === handleOf(before)) return { ...before, after: minutes };
+  const [, id, label] = MENTION.exec(mention) ?? ID.exec(mention) ?? [];
+  const name = (id === undefined ? mention : (label ?? '')).replace(/^@/, '').slice(0, 80);
+  const found = id ?? (await findHandle(workspace, name, caller.team));
+  if (found === undefined)
+    throw new FormFault({
+      mention: `Nobody here is called ${name}, and no user group is. Give a handle, e.g. @oncall.`,
+    });
+  return { mention: found, ...(name === '' ? {} : { name }), after: minutes };
+}
+
+/** `15m`, `1h`, and what people type for it: `15`, `90 min`, `1.5 hours`. In minutes. @throws UserError */
+function readMinutes(typed: string): number {
+  const [, amount, unit = 'm'] = /^(\d{1,4}(?:\.\d)?) ?(m|mins?|minutes?|h|hrs?|hours?)?$/i.exec(typed) ?? [];
+  const minutes = Number(amount) * (unit.toLowerCase().startsWith('h') ? 60 : 1);
+  if (Number.isInteger(minutes) && minutes >= 5 && minutes <= 240) return minutes;
+  throw new UserError(
+    `${code(typed, 40)} is no time from 5 minutes to 4 hours. Give it as \`15m\` or \`1h\`.`,
+  );
 }

@@ -33,11 +33,11 @@ import {
   type ViewState,
 } from '../command.ts';
 import { presentInForm } from '../targets/project.ts';
-import { faultOf as findCadenceFault, readTime } from './cadence-words.ts';
+import { ESCALATION_FLAGS, faultOf as findCadenceFault, readTime } from './cadence-words.ts';
 import { editCommand, type Operation, scheduleCommands } from './lifecycle.ts';
 import { announce, announceNew, changeCard, recordChange, removedSince } from './schedules.ts';
 
-/** Fields of the forms; account and project as named. Only digests have the last two. */
+/** Fields of the forms; account and project as named. Only digests have range and skip_quiet, and only guards the last two. */
 const Fields = z.object({
   cadence: z.string({ error: 'Choose how often.' }),
   zone: z.string({ error: 'Choose a time zone.' }).pipe(ZoneName),
@@ -45,6 +45,7 @@ const Fields = z.object({
   project: z.string().optional(),
   range: z.enum(ACTIVITY_RANGES).optional(),
   skip_quiet: z.array(z.string()).optional(),
+  ...ESCALATION_FLAGS,
 });
 
 /** Choices from a form or from words. */
@@ -62,9 +63,10 @@ export interface TimedFeature {
   readValues?(schedule: TimedSchedule): Values;
   /**
    * Checks the choices of the form or the words.
+   * @param before the schedule that is edited
    * @throws UserError if there is no such account or project, or none that works
    */
-  choose(context: CommandContext, filled: Filled): Promise<TimedChoices>;
+  choose(context: CommandContext, filled: Filled, before?: TimedSchedule): Promise<TimedChoices>;
   /** True if a schedule of the channel does the same, and is changed when it is set up again. */
   isSame(schedule: TimedSchedule, choices: TimedChoices): boolean;
 }
@@ -136,7 +138,7 @@ export function timedCommands<Args>(feature: TimedFeature, add: CommandSpec<Args
     async readChoices(state, context, schedule) {
       const filled = await readForm(kind, state, context.workspace.clock.now());
       const account = readOrigin(state).accounts.length === 0 ? schedule.account : filled.account;
-      const choices = await feature.choose(context, { ...filled, account });
+      const choices = await feature.choose(context, { ...filled, account }, schedule);
       return { account: undefined, project: undefined, ...choices };
     },
     save: (workspace, { id }, choices) => editTimed(workspace, id, choices),
@@ -172,13 +174,18 @@ export async function setUpTimed(
     const schedule = await addTimed(workspace, { ...choices, requestId, channel, setUpBy });
     return announceNew(context, schedule, `${feature.kind} add`);
   }
-  if (isDeepStrictEqual(same.cadence, choices.cadence) && same.zone === choices.zone)
+  if (isDeepStrictEqual(pickChanged(same), pickChanged(choices)))
     return replyPrivately(say(`Already set up: ${describeSchedule(same)}.`));
   const edited = await editTimed(workspace, same.id, choices);
   if (edited === undefined) throw removedSince(same);
   const reply = await announce(context, edited, changeCard(edited, 'edited', context));
   await recordChange(context, `${same.kind} edit`, edited);
   return reply;
+}
+
+/** What setting up the same again may change. */
+function pickChanged({ cadence, zone, ...rest }: TimedSchedule | TimedChoices): unknown[] {
+  return [cadence, zone, rest.kind === 'guard' ? rest.escalation : undefined];
 }
 
 /** Redraws the form with each choice, to show the next times. */

@@ -20,7 +20,7 @@ import {
   replyPrivately,
   underField,
 } from '../command.ts';
-import { asTime, readClock } from '../schedules/cadence-words.ts';
+import { asTime, ESCALATION_FLAGS, readClock, readEscalation } from '../schedules/cadence-words.ts';
 import { editCommand, scheduleCommands } from '../schedules/lifecycle.ts';
 import { announce, announceNew, changeCard, recordChange } from '../schedules/schedules.ts';
 import { accountOf, chosenProject, presentInForm, projectOf } from '../targets/project.ts';
@@ -30,25 +30,28 @@ const watch = defineCommand({
   name: 'watch',
   summary:
     'Posts what happens in a project or in all: all events, failures only, or changes between failing and passing',
-  usage: '[project|all] [all|failures|transitions] [--server <server>] [--hours <from>-<to>]',
+  usage:
+    '[project|all] [all|failures|transitions] [--server <server>] [--hours <from>-<to>] [--mention <@person|@group>] [--after <minutes>m]',
   examples: [
     'watch storefront failures',
     'watch all transitions',
     'watch storefront --server web-1',
     'watch storefront --hours 9-18',
+    'watch storefront failures --mention @oncall --after 15m',
   ],
   role: 'operator',
   needsAccount: true,
   isPosted: true,
   durable: true,
   rest: true,
-  flags: ['server', 'hours'],
+  flags: ['server', 'hours', 'mention', 'after'],
   args: z.object({
     words: z.string().optional(),
     server: z.string().optional(),
     hours: z.string().optional(),
+    ...ESCALATION_FLAGS,
   }),
-  async run({ words, server, hours }, context) {
+  async run({ words, server, hours, mention, after }, context) {
     const { caller, workspace } = context;
     const asked = readWatchWords(words?.split(' ') ?? []);
     const read = hours === undefined ? undefined : readHours(hours);
@@ -57,6 +60,7 @@ const watch = defineCommand({
       channel,
       ...(await resolveWatched(asked, server, context)),
       hours: read && { ...read, zone: await zoneOf(workspace, caller.user) },
+      escalation: await readEscalation(context, { mention, after }),
       mode: asked.mode ?? 'all',
       user: caller.user,
       requestId: caller.requestId,
@@ -110,6 +114,7 @@ const Fields = z.object({
   project: z.string().optional(),
   server: Typed,
   hours: Typed,
+  ...ESCALATION_FLAGS,
 });
 
 const watchEdit = editCommand('watch', {
@@ -131,7 +136,7 @@ const watchEdit = editCommand('watch', {
 async function readChoices(
   context: CommandContext,
   before: Watch,
-  { mode, project: wanted, server: typed, hours }: z.infer<typeof Fields>,
+  { mode, project: wanted, server: typed, hours, mention, after }: z.infer<typeof Fields>,
 ): Promise<WatchChoices> {
   const { caller, workspace } = context;
   const account = await workspace.accounts.resolve(SCHEDULES, before.account);
@@ -153,6 +158,7 @@ async function readChoices(
     server: await server(),
     // Existing hours keep their zone; new ones get the person's.
     hours: times && { ...times, zone: before.hours?.zone ?? (await zoneOf(workspace, caller.user)) },
+    escalation: await readEscalation(context, { mention, after }, before.escalation),
   };
 }
 

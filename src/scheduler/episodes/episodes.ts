@@ -26,6 +26,7 @@ import { episodeReply, episodeRoot } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { showThread, type Thread } from '../deliver.ts';
+import { planEscalation } from './escalation.ts';
 
 /**
  * Notes how something went, oldest first, and says in the channel what changed by it. What is noted is stored before it is
@@ -165,6 +166,7 @@ async function showEpisodes(workspace: Workspace, key: string, signal?: AbortSig
     const isMore = ({ replies }: Episode, at: number): boolean => at > 0 || replies.length > 0;
     if (record.episodes.some(isMore))
       await records.update(key, (current) => current && withoutShown(current, record));
+    if (record.episodes.at(-1)?.escalates?.length) await planEscalation(workspace, key);
   });
 }
 
@@ -177,12 +179,12 @@ function detailsOf(subject: Subject, diagnosis: Diagnosis): Reply {
 }
 
 function threadFor(
-  { config, store }: Workspace,
+  { clock, config, store }: Workspace,
   key: string,
   { subject }: EpisodeRecord,
   episode: Episode,
 ): Thread {
-  const { id, failures, shown, diagnosis, ending } = episode;
+  const { id, failures, shown, diagnosis, ending, idleSince = clock.now() } = episode;
   const { channel, account, permalink } = subject;
   const url = permalink === undefined ? undefined : projectUrl(account, permalink, config.SERVICE_BASE_URL);
   return {
@@ -197,7 +199,7 @@ function threadFor(
     possibleDuplicate: 'unknown',
     shown,
     async save(now) {
-      await episodeRecords(store).update(key, (current) => changed(current, id, { shown: now }));
+      await episodeRecords(store).update(key, (current) => changed(current, id, { shown: now, idleSince }));
     },
   };
 }

@@ -61,8 +61,9 @@ export const SCHEDULE_TYPES: Readonly<Record<ScheduleKind, ScheduleType>> = TYPE
 
 /** What a person decides of a digest or guard. */
 export type TimedChoices = DigestChoices | GuardChoices;
-export type DigestChoices = Pick<Digest, keyof GuardChoices | 'range' | 'skipQuiet'>;
-export type GuardChoices = Pick<Guard, 'kind' | 'cadence' | 'zone' | 'account' | 'project'>;
+type CommonChoices = 'kind' | 'cadence' | 'zone' | 'account' | 'project';
+export type DigestChoices = Pick<Digest, CommonChoices | 'range' | 'skipQuiet'>;
+export type GuardChoices = Pick<Guard, CommonChoices | 'escalation'>;
 
 /** A digest or guard to be stored. The `id` is chosen if left out. */
 export type NewTimed = TimedChoices &

@@ -215,6 +215,7 @@ function outcomeLine(
     id: `${markOf(event)} ${hash('sha256', event.user ?? '', 'base64url').slice(0, 8)}`,
     at: Date.parse(event.created_at),
     servers: event.properties.servers.slice(0, MAX_SERVERS).map((name) => name.slice(0, 200)),
+    escalates: watches.filter(({ escalation }) => escalation !== undefined).map(({ id }) => id),
     isQuiet: watches.every((watch) => muted.includes(watch)),
     project: projectKey(event),
     name: event.project?.name || event.project?.permalink || '',
@@ -244,12 +245,13 @@ function episodeBatches(
     const name = some.at(-1)?.name || account;
     const permalink = some.at(-1)?.permalink;
     const subject = { kind: 'deployments', channel, account, project, name, permalink, person } as const;
-    const outcomes = some.map(({ kind, id, at: time, isQuiet, servers, words, line }) => ({
+    const outcomes = some.map(({ kind, id, at: time, isQuiet, servers, escalates, words, line }) => ({
       kind,
       id,
       at: time,
       isQuiet,
       servers,
+      escalates,
       words,
       lines: [line],
     }));

@@ -15,7 +15,7 @@ import { listFollowers, type PageContext, pageContext, startPolling } from '../s
 import { ACTIVITY, afterPage, type FeedPage, fromPage, newFeed, readFeed, without } from './feed.ts';
 
 /** What a person decides of a watch. */
-export type WatchChoices = Pick<Watch, 'mode' | 'project' | 'server' | 'hours'>;
+export type WatchChoices = Pick<Watch, 'mode' | 'project' | 'server' | 'hours' | 'escalation'>;
 
 export interface NewWatch extends WatchChoices, Pick<Watch, 'person'> {
   channel: string;
@@ -32,7 +32,7 @@ export interface SetUp {
 
 /** Begins to watch from now on, so the feed is read first. @throws AccountFailure if the service does not show it */
 export async function setUpWatch(workspace: Workspace, requested: NewWatch): Promise<SetUp> {
-  const { channel, account: key, mode, project, server, hours, person, requestId } = requested;
+  const { channel, account: key, mode, project, server, hours, escalation, person, requestId } = requested;
   const { clock, schedules, store } = workspace;
   const page = await readFeed(workspace, key);
   const context = pageContext(workspace, await workspace.names.mentions(key.name));
@@ -45,7 +45,7 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
       return { kind: 'new', watch: repeated };
     }
     const account = key.name;
-    const choices = { mode, project, server, hours };
+    const choices = { mode, project, server, hours, escalation };
     const existing = all.find(
       (one) => one.channel === channel && one.account === account && isSameSubject(one, requested),
     );
@@ -81,8 +81,10 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
   });
 }
 
-function howChanged(existing: Watch, { mode, hours }: NewWatch): SetUp['kind'] {
-  if (existing.mode !== mode || !isDeepStrictEqual(existing.hours, hours)) return 'changed';
+function howChanged(existing: Watch, { mode, hours, escalation }: NewWatch): SetUp['kind'] {
+  const { mode: before, hours: hoursBefore, escalation: escalationBefore } = existing;
+  if (!isDeepStrictEqual([before, hoursBefore, escalationBefore], [mode, hours, escalation]))
+    return 'changed';
   return existing.state.kind === 'paused' ? 'resumed' : 'same';
 }
 

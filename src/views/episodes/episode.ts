@@ -61,6 +61,20 @@ export function episodeReply({ kind, number, lines, by = '' }: News): Message {
   return say(linesWithin([headings[kind], ...lines], LIMITS.sectionText));
 }
 
+/** What the thread has of a failure that nobody is on. @param mentions ids of people and user groups */
+export function escalationReply(
+  subject: Subject,
+  episode: Episode,
+  mentions: readonly string[],
+  ms: number,
+): Message {
+  const who = mentions.map((id) => (id.startsWith('S') ? `<!subteam^${id}>` : `<@${id}>`)).join(' ');
+  const after = `Nobody is on it after ${roughly(ms)}.`;
+  const gone = mentions.length > 0 ? [] : ['Whoever was to be mentioned is gone.'];
+  const title = describeEpisode(subject, episode).title;
+  return say([':bell:', who, `${title}.`, after, ...gone].filter(Boolean).join(' '));
+}
+
 /**
  * "Storefront: web-3 is unreachable since 14:02", or "Storefront recovered after 38 min and 3 failures" with ": `4bcef3e`
  * by Grace Park. @Cleo was on it."; mrkdwn, the title without asterisks.

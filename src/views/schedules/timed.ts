@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { WEEKDAYS } from '../../core/choices.ts';
 import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
-import type { LastOccurrence, TimedSchedule } from '../../records/schedules.ts';
+import type { Escalation, LastOccurrence, TimedSchedule } from '../../records/schedules.ts';
 import { type Choice, searchInput, selectInput, textInput, timeInput } from '../blocks/inputs.ts';
 import { context } from '../blocks/message.ts';
 import { modal, refill, type Values } from '../blocks/modal.ts';
 import { type ListScope, OpenedFrom, pausedWords } from './schedule.ts';
-import { DAY_NAMES, scheduleWords } from './words.ts';
+import { DAY_NAMES, handleOf, scheduleWords } from './words.ts';
 
 /** Digests and guards: their form and their rows in a list. */
 
@@ -57,7 +57,30 @@ export function guardModal(form: TimedForm): ModalView {
     ...accountInput(form, 'Account', { optional: false }),
     searchInput('project', 'Project', { placeholder: 'Search a project' }),
     ...timeInputs(form),
+    ...escalationInputs(),
   ]);
+}
+
+/** Who is mentioned about a failure that nobody is on, and when. */
+export function escalationInputs(escalation?: Escalation): KnownBlock[] {
+  const { mention, after } = escalationValues(escalation);
+  return [
+    textInput('mention', 'Mention', {
+      placeholder: 'Nobody, or e.g. @oncall',
+      hint: 'A person or user group that a failure mentions if nobody is on it.',
+      optional: true,
+      initial: mention,
+    }),
+    textInput('after', 'Mention after', {
+      placeholder: '15m, or any time from 5m to 4h',
+      optional: true,
+      initial: after,
+    }),
+  ];
+}
+
+export function escalationValues(escalation: Escalation | undefined): { mention?: string; after?: string } {
+  return escalation === undefined ? {} : { mention: handleOf(escalation), after: `${escalation.after}m` };
 }
 
 /** Fields for cadence, time and zone, with the next times. */

@@ -1,8 +1,9 @@
 import { type WatchMode, WEEKDAYS, type Weekday } from '../../core/choices.ts';
-import { bold, code, count, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, count, duration, mrkdwn } from '../../core/mrkdwn.ts';
+import { MINUTE_MS } from '../../core/time/clock.ts';
 import { type Cron, parseCron } from '../../core/time/cron.ts';
 import { CronError } from '../../core/time/zone.ts';
-import type { Cadence, Digest, Schedule, Watch } from '../../records/schedules.ts';
+import type { Cadence, Digest, Escalation, Schedule, Watch } from '../../records/schedules.ts';
 import { RANGE_WORDS } from '../activity/activity.ts';
 import { zoneName } from '../blocks/formats.ts';
 
@@ -32,7 +33,7 @@ export function scheduleWords(schedule: Schedule): string {
     case 'digest':
       return digestWords(schedule);
     case 'guard':
-      return `${bold(schedule.project.name)} in ${code(schedule.account)}, ${cadenceWords(schedule)}`;
+      return `${bold(schedule.project.name)} in ${code(schedule.account)}, ${cadenceWords(schedule)}${escalationWords(schedule)}`;
     case 'watch':
       return watchWords(schedule);
     case 'invoices':
@@ -56,19 +57,19 @@ function digestWords(digest: Digest): string {
 export function describeStart(schedule: Schedule, user: string): string | undefined {
   const by = `Set up by <@${user}>.`;
   if (schedule.kind === 'guard')
-    return `${bold(schedule.project.name)} is checked ${cadenceWords(schedule)}. You hear only if something is unreachable. ${by}`;
+    return `${bold(schedule.project.name)} is checked ${cadenceWords(schedule)}. You hear only if something is unreachable.${escalationSentence(schedule)} ${by}`;
   if (schedule.kind === 'invoices')
     return `This channel now hears of new and paid invoices of ${code(schedule.account)}, and of those unpaid after 7 and 14 days. ${by}`;
   if (schedule.kind === 'digest') return undefined;
   const { account, project, mode } = schedule;
   const what = project === undefined ? `any project of ${code(account)}` : bold(project.name, 60);
-  return `This channel now hears when ${STARTS[mode].replace('%', () => what)}${filterWords(schedule)}. ${by}`;
+  return `This channel now hears when ${STARTS[mode].replace('%', () => what)}${filterWords(schedule)}.${escalationSentence(schedule)} ${by}`;
 }
 
 /** "*Storefront* for failures"; mrkdwn. */
 export function describeWatched(watch: Watch): string {
   const what = watch.project === undefined ? 'all projects' : bold(watch.project.name, 60);
-  return `${what} for ${MODE_WORDS[watch.mode]}${filterWords(watch)}`;
+  return `${what} for ${MODE_WORDS[watch.mode]}${filterWords(watch)}${escalationWords(watch)}`;
 }
 
 /** The subject replaces `%`. */
@@ -85,11 +86,11 @@ export const MODE_WORDS: Readonly<Record<WatchMode, string>> = {
 };
 
 /** "*Storefront* in `acme`: failures" */
-function watchWords({ account, mode, project, server, hours, person }: Watch): string {
+function watchWords({ account, mode, project, server, hours, escalation, person }: Watch): string {
   const all = person === undefined ? 'all projects of' : 'your own deployments in';
   const where =
     project === undefined ? `${all} ${code(account)}` : `${bold(project.name, 60)} in ${code(account)}`;
-  return `${where}: ${MODE_WORDS[mode]}${filterWords({ server, hours })}`;
+  return `${where}: ${MODE_WORDS[mode]}${filterWords({ server, hours })}${escalationWords({ escalation })}`;
 }
 
 /** " on the server `web-1`, Monday to Friday from 09:00 to 18:00, Europe/Lisbon"; empty without a filter. */
@@ -97,6 +98,23 @@ function filterWords({ server, hours }: Pick<Watch, 'server' | 'hours'>): string
   const on = server === undefined ? '' : ` on the server ${code(server.name, 60)}`;
   if (hours === undefined) return on;
   return `${on}, Monday to Friday from ${hours.from} to ${hours.to}, ${mrkdwn(hours.zone, 60)}`;
+}
+
+/** ", mentions @oncall after 15 min"; the name alone, because a mention would call them. */
+function escalationWords({ escalation }: Pick<Watch, 'escalation'>): string {
+  if (escalation === undefined) return '';
+  return `, mentions ${mrkdwn(handleOf(escalation))} after ${duration(escalation.after * MINUTE_MS)}`;
+}
+
+function escalationSentence({ escalation }: Pick<Watch, 'escalation'>): string {
+  if (escalation === undefined) return '';
+  const after = duration(escalation.after * MINUTE_MS);
+  return ` ${mrkdwn(handleOf(escalation))} is mentioned if nobody is on a failure after ${after}.`;
+}
+
+/** As it is typed: "@oncall" */
+export function handleOf({ name, mention }: Escalation): string {
+  return `@${name ?? mention}`;
 }
 
 export const DAY_NAMES: Readonly<Record<Weekday, string>> = {

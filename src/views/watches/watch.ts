@@ -23,6 +23,7 @@ import { context, LIMITS, section } from '../blocks/message.ts';
 import { modal } from '../blocks/modal.ts';
 import { muteButtons } from '../episodes/episode.ts';
 import { type ListScope, OpenedFrom, polledLines, type ShownPolling } from '../schedules/schedule.ts';
+import { escalationInputs } from '../schedules/timed.ts';
 import { MODE_WORDS, scheduleWords } from '../schedules/words.ts';
 
 export const WATCH_EDIT = 'watch.edit';
@@ -35,7 +36,8 @@ export const WatchOrigin = z.object({
 });
 export type WatchOrigin = z.infer<typeof WatchOrigin>;
 
-export function watchModal(origin: WatchOrigin, { mode, project, server, hours }: Watch): ModalView {
+export function watchModal(origin: WatchOrigin, watch: Watch): ModalView {
+  const { mode, project, server, hours, escalation } = watch;
   const zone = hours === undefined ? 'your time zone' : sanitize(hours.zone, 60);
   const choices = WATCH_MODES.map((value) => ({ value, text: capitalised(MODE_WORDS[value]) }));
   return modal(WATCH_EDIT, 'Edit a watch', { submit: 'Save', metadata: origin }, [
@@ -56,6 +58,7 @@ export function watchModal(origin: WatchOrigin, { mode, project, server, hours }
       optional: true,
       initial: hours && `${hours.from}-${hours.to}`,
     }),
+    ...escalationInputs(escalation),
   ]);
 }
 

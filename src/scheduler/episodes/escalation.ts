@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { MINUTE_MS } from '../../core/time/clock.ts';
+import type { JobType } from '../../jobs/jobs.ts';
+import { type Episode, type EpisodeRecord, episodeRecords, failingNow } from '../../records/episodes.ts';
+import { type Escalation, nextOpening } from '../../records/schedules.ts';
+import { isRefusal, undefinedOnSlackError } from '../../slack/failure.ts';
+import { escalationReply } from '../../views/episodes/episode.ts';
+import { defineJob } from '../../workspace/define-job.ts';
+import { groupExists } from '../../workspace/slack-people.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { deliver, postReplies } from '../deliver.ts';
+
+/** The subject's key and the episode's id. */
+const EscalationJob = z.object({ key: z.string(), episode: z.string() });
+type EscalationJob = z.infer<typeof EscalationJob>;
+
+const ESCALATION_JOBS: JobType<EscalationJob> = { queue: 'escalations', schema: EscalationJob };
+
+/** Mentions those whom a schedule names for a failure that nobody is on. */
+export const ESCALATE = defineJob({
+  ...ESCALATION_JOBS,
+  options: { concurrency: 20, attempts: 10, backoffMs: 15_000 },
+  run: (workspace, { data, signal }) => {
+    // Clicks and further failures of the episode are shown under the same lock.
+    const work = workspace.store.exclusive(`episode ${data.key}`, () => escalate(workspace, data, signal));
+    return undefinedOnSlackError(work, 'gone', 'forbidden');
+  },
+});
+
+/** Plans the next mention for a failure. Safe to repeat. */
+export async function planEscalation(workspace: Workspace, key: string): Promise<void> {
+  const record = await episodeRecords(workspace.store).get(key);
+  const episode = record && failingNow(record);
+  if (record === undefined || episode === undefined) return;
+  const times = (await listMentions(workspace, record, episode)).map(({ at }) => at);
+  if (times.length === 0) return;
+  const at = Math.min(...times);
+  await workspace.jobs.send(
+    ESCALATION_JOBS,
+    { key, episode: episode.id },
+    { key: `${episode.id} ${at}`, at },
+  );
+}
+
+async function escalate(
+  workspace: Workspace,
+  { key, episode: id }: EscalationJob,
+  signal: AbortSignal,
+): Promise<void> {
+  const records = episodeRecords(workspace.store);
+  const record = await records.get(key);
+  const episode = record && failingNow(record);
+  if (record === undefined || episode?.id !== id) return;
+  const now = workspace.clock.now();
+  const due = (await listMentions(workspace, record, episode)).filter(({ at }) => at <= now);
+  if (due.length > 0) {
+    await postMentions(workspace, record, episode, {
+      due: [...new Set(due.map(({ mention }) => mention))],
+      signal,
+    });
+    const mentioned = [...(episode.mentioned ?? []), ...due.map(({ mention }) => mention)];
+    await records.update(key, (current) => {
+      const episodes = current?.episodes.map((one) => (one.id === id ? { ...one, mentioned } : one)) ?? [];
+      return current && { ...current, episodes };
+    });
+  }
+  await planEscalation(workspace, key);
+}
+
+/** Whom the schedules name that follow the failure, and when; nobody who was mentioned, and nobody while somebody is on it. */
+async function listMentions(
+  { schedules, clock }: Workspace,
+  { subject }: EpisodeRecord,
+  { owner, idleSince, escalates = [], mentioned = [] }: Episode,
+): Promise<Array<Escalation & { at: number }>> {
+  if (owner !== undefined || idleSince === undefined) return [];
+  const kind = subject.kind === 'deployments' ? 'watch' : 'guard';
+  const found = await Promise.all(escalates.map((id) => schedules.get(kind, id)));
+  return found.flatMap((schedule) => {
+    const { escalation } = schedule ?? {};
+    if (schedule?.state.kind !== 'active' || escalation === undefined) return [];
+    if (mentioned.includes(escalation.mention)) return [];
+    const due = idleSince + escalation.after * MINUTE_MS;
+    const hours = schedule.kind === 'watch' ? schedule.hours : undefined;
+    const opening = hours && nextOpening(hours, Math.max(due, clock.now()));
+    return [{ ...escalation, at: opening ?? due }];
+  });
+}
+
+/** One reply; a new message if the thread takes none. */
+async function postMentions(
+  workspace: Workspace,
+  { subject }: EpisodeRecord,
+  episode: Episode,
+  { due, signal }: { due: readonly string[]; signal: AbortSignal },
+): Promise<void> {
+  const { id, shown, idleSince = 0 } = episode;
+  const present: string[] = [];
+  for (const mention of due) if (await isPresent(workspace, mention)) present.push(mention);
+  const message = escalationReply(subject, episode, present, workspace.clock.now() - idleSince);
+  const name = `mention ${due.toSorted().join(' ')}`;
+  const { channel } = subject;
+  const place = { id: `episode ${id}`, channel, signal, possibleDuplicate: 'unknown' } as const;
+  try {
+    if (await postReplies(workspace, { ...place, threadTs: shown?.ts }, [[name, message]])) return;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+  }
+  await deliver(workspace, { ...place, id: `${place.id} ${name} alone`, message });
+}
+
+/** False for a group that is gone, and for a person who may no longer use Deckhand. */
+async function isPresent(workspace: Workspace, mention: string): Promise<boolean> {
+  if (mention.startsWith('S')) return groupExists(workspace, mention);
+  const asked = workspace.roles.excluded(mention).then((excluded) => excluded === undefined);
+  return (await undefinedOnSlackError(asked, 'gone', 'forbidden', 'rejected')) ?? false;
+}

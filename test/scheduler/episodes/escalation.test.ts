@@ -1,0 +1,239 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { answerTo, ask } from '../../support/asking.ts';
+import { test } from '../../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { type DigestWorld, HOUR, MINUTE, openDigestWorld } from '../digests/digest-world.ts';
+
+const GROUP = '<!subteam^S0ONCALL|@oncall>';
+const roots = (world: TestWorld) =>
+  world.slack
+    .messages(TEAM, CHANNEL)
+    .filter(({ text }) => /deployments are failing|unreachable since|recovered after/.test(text));
+const root = (world: TestWorld) => ({ channel: CHANNEL, ts: roots(world).at(-1)?.ts ?? '' });
+const thread = (world: TestWorld) =>
+  world.slack.thread(TEAM, CHANNEL, root(world).ts).map(({ text }) => text);
+const mentions = (world: TestWorld) => thread(world).filter((text) => text.includes('Nobody is on it'));
+
+describe('a failure that nobody is on', () => {
+  let world: DigestWorld;
+  beforeEach(async () => {
+    world = await openDigestWorld();
+  });
+  afterEach(() => world.stop());
+
+  const passed = async (ms: number) => {
+    const until = world.time.now() + ms;
+    await world.passUntil(() => world.time.now() >= until);
+  };
+  const deploy = (succeeded: boolean) => {
+    const deployment = { account: ACCOUNT, project: 'storefront', succeeded, user: 'Kim' };
+    world.service.world.addDeployment({ ...deployment, endedAt: world.time.now() });
+  };
+  const fails = async () => {
+    const before = roots(world).at(-1)?.text;
+    deploy(false);
+    await world.passUntil(() => roots(world).at(-1)?.text !== before);
+  };
+  const click = async (verb: string) => {
+    const before = JSON.stringify(roots(world).at(-1)?.blocks);
+    await world.as('member').click(root(world), { actionId: `episode:${verb}` });
+    await world.passUntil(() => JSON.stringify(roots(world).at(-1)?.blocks) !== before);
+  };
+
+  it('mentions a group once in its thread, 15 minutes after its message', async () => {
+    const card = await world.say(`watch storefront failures --mention ${GROUP}`);
+    expect(card).not.toContain('<!subteam');
+    expect(JSON.stringify(world.slack.messages(TEAM, CHANNEL))).toContain(
+      '@oncall is mentioned if nobody is on a failure after 15 min.',
+    );
+    await fails();
+    await passed(14 * MINUTE);
+    expect(mentions(world)).toEqual([]);
+    await passed(2 * MINUTE);
+    expect(mentions(world)).toEqual([
+      expect.stringMatching(
+        /<!subteam\^S0ONCALL> Storefront: deployments are failing .* Nobody is on it after 15 min\./,
+      ),
+    ]);
+    await fails();
+    await passed(2 * HOUR);
+    expect(mentions(world)).toHaveLength(1);
+  });
+
+  it('mentions nobody once a person is on it, and again so long after it was handed back', async () => {
+    await world.say('watch storefront failures --mention @ben --after 1h');
+    await fails();
+    await passed(50 * MINUTE);
+    await click('claim');
+    await passed(2 * HOUR);
+    expect(mentions(world)).toEqual([]);
+    await click('release');
+    await passed(55 * MINUTE);
+    expect(mentions(world)).toEqual([]);
+    await passed(6 * MINUTE);
+    expect(mentions(world)).toEqual([expect.stringContaining(`<@${PEOPLE.member}>`)]);
+  });
+
+  it('mentions nobody where it has recovered in time', async () => {
+    await world.say(`watch storefront failures --mention ${GROUP}`);
+    await fails();
+    deploy(true);
+    await world.passUntil(() => roots(world).at(-1)?.text.includes('recovered') === true);
+    await passed(HOUR);
+    expect(mentions(world)).toEqual([]);
+  });
+
+  it('mentions nobody where it is not watched any more', async () => {
+    await world.say(`watch storefront failures --mention ${GROUP}`);
+    await fails();
+    await world.say('unwatch');
+    await passed(HOUR);
+    expect(mentions(world)).toEqual([]);
+  });
+
+  it('mentions after a restart what fell due while Deckhand was down', async () => {
+    await world.say(`watch storefront failures --mention ${GROUP}`);
+    await fails();
+    await world.restart(async () => world.time.advance(3 * HOUR));
+    await world.passUntil(() => mentions(world).length > 0);
+    await passed(HOUR);
+    expect(mentions(world)).toHaveLength(1);
+  });
+
+  it('waits for the hours of its watch', async () => {
+    // Lisbon, where the admin is; a Monday.
+    await world.say(`watch storefront failures --hours 7-8:15 --mention ${GROUP} --after 30m`);
+    await fails();
+    await passed(HOUR);
+    expect(mentions(world)).toEqual([]);
+    await world.time.advance(Date.parse('2026-03-03T06:59:00Z') - world.time.now());
+    expect(mentions(world)).toEqual([]);
+    await passed(2 * MINUTE);
+    expect(mentions(world)).toHaveLength(1);
+  });
+
+  it('mentions each group at its own time, of a watch and of another that follows all', async () => {
+    await world.say(`watch storefront failures --mention ${GROUP}`);
+    await world.say('watch all failures --mention <!subteam^S0OTHER|@other> --after 1h');
+    await fails();
+    await passed(20 * MINUTE);
+    expect(mentions(world).join()).not.toContain('S0OTHER');
+    await passed(45 * MINUTE);
+    expect(mentions(world)).toHaveLength(2);
+    expect(mentions(world)[1]).toContain('<!subteam^S0OTHER>');
+    expect(mentions(world)[1]).not.toContain('S0ONCALL');
+  });
+
+  it('of a guard mentions a person, and leaves out one who has left by then', async () => {
+    world.service.world.setOutcome({
+      account: ACCOUNT,
+      project: 'storefront',
+      server: 'web-1',
+      status: 'error',
+      message: 'Connection refused',
+    });
+    await world.say('guard add storefront hourly UTC --mention @ben --after 5m');
+    await world.passUntil(() => roots(world).length > 0);
+    const ben = world.slack.workspace(TEAM).people.get(PEOPLE.member);
+    Object.assign(ben ?? {}, { deleted: true });
+    await passed(6 * MINUTE);
+    expect(mentions(world)).toEqual([expect.stringContaining('Whoever was to be mentioned is gone.')]);
+    expect(mentions(world)[0]).not.toContain(PEOPLE.member);
+  });
+
+  it('is told in the channel where threads are off, or its message was deleted', async () => {
+    await world.say(`watch storefront failures --mention ${GROUP}`);
+    await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ threads: false }));
+    await fails();
+    await passed(16 * MINUTE);
+    expect(
+      world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('<!subteam^S0ONCALL>')),
+    ).toHaveLength(1);
+  });
+});
+
+describe('whom a failure mentions', () => {
+  test.override({ connected: true });
+  test.beforeEach(async ({ world }) => world.slack.invite(TEAM, CHANNEL, 'bot'));
+
+  test.for<[string, string]>([
+    ['watch storefront --after 15m', 'Say who is mentioned then'],
+    ['guard add storefront hourly --after 15m', 'Say who is mentioned then'],
+    ['watch storefront --mention @ben --after 4m', 'no time from 5 minutes to 4 hours'],
+    ['watch storefront --mention @ben --after 5h', 'no time from 5 minutes to 4 hours'],
+    ['watch storefront --mention @ben --after soon', 'no time from 5 minutes to 4 hours'],
+    ['watch storefront --mention @nobody', '`usergroups:read`'],
+  ])('is refused: %s', async ([line, said], { world }) => {
+    expect(await ask(world, `/deckhand ${line}`, 'admin')).toContain(said);
+    expect(await world.app.workspaces.open(TEAM).schedules.all()).toEqual([]);
+  });
+
+  test.for<[string, string, number]>([
+    ['watch storefront --mention @ben', PEOPLE.member, 15],
+    ['watch storefront --mention <@U0BEN|ben> --after 1h', PEOPLE.member, 60],
+    ['watch storefront --mention <@U0BEN> --after=90', PEOPLE.member, 90],
+    ['watch storefront --mention Ben --after "20 min"', PEOPLE.member, 20],
+    ['watch storefront --mention <!subteam^S0ONCALL>', 'S0ONCALL', 15],
+    ['watch storefront --mention <!subteam^S0ONCALL|@oncall> --after 4h', 'S0ONCALL', 240],
+    ['guard add storefront hourly --mention @ben --after 5m', PEOPLE.member, 5],
+  ])('is read: %s', async ([line, mention, after], { world }) => {
+    await world.as('admin').command(CHANNEL, `/deckhand ${line}`);
+    const all = () => world.app.workspaces.open(TEAM).schedules.all();
+    await expect
+      .poll(async () => (await all()).map((one) => 'escalation' in one && one.escalation))
+      .toEqual([expect.objectContaining({ mention, after })]);
+  });
+
+  test('is edited in the forms, as it was shown there', async ({ world }) => {
+    const edited = async (kind: 'watch' | 'guard', add: string, fields: Record<string, string>) => {
+      await world.as('admin').command(CHANNEL, `/deckhand ${add}`);
+      const all = () => world.app.workspaces.open(TEAM).schedules.list(kind);
+      await expect.poll(async () => (await all()).length).toBe(1);
+      await world.as('admin').command(CHANNEL, `/deckhand ${kind} edit`);
+      await world.slack.until(() => world.as('admin').openView()?.content.callback_id === `${kind}.edit`);
+      const view = JSON.stringify(world.as('admin').openView());
+      expect(view).toContain('"@oncall"');
+      expect(view).toContain('"60m"');
+      await world.as('admin').submit(`${kind}.edit`, fields);
+      const [{ escalation } = {}] = await all();
+      return escalation;
+    };
+    const words = '--mention <!subteam^S0ONCALL|@oncall> --after 1h';
+    const changed = { mention: 'S0ONCALL', name: 'oncall', after: 30 };
+    expect(await edited('watch', `watch storefront ${words}`, { after: '30m' })).toEqual(changed);
+    expect(await edited('guard', `guard add storefront hourly UTC ${words}`, { after: '30m' })).toEqual(
+      changed,
+    );
+    await world.as('admin').command(CHANNEL, '/deckhand watch edit');
+    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'watch.edit');
+    const refused = await world.as('admin').submit('watch.edit', { mention: '' });
+    expect(JSON.stringify(refused)).toContain('Say who is mentioned then');
+    await world.as('admin').submit('watch.edit', { mention: '', after: '' });
+    const [watch] = await world.app.workspaces.open(TEAM).schedules.list('watch');
+    expect(watch?.escalation).toBeUndefined();
+  });
+});
+
+describe('a user group that a failure mentions', () => {
+  test.override({
+    worldOptions: { slackApp: { botScopes: ['commands', 'chat:write', 'users:read', 'usergroups:read'] } },
+    connected: true,
+  });
+
+  test('is found by its handle, and a handle that nobody has is said', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    const group = { id: 'S0ONCALL', name: 'On call', handle: 'oncall', users: [] };
+    world.slack.workspace(TEAM).userGroups.set(group.id, group);
+    await world.as('admin').command(CHANNEL, '/deckhand watch storefront --mention @OnCall');
+    const list = () => world.app.workspaces.open(TEAM).schedules.list('watch');
+    await expect
+      .poll(async () => (await list())[0]?.escalation)
+      .toEqual({ mention: 'S0ONCALL', name: 'OnCall', after: 15 });
+    expect(
+      await answerTo(world, 'admin', () =>
+        world.as('admin').command(CHANNEL, '/deckhand watch all --mention @nobody'),
+      ),
+    ).toContain('Nobody here is called nobody');
+    expect(await ask(world, '/deckhand watch list', 'admin')).toContain('mentions @OnCall after 15 min');
+  });
+});
