@@ -18,6 +18,7 @@ import { diagnosisReply } from '../../src/views/episodes/diagnosis.ts';
 import {
   episodeReply,
   episodeRoot,
+  escalationReply,
   failingMessage,
   muteButtons,
   type ShownFailure,
@@ -319,6 +320,11 @@ export function failures(hand: Hand): ShownFailure[] {
     }));
 }
 
+function subjectAndEpisode(hand: Hand): [EpisodeSubject, Episode] {
+  const [, about, failing] = episode()(hand);
+  return [about, failing];
+}
+
 function diagnosis(hand: Hand): Diagnosis {
   const item = { key: 'server:s1', title: hand.text('web-1'), message: hand.text('Connection refused') };
   const line = hand.safe('web-1 cannot be reached: Connection refused');
@@ -465,6 +471,10 @@ export const SCHEDULES: readonly Subject[] = [
       { id: 'w7k2', account: ACCOUNT },
       watch(hand, { hours: HOURS, server: { identifier: 's', name: hand.text('web-1').slice(0, 200) } }),
     ],
+    'that mentions a group': (hand) => [
+      { id: 'w7k2', account: ACCOUNT },
+      watch(hand, { escalation: { mention: 'S0ONCALL', name: hand.text('oncall').slice(0, 80), after: 15 } }),
+    ],
     'of all projects': () => [{ id: 'w7k2', account: ACCOUNT }, { ...WATCH }],
   }),
   subject(watchMessages, {
@@ -559,6 +569,10 @@ export const SCHEDULES: readonly Subject[] = [
     'nothing is followed in a direct message': () => [[], [], { word: WORD, isDirect: true }],
   }),
   subject(muteButtons, { 'of an account': () => [ACCOUNT] }),
+  subject(escalationReply, {
+    'a group and a person': (hand) => [...subjectAndEpisode(hand), ['S0ONCALL', BEN], 900_000],
+    'they are gone': (hand) => [...subjectAndEpisode(hand), [], 900_000],
+  }),
   subject(diagnosisReply, {
     'a server': (hand) => [
       ACCOUNT,
