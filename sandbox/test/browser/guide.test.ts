@@ -62,7 +62,7 @@ describeInBrowser('what the guide shows', () => {
     const { page, type, messages } = await visit(browser, world, 'admin', BILLING, README_SIZE);
     await type('/deckhand invoices notify here');
     await messages
-      .getByText(/gets invoice notices|invoice notices/)
+      .getByText(/invoice notices|paid invoices/)
       .first()
       .waitFor();
     await type('/deckhand invoices');
