@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
+import { isSameProject, type ProjectKey } from '../core/project-ref.ts';
+import { dayOf, daysBetween, HOUR_MS } from '../core/time/clock.ts';
 import { type ListOptions, readRows, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
 import {
@@ -19,11 +21,12 @@ export type ActivityRange = (typeof ACTIVITY_RANGES)[number];
 /** How many days before today a range begins: API 4.9 (docs/service-api.md). */
 export const DAYS_BACK = { today: 0, last_7_days: 6, last_30_days: 29 } as const;
 
-/** How a deployment ended. */
-export type Outcome = 'succeeded' | 'failed' | 'cancelled';
+/** Outcomes of a deployment. */
+export const OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
 /** API 6 (docs/service-api.md) names two types of event and gives no complete list; services send these too. */
-const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
+const OUTCOMES_BY_EVENT: ReadonlyMap<string, Outcome> = new Map([
   ['deploy_completed', 'succeeded'],
   ['deploy_failed', 'failed'],
   ['deploy_cancelled', 'cancelled'],
@@ -33,7 +36,7 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
 
 /** Returns undefined for a running deployment and for any other event. */
 export function outcomeOf(event: string): Outcome | undefined {
-  return OUTCOMES.get(event);
+  return OUTCOMES_BY_EVENT.get(event);
 }
 
 /** True for a failed deployment and anything else that the service calls failed. */
@@ -187,4 +190,124 @@ function readNames(value: unknown): string[] {
   return items
     .map((item) => (isObject(item) ? item.name : item))
     .filter((item): item is string => typeof item === 'string' && item !== '');
+}
+
+/** API 4.9 (docs/service-api.md): the feed holds no more than this, however long the range is. */
+export const MAX_EVENTS = 100;
+
+/** The events of a project, or all. */
+export function eventsOf(events: readonly ActivityEvent[], project?: ProjectKey): readonly ActivityEvent[] {
+  if (project === undefined) return events;
+  return events.filter((event) => event.project !== null && isSameProject(event.project, project));
+}
+
+/** The data of the chart. @param now milliseconds since the epoch */
+export function chartOf(
+  { range, zone, project }: { range: ActivityRange; zone: string; project?: ProjectKey | undefined },
+  activity: Activity,
+  now: number,
+): DeploymentsData {
+  const events = eventsOf(activity.events, project);
+  const scope = { zone, isTruncated: isTruncated(activity) };
+  const bars = deploymentBars(events, { ...scope, range, now });
+  return { ...scope, bars };
+}
+
+/** True if the service cut the feed, so that its beginning is missing. */
+export function isTruncated({ events, unread = 0, repeated = 0 }: Activity): boolean {
+  return events.length + unread + repeated >= MAX_EVENTS;
+}
+
+/** The data of a chart of deployments. */
+export interface DeploymentsData {
+  /** IANA zone in which days begin. */
+  zone: string;
+  /** Every day, in order, also those without deployments. */
+  bars: readonly DeploymentsBar[];
+  /** True if the service listed only its latest events, so that the first bar may be incomplete. */
+  isTruncated: boolean;
+}
+
+/** The deployments of a day. */
+export interface DeploymentsBar extends Record<Outcome, number> {
+  /** E.g. `2026-11-20`. */
+  day: string;
+}
+
+/** Number of deployments, of one outcome or of all. */
+export function totalOf({ bars }: Pick<DeploymentsData, 'bars'>, outcome?: Outcome): number {
+  const counted = outcome === undefined ? OUTCOMES : [outcome];
+  const amounts = bars.flatMap((bar) => counted.map((each) => bar[each]));
+  return amounts.reduce((sum, amount) => sum + amount, 0);
+}
+
+interface Window {
+  range: ActivityRange;
+  /** IANA zone in which days begin. */
+  zone: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+  /** True if the feed holds only the latest events. */
+  isTruncated: boolean;
+}
+
+const MAX_DAYS = 62;
+
+/**
+ * Counts the deployments of a feed by outcome and day. Days run from the range's first, or an earlier one that the feed
+ * still holds, to today; of a cut feed from the oldest that it holds, because earlier ones are unknown. Today is
+ * always one day, even if the service's day began before that of the zone.
+ */
+export function deploymentBars(
+  events: readonly ActivityEvent[],
+  { range, zone, now, isTruncated }: Window,
+): DeploymentsBar[] {
+  const today = dayOf(zone, latestOf(events, now));
+  const first = firstDay(range, today);
+  const byDay = Map.groupBy(events, ({ created_at: at }) => (range === 'today' ? today : dayOf(zone, at)));
+  const oldest = [...byDay.keys()].toSorted()[0];
+  const from = oldest !== undefined && (isTruncated || oldest < first) ? oldest : first;
+  return daysBetween(from, today, MAX_DAYS).map((day) => {
+    const outcomes = (byDay.get(day) ?? []).map(({ event }) => outcomeOf(event));
+    const amount = (outcome: Outcome): number => outcomes.filter((one) => one === outcome).length;
+    return { day, succeeded: amount('succeeded'), failed: amount('failed'), cancelled: amount('cancelled') };
+  });
+}
+
+/** A service whose clock is a little ahead has events of a day that has not begun here. */
+function latestOf(events: readonly ActivityEvent[], now: number): number {
+  const times = events.map(({ created_at: at }) => Date.parse(at)).filter((at) => at <= now + HOUR_MS);
+  return Math.max(now, ...times);
+}
+
+function firstDay(range: ActivityRange, today: string): string {
+  const date = new Date(today);
+  const sinceMonday = (date.getUTCDay() + 6) % 7;
+  date.setUTCDate(date.getUTCDate() - (range === 'this_week' ? sinceMonday : DAYS_BACK[range]));
+  return date.toISOString().slice(0, 10);
+}
+
+/** True if the figures exclude a failure. */
+export function sayNothingFailed({ stats }: Activity): boolean {
+  const { success_rate: rate, total_deployments: total } = stats ?? {};
+  return typeof rate === 'number' ? rate >= 100 : rate === null && total === 0;
+}
+
+/**
+ * The failures that the figures imply, and those of them that the feed of the whole account holds; undefined if it holds
+ * all. `failed` is undefined without a total. A cancelled deployment may be the one that did not succeed.
+ */
+export function countUnlisted({
+  events,
+  stats,
+}: Activity): { failed: number | undefined; held: number } | undefined {
+  const { success_rate: rate, total_deployments: total } = stats ?? {};
+  if (typeof rate !== 'number' || rate >= 100) return undefined;
+  const amountOf = (outcome: Outcome): number =>
+    events.filter(({ event }) => outcomeOf(event) === outcome).length;
+  const held = amountOf('failed');
+  const cancelled = amountOf('cancelled');
+  if (!total) return held + cancelled > 0 ? undefined : { failed: undefined, held };
+  const failed = Math.max(1, Math.round((total * (100 - rate)) / 100)) - cancelled;
+  return failed > held ? { failed, held } : undefined;
 }

@@ -1,12 +1,8 @@
 import type { Run } from '../../src/records/test-runs.ts';
+import { type DeploymentsData, deploymentBars } from '../../src/service/activity.ts';
 import { itemsOf } from '../../src/service/projects.ts';
 import { activityMessage, feedBlocks, statsBlocks } from '../../src/views/activity/activity.ts';
-import {
-  chartBlock,
-  chartWords,
-  type DeploymentsData,
-  deploymentBars,
-} from '../../src/views/activity/chart.ts';
+import { chartBlock, chartWords } from '../../src/views/activity/chart.ts';
 import { chooseProjectMessage, deployMessage, projectsMessage } from '../../src/views/projects/projects.ts';
 import { openTestMessage, testModal } from '../../src/views/test-access/form.ts';
 import { planOf } from '../../src/views/test-access/items.ts';

@@ -6,14 +6,9 @@ import { toProjectRef } from '../../core/project-ref.ts';
 import type { Account } from '../../records/accounts.ts';
 import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
 import { deliver } from '../../scheduler/deliver.ts';
-import { type Activity, type ActivityRange, getActivity } from '../../service/activity.ts';
+import { type Activity, type ActivityRange, chartOf, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import {
-  ActivityAsk,
-  type ActivityAudience,
-  activityMessage,
-  chartOf,
-} from '../../views/activity/activity.ts';
+import { ActivityAsk, type ActivityAudience, activityMessage } from '../../views/activity/activity.ts';
 import { withCharts } from '../../views/activity/chart.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import { findProject, projectsWith } from '../../workspace/projects.ts';

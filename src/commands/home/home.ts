@@ -7,9 +7,9 @@ import type { Job } from '../../jobs/jobs.ts';
 import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
 import { nextOf } from '../../records/schedules.ts';
 import { type Run, withoutSuperseded } from '../../records/test-runs.ts';
+import { chartOf, type DeploymentsData } from '../../service/activity.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { chartOf } from '../../views/activity/activity.ts';
-import { type DeploymentsData, withCharts } from '../../views/activity/chart.ts';
+import { withCharts } from '../../views/activity/chart.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import {
   type AccountFigures,

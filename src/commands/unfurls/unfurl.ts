@@ -4,13 +4,12 @@ import { AccountFailure, UserError } from '../../core/errors.ts';
 import { isDirect, type KnownBlock } from '../../core/message.ts';
 import { withTimeout } from '../../core/time/clock.ts';
 import type { Account } from '../../records/accounts.ts';
-import { type ActivityEvent, getActivity } from '../../service/activity.ts';
+import { type ActivityEvent, eventsOf, getActivity } from '../../service/activity.ts';
 import { type Addressed, accountUrl, readAddress } from '../../service/addresses.ts';
 import { getServer } from '../../service/servers.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
 import type { MessageRef } from '../../slack/slack.ts';
-import { eventsOf } from '../../views/activity/activity.ts';
 import {
   projectCard,
   projectDetails,

@@ -5,10 +5,9 @@ import type { Job } from '../../jobs/jobs.ts';
 import type { Account } from '../../records/accounts.ts';
 import { readRecoveries } from '../../records/recoveries.ts';
 import { accountsChanged, type Digest, nextOf } from '../../records/schedules.ts';
-import { getActivity } from '../../service/activity.ts';
+import { chartOf, eventsOf, getActivity, totalOf } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { chartOf, eventsOf, unlistedFailures } from '../../views/activity/activity.ts';
-import { totalOf } from '../../views/activity/chart.ts';
+import { unlistedFailures } from '../../views/activity/activity.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import {
   type AccountReport,
@@ -184,7 +183,7 @@ async function reportOf(
       const current = await findCurrentProject(workspace.projects, account, project);
       if (current === undefined) return gone(account, project);
     }
-    const data = chartOf({ account: account.name, range, zone, project }, whole, now);
+    const data = chartOf({ range, zone, project }, whole, now);
     const activity = { ...whole, events };
     const unlisted = unlistedFailures(whole);
     const of = project && { account: account.name, project };

@@ -12,8 +12,8 @@ import {
   sanitize,
   timeOnly,
 } from '../../core/mrkdwn.ts';
-import { isSameProject, type ProjectKey, ProjectRef } from '../../core/project-ref.ts';
-import { MINUTE_MS } from '../../core/time/clock.ts';
+import { ProjectRef } from '../../core/project-ref.ts';
+import { dayOf, MINUTE_MS } from '../../core/time/clock.ts';
 import type { RecoveryFigures } from '../../records/recoveries.ts';
 import {
   ACTIVITY_RANGES,
@@ -21,19 +21,15 @@ import {
   type ActivityEvent,
   type ActivityRange,
   type ActivityStats,
-  outcomeOf,
+  countUnlisted,
+  eventsOf,
+  isTruncated,
+  MAX_EVENTS,
 } from '../../service/activity.ts';
-import { dayName, dayOf, roughly } from '../blocks/formats.ts';
+import { dayName, roughly } from '../blocks/formats.ts';
 import { packed } from '../blocks/lists.ts';
 import { button, buttons, context, header, section } from '../blocks/message.ts';
-import {
-  type DeploymentsData,
-  deploymentBars,
-  outcomeIcon,
-  outcomeWords,
-  percentage,
-  rounded,
-} from './chart.ts';
+import { outcomeIcon, outcomeWords, percentage, rounded } from './chart.ts';
 
 /** The request. A button carries it, so that a click survives a restart. */
 export const ActivityAsk = z.object({
@@ -51,8 +47,6 @@ export type ActivityAsk = z.infer<typeof ActivityAsk>;
 /** The reader: the person who asked, with buttons, or a channel. */
 export type ActivityAudience = { kind: 'asker'; isShared: boolean } | { kind: 'channel'; sharedBy: string };
 
-/** API 4.9 (docs/service-api.md): the feed holds no more than this, however long the range is. */
-const MAX_EVENTS = 100;
 const PAGE = 12;
 
 /** A page of a range's feed by day, below its figures and chart if they are requested. */
@@ -86,30 +80,6 @@ export function activityMessage(
 /** "*Storefront* in `acme`", or the account alone; mrkdwn. */
 export function subjectWords(account: string, project: { name: string } | undefined): string {
   return project === undefined ? code(account) : `${bold(project.name)} in ${code(account)}`;
-}
-
-/** The events of a project; all if left out. */
-export function eventsOf(events: readonly ActivityEvent[], project?: ProjectKey): readonly ActivityEvent[] {
-  if (project === undefined) return events;
-  return events.filter((event) => event.project !== null && isSameProject(event.project, project));
-}
-
-/** The data of the chart. @param now milliseconds since the epoch */
-export function chartOf(
-  query: Pick<ActivityAsk, 'account' | 'range' | 'zone' | 'project'>,
-  activity: Activity,
-  now: number,
-): DeploymentsData {
-  const { range, zone, project } = query;
-  const events = eventsOf(activity.events, project);
-  const scope = { zone, isTruncated: isTruncated(activity) };
-  const bars = deploymentBars(events, { ...scope, range, now });
-  return { ...scope, bars };
-}
-
-/** True if the service cut the feed, so that its beginning is missing. */
-export function isTruncated({ events, unread = 0, repeated = 0 }: Activity): boolean {
-  return events.length + unread + repeated >= MAX_EVENTS;
 }
 
 function figuresOf(
@@ -265,21 +235,16 @@ export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRan
 }
 
 /**
- * "40 failed; the newest 100 events hold 3 of them", where the figures imply failures that the feed of the whole
- * account does not hold; undefined otherwise. A cancelled deployment may be what did not succeed.
+ * "40 failed; the newest 100 events hold 3 of them", if the figures imply failures that the feed of the whole account does
+ * not hold; undefined otherwise.
  */
-export function unlistedFailures({ events, stats }: Activity): string | undefined {
-  const { success_rate: rate, total_deployments: total } = stats ?? {};
-  if (typeof rate !== 'number' || rate >= 100) return undefined;
-  const amountOf = (outcome: string): number =>
-    events.filter(({ event }) => outcomeOf(event) === outcome).length;
-  const held = amountOf('failed');
-  const cancelled = amountOf('cancelled');
-  const newest = events.length === 1 ? 'newest event holds' : `newest ${events.length} events hold`;
-  const feed = `the ${newest} ${held === 0 ? 'none' : held} of them`;
-  if (!total) return held + cancelled > 0 ? undefined : `Some failed; ${feed}`;
-  const failed = Math.max(1, Math.round((total * (100 - rate)) / 100)) - cancelled;
-  return failed > held ? `${rounded(failed)} failed; ${feed}` : undefined;
+export function unlistedFailures(activity: Activity): string | undefined {
+  const unlisted = countUnlisted(activity);
+  if (unlisted === undefined) return undefined;
+  const { failed, held } = unlisted;
+  const amount = activity.events.length;
+  const newest = amount === 1 ? 'newest event holds' : `newest ${amount} events hold`;
+  return `${failed === undefined ? 'Some' : rounded(failed)} failed; the ${newest} ${held || 'none'} of them`;
 }
 
 /** "Whole account: 22 deployments, 91 % succeeded", beside the figures of one project. */
@@ -288,12 +253,6 @@ export function accountWords(activity: Pick<Activity, 'stats'>, unlisted?: strin
   const amount = typeof total === 'number' ? count(total, 'deployment') : 'no figures';
   const succeeded = typeof rate === 'number' ? `, ${percentage(rate)} succeeded` : '';
   return `Whole account: ${amount}${succeeded}.${unlisted === undefined ? '' : ` ${unlisted}.`}`;
-}
-
-/** True if the figures exclude a failure. */
-export function sayNothingFailed({ stats }: Activity): boolean {
-  const { success_rate: rate, total_deployments: total } = stats ?? {};
-  return typeof rate === 'number' ? rate >= 100 : rate === null && total === 0;
 }
 
 function tilesOf(stats: ActivityStats): Array<[label: string, value: string]> {

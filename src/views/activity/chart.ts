@@ -1,14 +1,15 @@
 import type { DataVisualizationBlock, KnownBlock, Message } from '../../core/message.ts';
 import { sanitize } from '../../core/mrkdwn.ts';
-import { HOUR_MS } from '../../core/time/clock.ts';
 import {
   type ActivityEvent,
-  type ActivityRange,
-  DAYS_BACK,
+  type DeploymentsBar,
+  type DeploymentsData,
+  OUTCOMES,
   type Outcome,
   outcomeOf,
+  totalOf,
 } from '../../service/activity.ts';
-import { dayAndMonth, dayOf, daysBetween, shortDayName } from '../blocks/formats.ts';
+import { dayAndMonth, shortDayName } from '../blocks/formats.ts';
 import { LIMITS, section } from '../blocks/message.ts';
 
 const OUTCOME_ICONS = { succeeded: ':white_check_mark:', failed: ':x:', cancelled: ':no_entry_sign:' };
@@ -27,33 +28,8 @@ export function outcomeIcon(event: string): string {
   return outcome ? OUTCOME_ICONS[outcome] : (EVENT_ICONS.get(event) ?? ':small_blue_diamond:');
 }
 
-/** The data of a chart of deployments. */
-export interface DeploymentsData {
-  /** IANA zone in which days begin. */
-  zone: string;
-  /** Every day, in order, also those without deployments. */
-  bars: readonly DeploymentsBar[];
-  /** True if the service listed only its latest events, so that the first bar may be incomplete. */
-  isTruncated: boolean;
-}
-
-/** The deployments of a day. */
-export interface DeploymentsBar extends Record<Outcome, number> {
-  /** E.g. `2026-11-20`. */
-  day: string;
-}
-
-const OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const satisfies readonly Outcome[];
 const OUTCOME_NAMES = { succeeded: 'Succeeded', failed: 'Failed', cancelled: 'Cancelled' } as const;
 const CHART_TITLE = 'Deployments per day';
-
-export function totalOf({ bars }: Pick<DeploymentsData, 'bars'>, outcome?: Outcome): number {
-  return bars.reduce((sum, bar) => sum + (outcome === undefined ? totalOfBar(bar) : bar[outcome]), 0);
-}
-
-function totalOfBar(bar: DeploymentsBar): number {
-  return OUTCOMES.reduce((sum, outcome) => sum + bar[outcome], 0);
-}
 
 /** The legend names cancelled deployments only if there are some. */
 function explainedOutcomes(data: Pick<DeploymentsData, 'bars'>): Outcome[] {
@@ -107,52 +83,6 @@ export function percentage(value: number): string {
   // 99.96 is not everything: only a hundred reads as a hundred.
   const shown = value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value;
   return `${rounded(shown)} %`;
-}
-
-interface Window {
-  range: ActivityRange;
-  /** IANA zone in which days begin. */
-  zone: string;
-  /** Milliseconds since the epoch. */
-  now: number;
-  /** True if the feed holds only the latest events. */
-  isTruncated: boolean;
-}
-
-const MAX_DAYS = 62;
-
-/**
- * Counts the deployments of a feed by outcome and day. Days run from the range's first, or an earlier one that the feed
- * still holds, to today; of a cut feed from the oldest that it holds, since nothing is known of earlier ones. Today is
- * always one day, also where the service's day began before that of the zone.
- */
-export function deploymentBars(
-  events: readonly ActivityEvent[],
-  { range, zone, now, isTruncated }: Window,
-): DeploymentsBar[] {
-  const today = dayOf(zone, latestOf(events, now));
-  const first = firstDay(range, today);
-  const byDay = Map.groupBy(events, ({ created_at: at }) => (range === 'today' ? today : dayOf(zone, at)));
-  const oldest = [...byDay.keys()].toSorted()[0];
-  const from = oldest !== undefined && (isTruncated || oldest < first) ? oldest : first;
-  return daysBetween(from, today, MAX_DAYS).map((day) => {
-    const outcomes = (byDay.get(day) ?? []).map(({ event }) => outcomeOf(event));
-    const amount = (outcome: Outcome): number => outcomes.filter((one) => one === outcome).length;
-    return { day, succeeded: amount('succeeded'), failed: amount('failed'), cancelled: amount('cancelled') };
-  });
-}
-
-/** A service whose clock is a little ahead has events of a day that has not begun here. */
-function latestOf(events: readonly ActivityEvent[], now: number): number {
-  const times = events.map(({ created_at: at }) => Date.parse(at)).filter((at) => at <= now + HOUR_MS);
-  return Math.max(now, ...times);
-}
-
-function firstDay(range: ActivityRange, today: string): string {
-  const date = new Date(today);
-  const sinceMonday = (date.getUTCDay() + 6) % 7;
-  date.setUTCDate(date.getUTCDate() - (range === 'this_week' ? sinceMonday : DAYS_BACK[range]));
-  return date.toISOString().slice(0, 10);
 }
 
 /** The charts of a message, by account. */
@@ -224,11 +154,11 @@ const WIDTH = 16;
 
 /** The chart in words, a line for each day that has deployments. @param maxLines how many of the latest, up to 30 */
 export function chartWords(data: DeploymentsData, maxLines: number): KnownBlock {
-  const busy = data.bars.filter((bar) => totalOfBar(bar) > 0).slice(-maxLines);
-  const most = Math.max(...busy.map((bar) => totalOfBar(bar)));
+  const busy = data.bars.filter((bar) => totalOf({ bars: [bar] }) > 0).slice(-maxLines);
+  const most = Math.max(...busy.map((bar) => totalOf({ bars: [bar] })));
   const longest = Math.max(...busy.map(({ day }) => shortDayName(day).length));
   const lines = busy.map((bar) => {
-    const length = Math.ceil((totalOfBar(bar) / most) * WIDTH);
+    const length = Math.ceil((totalOf({ bars: [bar] }) / most) * WIDTH);
     return `${shortDayName(bar.day).padEnd(longest)}  ${'▇'.repeat(length)} ${barWords(bar)}`;
   });
   return section(`*${CHART_TITLE}*\n\`\`\`\n${lines.join('\n')}\n\`\`\``);

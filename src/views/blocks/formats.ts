@@ -1,5 +1,5 @@
 import { duration, mrkdwn } from '../../core/mrkdwn.ts';
-import { DAY_MS, MINUTE_MS, zonedParts } from '../../core/time/clock.ts';
+import { MINUTE_MS } from '../../core/time/clock.ts';
 
 /** Cached names: `Intl` takes microseconds for each, and feeds cover the same few weeks. */
 const MAX_DAYS = 100;
@@ -35,25 +35,6 @@ function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string
     known.set(day, text);
     return text;
   };
-}
-
-const numbersOf = zonedParts({ year: 'numeric', month: '2-digit', day: '2-digit' });
-
-/** The day at an instant in an IANA zone, as `2026-11-20`. Milliseconds since the epoch, or ISO 8601. */
-export function dayOf(zone: string, at: number | string): string {
-  const [month, day, year = ''] = numbersOf(zone, typeof at === 'number' ? at : Date.parse(at));
-  // Years of more than four digits have a sign and six digits: without them they are read in this machine's zone.
-  const iso = year.length > 4 ? `+${year.padStart(6, '0')}` : year.padStart(4, '0');
-  return `${iso}-${month}-${day}`;
-}
-
-/** All days from one to another, both included, at most the latest `most`. */
-export function daysBetween(from: string, to: string, most = 366): string[] {
-  const last = Date.parse(to);
-  const count = Math.min(most, Math.floor((last - Date.parse(from)) / DAY_MS) + 1);
-  return Array.from({ length: Math.max(0, count) }, (_, at) =>
-    new Date(last - (count - 1 - at) * DAY_MS).toISOString().slice(0, 10),
-  );
 }
 
 /**

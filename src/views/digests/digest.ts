@@ -5,8 +5,11 @@ import type { Digest } from '../../records/schedules.ts';
 import {
   ACTIVITY_RANGES,
   type Activity,
+  type DeploymentsData,
   groupFailures,
   type ProjectFailures,
+  sayNothingFailed,
+  totalOf,
 } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import {
@@ -14,18 +17,10 @@ import {
   feedBlocks,
   RANGE_WORDS,
   recoveryBlocks,
-  sayNothingFailed,
   statsBlocks,
   subjectWords,
 } from '../activity/activity.ts';
-import {
-  type Charts,
-  type DeploymentsData,
-  percentage,
-  totalOf,
-  totalWords,
-  withCharts,
-} from '../activity/chart.ts';
+import { type Charts, percentage, totalWords, withCharts } from '../activity/chart.ts';
 import { zoneName } from '../blocks/formats.ts';
 import { type Choice, checkboxesInput, searchInput, selectInput } from '../blocks/inputs.ts';
 import { inPages, skippedWords } from '../blocks/lists.ts';

@@ -2,14 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../../sandbox/slack/block-kit/message.ts';
 import type { KnownBlock, Message } from '../../../src/core/message.ts';
-import {
-  chartBlock,
-  chartWords,
-  type DeploymentsBar,
-  type DeploymentsData,
-  withCharts,
-} from '../../../src/views/activity/chart.ts';
-import { daysBetween } from '../../../src/views/blocks/formats.ts';
+import { daysBetween } from '../../../src/core/time/clock.ts';
+import type { DeploymentsBar, DeploymentsData } from '../../../src/service/activity.ts';
+import { chartBlock, chartWords, withCharts } from '../../../src/views/activity/chart.ts';
 
 const amount = fc.nat(1_000_000_000);
 const days: fc.Arbitrary<DeploymentsData['bars']> = fc

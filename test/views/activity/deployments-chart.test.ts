@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
-import { type DeploymentsBar, deploymentBars } from '../../../src/views/activity/chart.ts';
+import { type DeploymentsBar, deploymentBars } from '../../../src/service/activity.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 

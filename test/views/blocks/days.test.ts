@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { dateName, dayOf } from '../../../src/views/blocks/formats.ts';
+import { dayOf } from '../../../src/core/time/clock.ts';
+import { dateName } from '../../../src/views/blocks/formats.ts';
 
 it.each([
   ['2026-11-20T23:30:00Z', 'Europe/Berlin', '2026-11-21', 'Nov 21, 2026'],
