@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { UserError } from '../core/errors.ts';
 import { capitalised, code } from '../core/mrkdwn.ts';
 import { APOSTROPHES, DASHES as DASH, DOUBLE_QUOTES, spellName, unwrapSlackText } from '../core/names.ts';
+import { type Addressed, readProjectAddress } from '../service/addresses.ts';
 import { usageLine } from '../views/help/help.ts';
 import type { Command } from './command.ts';
 
@@ -285,6 +286,52 @@ function unquote(token: string): string {
   const single = /^'(.*)'$/.exec(token);
   const unformatted = (single?.[1] ?? token).replaceAll('"', '');
   return FORMATTED.exec(unformatted)?.[2] ?? unformatted;
+}
+
+const ADDRESS = /^(--[a-z-]+=)?["']?((?:https?:\/\/|[\w.-]+(?::\d+)?\/)[^\s"']+)["']?$/i;
+
+/**
+ * Replaces each pasted address of a project or server in a command line by their names, and adds `--account` for the account
+ * of the address.
+ * @throws UserError for an address elsewhere, or of another account than the named one
+ */
+export function namePastedAddresses(line: string, command: Command, baseUrl: string): string {
+  if (!/\b(?:project|server)\b/.test(command.usage)) return line;
+  const words = line.split(' ');
+  const accounts = new Set<string>();
+  const named = words.map((word, at) => {
+    const [, option = '', address = ''] = ADDRESS.exec(word) ?? [];
+    const link = readProjectAddress(address, baseUrl);
+    if (link === undefined) return word;
+    accounts.add(link.account);
+    const flag = option || (words[at - 1]?.startsWith('--') ? words[at - 1] : undefined);
+    return flag === undefined ? wordsFor(link, command) : `${option}${quote(nameFor(link, flag))}`;
+  });
+  const [account, other] = accounts;
+  if (account === undefined) return line;
+  const typed = /(?:^| )--account[ =](\S+)/i.exec(line)?.[1]?.toLowerCase();
+  if (other !== undefined || (typed !== undefined && typed !== account))
+    throw new UserError(`The address is of the account ${code(account)}, and the words name another one.`);
+  const isNew = typed === undefined && command.takesAccount === true;
+  return [...named, ...(isNew ? ['--account', account] : [])].join(' ');
+}
+
+function wordsFor({ project, server }: Addressed, { positionals, flags = [] }: Command): string {
+  if (server === undefined) return quote(project);
+  if (positionals.includes('server')) {
+    const isFirst = positionals.indexOf('server') < positionals.indexOf('project');
+    const both = isFirst ? [server, project] : [project, server];
+    return both.map(quote).join(' ');
+  }
+  return flags.includes('server') ? `${quote(project)} --server ${quote(server)}` : quote(project);
+}
+
+function nameFor({ project, server }: Addressed, flag: string): string {
+  return flag.startsWith('--server') ? (server ?? project) : project;
+}
+
+function quote(name: string): string {
+  return `"${name.replaceAll('"', '')}"`;
 }
 
 /** The first word of several commands, typed alone. */

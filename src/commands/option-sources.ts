@@ -8,7 +8,7 @@ import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
 import { zoneOf } from '../workspace/slack-people.ts';
 import { fromForm, type OptionContext, type OptionSource } from './command.ts';
 import { splitWords } from './command-router.ts';
-import { accountOf } from './targets/project.ts';
+import { accountOf } from './targets/targets.ts';
 
 /**
  * Menus in place of identifiers. A command registers each under the name of the field that it fills; any form may use it with

@@ -1,4 +1,6 @@
+import { UserError } from '../core/errors.ts';
 import { isThisMachine } from '../core/http.ts';
+import { code } from '../core/mrkdwn.ts';
 
 const PLACEHOLDER = '{account}';
 /** Replaces the placeholder while a template is parsed: URLs allow no braces in a host. */
@@ -150,4 +152,19 @@ function decodeSegment(segment: string): string {
   } catch {
     return '';
   }
+}
+
+/**
+ * The project, and perhaps the server, of a pasted address; undefined for any other text. Slack adds `http` to an address
+ * without a scheme.
+ * @throws UserError for the address of a project at another service
+ */
+export function readProjectAddress(text: string, baseUrl: string): Addressed | undefined {
+  const [, scheme = '', rest = ''] = /^(https?:\/\/)?(\S+)$/i.exec(text.trim()) ?? [];
+  if (!/\/projects\/[^/]/.test(rest)) return undefined;
+  const address = scheme + rest;
+  const link = readAddress(`${baseUrl.replace(/:.*/, '')}://${rest}`, baseUrl);
+  if (link === undefined && scheme !== '')
+    throw new UserError(`${code(address, 100)} is not the address of a project at this service.`, 'projects');
+  return link;
 }

@@ -47,7 +47,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { lacking } from '../permission.ts';
-import { accountOf, readAccountName } from '../targets/project.ts';
+import { accountOf, readAccountName } from '../targets/targets.ts';
 
 export const accounts = defineCommand({
   name: 'accounts',

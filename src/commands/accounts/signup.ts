@@ -28,7 +28,7 @@ import {
   type Submitted,
   type ViewState,
 } from '../command.ts';
-import { accountOf } from '../targets/project.ts';
+import { accountOf } from '../targets/targets.ts';
 
 /** The origin of an account, for the service (API 2.1, docs/service-api.md). */
 const ATTRIBUTION = { signup_source: 'deckhand-slack', client: 'deckhand' };

@@ -21,7 +21,7 @@ import {
   replyInPlace,
   replyPrivately,
 } from '../command.ts';
-import { boundProject, isEverything } from '../targets/project.ts';
+import { boundProject, isEverything } from '../targets/targets.ts';
 
 /** The service's own default. API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';

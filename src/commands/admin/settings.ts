@@ -13,7 +13,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { zonePicker } from '../option-sources.ts';
-import { accountOf, presentInForm, resolveFormTarget } from '../targets/project.ts';
+import { accountOf, presentInForm, resolveFormTarget } from '../targets/targets.ts';
 
 const Origin = z.object({ channel: z.string(), account: z.string().optional() });
 

@@ -32,7 +32,7 @@ import {
   type TimedFeature,
   timedCommands,
 } from '../schedules/timed-form.ts';
-import { chosenProject, isEverything, presentInForm } from '../targets/project.ts';
+import { chosenProject, isEverything, presentInForm } from '../targets/targets.ts';
 
 /** The service's own default. API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';

@@ -20,7 +20,7 @@ import {
   type TimedFeature,
   timedCommands,
 } from '../schedules/timed-form.ts';
-import { chosenProject, projectForForm, projectOf } from '../targets/project.ts';
+import { chosenProject, projectForForm, projectOf } from '../targets/targets.ts';
 
 const GUARD_FEATURE = {
   kind: 'guard',

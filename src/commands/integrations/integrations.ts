@@ -47,7 +47,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { integrationPicker, projectPicker } from '../option-sources.ts';
-import { accountOf, projectForForm, resolveFormTarget } from '../targets/project.ts';
+import { accountOf, projectForForm, resolveFormTarget } from '../targets/targets.ts';
 
 /** Common to both forms. */
 const FORM = {

@@ -19,7 +19,7 @@ import { type CommandContext, channelOf, defineButton, defineCommand, replyPriva
 import { invoicePicker } from '../option-sources.ts';
 import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
 import { announceNew, listSchedules } from '../schedules/schedules.ts';
-import { accountOf } from '../targets/project.ts';
+import { accountOf } from '../targets/targets.ts';
 
 export const invoices = defineCommand({
   name: 'invoices',

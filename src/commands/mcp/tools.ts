@@ -7,8 +7,7 @@ import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { ACTIVITY_RANGES, getActivity } from '../../service/activity.ts';
 import { documentDay, listInvoices } from '../../service/invoices.ts';
 import type { CommandContext } from '../command.ts';
-import { accountOf, projectOf } from '../targets/project.ts';
-import { targetOf } from '../targets/server.ts';
+import { accountOf, projectOf, targetOf } from '../targets/targets.ts';
 
 /** What a tool gives back: data for the assistant, which words it for the person. */
 export type ToolResult = Audited & { data: Record<string, unknown> };

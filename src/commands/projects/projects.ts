@@ -25,7 +25,7 @@ import {
   replyPrivately,
 } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
-import { accountOf, boundProject } from '../targets/project.ts';
+import { accountOf, boundProject } from '../targets/targets.ts';
 
 export const projects = defineCommand({
   name: 'projects',

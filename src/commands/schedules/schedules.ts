@@ -40,7 +40,7 @@ import { watchLines } from '../../views/watches/watch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type CommandContext, replyPrivately } from '../command.ts';
 import { refusalOf } from '../permission.ts';
-import { lookUpProject } from '../targets/project.ts';
+import { lookUpProject } from '../targets/targets.ts';
 
 interface ListOptions extends Pick<ScheduleListing, 'removed' | 'isShared' | 'isWhole'> {
   /** All if left out. */

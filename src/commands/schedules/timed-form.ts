@@ -32,8 +32,10 @@ import {
   underField,
   type ViewState,
 } from '../command.ts';
-import { presentInForm } from '../targets/project.ts';
-import { ESCALATION_FLAGS, faultOf as findCadenceFault, readTime } from './cadence-words.ts';
+import { presentInForm } from '../targets/targets.ts';
+
+import { ESCALATION_FLAGS, faultOf, readTime } from './cadence-words.ts';
+
 import { editCommand, type Operation, scheduleCommands } from './lifecycle.ts';
 import { announce, announceNew, changeCard, recordChange, removedSince } from './schedules.ts';
 
@@ -213,7 +215,7 @@ async function readForm(
 ): Promise<Filled> {
   const fields = readFields(Fields, { values });
   const cadence = await readCadence(values);
-  const fault = findCadenceFault(kind, cadence, fields.zone, now);
+  const fault = faultOf(kind, cadence, fields.zone, now);
   if (fault !== undefined) throw new FormFault({ cron: unmarked(fault) });
   return { ...fields, cadence };
 }

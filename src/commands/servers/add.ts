@@ -34,7 +34,7 @@ import {
   type Submitted,
   type ViewState,
 } from '../command.ts';
-import { projectForForm, resolveFormTarget } from '../targets/project.ts';
+import { projectForForm, resolveFormTarget } from '../targets/targets.ts';
 
 const CheckValue = z.object({ target: ServerTarget, askedBy: z.string(), startedAt: z.number() });
 

@@ -8,7 +8,7 @@ import { withSkipped } from '../../views/blocks/lists.ts';
 import { buildMessage, serverMessage } from '../../views/servers/server.ts';
 import { defineCommand, menuAction, replyPrivately } from '../command.ts';
 import { serverPicker } from '../option-sources.ts';
-import { serverOf } from '../targets/server.ts';
+import { serverOf } from '../targets/targets.ts';
 
 export const serverShow = defineCommand({
   name: 'server show',

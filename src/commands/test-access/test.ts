@@ -30,8 +30,7 @@ import {
   underField,
   type ViewState,
 } from '../command.ts';
-import { accountOf, currentProject, presentInForm, resolveFormTarget } from '../targets/project.ts';
-import { targetOf } from '../targets/server.ts';
+import { accountOf, currentProject, presentInForm, resolveFormTarget, targetOf } from '../targets/targets.ts';
 
 const ButtonValue = z.object({ target: Target });
 const CheckValue = ButtonValue.extend({ run: z.string() });

@@ -17,7 +17,7 @@ import {
   replyInPlace,
   replyPrivately,
 } from '../command.ts';
-import { accountOf } from '../targets/project.ts';
+import { accountOf } from '../targets/targets.ts';
 import { modeOf } from './watch.ts';
 
 /** A button of every message of a person's own watch. */

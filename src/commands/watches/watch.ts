@@ -23,8 +23,7 @@ import {
 import { asTime, ESCALATION_FLAGS, readClock, readEscalation } from '../schedules/cadence-words.ts';
 import { editCommand, scheduleCommands } from '../schedules/lifecycle.ts';
 import { announce, announceNew, changeCard, recordChange } from '../schedules/schedules.ts';
-import { accountOf, chosenProject, presentInForm, projectOf } from '../targets/project.ts';
-import { serverOf } from '../targets/server.ts';
+import { accountOf, chosenProject, presentInForm, projectOf, serverOf } from '../targets/targets.ts';
 
 const watch = defineCommand({
   name: 'watch',

@@ -4,8 +4,7 @@ import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { type ActivityStats, getActivity } from '../../service/activity.ts';
 import { readActivityWords } from '../activity/activity.ts';
 import { defineStep, type WorkflowStep } from '../command.ts';
-import { accountOf, projectOf } from '../targets/project.ts';
-import { targetOf } from '../targets/server.ts';
+import { accountOf, projectOf, targetOf } from '../targets/targets.ts';
 
 /** The author of a workflow may leave a field empty. */
 const Text = z

@@ -3,6 +3,7 @@ import {
   cleanCommandText,
   isDurable,
   type Matched,
+  namePastedAddresses,
   parseArguments,
   routeCommand,
   splitWords,
@@ -12,8 +13,7 @@ import {
 import { likelyCommands } from '../../commands/likely-commands.ts';
 import { runnable } from '../../commands/permission.ts';
 import type { Registry } from '../../commands/registry.ts';
-import { namePastedAddresses, readAccountName } from '../../commands/targets/project.ts';
-import { resolveTarget } from '../../commands/targets/server.ts';
+import { readAccountName, resolveTarget } from '../../commands/targets/targets.ts';
 import { AccountFailure, AccountNeeded, UserError } from '../../core/errors.ts';
 import type { Caller, Message, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';

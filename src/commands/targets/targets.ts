@@ -1,21 +1,183 @@
 import { z } from 'zod';
-import { AccountFailure } from '../../core/errors.ts';
+import { AccountFailure, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { indexNames, isNamed, pickNamed } from '../../core/names.ts';
-import { isSameProject, type ProjectRef, projectId } from '../../core/project-ref.ts';
-import type { Account } from '../../records/accounts.ts';
+import { indexNames, isNamed, pickNamed, spellName, unwrapSlackText } from '../../core/names.ts';
+import { isSameProject, type ProjectRef, projectId, toProjectRef } from '../../core/project-ref.ts';
+import { withTimeout } from '../../core/time/clock.ts';
+import type { Account, Requester } from '../../records/accounts.ts';
+import { projectOfChannel } from '../../records/channels.ts';
 import { listKnownServers, mergeServers, type ServerRef } from '../../records/servers.ts';
 import type { Target } from '../../records/test-runs.ts';
+import { type Addressed, parseAccountName, readProjectAddress } from '../../service/addresses.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { Project } from '../../service/projects.ts';
 import { getServer, listServers } from '../../service/servers.ts';
 import { skippedWords } from '../../views/blocks/lists.ts';
 import { usageLine } from '../../views/help/help.ts';
-import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
+import {
+  findCurrentProject,
+  findProject,
+  noLongerListed,
+  ProjectNeeded,
+  projectsWith,
+  ServerNeeded,
+} from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Command, CommandContext, Targets } from '../command.ts';
 import { UnclearWords } from '../command-router.ts';
-import { accountOf, boundProject, projectOf } from './project.ts';
+
+/**
+ * The project that was typed or picked from a menu, else the channel's, else the account's only one. If the channel is bound
+ * to an account that is not connected, the person must choose: it means no other account's project.
+ * @throws ProjectNeeded if the person must choose, UserError if the name fits none or several
+ */
+export async function projectOf(
+  context: CommandContext,
+  named: string | undefined,
+  requester?: Requester,
+): Promise<{ account: Account; project: ProjectRef }> {
+  const { account: typed, caller, workspace } = context;
+  const link = named === undefined ? undefined : readLink(context, named);
+  if (link !== undefined) return projectOf({ ...context, account: link.account }, link.project, requester);
+  const account = await accountOf(context, requester);
+  const wanted = named ?? context.project;
+  const bound = wanted === undefined ? await boundProject(context, account) : undefined;
+  if (bound !== undefined) return { account, project: bound };
+  const projects = await projectsWith(workspace.projects, account, wanted);
+  const project = await findProject(projects, wanted);
+  const channel = await workspace.channels.get(caller.channel);
+  const isGuess = wanted === undefined && typed === undefined && channel.account !== undefined;
+  if (project === undefined || (isGuess && channel.account !== account.name))
+    throw new ProjectNeeded(projects);
+  return { account, project: toProjectRef(project) };
+}
+
+/**
+ * The project of the account that the channel is bound to with `use`, by its present name.
+ * @throws UserError if it is no longer listed
+ */
+export async function boundProject(
+  { caller, workspace }: CommandContext,
+  account: Account,
+): Promise<ProjectRef | undefined> {
+  const bound = projectOfChannel(await workspace.channels.get(caller.channel), account.name);
+  return bound && currentProject({ workspace }, account, bound);
+}
+
+/** The project of a record by its present name. @throws UserError if it is no longer listed */
+export async function currentProject(
+  { workspace }: Pick<CommandContext, 'workspace'>,
+  account: Account,
+  stored: ProjectRef,
+): Promise<ProjectRef> {
+  const current = await findCurrentProject(workspace.projects, account, stored);
+  if (current === undefined) throw noLongerListed(account.name, stored);
+  return current;
+}
+
+/** Reads the address of a project. @throws UserError if it belongs to another account than the named one */
+function readLink({ account, workspace }: CommandContext, typed: string): Addressed | undefined {
+  const link = readProjectAddress(typed, workspace.config.SERVICE_BASE_URL);
+  if (link === undefined || account === undefined || account.toLowerCase() === link.account) return link;
+  throw new UserError(`That is an address of the account ${code(link.account)}, not of ${code(account)}.`);
+}
+
+/** True for the word that means all projects in a channel that is bound to one. */
+export function isEverything(named: string): boolean {
+  return named.toLowerCase() === 'all';
+}
+
+/** Slack's handle for opening a form expires after 3 s. A list does not wait longer either. */
+const LOOKUP_TIMEOUT_MS = 800;
+
+/** The present name of a record's project; undefined if the service does not answer in time. */
+export async function lookUpProject(
+  { accounts, clock, projects }: Workspace,
+  { account: named, project }: { account?: string | undefined; project?: ProjectRef | undefined },
+): Promise<ProjectRef | 'gone' | undefined> {
+  const account = named === undefined ? undefined : await accounts.get(named);
+  if (account === undefined || project === undefined) return undefined;
+  const reading = findCurrentProject(projects, account, project).then(
+    (current) => current ?? ('gone' as const),
+  );
+  return withTimeout(clock, LOOKUP_TIMEOUT_MS, reading);
+}
+
+/** As `lookUpProject`, for a form: the stored project if it is gone, or there is no answer in time. */
+export async function presentInForm(
+  workspace: Workspace,
+  account: string | undefined,
+  stored: ProjectRef | undefined,
+): Promise<ProjectRef | undefined> {
+  const current = await lookUpProject(workspace, { account, project: stored });
+  return current === undefined || current === 'gone' ? stored : current;
+}
+
+/**
+ * The account and project for a form that must open at once. Without a project the form asks for it: there are several,
+ * or the service did not answer in time.
+ * @throws UserError, AccountFailure as `projectOf` does
+ */
+export async function projectForForm(
+  context: CommandContext,
+  named: string | undefined,
+): Promise<{ account: Account; project: ProjectRef | undefined }> {
+  const { caller, workspace } = context;
+  const account = await accountOf(context);
+  const search = projectOf(context, named).catch((error: unknown) => {
+    if (error instanceof ProjectNeeded) return { project: undefined };
+    throw error;
+  });
+  const found = await withTimeout(workspace.clock, LOOKUP_TIMEOUT_MS, search);
+  if (found !== undefined || named !== undefined) return { account, project: found?.project };
+  return { account, project: projectOfChannel(await workspace.channels.get(caller.channel), account.name) };
+}
+
+/** Resolves the target of a form: what it was opened for, else the chosen project. @throws UserError, AccountFailure */
+export async function resolveFormTarget(
+  context: CommandContext,
+  { account: named, project }: { account: string | undefined; project?: ProjectRef | undefined },
+  chosen: string | string[] | undefined,
+): Promise<{ account: Account; project: ProjectRef }> {
+  const account = await context.workspace.accounts.resolve(context.caller, named);
+  return { account, project: project ?? (await chosenProject(context, account, chosen)) };
+}
+
+/**
+ * The project that was chosen in a form, or typed because the menu had nothing to offer.
+ * @throws UserError if it fits none, AccountFailure
+ */
+export async function chosenProject(
+  context: CommandContext,
+  account: Account,
+  chosen: string | string[] | undefined,
+): Promise<ProjectRef> {
+  const typed = typeof chosen === 'string' ? chosen : '';
+  const wanted = readLink({ ...context, account: account.name }, typed)?.project ?? typed;
+  const projects = await projectsWith(context.workspace.projects, account, wanted);
+  const project = wanted === '' ? undefined : await findProject(projects, wanted);
+  if (project === undefined) throw new UserError('Choose the project.');
+  return toProjectRef(project);
+}
+
+/**
+ * The account that the person named, else the channel's, else the workspace's default.
+ * @param requester decides which key is used; left out, the person
+ * @throws UserError if no such account is connected
+ */
+export async function accountOf(
+  { account, caller, workspace }: CommandContext,
+  requester: Requester = caller,
+): Promise<Account> {
+  const channel = await workspace.channels.get(caller.channel);
+  return workspace.accounts.resolve(requester, account, channel.account);
+}
+
+/** The name of an account that was typed as a name or as an address. */
+export function readAccountName({ config }: Pick<Workspace, 'config'>, typed: string): string {
+  const name = spellName(unwrapSlackText(typed));
+  return parseAccountName(name, config.SERVICE_BASE_URL) ?? name;
+}
 
 /**
  * The server that was picked from a menu, else the one with the typed identifier or name. If the service does not list
