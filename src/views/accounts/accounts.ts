@@ -141,11 +141,11 @@ export function connectModal(
 function purposeBlocks(choice: PurposeChoice | undefined): KnownBlock[] {
   if (choice === undefined) return [];
   const { purposes, initial, shared } = choice;
-  const choices = purposes.map((purpose) => choiceOf(purpose, shared));
+  const choices = purposes.map((purpose) => nameChoice(purpose, shared));
   return [selectInput('purpose', 'What is this key for?', { choices, initial }, 'radio_buttons')];
 }
 
-function choiceOf(value: Purpose, shared: PurposeChoice['shared']): Choice {
+function nameChoice(value: Purpose, shared: PurposeChoice['shared']): Choice {
   switch (value) {
     case 'shared': {
       const replaced = shared && `Replaces the key ${maskedKey(shared.keyTail)} of ${shared.email}`;

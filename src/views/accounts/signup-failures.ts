@@ -38,7 +38,7 @@ const TWO_FACTOR =
 
 /** The sentences for a refused sign-up, under the field that they are about. API 7.2. */
 export function signupFault(error: ServiceError, at: { now: number; webSignup: string }): SignupFault {
-  const said = textsOf(error);
+  const said = listTexts(error);
   if (said.some(({ field = '', text }) => TWO_FACTOR.test(`${field} ${text}`))) return TWO_FACTOR_FAULT;
   switch (error.status) {
     case 400:
@@ -80,7 +80,7 @@ interface Said {
   text: string;
 }
 
-function textsOf(error: ServiceError): Said[] {
+function listTexts(error: ServiceError): Said[] {
   const fields = Object.entries(error.fields ?? {}).flatMap(([field, texts]) =>
     texts.map((text) => ({ field: field === 'base' ? undefined : field, text })),
   );

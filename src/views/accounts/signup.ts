@@ -96,8 +96,8 @@ export function signedUpMessage(view: SignedUp): Message {
   const { account, displayName, url, keyTail, email, isVerified } = view;
   const said = `:tada: The account ${bold(displayName)} (${code(account)}) is created at <${url}> and connected, with the key ${code(maskedKey(keyTail))}.`;
   const next = isVerified
-    ? `Next: ${projectsOf(view)}.`
-    : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. You get a direct message once the account works. Then ${projectsOf(view)} lists its projects.`;
+    ? `Next: ${quoteProjects(view)}.`
+    : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. You get a direct message once the account works. Then ${quoteProjects(view)} lists its projects.`;
   return {
     text: `${said} ${next}`,
     blocks: [
@@ -114,14 +114,14 @@ export function signedUpMessage(view: SignedUp): Message {
 }
 
 /** The command that lists the account's projects. */
-function projectsOf({ word, account, isNamed }: Pick<SignedUp, 'word' | 'account' | 'isNamed'>): string {
+function quoteProjects({ word, account, isNamed }: Pick<SignedUp, 'word' | 'account' | 'isNamed'>): string {
   return code(`${word} projects${isNamed ? ` --account ${account}` : ''}`, 120);
 }
 
 /** The key works from now on; the deploy key is shown again, because private messages do not last. */
 export function verifiedMessage(view: Pick<SignedUp, 'account' | 'isNamed' | 'deployKey' | 'word'>): Message {
   const { account, deployKey } = view;
-  const said = `:white_check_mark: The e-mail address of ${code(account)} is verified. The key works and deployments are unblocked. Next: ${projectsOf(view)}.`;
+  const said = `:white_check_mark: The e-mail address of ${code(account)} is verified. The key works and deployments are unblocked. Next: ${quoteProjects(view)}.`;
   return say(said, ...deployKeyBlocks(deployKey));
 }
 

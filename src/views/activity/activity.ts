@@ -69,10 +69,10 @@ export function activityMessage(
     blocks: [
       header(`Activity, ${name}`),
       section(`${of}: ${what}`),
-      ...(query.stats ? figuresOf(query, activity, chart, recovery) : []),
+      ...(query.stats ? drawFigures(query, activity, chart, recovery) : []),
       ...feedBlocks(shown, query.zone),
-      context(...notesOf(query, activity, { page, pages }, audience)),
-      ...(audience.kind === 'asker' ? buttonsOf({ ...query, page }, pages, audience.isShared) : []),
+      context(...listNotes(query, activity, { page, pages }, audience)),
+      ...(audience.kind === 'asker' ? drawButtons({ ...query, page }, pages, audience.isShared) : []),
     ],
   };
 }
@@ -82,7 +82,7 @@ export function subjectWords(account: string, project: { name: string } | undefi
   return project === undefined ? code(account) : `${bold(project.name)} in ${code(account)}`;
 }
 
-function figuresOf(
+function drawFigures(
   query: ActivityAsk,
   activity: Activity,
   chart: KnownBlock | undefined,
@@ -187,7 +187,7 @@ export function projectName({ project }: ActivityEvent): string {
   return bold(project?.name || project?.permalink || 'no project', 40);
 }
 
-function notesOf(
+function listNotes(
   query: ActivityAsk,
   activity: Activity,
   { page, pages }: { page: number; pages: number },
@@ -201,7 +201,7 @@ function notesOf(
   return notes;
 }
 
-function buttonsOf(query: ActivityAsk, pages: number, isShared: boolean): KnownBlock[] {
+function drawButtons(query: ActivityAsk, pages: number, isShared: boolean): KnownBlock[] {
   const { page, stats } = query;
   const turn = (label: string, which: string, change: Partial<ActivityAsk>): Button =>
     button(label, `activity:page#${which}`, { value: { ...query, ...change } });
@@ -229,7 +229,7 @@ export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRan
   if (stats === undefined || Object.values(stats).every((figure) => figure === undefined))
     return [context(':information_source: No readable figures from the service.')];
   return [
-    { type: 'section', fields: tilesOf(stats).map(([label, value]) => mrkdwnText(`*${label}*\n${value}`)) },
+    { type: 'section', fields: listTiles(stats).map(([label, value]) => mrkdwnText(`*${label}*\n${value}`)) },
     context(`▲ ▼ against ${RANGE_WORDS[range].compared}`),
   ];
 }
@@ -255,7 +255,7 @@ export function accountWords(activity: Pick<Activity, 'stats'>, unlisted?: strin
   return `Whole account: ${amount}${succeeded}.${unlisted === undefined ? '' : ` ${unlisted}.`}`;
 }
 
-function tilesOf(stats: ActivityStats): Array<[label: string, value: string]> {
+function listTiles(stats: ActivityStats): Array<[label: string, value: string]> {
   const amount = figure(stats.total_deployments, rounded);
   const rate = figure(stats.success_rate, percentage);
   return [

@@ -29,7 +29,7 @@ export function auditMessage(entries: readonly AuditEntry[], at: AuditPage, hasM
   const turn = (label: string, to: number): Button =>
     button(label, `audit:page#${to}`, { value: { ...at, offset: to } });
   // A page of very long entries ends earlier, and the next begins there.
-  const [lines = [], ...rest] = inPages(entries.map(lineOf), { room: ROOM }, ({ length }) => length + 1);
+  const [lines = [], ...rest] = inPages(entries.map(drawEntry), { room: ROOM }, ({ length }) => length + 1);
   const end = offset + lines.length;
   return headed(
     'Who did what',
@@ -44,7 +44,7 @@ export function auditMessage(entries: readonly AuditEntry[], at: AuditPage, hasM
   );
 }
 
-function lineOf({ at, who, what, where, target, result }: AuditEntry): string {
+function drawEntry({ at, who, what, where, target, result }: AuditEntry): string {
   const person = /^[UW][A-Z0-9]+$/.test(who) ? `<@${who}>` : mrkdwn(who, 40);
   const channel = where !== undefined && /^[CG][A-Z0-9]+$/.test(where) ? ` in <#${where}>` : '';
   const about = target === undefined ? '' : ` ${code(target, 120)}`;

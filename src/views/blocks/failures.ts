@@ -117,11 +117,11 @@ interface ServiceCase extends FailureContext, KeyCase {
 
 /** The service's own reason and hint follow our sentence, each text once. */
 function explainServiceFailure(error: ServiceError, at: ServiceCase): Explained {
-  const explained = sentenceOf(error, at);
+  const explained = explainKind(error, at);
   return { ...explained, text: `${explained.text}${saidBesides(explained.text, error)}` };
 }
 
-function sentenceOf(error: ServiceError, at: ServiceCase): Explained {
+function explainKind(error: ServiceError, at: ServiceCase): Explained {
   const account = code(at.account);
   switch (error.kind) {
     case 'unauthorized':
@@ -251,13 +251,13 @@ export function failureMessage(explained: Explained, again?: Omit<RunButton, 'la
   return say(
     `${choices === undefined ? ':warning: ' : ''}${failureWords(explained)}`,
     ...buttons(open, ...run.map(runButton)),
-    ...(choices && again ? choiceOf(choices, again) : []),
+    ...(choices && again ? drawChoice(choices, again) : []),
     ...accessButton(lacks),
   );
 }
 
 /** Its choice completes the command. */
-function choiceOf(
+function drawChoice(
   choices: NonNullable<Explained['choices']>,
   { text: run, thread }: Omit<RunButton, 'label'>,
 ): KnownBlock[] {

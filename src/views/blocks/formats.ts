@@ -57,12 +57,12 @@ export function monthly(amount: number | null, currency: string | null | undefin
 
 function withDigits(decimal: string, currency: string | undefined): string {
   const [whole = '', fraction = ''] = decimal.split('.');
-  const padded = fraction.padEnd(digitsOf(currency), '0');
+  const padded = fraction.padEnd(countDigits(currency), '0');
   return padded === '' ? whole : `${whole}.${padded}`;
 }
 
 /** Digits after the point: 2 for euros, none for yen. */
-function digitsOf(currency: string | undefined): number {
+function countDigits(currency: string | undefined): number {
   if (currency === undefined) return 2;
   const format = new Intl.NumberFormat('en', { style: 'currency', currency });
   return format.resolvedOptions().minimumFractionDigits ?? 2;

@@ -60,7 +60,7 @@ export function splitAnswer(message: Message): Message[] {
   const parts: KnownBlock[][] = [];
   let left = 0;
   for (const unit of units) {
-    const length = lengthOf(unit);
+    const length = measureBlocks(unit);
     const part = parts.at(-1);
     const hasRoom = length <= left && (part?.length ?? 0) + unit.length <= LIMITS.blocksInMessage;
     if (part !== undefined && hasRoom && !(unit.some(isTable) && part.some(isTable))) {
@@ -75,7 +75,7 @@ export function splitAnswer(message: Message): Message[] {
   return parts.map((part, at) => ({ text: at === 0 ? text : `${text}, part ${at + 1}`, blocks: part }));
 }
 
-function lengthOf(unit: readonly KnownBlock[]): number {
+function measureBlocks(unit: readonly KnownBlock[]): number {
   return unit.reduce(
     (sum, block) => sum + (isTable(block) ? MAX_TABLE_TEXT : JSON.stringify(block).length),
     0,

@@ -74,7 +74,7 @@ function drawDigest(frame: DigestFrame, reports: readonly AccountReport[], chart
   const inFull = reports.slice(0, MAX_IN_FULL);
   const skipped = reports.flatMap((report) => (report.kind === 'reported' ? (report.skipped ?? []) : []));
   const late = lateSince === undefined ? [] : [`:hourglass: Late: this was due ${dateTime(lateSince)}.`];
-  const summaries = reports.map((report) => summaryOf(report, digest));
+  const summaries = reports.map((report) => describeReport(report, digest));
   const rest = summaries.slice(MAX_IN_FULL);
   const summary = linesWithin(summaries, 1000).replaceAll('\n', '; ');
   return {
@@ -85,13 +85,13 @@ function drawDigest(frame: DigestFrame, reports: readonly AccountReport[], chart
       ...inFull.flatMap((report) => reportBlocks(report, digest, inFull.length, charts)),
       ...(rest.length === 0 ? [] : [section(linesWithin(rest, 1500, 'more accounts'))]),
       ...notes(skippedWords(skipped)),
-      ...footerOf(frame),
+      ...drawFooter(frame),
     ],
   };
 }
 
 /** "acme: 14 deployments, 92.9 % succeeded" */
-function summaryOf(report: AccountReport, digest: Digest): string {
+function describeReport(report: AccountReport, digest: Digest): string {
   if (report.kind === 'failed') return `${code(report.account)}: ${report.said}`;
   const name = subjectWords(report.account, digest.project);
   const { total_deployments: total, success_rate: rate } = report.activity.stats ?? {};
@@ -157,7 +157,7 @@ export interface FooterChange {
 }
 
 /** The last two blocks of the message, or the last one of a preview. */
-function footerOf({ digest, next, isPreview }: DigestFrame, change?: FooterChange): KnownBlock[] {
+function drawFooter({ digest, next, isPreview }: DigestFrame, change?: FooterChange): KnownBlock[] {
   const notes = context(
     `Set up by <@${digest.setUpBy}>`,
     zoneName(digest.zone),
@@ -180,7 +180,7 @@ export function withFooterChange(
   change: FooterChange,
 ): Message | undefined {
   if (blocks[0]?.type !== 'header') return undefined;
-  return { text, blocks: [...blocks.slice(0, -2).map(sendable), ...footerOf(frame, change)] };
+  return { text, blocks: [...blocks.slice(0, -2).map(sendable), ...drawFooter(frame, change)] };
 }
 
 /** Slack returns more of a chart than it accepts. */
@@ -205,7 +205,7 @@ export function threadMessages(
     const of = subjectWords(report.account, project);
     const title = `${count(events.length, 'event')} of ${of}${report.data.isTruncated ? ', the latest that the service lists' : ''}`;
     const blocks = [section(`*Events*  ${title}`), ...feedBlocks(events, zone)];
-    const pages = inPages(blocks, { most: MAX_BLOCKS, room: MAX_CHARACTERS }, lengthOf);
+    const pages = inPages(blocks, { most: MAX_BLOCKS, room: MAX_CHARACTERS }, measureBlock);
     return pages.slice(0, MAX_REPLIES).map((blocks, at): Message => {
       const isTruncated = at === MAX_REPLIES - 1 && pages.length > MAX_REPLIES;
       return { text: title, blocks: isTruncated ? [...blocks, section('_and more, earlier_')] : blocks };
@@ -213,7 +213,7 @@ export function threadMessages(
   });
 }
 
-function lengthOf(block: KnownBlock): number {
+function measureBlock(block: KnownBlock): number {
   return JSON.stringify(block).length;
 }
 

@@ -48,13 +48,15 @@ const PHRASES: ReadonlyArray<[phrase: string, ...commands: string[]]> = [
 
 /** In at most 20 lines as people see them: a line for commands that belong together, and a button for each group. @param groups only what the asker may run */
 export function helpMessage(groups: readonly HelpGroup[], word: string): Message {
-  const filled = groups.filter(({ commands }) => phrasesOf(commands).length > 0);
-  const parts = filled.map(({ title, commands }) => section(`*${title}*  ${phrasesOf(commands).join('\n')}`));
+  const filled = groups.filter(({ commands }) => listPhrases(commands).length > 0);
+  const parts = filled.map(({ title, commands }) =>
+    section(`*${title}*  ${listPhrases(commands).join('\n')}`),
+  );
   const more = `${code(`${word} help test`)} explains one, ${code(`${word} help all`)} lists all.`;
   return headed(TITLE, ...parts, ...groupButtons(filled), context(more));
 }
 
-function phrasesOf(commands: readonly HelpEntry[]): string[] {
+function listPhrases(commands: readonly HelpEntry[]): string[] {
   const isOne = (word: string): boolean => commands.some(({ name }) => `${name} `.startsWith(`${word} `));
   return PHRASES.flatMap(([phrase, ...names]) => {
     const own = names.filter(isOne).map((name) => code(name));

@@ -40,7 +40,7 @@ export function readIntegration(values: Values, mode: 'new' | 'change', type = c
   const read = type === undefined ? NOTHING : readProperties(values, type, isNew);
   const cleared = isNew || type === undefined ? [] : clearedIn(values, type);
   const twice = cleared.filter((key) => Object.hasOwn(read.properties, key));
-  const name = textOf(values.name);
+  const name = readText(values.name);
   const nameless: Record<string, string> = isNew && name === undefined ? { name: 'Enter a name.' } : {};
   return {
     type,
@@ -49,7 +49,11 @@ export function readIntegration(values: Values, mode: 'new' | 'change', type = c
     flagsOff: flagsIn(values.flags_off),
     properties: read.properties,
     cleared,
-    errors: { ...nameless, ...read.errors, ...Object.fromEntries(twice.map((key) => [fieldOf(key), TWICE])) },
+    errors: {
+      ...nameless,
+      ...read.errors,
+      ...Object.fromEntries(twice.map((key) => [nameField(key), TWICE])),
+    },
   };
 }
 
@@ -110,8 +114,8 @@ function readProperties(
   if (version !== undefined) properties.hook_version = version;
   else if (isNew && type.versions.length > 0) errors[VERSION_FIELD] = 'Choose where it runs.';
   for (const property of formProperties(type, values, isNew)) {
-    const field = fieldOf(property.key);
-    const text = textOf(values[field]);
+    const field = nameField(property.key);
+    const text = readText(values[field]);
     const fault = text === undefined ? undefined : formatFault(property, text);
     if (fault !== undefined) errors[field] = fault;
     else if (text !== undefined) properties[property.key] = text;
@@ -124,7 +128,7 @@ function clearedIn(values: Values, type: HookType): string[] {
   return clearableProperties(type, values).filter((key) => Array.isArray(ticked) && ticked.includes(key));
 }
 
-function fieldOf(key: string): string {
+function nameField(key: string): string {
   return `properties.${key}`;
 }
 
@@ -147,7 +151,7 @@ function flagsIn(value: Values[string]): IntegrationFlag[] {
   return INTEGRATION_FLAGS.filter((flag) => Array.isArray(value) && value.includes(flag));
 }
 
-function textOf(value: Values[string]): string | undefined {
+function readText(value: Values[string]): string | undefined {
   const text = typeof value === 'string' ? value.trim() : '';
   return text === '' ? undefined : text;
 }
@@ -204,7 +208,7 @@ function propertyInput({ key, secret, format }: HookProperty, isNew: boolean): K
     ...(format === 'chat_id' ? ['A numeric id, or a name that begins with @.'] : []),
     ...(isNew ? [] : ['Leave empty to keep the current value.']),
   ];
-  return textInput(fieldOf(key), propertyLabel(key), {
+  return textInput(nameField(key), propertyLabel(key), {
     optional: true,
     hint: hints.length === 0 ? undefined : hints.join(' '),
     ...(format === 'url' ? { placeholder: 'https://' } : {}),

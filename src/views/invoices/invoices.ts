@@ -29,7 +29,7 @@ export function invoicesMessage(account: string, invoices: readonly Invoice[]): 
   if (invoices.length === 0) return say(`The account ${code(account)} has no invoices yet.`);
   const unpaid = invoices.filter((invoice) => !invoice.paid);
   const state = unpaid.length === 0 ? 'all paid' : `${unpaid.length} unpaid`;
-  const rows = invoices.map(rowOf);
+  const rows = invoices.map(drawRow);
   return {
     text: `${count(invoices.length, 'invoice')} of ${code(account)}, ${state}`,
     blocks: [
@@ -72,7 +72,7 @@ const COLUMNS = [
   'Paid',
 ] as const;
 
-function rowOf(invoice: Invoice): string[] {
+function drawRow(invoice: Invoice): string[] {
   return [
     String(invoice.number),
     dateName(documentDay(invoice.created_at)),
@@ -140,7 +140,7 @@ function noticeMessage(account: string, news: readonly InvoiceNews[]): Message {
         : truncate(news.map((one) => noticeText(account, one)).join('\n'), LIMITS.messageText),
     blocks: [
       ...news.map((one) =>
-        section(`${noticeText(account, one)}${detailsOf(one)}`, pdfButton(account, one.invoice)),
+        section(`${noticeText(account, one)}${describeDetails(one)}`, pdfButton(account, one.invoice)),
       ),
       context(`Invoices of ${code(account)}`),
     ],
@@ -162,7 +162,7 @@ function noticeText(account: string, news: InvoiceNews): string {
   }
 }
 
-function detailsOf({ invoice }: InvoiceNews): string {
+function describeDetails({ invoice }: InvoiceNews): string {
   const { created_at, kind, paid_at, vat } = invoice;
   const details = [
     kind && mrkdwn(kind.replaceAll('_', ' '), 40),

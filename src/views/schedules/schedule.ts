@@ -32,19 +32,19 @@ export interface ScheduleFace {
 
 export const SCHEDULE_FACES = {
   digest: {
-    ...faceOf('digest', 'digests', 'It will not be posted any more.'),
+    ...createFace('digest', 'digests', 'It will not be posted any more.'),
     names: ['id'],
     icon: ':calendar:',
     extras: { edit: 'Edit', preview: 'Preview' },
     listed: 'their next time and latest result, and who set them up',
   },
   guard: {
-    ...faceOf('guard', 'guards', 'The project will not be tested by itself any more.'),
+    ...createFace('guard', 'guards', 'The project will not be tested by itself any more.'),
     icon: ':shield:',
     listed: 'their next run and latest result',
   },
   watch: {
-    ...faceOf('watch', 'watches', 'Its events will not be posted here any more.'),
+    ...createFace('watch', 'watches', 'Its events will not be posted here any more.'),
     command: 'watch',
     icon: ':eyes:',
     commands: { add: 'watch all failures', list: 'watch list', remove: 'unwatch' },
@@ -67,7 +67,7 @@ export const SCHEDULE_FACES = {
 } as const satisfies Record<ScheduleKind, ScheduleFace>;
 
 /** The parts that most kinds have in common. */
-function faceOf(kind: 'digest' | 'guard' | 'watch', plural: string, confirm: string) {
+function createFace(kind: 'digest' | 'guard' | 'watch', plural: string, confirm: string) {
   const commands = { add: `${kind} add`, list: `${kind} list`, remove: `${kind} remove` };
   return {
     kind,

@@ -134,10 +134,10 @@ interface Timed {
 
 /** "every Monday at 09:00, Europe/Lisbon"; mrkdwn. */
 export function cadenceWords({ cadence, zone }: Timed): string {
-  return cadence.kind === 'hourly' ? 'every hour' : `${timesOf(cadence)}, ${zoneName(zone)}`;
+  return cadence.kind === 'hourly' ? 'every hour' : `${describeTimes(cadence)}, ${zoneName(zone)}`;
 }
 
-function timesOf(cadence: Exclude<Cadence, { kind: 'hourly' }>): string {
+function describeTimes(cadence: Exclude<Cadence, { kind: 'hourly' }>): string {
   switch (cadence.kind) {
     case 'daily':
       return `every day at ${cadence.time}`;

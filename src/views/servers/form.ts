@@ -70,7 +70,7 @@ const Name = z.string({ error: NAMELESS }).trim().min(1, NAMELESS);
 const Label = z
   .string({ error: NO_LABEL })
   .trim()
-  .transform(labelOf)
+  .transform(readLabel)
   .pipe(z.string({ error: NO_LABEL }));
 
 /** The fields of each protocol's form. */
@@ -98,7 +98,7 @@ export const ServerFields = {
 const SPA_MODE = 'true';
 
 function siteBlocks({ values, sitesDomain }: ServerForm): KnownBlock[] {
-  const typed = labelOf(textOf(values.subdomain));
+  const typed = readLabel(readText(values.subdomain));
   const hint = sitesDomain
     ? `The site’s address becomes https://<subdomain>.${sitesDomain}`
     : 'The first part of the site’s address.';
@@ -115,8 +115,8 @@ function siteBlocks({ values, sitesDomain }: ServerForm): KnownBlock[] {
 function machineBlocks({ offer }: ServerForm): KnownBlock[] {
   if (offer === undefined)
     return [context(':hourglass_flowing_sand: Looking up the regions and sizes to choose from…')];
-  const regions = choicesOf(offer.regions, ({ name }) => name);
-  const sizes = choicesOf(
+  const regions = listChoices(offer.regions, ({ name }) => name);
+  const sizes = listChoices(
     offer.sizes,
     ({ label, monthly_cost, currency }) => `${label}, ${monthly(monthly_cost, currency)}`,
   );
@@ -137,15 +137,18 @@ function choiceBlocks(field: string, label: string, choices: readonly Choice[], 
 }
 
 /** The items that fit into a menu, each value once. */
-function choicesOf<T extends { slug: string }>(items: readonly T[], textOf: (item: T) => string): Choice[] {
+function listChoices<T extends { slug: string }>(
+  items: readonly T[],
+  describe: (item: T) => string,
+): Choice[] {
   const bySlug = new Map(items.map((item) => [item.slug, item]));
   return [...bySlug]
     .filter(([slug]) => slug !== '' && slug.length <= LIMITS.optionValue)
-    .map(([slug, item]) => ({ value: slug, text: textOf(item), description: slug }));
+    .map(([slug, item]) => ({ value: slug, text: describe(item), description: slug }));
 }
 
 /** The first label of an address. Returns undefined if it is not valid. */
-function labelOf(typed: string): string | undefined {
+function readLabel(typed: string): string | undefined {
   const label = typed
     .toLowerCase()
     .replace(/^https?:\/\//, '')
@@ -154,7 +157,7 @@ function labelOf(typed: string): string | undefined {
   return isLabel && label.length <= MAX_LABEL ? label : undefined;
 }
 
-function textOf(value: Values[string]): string {
+function readText(value: Values[string]): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 

@@ -239,7 +239,7 @@ export function provisioningMessage(view: ProvisioningView): Message {
         `started ${dateTime(view.startedAt)}`,
         state.kind === 'running' ? `${elapsed} so far` : `took ${elapsed}`,
       ),
-      ...buttonsOf(view),
+      ...drawButtons(view),
     ],
   };
 }
@@ -282,7 +282,7 @@ function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
 
 const LOST = 'It took too long. The service may still be creating it.';
 
-function buttonsOf({ state, target, askedBy, startedAt, now }: ProvisioningView): KnownBlock[] {
+function drawButtons({ state, target, askedBy, startedAt, now }: ProvisioningView): KnownBlock[] {
   if (state.kind === 'running') return [];
   if (state.kind === 'ended') return endedButtons(state.server, target);
   // `at` makes it another button each time: a used one stays used.

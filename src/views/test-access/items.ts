@@ -22,13 +22,13 @@ export function planOf(items: readonly Item[]): PlanBlock[] {
   const parts = [servers < items.length && 'Repository', servers > 0 && count(servers, 'server')];
   const title = parts.filter(Boolean).join(' and ');
   const ordered = items.toSorted((one, other) => Number(isFailing(other)) - Number(isFailing(one)));
-  const tasks = ordered.slice(0, items.length > MAX_TASKS ? MAX_TASKS - 1 : MAX_TASKS).map(taskOf);
+  const tasks = ordered.slice(0, items.length > MAX_TASKS ? MAX_TASKS - 1 : MAX_TASKS).map(drawTask);
   const rest = ordered.slice(tasks.length);
-  if (rest.length > 0) tasks.push(restOf(rest, tasks.length));
+  if (rest.length > 0) tasks.push(drawRest(rest, tasks.length));
   return [{ type: 'plan', title, tasks }];
 }
 
-function taskOf({ title, status, message }: Item, at: number): TaskCardBlock {
+function drawTask({ title, status, message }: Item, at: number): TaskCardBlock {
   const task = { type: 'task_card', task_id: `t${at}`, title: sanitize(title) } as const;
   if (status === undefined) return { ...task, status: 'in_progress' };
   if (status === 'ok') return { ...task, status: 'complete' };
@@ -37,7 +37,7 @@ function taskOf({ title, status, message }: Item, at: number): TaskCardBlock {
   return { ...task, status: 'error', output: { type: 'rich_text', elements } };
 }
 
-function restOf(items: readonly Item[], at: number): TaskCardBlock {
+function drawRest(items: readonly Item[], at: number): TaskCardBlock {
   const failing = items.filter(isFailing).length;
   const title = `and ${items.length} more${failing === 0 ? '' : `, ${failing} unreachable`}`;
   const isWaiting = items.some(({ status }) => status === undefined);

@@ -63,7 +63,7 @@ export interface TestView {
 /** The root message: headline, items, person and duration, and buttons once the run has ended. */
 export function testRootMessage(view: TestView): Message {
   const { icon, words } = headline(view);
-  const title = `${nameOf(view.target)}: ${words}`;
+  const title = `${nameTarget(view.target)}: ${words}`;
   const items = shownItems(view);
   const build = (shown: readonly KnownBlock[]): Message => ({
     text: title,
@@ -72,7 +72,7 @@ export function testRootMessage(view: TestView): Message {
       ...shown,
       ...noteBlocks(view),
       mutedLine(view),
-      ...buttonsOf(view),
+      ...drawButtons(view),
     ],
   });
   const plan = planOf(items);
@@ -182,7 +182,7 @@ export function passed({ state, now, startedAt, createdAt = startedAt }: TestVie
 /** Failing servers with a button; a menu has the others. */
 const MAX_BUTTONS = 4;
 
-function buttonsOf(view: TestView): KnownBlock[] {
+function drawButtons(view: TestView): KnownBlock[] {
   const { state, target, now, runKey } = view;
   if (state.kind === 'running' || state.kind === 'starting') return [];
   const again = button('Run again', 'test:again', { value: { target } });
@@ -196,12 +196,12 @@ function buttonsOf(view: TestView): KnownBlock[] {
   const failing = shownItems(view).filter((item) => isFailing(item) && item.identifier !== undefined);
   const own = failing.slice(0, MAX_BUTTONS).map((item, at) => serverButton(target, item, at));
   const [row] = buttons(again, ...own);
-  const menu = runKey === undefined ? [] : menuOf(runKey, failing.slice(MAX_BUTTONS));
+  const menu = runKey === undefined ? [] : drawMenu(runKey, failing.slice(MAX_BUTTONS));
   if (row?.type !== 'actions') return [];
   return [{ ...row, elements: [...row.elements, ...menu] }];
 }
 
-function menuOf(runKey: string, items: readonly Item[]): ActionsBlock['elements'] {
+function drawMenu(runKey: string, items: readonly Item[]): ActionsBlock['elements'] {
   const options = items
     .map(({ title, identifier }) => ({
       text: plainText(title, LIMITS.optionText),
@@ -224,7 +224,7 @@ export function targetWords({ project, server }: Target): string {
 }
 
 /** "web-1 in Storefront", for bold text; mrkdwn. */
-function nameOf(target: Target): string {
+function nameTarget(target: Target): string {
   return targetWords(target).replaceAll('*', '');
 }
 

@@ -57,7 +57,10 @@ export interface ShownProject {
 
 /** The card under a link, which all in the channel see: what the unfurl beside it says, in fields. */
 export function projectCard(shown: ShownProject, link: string): EntityMetadata {
-  return { ...entityOf(shown, [...deployed(shown.project), ...tested(shown.latest)]), app_unfurl_url: link };
+  return {
+    ...createEntity(shown, [...deployed(shown.project), ...tested(shown.latest)]),
+    app_unfurl_url: link,
+  };
 }
 
 /**
@@ -68,7 +71,7 @@ export function projectDetails(
   shown: ShownProject,
   deployments: readonly ActivityEvent[] | undefined,
 ): EntityMetadata {
-  return entityOf(shown, [
+  return createEntity(shown, [
     ...deployed(shown.project),
     ...tested(shown.latest),
     ...deploymentFields(deployments),
@@ -76,7 +79,7 @@ export function projectDetails(
   ]);
 }
 
-function entityOf(
+function createEntity(
   { account, url, project, latest: _ }: ShownProject,
   fields: EntityCustomField[],
 ): EntityMetadata {

@@ -113,7 +113,7 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
   const texts = packed(lines);
   const isMuch = lines.length > MAX_AT_ONCE || texts.length > MAX_SECTIONS;
   const isBrief = isMuch || found.kept !== undefined || lines.length === 0;
-  const summary = summaryOf(found);
+  const summary = describeNews(found);
   const shown = isMuch
     ? [`${summary}. The list follows.`]
     : [...(found.kept && lines.length > 0 ? [`${summary}.`] : []), ...texts];
@@ -128,12 +128,12 @@ export function watchMessages(found: WatchedNews): { root: Message; replies: Mes
       ],
     },
     replies: isMuch
-      ? inPages(texts, { most: MAX_SECTIONS }).map((page) => sectionsOf(headline(found), page))
+      ? inPages(texts, { most: MAX_SECTIONS }).map((page) => drawSections(headline(found), page))
       : [],
   };
 }
 
-function sectionsOf(text: string, texts: readonly string[]): Message {
+function drawSections(text: string, texts: readonly string[]): Message {
   return { text, blocks: texts.map((each) => section(each)) };
 }
 
@@ -162,9 +162,9 @@ export function newsLine(
 }
 
 /** "12 events in `acme`: 10 deploy completed, 2 deploy failed" */
-function summaryOf(found: WatchedNews): string {
+function describeNews(found: WatchedNews): string {
   const { kept, lines } = found;
-  const said = `${count(lines.length, 'event')}${kept ? ' outside working hours' : ''} in ${code(found.account)}: ${kindsOf(lines)}`;
+  const said = `${count(lines.length, 'event')}${kept ? ' outside working hours' : ''} in ${code(found.account)}: ${countKinds(lines)}`;
   const dropped = kept && kept.dropped > 0 ? `, and ${count(kept.dropped, 'older one')}` : '';
   return `${kept ? ':sunrise:' : ':newspaper:'} ${said}${dropped}`;
 }
@@ -177,7 +177,7 @@ function headline({ lines, isTruncated, skipped, account }: WatchedNews): string
 }
 
 /** "12 deploy completed, 3 deploy failed" */
-function kindsOf(lines: readonly NewsLine[]): string {
+function countKinds(lines: readonly NewsLine[]): string {
   const groups = [...Map.groupBy(lines, ({ kind }) => kind)].toSorted(
     ([, one], [, other]) => other.length - one.length,
   );
