@@ -1,6 +1,6 @@
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM } from '../support/test-world.ts';
 import { GUARD_RUNS } from './guard-acts.ts';
-import { digest, episode, notice, watch } from './schedule-acts.ts';
+import { diagnosis, digest, episode, escalation, notice, watch } from './schedule-acts.ts';
 import type { Site } from './site.ts';
 import { uninstall } from './uninstall-act.ts';
 
@@ -217,6 +217,8 @@ export const ACTS: readonly Act[] = [
   workflow,
   watch,
   episode,
+  diagnosis,
+  escalation,
   notice,
   digest,
   ...GUARD_RUNS,

@@ -75,6 +75,70 @@ function rootsOf({ slack }: Site, n: number) {
     .filter(({ blocks }) => failures.some((name) => JSON.stringify(blocks).includes(name)));
 }
 
+/** Fails a deployment of a project that no other time has. */
+function failShop({ service }: Site, n: number): void {
+  const shop = { account: ACCOUNT, project: `shop${n}x` };
+  service.world.setOutcome({ ...shop, server: 'web-1', status: 'error', message: 'Connection refused' });
+  service.world.addDeployment({ ...shop, succeeded: false, endRef: `d${10_000 + n}` });
+}
+
+function failingShop({ slack }: Site, n: number) {
+  const isMeant = ({ text }: { text: string }): boolean => text.startsWith(`Shop${n}x: deployments`);
+  return slack.messages(TEAM, CHANNEL).filter(isMeant);
+}
+
+/** A failed deployment, whose message says that its server cannot be reached, and whose thread has the details. */
+export const diagnosis: Act = {
+  name: 'diagnosis',
+  env: POLLED,
+  async setUp(site) {
+    await ann(site).command(CHANNEL, '/deckhand watch all failures');
+    await site.slack.until(() => posts(site, CHANNEL).length > 0, { what: 'the watch' });
+  },
+  async ask(site, n) {
+    failShop(site, n);
+    return true;
+  },
+  seen(site, n) {
+    const explained = failingShop(site, n).filter(({ blocks, ts }) => {
+      const hasDetails = site.slack.thread(TEAM, CHANNEL, ts).some(({ text }) => text.includes('*web-1*'));
+      return hasDetails && JSON.stringify(blocks).includes('web-1 cannot be reached: Connection refused');
+    });
+    return explained.length;
+  },
+  word: (n) => `shop${n}x`,
+  done({ service }, n) {
+    const projects = service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
+    const id = projects.find(({ permalink }) => permalink === `shop${n}x`)?.identifier;
+    const path = `/projects/${id}/test_access`;
+    return service.requests.all.filter((one) => one.method === 'POST' && one.path.includes(path)).length;
+  },
+};
+
+/** The mention of a failure that nobody is on, five minutes after its message. */
+export const escalation: Act = {
+  name: 'escalation',
+  env: POLLED,
+  isAlone: true,
+  async setUp(site) {
+    await ann(site).command(CHANNEL, '/deckhand watch all failures --mention <!subteam^S0ONCALL> --after 5m');
+    await site.slack.until(() => posts(site, CHANNEL).length > 0, { what: 'the watch' });
+  },
+  async prepare(site, n) {
+    failShop(site, n);
+    await site.slack.until(() => failingShop(site, n).length > 0, { what: 'the failure' });
+    await site.moveTo(site.now() + 5 * MINUTE_MS);
+  },
+  ask: async () => true,
+  seen: (site, n) => mentionsOf(site, n).length,
+  done: (site, n) => new Set(mentionsOf(site, n).map(({ client_msg_id: name }) => name)).size,
+};
+
+function mentionsOf(site: Site, n: number) {
+  const all = failingShop(site, n).flatMap(({ ts }) => site.slack.thread(TEAM, CHANNEL, ts));
+  return all.filter(({ text }) => text.includes('<!subteam^S0ONCALL>'));
+}
+
 const numbers = new Map<number, number>();
 export const notice: Act = {
   name: 'invoice notice',
