@@ -29,11 +29,11 @@ export function routeCommand(commands: readonly Command[], text: string): Matche
     const rest = words.slice(length);
     const command = byName.get(typed) ?? byName.get(alone ?? '');
     if (command !== undefined) return { command, rest: { words: rest, flags, unknown }, isSynonym: false };
-    const meant = SYNONYMS.get(typed);
-    if (meant === undefined) continue;
-    const other = byName.get(meant) ?? commands.find(({ name }) => meant.startsWith(`${name} `));
+    const target = SYNONYMS.get(typed);
+    if (target === undefined) continue;
+    const other = byName.get(target) ?? commands.find(({ name }) => target.startsWith(`${name} `));
     if (other === undefined) continue;
-    const implied = meant.split(' ').slice(other.name.split(' ').length);
+    const implied = target.split(' ').slice(other.name.split(' ').length);
     return { command: other, rest: { words: [...implied, ...rest], flags, unknown }, isSynonym: true };
   }
   return undefined;
@@ -72,8 +72,8 @@ export function unknownCommand(commands: readonly Command[], text: string): User
     .map((name) => name.slice(first.length + 1));
   if (following.length > 0) return unknownSubWord(first, typed[1], following);
   const best = nearest(names, typed);
-  const meant = best === undefined ? '' : ` Did you mean ${code(best)}?`;
-  return new UnclearWords(`There is no command ${code(first, 40)}.${meant}`);
+  const hint = best === undefined ? '' : ` Did you mean ${code(best)}?`;
+  return new UnclearWords(`There is no command ${code(first, 40)}.${hint}`);
 }
 
 /** Words that take "one" on a button. */
@@ -99,9 +99,9 @@ export function unknownSubWord(
       ? `${code(first)} needs another word`
       : `There is no ${code(`${first} ${typed}`, 80)}`;
   const either = new Intl.ListFormat('en-GB', { type: 'disjunction' });
-  const meant = near === undefined ? '' : ` Did you mean ${code(`${first} ${near}`)}?`;
+  const hint = near === undefined ? '' : ` Did you mean ${code(`${first} ${near}`)}?`;
   const words = `Use ${either.format(following.map((word) => code(word)))}.`;
-  return new UserError(`${fault}.${meant} ${words}`, undefined, {
+  return new UserError(`${fault}.${hint} ${words}`, undefined, {
     offers: offers.length > MAX_OFFERS ? [] : offers,
   });
 }
@@ -174,10 +174,10 @@ function describeIssue(error: z.ZodError, typed: Readonly<Record<string, string 
   const name = String(issue?.path[0] ?? '');
   if (issue?.code === 'custom') return issue.message;
   if (name === '') return 'Something is missing.';
-  const given = typed[name];
-  return given === undefined
+  const value = typed[name];
+  return value === undefined
     ? `${code(name, 40)} is missing.`
-    : `${code(given, 40)} is not a valid ${code(name, 40)}.`;
+    : `${code(value, 40)} is not a valid ${code(name, 40)}.`;
 }
 
 /** Words after the slash word, without the changes of phones, keyboards and Slack. */

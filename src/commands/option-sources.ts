@@ -76,13 +76,13 @@ export const integrationPicker: OptionSource = {
   fallback: asTyped,
   async options(typed, { workspace }) {
     const remembered = await workspace.integrations.list();
-    const found = matching(typed, remembered, ({ id, name, project, account }) => ({
+    const matches = matching(typed, remembered, ({ id, name, project, account }) => ({
       value: id,
       text: name,
       description: `${id}, ${project.name} of ${account}`,
     }));
     // An integration from elsewhere has only its identifier, so the typed text is offered too.
-    return [...found.slice(0, MOST - 1), ...asTyped(typed)];
+    return [...matches.slice(0, MOST - 1), ...asTyped(typed)];
   },
 };
 
@@ -91,22 +91,22 @@ export const zonePicker: OptionSource = {
   actionId: 'zone',
   role: 'member',
   async options(typed, { caller, workspace }) {
-    const found = searchZones(typed);
-    if (found.length === 0)
+    const matches = searchZones(typed);
+    if (matches.length === 0)
       return (isZone(typed) ? [parseZone(typed)] : zonesMeantBy(typed)).map((zone) => zoneChoice(zone));
-    if (typed !== '') return found.slice(0, MOST);
+    if (typed !== '') return matches.slice(0, MOST);
     const own = zoneChoice(await zoneOf(workspace, caller.user));
-    return [own, ...found.filter(({ value }) => value !== own.value)].slice(0, MOST);
+    return [own, ...matches.filter(({ value }) => value !== own.value)].slice(0, MOST);
   },
 };
 
 /** Zones whose city begins with the text, then zones whose name does, then all that contain it. */
 function searchZones(typed: string): Choice[] {
-  const wanted = spellZone(typed.trim());
+  const query = spellZone(typed.trim());
   const fits = [
-    (name: string) => spellZone(cityOf(name)).startsWith(wanted),
-    (name: string) => spellZone(name).startsWith(wanted),
-    (name: string) => spellZone(name).includes(wanted),
+    (name: string) => spellZone(cityOf(name)).startsWith(query),
+    (name: string) => spellZone(name).startsWith(query),
+    (name: string) => spellZone(name).includes(query),
   ];
   const chosen = new Map<string, Choice>();
   for (const fit of fits)
@@ -125,12 +125,12 @@ function zoneChoice(zone: string, name = zone): Choice {
 
 /** Items with the text in any of their words; items that begin with it come first. */
 function matching<T>(typed: string, items: readonly T[], toChoice: (item: T) => Choice): Choice[] {
-  const wanted = typed.trim().toLowerCase();
+  const query = typed.trim().toLowerCase();
   const fitting = items
     .map(toChoice)
     .map((choice) => {
       const { text, value, description = '' } = choice;
-      return { choice, index: `${text}\n${value}\n${description}`.toLowerCase().indexOf(wanted) };
+      return { choice, index: `${text}\n${value}\n${description}`.toLowerCase().indexOf(query) };
     })
     .filter(({ index }) => index !== -1)
     .toSorted((one, other) => Math.min(one.index, 1) - Math.min(other.index, 1));

@@ -150,24 +150,24 @@ const OTHER_SPAN =
  * @throws UserError for two ranges, or a span of time that the service does not have
  */
 export function readActivityWords(words: readonly string[]): ActivityWords {
-  const found: ActivityWords = { range: undefined, stats: false, project: undefined };
+  const result: ActivityWords = { range: undefined, stats: false, project: undefined };
   const rest: string[] = [];
   for (let at = 0; at < words.length; ) {
     const match = rangeAt(words, at);
     if (match !== undefined) {
-      if (found.range !== undefined) throw wrongRange('Name one range only.');
-      found.range = match.range;
+      if (result.range !== undefined) throw wrongRange('Name one range only.');
+      result.range = match.range;
       at += match.length;
       continue;
     }
     const word = words[at] ?? '';
-    if (STATS.has(word.toLowerCase())) found.stats = true;
+    if (STATS.has(word.toLowerCase())) result.stats = true;
     else rest.push(word);
     at += 1;
   }
   const project = rest.join(' ');
   if (OTHER_SPAN.test(project.toLowerCase())) throw wrongRange(`There is no range ${code(project, 40)}.`);
-  return project === '' ? found : { ...found, project };
+  return project === '' ? result : { ...result, project };
 }
 
 /** The range that begins at a word, and how many words it takes. */

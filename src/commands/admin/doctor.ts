@@ -57,8 +57,8 @@ async function checkSlack(context: CommandContext): Promise<Finding[]> {
     granted = (await slack.call('auth.test', {})).response_metadata?.scopes;
     return 'the token works';
   });
-  const wanted = [...SCOPE_NAMES, ...((await roles.lacksGroups()) ? [GROUPS_SCOPE] : [])];
-  const missing = wanted.filter((scope) => granted !== undefined && !granted.includes(scope));
+  const scopes = [...SCOPE_NAMES, ...((await roles.lacksGroups()) ? [GROUPS_SCOPE] : [])];
+  const missing = scopes.filter((scope) => granted !== undefined && !granted.includes(scope));
   return [token, ...missing.map(describeMissing)];
 }
 

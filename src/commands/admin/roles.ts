@@ -254,8 +254,8 @@ function describeChanges(before: Grants | undefined, after: Grants): string {
   ];
   const changes = GIVEN_ROLES.flatMap((role) => {
     const [old, now] = [listHolders(before, role), listHolders(after, role)];
-    const given = now.filter((id) => !old.includes(id)).map((id) => `+${role} ${id}`);
-    return [...given, ...old.filter((id) => !now.includes(id)).map((id) => `-${role} ${id}`)];
+    const added = now.filter((id) => !old.includes(id)).map((id) => `+${role} ${id}`);
+    return [...added, ...old.filter((id) => !now.includes(id)).map((id) => `-${role} ${id}`)];
   });
   if ((before?.guests === true) !== (after.guests === true))
     changes.push(`${after.guests ? '+' : '-'}guests`);

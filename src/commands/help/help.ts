@@ -35,27 +35,27 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
     args: z.object({ command: z.string().optional() }),
     async run(args, context) {
       const { word } = context.workspace;
-      const wanted = args.command?.toLowerCase();
-      if (wanted === 'all') return replyPrivately(helpAllMessage(groups(), word));
+      const topic = args.command?.toLowerCase();
+      if (topic === 'all') return replyPrivately(helpAllMessage(groups(), word));
       const own = await listRunnable(groups(), context);
-      if (wanted === undefined) return replyPrivately(helpMessage(own, word));
+      if (topic === undefined) return replyPrivately(helpMessage(own, word));
       const all = groups().flatMap(({ commands }) => commands);
       const matches = all.filter(
-        ({ name }) => [wanted, `un${wanted}`].includes(name) || name.startsWith(`${wanted} `),
+        ({ name }) => [topic, `un${topic}`].includes(name) || name.startsWith(`${topic} `),
       );
-      const meant = routeCommand(all, wanted)?.command;
-      const found = matches.length === 0 && meant !== undefined ? [meant] : matches;
-      if (found.length > 0) return replyPrivately(helpCommandMessage(found, word));
-      const group = own.find(({ title, id }) => [title.toLowerCase(), id.replace('-', '')].includes(wanted));
-      if (group === undefined) throw new UserError(unknownCommand(all, wanted).message, 'help');
+      const synonym = routeCommand(all, topic)?.command;
+      const described = matches.length === 0 && synonym !== undefined ? [synonym] : matches;
+      if (described.length > 0) return replyPrivately(helpCommandMessage(described, word));
+      const group = own.find(({ title, id }) => [title.toLowerCase(), id.replace('-', '')].includes(topic));
+      if (group === undefined) throw new UserError(unknownCommand(all, topic).message, 'help');
       return replyPrivately(helpGroupMessage(group, own, word));
     },
     actions: [
       defineButton(z.object({ group: z.string() }), {
         actionId: 'help:group',
-        async run({ group: wanted }, context) {
+        async run({ group: topic }, context) {
           const own = await listRunnable(groups(), context);
-          const group = own.find(({ id }) => id === wanted);
+          const group = own.find(({ id }) => id === topic);
           if (group === undefined) throw new UserError('There is no such group of commands.', 'help');
           return replyInPlace(helpGroupMessage(group, own, context.workspace.word));
         },

@@ -59,8 +59,8 @@ async function readPage(
 ): Promise<Message> {
   const skipped: SkippedRows[] = [];
   const all = await workspace.projects.look(account, { skipped });
-  const found = new Set(filter === undefined ? all : (await indexNames(all)).search(filter));
-  const matches = all.filter((project) => found.has(project));
+  const hits = new Set(filter === undefined ? all : (await indexNames(all)).search(filter));
+  const matches = all.filter((project) => hits.has(project));
   const at = { account: account.name, filter: filter?.slice(0, 200), page };
   return withSkipped(projectsMessage(matches, at, workspace.word), skipped, all);
 }

@@ -213,13 +213,13 @@ export async function resolveSchedule<K extends ScheduleKind>(
     if (only !== undefined && others.length === 0) return only;
     throw askWhich(here);
   }
-  const wanted = named.toLowerCase();
+  const query = named.toLowerCase();
   const byWord = here.filter((schedule) => isNamedByProject(schedule, named));
-  const match = all.find(({ id }) => id.toLowerCase() === wanted) ?? byWord[0];
-  if (match?.id.toLowerCase() !== wanted && byWord.length > 1) throw askWhich(byWord);
+  const match = all.find(({ id }) => id.toLowerCase() === query) ?? byWord[0];
+  if (match?.id.toLowerCase() !== query && byWord.length > 1) throw askWhich(byWord);
   if (match !== undefined) return match;
   const ids = (here.length > 0 ? here : all).map(nameSchedule);
-  throw new UserError(`There is no ${noun} ${code(named, 40)}.${nearWords(wanted, ids)}`, commands.list);
+  throw new UserError(`There is no ${noun} ${code(named, 40)}.${nearWords(query, ids)}`, commands.list);
 }
 
 /** Digests have no name but their id: several may be of one project. */
@@ -228,9 +228,9 @@ function isNamedByProject(schedule: Schedule, wanted: string): boolean {
   return project !== undefined && isNamed(project, wanted);
 }
 
-function nearWords(wanted: string, ids: readonly string[]): string {
-  const near = closest(wanted, ids);
-  const isNear = ids.length > 0 && distance(wanted, near) <= MAX_MISTAKES;
+function nearWords(query: string, ids: readonly string[]): string {
+  const near = closest(query, ids);
+  const isNear = ids.length > 0 && distance(query, near) <= MAX_MISTAKES;
   return isNear ? ` Did you mean ${code(near)}?` : '';
 }
 
@@ -242,8 +242,8 @@ export async function expectAllowedThere(
 ): Promise<void> {
   // All changes of invoice notices belong to one command.
   const command = kind === 'invoices' ? SCHEDULE_FACES.invoices.command : name;
-  const wanted = { user: caller.user, command, role: undefined, channels: [caller.channel, channel] };
-  const refusal = await refusalOf(workspace, wanted);
+  const request = { user: caller.user, command, role: undefined, channels: [caller.channel, channel] };
+  const refusal = await refusalOf(workspace, request);
   if (refusal !== undefined) throw refusal;
 }
 

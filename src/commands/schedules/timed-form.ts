@@ -185,7 +185,7 @@ export async function setUpTimed(
   return reply;
 }
 
-/** What setting up the same again may change. */
+/** Fields that a repeated set-up may change. */
 function pickChanged({ cadence, zone, ...rest }: TimedSchedule | TimedChoices): unknown[] {
   return [cadence, zone, rest.kind === 'guard' ? rest.escalation : undefined];
 }

@@ -40,13 +40,13 @@ export async function projectOf(
   const link = named === undefined ? undefined : readLink(context, named);
   if (link !== undefined) return projectOf({ ...context, account: link.account }, link.project, requester);
   const account = await accountOf(context, requester);
-  const wanted = named ?? context.project;
-  const bound = wanted === undefined ? await boundProject(context, account) : undefined;
+  const requested = named ?? context.project;
+  const bound = requested === undefined ? await boundProject(context, account) : undefined;
   if (bound !== undefined) return { account, project: bound };
-  const projects = await projectsWith(workspace.projects, account, wanted);
-  const project = await findProject(projects, wanted);
+  const projects = await projectsWith(workspace.projects, account, requested);
+  const project = await findProject(projects, requested);
   const channel = await workspace.channels.get(caller.channel);
-  const isGuess = wanted === undefined && typed === undefined && channel.account !== undefined;
+  const isGuess = requested === undefined && typed === undefined && channel.account !== undefined;
   if (project === undefined || (isGuess && channel.account !== account.name))
     throw new ProjectNeeded(projects);
   return { account, project: toProjectRef(project) };
@@ -103,7 +103,7 @@ export async function lookUpProject(
   return withTimeout(clock, LOOKUP_TIMEOUT_MS, reading);
 }
 
-/** As `lookUpProject`, for a form: the stored project if it is gone, or there is no answer in time. */
+/** Like `lookUpProject`, for a form: the stored project if it is gone, or there is no answer in time. */
 export async function presentInForm(
   workspace: Workspace,
   account: string | undefined,
@@ -128,8 +128,8 @@ export async function projectForForm(
     if (error instanceof ProjectNeeded) return { project: undefined };
     throw error;
   });
-  const found = await withTimeout(workspace.clock, LOOKUP_TIMEOUT_MS, search);
-  if (found !== undefined || named !== undefined) return { account, project: found?.project };
+  const result = await withTimeout(workspace.clock, LOOKUP_TIMEOUT_MS, search);
+  if (result !== undefined || named !== undefined) return { account, project: result?.project };
   return { account, project: projectOfChannel(await workspace.channels.get(caller.channel), account.name) };
 }
 
@@ -153,9 +153,9 @@ export async function chosenProject(
   chosen: string | string[] | undefined,
 ): Promise<ProjectRef> {
   const typed = typeof chosen === 'string' ? chosen : '';
-  const wanted = readLink({ ...context, account: account.name }, typed)?.project ?? typed;
-  const projects = await projectsWith(context.workspace.projects, account, wanted);
-  const project = wanted === '' ? undefined : await findProject(projects, wanted);
+  const requested = readLink({ ...context, account: account.name }, typed)?.project ?? typed;
+  const projects = await projectsWith(context.workspace.projects, account, requested);
+  const project = requested === '' ? undefined : await findProject(projects, requested);
   if (project === undefined) throw new UserError('Choose the project.');
   return toProjectRef(project);
 }
@@ -198,14 +198,14 @@ export async function serverOf(
   const servers = await workspace.accounts.use(account, (client) =>
     listServers(client, projectId(project), { skipped }),
   );
-  const known = servers ?? (await knownServers(workspace, account.name, project));
-  const fitting = (await indexNames<ServerRef>(known)).find(named);
+  const candidates = servers ?? (await listShownServers(workspace, account.name, project));
+  const fitting = (await indexNames<ServerRef>(candidates)).find(named);
   const match = pickNamed(fitting, named);
   if (match !== undefined) return { identifier: match.identifier, name: match.name };
   if (servers === undefined && fitting.length === 0) return { identifier: named, name: named };
   if (fitting.length > 1)
     throw new ServerNeeded(`Several servers are named ${code(named)}. Which do you mean?`, here);
-  const names = known.slice(0, 10).map((server) => code(server.name, 40));
+  const names = candidates.slice(0, 10).map((server) => code(server.name, 40));
   const missing = ` ${skippedWords(skipped)}`.trimEnd();
   throw new ServerNeeded(
     `There is no server ${code(named)} in ${code(project.permalink)}. It has ${names.join(', ') || 'none'}.${missing}`,
@@ -214,7 +214,7 @@ export async function serverOf(
 }
 
 /** The servers of a project that Deckhand has shown, for a service that does not list them. */
-async function knownServers(
+async function listShownServers(
   workspace: Pick<Workspace, 'store' | 'runs'>,
   account: string,
   project: ProjectRef,
@@ -343,7 +343,7 @@ async function projectsWithServer(
     projects.map((project) => workspace.hosting.servers(account, projectId(project))),
   );
   const servers = await Promise.all(
-    projects.map((project, at) => lists[at] ?? knownServers(workspace, account.name, project)),
+    projects.map((project, at) => lists[at] ?? listShownServers(workspace, account.name, project)),
   );
   const having = projects.filter((_, at) => servers[at]?.some((server) => isNamed(server, named)));
   const [only, ...others] = projects;

@@ -94,12 +94,12 @@ async function readState(
 ): Promise<Unfurl | undefined> {
   const { project: named, server } = link;
   if (server !== undefined) {
-    const found = await workspace.accounts.use(account, (client) => getServer(client, named, server));
-    return { blocks: serverUnfurl(account.name, named, found) };
+    const match = await workspace.accounts.use(account, (client) => getServer(client, named, server));
+    return { blocks: serverUnfurl(account.name, named, match) };
   }
-  const found = await linkedProject(workspace, account, named);
-  const blocks = found && projectUnfurl(account.name, found.project, found.latest);
-  return blocks && { blocks, card: projectCard(found, url) };
+  const match = await linkedProject(workspace, account, named);
+  const blocks = match && projectUnfurl(account.name, match.project, match.latest);
+  return blocks && { blocks, card: projectCard(match, url) };
 }
 
 function logSkipped({ log }: Workspace, reason: string): void {
@@ -165,12 +165,12 @@ export async function detailsOf(context: CommandContext, address: string): Promi
   const link = readAddress(address, workspace.config.SERVICE_BASE_URL);
   const account = link && (await workspace.accounts.get(link.account, caller));
   if (link === undefined || account === undefined) throw unknownProject();
-  const [found, events] = await Promise.all([
+  const [match, events] = await Promise.all([
     linkedProject(workspace, account, link.project),
     latestEvents(context, account),
   ]);
-  if (found === undefined) throw unknownProject();
-  return projectDetails(found, events && eventsOf(events, found.project));
+  if (match === undefined) throw unknownProject();
+  return projectDetails(match, events && eventsOf(events, match.project));
 }
 
 function unknownProject(): UserError {

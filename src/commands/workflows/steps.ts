@@ -48,7 +48,7 @@ const deploymentStatistics = defineStep({
   },
 });
 
-/** By `callback_id`, with inputs and outputs as in manifest.yml. */
+/** Steps by `callback_id`, with inputs and outputs as in manifest.yml. */
 export const STEPS: Readonly<Record<string, WorkflowStep>> = {
   test_access: testAccess,
   deployment_statistics: deploymentStatistics,
