@@ -34,9 +34,9 @@ describe('a command that asks for more', () => {
 
     test.for(MENUS)('that Deckhand is not in the channel: %s', async (line, { world }) => {
       world.slack.kick(TEAM, CHANNEL, 'bot');
-      expect(await told(world, line, 'admin')).toContain(
-        'Invite it with `/invite @deckhand`, then try again.',
-      );
+      const answer = await told(world, line, 'admin');
+      expect(answer).toContain('Invite it with `/invite @deckhand`, then try again.');
+      expect(answer).toContain('"Try again"');
     });
 
     test.for([...MENUS, ...FORMS, ...PRIVATE])('that the role is missing: %s', async (line, { world }) => {

@@ -151,7 +151,7 @@ async function answerOrAsk(
   else
     await put(workspace, caller, question).then(
       () => removeWorking(workspace, caller, isAnswer),
-      (failure: unknown) => respondFailure(context, failure, { command }),
+      (failure: unknown) => respondFailure(context, failure, { command }, retry),
     );
   return { kind: 'nothing' };
 }
