@@ -86,6 +86,7 @@ const NEIGHBOURS: Readonly<Record<string, Readonly<Record<string, readonly strin
     help: ['admin', 'episodes'],
     home: ['episodes'],
     invoices: ['schedules'],
+    mcp: ['activity', 'episodes'],
     watches: ['schedules'],
     workflows: ['activity'],
   },

@@ -6,9 +6,10 @@ import type { CommandContext } from '../commands/command.ts';
 import { TOOLS, type Tool, type ToolResult } from '../commands/mcp/tools.ts';
 import { AccountNeeded } from '../core/errors.ts';
 import { parseObject } from '../core/json.ts';
-import type { Audited, Caller } from '../core/message.ts';
-import { code, sanitize } from '../core/mrkdwn.ts';
+import type { Audited, Caller, KnownBlock, Message } from '../core/message.ts';
+import { code, disableAutolinks, sanitize } from '../core/mrkdwn.ts';
 import { failureWords } from '../views/blocks/failures.ts';
+import { splitAnswer } from '../views/blocks/lists.ts';
 import { NotServed } from '../workspace/installations.ts';
 import { ProjectNeeded, ServerNeeded } from '../workspace/projects.ts';
 import type { Parts, Workspace, Workspaces } from '../workspace/workspace.ts';
@@ -76,9 +77,17 @@ function registerTools(server: McpServer, parts: Call): void {
     server.registerTool(name, { description, inputSchema, annotations }, async (inputs, { _meta }) => {
       const answer = await runTool(parts, tool, inputs, _meta);
       if ('refusal' in answer) return { content: [{ type: 'text', text: answer.refusal }], isError: true };
-      return { content: [{ type: 'text', text: JSON.stringify(answer.data, cleanText) }] };
+      const { data, next, message } = answer;
+      const text = JSON.stringify({ ...data, next }, cleanText);
+      return { content: [{ type: 'text', text }], _meta: { slack: { blocks: blocksOf(message) } } };
     });
   }
+}
+
+/** What a person sees, as far as one message holds it, without blocks that Slack may not take there. */
+function blocksOf({ fallback, ...message }: Message): KnownBlock[] {
+  const [first = message] = splitAnswer(fallback?.() ?? message);
+  return disableAutolinks(first).blocks;
 }
 
 /** Shows the assistant foreign text as a person sees it: without invisible characters, and cut to the same length. */
@@ -125,8 +134,8 @@ const Identity = z
   }));
 type Identity = z.infer<typeof Identity>;
 
-/** A tool's data, or the sentence that refuses it. */
-type ToolAnswer = Audited & ({ data: Record<string, unknown> } | { refusal: string });
+/** What a tool gives back, or the sentence that refuses it. */
+type ToolAnswer = ToolResult | (Audited & { refusal: string });
 
 interface Call extends ToolParts {
   requestId: string;

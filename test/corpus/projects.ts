@@ -8,6 +8,7 @@ import { openTestMessage, testModal } from '../../src/views/test-access/form.ts'
 import { planOf } from '../../src/views/test-access/items.ts';
 import {
   alreadyRunningMessage,
+  runMessage,
   type TestState,
   type TestView,
   testRootMessage,
@@ -130,6 +131,19 @@ export const PROJECTS: readonly Subject[] = [
     'the repository fails': (hand) => [target(hand), testRun(hand, ['repository']), 'compact' as const],
   }),
   subject(planOf, { 'with a failure': (hand) => [itemsOf(target(hand), testRun(hand, ['web-2']).results)] }),
+  subject(runMessage, {
+    ended: (hand) => [
+      run(hand, {
+        reachable: 5,
+        failing: hand.list(
+          [{ key: 'server:1', title: hand.text('web-1'), message: hand.text('Connection refused') }],
+          (at) => ({ key: `server:${at}`, title: hand.text('web-1'), message: hand.text('timed out') }),
+          20,
+        ),
+      }),
+    ],
+    running: (hand) => [run(hand, { status: 'running' })],
+  }),
   subject(alreadyRunningMessage, {
     running: (hand) => [
       target(hand),

@@ -561,12 +561,12 @@ export const SCHEDULES: readonly Subject[] = [
     'some, and a watch is paused': (hand) => [
       failures(hand),
       [{ ...WATCH, state: paused(hand) }],
-      { word: WORD, isDirect: false },
+      { word: WORD, channel: CHANNEL },
     ],
-    none: () => [[], [WATCH], { word: WORD, isDirect: false }],
-    'all is paused': (hand) => [[], [{ ...WATCH, state: paused(hand) }], { word: WORD, isDirect: false }],
-    'nothing is followed': () => [[], [], { word: WORD, isDirect: false }],
-    'nothing is followed in a direct message': () => [[], [], { word: WORD, isDirect: true }],
+    none: () => [[], [WATCH], { word: WORD, channel: CHANNEL }],
+    'all is paused': (hand) => [[], [{ ...WATCH, state: paused(hand) }], { word: WORD, channel: CHANNEL }],
+    'nothing is followed': () => [[], [], { word: WORD, channel: CHANNEL }],
+    'nothing is followed in a direct message': () => [[], [], { word: WORD, channel: 'D1' }],
   }),
   subject(muteButtons, { 'of an account': () => [ACCOUNT] }),
   subject(escalationReply, {

@@ -2,11 +2,13 @@ import { createHmac } from 'node:crypto';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, onTestFinished } from 'vitest';
+import { noteOutcomes } from '../../src/scheduler/episodes/episodes.ts';
+import { fastClock } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const ON = { env: { MCP: 'on' } };
-const NAMES = ['projects', 'test_access', 'latest_run', 'activity', 'statistics', 'invoices'];
+const NAMES = ['projects', 'failing', 'test_access', 'latest_run', 'activity', 'statistics', 'invoices'];
 
 interface Sent {
   headers: Record<string, string>;
@@ -58,7 +60,20 @@ async function call(
 ) {
   const meta = slack === null ? {} : { _meta: { slack } };
   const answer = await client.callTool({ name, arguments: { ...args }, ...meta });
-  return { isError: answer.isError === true, text: JSON.stringify(answer.content) };
+  const blocks = JSON.stringify((answer._meta?.slack as { blocks?: unknown } | undefined)?.blocks ?? []);
+  return { isError: answer.isError === true, text: JSON.stringify(answer.content), blocks };
+}
+
+/** What a tool's text says, as the assistant reads it. */
+async function read(client: Client, name: string, args: object = {}, slack?: object) {
+  const { text } = await call(client, name, args, slack);
+  return JSON.parse(JSON.parse(text)[0].text);
+}
+
+async function fail(world: TestWorld, channel: string, name: string, person?: string): Promise<void> {
+  const subject = { kind: 'deployments', channel, account: ACCOUNT, project: name, name, person } as const;
+  const failure = { kind: 'failure', id: 'f1', at: Date.now(), lines: ['deploy failed'] } as const;
+  await noteOutcomes(world.app.workspaces.open(TEAM), subject, [failure]);
 }
 
 test('the endpoint is absent unless it is switched on', async ({ world }) => {
@@ -69,7 +84,7 @@ test('the endpoint is absent unless it is switched on', async ({ world }) => {
 describe('the MCP endpoint', () => {
   test.override({ worldOptions: ON, connected: true });
 
-  test('has the six tools, of which one starts something', async ({ world }) => {
+  test('has the seven tools, of which one starts something', async ({ world }) => {
     const { tools } = await (await assistant(world)).listTools();
     expect(tools.map(({ name }) => name)).toEqual(NAMES);
     const changing = tools.filter(({ annotations }) => annotations?.readOnlyHint === false);
@@ -100,27 +115,86 @@ describe('the MCP endpoint', () => {
     expect((await call(client, 'statistics')).text).toContain('statistics');
   });
 
-  test('tests access, and has the outcome afterwards', async ({ world }) => {
+  test('tests access, waits for the outcome, and names what fails and why', async ({ world }) => {
     const client = await assistant(world);
-    const asked = { project: 'storefront' };
+    const requested = { project: 'storefront' };
     const { slack, runs } = world.app.workspaces.open(TEAM);
     const direct = await slack.openDirect(PEOPLE.admin);
     await world.as('admin').command(direct, '/deckhand test storefront');
     await expect.poll(async () => (await runs.newest(1))[0]?.status).toBe('completed');
     // Somebody else's direct message is theirs.
-    expect((await call(client, 'latest_run', asked)).text).toContain('never tested');
-    expect((await call(client, 'test_access', asked)).text).toContain('started');
-    await expect.poll(async () => (await runs.newest(1))[0]?.channel).toBeUndefined();
-    await expect.poll(async () => (await runs.newest(1))[0]?.status).toBe('completed');
-    expect((await call(client, 'latest_run', asked)).text).toContain('\\"servers_reachable\\":2');
+    expect((await call(client, 'latest_run', requested)).text).toContain('never tested');
+    expect(await read(client, 'test_access', requested)).toMatchObject({
+      test: 'started',
+      state: 'completed',
+      servers_reachable: 2,
+      failing: [],
+      next: 'Ask test_access for a new test.',
+    });
     const server = { project: 'storefront', server: 'web-1' };
     world.service.world.setOutcome({ account: ACCOUNT, ...server, status: 'error', message: 'refused' });
     await call(client, 'test_access', server);
-    const latest = async () => (await call(client, 'latest_run', asked)).text;
-    await expect.poll(latest).toContain('\\"servers_reachable\\":1');
+    const failing = [{ name: 'web-1', reason: 'refused' }];
+    expect(await read(client, 'latest_run', requested)).toMatchObject({ servers_reachable: 1, failing });
+    const { blocks } = await call(client, 'latest_run', server);
+    expect(blocks).toContain('*web-1* in *Storefront*: :warning: unreachable');
+    expect(blocks).toContain(':x: *web-1* refused');
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
     const lines = await world.app.workspaces.open(TEAM).audit.latest(10);
     expect(JSON.stringify(lines)).toContain(`${ACCOUNT}/storefront`);
+  });
+
+  test('tells what fails in the conversation’s channel, else in all that the person may see', async ({
+    world,
+  }) => {
+    const client = await assistant(world);
+    for (const channel of [CHANNEL, 'C0BILLING']) world.slack.invite(TEAM, channel, 'bot');
+    const direct = await world.app.workspaces.open(TEAM).slack.openDirect(PEOPLE.admin);
+    const projects = async (slack: object) =>
+      (await read(client, 'failing', {}, slack)).failing
+        .map(({ project }: { project: string }) => project)
+        .toSorted();
+    expect(await projects(slackOf(PEOPLE.member))).toEqual([]);
+    await fail(world, CHANNEL, 'Storefront');
+    await fail(world, 'C0BILLING', 'Billing');
+    await fail(world, direct, 'Own', PEOPLE.admin);
+    const root = { channel: CHANNEL, ts: world.slack.messages(TEAM, CHANNEL)[0]?.ts ?? '' };
+    await world.as('admin').click(root, { actionId: 'episode:claim' });
+    await world.slack.until(() => JSON.stringify(world.slack.messages(TEAM, CHANNEL)).includes('is on it'));
+    expect(await projects(slackOf(PEOPLE.member))).toEqual(['Billing', 'Storefront']);
+    expect(await projects(slackOf(PEOPLE.admin))).toEqual(['Billing', 'Own', 'Storefront']);
+    // The conversation with the assistant is a direct message of its own.
+    expect(await projects(slackOf(PEOPLE.member, TEAM, { channel_id: 'D0SLACKBOT' }))).toHaveLength(2);
+    const here = slackOf(PEOPLE.member, TEAM, { channel_id: CHANNEL });
+    expect((await read(client, 'failing', {}, here)).failing).toEqual([
+      expect.objectContaining({
+        project: 'Storefront',
+        what: 'deployments are failing',
+        failures: 1,
+        who_is_on_it: `<@${PEOPLE.admin}>`,
+      }),
+    ]);
+    const { blocks } = await call(client, 'failing', {}, here);
+    expect(blocks).toContain('*Storefront: deployments are failing since');
+    expect(blocks).toContain('Take over');
+    const workspace = world.app.workspaces.open(TEAM);
+    await workspace.channels.change(CHANNEL, () => ({ commands: ['test'] }));
+    expect(await call(client, 'failing', {}, here)).toMatchObject({ isError: true });
+  });
+
+  test('has with each answer what to ask next, and the blocks that people see', async ({ world }) => {
+    const client = await assistant(world);
+    const user = world.service.world.state.accounts.get(ACCOUNT)?.users[0];
+    Object.assign(user ?? {}, { billing: true });
+    world.service.world.addInvoice({ account: ACCOUNT });
+    for (const name of NAMES) {
+      const slack = slackOf(name === 'invoices' ? PEOPLE.admin : PEOPLE.member);
+      const args = /test|run/.test(name) ? { project: 'storefront' } : {};
+      const { text, blocks, isError } = await call(client, name, args, slack);
+      expect({ name, isError }).toEqual({ name, isError: false });
+      expect(text).toMatch(/\\"next\\":\\"\w/);
+      expect(blocks).toContain('"type":"section"');
+    }
   });
 
   test('asks which project, where the words name none', async ({ world }) => {
@@ -205,6 +279,21 @@ describe('the MCP endpoint', () => {
     expect(unknown.isError).toBe(true);
     expect(await world.app.workspaces.open(TEAM).accounts.get(ACCOUNT)).toBeDefined();
     expect(world.logs.join('')).not.toContain('$ne');
+  });
+});
+
+describe('the MCP endpoint with a slow service', () => {
+  test.override({ worldOptions: { ...ON, clock: fastClock(20) }, connected: true });
+
+  test('says that a test goes on which takes longer than fifteen seconds', async ({ world }) => {
+    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 });
+    const client = await assistant(world);
+    expect(await read(client, 'test_access', { project: 'storefront' })).toMatchObject({
+      test: 'started',
+      state: 'running',
+      next: 'Ask latest_run for the outcome in a minute.',
+    });
+    expect((await read(client, 'test_access', { project: 'storefront' })).test).toBe('already running');
   });
 });
 

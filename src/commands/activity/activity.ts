@@ -77,7 +77,16 @@ async function findNamedProject(context: CommandContext, account: Account, named
 }
 
 async function showToAsker(query: ActivityAsk, context: CommandContext): Promise<Message> {
-  return draw(query, await fetchFeed(query, context), { kind: 'asker', isShared: false }, context);
+  return (await readActivity(query, context)).message;
+}
+
+/** The feed, with the message that a person gets of it. */
+export async function readActivity(
+  query: ActivityAsk,
+  context: CommandContext,
+): Promise<{ feed: Activity; message: Message }> {
+  const feed = await fetchFeed(query, context);
+  return { feed, message: draw(query, feed, { kind: 'asker', isShared: false }, context) };
 }
 
 /** Posts the current state of a person's own list in the channel. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { type Audited, isDirect, type Message, mayRead } from '../../core/message.ts';
+import { type Audited, type Message, mayRead } from '../../core/message.ts';
 import { episodeRecords, type Failure, listFailing, type Verb } from '../../records/episodes.ts';
+import type { Schedule } from '../../records/schedules.ts';
 import { changeOwner } from '../../scheduler/episodes/episodes.ts';
 import { say } from '../../views/blocks/message.ts';
 import {
@@ -24,15 +25,25 @@ export const failing = defineCommand({
 /** What fails in the caller's channel. */
 export async function drawFailing({ workspace, caller }: CommandContext): Promise<Message> {
   const { user, channel } = caller;
-  const [failures, schedules] = await Promise.all([
+  const [failures, followers] = await Promise.all([
     readFailing(workspace, user, channel),
-    workspace.schedules.all(),
+    readFollowers(workspace, user, channel),
   ]);
-  const followers = schedules.filter(
+  return failingMessage(failures, followers, { word: workspace.word, channel });
+}
+
+/** The watches and guards of a channel, or everywhere if it is undefined, as far as a person may read them. */
+export async function readFollowers(
+  { schedules }: Workspace,
+  user: string,
+  channel: string | undefined,
+): Promise<Schedule[]> {
+  return (await schedules.all()).filter(
     ({ kind, channel: where, setUpBy: person }) =>
-      ['guard', 'watch'].includes(kind) && where === channel && mayRead(user, { channel, person }),
+      (kind === 'guard' || kind === 'watch') &&
+      where === (channel ?? where) &&
+      mayRead(user, { channel: where, person }),
   );
-  return failingMessage(failures, followers, { word: workspace.word, isDirect: isDirect(channel) });
 }
 
 /** Slack is asked for each address by itself. */

@@ -1,16 +1,32 @@
 import { z } from 'zod';
 import type { Role } from '../../core/choices.ts';
-import { type Audited, mayRead } from '../../core/message.ts';
+import { type Audited, isDirect, type Message, mayRead } from '../../core/message.ts';
+import { unmarked } from '../../core/mrkdwn.ts';
 import { forInvoices } from '../../records/accounts.ts';
 import type { Run } from '../../records/test-runs.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
-import { ACTIVITY_RANGES, getActivity } from '../../service/activity.ts';
+import { ACTIVITY_RANGES, type ActivityRange } from '../../service/activity.ts';
 import { documentDay, listInvoices } from '../../service/invoices.ts';
+import { say } from '../../views/blocks/message.ts';
+import { describeFailing, failingMessage } from '../../views/episodes/episode.ts';
+import { invoicesMessage } from '../../views/invoices/invoices.ts';
+import { projectsMessage } from '../../views/projects/projects.ts';
+import { describeSchedule } from '../../views/schedules/words.ts';
+import { runMessage, targetWords } from '../../views/test-access/test-run.ts';
+import { readActivity } from '../activity/activity.ts';
 import type { CommandContext } from '../command.ts';
+import { readFailing, readFollowers } from '../episodes/failing.ts';
 import { accountOf, projectOf, targetOf } from '../targets/targets.ts';
 
-/** What a tool gives back: data for the assistant, which words it for the person. */
-export type ToolResult = Audited & { data: Record<string, unknown> };
+/** What a tool gives back. */
+export type ToolResult = Audited & {
+  /** For the assistant, which words it for the person. */
+  data: Record<string, unknown>;
+  /** What to ask next. */
+  next: string;
+  /** The same as people are shown it elsewhere. */
+  message: Message;
+};
 
 /** Something that Slack's assistant may do for a person: it reads or tests, and never creates or costs. */
 export interface Tool {
@@ -60,41 +76,100 @@ const projects = defineTool({
     const used = await accountOf(context);
     const all = await context.workspace.projects.look(used);
     const rows = all.map(({ name, permalink, last_deployed_at }) => ({ name, permalink, last_deployed_at }));
-    return { data: { account: used.name, ...rowsOf('projects', rows) } };
+    return {
+      data: { account: used.name, ...rowsOf('projects', rows) },
+      next: 'Ask test_access whether one can be reached, or activity for what was deployed.',
+      message: projectsMessage(all, { account: used.name, page: 0 }, context.workspace.word),
+    };
   },
 });
+
+const failing = defineTool({
+  name: 'failing',
+  description:
+    'Tells which projects fail or cannot be reached now, since when, and who is on it: in the conversation’s channel, else in all that the person may see.',
+  command: 'failing',
+  role: 'member',
+  inputs: z.object({}),
+  async run(_, context) {
+    const { caller, workspace } = context;
+    const { user } = caller;
+    // A conversation with the assistant is no channel that anything follows.
+    const channel = isDirect(caller.channel) ? undefined : caller.channel;
+    const failures = await readFailing(workspace, user, channel);
+    const followers = await readFollowers(workspace, user, channel);
+    const paused = followers.filter(({ state }) => state.kind === 'paused').map(describeSchedule);
+    const rows = failures.map(({ subject, episode }) => ({
+      project: subject.name,
+      account: subject.account,
+      what: unmarked(describeFailing(subject, episode)),
+      since: new Date(episode.since).toISOString(),
+      failures: episode.failures,
+      who_is_on_it: episode.owner === undefined ? null : `<@${episode.owner}>`,
+      channel: subject.channel,
+      tested: episode.diagnosis && unmarked(episode.diagnosis.line),
+      unreachable: episode.items?.map(({ title, message }) => ({ name: title, reason: message })),
+    }));
+    return {
+      data: { ...rowsOf('failing', rows), followed: followers.length, paused: paused.map(unmarked) },
+      next:
+        rows.length === 0
+          ? 'Ask activity for what was deployed.'
+          : 'Ask test_access whether a project can be reached, or activity for its deployments.',
+      message: failingMessage(failures, followers, { word: workspace.word, channel }),
+    };
+  },
+});
+
+/** How long the assistant waits for an outcome. */
+const WAIT_MS = 15_000;
+const LOOK_MS = 500;
 
 const testAccess = defineTool({
   name: 'test_access',
   description:
-    'Starts a test of whether a project’s repository and servers can be reached. It takes a while: latest_run has the outcome.',
+    'Tests whether a project’s repository and servers can be reached. If it takes longer than 15 seconds, latest_run has the outcome.',
   command: 'test',
   role: 'member',
   isChange: true,
   inputs: z.object({ project, server, account }),
-  async run(asked, context) {
-    const target = await targetAsked(asked, context);
+  async run(requested, context) {
+    const { workspace } = context;
+    const target = await targetAsked(requested, context);
     const { requestId, user: askedBy } = context.caller;
-    const other = await beginTest(context.workspace, { requestId, target, askedBy });
+    const until = workspace.clock.now() + WAIT_MS;
+    const other = await beginTest(workspace, { requestId, target, askedBy });
+    const started = other === undefined ? 'started' : 'already running';
+    while ((await workspace.runs.latest(target))?.status === 'running' && workspace.clock.now() < until)
+      await workspace.clock.sleep(LOOK_MS);
     const name = [target.account, target.project.permalink, target.server?.name ?? []].flat().join('/');
-    const state = other === undefined ? 'started' : 'already running';
-    return { data: { target: name, state, next: 'latest_run has the outcome.' }, audit: { target: name } };
+    const result = await latestOf(target, context);
+    return { ...result, data: { target: name, test: started, ...result.data }, audit: { target: name } };
   },
 });
 
 const latestRun = defineTool({
   name: 'latest_run',
-  description: 'Gives the latest test of a project or server: whether it goes on, and what could be reached.',
+  description:
+    'Gives the latest test of a project or server: whether it goes on, what could be reached, and why the rest could not.',
   command: 'test',
   role: 'member',
   inputs: z.object({ project, server, account }),
-  async run(asked, context) {
-    const target = await targetAsked(asked, context);
-    const run = await context.workspace.runs.latest(target);
-    const isShown = run !== undefined && mayRead(context.caller.user, { ...run, person: run.askedBy });
-    return { data: isShown ? factsOf({ ...run, target }) : { state: 'never tested with Deckhand' } };
-  },
+  run: async (requested, context) => latestOf(await targetAsked(requested, context), context),
 });
+
+async function latestOf(target: Run['target'], { caller, workspace }: CommandContext): Promise<ToolResult> {
+  const run = await workspace.runs.latest(target);
+  if (run === undefined || !mayRead(caller.user, { ...run, person: run.askedBy }))
+    return {
+      data: { state: 'never tested with Deckhand' },
+      next: 'Ask test_access for a test.',
+      message: say(`${targetWords(target)} was never tested with Deckhand.`),
+    };
+  const isRunning = run.status === 'running';
+  const next = isRunning ? 'Ask latest_run for the outcome in a minute.' : 'Ask test_access for a new test.';
+  return { data: factsOf({ ...run, target }), next, message: runMessage({ ...run, target }) };
+}
 
 const activity = defineTool({
   name: 'activity',
@@ -102,15 +177,17 @@ const activity = defineTool({
   command: 'activity',
   role: 'member',
   inputs: z.object({ range, account }),
-  async run(asked, context) {
-    const used = await accountOf(context);
-    const { events, unread } = await context.workspace.accounts.use(used, (client) =>
-      getActivity(client, { range: asked.range }),
-    );
+  async run(requested, context) {
+    const { account: name, feed, message } = await readFeed(requested.range, false, context);
+    const { events, unread } = feed;
     const rows = events.map(({ event, project: of, user, created_at: at, properties: { servers } }) => {
       return { event, project: of?.name ?? null, user, at, servers };
     });
-    return { data: { account: used.name, ...rowsOf('events', rows), ...(unread ? { unread } : {}) } };
+    return {
+      data: { account: name, ...rowsOf('events', rows), ...(unread ? { unread } : {}) },
+      next: 'Ask statistics for the figures, or failing for what fails now.',
+      message,
+    };
   },
 });
 
@@ -121,12 +198,13 @@ const statistics = defineTool({
   command: 'activity',
   role: 'member',
   inputs: z.object({ range, account }),
-  async run(asked, context) {
-    const used = await accountOf(context);
-    const { stats } = await context.workspace.accounts.use(used, (client) =>
-      getActivity(client, { range: asked.range, stats: true }),
-    );
-    return { data: { account: used.name, statistics: stats ?? 'The service gave no figures.' } };
+  async run(requested, context) {
+    const { account: name, feed, message } = await readFeed(requested.range, true, context);
+    return {
+      data: { account: name, statistics: feed.stats ?? 'The service gave no figures.' },
+      next: 'Ask activity for the deployments themselves.',
+      message,
+    };
   },
 });
 
@@ -146,22 +224,41 @@ const invoices = defineTool({
       created_at: documentDay(created_at),
       paid_at: paid_at && documentDay(paid_at),
     }));
-    return { data: { account: used.name, ...rowsOf('invoices', rows) } };
+    return {
+      data: { account: used.name, ...rowsOf('invoices', rows) },
+      next: `For a PDF the person types ${context.workspace.word} invoices <number>.`,
+      message: invoicesMessage(used.name, all),
+    };
   },
 });
 
-export const TOOLS: readonly Tool[] = [projects, testAccess, latestRun, activity, statistics, invoices];
+export const TOOLS: readonly Tool[] = [
+  projects,
+  failing,
+  testAccess,
+  latestRun,
+  activity,
+  statistics,
+  invoices,
+];
+
+async function readFeed(requested: ActivityRange = 'last_7_days', stats: boolean, context: CommandContext) {
+  const { name } = await accountOf(context);
+  const zone = await context.workspace.home.zone(context.caller.user);
+  const query = { account: name, range: requested, stats, zone, page: 0 };
+  return { account: name, ...(await readActivity(query, context)) };
+}
 
 async function targetAsked(
-  asked: { project?: string | undefined; server?: string | undefined },
+  requested: { project?: string | undefined; server?: string | undefined },
   context: CommandContext,
 ): Promise<Run['target']> {
-  const { account: used, project: found } = await projectOf(context, asked.project);
-  return targetOf(context, used, found, asked.server);
+  const { account: used, project: found } = await projectOf(context, requested.project);
+  return targetOf(context, used, found, requested.server);
 }
 
 function factsOf(run: Run): Record<string, unknown> {
-  const { target, status, repository, reachable, total, startedAt, endedAt } = run;
+  const { target, status, repository, reachable, total, failing: items = [], startedAt, endedAt } = run;
   return {
     account: target.account,
     project: target.project.name,
@@ -170,6 +267,7 @@ function factsOf(run: Run): Record<string, unknown> {
     repository: repository ?? null,
     servers_reachable: reachable ?? null,
     servers_tested: total ?? null,
+    failing: items.map(({ title, message }) => ({ name: title, reason: message })),
     started_at: new Date(startedAt).toISOString(),
     ended_at: endedAt === undefined ? null : new Date(endedAt).toISOString(),
   };

@@ -1,5 +1,5 @@
 import type { Button } from '@slack/types';
-import type { KnownBlock, Message } from '../../core/message.ts';
+import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
 import { code, count, dateTime, linesWithin, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
 import { HOUR_MS } from '../../core/time/clock.ts';
 import type { Episode, Failure, News, Subject, Verb } from '../../records/episodes.ts';
@@ -101,7 +101,7 @@ export function describeEpisode(subject: Subject, episode: Episode): { title: st
 const MAX_NAMED = 3;
 
 /** "deployments are failing", "web-1 and web-3 are unreachable" */
-function describeFailing({ kind }: Subject, { items = [] }: Episode): string {
+export function describeFailing({ kind }: Subject, { items = [] }: Episode): string {
   if (kind === 'deployments') return 'deployments are failing';
   if (items.some(({ key }) => key === 'test')) return 'the test is failing';
   const names = items.map(({ key, title }) =>
@@ -133,17 +133,22 @@ export function failureLine({ subject, episode, link }: ShownFailure, isPlaced: 
   return url === undefined ? line : `${line}  <${url}|show>`;
 }
 
-/** Each failure of a channel, with the buttons of its message. */
-export function failureBlocks(failures: readonly ShownFailure[], list: FailingList): KnownBlock[] {
-  const rest = failures.slice(MAX_WITH_BUTTONS).map((one) => failureLine(one, false));
+/** Failures with the buttons of their messages. @param isPlaced true if they may be of several channels */
+export function failureBlocks(
+  failures: readonly ShownFailure[],
+  list: FailingList,
+  isPlaced = false,
+): KnownBlock[] {
+  const rest = failures.slice(MAX_WITH_BUTTONS).map((one) => failureLine(one, isPlaced));
   return [
     ...failures.slice(0, MAX_WITH_BUTTONS).flatMap((failure) => {
       const { key, subject, episode } = failure;
-      const { latest, items = [] } = episode;
+      const { latest, diagnosis, items = [] } = episode;
       const failed = items.map((item) => ({ ...item, status: 'error' as const }));
-      const details = subject.kind === 'reachability' ? [itemLines(failed)] : latest;
+      const tested = diagnosis === undefined ? [] : [`:mag: ${diagnosis.line}`];
+      const details = subject.kind === 'reachability' ? [itemLines(failed)] : [...latest, ...tested];
       return [
-        section(linesWithin([failureLine(failure, false), ...details], 1000)),
+        section(linesWithin([failureLine(failure, isPlaced), ...details], 1000)),
         ...buttonsOf(key, subject, episode, list),
       ];
     }),
@@ -157,11 +162,11 @@ export function failureTitles(failures: readonly Failure[]): string {
   return linesWithin(titles, 1000).replaceAll('\n', '; ');
 }
 
-/** What fails in a channel now. @param followers the watches and guards there */
+/** What fails in a channel now, or everywhere if it is undefined. @param followers the watches and guards there */
 export function failingMessage(
   failures: readonly ShownFailure[],
   followers: readonly Schedule[],
-  { word, isDirect }: { word: string; isDirect: boolean },
+  { word, channel }: { word: string; channel: string | undefined },
 ): Message {
   const paused = followers.flatMap((schedule) => {
     const { state } = schedule;
@@ -176,12 +181,15 @@ export function failingMessage(
           ),
         ];
   if (failures.length > 0)
-    return { text: failureTitles(failures), blocks: [...failureBlocks(failures, 'failing'), ...notes] };
+    return {
+      text: failureTitles(failures),
+      blocks: [...failureBlocks(failures, 'failing', channel === undefined), ...notes],
+    };
   const isFollowed = followers.length > paused.length;
   if (isFollowed) return say(':large_green_circle: Nothing that is followed here is failing.', ...notes);
   if (followers.length > 0) return say('No failure is open here.', ...notes);
-  const first = code(`${word} ${isDirect ? 'watch mine' : 'watch <project>'}`);
-  const then = isDirect
+  const first = code(`${word} ${isDirect(channel) ? 'watch mine' : 'watch <project>'}`);
+  const then = isDirect(channel)
     ? 'sends you your own failures; App Home shows those of channels'
     : 'follows a project';
   return say(`Nothing is followed here, so no failure is noticed. ${first} ${then}.`);

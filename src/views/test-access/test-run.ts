@@ -1,6 +1,6 @@
 import type { ActionsBlock } from '@slack/types';
 import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
-import { bold, code, count, dateTime, duration, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, duration, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Run, Target } from '../../records/test-runs.ts';
 import {
   type Item,
@@ -287,6 +287,14 @@ export function runWords(run: Run): string {
     return `:arrows_counterclockwise: ${statusWord(run.serviceStatus)} since ${dateTime(began)}`;
   const { icon, words } = endedWords(run);
   return `${icon} ${words}, ${dateTime(ended)}`;
+}
+
+/** A run from its record, in a few lines. */
+export function runMessage(run: Run): Message {
+  const failing = (run.failing ?? []).map((item) => ({ ...item, status: 'error' as const }));
+  const lines = [`${targetWords(run.target)}: ${runWords(run)}`, itemLines(failing)].filter(Boolean);
+  const again = button('Run again', 'test:project', { value: { target: run.target } });
+  return say(linesWithin(lines, LIMITS.sectionText), ...buttons(run.status !== 'running' && again));
 }
 
 /** Times by the service's clock if it gives them, otherwise by Deckhand's. */

@@ -64,7 +64,10 @@ describe('failing', () => {
     await note(world, { minute: -1 });
     await note(world, { of: 'reachability', name: 'Billing API' });
     await note(world, { channel: OTHER, name: 'Elsewhere' });
+    const cause = 'are reachable, so the connection is not the cause';
+    await world.slack.until(() => JSON.stringify(roots(world)).includes(cause));
     const said = await failing(world);
+    expect(said).toContain(cause);
     expect(said).toContain('Storefront: deployments are failing, 2 failures since');
     expect(said).toContain('Billing API: web-1 is unreachable since');
     expect(said).toContain('Connection refused');

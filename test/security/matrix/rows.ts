@@ -169,6 +169,7 @@ export const ROWS: Readonly<Record<string, Role>> = {
   'action start:choose': 'member',
   'action start:at-once': 'member',
   'tool projects': 'member',
+  'tool failing': 'member',
   'tool test_access': 'member',
   'tool latest_run': 'member',
   'tool activity': 'member',
