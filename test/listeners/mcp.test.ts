@@ -72,7 +72,7 @@ async function read(client: Client, name: string, args: object = {}, slack?: obj
 
 async function fail(world: TestWorld, channel: string, name: string, person?: string): Promise<void> {
   const subject = { kind: 'deployments', channel, account: ACCOUNT, project: name, name, person } as const;
-  const failure = { kind: 'failure', id: 'f1', at: Date.now(), lines: ['deploy failed'] } as const;
+  const failure = { kind: 'failure' as const, id: 'f1', at: Date.now(), lines: ['deploy failed'] };
   await noteOutcomes(world.app.workspaces.open(TEAM), subject, [failure]);
 }
 

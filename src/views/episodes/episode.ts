@@ -206,21 +206,26 @@ export function muteButtons(account: string): KnownBlock[] {
 }
 
 /** In a direct message nobody else could be on it. @param list where they stand, if not on the root */
-function buttonsOf(key: string, subject: Subject, { id, owner }: Episode, list?: FailingList): KnownBlock[] {
+function buttonsOf(
+  key: string,
+  subject: Subject,
+  { id, owner, failures }: Episode,
+  list?: FailingList,
+): KnownBlock[] {
   const { person, account, kind, name, project, permalink = project } = subject;
   const stable = project === permalink ? {} : { identifier: project };
   const target = { account, project: { ...stable, permalink, name } };
-  // A list stays, and so does what tests again.
-  const test = list === undefined ? 'test:again' : `test:project#${key}`;
-  const again = kind === 'reachability' && button('Test again', test, { value: { target } });
+  // A list stays, and so does what tests again. On the root a used one is used, and the next failure brings another.
+  const [test, value] =
+    list === undefined ? ['test:again', { target, failures }] : [`test:project#${key}`, { target }];
+  const again = kind === 'reachability' && button('Test again', test, { value });
   if (person !== undefined) return again ? buttons(again) : muteButtons(account);
-  const value = { key, id, owner, list };
   const suffix = list === undefined ? '' : `#${key}`;
   const click = (
     label: string,
     verb: Verb,
     spec: { style?: 'primary'; confirm?: typeof CLOSING } = {},
-  ): Button => button(label, `episode:${verb}${suffix}`, { value, ...spec });
+  ): Button => button(label, `episode:${verb}${suffix}`, { value: { key, id, owner, list }, ...spec });
   const own =
     owner === undefined
       ? [click('I’m on it', 'claim', { style: 'primary' })]

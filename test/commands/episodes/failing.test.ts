@@ -136,6 +136,17 @@ describe('failing', () => {
     }
   });
 
+  test('tests again from the failure’s own message after each failure', async ({ world }) => {
+    const ended = () =>
+      roots(world).filter(({ text }) => text.includes('reachable') && !text.includes('since'));
+    for (const run of [1, 2]) {
+      await note(world, { of: 'reachability', minute: run });
+      const place = { channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' };
+      await world.as('member').click(place, { actionId: 'test:again' });
+      await world.slack.until(() => ended().length === run, { what: `the end of test ${run}` });
+    }
+  });
+
   test('says whether anything is followed, and what of it is paused', async ({ world }) => {
     expect(await failing(world)).toContain(
       'Nothing is followed here, so no failure is noticed. `/deckhand watch &lt;project&gt;` follows a project.',
