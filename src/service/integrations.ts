@@ -67,6 +67,14 @@ export function propertiesOf(type: HookType, version?: HookVersion): HookPropert
   return type.properties.filter((property) => property.version === undefined || property.version === version);
 }
 
+/** True if a text has the format of its property. */
+export function hasFormat({ format }: HookProperty, text: string): boolean {
+  if (format === 'text') return true;
+  if (format === 'url') return URL.canParse(text) && /^https?:\/\/[^\s/]/i.test(text);
+  // Groups have negative numbers.
+  return /^(?:-?\d{1,20}|@\w+)$/.test(text);
+}
+
 /** @param properties left out if a person authorises the service in a browser */
 function hookType(label: string, kind: string, properties?: HookProperty[]): HookType {
   const isVersioned = properties?.some(({ version }) => version !== undefined) === true;
@@ -120,6 +128,35 @@ export interface IntegrationChanges {
   send_on_failure?: boolean;
   /** Null removes a property. */
   properties?: Record<string, string | null>;
+}
+
+/** The values that a person filled in. */
+export interface FilledIntegration {
+  name: string | undefined;
+  flags: readonly IntegrationFlag[];
+  /** Flags to switch off, if the form does not know the current ones. */
+  flagsOff: readonly IntegrationFlag[];
+  properties: Record<string, string>;
+  /** Names of the properties to remove. */
+  cleared: readonly string[];
+}
+
+/** The values that differ from those that the form showed. API 4.8. */
+export function changesOf(
+  filled: FilledIntegration,
+  shown: { name: string; flags: readonly IntegrationFlag[] } | undefined,
+): IntegrationChanges {
+  const changes: IntegrationChanges = {};
+  if (filled.name !== undefined && filled.name !== shown?.name) changes.name = filled.name;
+  for (const flag of INTEGRATION_FLAGS) {
+    const isOn = filled.flags.includes(flag);
+    if (shown === undefined ? isOn : isOn !== shown.flags.includes(flag)) changes[flag] = isOn;
+    else if (filled.flagsOff.includes(flag)) changes[flag] = false;
+  }
+  const taken = Object.fromEntries(filled.cleared.map((key) => [key, null]));
+  const properties = { ...filled.properties, ...taken };
+  if (Object.keys(properties).length > 0) changes.properties = properties;
+  return changes;
 }
 
 export interface NewIntegration extends IntegrationChanges {

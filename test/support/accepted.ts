@@ -15,7 +15,8 @@ export type Shown = Message | ModalView | HomeView | KnownBlock[];
 /** Slack takes it, and nothing foreign in it is alive. */
 export function expectAccepted(shown: Shown): void {
   expect(faultsOf(shown)).toEqual([]);
-  for (const markup of markupOf(shown)) expect(markup).not.toMatch(/<!(?!date\^|subteam\^S0ONCALL>)|<https?:\/\/evil/);
+  for (const markup of markupOf(shown))
+    expect(markup).not.toMatch(/<!(?!date\^|subteam\^S0ONCALL>)|<https?:\/\/evil/);
   if ('type' in shown) return;
   const blocks = Array.isArray(shown) ? shown : shown.blocks;
   expect(lengthOf(blocks)).toBeLessThan(MAX_TEXT);

@@ -7,6 +7,7 @@ import { type ProjectRef, projectId } from '../../core/project-ref.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import {
+  changesOf,
   createIntegration,
   findHookType,
   type HookType,
@@ -19,7 +20,7 @@ import {
 } from '../../service/integrations.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { saidBesides } from '../../views/blocks/service-failures.ts';
-import { changesOf, chosenType, type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
+import { chosenType, type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
 import {
   addedMessage,
   authoriseMessage,

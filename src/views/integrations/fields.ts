@@ -1,12 +1,13 @@
 import type { KnownBlock } from '../../core/message.ts';
 import { capitalised } from '../../core/mrkdwn.ts';
 import {
+  type FilledIntegration,
   findHookType,
   type HookProperty,
   type HookType,
   type HookVersion,
+  hasFormat,
   INTEGRATION_FLAGS,
-  type IntegrationChanges,
   type IntegrationFlag,
   propertiesOf,
 } from '../../service/integrations.ts';
@@ -22,15 +23,8 @@ const CLEAR_FIELD = 'clear';
 const CHANNEL: HookProperty = { key: 'channel', secret: false, format: 'text', version: undefined };
 
 /** The values of an integration's form. `errors` by `block_id`. */
-export interface FilledIn {
+export interface FilledIn extends FilledIntegration {
   type: HookType | undefined;
-  name: string | undefined;
-  flags: IntegrationFlag[];
-  /** Flags to switch off, if the form does not know the current ones. */
-  flagsOff: IntegrationFlag[];
-  properties: Record<string, string>;
-  /** The names of the properties to be taken away. */
-  cleared: string[];
   errors: Record<string, string>;
 }
 
@@ -79,27 +73,6 @@ function clearableProperties(type: HookType, values: Values): string[] {
   return [...new Set(properties.map(({ key }) => key))];
 }
 
-/** The integration as the form showed it when it was opened. */
-interface ShownIntegration {
-  name: string;
-  flags: IntegrationFlag[];
-}
-
-/** Only the values that differ from those the form showed. API 4.8 (docs/service-api.md). */
-export function changesOf(filled: FilledIn, shown: ShownIntegration | undefined): IntegrationChanges {
-  const changes: IntegrationChanges = {};
-  if (filled.name !== undefined && filled.name !== shown?.name) changes.name = filled.name;
-  for (const flag of INTEGRATION_FLAGS) {
-    const isOn = filled.flags.includes(flag);
-    if (shown === undefined ? isOn : isOn !== shown.flags.includes(flag)) changes[flag] = isOn;
-    else if (filled.flagsOff.includes(flag)) changes[flag] = false;
-  }
-  const taken = Object.fromEntries(filled.cleared.map((key) => [key, null]));
-  const properties = { ...filled.properties, ...taken };
-  if (Object.keys(properties).length > 0) changes.properties = properties;
-  return changes;
-}
-
 const NOTHING = { properties: {}, errors: {} };
 const TWICE = 'Either fill this in or clear it, not both.';
 
@@ -116,9 +89,9 @@ function readProperties(
   for (const property of formProperties(type, values, isNew)) {
     const field = nameField(property.key);
     const text = readText(values[field]);
-    const fault = text === undefined ? undefined : formatFault(property, text);
-    if (fault !== undefined) errors[field] = fault;
-    else if (text !== undefined) properties[property.key] = text;
+    if (text === undefined) continue;
+    if (hasFormat(property, text)) properties[property.key] = text;
+    else errors[field] = FORMAT_FAULTS[property.format];
   }
   return { properties, errors };
 }
@@ -132,20 +105,11 @@ function nameField(key: string): string {
   return `properties.${key}`;
 }
 
-function formatFault({ format }: HookProperty, text: string): string | undefined {
-  switch (format) {
-    case 'text':
-      return undefined;
-    case 'url':
-      if (URL.canParse(text) && /^https?:\/\/[^\s/]/i.test(text)) return undefined;
-      return 'Enter a whole web address that begins with https:// or http://.';
-    case 'chat_id':
-      // Groups have negative numbers.
-      return /^(?:-?\d{1,20}|@\w+)$/.test(text)
-        ? undefined
-        : 'Enter a numeric id, or a name that begins with @.';
-  }
-}
+const FORMAT_FAULTS: Readonly<Record<HookProperty['format'], string>> = {
+  text: 'Enter a text.',
+  url: 'Enter a whole web address that begins with https:// or http://.',
+  chat_id: 'Enter a numeric id, or a name that begins with @.',
+};
 
 function flagsIn(value: Values[string]): IntegrationFlag[] {
   return INTEGRATION_FLAGS.filter((flag) => Array.isArray(value) && value.includes(flag));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { HOOK_TYPES } from '../../../src/service/integrations.ts';
-import { changesOf, readIntegration } from '../../../src/views/integrations/fields.ts';
+import { changesOf, HOOK_TYPES } from '../../../src/service/integrations.ts';
+import { readIntegration } from '../../../src/views/integrations/fields.ts';
 import { changedMessage, INTEGRATION_ADD, integrationModal } from '../../../src/views/integrations/form.ts';
 import { INTEGRATION } from '../records.ts';
 
