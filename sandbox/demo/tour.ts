@@ -37,7 +37,7 @@ const STEPS: readonly Step[] = [
   ['A guard tests it every hour from now on, and speaks up only where something breaks.', guard],
   ['What happened this week, and how did it go?', ({ type }) => type('activity 7d stats')],
   ['A digest every Monday morning; this is what it will look like.', digest],
-  ['One failure is one message: somebody is on it, and it says when it is over.', outage],
+  ['A failure is one message. It says why, asks for somebody, and tells when it is over.', outage],
   ['Setting up an integration asks for exactly what its type needs.', integration],
   ['Which invoices are there?', invoices, BILLING],
   ['And is everything well?', ({ type }) => type('doctor')],
@@ -127,16 +127,26 @@ async function digest({ look, told, type }: Guide): Promise<void> {
   await look();
 }
 
-async function outage({ service, ada, look, told, type }: Guide): Promise<void> {
-  await type('watch storefront failures');
+/** The failure is explained by a test, mentions Ada since nobody is on it, and ends with its next success. */
+async function outage({ slack, service, ada, look, told, type }: Guide): Promise<void> {
+  await type(`watch storefront failures --mention <@${ADA}> --after 0.2m`);
   await told('now hears');
   deploy(service, 'storefront', false);
   const { ts } = await told('Storefront: deployments are failing');
+  slack.lead(TEAM, ADA, { channel: DEPLOYS, thread: ts });
+  await told('cannot be reached');
+  const thread = () => slack.thread(TEAM, DEPLOYS, ts);
+  await slack.until(() => thread().some(({ text }) => text.includes('Nobody is on it')), {
+    timeoutMs: 60_000,
+    what: 'the mention',
+  });
   await look();
   await ada.click({ channel: DEPLOYS, ts }, { actionId: 'episode:claim' });
   await look();
   deploy(service, 'storefront', true);
   await told('Storefront recovered');
+  await look();
+  await type('activity stats storefront');
 }
 
 async function integration({ slack, ada, look, opened, type }: Guide): Promise<void> {

@@ -82,8 +82,8 @@ export const Escalation = z.object({
   mention: z.string().regex(/^[UWS][A-Z0-9]{1,30}$/, 'That is no id of a person or user group.'),
   /** Its handle, for people. */
   name: z.string().max(80).optional(),
-  /** Minutes after the message of the failure. */
-  after: z.number().int().min(5).max(240),
+  /** Minutes after the message of the failure. Fractions are the demo's, where nobody waits for five minutes. */
+  after: z.union([z.number().int().min(5).max(240), z.number().positive().lt(1)]),
 });
 export type Escalation = z.infer<typeof Escalation>;
 

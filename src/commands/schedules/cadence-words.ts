@@ -13,6 +13,7 @@ import {
   nextTimes,
   type TimedSchedule,
 } from '../../records/schedules.ts';
+import { isLoopbackBaseUrl } from '../../service/addresses.ts';
 import { DAY_NAMES, handleOf } from '../../views/schedules/words.ts';
 import { findHandle } from '../../workspace/slack-people.ts';
 import { type CommandContext, FormFault, underField } from '../command.ts';
@@ -200,7 +201,11 @@ export async function readEscalation(
   before?: Escalation,
 ): Promise<Escalation | undefined> {
   if (!mention && !after) return undefined;
-  const minutes = after ? await underField('after', () => readMinutes(after)) : DEFAULT_AFTER;
+  const minutes = after
+    ? await underField('after', () =>
+        readMinutes(after, isLoopbackBaseUrl(workspace.config.SERVICE_BASE_URL)),
+      )
+    : DEFAULT_AFTER;
   if (!mention) throw new FormFault({ after: 'Say who is mentioned then, with --mention @somebody.' });
   if (before !== undefined && mention === handleOf(before)) return { ...before, after: minutes };
   const [, id, label] = MENTION.exec(mention) ?? ID.exec(mention) ?? [];
@@ -213,11 +218,16 @@ export async function readEscalation(
   return { mention: found, ...(name === '' ? {} : { name }), after: minutes };
 }
 
-/** `15m`, `1h`, and what people type for it: `15`, `90 min`, `1.5 hours`. In minutes. @throws UserError */
-function readMinutes(typed: string): number {
+/**
+ * `15m`, `1h`, and what people type for it: `15`, `90 min`, `1.5 hours`. In minutes.
+ * @param isDemo true if the service is on this machine: then it may be a fraction of a minute
+ * @throws UserError
+ */
+function readMinutes(typed: string, isDemo: boolean): number {
   const [, amount, unit = 'm'] = /^(\d{1,4}(?:\.\d)?) ?(m|mins?|minutes?|h|hrs?|hours?)?$/i.exec(typed) ?? [];
   const minutes = Number(amount) * (unit.toLowerCase().startsWith('h') ? 60 : 1);
   if (Number.isInteger(minutes) && minutes >= 5 && minutes <= 240) return minutes;
+  if (isDemo && minutes > 0 && minutes < 1) return minutes;
   throw new UserError(
     `${code(typed, 40)} is no time from 5 minutes to 4 hours. Give it as \`15m\` or \`1h\`.`,
   );

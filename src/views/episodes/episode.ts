@@ -30,8 +30,9 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode, pro
   const url = safeUrl(projectUrl);
   const where = url === undefined ? code(account) : `<${url}|${mrkdwn(name, 80)} in ${mrkdwn(account)}>`;
   const { title, more } = describeEpisode(subject, episode);
+  const cause = isOpen && diagnosis !== undefined ? diagnosis.line : undefined;
   const build = (failed: readonly KnownBlock[]): Message => ({
-    text: `${title}${more}`,
+    text: [`${title}${more}`, cause].filter(Boolean).join('\n'),
     blocks: [
       section(
         linesWithin(
@@ -40,7 +41,7 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode, pro
         ),
       ),
       ...failed,
-      ...(isOpen && diagnosis !== undefined ? [section(`:mag: ${diagnosis.line}`)] : []),
+      ...(cause === undefined ? [] : [section(`:mag: ${cause}`)]),
       context(where),
       ...(isOpen ? buttonsOf(key, subject, episode) : []),
     ],
