@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import { createUninstalls, installRoutes, lifecycleHandlers, type Uninstalls } from './installing/install.ts';
 import { linkRoutes } from './linking/link.ts';
 import type { LinkRequests } from './linking/link-requests.ts';
+import { hookRoutes } from './listeners/hooks.ts';
 import { createListeners } from './listeners/listeners.ts';
 import { mcpRoutes } from './listeners/mcp.ts';
 import { healthRoutes, publicRoutes, readBasePath, withoutMetrics } from './listeners/pages.ts';
@@ -36,6 +37,7 @@ import { ADD_SERVER } from './scheduler/servers/add-server.ts';
 import { FOLLOW_PROVISIONING, FOLLOW_SYNC } from './scheduler/servers/provisioning.ts';
 import { FOLLOW_TEST } from './scheduler/test-access/follow-test.ts';
 import { ACTIVITY } from './scheduler/watches/feed.ts';
+import { SETTLE_PUSHES } from './scheduler/watches/push.ts';
 import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import { checkBotToken } from './slack/token-health.ts';
 import type { Web } from './slack/web.ts';
@@ -88,6 +90,7 @@ function listJobs(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     ESCALATE,
     ...defineSourceJobs(ACTIVITY),
     ...defineSourceJobs(INVOICES),
+    SETTLE_PUSHES,
   ];
 }
 
@@ -115,8 +118,12 @@ export function createApp(parts: AppParts) {
 
   const health = healthRoutes(parts, () => draining.signal.aborted);
   const pages = { ...publicRoutes(shared), ...installRoutes(shared), ...linkRoutes(shared) };
+  const hooks = hookRoutes({ ...shared, track: listeners.track, signal: draining.signal });
   const routes: Routes = {
-    ...withBasePath({ ...slackRoutes, ...mcpRoutes(shared), ...pages }, readBasePath(config.PUBLIC_URL)),
+    ...withBasePath(
+      { ...slackRoutes, ...mcpRoutes(shared), ...hooks, ...pages },
+      readBasePath(config.PUBLIC_URL),
+    ),
     // Not under the base path, because proxies block these by their exact paths.
     ...(config.METRICS_PORT === undefined ? health : withoutMetrics(health)),
   };

@@ -11,7 +11,7 @@ import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './
 const MAX_FILES = {
   'test storefront': 70,
   'integration add': 68,
-  'invoice notice': 43,
+  'invoice notice': 44,
   digest: 52,
 } as const;
 const MAX_STATEMENTS = {

@@ -15,6 +15,7 @@ import type { Sealer } from '../store/sealer.ts';
 import { GLOBAL, type Store } from '../store/store.ts';
 import { welcomeMessage } from '../views/help/help.ts';
 import { type BrowserEnd, installedPage, installFailedPage, installPage } from '../views/public/pages.ts';
+import { createHookTokens } from '../workspace/hook-tokens.ts';
 import {
   type Installations,
   installationLock,
@@ -224,6 +225,7 @@ export function createUninstalls(parts: UninstallParts) {
     await store.erase(workspace);
     await parts.engine.cancel(workspace);
     await parts.linkRequests.erase(workspace);
+    await createHookTokens(store).erase(workspace);
     await parts.workspaces.forget(workspace);
     parts.sealer.forget(workspace);
     await store.sweep();

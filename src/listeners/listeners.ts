@@ -144,7 +144,7 @@ export function createListeners(parts: Dependencies) {
 
   /** Jobs that run requests and events that were stored before their ack. */
   const jobs: readonly JobDefinition<unknown>[] = [...inbox.jobs, steps.job];
-  return { jobs, afterAcks: background.afterAcks, idle: background.idle };
+  return { jobs, afterAcks: background.afterAcks, track: background.track, idle: background.idle };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Message } from '../core/message.ts';
+import { ProjectRef, projectId } from '../core/project-ref.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { WorkspaceStore } from '../store/store.ts';
@@ -193,4 +194,47 @@ export async function setAnnounced(
     const others = current?.announced.filter((one) => one !== server) ?? [];
     return current && { ...current, announced: isAnnounced ? [...others, server] : others };
   });
+}
+
+/** An integration at the service that tells Deckhand of a project's deployments. It stays there while it is switched off. */
+export const Push = z.object({
+  account: z.string(),
+  project: ProjectRef,
+  /** `ending`: the service is to be told that it is off. */
+  state: z.enum(['on', 'ending', 'off']),
+  /** Of the integration; undefined if the service gave none. */
+  integration: z.string().optional(),
+  /** Digest of the token in its address; undefined while it is off. */
+  token: z.string().optional(),
+  /** `PUBLIC_URL` when it was switched on. */
+  publicUrl: z.string(),
+  /** The removal of watches that switched it off. */
+  offBy: z.string().optional(),
+  /** Time of the latest call, milliseconds since the epoch; undefined before the first. */
+  arrivedAt: z.number().optional(),
+  /** Mark of the project's newest deployment; empty if it had none. */
+  newest: z.string().optional(),
+  /** When a poll found a deployment that no call had told of. */
+  awaitedSince: z.number().optional(),
+  /** True if no call came for such a deployment. */
+  isMissing: z.boolean().optional(),
+});
+export type Push = z.infer<typeof Push>;
+
+type PushPlace = Pick<Push, 'account' | 'project'>;
+
+export function createPushes(store: WorkspaceStore) {
+  const stored = store.collection('pushes', Push);
+  const key = ({ account, project }: PushPlace): string => `${account} ${projectId(project)}`;
+  return {
+    get: (place: PushPlace) => stored.get(key(place)),
+    /** Of an account, or all. */
+    async list(account?: string): Promise<Push[]> {
+      const all = await stored.list(account === undefined ? undefined : `${account} `);
+      return all.map(({ doc }) => doc);
+    },
+    put: (push: Push) => stored.put(key(push), push),
+    change: (place: PushPlace, change: (current: Push) => Push) =>
+      stored.update(key(place), (current) => current && change(current)),
+  };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { requestJson } from './call.ts';
+import { type CallOptions, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
 import { Identifier, OptionalIdentifier, recordUnder, YesOrNo } from './fields.ts';
 
@@ -189,11 +189,12 @@ export function updateIntegration(
   project: string,
   id: string,
   changes: IntegrationChanges,
+  options?: CallOptions,
 ): Promise<IntegrationResult> {
   const path = ['projects', project, 'integrations', id];
   const body = { integration: changes };
   const call = { operation: 'updateIntegration', method: 'PATCH', path, body } as const;
-  return requestJson(account, resultSchema(account), call);
+  return requestJson(account, resultSchema(account), call, options);
 }
 
 function resultSchema(account: AccountClient): z.ZodType<IntegrationResult> {

@@ -10,7 +10,7 @@ import type { Tracing } from '../observability/tracing.ts';
 import { createAccounts } from '../records/accounts.ts';
 import { createAudit } from '../records/audit.ts';
 import { createChannels } from '../records/channels.ts';
-import { createFeeds } from '../records/feeds.ts';
+import { createFeeds, createPushes } from '../records/feeds.ts';
 import { createIntegrations } from '../records/integrations.ts';
 import { accountsChanged, createSchedules } from '../records/schedules.ts';
 import { createServiceNames, createUserLinks } from '../records/service-people.ts';
@@ -23,6 +23,7 @@ import type { Sealer } from '../store/sealer.ts';
 import { GLOBAL, type Store, type UnreadableDocument, type WorkspaceStore } from '../store/store.ts';
 import { type Explained, explain } from '../views/blocks/failures.ts';
 import { createHome } from './home-refresh.ts';
+import { createHookTokens } from './hook-tokens.ts';
 import { createHostingCatalog } from './hosting-catalog.ts';
 import type { Installations } from './installations.ts';
 import { createNewBlocks, withFallbacks } from './new-blocks.ts';
@@ -155,7 +156,7 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     ...common,
     home,
     audit: createAudit({ store, clock, log, onRecord: home.refresh }),
-    feeds: createFeeds(store),
+    ...openFeeds(parts, id),
     hosting: createHostingCatalog({ ...common, clock }),
     integrations: createIntegrations(store),
     links: {
@@ -180,6 +181,12 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     ...createExplaining({ config, clock, log }),
   };
   return workspace;
+}
+
+function openFeeds({ store }: Parts, workspace: string) {
+  const own = store.of(workspace);
+  const tokens = createHookTokens(store).of(workspace);
+  return { feeds: createFeeds(own), pushes: { ...createPushes(own), tokens } };
 }
 
 function createHealth({ store, engine, tokenHealth }: Parts, workspace: string) {

@@ -14,6 +14,7 @@ import {
   unknownAccount,
 } from '../../records/accounts.ts';
 import { accountsChanged } from '../../records/schedules.ts';
+import { endPushesOf } from '../../scheduler/watches/push.ts';
 import { parseAccountName } from '../../service/addresses.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { listProjects } from '../../service/projects.ts';
@@ -119,6 +120,8 @@ export const disconnect = defineCommand({
       async run({ id }, context) {
         const { workspace } = context;
         const key = await findRemovable(context, id);
+        // Without the key nothing can be said to the service.
+        if (key?.purpose === 'shared') await endPushesOf(workspace, key.name);
         const wasThere = key !== undefined && (await workspace.accounts.disconnect(id));
         // Also for a repeat, because the process may have been killed between the two.
         await accountsChanged(workspace);

@@ -23,6 +23,7 @@ export const doctor = defineCommand({
       checkSlack(context),
       checkAppToken(context),
       checkAccounts(context),
+      checkPushes(context),
       checkRecords(context),
       checkJobs(context).catch(() => []),
       checkDescription(context),
@@ -74,6 +75,20 @@ function checkAppToken({ workspace }: CommandContext): Finding[] {
   if (refused?.variable !== 'SLACK_APP_TOKEN') return [];
   const said = `Slack refuses it: ${code(refused.reason)}. The operator must set ${code(refused.variable)} anew.`;
   return [{ what: 'App token', health: 'broken', said }];
+}
+
+/** Calls of the service about deployments. A changed address is found as soon as one does not arrive. */
+async function checkPushes({ workspace }: CommandContext): Promise<Finding[]> {
+  const missing = (await workspace.pushes.list()).filter(
+    ({ state, isMissing }) => state === 'on' && isMissing,
+  );
+  const list = code(`${workspace.word} watch list all`);
+  const said = `do not arrive, so it is polled every minute. ${list} has “Hear within seconds”, which sets its integration up again.`;
+  return missing.map(({ account, project }) => ({
+    what: `Calls about ${code(project.permalink, 60)} in ${code(account)}`,
+    health: 'limited',
+    said,
+  }));
 }
 
 async function checkRecords({ workspace }: CommandContext): Promise<Finding[]> {

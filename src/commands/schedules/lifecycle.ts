@@ -10,8 +10,13 @@ import {
   type ScheduleOf,
 } from '../../records/schedules.ts';
 import { deliver } from '../../scheduler/deliver.ts';
-import { pauseSchedule, removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
-import { resumeSchedule, SCHEDULE_TYPES, undoRemoval } from '../../scheduler/schedules/start.ts';
+import { pauseSchedule } from '../../scheduler/schedules/lifecycle.ts';
+import {
+  removeSchedules,
+  resumeSchedule,
+  SCHEDULE_TYPES,
+  undoRemoval,
+} from '../../scheduler/schedules/start.ts';
 import { withoutElement } from '../../views/blocks/message.ts';
 import {
   LIST_SCOPES,

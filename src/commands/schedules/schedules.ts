@@ -16,9 +16,10 @@ import {
 } from '../../records/schedules.ts';
 import { deliver } from '../../scheduler/deliver.ts';
 import { INVOICES } from '../../scheduler/invoices/notices.ts';
-import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
 import { readPolling } from '../../scheduler/schedules/polling.ts';
+import { removeSchedules } from '../../scheduler/schedules/start.ts';
 import { ACTIVITY } from '../../scheduler/watches/feed.ts';
+import { canBePushed, isPushOf } from '../../scheduler/watches/push.ts';
 import { isSlackFailure, mayHavePosted, undefinedOnSlackError } from '../../slack/failure.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
 import { notifyStateMessage } from '../../views/invoices/invoices.ts';
@@ -114,11 +115,18 @@ async function describeWatches(
 ): Promise<ListedSchedule[]> {
   const readPace = await readPolling(workspace.store, ACTIVITY);
   const lines = (await workspace.feeds.list('watch')).flatMap(({ kept }) => kept.lines);
+  const pushes = await workspace.pushes.list();
   return watches.map((watch) => {
     const kept = lines.filter((line) => line.for.includes(watch.id)).length;
     const { isGone = false } = watch;
-    const shown = { scope, polling: readPace(watch.account), kept, isGone };
-    return { id: watch.id, isAsleep: isAsleep(watch), lines: watchLines(watch, shown) };
+    const push = pushes.find((one) => isPushOf(one, watch));
+    const shown = { scope, polling: readPace(watch.account), kept, isGone, push };
+    return {
+      id: watch.id,
+      isAsleep: isAsleep(watch),
+      lines: watchLines(watch, shown),
+      canBePushed: canBePushed(workspace, watch, push),
+    };
   });
 }
 
@@ -277,9 +285,14 @@ export async function announce(
 }
 
 /** Posts the card of a new schedule, or removes the schedule if Slack did not post the card. */
-export async function announceNew(context: CommandContext, schedule: Schedule, what: string): Promise<Reply> {
+export async function announceNew(
+  context: CommandContext,
+  schedule: Schedule,
+  what: string,
+  card = changeCard(schedule, 'set up', context),
+): Promise<Reply> {
   const undo = () => removeSchedules(context.workspace, [schedule], context.caller.requestId);
-  const reply = await announce(context, schedule, changeCard(schedule, 'set up', context), { undo });
+  const reply = await announce(context, schedule, card, { undo });
   await recordChange(context, what, schedule);
   return reply;
 }
@@ -292,8 +305,8 @@ export async function showEdited(
   context: CommandContext,
   edited: Schedule,
   from: OpenedFrom | undefined,
+  card = changeCard(edited, 'edited', context),
 ): Promise<void> {
-  const card = changeCard(edited, 'edited', context);
   if (from !== undefined) {
     const { channel, ts, list } = from;
     const there = { ...context, caller: { ...context.caller, channel } };

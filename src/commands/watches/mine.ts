@@ -4,7 +4,7 @@ import { code, dateTime } from '../../core/mrkdwn.ts';
 import { addDays, dayAt, instantAt } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/accounts.ts';
 import type { Watch } from '../../records/schedules.ts';
-import { removeSchedules } from '../../scheduler/schedules/lifecycle.ts';
+import { removeSchedules } from '../../scheduler/schedules/start.ts';
 import { setUpWatch } from '../../scheduler/watches/watches.ts';
 import { context, say, withoutElement } from '../../views/blocks/message.ts';
 import { MODE_WORDS } from '../../views/schedules/words.ts';

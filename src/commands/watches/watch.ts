@@ -1,14 +1,17 @@
 import { z } from 'zod';
 import { WATCH_MODES, type WatchMode } from '../../core/choices.ts';
 import { UserError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { isSameOrNone } from '../../core/project-ref.ts';
 import { type Account, SCHEDULES } from '../../records/accounts.ts';
 import type { Watch, WatchedServer, WorkingHours } from '../../records/schedules.ts';
+import { canBePushed, isPushOf } from '../../scheduler/watches/push.ts';
 import { editWatch, setUpWatch, type WatchChoices } from '../../scheduler/watches/watches.ts';
 import { say } from '../../views/blocks/message.ts';
+import { scheduleCard } from '../../views/schedules/schedule.ts';
 import { describeWatched } from '../../views/schedules/words.ts';
-import { WATCH_EDIT, watchModal } from '../../views/watches/watch.ts';
+import { pushWords, WATCH_EDIT, watchModal } from '../../views/watches/watch.ts';
 import { zoneOf } from '../../workspace/slack-people.ts';
 import {
   type Command,
@@ -22,8 +25,9 @@ import {
 } from '../command.ts';
 import { asTime, ESCALATION_FLAGS, readClock, readEscalation } from '../schedules/cadence-words.ts';
 import { editCommand, scheduleCommands } from '../schedules/lifecycle.ts';
-import { announce, announceNew, changeCard, recordChange } from '../schedules/schedules.ts';
+import { announce, announceNew, changeCard, describe, recordChange } from '../schedules/schedules.ts';
 import { accountOf, chosenProject, presentInForm, projectOf, serverOf } from '../targets/targets.ts';
+import { pushAction, pushForm } from './push.ts';
 
 const watch = defineCommand({
   name: 'watch',
@@ -65,13 +69,21 @@ const watch = defineCommand({
       requestId: caller.requestId,
     });
     if (kind === 'same') return replyPrivately(say(`:eyes: Already watching ${describeWatched(schedule)}.`));
-    if (kind === 'new') return announceNew(context, schedule, 'watch');
+    if (kind === 'new') return announceNew(context, schedule, 'watch', await drawNew(context, schedule));
     const done = kind === 'changed' ? 'edited' : kind;
     const reply = await announce(context, schedule, changeCard(schedule, done, context));
     await recordChange(context, 'watch', schedule);
     return reply;
   },
+  actions: [pushAction],
+  submissions: [pushForm],
 });
+
+async function drawNew({ caller, workspace }: CommandContext, schedule: Watch): Promise<Message> {
+  const push = (await workspace.pushes.list(schedule.account)).find((one) => isPushOf(one, schedule));
+  const shown = { ...describe(schedule), canBePushed: canBePushed(workspace, schedule, push) };
+  return scheduleCard(shown, { done: 'set up', user: caller.user, note: push && pushWords(push) });
+}
 
 /** Resolves the target with the key that reads the feed. */
 async function resolveWatched(

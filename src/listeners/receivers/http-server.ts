@@ -7,7 +7,7 @@ import { PAGE_STYLE } from '../../views/public/pages.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void;
 
-/** Handlers by `METHOD /path`. */
+/** Handlers by `METHOD /path`; `*` as the last segment stands for any. */
 export type Routes = Record<string, Handler>;
 
 /** Answers HEAD as well, which monitors use; Node leaves the body out. For routes that change nothing. */
@@ -33,7 +33,7 @@ const MAX_UNVERIFIED_BYTES = 32_000_000;
 
 /** Thrown to refuse a request: the server answers with the status and logs the reason. */
 export class Refused extends Error {
-  readonly status: 400 | 401 | 413 | 503;
+  readonly status: 400 | 401 | 408 | 413 | 503;
   /** More for the log, as a sentence. */
   readonly detail: string | undefined;
 
@@ -200,8 +200,10 @@ async function answerRequest(
   if (url?.pathname !== '/slack/events')
     for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
   if (url === null || !isAsWritten(url, request.url ?? '/')) return sendText(response, 400, 'bad request');
-  const handler = routes[`${request.method} ${url.pathname}`];
-  if (handler === undefined) return refuseRoute(routes, url.pathname, response);
+  const { pathname } = url;
+  const anyLast = pathname.replace(/[^/]+(\/?)$/, '*$1');
+  const handler = routes[`${request.method} ${pathname}`] ?? routes[`${request.method} ${anyLast}`];
+  if (handler === undefined) return refuseRoute(routes, pathname, response);
   try {
     await handler(request, response, url);
   } catch (error) {

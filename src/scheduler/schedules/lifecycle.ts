@@ -4,7 +4,7 @@ import { isDirect } from '../../core/message.ts';
 import { code, unmarked } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import { StoredMessage } from '../../records/feeds.ts';
-import { isPersonal, type Paused, SCHEDULES_LOCK, Schedule } from '../../records/schedules.ts';
+import { isPersonal, type Paused, SCHEDULES_LOCK, type Schedule } from '../../records/schedules.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { pausedLine, pausedMessage, resumedLine, SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
 import { resumeCommand, scheduleWords } from '../../views/schedules/words.ts';
@@ -23,33 +23,6 @@ export function pauseSchedule(
       current.state.kind === 'paused' ? current : { ...current, state: paused },
     ),
   );
-}
-
-const UNDO_MS = 10 * 60_000;
-
-/** Schedules of one kind and channel that a request removed. */
-const Removal = z.object({
-  removed: z.array(Schedule),
-  /** The request that brought them back, which may be repeated after a kill. */
-  undoneBy: z.string().optional(),
-});
-
-export function removals({ store }: Pick<Workspace, 'store'>) {
-  return store.collection('removed-schedules', Removal);
-}
-
-/** @param request names the removal, so that it can be undone */
-export function removeSchedules(
-  workspace: Workspace,
-  schedules: readonly Schedule[],
-  request: string,
-): Promise<void> {
-  return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
-    const stored = await Promise.all(schedules.map(({ kind, id }) => workspace.schedules.get(kind, id)));
-    const removed = stored.filter((one) => one !== undefined);
-    for (const schedule of removed) await workspace.schedules.remove(schedule);
-    await removals(workspace).put(request, { removed }, workspace.clock.now() + UNDO_MS);
-  });
 }
 
 /** True if at least one of its accounts works. */

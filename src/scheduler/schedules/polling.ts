@@ -2,23 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { AccountFailure, type ServiceErrorKind } from '../../core/errors.ts';
 import { describeUnreached } from '../../core/http.ts';
-import { isDirect } from '../../core/message.ts';
+import { defined } from '../../core/json.ts';
 import { asClause } from '../../core/mrkdwn.ts';
 import { nextPollMs } from '../../core/retry.ts';
-import type { Job, JobType } from '../../jobs/jobs.ts';
+import type { JobType } from '../../jobs/jobs.ts';
 import type { Requester } from '../../records/accounts.ts';
-import { subjectKey } from '../../records/episodes.ts';
-import type { Batch, Feed, FeedKind, FeedOf } from '../../records/feeds.ts';
+import type { FeedKind, FeedOf } from '../../records/feeds.ts';
 import { type FeedPlace, feedPlace, type ScheduleOf } from '../../records/schedules.ts';
 import type { Mentions } from '../../records/service-people.ts';
 import type { AccountClient } from '../../service/client.ts';
-import { isSlackFailure, isTooLong } from '../../slack/failure.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type Delivery, deliver, isUndeliverable, postReplies, undeliverableReason } from '../deliver.ts';
-import { noteOutcomes } from '../episodes/episodes.ts';
-import { pauseActive, pauseIfExcluded } from './lifecycle.ts';
+import { pauseActive } from './lifecycle.ts';
+import { definePostJob, listFollowers, type Outbox, postPending } from './outbox.ts';
 
 /** Something of an account that is polled for all channels with schedules that follow it. */
 export interface Source<K extends FeedKind, Page> extends Outbox, PollInterval {
@@ -36,6 +33,18 @@ export interface Source<K extends FeedKind, Page> extends Outbox, PollInterval {
     followers: readonly ScheduleOf<K>[],
     page: Page,
   ): Promise<void>;
+  /** Called after the news of a page are stored. Returns how long the next poll may wait; an interval if left out. */
+  onRead?(workspace: Workspace, read: ReadPage<K, Page>): Promise<number>;
+}
+
+/** A page of an account that was read. */
+interface ReadPage<K extends FeedKind, Page> {
+  account: string;
+  /** The schedules that follow it. */
+  active: readonly ScheduleOf<K>[];
+  page: Page;
+  /** The project that a call of the service named; undefined for a poll. */
+  pushed: string | undefined;
 }
 
 export interface PageContext {
@@ -69,7 +78,8 @@ export function defineSourceJobs<K extends FeedKind, Page>(
       if (active.length === 0) return;
       // Its cursor stays where it is, so that nothing is lost and nothing piles up.
       await workspace.slack.expectToken();
-      await planPoll(workspace, source, account, at, await pollAccount(workspace, source, job, active));
+      const poll = { id: job.id, account, signal: job.signal, pushed: undefined };
+      await planPoll(workspace, source, account, at, await pollAccount(workspace, source, poll, active));
     },
     // A poll that fails for good must not be the last.
     onDeadLetter: (workspace, { account, at }) => planNext(workspace, source, account, at),
@@ -101,6 +111,36 @@ export const REFUSALS: ReadonlySet<string> = new Set<ServiceErrorKind>([
 /** A list that is not found may be there a moment later, so only this many polls in a row make it a refusal. */
 const NOT_FOUND_POLLS = 3;
 
+interface Poll {
+  /** Names it in the notice of a refusal. */
+  id: string;
+  account: string;
+  signal: AbortSignal;
+  /** As `ReadPage` has it. */
+  pushed: string | undefined;
+}
+
+/** The least time between two reads of an account that calls of the service cause. */
+export const PUSH_PAUSE_MS = 2_000;
+
+/** Reads an account at once, because a call of the service named one of its projects. Polls go on as planned. */
+export async function pollPushed<K extends FeedKind, Page>(
+  workspace: Workspace,
+  source: Source<K, Page>,
+  poll: Pick<Poll, 'account' | 'pushed' | 'signal'>,
+): Promise<void> {
+  const { clock, slack, store } = workspace;
+  const { account, signal } = poll;
+  const { lookedAt = 0, retryAt = 0 } = (await pacesOf(store).get(paceIdOf(source, account))) ?? STEADY_PACE;
+  // Another replica may have read it just now; clocks may differ.
+  const pauseMs = lookedAt + PUSH_PAUSE_MS - clock.now();
+  if (pauseMs > 0) await clock.sleep(Math.min(pauseMs, PUSH_PAUSE_MS), signal);
+  const active = await listActive(workspace, source.kind, account);
+  if (active.length === 0 || retryAt > clock.now()) return;
+  await slack.expectToken();
+  await pollAccount(workspace, source, { id: randomUUID(), ...poll }, active);
+}
+
 /**
  * Asks an account once for all its channels. If the service refuses, their schedules are paused with its reason;
  * any other failure of the service slows polling down.
@@ -108,7 +148,7 @@ const NOT_FOUND_POLLS = 3;
 async function pollAccount<K extends FeedKind, Page>(
   workspace: Workspace,
   source: Source<K, Page>,
-  { id, data: { account: name }, signal }: Job<PollJob>,
+  { id, account: name, signal, pushed }: Poll,
   active: readonly ScheduleOf<K>[],
 ): Promise<Pace> {
   const account = await workspace.accounts.get(name, source.requester);
@@ -124,7 +164,8 @@ async function pollAccount<K extends FeedKind, Page>(
   try {
     const page = await workspace.accounts.use(account, (client) => source.fetch(client, signal));
     await takePage(workspace, source, active, page);
-    return await store({ failures: 0, lookedAt: workspace.clock.now() });
+    const pauseMs = await source.onRead?.(workspace, { account: name, active, page, pushed });
+    return await store({ failures: 0, lookedAt: workspace.clock.now(), ...defined({ pauseMs }) });
   } catch (error) {
     if (!(error instanceof AccountFailure) || signal.aborted) throw error;
     const { kind: failure, operation, status, retryAt } = error.cause;
@@ -207,6 +248,8 @@ const Pace = z.object({
   notFound: z.number().optional(),
   /** When the service answered last, milliseconds since the epoch. */
   lookedAt: z.number().optional(),
+  /** How long the next poll waits; an interval if left out. */
+  pauseMs: z.number().optional(),
 });
 type Pace = z.infer<typeof Pace>;
 
@@ -229,9 +272,8 @@ async function planPoll(
   interval: PollInterval,
   account: string,
   after: number,
-  { failures, retryAt }: Pace,
+  { failures, retryAt, pauseMs: intervalMs = interval.intervalMs(workspace) }: Pace,
 ): Promise<void> {
-  const intervalMs = interval.intervalMs(workspace);
   const now = workspace.clock.now();
   const maxMs = interval.longestIntervals * intervalMs;
   const pauseMs = nextPollMs({ intervalMs, failures, retryAt, now, random: 0, maxMs });
@@ -240,14 +282,15 @@ async function planPoll(
   await workspace.jobs.send(jobOf(interval), { account, at }, { key, at });
 }
 
+/** Within an interval, because there may be a schedule that no call tells of. */
 async function planNext(
   workspace: Workspace,
   interval: PollInterval,
   account: string,
   after: number,
 ): Promise<void> {
-  const pace = await pacesOf(workspace.store).get(paceIdOf(interval, account));
-  await planPoll(workspace, interval, account, after, pace ?? STEADY_PACE);
+  const pace = (await pacesOf(workspace.store).get(paceIdOf(interval, account))) ?? STEADY_PACE;
+  await planPoll(workspace, interval, account, after, { ...pace, pauseMs: undefined });
 }
 
 /** Begins to poll an account, unless it is polled already, and posts what is pending in the channel. */
@@ -267,131 +310,4 @@ export async function readPolling(
 ): Promise<(account: string) => Pick<Pace, 'lookedAt' | 'failures'>> {
   const paces = new Map((await pacesOf(store).list()).map(({ id, doc }) => [id, doc]));
   return (account) => paces.get(paceIdOf(interval, account)) ?? STEADY_PACE;
-}
-
-/** Posts the batches of a source by jobs: each batch stays pending until it is posted. */
-export interface Outbox {
-  /** The kind of the schedules that follow it. */
-  kind: FeedKind;
-  postQueue: string;
-}
-
-/** The schedules that follow an account in a channel. */
-export async function listFollowers<K extends FeedKind>(
-  { schedules }: Pick<Workspace, 'schedules'>,
-  kind: K,
-  place: FeedPlace,
-): Promise<ScheduleOf<K>[]> {
-  const all = await schedules.list(kind);
-  return all.filter(({ channel, account }) => channel === place.channel && account === place.account);
-}
-
-const BatchJob = z.object({ channel: z.string(), account: z.string(), batch: z.string() });
-type BatchJob = z.infer<typeof BatchJob>;
-
-export function definePostJob(outbox: Outbox): JobDefinition<BatchJob> {
-  return defineJob({
-    queue: outbox.postQueue,
-    schema: BatchJob,
-    options: { concurrency: 200, attempts: 10, backoffMs: 5_000 },
-    run: (workspace, job) => postBatch(workspace, outbox, job),
-  });
-}
-
-/** Has what is pending posted. Safe to repeat: a batch that was posted is not pending any more. */
-export async function postPending(
-  { jobs }: Pick<Workspace, 'jobs'>,
-  { postQueue: queue }: Outbox,
-  feed: Feed | undefined,
-): Promise<void> {
-  if (feed === undefined) return;
-  const { channel, account } = feed;
-  for (const { id } of feed.pending)
-    await jobs.send({ queue, schema: BatchJob }, { channel, account, batch: id }, { key: id });
-}
-
-async function postBatch(
-  workspace: Workspace,
-  outbox: Outbox,
-  { data: { batch: id, ...place }, signal, attempt }: Job<BatchJob>,
-): Promise<void> {
-  const feed = await workspace.feeds.get(outbox.kind, place);
-  const batch = feed?.pending.find((pending) => pending.id === id);
-  if (feed === undefined || batch === undefined) return;
-  const followers = await listFollowers(workspace, outbox.kind, place);
-  // A channel in which all is paused keeps its batches.
-  if (!followers.some(({ state }) => state.kind === 'active')) return;
-  if (isDirect(feed.channel) && (await pauseIfExcluded(workspace, followers))) return;
-  try {
-    const sending = { signal, possibleDuplicate: attempt > 1 };
-    await postMessages(workspace, feed.channel, batch, sending);
-    if (batch.episode !== undefined)
-      await noteUpTo(workspace, feed, { ...batch, episode: batch.episode }, sending);
-    await takeOff(workspace, outbox, place, batch, undefined);
-  } catch (error) {
-    if (isUndeliverable(error)) {
-      const why = { cause: 'slack', reason: undeliverableReason(error) } as const;
-      await pauseActive(workspace, followers, { why, causeId: `undeliverable ${batch.id}` });
-      // It stays too long; what comes later may fit.
-      if (isTooLong(error))
-        await takeOff(workspace, outbox, place, batch, 'it was longer than Slack accepts');
-      return;
-    }
-    if (!isSlackFailure(error, 'rejected')) throw error;
-    // Slack will not take it at the next attempt either.
-    const { method, reason } = error;
-    workspace.log.error({ event: 'notice_rejected', method, reason }, 'Slack rejected a notice');
-    await takeOff(workspace, outbox, place, batch, 'Slack refused it');
-  }
-}
-
-/** Takes a batch off. @param failed why it was not posted; undefined if it was */
-async function takeOff(
-  { feeds, schedules, clock, metrics }: Workspace,
-  { kind }: Outbox,
-  place: FeedPlace,
-  batch: Batch,
-  failed: string | undefined,
-): Promise<void> {
-  const last = { at: clock.now(), said: failed === undefined ? batch.what : `${batch.what}, but ${failed}` };
-  for (const id of batch.for) await schedules.change({ kind, id }, (current) => ({ ...current, last }));
-  await feeds.update(kind, place, (current) => {
-    const pending = current?.pending.filter((one) => one.id !== batch.id) ?? [];
-    return current && { ...current, pending };
-  });
-  metrics.occurrence(kind, failed === undefined ? 'posted' : 'failed');
-}
-
-type Sending = Pick<Delivery, 'signal' | 'possibleDuplicate'>;
-
-/** With what is pending of the same episode before it: the jobs of two batches may run in any order. */
-async function noteUpTo(
-  workspace: Workspace,
-  { pending }: Feed,
-  batch: Batch & { episode: NonNullable<Batch['episode']> },
-  sending: Sending,
-): Promise<void> {
-  const { subject } = batch.episode;
-  const key = subjectKey(subject);
-  const last = pending.findIndex(({ id }) => id === batch.id);
-  const outcomes = pending
-    .slice(0, last + 1)
-    .flatMap(({ episode }) =>
-      episode !== undefined && subjectKey(episode.subject) === key ? episode.outcomes : [],
-    );
-  await noteOutcomes(workspace, subject, outcomes, sending);
-}
-
-async function postMessages(
-  workspace: Workspace,
-  channel: string,
-  { id, root, replies }: Batch,
-  sending: Sending,
-): Promise<void> {
-  if (root === undefined) return;
-  const { ts } = await deliver(workspace, { id, channel, message: root, ...sending });
-  if (await postReplies(workspace, { id, channel, threadTs: ts, ...sending }, [...replies.entries()])) return;
-  // Without a thread the channel has them, or nobody would.
-  for (const [at, message] of replies.entries())
-    await deliver(workspace, { id: `${id} ${at}`, channel, message, ...sending });
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { INVOICE_SCHEDULES, type Requester, SCHEDULES } from '../../records/accounts.ts';
 import {
   ACTIVE,
@@ -6,7 +7,7 @@ import {
   type Guard,
   type Paused,
   SCHEDULES_LOCK,
-  type Schedule,
+  Schedule,
   type ScheduleKind,
   type ScheduleOf,
   type TimedSchedule,
@@ -16,8 +17,9 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { runGuard } from '../guards/guard.ts';
 import { INVOICES, prepareNotices } from '../invoices/notices.ts';
 import { ACTIVITY } from '../watches/feed.ts';
+import { endUnwatched, planSettling } from '../watches/push.ts';
 import { prepareWatch } from '../watches/watches.ts';
-import { expectRoomForSchedule, removals } from './lifecycle.ts';
+import { expectRoomForSchedule } from './lifecycle.ts';
 import { startPolling } from './polling.ts';
 import { prepareTimed, startTimed } from './timed.ts';
 
@@ -134,6 +136,36 @@ export function resumeSchedule(
   });
 }
 
+const UNDO_MS = 10 * 60_000;
+
+/** Schedules of one kind and channel that a request removed. */
+const Removal = z.object({
+  removed: z.array(Schedule),
+  /** The request that brought them back, which may be repeated after a kill. */
+  undoneBy: z.string().optional(),
+});
+
+function removals({ store }: Pick<Workspace, 'store'>) {
+  return store.collection('removed-schedules', Removal);
+}
+
+/** @param request names the removal, so that it can be undone */
+export function removeSchedules(
+  workspace: Workspace,
+  schedules: readonly Schedule[],
+  request: string,
+): Promise<void> {
+  return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
+    const stored = await Promise.all(schedules.map(({ kind, id }) => workspace.schedules.get(kind, id)));
+    const removed = stored.filter((one) => one !== undefined);
+    const isWatched = removed.some(({ kind }) => kind === 'watch');
+    if (isWatched) await planSettling(workspace);
+    for (const schedule of removed) await workspace.schedules.remove(schedule);
+    await removals(workspace).put(request, { removed }, workspace.clock.now() + UNDO_MS);
+    if (isWatched) await endUnwatched(workspace, request);
+  });
+}
+
 /**
  * Brings back the schedules of a kind that a request removed, once; undefined after that, and after ten minutes.
  * @param removedBy the request @param undoneBy the one that brings it back
@@ -160,6 +192,7 @@ export async function undoRemoval(
     await removals(workspace).update(removedBy, (current) => current && { ...current, undoneBy });
     const all: Schedule[] = [];
     for (const one of removed) all.push(await restoreSchedule(workspace, one));
+    if (kind === 'watch') await planSettling(workspace, { restored: removedBy });
     return all;
   });
   // Its account may have been disconnected in the meantime.

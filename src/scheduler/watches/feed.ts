@@ -38,6 +38,7 @@ import {
   markOf,
   projectKey,
 } from './news.ts';
+import { notePushes } from './push.ts';
 
 const INTERVAL_MS = 60_000;
 /** API 4.9 (docs/service-api.md): seven days, so that neither a midnight elsewhere nor a pause of ours hides an event. */
@@ -63,6 +64,8 @@ export const ACTIVITY: Source<'watch', FeedPage> = {
   },
   after: afterPage,
   onNews: storePresentNames,
+  onRead: (workspace, { account, active: watches, page: { events }, pushed }) =>
+    notePushes(workspace, { account, watches, events, pushed }, ACTIVITY.intervalMs(workspace)),
 };
 
 /** For a person who waits. @throws AccountFailure if the service does not show the feed */

@@ -11,8 +11,10 @@ import {
 import { freeId } from '../../store/store.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
-import { listFollowers, type PageContext, pageContext, startPolling } from '../schedules/polling.ts';
+import { listFollowers } from '../schedules/outbox.ts';
+import { type PageContext, pageContext, startPolling } from '../schedules/polling.ts';
 import { ACTIVITY, afterPage, type FeedPage, fromPage, newFeed, readFeed, without } from './feed.ts';
+import { endUnwatched, planSettling } from './push.ts';
 
 /** What a person decides of a watch. */
 export type WatchChoices = Pick<Watch, 'mode' | 'project' | 'server' | 'hours' | 'escalation'>;
@@ -108,10 +110,11 @@ export function addWatch(
 
 /** Undefined if it was removed; 'taken' if another watch of the channel has the project and server. */
 export function editWatch(
-  { schedules, store }: Workspace,
+  workspace: Workspace,
   { id, channel, account }: Watch,
   choices: WatchChoices,
 ): Promise<Watch | 'taken' | undefined> {
+  const { schedules, store } = workspace;
   return store.exclusive(SCHEDULES_LOCK, async () => {
     const isTaken = (await schedules.list('watch')).some(
       (one) =>
@@ -121,7 +124,10 @@ export function editWatch(
         isSameSubject(one, { person: undefined, ...choices }),
     );
     if (isTaken) return 'taken';
-    return schedules.change({ kind: 'watch', id }, (watch) => ({ ...watch, ...choices }));
+    await planSettling(workspace);
+    const edited = await schedules.change({ kind: 'watch', id }, (watch) => ({ ...watch, ...choices }));
+    await endUnwatched(workspace);
+    return edited;
   });
 }
 

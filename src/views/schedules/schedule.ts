@@ -87,6 +87,8 @@ export interface ShownSchedule {
   schedule: Schedule;
   /** Paused or snoozed. */
   isAsleep: boolean;
+  /** True for a watch whose events the service can tell within seconds. */
+  canBePushed?: boolean | undefined;
 }
 
 /** A new schedule has the icon of its kind. */
@@ -110,7 +112,7 @@ export interface ScheduleChange {
 
 /** The channel's message about a change, with the buttons for the next one. */
 export function scheduleCard(
-  { schedule, isAsleep }: ShownSchedule,
+  { schedule, isAsleep, canBePushed }: ShownSchedule,
   { done, user, note }: ScheduleChange,
 ): Message {
   const { id, kind } = schedule;
@@ -118,7 +120,7 @@ export function scheduleCard(
   const start = done === 'set up' ? describeStart(schedule, user) : undefined;
   const sentence = start ?? `<@${user}> ${done} ${describeSchedule(schedule)}.`;
   const text = [ICONS[done] ?? face.icon, sentence, note].filter(Boolean).join(' ');
-  return say(text, ...scheduleButtons({ face, id, isAsleep }));
+  return say(text, ...scheduleButtons({ face, id, isAsleep, canBePushed }));
 }
 
 /** Replaces the cards of removed schedules. @param removal names it for "Undo" @param list whose button did it */
@@ -140,7 +142,7 @@ export function restoredCard(restored: readonly ShownSchedule[], user: string): 
 
 /** @param list the list that the buttons are in */
 export function scheduleButtons(
-  { face, id, isAsleep }: { face: ScheduleFace; id: string; isAsleep: boolean },
+  { face, id, isAsleep, canBePushed }: Omit<ShownSchedule, 'schedule'> & { face: ScheduleFace; id: string },
   list?: string,
 ): KnownBlock[] {
   const { kind, extras, confirm: text } = face;
@@ -151,6 +153,7 @@ export function scheduleButtons(
   const confirm = { title: `Remove ${kind === 'invoices' ? 'these' : 'this'}?`, text, confirm: 'Remove' };
   return buttons(
     button(turn, actionId(turn.toLowerCase()), { value }),
+    canBePushed && button('Hear within seconds', actionId('push'), { value }),
     ...Object.entries(extras).map(([verb, label]) => button(label, actionId(verb), { value })),
     button('Remove', actionId('remove'), { value, style: 'danger', confirm }),
   );
@@ -246,9 +249,8 @@ export interface ScheduleListing {
   canChange?: boolean;
 }
 
-export interface ListedSchedule {
+export interface ListedSchedule extends Omit<ShownSchedule, 'schedule'> {
   id: string;
-  isAsleep: boolean;
   lines: readonly string[];
 }
 

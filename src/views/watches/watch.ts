@@ -12,7 +12,7 @@ import {
   sanitize,
   truncate,
 } from '../../core/mrkdwn.ts';
-import type { KeptLine } from '../../records/feeds.ts';
+import type { KeptLine, Push } from '../../records/feeds.ts';
 import type { Watch } from '../../records/schedules.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -70,16 +70,45 @@ export function watchLines(
     polling,
     kept,
     isGone,
-  }: { scope: ListScope; polling: ShownPolling; kept: number; isGone: boolean },
+    push,
+  }: {
+    scope: ListScope;
+    polling: ShownPolling;
+    kept: number;
+    isGone: boolean;
+    push?: Push | undefined;
+  },
 ): string[] {
   const { id, channel, project, setUpAt, setUpBy, last, state } = watch;
   return [
     `${code(id)}  ${scheduleWords(watch)}${scope === 'all' ? `, in <#${channel}>` : ''}`,
     ...(isGone && project ? [`:warning: ${bold(project.name, 60)} is no longer listed.`] : []),
     polledLines(state, polling, last).join(' '),
+    ...[push && pushWords(push)].filter((line) => line !== undefined),
     `Set up by <@${setUpBy}> ${dateTime(setUpAt)}.`,
     ...(kept === 0 ? [] : [`${count(kept, 'event')} waiting for working hours.`]),
   ];
+}
+
+export const WATCH_PUSH = 'watch.push';
+
+/** The question before the service is asked to call Deckhand. */
+export function pushModal(origin: WatchOrigin, { project, account }: Watch): ModalView {
+  const name = bold(project?.name ?? '', 60);
+  const text = `Deckhand sets up an integration named *Deckhand* for ${name} in ${code(account)}. The service then calls Deckhand when a deployment starts, succeeds or fails, so that channels hear of it within seconds, not within a minute.`;
+  const end =
+    'When its last watch is removed, the integration is switched off. Only the service itself can delete it.';
+  return modal(WATCH_PUSH, 'Hear within seconds', { submit: 'Set it up', metadata: origin }, [
+    section(text),
+    context(end),
+  ]);
+}
+
+/** How the service tells of the events of a project. */
+export function pushWords({ state, isMissing }: Pick<Push, 'state' | 'isMissing'>): string | undefined {
+  if (state !== 'on') return undefined;
+  if (isMissing !== true) return ':zap: The service tells of deployments within seconds.';
+  return ':warning: Calls of the service do not arrive, so it is polled every minute. “Hear within seconds” sets its integration up again.';
 }
 
 /** A piece of news in words. */

@@ -78,6 +78,8 @@ export const ROWS: Readonly<Record<string, Role>> = {
   'action guard:remove': 'operator',
   'action guard:undo': 'operator',
   'command watch': 'operator',
+  'action watch:push': 'operator',
+  'form watch.push': 'operator',
   'command watch edit': 'operator',
   'action watch:edit': 'operator',
   'form watch.edit': 'operator',

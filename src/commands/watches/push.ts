@@ -1,0 +1,87 @@
+import { AccountFailure, UserError } from '../../core/errors.ts';
+import { code } from '../../core/mrkdwn.ts';
+import type { ProjectRef } from '../../core/project-ref.ts';
+import type { Watch } from '../../records/schedules.ts';
+import { switchPushOn } from '../../scheduler/watches/push.ts';
+import { failureWords } from '../../views/blocks/failures.ts';
+import { scheduleCard } from '../../views/schedules/schedule.ts';
+import { pushModal, pushWords, WATCH_PUSH, WatchOrigin } from '../../views/watches/watch.ts';
+import {
+  type CommandContext,
+  defineButton,
+  FormFault,
+  fromForm,
+  type Submission,
+  type Submitted,
+  type ViewState,
+} from '../command.ts';
+import { ScheduleButton } from '../schedules/lifecycle.ts';
+import {
+  describe,
+  expectAllowedThere,
+  recordChange,
+  resolveSchedule,
+  showEdited,
+} from '../schedules/schedules.ts';
+
+/** “Hear within seconds”: opens the question. */
+export const pushAction = defineButton(ScheduleButton, {
+  actionId: 'watch:push',
+  async run({ id, list }, context) {
+    const { watch } = await findPushable(context, id);
+    const { channel, messageTs: ts } = context.caller;
+    // Slack sends no content of a message that only the person sees, and Deckhand cannot edit it.
+    const canUpdate = context.message && channel !== undefined && ts !== undefined;
+    const origin = { id, account: watch.account, from: canUpdate ? { channel, ts, list } : undefined };
+    return { kind: 'modal', view: pushModal(origin, watch) };
+  },
+});
+
+/** Makes an integration, so that a repeat would make another. */
+export const pushForm: Submission = { callbackId: WATCH_PUSH, isOrder: true, submit };
+
+async function submit(state: ViewState, context: CommandContext): Promise<Submitted> {
+  const { id, from } = fromForm(WatchOrigin, state.metadata);
+  const { watch, project } = await findPushable(context, id);
+  const { caller, workspace } = context;
+  const account = await workspace.accounts.resolve(caller, watch.account);
+  try {
+    await switchPushOn(workspace, account, project);
+  } catch (error) {
+    if (!(error instanceof AccountFailure) || error.cause.certainlyNotDone) throw error;
+    throw new FormFault({}, describeDoubt(context, error));
+  }
+  const change = { done: 'set up', user: watch.setUpBy, note: pushWords({ state: 'on' }) } as const;
+  await showEdited(context, watch, from, scheduleCard(describe(watch), change));
+  await recordChange(context, 'watch push', watch);
+  return { kind: 'close' };
+}
+
+async function findPushable(
+  context: CommandContext,
+  id: string,
+): Promise<{ watch: Watch; project: ProjectRef }> {
+  const watch = await resolveSchedule('watch', context, id);
+  await expectAllowedThere(context, watch, 'watch');
+  const { project } = watch;
+  if (project === undefined)
+    throw new UserError(
+      'The service tells of one project at a time; watches of all projects are polled.',
+      'watch',
+    );
+  if (context.workspace.config.PUBLIC_URL === undefined)
+    throw new UserError(
+      `The service needs an address to call. Whoever runs Deckhand must set ${code('PUBLIC_URL')} to it.`,
+    );
+  return { watch, project };
+}
+
+/** Sending it again could make a second integration, so the person checks first. */
+function describeDoubt({ explain }: CommandContext, error: AccountFailure): string {
+  const { reference } = explain(error, { view: WATCH_PUSH });
+  return failureWords({
+    text: 'The service gave no clear answer, so the integration “Deckhand” may or may not be set up.',
+    next: 'Check the project’s integrations there, and delete it, before you send this again.',
+    reference,
+  });
+}

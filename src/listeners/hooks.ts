@@ -1,0 +1,98 @@
+import type { IncomingMessage } from 'node:http';
+import { type Clock, withTimeout } from '../core/time/clock.ts';
+import type { Logger } from '../observability/log.ts';
+import { PUSH_PAUSE_MS, pollPushed } from '../scheduler/schedules/polling.ts';
+import { ACTIVITY } from '../scheduler/watches/feed.ts';
+import { HOOK_PATH } from '../scheduler/watches/push.ts';
+import type { Store } from '../store/store.ts';
+import { createHookTokens, type HookToken } from '../workspace/hook-tokens.ts';
+import type { Workspaces } from '../workspace/workspace.ts';
+import { Refused, type Routes, sendText } from './receivers/http-server.ts';
+
+interface HookParts {
+  store: Store;
+  workspaces: Workspaces;
+  /** Has the process wait for work at its end. */
+  track(work: Promise<void>): void;
+  clock: Clock;
+  log: Logger;
+  /** Aborted once the process ends: polls find what is not read by then. */
+  signal: AbortSignal;
+}
+
+/**
+ * Calls of the service about deployments (API 4.8, 6.5 in docs/service-api.md). Anybody may send one, and its body is not
+ * specified: so it is ignored, nothing is stored, and a known token only has the feed read.
+ */
+export function hookRoutes(parts: HookParts): Routes {
+  const { store, workspaces, clock } = parts;
+  const tokens = createHookTokens(store);
+  const readSoon = createReading(parts);
+  return {
+    async [`POST ${HOOK_PATH}/*`](request, response, url) {
+      await skipBody(request, clock);
+      const [token = ''] = url.pathname.split('/').filter(Boolean).slice(-1);
+      const hook = await tokens.find(token);
+      if (hook === undefined || (await workspaces.enterInstalled(hook.workspace)) === undefined)
+        return sendText(response, 404, 'not found');
+      response.writeHead(204).end();
+      readSoon(hook);
+    },
+  };
+}
+
+const MAX_BODY_BYTES = 64_000;
+const MAX_BODY_MS = 10_000;
+
+/** @throws Refused if the body is too large or too slow */
+async function skipBody(request: IncomingMessage, clock: Clock): Promise<void> {
+  if (Number(request.headers['content-length']) > MAX_BODY_BYTES) throw new Refused(413, 'too_large');
+  const isRead = await withTimeout(clock, MAX_BODY_MS, countBody(request));
+  if (isRead === undefined) throw new Refused(408, 'too_slow');
+}
+
+async function countBody(request: IncomingMessage): Promise<true> {
+  let size = 0;
+  // The answer goes over the same connection.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += (chunk as Buffer).length;
+    if (size > MAX_BODY_BYTES) throw new Refused(413, 'too_large');
+  }
+  return true;
+}
+
+/** Reads an account at once, and then once more if calls came meanwhile: at most every two seconds. */
+function createReading({ workspaces, track, clock, log, signal }: HookParts): (hook: HookToken) => void {
+  /** By workspace and account: the call that came since the read began. */
+  const reading = new Map<string, HookToken | undefined>();
+
+  async function read({ workspace: id, account, project }: HookToken): Promise<void> {
+    try {
+      const workspace = await workspaces.enterInstalled(id);
+      if (workspace !== undefined)
+        await pollPushed(workspace, ACTIVITY, { account, pushed: project, signal });
+    } catch (err) {
+      // A poll reads it later.
+      if (!signal.aborted)
+        log.warn({ event: 'push_not_read', workspace: id, account, err }, 'Read after a call failed');
+    }
+  }
+
+  async function readInTurn(key: string, hook: HookToken): Promise<void> {
+    reading.set(key, undefined);
+    const rest = clock.sleep(PUSH_PAUSE_MS, signal);
+    const work = read(hook);
+    track(work);
+    await Promise.all([work, rest]);
+    const next = reading.get(key);
+    if (next === undefined) reading.delete(key);
+    else await readInTurn(key, next);
+  }
+
+  return (hook) => {
+    const key = `${hook.workspace} ${hook.account}`;
+    if (reading.has(key)) reading.set(key, hook);
+    // It rejects once the process ends.
+    else readInTurn(key, hook).catch(() => undefined);
+  };
+}

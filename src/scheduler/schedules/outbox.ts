@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { isDirect } from '../../core/message.ts';
+import type { Job } from '../../jobs/jobs.ts';
+import { subjectKey } from '../../records/episodes.ts';
+import type { Batch, Feed, FeedKind } from '../../records/feeds.ts';
+import type { FeedPlace, ScheduleOf } from '../../records/schedules.ts';
+import { isSlackFailure, isTooLong } from '../../slack/failure.ts';
+import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { type Delivery, deliver, isUndeliverable, postReplies, undeliverableReason } from '../deliver.ts';
+import { noteOutcomes } from '../episodes/episodes.ts';
+import { pauseActive, pauseIfExcluded } from './lifecycle.ts';
+
+/** Posts the batches of a source by jobs: each batch stays pending until it is posted. */
+export interface Outbox {
+  /** The kind of the schedules that follow it. */
+  kind: FeedKind;
+  postQueue: string;
+}
+
+/** The schedules that follow an account in a channel. */
+export async function listFollowers<K extends FeedKind>(
+  { schedules }: Pick<Workspace, 'schedules'>,
+  kind: K,
+  place: FeedPlace,
+): Promise<ScheduleOf<K>[]> {
+  const all = await schedules.list(kind);
+  return all.filter(({ channel, account }) => channel === place.channel && account === place.account);
+}
+
+const BatchJob = z.object({ channel: z.string(), account: z.string(), batch: z.string() });
+type BatchJob = z.infer<typeof BatchJob>;
+
+export function definePostJob(outbox: Outbox): JobDefinition<BatchJob> {
+  return defineJob({
+    queue: outbox.postQueue,
+    schema: BatchJob,
+    options: { concurrency: 200, attempts: 10, backoffMs: 5_000 },
+    run: (workspace, job) => postBatch(workspace, outbox, job),
+  });
+}
+
+/** Has what is pending posted. Safe to repeat: a batch that was posted is not pending any more. */
+export async function postPending(
+  { jobs }: Pick<Workspace, 'jobs'>,
+  { postQueue: queue }: Outbox,
+  feed: Feed | undefined,
+): Promise<void> {
+  if (feed === undefined) return;
+  const { channel, account } = feed;
+  for (const { id } of feed.pending)
+    await jobs.send({ queue, schema: BatchJob }, { channel, account, batch: id }, { key: id });
+}
+
+async function postBatch(
+  workspace: Workspace,
+  outbox: Outbox,
+  { data: { batch: id, ...place }, signal, attempt }: Job<BatchJob>,
+): Promise<void> {
+  const feed = await workspace.feeds.get(outbox.kind, place);
+  const batch = feed?.pending.find((pending) => pending.id === id);
+  if (feed === undefined || batch === undefined) return;
+  const followers = await listFollowers(workspace, outbox.kind, place);
+  // A channel in which all is paused keeps its batches.
+  if (!followers.some(({ state }) => state.kind === 'active')) return;
+  if (isDirect(feed.channel) && (await pauseIfExcluded(workspace, followers))) return;
+  try {
+    const sending = { signal, possibleDuplicate: attempt > 1 };
+    await postMessages(workspace, feed.channel, batch, sending);
+    if (batch.episode !== undefined)
+      await noteUpTo(workspace, feed, { ...batch, episode: batch.episode }, sending);
+    await takeOff(workspace, outbox, place, batch, undefined);
+  } catch (error) {
+    if (isUndeliverable(error)) {
+      const why = { cause: 'slack', reason: undeliverableReason(error) } as const;
+      await pauseActive(workspace, followers, { why, causeId: `undeliverable ${batch.id}` });
+      // It stays too long; what comes later may fit.
+      if (isTooLong(error))
+        await takeOff(workspace, outbox, place, batch, 'it was longer than Slack accepts');
+      return;
+    }
+    if (!isSlackFailure(error, 'rejected')) throw error;
+    // Slack will not take it at the next attempt either.
+    const { method, reason } = error;
+    workspace.log.error({ event: 'notice_rejected', method, reason }, 'Slack rejected a notice');
+    await takeOff(workspace, outbox, place, batch, 'Slack refused it');
+  }
+}
+
+/** Takes a batch off. @param failed why it was not posted; undefined if it was */
+async function takeOff(
+  { feeds, schedules, clock, metrics }: Workspace,
+  { kind }: Outbox,
+  place: FeedPlace,
+  batch: Batch,
+  failed: string | undefined,
+): Promise<void> {
+  const last = { at: clock.now(), said: failed === undefined ? batch.what : `${batch.what}, but ${failed}` };
+  for (const id of batch.for) await schedules.change({ kind, id }, (current) => ({ ...current, last }));
+  await feeds.update(kind, place, (current) => {
+    const pending = current?.pending.filter((one) => one.id !== batch.id) ?? [];
+    return current && { ...current, pending };
+  });
+  metrics.occurrence(kind, failed === undefined ? 'posted' : 'failed');
+}
+
+type Sending = Pick<Delivery, 'signal' | 'possibleDuplicate'>;
+
+/** With what is pending of the same episode before it: the jobs of two batches may run in any order. */
+async function noteUpTo(
+  workspace: Workspace,
+  { pending }: Feed,
+  batch: Batch & { episode: NonNullable<Batch['episode']> },
+  sending: Sending,
+): Promise<void> {
+  const { subject } = batch.episode;
+  const key = subjectKey(subject);
+  const last = pending.findIndex(({ id }) => id === batch.id);
+  const outcomes = pending
+    .slice(0, last + 1)
+    .flatMap(({ episode }) =>
+      episode !== undefined && subjectKey(episode.subject) === key ? episode.outcomes : [],
+    );
+  await noteOutcomes(workspace, subject, outcomes, sending);
+}
+
+async function postMessages(
+  workspace: Workspace,
+  channel: string,
+  { id, root, replies }: Batch,
+  sending: Sending,
+): Promise<void> {
+  if (root === undefined) return;
+  const { ts } = await deliver(workspace, { id, channel, message: root, ...sending });
+  if (await postReplies(workspace, { id, channel, threadTs: ts, ...sending }, [...replies.entries()])) return;
+  // Without a thread the channel has them, or nobody would.
+  for (const [at, message] of replies.entries())
+    await deliver(workspace, { id: `${id} ${at}`, channel, message, ...sending });
+}

@@ -1,0 +1,30 @@
+import { hash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { GLOBAL, type Store } from '../store/store.ts';
+
+const HookToken = z.object({ workspace: z.string(), account: z.string(), project: z.string() });
+export type HookToken = z.infer<typeof HookToken>;
+
+/** Tokens of the addresses that the service calls. The store holds digests only. */
+export function createHookTokens(store: Store) {
+  const tokens = store.of(GLOBAL).collection('hook-tokens', HookToken);
+  return {
+    /** Finds whose token it is; undefined for any other. */
+    find: (token: string) => tokens.get(digest(token)),
+    async erase(workspace: string): Promise<void> {
+      for (const { id, doc } of await tokens.list()) if (doc.workspace === workspace) await tokens.delete(id);
+    },
+    of: (workspace: string) => ({
+      async issue(account: string, project: string): Promise<{ token: string; digest: string }> {
+        const token = randomBytes(32).toString('base64url');
+        await tokens.put(digest(token), { workspace, account, project });
+        return { token, digest: digest(token) };
+      },
+      revoke: (digested: string) => tokens.delete(digested),
+    }),
+  };
+}
+
+function digest(token: string): string {
+  return hash('sha256', token, 'base64url');
+}
