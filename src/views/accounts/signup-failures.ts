@@ -104,7 +104,7 @@ function misfits(said: readonly Said[], otherwise: Record<string, string> = {}):
   return rest.length > 0 || Object.keys(errors).length === 0 ? { errors, base } : { errors };
 }
 
-/** Our sentence and the service's; of a password the service's alone, because ours says nothing more. */
+/** Deckhand's sentence with the service's. For a password the service's is enough. */
 function fieldFault(field: string, own: string, one: Said): string {
   const isWhole = field === 'password' && /^\p{Lu}/u.test(one.text);
   return isWhole ? closed(sanitize(one.text, 200)) : withReason(own, [one], sanitize);

@@ -39,7 +39,7 @@ function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string
 
 /**
  * An amount in its own currency, e.g. "7.60 EUR". A text is shown as it is given; a number has the digits that its
- * currency has at least. `currency` is a code in any letter case; where it is unknown, the number alone is shown. Nothing
+ * currency has at least. `currency` is a code in any letter case; if it is unknown, the number alone is shown. Nothing
  * is rounded.
  */
 export function money(amount: number | string | null, currency: string | null | undefined): string {

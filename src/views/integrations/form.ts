@@ -204,8 +204,8 @@ function savedMessage(id: string, words: string, flags: readonly IntegrationFlag
 }
 
 /**
- * For the asker alone: the address where to authorise an integration. It is foreign, so its host is shown, and it is not
- * opened unless it is https or a service on this machine.
+ * The button that authorises an integration, for one person. Its address is foreign, so the message shows its host, and
+ * only https or a service on this machine is opened.
  * @param added the new integration, with the slash word; without `identifier` if the service gave none
  */
 export function authoriseMessage(

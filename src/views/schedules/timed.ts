@@ -61,7 +61,7 @@ export function guardModal(form: TimedForm): ModalView {
   ]);
 }
 
-/** Who is mentioned about a failure that nobody is on, and when. */
+/** Fields for the person or group to mention about a failure that nobody is on. */
 export function escalationInputs(escalation?: Escalation): KnownBlock[] {
   const { mention, after } = escalationValues(escalation);
   return [

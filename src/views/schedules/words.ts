@@ -112,7 +112,7 @@ function escalationSentence({ escalation }: Pick<Watch, 'escalation'>): string {
   return ` ${mrkdwn(handleOf(escalation))} is mentioned if nobody is on a failure after ${after}.`;
 }
 
-/** As it is typed: "@oncall" */
+/** The typed form: "@oncall" */
 export function handleOf({ name, mention }: Escalation): string {
   return `@${name ?? mention}`;
 }
