@@ -507,6 +507,13 @@ const time = fc.constantFrom('00:00', '09:30', '23:59');
 const zone = fc.constantFrom('UTC', 'Europe/Lisbon', 'Asia/Kolkata');
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const project = fc.record({ permalink: words, identifier: words, name: words });
+const escalation = optional(
+  fc.record({
+    mention: fc.oneof(id('U'), id('S')),
+    name: optional(words),
+    after: fc.integer({ min: 5, max: 240 }),
+  }),
+);
 const few = <T>(key: fc.Arbitrary<string>, value: fc.Arbitrary<T>) =>
   fc.dictionary(key, value, { maxKeys: 4 });
 
@@ -555,6 +562,7 @@ const configuration = fc
         zone,
         account: account,
         project: fc.record({ permalink: words, name: words }),
+        escalation,
       }),
     ),
     watches: few(
@@ -569,6 +577,7 @@ const configuration = fc
         hours: optional(
           fc.record({ from: fc.constant('22:00'), to: fc.constantFrom('06:00', '24:00'), zone }),
         ),
+        escalation,
       }),
     ),
     notices: fc

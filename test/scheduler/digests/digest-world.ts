@@ -8,6 +8,7 @@ import {
   PEOPLE,
   TEAM,
   type TestWorld,
+  type TestWorldOptions,
 } from '../../support/test-world.ts';
 
 export const MINUTE = 60_000;
@@ -36,12 +37,12 @@ export interface DigestWorld extends TestWorld {
 
 export async function openDigestWorld(
   start = '2026-03-02T08:00:00Z',
-  { byOauth = false } = {},
+  { byOauth = false, slackApp = {} }: Pick<TestWorldOptions, 'byOauth' | 'slackApp'> = {},
 ): Promise<DigestWorld> {
   const time = createManualClock(start);
   // Each look at a run is a step of the clock.
   const env = { POLL_INTERVAL_MS: '1000' };
-  const world = await openTestWorld({ time, connected: !byOauth, byOauth, env });
+  const world = await openTestWorld({ time, connected: !byOauth, byOauth, slackApp, env });
   if (byOauth) {
     await openBrowser(world).install(TEAM, PEOPLE.admin);
     await connectAccount(world.slack);

@@ -141,6 +141,38 @@ describe('a failure that nobody is on', () => {
     expect(mentions(world)[0]).not.toContain(PEOPLE.member);
   });
 
+  it.each([
+    [
+      'one that is gone is left out',
+      ['S0OTHER'],
+      'Nobody is on it after 15 min. Whoever was to be mentioned is gone.',
+    ],
+    ['one that is there is not', ['S0ONCALL'], '<!subteam^S0ONCALL> Storefront'],
+  ])('of the user groups of Slack %s', async (_, groups, said) => {
+    await world.stop();
+    const botScopes = ['commands', 'chat:write', 'users:read', 'usergroups:read'];
+    world = await openDigestWorld(undefined, { slackApp: { botScopes } });
+    for (const id of groups)
+      world.slack.workspace(TEAM).userGroups.set(id, { id, name: id, handle: id, users: [] });
+    await world.say(`watch storefront failures --mention ${GROUP}`);
+    await fails();
+    await passed(16 * MINUTE);
+    expect(mentions(world)).toEqual([expect.stringContaining(said)]);
+  });
+
+  it('mentions nobody where a person takes it in the same second, or once and says who is on it', async () => {
+    await world.say(`watch storefront failures --mention ${GROUP} --after 5m`);
+    await fails();
+    await passed(5 * MINUTE - 3_000);
+    const clicked = world.as('member').click(root(world), { actionId: 'episode:claim' });
+    await passed(10_000);
+    await clicked;
+    await passed(HOUR);
+    expect(mentions(world).length).toBeLessThanOrEqual(1);
+    expect(JSON.stringify(roots(world))).toContain(`<@${PEOPLE.member}> is on it`);
+    expect(thread(world).filter((text) => text.includes('is on it.'))).not.toEqual([]);
+  });
+
   it('is told in the channel where threads are off, or its message was deleted', async () => {
     await world.say(`watch storefront failures --mention ${GROUP}`);
     await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ threads: false }));
@@ -182,6 +214,17 @@ describe('whom a failure mentions', () => {
     await expect
       .poll(async () => (await all()).map((one) => 'escalation' in one && one.escalation))
       .toEqual([expect.objectContaining({ mention, after })]);
+  });
+
+  test.for([
+    ['<@U0BEN>', PEOPLE.member],
+    ['<!subteam^S0ONCALL|@oncall>', 'S0ONCALL'],
+  ] as const)('is read in a message that mentions Deckhand: %s', async ([typed, mention], { world }) => {
+    await world
+      .as('admin')
+      .postMessage(CHANNEL, `@deckhand watch storefront failures --mention ${typed} --after 20m`);
+    const list = () => world.app.workspaces.open(TEAM).schedules.list('watch');
+    await expect.poll(async () => (await list())[0]?.escalation).toMatchObject({ mention, after: 20 });
   });
 
   test('is edited in the forms, as it was shown there', async ({ world }) => {
