@@ -311,6 +311,22 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     expect(started(world)).toHaveLength(2);
   });
 
+  it('is the last result with its time within the hour, also after a person’s test', async () => {
+    await failsAgain();
+    await explainedIn();
+    await world.time.advance(15 * MINUTE);
+    breakServer(world, 'web-1');
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.passUntil(() => line(world)?.startsWith('web-1 cannot be reached') === true);
+    const tested = line(world);
+    breakServer(world, 'web-1', 'ok');
+    await world.time.advance(15 * MINUTE);
+    await failsAgain();
+    await passed(MINUTE);
+    expect(started(world)).toHaveLength(2);
+    expect(line(world)).toBe(tested);
+  });
+
   it('is nothing where the run takes longer than five minutes', async () => {
     world.service.world.setRunOutcome({ ...STOREFRONT, durationMs: 6 * MINUTE });
     await failsAgain();
