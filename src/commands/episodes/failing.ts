@@ -109,7 +109,7 @@ async function carryOut(
 ): Promise<Audited & { fault?: string }> {
   const record = await episodeRecords(workspace.store).get(key);
   const clicked = record?.episodes.find((episode) => episode.id === id);
-  if (record === undefined || clicked === undefined) return { fault: overWords(undefined) };
+  if (record === undefined || clicked === undefined) return { fault: overWords(verb, undefined) };
   const { subject } = record;
   const { owner, ending } = clicked;
   // Whoever is on a failure may close it; one whom somebody took over from is told who is on it now.
@@ -119,13 +119,13 @@ async function carryOut(
   const refusal = await refusalOf(workspace, { ...wanted, channels: [channel, subject.channel] });
   if (refusal !== undefined) throw refusal;
   const change = await changeOwner(workspace, { key, id, seen }, { user, verb });
-  if (change.kind === 'over') return { fault: overWords(change.by) };
+  if (change.kind === 'over') return { fault: overWords(verb, change.by) };
   if (change.kind === 'lost') return { fault: `<@${change.owner}> is on it.` };
   return { audit: { target: subject.name, where: subject.channel } };
 }
 
 /** @param by who closed it, if it did not end by itself */
-function overWords(by: string | undefined): string {
+function overWords(verb: Verb, by: string | undefined): string {
   const how = by === undefined ? 'This failure is over' : `<@${by}> closed this failure`;
-  return `${how}, so nobody has to be on it.`;
+  return verb === 'close' ? `${how} already.` : `${how}, so nobody has to be on it.`;
 }

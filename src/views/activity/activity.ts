@@ -129,12 +129,11 @@ export function recoveryWords({
     return [`${what} ${roughly(ms)}${Math.abs(by) < MINUTE_MS ? '' : ` ${sign} ${roughly(Math.abs(by))}`}`];
   };
   const parts = [
-    `${count(failures, 'failure')}${delta}${goesOn}`,
+    `${failures === 0 ? 'no failures' : count(failures, 'failure')}${delta}${goesOn}`,
     ...time('median time to recover', medianMs, before?.medianMs),
     ...time('longest', longestMs, before?.longestMs),
-    ...(since === undefined ? [] : [`followed since ${dateOnly(since)}`]),
   ];
-  return parts.join(', ');
+  return `${parts.join(', ')}${since === undefined ? '' : ` (followed since ${dateOnly(since)})`}`;
 }
 
 /** The events by day, in sections. */

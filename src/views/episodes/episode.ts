@@ -57,7 +57,7 @@ export function episodeReply({ kind, number, lines, by = '' }: News): Message {
     success: ':large_green_circle: Recovered',
     claim: `:raising_hand: <@${by}> is on it.`,
     release: `:wave: <@${by}> handed it back, so nobody is on it.`,
-    close: `:white_circle: <@${by}> closed it. A further failure begins another message.`,
+    close: `:white_circle: <@${by}> closed it. The next failure begins another message.`,
   };
   return say(linesWithin([headings[kind], ...lines], LIMITS.sectionText));
 }
@@ -236,6 +236,6 @@ function buttonsOf(
 
 const CLOSING = {
   title: 'Close this failure?',
-  text: 'Its message will say that you closed it, and not when the project recovers. A further failure begins another message.',
+  text: 'Its message will say that you closed it, but no longer when the project recovers. The next failure begins another message.',
   confirm: 'Close',
 };
