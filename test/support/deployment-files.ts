@@ -15,6 +15,7 @@ export const PUBLIC_PATHS = [
   '/slack/oauth_redirect',
   '/service/oauth/start',
   '/service/oauth/callback',
+  '/hooks/token',
   '/mcp',
 ];
 export const INTERNAL_PATHS = ['/metrics', '/healthz', '/readyz'];
