@@ -77,18 +77,20 @@ function checkAppToken({ workspace }: CommandContext): Finding[] {
   return [{ what: 'App token', health: 'broken', said }];
 }
 
-/** Calls of the service about deployments. A changed address is found as soon as one does not arrive. */
+/** Calls of the service about deployments that do not arrive, or go to an old address. */
 async function checkPushes({ workspace }: CommandContext): Promise<Finding[]> {
-  const missing = (await workspace.pushes.list()).filter(
-    ({ state, isMissing }) => state === 'on' && isMissing,
-  );
-  const list = code(`${workspace.word} watch list all`);
-  const said = `do not arrive, so it is polled every minute. ${list} has “Hear within seconds”, which sets its integration up again.`;
-  return missing.map(({ account, project }) => ({
-    what: `Calls about ${code(project.permalink, 60)} in ${code(account)}`,
-    health: 'limited',
-    said,
-  }));
+  const { config, pushes, word } = workspace;
+  const on = (await pushes.list()).filter(({ state }) => state === 'on');
+  const next = `${code(`${word} watch list all`)} has “Hear within seconds”, which sets its integration up again`;
+  const findings = on.map(({ account, project, isMissing, publicUrl }): Finding | undefined => {
+    if (isMissing !== true && publicUrl === config.PUBLIC_URL) return undefined;
+    const fault = isMissing
+      ? 'do not arrive, so it is polled every minute'
+      : 'go to an old address of Deckhand';
+    const what = `Calls about ${code(project.permalink, 60)} in ${code(account)}`;
+    return { what, health: 'limited', said: `${fault}; ${next}` };
+  });
+  return findings.filter((finding) => finding !== undefined);
 }
 
 async function checkRecords({ workspace }: CommandContext): Promise<Finding[]> {

@@ -120,7 +120,8 @@ async function describeWatches(
     const kept = lines.filter((line) => line.for.includes(watch.id)).length;
     const { isGone = false } = watch;
     const push = pushes.find((one) => isPushOf(one, watch));
-    const shown = { scope, polling: readPace(watch.account), kept, isGone, push };
+    const { PUBLIC_URL: publicUrl } = workspace.config;
+    const shown = { scope, polling: readPace(watch.account), kept, isGone, push, publicUrl };
     return {
       id: watch.id,
       isAsleep: isAsleep(watch),

@@ -51,7 +51,9 @@ async function submit(state: ViewState, context: CommandContext): Promise<Submit
     if (!(error instanceof AccountFailure) || error.cause.certainlyNotDone) throw error;
     throw new FormFault({}, describeDoubt(context, error));
   }
-  const change = { done: 'set up', user: watch.setUpBy, note: pushWords({ state: 'on' }) } as const;
+  const { PUBLIC_URL: publicUrl = '' } = workspace.config;
+  const note = pushWords({ state: 'on', publicUrl }, publicUrl);
+  const change = { done: 'set up', user: watch.setUpBy, note } as const;
   await showEdited(context, watch, from, scheduleCard(describe(watch), change));
   await recordChange(context, 'watch push', watch);
   return { kind: 'close' };

@@ -82,7 +82,8 @@ const watch = defineCommand({
 async function drawNew({ caller, workspace }: CommandContext, schedule: Watch): Promise<Message> {
   const push = (await workspace.pushes.list(schedule.account)).find((one) => isPushOf(one, schedule));
   const shown = { ...describe(schedule), canBePushed: canBePushed(workspace, schedule, push) };
-  return scheduleCard(shown, { done: 'set up', user: caller.user, note: push && pushWords(push) });
+  const note = pushWords(push, workspace.config.PUBLIC_URL);
+  return scheduleCard(shown, { done: 'set up', user: caller.user, note });
 }
 
 /** Resolves the target with the key that reads the feed. */

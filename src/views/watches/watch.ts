@@ -71,12 +71,14 @@ export function watchLines(
     kept,
     isGone,
     push,
+    publicUrl,
   }: {
     scope: ListScope;
     polling: ShownPolling;
     kept: number;
     isGone: boolean;
     push?: Push | undefined;
+    publicUrl?: string | undefined;
   },
 ): string[] {
   const { id, channel, project, setUpAt, setUpBy, last, state } = watch;
@@ -84,7 +86,7 @@ export function watchLines(
     `${code(id)}  ${scheduleWords(watch)}${scope === 'all' ? `, in <#${channel}>` : ''}`,
     ...(isGone && project ? [`:warning: ${bold(project.name, 60)} is no longer listed.`] : []),
     polledLines(state, polling, last).join(' '),
-    ...[push && pushWords(push)].filter((line) => line !== undefined),
+    ...[pushWords(push, publicUrl)].filter((line) => line !== undefined),
     `Set up by <@${setUpBy}> ${dateTime(setUpAt)}.`,
     ...(kept === 0 ? [] : [`${count(kept, 'event')} waiting for working hours.`]),
   ];
@@ -104,11 +106,18 @@ export function pushModal(origin: WatchOrigin, { project, account }: Watch): Mod
   ]);
 }
 
-/** How the service tells of the events of a project. */
-export function pushWords({ state, isMissing }: Pick<Push, 'state' | 'isMissing'>): string | undefined {
-  if (state !== 'on') return undefined;
-  if (isMissing !== true) return ':zap: The service tells of deployments within seconds.';
-  return ':warning: Calls of the service do not arrive, so it is polled every minute. “Hear within seconds” sets its integration up again.';
+/** How the service tells of the deployments of a project. @param publicUrl the present one */
+export function pushWords(
+  push: Pick<Push, 'state' | 'isMissing' | 'publicUrl'> | undefined,
+  publicUrl: string | undefined,
+): string | undefined {
+  if (push?.state !== 'on') return undefined;
+  const again = '“Hear within seconds” sets its integration up again';
+  if (push.isMissing === true)
+    return `:warning: Calls of the service do not arrive, so it is polled every minute. ${again}.`;
+  if (push.publicUrl !== publicUrl)
+    return `:warning: The service calls an old address of Deckhand. ${again}.`;
+  return ':zap: The service tells of deployments within seconds.';
 }
 
 /** A piece of news in words. */

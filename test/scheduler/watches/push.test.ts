@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { ask } from '../../support/asking.ts';
+import { ask, shareList } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { freePort } from '../../support/free-port.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
@@ -125,6 +125,22 @@ describe('hear within seconds', () => {
     await say(world, 'unwatch storefront');
     expect((await call(hook(world))).status).toBe(204);
     expect(flags(world)).toEqual([[true, true, true]]);
+  });
+
+  test('says that the service calls an old address after `PUBLIC_URL` changed, and sets it up again', async ({
+    world,
+  }) => {
+    await watchPushed(world);
+    Object.assign(world.app.parts.config, { PUBLIC_URL: `${PUBLIC_URL}/new` });
+    const first = hook(world);
+    const shared = await shareList(world, 'watch list');
+    expect(JSON.stringify(shared.blocks)).toContain('an old address');
+    expect(await ask(world, '/deckhand doctor')).toContain('go to an old address');
+    await hearWithinSeconds(world);
+    await expect.poll(() => hook(world)).toContain(`${PUBLIC_URL}/new/hooks/`);
+    await until(world, () => latest(world).includes('tells of deployments'), 'the changed list');
+    expect((await call(first)).status).toBe(404);
+    expect(integrations(world)).toHaveLength(1);
   });
 
   test('is switched off before the account is disconnected', async ({ world }) => {
