@@ -46,9 +46,9 @@ describeInBrowser('what fails, as the people of a channel see it', () => {
     await messages.getByText('is on it').waitFor();
     deploy('storefront', false);
     await messages.getByText('2 failures since').waitFor();
-    // The run above it has a reply too.
+    // One says who is on it.
     const failing = messages.getByRole('article').filter({ hasText: '2 failures since' });
-    await failing.getByRole('button', { name: /1 reply/ }).click();
+    await failing.getByRole('button', { name: /2 replies/ }).click();
     await thread.getByText('Failure 2').waitFor();
     await takePictures(page, 'episode-claimed');
     deploy('storefront', true);
@@ -68,6 +68,18 @@ describeInBrowser('what fails, as the people of a channel see it', () => {
     const home = page.getByRole('region', { name: 'Deckhand Home' });
     await home.getByText('is on it').waitFor();
     await takePictures(page, 'home-failing');
+  });
+
+  it('is closed after a question, and `failing` lists what is left', async () => {
+    const { page, messages } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
+    const failing = messages.getByRole('article').filter({ hasText: 'Billing API: deployments are failing' });
+    await failing.getByRole('button', { name: 'Close', exact: true }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Close' }).click();
+    await messages.getByText('Billing API closed by').waitFor();
+    await world.as('admin').command(CHANNEL, '/deckhand failing');
+    const list = messages.getByRole('article').filter({ hasText: 'Only visible to you' });
+    await list.getByText('Storefront: deployments are failing').waitFor();
+    await takePictures(page, 'episode-closed');
   });
 
   it('comes by direct message to the one who deployed, and is muted there', async () => {
