@@ -1,14 +1,14 @@
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM } from '../support/test-world.ts';
 import { GUARD_RUNS } from './guard-acts.ts';
-import { diagnosis, digest, episode, escalation, notice, watch } from './schedule-acts.ts';
-import type { Site } from './site.ts';
+import { diagnosis, digest, episode, escalation, notice, push, watch } from './schedule-acts.ts';
+import type { ActEnvironment, Site } from './site.ts';
 import { uninstall } from './uninstall-act.ts';
 
 /** Something that is asked of Deckhand, and what a person must find at the end. */
 export interface Act {
   name: string;
   /** What the process is started with besides. */
-  env?: Record<string, string>;
+  env?: ActEnvironment;
   byOauth?: boolean;
   /** It is asked again only when the time before has ended. */
   isAlone?: boolean;
@@ -216,6 +216,7 @@ export const ACTS: readonly Act[] = [
   roles,
   workflow,
   watch,
+  push,
   episode,
   diagnosis,
   escalation,

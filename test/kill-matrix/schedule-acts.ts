@@ -37,6 +37,23 @@ export const watch: Act = {
   seen: (site, n) => times(posts(site, CHANNEL), `r${1000 + n}x`),
 };
 
+/** A deployment that the service calls about. What a kill loses of a call, a poll finds. */
+export const push: Act = {
+  ...watch,
+  name: 'push',
+  env: (origin) => ({ PUBLIC_URL: origin, NOTICE_INTERVAL_MS: '400' }),
+  async setUp(site) {
+    await ann(site).command(CHANNEL, '/deckhand watch storefront all');
+    const card = () => site.slack.messages(TEAM, CHANNEL).at(-1);
+    await site.slack.until(() => card() !== undefined, { what: 'the watch' });
+    const [actionId = ''] = /watch:push#\w+/.exec(JSON.stringify(card())) ?? [];
+    await ann(site).click({ channel: CHANNEL, ts: card()?.ts ?? '' }, { actionId });
+    await site.slack.until(() => ann(site).openView() !== undefined, { what: 'the question' });
+    await ann(site).submit('watch.push', {});
+    await site.slack.until(() => card()?.text.includes('within seconds') === true, { what: 'the new card' });
+  },
+};
+
 /** An outage of this time: two failures and a success, each once what came before can be seen, or after a while. */
 export const episode: Act = {
   name: 'episode',

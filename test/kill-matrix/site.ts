@@ -71,8 +71,11 @@ export interface Site {
   close(): Promise<void>;
 }
 
+/** Variables, perhaps by the address of the first replica. */
+export type ActEnvironment = Record<string, string> | ((origin: string) => Record<string, string>);
+
 export interface SiteOptions {
-  env?: Record<string, string> | undefined;
+  env?: ActEnvironment | undefined;
   /** Workspaces come by OAuth, and none is there. */
   byOauth?: boolean | undefined;
 }
@@ -106,7 +109,7 @@ export async function openSite(
   const env = {
     ...environment(slack, service, botToken, folder),
     ...(byOauth ? oauthEnvironment(slack, origin) : {}),
-    ...more,
+    ...(typeof more === 'function' ? more(origin) : more),
   };
   const clock = createMachineClock(join(folder, 'clock'));
   const url = kind === 'postgres' ? await freshDatabase() : (env.STORE_URL ?? '');
