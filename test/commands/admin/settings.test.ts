@@ -23,7 +23,7 @@ describe('settings', () => {
   it('shows what holds where nothing was set', async () => {
     await me.open('settings');
     expect(me.view().content.callback_id).toBe('settings');
-    expect(me.fields()).toEqual(['threads', 'layout', 'project', 'zone']);
+    expect(me.fields()).toEqual(['threads', 'layout', 'diagnose', 'project', 'zone']);
     expect(me.block('threads')).toMatchObject({ element: { initial_option: { value: 'on' } } });
     expect(me.block('layout')).toMatchObject({ element: { initial_option: { value: 'compact' } } });
   });
