@@ -44,6 +44,22 @@ export const AUTHORISATION: readonly Mutation[] = [
     only: 'X5',
   },
   {
+    name: 'any member closes a failure',
+    file: 'src/commands/episodes/failing.ts',
+    from: "verb !== 'close' || isTheirs ? 'member' : 'operator'",
+    to: "verb !== 'close' || isTheirs ? 'member' : 'member'",
+    tests: ['test/scheduler/episodes/closing.test.ts'],
+    only: 'no other member',
+  },
+  {
+    name: 'a direct message’s failures are everybody’s',
+    file: 'src/records/episodes.ts',
+    from: '!isHere || !mayRead(user, subject)',
+    to: '!isHere || !mayRead(subject.person ?? user, subject)',
+    tests: ['test/listeners/mcp.test.ts'],
+    only: 'in the conversation',
+  },
+  {
     name: 'a link is unfurled where the command that shows the same may not run',
     file: 'src/commands/unfurls/unfurl.ts',
     from: "role: 'member', channels: [channel] }",

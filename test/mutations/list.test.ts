@@ -12,7 +12,7 @@ describe('the faults that `npm run mutate` tries', () => {
 
   it('are those that docs/security.md names', () => {
     const text = readFileSync(join(root, 'docs', 'security.md'), 'utf8');
-    expect(text).toContain(`There are ${MUTATIONS.length} in`);
+    expect(text).toContain(`puts ${MUTATIONS.length} faults`);
     const rows = text.split('\n').filter((line) => line.startsWith('| '));
     const named = rows.flatMap((row) => [...row.matchAll(/\*([^*|]+)\*/g)].map(([, name = '']) => name));
     const tried = new Set(MUTATIONS.map(({ name }) => name));
