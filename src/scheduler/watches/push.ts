@@ -222,6 +222,8 @@ export async function notePushes(
   { account, watches, events, pushed }: ReadPage,
   intervalMs: number,
 ): Promise<number> {
+  // Nothing can call Deckhand, so no poll looks for it.
+  if (workspace.config.PUBLIC_URL === undefined) return intervalMs;
   const on: Push[] = [];
   for (const push of await workspace.pushes.list(account))
     if (push.state === 'on')
