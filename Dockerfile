@@ -1,10 +1,10 @@
 # syntax=docker/dockerfile:1
-# The tarball is the same on every platform, so it is made on that of the builder.
+# The tarball is the same on every platform, so the builder's own makes it.
 FROM --platform=$BUILDPLATFORM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY sandbox/package.json sandbox/
-# The pinned Node of the development dependencies is the base image's own here.
+# The base image already has the pinned Node, so its package needs no install script.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN npm pack --pack-destination / && mv /deckhand-*.tgz /deckhand.tgz
@@ -12,14 +12,14 @@ RUN npm pack --pack-destination / && mv /deckhand-*.tgz /deckhand.tgz
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production STORE_URL=sqlite:///data/deckhand.sqlite HOST=0.0.0.0 PORT=3000
 ENV NODE_COMPILE_CACHE=/var/cache/deckhand
-# The tarball as anybody installs it.
+# Installs the tarball as anybody would.
 RUN --mount=from=build,source=/deckhand.tgz,target=/deckhand.tgz npm install --global --no-audit --no-fund /deckhand.tgz
 WORKDIR /home/node
-# The one place that is written to; everything else may be mounted read-only.
+# Deckhand writes only here; everything else may be mounted read-only.
 RUN install -d -o node -g node -m 0700 /data /var/cache/deckhand
 VOLUME /data
 USER node
-# Compiles once for every start to come. It ends with 78, because nothing is configured yet.
+# Compiles the code for later starts. It ends with 78, because nothing is configured yet.
 RUN deckhand 2> /dev/null; test $? -eq 78
 EXPOSE 3000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=3 \
