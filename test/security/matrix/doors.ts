@@ -25,8 +25,8 @@ export interface Door {
   name: string;
   /** The command that it stands for, which a channel can switch off. */
   command: string;
-  /** The span that ends with it. */
-  span: string;
+  /** The span that ends with it; undefined if its answer ends it. */
+  span?: string;
   /** True where no channel is named. */
   isEverywhere?: boolean;
   /** True where nobody asks, as in a workflow. */
@@ -97,7 +97,6 @@ export function allDoors(responseUrl: (id: string) => string): Door[] {
       ({ actionId }): Door => ({
         name: `menu ${actionId}`,
         command,
-        span: 'block_suggestion',
         isSilent: true,
         async send(world, cell) {
           const more = { type: 'block_suggestion', action_id: actionId, block_id: 'b', value: '' };

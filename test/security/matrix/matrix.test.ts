@@ -111,7 +111,7 @@ describe('the matrix of who may do what, where', () => {
   it('has a row for every door, and no other', () => {
     expect(doors.map(({ name }) => name).toSorted()).toEqual(Object.keys(ROWS).toSorted());
     const cells = doors.length * Object.keys(PEOPLE).length * 2;
-    expect(readText('docs/security.md')).toMatch(new RegExp(`${doors.length} doors [^.]* ${cells} cells`));
+    expect(readText('docs/security.md')).toMatch(new RegExp(`${doors.length} ways in[^.]* ${cells} cells`));
   });
 
   let serial = 0;
@@ -127,9 +127,9 @@ describe('the matrix of who may do what, where', () => {
 
   it.each(doors.map((door) => [door.name, door] as const))('%s', async (name, door) => {
     const cells = cellsOf(door);
-    const before = spans.count(door.span);
+    const before = door.span === undefined ? 0 : spans.count(door.span);
     const said = await Promise.all(cells.map(({ cell }) => door.send(world, cell)));
-    await spans.until(door.span, before + cells.length);
+    if (door.span !== undefined) await spans.until(door.span, before + cells.length);
     const seen = cells.map(({ cell, is }, at) => {
       const text = said[at] + answers.to(cell.id) + (door.saidIn?.(world, cell) ?? '');
       const refusal = REFUSALS.find((sentence) => text.includes(sentence));
