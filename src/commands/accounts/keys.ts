@@ -64,7 +64,7 @@ export const accounts = defineCommand({
 
 export const accountsDefault = defineCommand({
   name: 'accounts default',
-  summary: 'Sets the account that is meant where neither the words nor the channel name one',
+  summary: 'Sets the account to use if neither the words nor the channel name one',
   usage: '<account>',
   examples: ['accounts default acme'],
   role: 'admin',

@@ -95,7 +95,7 @@ describe('me', () => {
 describe('accounts default', () => {
   test.override({ connected: true });
 
-  test('sets the account that is meant where none is named, for admins', async ({ world }) => {
+  test('sets the account to use if none is named, for admins', async ({ world }) => {
     const second = { name: 'globex', email: 'ops@globex.example', apiKey: 'g'.repeat(40) };
     const { accounts, audit } = workspaceOf(world);
     await accounts.connect({ ...second, connectedBy: PEOPLE.admin, state: 'ok' });
