@@ -63,14 +63,13 @@ async function countBody(request: IncomingMessage): Promise<true> {
 
 /** Reads an account at once, and then once more if calls came meanwhile: at most every two seconds. */
 function createReading({ workspaces, track, clock, log, signal }: HookParts): (hook: HookToken) => void {
-  /** By workspace and account: the call that came since the read began. */
-  const reading = new Map<string, HookToken | undefined>();
+  /** By workspace and account: the projects that calls named since the latest read began. */
+  const named = new Map<string, Set<string>>();
 
-  async function read({ workspace: id, account, project }: HookToken): Promise<void> {
+  async function read({ workspace: id, account }: HookToken, pushed: ReadonlySet<string>): Promise<void> {
     try {
       const workspace = await workspaces.enterInstalled(id);
-      if (workspace !== undefined)
-        await pollPushed(workspace, ACTIVITY, { account, pushed: project, signal });
+      if (workspace !== undefined) await pollPushed(workspace, ACTIVITY, { account, pushed, signal });
     } catch (err) {
       // A poll reads it later.
       if (!signal.aborted)
@@ -79,20 +78,25 @@ function createReading({ workspaces, track, clock, log, signal }: HookParts): (h
   }
 
   async function readInTurn(key: string, hook: HookToken): Promise<void> {
-    reading.set(key, undefined);
-    const rest = clock.sleep(PUSH_PAUSE_MS, signal);
-    const work = read(hook);
-    track(work);
-    await Promise.all([work, rest]);
-    const next = reading.get(key);
-    if (next === undefined) reading.delete(key);
-    else await readInTurn(key, next);
+    for (
+      let projects = named.get(key);
+      projects !== undefined && projects.size > 0;
+      projects = named.get(key)
+    ) {
+      named.set(key, new Set());
+      const work = read(hook, projects);
+      track(work);
+      await Promise.all([work, clock.sleep(PUSH_PAUSE_MS, signal)]);
+    }
+    named.delete(key);
   }
 
   return (hook) => {
     const key = `${hook.workspace} ${hook.account}`;
-    if (reading.has(key)) reading.set(key, hook);
+    const waiting = named.get(key);
+    if (waiting !== undefined) return void waiting.add(hook.project);
+    named.set(key, new Set([hook.project]));
     // It rejects once the process ends.
-    else readInTurn(key, hook).catch(() => undefined);
+    readInTurn(key, hook).catch(() => undefined);
   };
 }

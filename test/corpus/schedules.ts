@@ -44,7 +44,7 @@ import {
   scheduleList,
 } from '../../src/views/schedules/schedule.ts';
 import { guardModal, timedLines, timedModal, timeInputs } from '../../src/views/schedules/timed.ts';
-import { newsLine, watchLines, watchMessages, watchModal } from '../../src/views/watches/watch.ts';
+import { newsLine, pushModal, watchLines, watchMessages, watchModal } from '../../src/views/watches/watch.ts';
 import { DIGEST, NOTICES, WATCH } from '../views/records.ts';
 import { answer, type Hand, type Subject, subject } from './hand.ts';
 import { chartData, run } from './projects.ts';
@@ -220,7 +220,11 @@ function cards(done: ScheduleChange['done']) {
     KINDS.map((kind) => [
       `${kind} ${done}`,
       (hand: Hand): [ShownSchedule, ScheduleChange] => [
-        { schedule: schedule(hand, kind), isAsleep: done === 'paused' || done === 'snoozed' },
+        {
+          schedule: schedule(hand, kind),
+          isAsleep: done === 'paused' || done === 'snoozed',
+          canBePushed: kind === 'watch' && done === 'set up',
+        },
         { done, user: BEN, note: hand.maybe('Next: Monday at 9:00.') },
       ],
     ]),
@@ -477,6 +481,7 @@ export const SCHEDULES: readonly Subject[] = [
     ],
     'of all projects': () => [{ id: 'w7k2', account: ACCOUNT }, { ...WATCH }],
   }),
+  subject(pushModal, { 'of a project': (hand) => [{ id: 'w7k2', account: ACCOUNT }, watch(hand)] }),
   subject(watchMessages, {
     some: (hand) => [{ account: ACCOUNT, lines: news(hand), isTruncated: false, word: WORD }],
     'many, some missing': (hand) => [

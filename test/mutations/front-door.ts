@@ -270,4 +270,28 @@ export const FRONT: readonly Mutation[] = [
     to: "!value.startsWith('xapp--')",
     tests: ['test/config.test.ts'],
   },
+  {
+    name: 'an old address of the service’s calls works after the last watch',
+    file: 'src/scheduler/watches/push.ts',
+    from: 'if (push.token !== undefined) await pushes.tokens.revoke(push.token);',
+    to: "if (push.token === '') await pushes.tokens.revoke(push.token);",
+    tests: ['test/scheduler/watches/push.test.ts'],
+    only: 'switched off with the last watch',
+  },
+  {
+    name: 'the body of a call is read to its end, however long',
+    file: 'src/listeners/hooks.ts',
+    from: '    if (size > MAX_BODY_BYTES) throw',
+    to: '    if (size < 0) throw',
+    tests: ['test/scheduler/watches/push.test.ts'],
+    only: 'too large',
+  },
+  {
+    name: 'a call that comes during a read is dropped',
+    file: 'src/listeners/hooks.ts',
+    from: 'return void waiting.add(hook.project);',
+    to: 'return;',
+    tests: ['test/scheduler/watches/push.test.ts'],
+    only: 'at once, and again',
+  },
 ];

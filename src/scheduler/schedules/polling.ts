@@ -43,8 +43,8 @@ interface ReadPage<K extends FeedKind, Page> {
   /** The schedules that follow it. */
   active: readonly ScheduleOf<K>[];
   page: Page;
-  /** The project that a call of the service named; undefined for a poll. */
-  pushed: string | undefined;
+  /** The projects that calls of the service named; none for a poll. */
+  pushed: ReadonlySet<string>;
 }
 
 export interface PageContext {
@@ -78,7 +78,7 @@ export function defineSourceJobs<K extends FeedKind, Page>(
       if (active.length === 0) return;
       // Its cursor stays where it is, so that nothing is lost and nothing piles up.
       await workspace.slack.expectToken();
-      const poll = { id: job.id, account, signal: job.signal, pushed: undefined };
+      const poll = { id: job.id, account, signal: job.signal, pushed: new Set<string>() };
       await planPoll(workspace, source, account, at, await pollAccount(workspace, source, poll, active));
     },
     // A poll that fails for good must not be the last.
@@ -117,13 +117,13 @@ interface Poll {
   account: string;
   signal: AbortSignal;
   /** As `ReadPage` has it. */
-  pushed: string | undefined;
+  pushed: ReadonlySet<string>;
 }
 
 /** The least time between two reads of an account that calls of the service cause. */
 export const PUSH_PAUSE_MS = 2_000;
 
-/** Reads an account at once, because a call of the service named one of its projects. Polls go on as planned. */
+/** Reads an account at once, because calls of the service named some of its projects. Polls go on as planned. */
 export async function pollPushed<K extends FeedKind, Page>(
   workspace: Workspace,
   source: Source<K, Page>,

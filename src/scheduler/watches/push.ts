@@ -212,8 +212,8 @@ interface ReadPage {
   watches: readonly Watch[];
   /** The latest first. */
   events: readonly ActivityEvent[];
-  /** The project that a call named; undefined for a poll. */
-  pushed: string | undefined;
+  /** The projects that calls named; none for a poll. */
+  pushed: ReadonlySet<string>;
 }
 
 /** Returns how long the next poll of the account may wait, given the usual interval. */
@@ -227,7 +227,7 @@ export async function notePushes(
   const on: Push[] = [];
   for (const push of await workspace.pushes.list(account))
     if (push.state === 'on')
-      on.push(await noteEvents(workspace, push, events, pushed === projectId(push.project)));
+      on.push(await noteEvents(workspace, push, events, pushed.has(projectId(push.project))));
   if (on.some(({ awaitedSince }) => awaitedSince !== undefined)) return Math.min(intervalMs, LATEST_MS);
   const arriving = on.filter(({ arrivedAt, isMissing }) => arrivedAt !== undefined && isMissing !== true);
   // Whatever no call tells of is polled as often as ever.

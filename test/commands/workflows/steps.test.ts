@@ -75,7 +75,11 @@ describe('the workflow step "Run test access"', () => {
     ['no project', { project: ' ' }, /Name the project/],
     ['a server that is not there', { project: 'storefront', server: 'nope' }, /no server nope/],
     ['an account that is not there', { project: 'storefront', account: 'nope' }, /No account named nope/],
-    ['a channel that it is not in', { project: 'storefront', channel: 'C0NOWHERE' }, /is not in this channel/],
+    [
+      'a channel that it is not in',
+      { project: 'storefront', channel: 'C0NOWHERE' },
+      /is not in this channel/,
+    ],
   ] as const)(
     'the workflow step "Run test access" ends with the reason for %s',
     async ([_, inputs, reason], { world }) => {

@@ -18,7 +18,9 @@ test.override({ worldOptions: { env: { PUBLIC_URL, PORT } }, connected: true });
 const cards = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
 const shown = (world: TestWorld) => JSON.stringify(cards(world).map(({ text, blocks }) => [text, blocks]));
 const latest = (world: TestWorld) => JSON.stringify(cards(world).at(-1)?.blocks);
-const until = (world: TestWorld, check: () => boolean, what: string) => world.slack.until(check, { what });
+/** Sooner than the next poll. */
+const until = (world: TestWorld, check: () => boolean, what: string) =>
+  world.slack.until(check, { what, timeoutMs: 30_000 });
 const project = (world: TestWorld) => {
   const [storefront] = world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
   if (storefront === undefined) throw new Error('no project');
