@@ -44,8 +44,8 @@ async function say(world: TestWorld, line: string): Promise<void> {
   await until(world, () => cards(world).length > before, `an answer to ${line}`);
 }
 
-function deploy(world: TestWorld, endRef: string, succeeded = true): void {
-  world.service.world.addDeployment({ account: ACCOUNT, project: 'storefront', succeeded, endRef });
+function deploy(world: TestWorld, endRef: string, permalink = 'storefront'): void {
+  world.service.world.addDeployment({ account: ACCOUNT, project: permalink, endRef });
 }
 
 /** Presses the button of the latest message, and says yes to the question. */
@@ -60,8 +60,8 @@ async function hearWithinSeconds(world: TestWorld) {
   return { question, answer };
 }
 
-async function watchPushed(world: TestWorld): Promise<void> {
-  await say(world, 'watch storefront all');
+async function watchPushed(world: TestWorld, permalink = 'storefront'): Promise<void> {
+  await say(world, `watch ${permalink} all`);
   await hearWithinSeconds(world);
   await until(world, () => latest(world).includes('tells of deployments within seconds'), 'the changed card');
 }
@@ -309,6 +309,18 @@ describe('by the clock', () => {
     await secondsUntilRead();
     expect(await secondsUntilRead()).toBeLessThan(70);
     await deployHeard('pushed2');
+    expect(await ask(world, '/deckhand watch list')).not.toContain('do not arrive');
+  });
+
+  it('calls about two projects at once are both heard', async () => {
+    await watchPushed(world, 'billing-api');
+    await secondsUntilRead();
+    await pass(40_000);
+    deploy(world, 'first01');
+    deploy(world, 'other01', 'billing-api');
+    await deployHeard('third01');
+    expect(shown(world)).toContain('other01');
+    await pass(400_000);
     expect(await ask(world, '/deckhand watch list')).not.toContain('do not arrive');
   });
 
