@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, it } from 'vitest';
+import { createManualClock } from '../../../test/support/manual-clock.ts';
+import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../../../test/support/test-world.ts';
+import { describeInBrowser, useBrowser } from '../support/browser.ts';
+import { connectDemo, README_SIZE, takePictures, visit } from './workspace.ts';
+
+describeInBrowser('a failure, from the first message to the end', () => {
+  const browser = useBrowser();
+  let world: TestWorld;
+  beforeAll(async () => {
+    world = await openTestWorld({ seed: 'demo', page: true, env: { NOTICE_INTERVAL_MS: '40' } });
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await connectDemo(world);
+  });
+  afterAll(() => world.stop());
+
+  it('is one message with who is on it, stands first on App Home, and is closed after a question', async () => {
+    const deploy = (project: string, succeeded: boolean) =>
+      world.service.world.addDeployment({ account: 'acme', project, succeeded, user: 'Ben Sommer' });
+    const visitor = await visit(browser, world, 'member', CHANNEL, README_SIZE);
+    const { page, messages, thread } = visitor;
+    await world.as('admin').command(CHANNEL, '/deckhand test storefront');
+    await messages.getByText(/timed out after 20 seconds/).waitFor();
+    const server = { account: 'acme', project: 'storefront', server: 'web-3' };
+    world.service.world.setOutcome({ ...server, status: 'ok' });
+    await messages.getByRole('button', { name: 'Test web-3 again' }).click();
+    await messages.getByText('web-3 in Storefront: reachable').waitFor();
+
+    await world.as('admin').command(CHANNEL, '/deckhand watch all failures');
+    await messages.getByText('now hears').waitFor();
+    deploy('storefront', false);
+    await messages.getByText('deployments are failing since').waitFor();
+    await messages.getByRole('button', { name: 'I’m on it' }).click();
+    await messages.getByText('is on it').waitFor();
+    deploy('storefront', false);
+    await messages.getByText('2 failures since').waitFor();
+    const failing = messages.getByRole('article').filter({ hasText: '2 failures since' });
+    await failing.getByRole('button', { name: /repl(y|ies)/ }).click();
+    await thread.getByText('Failure 2').waitFor();
+    await takePictures(page, 'episode-claimed');
+    const { page: other } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
+    await other.getByRole('button', { name: 'Deckhand Home' }).click();
+    await other.getByRole('region', { name: 'Deckhand Home' }).getByText('is on it').waitFor();
+    deploy('billing-api', false);
+    const second = messages.getByRole('article').filter({ hasText: 'Billing API: deployments are failing' });
+    await second.getByRole('button', { name: 'Close', exact: true }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Close' }).click();
+    await messages.getByText('Billing API closed by').waitFor();
+    await world.as('member').command(CHANNEL, '/deckhand failing');
+    const list = messages.getByRole('article').filter({ hasText: 'Only visible to you' });
+    await list.getByText('Storefront: deployments are failing').waitFor();
+    deploy('storefront', true);
+    await messages.getByText('recovered after').waitFor();
+    await thread.getByText('deploy completed').waitFor();
+  });
+});
+
+describeInBrowser('a server that a guard finds unreachable', () => {
+  const browser = useBrowser();
+  const time = createManualClock(Date.now());
+  let world: TestWorld;
+  beforeAll(async () => {
+    world = await openTestWorld({ time, connected: true, page: true });
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+  });
+  afterAll(() => world.stop());
+
+  it('is one message, once a second test has confirmed it', async () => {
+    const { page, type, messages } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
+    await type('/deckhand guard add storefront hourly');
+    await messages.getByText(/is checked/).waitFor();
+    const broken = { account: 'acme', project: 'storefront', server: 'web-2', status: 'error' } as const;
+    world.service.world.setOutcome({ ...broken, message: 'Connection refused' });
+    const isFound = () =>
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('is unreachable since'));
+    while (!isFound()) {
+      const runs = await world.app.workspaces.open(TEAM).runs.newest(100);
+      await time.advance(runs.some(({ status }) => status === 'running') ? 500 : 10_000);
+      for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await messages.getByText('Connection refused').waitFor();
+    await takePictures(page, 'guard');
+  });
+});
