@@ -11,6 +11,7 @@ const section = (extra: object = {}) => ({ type: 'section', text: mrkdwn(1), ...
 const button = (extra: object = {}) => ({ type: 'button', text: plain(1), ...extra });
 const actions = (...elements: object[]) => ({ type: 'actions', elements });
 const option = (value: string, extra: object = {}) => ({ text: plain(1), value, ...extra });
+const groupOf = (count: number) => ({ label: plain(75), options: options(count) });
 const options = (count: number) => many(count, (index) => option(`v${index}`));
 const select = (extra: object = {}) => ({ type: 'static_select', options: options(1), ...extra });
 const input = (element: object = { type: 'plain_text_input' }, extra: object = {}) => ({
@@ -42,191 +43,87 @@ const richText = (...elements: object[]) => ({
   elements: [{ type: 'rich_text_section', elements }],
 });
 
-/** Each limit with what stands exactly at it and what is one over, and where Slack points. */
-const LIMITS: [string, object, object, string][] = [
-  ['section text', section({ text: mrkdwn(3000) }), section({ text: mrkdwn(3001) }), '/blocks/0/text/text'],
-  [
-    'section fields',
-    section({ fields: many(10, () => plain(1)) }),
-    section({ fields: many(11, () => plain(1)) }),
-    '/blocks/0/fields',
-  ],
-  [
-    'field text',
-    section({ fields: [plain(2000)] }),
-    section({ fields: [plain(2001)] }),
-    '/blocks/0/fields/0/text',
-  ],
-  [
-    'block_id',
-    section({ block_id: 'x'.repeat(255) }),
-    section({ block_id: 'x'.repeat(256) }),
-    '/blocks/0/block_id',
-  ],
-  [
-    'header',
-    { type: 'header', text: plain(150) },
-    { type: 'header', text: plain(151) },
-    '/blocks/0/text/text',
-  ],
-  [
-    'context',
-    { type: 'context', elements: many(10, () => plain(1)) },
-    { type: 'context', elements: many(11, () => plain(1)) },
-    '/blocks/0/elements',
-  ],
-  [
-    'actions',
-    actions(...many(25, () => button())),
-    actions(...many(26, () => button())),
-    '/blocks/0/elements',
-  ],
-  [
-    'button text',
-    actions(button({ text: plain(75) })),
-    actions(button({ text: plain(76) })),
-    '/blocks/0/elements/0/text/text',
-  ],
-  [
-    'button value',
-    actions(button({ value: 'x'.repeat(2000) })),
-    actions(button({ value: 'x'.repeat(2001) })),
-    '/blocks/0/elements/0/value',
-  ],
-  [
-    'button url',
-    actions(button({ url: `https://a.example/${'x'.repeat(2982)}` })),
-    actions(button({ url: `https://a.example/${'x'.repeat(2983)}` })),
-    '/blocks/0/elements/0/url',
-  ],
-  [
-    'action_id',
-    actions(button({ action_id: 'x'.repeat(255) })),
-    actions(button({ action_id: 'x'.repeat(256) })),
-    '/blocks/0/elements/0/action_id',
-  ],
+const button1 = (extra: object) => actions(button(extra));
+const select1 = (extra: object) => actions(select(extra));
+const word = (length: number) => 'x'.repeat(length);
+const address = (length: number) => `https://a.example/${word(length - 18)}`;
+const fields = (count: number) => section({ fields: many(count, () => plain(1)) });
+
+/** Each limit: how much Slack takes, a block of that size, and where Slack points if it is one more. */
+const LIMITS: [what: string, limit: number, block: (size: number) => object, place: string][] = [
+  ['section text', 3000, (size) => section({ text: mrkdwn(size) }), 'text/text'],
+  ['section fields', 10, fields, 'fields'],
+  ['field text', 2000, (size) => section({ fields: [plain(size)] }), 'fields/0/text'],
+  ['block_id', 255, (size) => section({ block_id: word(size) }), 'block_id'],
+  ['header', 150, (size) => ({ type: 'header', text: plain(size) }), 'text/text'],
+  ['context', 10, (size) => ({ type: 'context', elements: many(size, () => plain(1)) }), 'elements'],
+  ['actions', 25, (size) => actions(...many(size, () => button())), 'elements'],
+  ['button text', 75, (size) => button1({ text: plain(size) }), 'elements/0/text/text'],
+  ['button value', 2000, (size) => button1({ value: word(size) }), 'elements/0/value'],
+  ['button url', 3000, (size) => button1({ url: address(size) }), 'elements/0/url'],
+  ['action_id', 255, (size) => button1({ action_id: word(size) }), 'elements/0/action_id'],
   [
     'confirm title',
-    actions(button({ confirm: confirm(100, 300, 30, 30) })),
-    actions(button({ confirm: confirm(101, 300, 30, 30) })),
-    '/blocks/0/elements/0/confirm/title/text',
+    100,
+    (size) => button1({ confirm: confirm(size, 1, 1, 1) }),
+    'elements/0/confirm/title/text',
   ],
   [
     'confirm text',
-    actions(button({ confirm: confirm(100, 300, 30, 30) })),
-    actions(button({ confirm: confirm(100, 301, 30, 30) })),
-    '/blocks/0/elements/0/confirm/text/text',
+    300,
+    (size) => button1({ confirm: confirm(1, size, 1, 1) }),
+    'elements/0/confirm/text/text',
   ],
   [
     'confirm button',
-    actions(button({ confirm: confirm(100, 300, 30, 30) })),
-    actions(button({ confirm: confirm(100, 300, 31, 30) })),
-    '/blocks/0/elements/0/confirm/confirm/text',
+    30,
+    (size) => button1({ confirm: confirm(1, 1, size, 1) }),
+    'elements/0/confirm/confirm/text',
   ],
   [
     'confirm deny',
-    actions(button({ confirm: confirm(100, 300, 30, 30) })),
-    actions(button({ confirm: confirm(100, 300, 30, 31) })),
-    '/blocks/0/elements/0/confirm/deny/text',
+    30,
+    (size) => button1({ confirm: confirm(1, 1, 1, size) }),
+    'elements/0/confirm/deny/text',
   ],
-  [
-    'select options',
-    actions(select({ options: options(100) })),
-    actions(select({ options: options(101) })),
-    '/blocks/0/elements/0/options',
-  ],
+  ['select options', 100, (size) => select1({ options: options(size) }), 'elements/0/options'],
   [
     'option text',
-    actions(select({ options: [option('v', { text: plain(75) })] })),
-    actions(select({ options: [option('v', { text: plain(76) })] })),
-    '/blocks/0/elements/0/options/0/text/text',
+    75,
+    (size) => select1({ options: [option('v', { text: plain(size) })] }),
+    'elements/0/options/0/text/text',
   ],
+  ['option value', 150, (size) => select1({ options: [option(word(size))] }), 'elements/0/options/0/value'],
   [
-    'option value',
-    actions(select({ options: [option('x'.repeat(150))] })),
-    actions(select({ options: [option('x'.repeat(151))] })),
-    '/blocks/0/elements/0/options/0/value',
+    'description',
+    75,
+    (size) => select1({ options: [option('v', { description: plain(size) })] }),
+    'elements/0/options/0/description/text',
   ],
-  [
-    'option description',
-    actions(select({ options: [option('v', { description: plain(75) })] })),
-    actions(select({ options: [option('v', { description: plain(76) })] })),
-    '/blocks/0/elements/0/options/0/description/text',
-  ],
-  [
-    'placeholder',
-    actions(select({ placeholder: plain(150) })),
-    actions(select({ placeholder: plain(151) })),
-    '/blocks/0/elements/0/placeholder/text',
-  ],
-  [
-    'overflow',
-    actions({ type: 'overflow', options: options(5) }),
-    actions({ type: 'overflow', options: options(6) }),
-    '/blocks/0/elements/0/options',
-  ],
-  [
-    'checkboxes',
-    actions({ type: 'checkboxes', options: options(10) }),
-    actions({ type: 'checkboxes', options: options(11) }),
-    '/blocks/0/elements/0/options',
-  ],
+  ['placeholder', 150, (size) => select1({ placeholder: plain(size) }), 'elements/0/placeholder/text'],
+  ['overflow', 5, (size) => actions({ type: 'overflow', options: options(size) }), 'elements/0/options'],
+  ['checkboxes', 10, (size) => actions({ type: 'checkboxes', options: options(size) }), 'elements/0/options'],
   [
     'radio buttons',
-    actions({ type: 'radio_buttons', options: options(10) }),
-    actions({ type: 'radio_buttons', options: options(11) }),
-    '/blocks/0/elements/0/options',
+    10,
+    (size) => actions({ type: 'radio_buttons', options: options(size) }),
+    'elements/0/options',
   ],
-  [
-    'input label',
-    input(undefined, { label: plain(2000) }),
-    input(undefined, { label: plain(2001) }),
-    '/blocks/0/label/text',
-  ],
-  [
-    'input hint',
-    input(undefined, { hint: plain(2000) }),
-    input(undefined, { hint: plain(2001) }),
-    '/blocks/0/hint/text',
-  ],
-  [
-    'input text',
-    textInput({ initial_value: 'x'.repeat(3000) }),
-    textInput({ initial_value: 'x'.repeat(3001) }),
-    '/blocks/0/element/initial_value',
-  ],
-  [
-    'input max_length',
-    textInput({ max_length: 3000 }),
-    textInput({ max_length: 3001 }),
-    '/blocks/0/element/max_length',
-  ],
-  [
-    'image alt_text',
-    image({ alt_text: 'x'.repeat(2000) }),
-    image({ alt_text: 'x'.repeat(2001) }),
-    '/blocks/0/alt_text',
-  ],
-  [
-    'image url',
-    image({ image_url: `https://a.example/${'x'.repeat(2982)}` }),
-    image({ image_url: `https://a.example/${'x'.repeat(2983)}` }),
-    '/blocks/0/image_url',
-  ],
-  ['table rows', table(100, 1), table(101, 1), '/blocks/0/rows'],
-  ['table columns', table(1, 20), table(1, 21), '/blocks/0/rows/0'],
-  [
-    'markdown',
-    { type: 'markdown', text: 'x'.repeat(12_000) },
-    { type: 'markdown', text: 'x'.repeat(12_001) },
-    '/blocks/0/text',
-  ],
+  ['input label', 2000, (size) => input(undefined, { label: plain(size) }), 'label/text'],
+  ['input hint', 2000, (size) => input(undefined, { hint: plain(size) }), 'hint/text'],
+  ['input text', 3000, (size) => textInput({ initial_value: word(size) }), 'element/initial_value'],
+  ['input max_length', 3000, (size) => textInput({ max_length: size }), 'element/max_length'],
+  ['image alt_text', 2000, (size) => image({ alt_text: word(size) }), 'alt_text'],
+  ['image url', 3000, (size) => image({ image_url: address(size) }), 'image_url'],
+  ['table rows', 100, (size) => table(size, 1), 'rows'],
+  ['table columns', 20, (size) => table(1, size), 'rows/0'],
+  ['markdown', 12_000, (size) => ({ type: 'markdown', text: word(size) }), 'text'],
 ];
 
 describe('limits of a message', () => {
-  it.each(LIMITS)('takes %s at the limit and refuses one more, with its place', (_what, at, over, place) => {
-    expect(checkMessageBlocks([at])).toEqual([]);
-    expect(checkMessageBlocks([over]).join()).toContain(`[json-pointer:${place}]`);
+  it.each(LIMITS)('%s: takes %i and refuses one more, with its place', (_what, limit, block, place) => {
+    expect(checkMessageBlocks([block(limit)])).toEqual([]);
+    expect(checkMessageBlocks([block(limit + 1)]).join()).toContain(`[json-pointer:/blocks/0/${place}]`);
   });
 
   it('are 50 blocks', () => {
@@ -244,105 +141,61 @@ describe('limits of a message', () => {
   });
 
   it('count characters, not the halves of an emoji', () => {
-    expect(
-      checkMessageBlocks([{ type: 'header', text: { type: 'plain_text', text: '🚀'.repeat(150) } }]),
-    ).toEqual([]);
-    expect(
-      checkMessageBlocks([{ type: 'header', text: { type: 'plain_text', text: '🚀'.repeat(151) } }]),
-    ).toEqual(['must be less than 151 characters [json-pointer:/blocks/0/text/text]']);
+    const header = (count: number) => ({
+      type: 'header',
+      text: { type: 'plain_text', text: '🚀'.repeat(count) },
+    });
+    expect(checkMessageBlocks([header(150)])).toEqual([]);
+    const fault = 'must be less than 151 characters [json-pointer:/blocks/0/text/text]';
+    expect(checkMessageBlocks([header(151)])).toEqual([fault]);
   });
 });
 
-const BAD: [string, unknown, string][] = [
-  ['an unknown block', { type: 'carousel3d' }, 'unsupported type: carousel3d [json-pointer:/blocks/0/type]'],
-  ['a block without type', { text: plain(1) }, 'missing required field: type [json-pointer:/blocks/0]'],
-  [
-    'an unknown field',
-    section({ colour: 'red' }),
-    'invalid additional property: colour [json-pointer:/blocks/0]',
-  ],
-  ['a missing field', { type: 'header' }, 'missing required field: text [json-pointer:/blocks/0]'],
-  [
-    'a bare string for a text',
-    { type: 'header', text: 'Hello' },
-    'must provide an object [json-pointer:/blocks/0/text]',
-  ],
-  [
-    'an empty text',
-    section({ text: mrkdwn(0) }),
-    'must be more than 0 characters [json-pointer:/blocks/0/text/text]',
-  ],
-  [
-    'mrkdwn where only plain text goes',
-    { type: 'header', text: mrkdwn(1) },
-    'must be a valid enum value [json-pointer:/blocks/0/text/type]',
-  ],
-  [
-    'a section without text',
-    { type: 'section' },
-    'must provide one of `text` and `fields` [json-pointer:/blocks/0]',
-  ],
-  [
-    'an unknown element',
-    actions({ type: 'slider' }),
-    'unsupported type: slider [json-pointer:/blocks/0/elements/0/type]',
-  ],
-  [
-    'a button in an input block',
-    input(button()),
-    'unsupported type: button [json-pointer:/blocks/0/element/type]',
-  ],
-  [
-    'a text input in an actions block',
-    actions({ type: 'plain_text_input' }),
-    'unsupported type: plain_text_input',
-  ],
-  ['no elements', actions(), 'must provide at least 1 items [json-pointer:/blocks/0/elements]'],
-  ['no options', actions(select({ options: [] })), 'must provide at least 1 items'],
+const unsupported = (type: string) => `unsupported type: ${type}`;
+
+const BAD: [what: string, block: object, fault: string, place?: string][] = [
+  ['an unknown block', { type: 'carousel3d' }, unsupported('carousel3d'), '/type'],
+  ['a block without type', { text: plain(1) }, 'missing required field: type', ''],
+  ['an unknown field', section({ colour: 'red' }), 'invalid additional property: colour', ''],
+  ['a missing field', { type: 'header' }, 'missing required field: text', ''],
+  ['a bare string for a text', { type: 'header', text: 'Hello' }, 'must provide an object', '/text'],
+  ['an empty text', section({ text: mrkdwn(0) }), 'must be more than 0 characters', '/text/text'],
+  ['mrkdwn as a header', { type: 'header', text: mrkdwn(1) }, 'must be a valid enum value', '/text/type'],
+  ['a section without text', { type: 'section' }, 'must provide one of `text` and `fields`', ''],
+  ['an unknown element', actions({ type: 'slider' }), unsupported('slider'), '/elements/0/type'],
+  ['a button in an input block', input(button()), unsupported('button'), '/element/type'],
+  ['an input in an actions block', actions({ type: 'plain_text_input' }), unsupported('plain_text_input')],
+  ['no elements', actions(), 'must provide at least 1 items', '/elements'],
+  ['no options', select1({ options: [] }), 'must provide at least 1 items'],
   [
     'options and groups at once',
-    actions(select({ option_groups: [{ label: plain(1), options: options(1) }] })),
+    select1({ option_groups: [groupOf(1)] }),
     'one of `options` and `option_groups`',
   ],
-  ['a value twice', actions(select({ options: [option('a'), option('a')] })), 'option values must be unique'],
-  [
-    'an initial option that is none',
-    actions(select({ initial_option: option('zzz') })),
-    'initial option must match',
-  ],
-  [
-    'two picture sources',
-    image({ slack_file: { id: 'F1' } }),
-    'must provide one of `image_url` and `slack_file`',
-  ],
-  [
-    'a picture without a source',
-    { type: 'image', alt_text: 'x' },
-    'must provide one of `image_url` and `slack_file`',
-  ],
-  ['a link that is none', actions(button({ url: 'nowhere' })), 'must be a valid URL'],
+  ['a value twice', select1({ options: [option('a'), option('a')] }), 'option values must be unique'],
+  ['an initial option that is none', select1({ initial_option: option('z') }), 'initial option must match'],
+  ['two sources of a picture', image({ slack_file: { id: 'F1' } }), 'one of `image_url` and `slack_file`'],
+  ['a picture without a source', { type: 'image', alt_text: 'x' }, 'one of `image_url` and `slack_file`'],
+  ['a link that is none', button1({ url: 'nowhere' }), 'must be a valid URL'],
   ['ragged rows', { type: 'table', rows: [[cell], [cell, cell]] }, 'rows must have as many cells each'],
   ['a bad date', section({ accessory: { type: 'datepicker', initial_date: '31.12.2026' } }), 'YYYY-MM-DD'],
   ['a bad time', section({ accessory: { type: 'timepicker', initial_time: '9:00' } }), 'HH:mm'],
-  ['an alert in a message', { type: 'alert', text: plain(1) }, 'unsupported type: alert'],
-  [
-    'a file block, which only Slack makes',
-    { type: 'file', external_id: 'a', source: 'remote' },
-    'unsupported type: file',
-  ],
-  ['a file input in a message', input({ type: 'file_input' }), 'unsupported type: file_input'],
+  ['an alert in a message', { type: 'alert', text: plain(1) }, unsupported('alert')],
+  ['a file block', { type: 'file', external_id: 'a', source: 'remote' }, unsupported('file')],
+  ['a file input in a message', input({ type: 'file_input' }), unsupported('file_input')],
   ['an empty rich text', richText({ type: 'text', text: '' }), 'must be more than 0 characters'],
-  ['rich text of an unknown kind', richText({ type: 'blink', text: 'x' }), 'unsupported type: blink'],
+  ['rich text of an unknown kind', richText({ type: 'blink', text: 'x' }), unsupported('blink')],
   [
-    'a number input with its ends swapped',
+    'ends swapped',
     input({ type: 'number_input', is_decimal_allowed: false, min_value: '5', max_value: '1' }),
     '`min_value` must not be more',
   ],
 ];
 
 describe('what Slack refuses in a message', () => {
-  it.each(BAD)('is %s', (_what, block, message) => {
-    expect(checkMessageBlocks([block]).join()).toContain(message);
+  it.each(BAD)('is %s', (_what, block, fault, place) => {
+    const said = place === undefined ? fault : `${fault} [json-pointer:/blocks/0${place}]`;
+    expect(checkMessageBlocks([block]).join()).toContain(said);
   });
 
   it('is a block_id or, in one block, an action_id twice', () => {
@@ -359,12 +212,8 @@ describe('what Slack refuses in a message', () => {
   });
 
   it('is more than one fault, and each is told', () => {
-    const faults = checkMessageBlocks([
-      { type: 'header', text: plain(151) },
-      { type: 'nonsense' },
-      section({ x: 1 }),
-    ]);
-    expect(faults).toHaveLength(3);
+    const faulty = [{ type: 'header', text: plain(151) }, { type: 'nonsense' }, section({ x: 1 })];
+    expect(checkMessageBlocks(faulty)).toHaveLength(3);
   });
 });
 
@@ -380,10 +229,7 @@ describe('what Slack takes in a message', () => {
         { type: 'channels_select' },
       ),
     ],
-    [
-      'option groups',
-      actions({ type: 'static_select', option_groups: [{ label: plain(75), options: options(100) }] }),
-    ],
+    ['option groups', actions({ type: 'static_select', option_groups: [groupOf(100)] })],
     ['a table with settings', { ...table(2, 2), column_settings: [{ align: 'right' }, null] }],
     [
       'rich text',
@@ -401,7 +247,7 @@ describe('what Slack takes in a message', () => {
           {
             type: 'rich_text_list',
             style: 'bullet',
-            elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text: 'a' }] }],
+            elements: richText({ type: 'text', text: 'a' }).elements,
           },
         ],
       },

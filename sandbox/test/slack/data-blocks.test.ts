@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../slack/block-kit/message.ts';
 import { checkView } from '../../slack/block-kit/view.ts';
-import { clientOf, refusalOf, startSetting } from './setting.ts';
 
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
@@ -111,23 +110,4 @@ describe('a data table', () => {
     expect(checkMessageBlocks([half, half])).toEqual([]);
     expect(checkMessageBlocks([half, half, grid(2, 1)]).join()).toContain('less than 10001 characters');
   });
-});
-
-it('a workspace may not take them, and says so as for an unknown type', async () => {
-  const policies = [{ refusedBlocks: ['data_visualization', 'data_table'] }];
-  const { slack, token } = await startSetting({}, { policies });
-  const post = (method: string, args: object) =>
-    clientOf(slack, token).apiCall(method, { channel: 'C0DEPLOY', text: 'x', ...args });
-  const blocks = JSON.stringify([bars(), grid(2, 1)]);
-  const refused = await refusalOf(post('chat.postMessage', { blocks }));
-  expect(refused).toEqual({
-    error: 'invalid_blocks',
-    messages: [
-      '[ERROR] unsupported type: data_visualization [json-pointer:/blocks/0/type]',
-      '[ERROR] unsupported type: data_table [json-pointer:/blocks/1/type]',
-    ],
-  });
-  slack.workspace('T0ACME').policies.clear();
-  await post('chat.postMessage', { blocks });
-  expect(slack.messages('T0ACME', 'deploys')[0]?.blocks).toMatchObject([bars(), grid(2, 1)]);
 });

@@ -1,53 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { clientOf, refusalOf, startSetting } from './setting.ts';
+import { clientOf, errorOf, refusalOf, startSetting } from './setting.ts';
 
 const PNG = Buffer.from('iVBORw0KGgo=', 'base64');
 
 describe('uploading', () => {
-  it('with the client puts a file into a thread', async () => {
-    const { slack, token } = await startSetting();
-    const client = clientOf(slack, token);
-    const { ts = '' } = await client.chat.postMessage({ channel: 'C0DEPLOY', text: 'digest' });
-    await client.filesUploadV2({
-      channel_id: 'C0DEPLOY',
-      thread_ts: ts,
-      file: PNG,
-      filename: 'week.png',
-      title: 'This week',
-      initial_comment: 'see',
-    });
-    expect(slack.thread('T0ACME', 'deploys', ts)).toMatchObject([
-      {
-        text: 'see',
-        files: [{ name: 'week.png', title: 'This week', mimetype: 'image/png', size: PNG.length }],
-      },
-    ]);
-    expect(slack.files('T0ACME')).toMatchObject([{ bytes: PNG }]);
-  });
-
-  it('goes in three steps, and the answer says no more than documented', async () => {
-    const { slack, token } = await startSetting();
-    const { files } = clientOf(slack, token);
-    const { upload_url = '', file_id: id = '' } = await files.getUploadURLExternal({
-      filename: 'a.pdf',
-      length: 4,
-    });
-    const early = files.completeUploadExternal({ files: [{ id }], channel_id: 'C0DEPLOY' });
-    expect((await refusalOf(early)).error).toBe('file_update_failed');
-    const uploaded = await fetch(upload_url, { method: 'POST', body: '%PDF' });
-    expect([uploaded.status, await uploaded.text()]).toEqual([200, 'OK - 4']);
-    const completed = await files.completeUploadExternal({ files: [{ id, title: 'Invoice' }] });
-    expect(completed.files).toEqual([{ id, title: 'Invoice' }]);
-    expect(slack.messages('T0ACME', 'deploys')).toEqual([]);
-    expect((await fetch(upload_url, { method: 'POST', body: '%PDF' })).status).toBe(404);
-  });
-
   it('takes a description for screen readers, by the documented name', async () => {
-    const { slack, token } = await startSetting();
-    const client = clientOf(slack, token);
+    const { slack, client } = await startSetting();
     const announce = { filename: 'a.png', length: PNG.length };
     const long = client.apiCall('files.getUploadURLExternal', { ...announce, alt_txt: 'x'.repeat(1001) });
-    expect((await refusalOf(long)).error).toBe('alt_txt_too_large');
+    expect(await errorOf(long)).toBe('alt_txt_too_large');
     const answer = await client.apiCall('files.getUploadURLExternal', { ...announce, alt_txt: 'Bars' });
     const { upload_url, file_id } = answer as { upload_url?: string; file_id?: string };
     await fetch(upload_url ?? '', { method: 'POST', body: PNG });
@@ -60,20 +21,18 @@ describe('uploading', () => {
     ['an unknown channel', { channel_id: 'C0NONE' }, 'channel_not_found'],
     ['an archived channel', { channel_id: 'C0OLD' }, 'posting_to_channel_denied'],
   ])('is refused for %s', async (_what, args, error) => {
-    const { slack, token } = await startSetting();
-    const client = clientOf(slack, token);
-    const { upload_url = '', file_id: id = '' } = await client.files.getUploadURLExternal({
-      filename: 'a',
-      length: 1,
-    });
+    const { client } = await startSetting();
+    const announce = { filename: 'a', length: 1 };
+    const { upload_url = '', file_id: id = '' } = await client.files.getUploadURLExternal(announce);
+    const early = client.files.completeUploadExternal({ files: [{ id }], channel_id: 'C0DEPLOY' });
+    expect(await errorOf(early)).toBe('file_update_failed');
     await fetch(upload_url, { method: 'POST', body: 'x' });
     const refused = client.apiCall('files.completeUploadExternal', { files: [{ id }], ...args });
-    expect((await refusalOf(refused)).error).toBe(error);
+    expect(await errorOf(refused)).toBe(error);
   });
 
   it('of a picture lets messages show it, and of nothing else', async () => {
-    const { slack, token } = await startSetting();
-    const client = clientOf(slack, token);
+    const { client } = await startSetting();
     const upload = async (filename: string) => {
       const announced = await client.files.getUploadURLExternal({ filename, length: PNG.length });
       await fetch(announced.upload_url ?? '', { method: 'POST', body: PNG });
@@ -91,18 +50,22 @@ describe('uploading', () => {
       error: 'invalid_blocks',
       messages: ['[ERROR] invalid slack file [json-pointer:/blocks/0/slack_file]'],
     });
-    expect((await refusalOf(show('F0NONE'))).error).toBe('invalid_blocks');
+    expect(await errorOf(show('F0NONE'))).toBe('invalid_blocks');
   });
 
   it('keeps files private to the workspace', async () => {
-    const { slack, token } = await startSetting({ app: { botScopes: ['files:write', 'files:read'] } });
-    const client = clientOf(slack, token);
-    const { upload_url = '', file_id: id = '' } = await client.files.getUploadURLExternal({
-      filename: 'a.txt',
-      length: 2,
+    const { slack, token, client } = await startSetting({
+      app: { botScopes: ['files:write', 'files:read'] },
     });
-    await fetch(upload_url, { method: 'POST', body: 'hi' });
-    await client.files.completeUploadExternal({ files: [{ id }] });
+    const announce = { filename: 'a.txt', length: 2 };
+    const { upload_url = '', file_id: id = '' } = await client.files.getUploadURLExternal(announce);
+    const upload = () => fetch(upload_url, { method: 'POST', body: 'hi' });
+    const uploaded = await upload();
+    expect([uploaded.status, await uploaded.text()]).toEqual([200, 'OK - 2']);
+    const { files } = await client.files.completeUploadExternal({ files: [{ id, title: 'Invoice' }] });
+    expect(files).toEqual([{ id, title: 'Invoice' }]);
+    expect(slack.messages('T0ACME', 'deploys')).toEqual([]);
+    expect((await upload()).status).toBe(404);
     const { file } = await client.files.info({ file: id });
     const address = file?.url_private ?? '';
     const own = await fetch(address, { headers: { authorization: `Bearer ${token}` } });
@@ -111,8 +74,6 @@ describe('uploading', () => {
     const other = slack.addWorkspace({ id: 'T0OTHER', users: [], channels: [] });
     const foreign = await fetch(address, { headers: { authorization: `Bearer ${other.botToken}` } });
     expect(foreign.status).toBe(404);
-    expect((await refusalOf(clientOf(slack, other.botToken).files.info({ file: id }))).error).toBe(
-      'file_not_found',
-    );
+    expect(await errorOf(clientOf(slack, other.botToken).files.info({ file: id }))).toBe('file_not_found');
   });
 });

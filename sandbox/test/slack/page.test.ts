@@ -3,7 +3,6 @@ import type { LocalSlack } from '../../slack/local-slack.ts';
 import { clientOf, startSetting } from './setting.ts';
 
 const anna = { team: 'T0ACME', user: 'U0ANNA' };
-const plain = (text: string) => ({ type: 'plain_text', text }) as const;
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the route answers
 async function ask({ origin }: LocalSlack, path: string, body?: object): Promise<any> {
@@ -31,23 +30,6 @@ async function readStream(slack: LocalSlack, act: () => Promise<unknown>, done: 
 }
 
 describe('the page', () => {
-  it('reads workspaces, people, channels and commands', async () => {
-    const { slack, bot } = await startSetting();
-    slack.setControls([{ id: 'kill', label: 'Kill it', kind: 'button', run: () => undefined }]);
-    expect(await ask(slack, 'workspace')).toMatchObject({
-      teams: [
-        {
-          id: 'T0ACME',
-          users: [{ id: 'U0ANNA', is_admin: true }, { id: 'U0MAX' }, { id: bot, is_bot: true }],
-          channels: expect.arrayContaining([expect.objectContaining({ id: 'C0PRIV', kind: 'private' })]),
-          apps: [{ bot_user: bot, has_home: true }],
-          commands: [{ command: '/deckhand' }],
-        },
-      ],
-      controls: [{ id: 'kill', label: 'Kill it', kind: 'button' }],
-    });
-  });
-
   it('types commands and shows what went wrong', async () => {
     const { slack, app } = await startSetting();
     const typed = { ...anna, channel: 'C0DEPLOY', command: '/deckhand', text: 'help' };
@@ -94,45 +76,6 @@ describe('the page', () => {
     expect(await kept('/index.html')).toBe('no-cache');
   });
 
-  it('works buttons, modals and their faults', async () => {
-    const { slack, app, token } = await startSetting();
-    const client = clientOf(slack, token);
-    const button = { type: 'button', action_id: 'open', text: plain('Open') } as const;
-    const blocks = [{ type: 'actions', block_id: 'b', elements: [button] }] as const;
-    const { ts } = await client.chat.postMessage({ channel: 'C0DEPLOY', text: 'x', blocks: [...blocks] });
-    const container = { type: 'message', channel: 'C0DEPLOY', ts };
-    await ask(slack, 'actions', { ...anna, container, action: { ...button, block_id: 'b' } });
-    const { trigger_id } = app.received.at(-1)?.payload ?? {};
-    await client.views.open({
-      trigger_id,
-      view: {
-        type: 'modal',
-        title: plain('T'),
-        submit: plain('Go'),
-        blocks: [
-          {
-            type: 'input',
-            block_id: 'a',
-            label: plain('A'),
-            element: { type: 'plain_text_input', action_id: 'a' },
-          },
-        ],
-      },
-    });
-    const { views } = await ask(slack, `views?${query()}`);
-    const submit = (value: string) =>
-      ask(slack, 'views/submit', {
-        ...anna,
-        view_id: views[0].id,
-        state: { values: { a: { a: { type: 'plain_text_input', value } } } },
-      });
-    app.reply(() => ({ body: { response_action: 'errors', errors: { a: 'no' } } }));
-    expect(await submit('x')).toMatchObject({ ok: false, errors: { a: 'no' } });
-    app.reply(() => ({}));
-    expect(await submit('x')).toEqual({ ok: true });
-    expect((await ask(slack, `views?${query()}`)).views).toEqual([]);
-  });
-
   it('hears of what changes, and of nothing meant for others', async () => {
     const { slack, token } = await startSetting();
     const { chat } = clientOf(slack, token);
@@ -143,23 +86,6 @@ describe('the page', () => {
     const seen = await readStream(slack, act, (text) => text.includes('"message":{"type":"message"'));
     expect(seen).toContain('for all');
     expect(seen).not.toContain('"ephemeral":true');
-  });
-
-  it('shows deliveries and calls, and runs controls', async () => {
-    const { slack, token } = await startSetting();
-    const runs: boolean[] = [];
-    slack.setControls([{ id: 'slow', label: 'Slow', kind: 'switch', run: (on) => void runs.push(on) }]);
-    expect(await ask(slack, 'controls', { id: 'slow', on: true })).toMatchObject({
-      ok: true,
-      controls: [{ on: true }],
-    });
-    expect(runs).toEqual([true]);
-    await slack.as('T0ACME', 'U0ANNA').command('deploys', '/deckhand');
-    await clientOf(slack, token).auth.test();
-    expect((await ask(slack, `deliveries?${query()}`)).deliveries).toMatchObject([
-      { kind: 'command', name: '/deckhand', status: 200, attempt: 1, ack_ms: expect.any(Number) },
-    ]);
-    expect((await ask(slack, `calls?${query()}`)).calls).toMatchObject([{ method: 'auth.test', ok: true }]);
   });
 
   it('is told of its mistakes', async () => {

@@ -8,9 +8,11 @@ import { startTinyApp, type TinyApp } from './tiny-app.ts';
 export interface Setting {
   slack: LocalSlack;
   app: TinyApp;
-  team: string;
   token: string;
   bot: string;
+  /** The app's client, with the bot token. */
+  client: WebClient;
+  anna: ReturnType<LocalSlack['as']>;
 }
 
 const toStop: (() => Promise<void>)[] = [];
@@ -43,8 +45,19 @@ export async function startSetting(
   const app = await startTinyApp(() => slack.app.signingSecret);
   toStop.push(app.stop, slack.stop);
   slack.deliverTo(app.url);
-  const { teamId, botToken, botUserId } = slack.addWorkspace({ ...ACME, ...workspace });
-  return { slack, app, team: teamId, token: botToken, bot: botUserId };
+  const { botToken: token, botUserId: bot } = slack.addWorkspace({ ...ACME, ...workspace });
+  return { slack, app, token, bot, client: clientOf(slack, token), anna: slack.as('T0ACME', 'U0ANNA') };
+}
+
+/** The payload or event that the app got last. */
+// biome-ignore lint/suspicious/noExplicitAny: tests reach into whatever Slack sends
+export function lastSent({ app }: Pick<Setting, 'app'>): any {
+  const payload = app.received.at(-1)?.payload;
+  return payload?.event ?? payload;
+}
+
+export async function errorOf(call: Promise<unknown>): Promise<string> {
+  return (await refusalOf(call)).error;
 }
 
 /** A Web API client as an app has one, without any retries. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LocalSlack } from '../../slack/local-slack.ts';
 import { startLocalSlack } from '../../slack/server.ts';
-import { ACME, clientOf } from './setting.ts';
+import { ACME, clientOf, errorOf } from './setting.ts';
 
 interface Frame {
   type: string;
@@ -27,11 +27,10 @@ afterEach(async () => {
   for (const stop of toStop.splice(0).reverse()) await stop();
 });
 
-async function start(): Promise<LocalSlack> {
+async function start(): Promise<LocalSlack & { token: string }> {
   const slack = await startLocalSlack({ app: { socketMode: true }, ackTimeoutMs: 2000 });
   toStop.push(slack.stop);
-  slack.addWorkspace(ACME);
-  return slack;
+  return { ...slack, token: slack.addWorkspace(ACME).botToken };
 }
 
 async function connect(slack: LocalSlack): Promise<Link> {
@@ -63,6 +62,18 @@ const BUTTON = { type: 'button', action_id: 'go', text: { type: 'plain_text', te
 const type = (slack: LocalSlack, line: string) => slack.as('T0ACME', 'U0ANNA').command('deploys', line);
 
 describe('Socket Mode', () => {
+  it('opens connections with the token of the app only, and each address once', async () => {
+    const slack = await start();
+    const withBotToken = clientOf(slack, slack.token).apps.connections.open();
+    expect(await errorOf(withBotToken)).toBe('not_allowed_token_type');
+    const { url = '' } = await clientOf(slack, slack.appToken).apps.connections.open();
+    for (const outcome of ['open', 'error'] as const) {
+      const socket = new WebSocket(url);
+      toStop.push(() => socket.close());
+      await new Promise((resolve) => socket.addEventListener(outcome, resolve));
+    }
+  });
+
   it('counts the connections of an app, and uses them in turn', async () => {
     const slack = await start();
     const one = await connect(slack);
