@@ -1,186 +1,81 @@
 import type { SpecTables } from './read-tables.ts';
 
+/** A field is `name`, `name:type` if it is no string, with `!` if a request needs it and `?` if it may be null. */
+const table = (...lines: string[]): Record<string, string> =>
+  Object.fromEntries(
+    lines
+      .flatMap((line) => line.split(' '))
+      .map((field) => {
+        const [, name = '', type = 'string', mark = ''] = /^([\w.]+)(?::(\w+))?([!?]?)$/.exec(field) ?? [];
+        return [name, (type === 'uuid' ? 'uuid-like string' : type) + mark];
+      }),
+  );
+
 /**
- * The fields of every table in the specification, by section: `!` is required in a request, `?` may be null. Written
- * down so that the simulated service is held to them wherever the specification itself is not at hand.
+ * The fields of every table in the specification, by section. Written down so that the simulated service is held to
+ * them wherever the specification itself is not at hand.
  */
 export const SPEC_TABLES: SpecTables = {
-  '2.1': {
-    email: 'string!',
-    password: 'string!',
-    terms_accepted: 'boolean!',
-    account_name: 'string',
-    full_name: 'string',
-    package: 'string',
-    coupon: 'string',
-    newsletter_opt_in: 'boolean',
-    signup_source: 'string',
-    client: 'string',
-    utm_params: 'object',
-  },
-  '2.2': {
-    'account.identifier': 'string',
-    'account.name': 'string',
-    'account.subdomain': 'string',
-    'account.url': 'string',
-    api_key: 'string',
-    'ssh_public_key.id': 'string',
-    'ssh_public_key.public_key': 'string',
-    'ssh_public_key.fingerprint': 'string',
-    oauth_urls: 'object',
-    mcp_config: 'object',
-    'mcp_config.account': 'string',
-    'mcp_config.api_key': 'string',
-    'mcp_config.email': 'string',
-    email_verified: 'boolean',
-  },
-  '2.3': {
-    first_name: 'string',
-    last_name: 'string',
-    email_address: 'string',
-    'account.name': 'string',
-    'account.permalink': 'string',
-    'account.beta_features': 'boolean',
-    'account.static_hosting_eligible': 'boolean',
-    'account.managed_vps_eligible': 'boolean',
-  },
-  '2.4': {
-    enrolled: 'boolean',
-    beta_features: 'boolean',
-  },
-  '2.5': {
-    identifier: 'string',
-    name: 'string',
-    protocol_type: 'string',
-  },
-  '2.5 static_hosting': {
-    hosted_website_identifier: 'string',
-    subdomain: 'string',
-    url: 'string',
-    spa_mode: 'boolean',
-    status: 'string',
-    active_deployment_uuid: 'string?',
-  },
-  '2.5 managed_vps': {
-    hosted_resource_identifier: 'string',
-    status: 'string',
-    ip_address: 'string?',
-    region: 'string',
-    size: 'string',
-  },
-  '2.6': {
-    identifier: 'uuid-like string',
-    name: 'string',
-    region: 'string',
-    size: 'string',
-    status: 'string',
-    ip_address: 'string',
-    monthly_cost: 'number',
-    ssh_key: 'object',
-    'ssh_key.identifier': 'string',
-    'ssh_key.title': 'string',
-    'ssh_key.public_key': 'string',
-    'ssh_key.key_type': 'string',
-    'ssh_key.fingerprint': 'string',
-    created_at: 'timestamp',
-    updated_at: 'timestamp',
-  },
-  '2.7 region': {
-    slug: 'string',
-    name: 'string',
-  },
-  '2.7 size': {
-    slug: 'string',
-    label: 'string',
-    monthly_cost: 'number',
-    currency: 'string',
-  },
-  '2.8': {
-    identifier: 'uuid-like string',
-    status: 'string',
-    created_at: 'timestamp',
-    completed_at: 'timestamp?',
-    results: 'object',
-    'results.repository': 'object',
-    'results.repository.status': 'string',
-    'results.repository.message': 'string?',
-    'results.servers': 'array',
-    'results.servers.name': 'string',
-    'results.servers.identifier': 'string',
-    'results.servers.status': 'string',
-    'results.servers.message': 'string?',
-  },
-  '2.9': {
-    identifier: 'uuid-like string',
-    packages: 'object',
-    default: 'boolean',
-    servers: 'array',
-  },
-  '2.9 server': {
-    identifier: 'string',
-    name: 'string',
-    protocol_type: 'string',
-    server_path: 'string',
-    last_revision: 'string',
-    preferred_branch: 'string',
-    notify_email: 'boolean',
-    server_group_identifier: 'string?',
-    hostname: 'string',
-    port: 'integer',
-    username: 'string',
-    use_ssh_keys: 'boolean',
-    host_key: 'string',
-  },
-  '2.10': {
-    identifier: 'uuid-like string',
-    hook_type: 'string',
-    name: 'string',
-    send_on_start: 'boolean',
-    send_on_completion: 'boolean',
-    send_on_failure: 'boolean',
-    created_at: 'timestamp',
-    updated_at: 'timestamp',
-  },
-  '2.11': {
-    event: 'string',
-    properties: 'object',
-    project: 'object',
-    'project.name': 'string',
-    'project.permalink': 'string',
-    'project.identifier': 'string',
-    user: 'string',
-    created_at: 'timestamp',
-  },
-  '2.12': {
-    total_deployments: 'integer',
-    total_deployments_delta: 'integer',
-    success_rate: 'number?',
-    success_rate_delta: 'number?',
-    avg_duration: 'string',
-    active_servers: 'integer',
-  },
-  '2.13': {
-    number: 'integer',
-    kind: 'string',
-    currency: 'string',
-    total: 'string',
-    vat: 'string',
-    paid: 'boolean',
-    paid_at: 'timestamp?',
-    created_at: 'timestamp',
-    download_url: 'string',
-  },
-  '4.2': {
-    protocol: 'string',
-  },
-  '4.8 create': {
-    hook_type: 'string!',
-    name: 'string!',
-    send_on_completion: 'boolean',
-    send_on_failure: 'boolean',
-    send_on_start: 'boolean',
-    properties: 'object',
-  },
+  '2.1': table(
+    'email! password! terms_accepted:boolean! account_name full_name package coupon',
+    'newsletter_opt_in:boolean signup_source client utm_params:object',
+  ),
+  '2.2': table(
+    'account.identifier account.name account.subdomain account.url api_key ssh_public_key.id',
+    'ssh_public_key.public_key ssh_public_key.fingerprint oauth_urls:object mcp_config:object',
+    'mcp_config.account mcp_config.api_key mcp_config.email email_verified:boolean',
+  ),
+  '2.3': table(
+    'first_name last_name email_address account.name account.permalink',
+    'account.beta_features:boolean account.static_hosting_eligible:boolean',
+    'account.managed_vps_eligible:boolean',
+  ),
+  '2.4': table('enrolled:boolean beta_features:boolean'),
+  '2.5': table('identifier name protocol_type'),
+  '2.5 static_hosting': table(
+    'hosted_website_identifier subdomain url spa_mode:boolean status active_deployment_uuid?',
+  ),
+  '2.5 managed_vps': table('hosted_resource_identifier status ip_address? region size'),
+  '2.6': table(
+    'identifier:uuid name region size status ip_address monthly_cost:number ssh_key:object',
+    'ssh_key.identifier ssh_key.title ssh_key.public_key ssh_key.key_type ssh_key.fingerprint',
+    'created_at:timestamp updated_at:timestamp',
+  ),
+  '2.7 region': table('slug name'),
+  '2.7 size': table('slug label monthly_cost:number currency'),
+  '2.8': table(
+    'identifier:uuid status created_at:timestamp completed_at:timestamp? results:object',
+    'results.repository:object results.repository.status results.repository.message?',
+    'results.servers:array results.servers.name results.servers.identifier',
+    'results.servers.status results.servers.message?',
+  ),
+  '2.9': table('identifier:uuid packages:object default:boolean servers:array'),
+  '2.9 server': table(
+    'identifier name protocol_type server_path last_revision preferred_branch',
+    'notify_email:boolean server_group_identifier? hostname port:integer username',
+    'use_ssh_keys:boolean host_key',
+  ),
+  '2.10': table(
+    'identifier:uuid hook_type name send_on_start:boolean send_on_completion:boolean',
+    'send_on_failure:boolean created_at:timestamp updated_at:timestamp',
+  ),
+  '2.11': table(
+    'event properties:object project:object project.name project.permalink project.identifier',
+    'user created_at:timestamp',
+  ),
+  '2.12': table(
+    'total_deployments:integer total_deployments_delta:integer success_rate:number?',
+    'success_rate_delta:number? avg_duration active_servers:integer',
+  ),
+  '2.13': table(
+    'number:integer kind currency total vat paid:boolean paid_at:timestamp?',
+    'created_at:timestamp download_url',
+  ),
+  '4.2': table('protocol'),
+  '4.8 create': table(
+    'hook_type! name! send_on_completion:boolean send_on_failure:boolean',
+    'send_on_start:boolean properties:object',
+  ),
   '4.8 types': {
     http_req: 'url',
     cdn_cache: 'zone_id path_prefix',
@@ -196,21 +91,10 @@ export const SPEC_TABLES: SpecTables = {
     chat_c: 'url',
     chat_d: 'bot_token chat_id',
   },
-  '4.8 update': {
-    name: 'string',
-    send_on_start: 'boolean',
-    send_on_completion: 'boolean',
-    send_on_failure: 'boolean',
-    properties: 'object',
-  },
-  '4.9': {
-    range: 'string',
-    include: 'string',
-  },
-  '7.1': {
-    error_code: 'string',
-    hint: 'string',
-    status: 'string',
-    error: 'string',
-  },
+  '4.8 update': table(
+    'name send_on_start:boolean send_on_completion:boolean send_on_failure:boolean',
+    'properties:object',
+  ),
+  '4.9': table('range include'),
+  '7.1': table('error_code hint status error'),
 };
