@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HOOK_TYPES, propertiesOf } from '../../../src/service/integrations.ts';
-import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../../../test/support/test-world.ts';
+import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../../test/support/test-world.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
 import { connectDemo, README_SIZE, takePictures, visit } from './workspace.ts';
 
@@ -11,7 +11,7 @@ describeInBrowser('forms, as a person fills them', () => {
   let world: TestWorld;
   beforeAll(async () => {
     world = await openTestWorld({ seed: 'demo', page: true, speed: 100 });
-    for (const channel of [CHANNEL, BILLING]) world.slack.invite(TEAM, channel, 'bot');
+    world.slack.invite(TEAM, CHANNEL, 'bot');
     await connectDemo(world);
   });
   afterAll(() => world.stop());
@@ -81,21 +81,21 @@ describeInBrowser('forms, as a person fills them', () => {
     expect(await others.messages.getByText(/can give you access/).count()).toBe(0);
   });
 
-  it('lists invoices as a table, and sends a PDF where only the person who asked sees it', async () => {
-    const { page, type, messages, dialog } = await visit(browser, world, 'admin', BILLING, README_SIZE);
-    await type('/deckhand invoices notify here');
-    const confirmed = messages.getByText(/invoice notices|paid invoices/).first();
-    await confirmed.waitFor();
+  it('lists invoices as a table, and sends a PDF by direct message where it is not in the channel', async () => {
+    const { page, type, messages } = await visit(browser, world, 'admin', BILLING, README_SIZE);
     await type('/deckhand invoices');
     await messages.getByRole('table').first().waitFor();
     await takePictures(page, 'invoices');
     await messages.getByRole('button', { name: /PDF/ }).first().click();
-    const app = page.getByRole('button', { name: /^Deckhand(,|$)/ }).first();
-    await app.click();
-    const loaded = page.waitForResponse('**/page/files/*');
-    await page.getByRole('button', { name: /Preview .*invoice/i }).click();
+    const pdf = await world.slack.until(
+      () => world.slack.dms(TEAM, PEOPLE.admin).find(({ files }) => (files ?? []).length > 0),
+      { what: 'the PDF in the direct messages' },
+    );
+    const dm = await visit(browser, world, 'admin', pdf.channel, README_SIZE);
+    const loaded = dm.page.waitForResponse('**/page/files/*');
+    await dm.page.getByRole('button', { name: /Preview .*invoice/i }).click();
     expect((await loaded).headers()).toMatchObject({ 'content-type': 'application/pdf' });
-    const preview = dialog(/invoice/i);
+    const preview = dm.dialog(/invoice/i);
     // The viewer's dark ground alone is a picture of next to nothing; a page with words is not.
     const drawn = async () => (await preview.locator('iframe').screenshot()).length;
     await expect.poll(drawn, { interval: 300 }).toBeGreaterThan(10_000);
