@@ -11,15 +11,9 @@ test('work runs in the order of its time, each at its own time', () => {
   clock.after(100, note('early too'));
   clock.after(200, () => clock.after(50, note('chained')));
   clock.advance(249);
-  expect(done).toEqual([
-    ['early', 1_100],
-    ['early too', 1_100],
-  ]);
+  expect(done.flat()).toEqual(['early', 1_100, 'early too', 1_100]);
   clock.advance(1_000);
-  expect(done.slice(2)).toEqual([
-    ['chained', 1_250],
-    ['late', 1_300],
-  ]);
+  expect(done.slice(2).flat()).toEqual(['chained', 1_250, 'late', 1_300]);
   expect(clock.now()).toBe(2_249);
 });
 

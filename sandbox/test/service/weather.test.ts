@@ -215,3 +215,60 @@ test('what a plan lacks and a broken body keep their codes, whatever else is sai
     service.world.updateAccount({ account: 'acme', apiAccess: true });
   }
 });
+
+const row = (sign: (row: Record<string, unknown>) => boolean) => (body: unknown) => rowsOf(body).some(sign);
+const has = (field: string) => (body: unknown) => Object.hasOwn(body as object, field);
+const says = (text: string) => (body: unknown) => JSON.stringify(body).includes(text);
+
+/** What a person would see of each kind, over a few seeds, when nothing else varies. */
+const SEEN: ReadonlyArray<[what: string, kind: Kind, path: string, sign: (body: unknown) => boolean]> = [
+  ['a project without its star', 'absent', '/projects', row((one) => !('starred' in one))],
+  ['an invoice without its tax', 'absent', '/account/invoices', row((one) => !('vat' in one))],
+  [
+    'statistics without an average',
+    'absent',
+    '/activity?include=stats',
+    (body) => !says('avg_duration')(body),
+  ],
+  ['a machine without a size', 'nulls', '/hosted_resources', row(({ size }) => size === null)],
+  ['a port as text', 'types', '/projects/alpha/servers', row(({ port }) => port === '22')],
+  ['an empty notify_email', 'types', '/projects/alpha/servers', row((one) => one.notify_email === '')],
+  [
+    'an address to notify',
+    'types',
+    '/projects/alpha/servers',
+    row((one) => /@/.test(String(one.notify_email))),
+  ],
+  ['no notify_email at all', 'types', '/projects/alpha/servers', row((one) => !('notify_email' in one))],
+  ['a price as text', 'types', '/hosted_resources', row((one) => one.monthly_cost === '8')],
+  ['a total as a number', 'types', '/account/invoices', row(({ total }) => total === 49)],
+  ['fields that no document names', 'extra', '/profile', has('legacy_id')],
+  ['a time with an offset', 'times', '/hosted_resources', says('+02:00')],
+  ['projects in another order', 'order', '/projects', (body) => rowsOf(body)[0]?.name !== 'alpha'],
+  ['null among the projects', 'odd_rows', '/projects', (body) => (body as unknown[]).includes(null)],
+  ['no number', 'odd_rows', '/account/invoices', row((one) => 'kind' in one && !('number' in one))],
+  ['a word among the events', 'odd_rows', '/activity', (body) => (body as unknown[]).includes('gone')],
+  ['a queued deployment', 'events', '/activity', row(({ event }) => event === 'deploy_queued')],
+  ['an event of an unknown type', 'events', '/activity', row(({ event }) => event === 'config_file_rotated')],
+  ['bare regions', 'shapes', '/managed_hosting/regions', Array.isArray],
+  ['grouped regions', 'shapes', '/managed_hosting/regions', has('grouped_regions')],
+  ['a full region', 'shapes', '/managed_hosting/regions', says('"available":false')],
+  ['bare sizes', 'shapes', '/managed_hosting/sizes', Array.isArray],
+  ['a static site among machines', 'shapes', '/hosted_resources', row(({ kind }) => kind === 'static_site')],
+  ['projects under their name', 'shapes', '/projects', has('projects')],
+  ['no list of servers', 'shapes', '/projects/alpha/servers', says('"error_code":"invalid_api_method"')],
+  ['no feed', 'not_found', '/activity', says('"error_code":"record_not_found"')],
+  ['the status as a number', 'failures', '/hosted_resources/none', says('"status":404')],
+  ['the hint as the message too', 'doubled', '/hosted_resources/none', has('error')],
+];
+
+test.each(SEEN)('brings %s', async (_, kind, path, sign) => {
+  const { service, caller } = await openWeather();
+  const seeds = Array.from({ length: 40 }, (_, seed) => seed);
+  let met = false;
+  for (const seed of seeds) {
+    service.weather.set({ strength: 'wild', seed, share: 1, only: [kind] });
+    met ||= sign((await caller.get(path)).body);
+  }
+  expect(met).toBe(true);
+});

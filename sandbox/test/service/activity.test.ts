@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { periodOf, RANGES, type Range } from '../../service/activity/periods.ts';
+import { addAcme, startBench } from './caller.ts';
+
+const NOW = Date.parse('2026-03-11T09:30:00Z');
+const HOUR = 3_600_000;
+
+async function openAcme(at = NOW) {
+  const bench = await startBench({ now: () => at });
+  const parts = addAcme(bench);
+  const { world } = bench.service;
+  const deploy = (hoursAgo: number, more: object = {}) =>
+    world.addDeployment({ account: 'acme', project: 'storefront', endedAt: at - hoursAgo * HOUR, ...more });
+  const caller = bench.as('acme', parts.member);
+  const feed = async (range = '') =>
+    (await caller.get(`/activity?include=stats${range && `&range=${range}`}`)).body;
+  return { ...parts, world, deploy, caller, feed };
+}
+
+test('events come newest first, with their project and what was deployed where', async () => {
+  const { caller, deploy, project } = await openAcme();
+  deploy(5);
+  deploy(2, { succeeded: false });
+  const { body } = await caller.get('/activity');
+  expect(body.map(({ event }: { event: string }) => event)).toEqual(['deploy_failed', 'deploy_completed']);
+  expect(body[0]).toEqual({
+    event: 'deploy_failed',
+    properties: { end_ref: expect.stringMatching(/^[0-9a-f]{40}$/), servers: ['web-1', 'web-2'] },
+    project: { name: 'Storefront', permalink: 'storefront', identifier: project.identifier },
+    user: 'Kim Example',
+    created_at: '2026-03-11T07:30:00.000Z',
+  });
+});
+
+test.each([
+  ['today', 1],
+  ['this_week', 2],
+  ['last_7_days', 3],
+  ['last_30_days', 4],
+  ['whenever', 3],
+  ['THIS_WEEK', 3],
+  ['constructor', 3],
+  ['', 3],
+])('%s holds %i events and counts as many', async (range, count) => {
+  const { caller, deploy } = await openAcme();
+  for (const hoursAgo of [1, 24, 5 * 24, 20 * 24, 40 * 24]) deploy(hoursAgo);
+  expect((await caller.get(`/activity?range=${range}`)).body).toHaveLength(count);
+  const { body } = await caller.get(`/activity.json?range=${range}&include=stats`);
+  expect(body.events).toHaveLength(count);
+  expect(body.stats.total_deployments).toBe(count);
+});
+
+test('today is compared with yesterday up to the same time, not with all of it', async () => {
+  const { deploy, feed } = await openAcme();
+  for (const [hoursAgo, succeeded, durationMs] of [
+    [0, true, 60_000],
+    [9.5, false, 121_000],
+    [9.6, true, 900_000],
+    [24, true, 900_000],
+    [24 + 9.5, false, 900_000],
+    [24 - 2, true, 900_000],
+    [24 + 9.6, true, 900_000],
+  ] as const)
+    deploy(hoursAgo, { succeeded, durationMs });
+  expect((await feed('today')).stats).toEqual({
+    total_deployments: 2,
+    total_deployments_delta: 0,
+    success_rate: 50,
+    success_rate_delta: 0,
+    avg_duration: '1m 31s',
+    active_servers: 2,
+  });
+});
+
+test.each([
+  ['nothing at all', [], [0, 0, null, null]],
+  ['nothing before', [[1, true]], [1, 1, 100, null]],
+  ['nothing now', [[25, true]], [0, -1, null, null]],
+  [
+    'only failures',
+    [
+      [1, false],
+      [25, true],
+    ],
+    [1, 0, 0, -100],
+  ],
+  [
+    'better than before',
+    [
+      [1, true],
+      [2, true],
+      [3, false],
+      [25, false],
+      [26, true],
+    ],
+    [3, 1, 66.7, 16.7],
+  ],
+] as [string, [number, boolean][], unknown[]][])('statistics with %s', async (_, deployments, expected) => {
+  const { deploy, feed } = await openAcme();
+  for (const [hoursAgo, succeeded] of deployments) deploy(hoursAgo, { succeeded });
+  const { stats } = await feed('today');
+  const { total_deployments, total_deployments_delta, success_rate, success_rate_delta } = stats;
+  expect([total_deployments, total_deployments_delta, success_rate, success_rate_delta]).toEqual(expected);
+});
+
+test.each([
+  [44_600, '45s'],
+  [60_000, '1m 0s'],
+  [59_700, '1m 0s'],
+  [3_720_000, '1h 2m'],
+])('%i ms are %s', async (durationMs, text) => {
+  const { deploy, feed } = await openAcme();
+  deploy(1, { durationMs });
+  expect((await feed()).stats.avg_duration).toBe(text);
+});
+
+test('at most the latest 100 events are given, and all are counted', async () => {
+  const { deploy, feed } = await openAcme();
+  for (let n = 0; n < 130; n += 1) deploy(n / 2, { succeeded: n < 100 });
+  const { events, stats } = await feed();
+  expect(events).toHaveLength(100);
+  expect(events[0].created_at).toBe('2026-03-11T09:30:00.000Z');
+  expect(JSON.stringify(events)).not.toContain('deploy_failed');
+  expect(stats).toMatchObject({ total_deployments: 130, success_rate: 76.9 });
+});
+
+test('disabled servers are not active', async () => {
+  const { world, feed } = await openAcme();
+  world.addServer({ account: 'acme', project: 'storefront', name: 'old', enabled: false });
+  expect((await feed()).stats).toMatchObject({ active_servers: 2 });
+});
+
+test('deployments are blocked until an e-mail is verified', async () => {
+  const { world, admin, member, deploy } = await openAcme();
+  for (const { email } of [admin, member]) world.updateUser({ account: 'acme', email, verified: false });
+  expect(() => deploy(1)).toThrow(/blocked/);
+});
+
+describe('a range', () => {
+  const text = (ms: number) => new Date(ms).toISOString();
+
+  test.each<[what: string, Range, now: string, zone: string, from: string, before: string]>([
+    ['in the morning', 'today', '11T09:30', 'UTC', '11T00:00', '10T00:00 10T09:30'],
+    ['on a Wednesday', 'this_week', '11T09:30', 'UTC', '09T00:00', '02T00:00 04T09:30'],
+    ['on a Monday', 'this_week', '09T00:30', 'UTC', '09T00:00', '02T00:00 02T00:30'],
+    ['on a Sunday', 'this_week', '15T23:59', 'UTC', '09T00:00', '02T00:00 08T23:59'],
+    ['still Tuesday there', 'today', '11T02:00', 'America/New_York', '10T04:00', '09T04:00 10T02:00'],
+    ['after a day of 23 hours', 'today', '30T12:00', 'Europe/Lisbon', '29T23:00', '29T00:00 29T13:00'],
+  ])('%s: %s at %s in %s', (_what, range, now, zone, from, before) => {
+    const at = (short: string) => `2026-03-${short}:00.000Z`;
+    const period = periodOf(range, Date.parse(at(now)), zone);
+    expect([text(period.from), text(period.to - 1)]).toEqual([at(from), at(now)]);
+    expect([text(period.previous.from), text(period.previous.to - 1)]).toEqual(before.split(' ').map(at));
+  });
+
+  test('holds now, whatever the time and zone, and counts nothing twice', () => {
+    const zones = fc.constantFrom(
+      'UTC',
+      'Europe/Lisbon',
+      'America/New_York',
+      'Asia/Kathmandu',
+      'Pacific/Apia',
+    );
+    const times = fc.integer({ min: Date.parse('2000-01-01'), max: Date.parse('2040-01-01') });
+    fc.assert(
+      fc.property(fc.constantFrom(...RANGES), times, zones, (range, now, zone) => {
+        const { from, to, previous } = periodOf(range, now, zone);
+        expect(from).toBeLessThanOrEqual(now);
+        expect(to).toBe(now + 1);
+        expect(previous.to).toBeLessThanOrEqual(from);
+        expect(previous.from).toBeLessThan(previous.to);
+        expect(previous.to - previous.from).toBeLessThanOrEqual(to - from);
+        const days = { last_7_days: 7, last_30_days: 30 }[range as string];
+        if (days !== undefined) expect([to - from, previous.to]).toEqual([days * 24 * HOUR, from]);
+      }),
+    );
+  });
+});
+
+test('days begin where the account is', async () => {
+  const { caller, deploy, world } = await openAcme();
+  deploy(10);
+  expect((await caller.get('/activity?range=today')).body).toHaveLength(0);
+  world.updateAccount({ account: 'acme', zone: 'Pacific/Honolulu' });
+  expect((await caller.get('/activity?range=today')).body).toHaveLength(1);
+});
