@@ -38,16 +38,19 @@ describeInBrowser('a failure, from the first message to the end', () => {
     await failing.getByRole('button', { name: /repl(y|ies)/ }).click();
     await thread.getByText('Failure 2').waitFor();
     await takePictures(page, 'episode-claimed');
-    const { page: other } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
+    const { page: other, ...admin } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
     await other.getByRole('button', { name: 'Deckhand Home' }).click();
     await other.getByRole('region', { name: 'Deckhand Home' }).getByText('is on it').waitFor();
     deploy('billing-api', false);
-    const second = messages.getByRole('article').filter({ hasText: 'Billing API: deployments are failing' });
+    await other.getByRole('button', { name: 'deploys', exact: true }).click();
+    const second = admin.messages
+      .getByRole('article')
+      .filter({ hasText: 'Billing API: deployments are failing' });
     await second.getByRole('button', { name: 'Close', exact: true }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Close' }).click();
+    await other.getByRole('alertdialog').getByRole('button', { name: 'Close' }).click();
     await messages.getByText('Billing API closed by').waitFor();
-    await world.as('member').command(CHANNEL, '/deckhand failing');
-    const list = messages.getByRole('article').filter({ hasText: 'Only visible to you' });
+    await admin.type('/deckhand failing');
+    const list = admin.messages.getByRole('article').filter({ hasText: 'Only visible to you' });
     await list.getByText('Storefront: deployments are failing').waitFor();
     deploy('storefront', true);
     await messages.getByText('recovered after').waitFor();
