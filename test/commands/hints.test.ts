@@ -15,10 +15,10 @@ const channelText = ({ slack }: TestWorld) => JSON.stringify(slack.messages(TEAM
 const dmText = ({ slack }: TestWorld) => JSON.stringify(slack.dms(TEAM, PEOPLE.admin));
 const say = (world: TestWorld, line: string) => world.as('admin').command(CHANNEL, `/deckhand ${line}`);
 
-describe('T7: a hint of the service', () => {
+describe('a hint of the service', () => {
   test.override({ connected: true });
 
-  test('T7: stands in the form of a new key that the service refuses', async ({ world }) => {
+  test('stands in the form of a new key that the service refuses', async ({ world }) => {
     refuse(world, 'projects', 403, { error_code: 'api_access_restricted', hint: HINT });
     const me = ann(world);
     await me.open('connect acme');
@@ -35,12 +35,12 @@ describe('T7: a hint of the service', () => {
     return { me, errors };
   }
 
-  test('T7: follows the fault under its field in a form', async ({ world }) => {
+  test('follows the fault under its field in a form', async ({ world }) => {
     const { errors } = await addHook(world, 422, { name: ['is taken'], error_code: 'invalid', hint: HINT });
     expect(errors?.name).toBe(`is taken. ${HINT}`);
   });
 
-  test('T7: stands on top of a form together with a fault of the whole', async ({ world }) => {
+  test('stands on top of a form together with a fault of the whole', async ({ world }) => {
     const { me } = await addHook(world, 422, { name: ['is taken'], base: ['Too many'], hint: HINT });
     await world.slack.until(() => JSON.stringify(me.view()).includes('is taken'), { what: 'the fault' });
     expect(JSON.stringify(me.view())).toContain(`Too many; ${SHOWN}`);
@@ -71,7 +71,7 @@ describe('T7: a hint of the service', () => {
     ['starts', 'POST', 'projects/storefront/test_access'],
     ['goes on', 'GET', 'projects/storefront/test_access/*'],
   ] as const)(
-    'T7: stands in the root message of a run while a busy service keeps it waiting, where it %s',
+    'stands in the root message of a run while a busy service keeps it waiting, where it %s',
     async ([, method, path], { world }) => {
       const body = { error_code: 'service_unavailable', hint: HINT };
       const fault = { method, path: `/${ACCOUNT}/${path}`, status: 503, body, retryAfter: '30' };
@@ -82,14 +82,14 @@ describe('T7: a hint of the service', () => {
     },
   );
 
-  test('T7: stands in the root message of a run that the service ends', async ({ world }) => {
+  test('stands in the root message of a run that the service ends', async ({ world }) => {
     refuse(world, 'projects/storefront/test_access/*', 403, REFUSED);
     await say(world, 'test storefront');
     await world.slack.until(() => channelText(world).includes('stopped'), { what: 'the end' });
     expect(channelText(world)).toContain(SHOWN);
   });
 
-  test('T7: stands on App Home beside figures that the service refuses', async ({ world }) => {
+  test('stands on App Home beside figures that the service refuses', async ({ world }) => {
     refuse(world, 'activity', 403, REFUSED);
     const home = () => JSON.stringify(world.slack.home(TEAM, PEOPLE.admin)?.content.blocks ?? []);
     await world.as('admin').openHome();
@@ -98,10 +98,10 @@ describe('T7: a hint of the service', () => {
   });
 });
 
-describe('T7: a hint of the service about a schedule', () => {
+describe('a hint of the service about a schedule', () => {
   test.override({ connected: true, worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } } });
 
-  test('T7: stands in the message about a paused watch', async ({ world }) => {
+  test('stands in the message about a paused watch', async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await say(world, 'watch all');
     await world.slack.until(() => channelText(world).includes('now hears'));

@@ -140,9 +140,7 @@ describe('records that differ from the documents', () => {
     expect(said).toMatch(UNREADABLE);
   });
 
-  test('T1: a result that cannot be read costs itself alone, and the run is no success', async ({
-    world,
-  }) => {
+  test('a result that cannot be read costs itself alone, and the run is no success', async ({ world }) => {
     world.service.weather.set({ strength: 'wild', share: 1, only: ['odd_rows'] });
     await world.as('member').openHome();
     const words = 'all 2 servers are reachable, 1 result could not be read';
@@ -171,7 +169,7 @@ describe('records that differ from the documents', () => {
     },
   );
 
-  test('T1: a profile that holds nothing but the beta is enough for whoami and beta', async ({ world }) => {
+  test('a profile that holds nothing but the beta is enough for whoami and beta', async ({ world }) => {
     const nothing = { name: null, permalink: null, static_hosting_eligible: null };
     const profile = { first_name: null, last_name: null, email_address: null };
     answer(world, 'profile', { ...profile, account: { ...nothing, beta_features: 'true' } });
@@ -179,7 +177,7 @@ describe('records that differ from the documents', () => {
     expect(await ask(world, '/deckhand beta')).toContain('beta is *on* for *acme*');
   });
 
-  test('T1: a failing server without a name is called by its identifier', async ({ world }) => {
+  test('a failing server without a name is called by its identifier', async ({ world }) => {
     const results = { servers: [{ name: null, identifier: 4711, status: 'error' }] };
     answer(world, 'projects/storefront/test_access', { identifier: 'r1', status: 'running' }, 'POST');
     const ended = { identifier: 'r1', status: 'completed', completed_at: '2026-03-02T08:01:00Z', results };
@@ -193,43 +191,37 @@ describe('records that differ from the documents', () => {
   test.for([
     ['null', null],
     ['a record', { id: 7 }],
-  ])(
-    'T1: a failing server whose identifier is %s is shown by its name',
-    async ([, identifier], { world }) => {
-      const results = { servers: [{ name: 'web-1', identifier, status: 'error', message: 'Timed out' }] };
-      answer(world, 'projects/storefront/test_access', { identifier: 'r1', status: 'running' }, 'POST');
-      const ended = { identifier: 'r1', status: 'completed', completed_at: '2026-03-02T08:01:00Z', results };
-      answer(world, 'projects/storefront/test_access/r1', ended);
-      await world.as('member').command(CHANNEL, '/deckhand test storefront');
-      await world.slack.until(() => rootText(world).includes('is unreachable'), { what: 'the outcome' });
-      expect(rootText(world)).toContain('"title":"web-1","status":"error"');
-      expect(rootText(world)).not.toMatch(UNREADABLE);
-    },
-  );
+  ])('a failing server whose identifier is %s is shown by its name', async ([, identifier], { world }) => {
+    const results = { servers: [{ name: 'web-1', identifier, status: 'error', message: 'Timed out' }] };
+    answer(world, 'projects/storefront/test_access', { identifier: 'r1', status: 'running' }, 'POST');
+    const ended = { identifier: 'r1', status: 'completed', completed_at: '2026-03-02T08:01:00Z', results };
+    answer(world, 'projects/storefront/test_access/r1', ended);
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.slack.until(() => rootText(world).includes('is unreachable'), { what: 'the outcome' });
+    expect(rootText(world)).toContain('"title":"web-1","status":"error"');
+    expect(rootText(world)).not.toMatch(UNREADABLE);
+  });
 
   test.for([
     ['a repository that is no record', { repository: 'ok', servers: [] }, '1 result could not be read'],
     ['servers that are no list', { servers: 'all of them' }, '1 result could not be read'],
     ['results that are none', 'all well', 'no results'],
-  ] as const)(
-    'T1: a run with %s ends, without the sign of success',
-    async ([, results, words], { world }) => {
-      const run = { identifier: 'r1', created_at: '2026-03-02T08:00:00Z' };
-      answer(world, 'projects/storefront/test_access', { ...run, status: 'running' }, 'POST');
-      const completed_at = '2026-03-02T08:01:00Z';
-      answer(world, 'projects/storefront/test_access/r1', {
-        ...run,
-        status: 'completed',
-        completed_at,
-        results,
-      });
-      await world.as('member').command(CHANNEL, '/deckhand test storefront');
-      await world.slack.until(() => rootText(world).includes(words), { what: 'the outcome' });
-      expect(rootText(world)).toContain(':warning: *Storefront: ');
-    },
-  );
+  ] as const)('a run with %s ends, without the sign of success', async ([, results, words], { world }) => {
+    const run = { identifier: 'r1', created_at: '2026-03-02T08:00:00Z' };
+    answer(world, 'projects/storefront/test_access', { ...run, status: 'running' }, 'POST');
+    const completed_at = '2026-03-02T08:01:00Z';
+    answer(world, 'projects/storefront/test_access/r1', {
+      ...run,
+      status: 'completed',
+      completed_at,
+      results,
+    });
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.slack.until(() => rootText(world).includes(words), { what: 'the outcome' });
+    expect(rootText(world)).toContain(':warning: *Storefront: ');
+  });
 
-  test('T1: App Home says how many events of the week could not be read', async ({ world }) => {
+  test('App Home says how many events of the week could not be read', async ({ world }) => {
     world.service.weather.set({ strength: 'wild', share: 1, only: ['odd_rows'] });
     await world.as('member').openHome();
     await world.slack.until(() => homeText(world).includes('Success rate'), { what: 'the figures' });

@@ -206,7 +206,7 @@ describe('user groups of an organisation', () => {
 });
 
 describe('the admins of an organisation', () => {
-  it('S9: are looked up with the team of the person who asks for access', async () => {
+  it('are looked up with the team of the person who asks for access', async () => {
     world = await openTestWorld({ byOauth: true });
     for (const id of ['T0EAST', 'T0WEST'])
       world.slack.addWorkspace({

@@ -48,7 +48,7 @@ describe('a service that says who is linked', () => {
   it.each([
     ['in its token answer', { email_address: BOOKS.email }, undefined],
     ['where its metadata says to ask', {}, { status: 200, headers, body: { email: BOOKS.email } }],
-  ])('C12: %s lends no key, though a connected one is of that user', async (_, told, answer) => {
+  ])('%s lends no key, though a connected one is of that user', async (_, told, answer) => {
     expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
     token(told);
     if (answer !== undefined) {
@@ -75,7 +75,7 @@ describe('a service that says who is linked', () => {
     );
   });
 
-  it('X7: links one user of the service to one person of a workspace, and says so to the second', async () => {
+  it('links one user of the service to one person of a workspace, and says so to the second', async () => {
     token({ email_address: BOOKS.email });
     await linkBen();
     token({ email_address: BOOKS.email.toUpperCase() });

@@ -64,7 +64,7 @@ test.for([
   ['the installation that it names', { app_installed_team_id: TEAM, team_id: SISTER }, false],
   ['the team of its form, where that names no installation', { team_id: TEAM }, false],
   ['the team of the person, where there is nothing else', {}, true],
-] as const)('S7: a click in a form belongs to %s', async ([_, about, isOfTeam], { world }) => {
+] as const)('a click in a form belongs to %s', async ([_, about, isOfTeam], { world }) => {
   await sendPayload(world, {
     type: 'block_actions',
     team: { id: isOfTeam ? TEAM : SISTER },

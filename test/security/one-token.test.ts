@@ -58,7 +58,7 @@ describe('with one token the installation is what Slack says the token is of', (
   test.override({ worldOptions: { env: { MCP: 'on' } } });
 
   test.for(['help', 'roles', 'connect acme', 'me Ben', 'test storefront', 'whoami'])(
-    'X15: "%s" of another workspace gets one sentence, and does nothing',
+    '"%s" of another workspace gets one sentence, and does nothing',
     async (text, { world }) => {
       const before = await settled(world);
       expect(await command(world, text)).toEqual({ status: 200, text: SENTENCE });
@@ -68,9 +68,7 @@ describe('with one token the installation is what Slack says the token is of', (
     },
   );
 
-  test('X15: clicks, forms, menus, shortcuts and events of another workspace do nothing', async ({
-    world,
-  }) => {
+  test('clicks, forms, menus, shortcuts and events of another workspace do nothing', async ({ world }) => {
     const before = await settled(world);
     const click = { type: 'button', action_id: 'connect:open', block_id: 'b', value: '{}', action_ts: '1' };
     const clicked = await sendPayload(world, {
@@ -104,7 +102,7 @@ describe('with one token the installation is what Slack says the token is of', (
     await didNothing(world, before);
   });
 
-  test('X15: a tool call of another workspace gets the sentence', async ({ world }) => {
+  test('a tool call of another workspace gets the sentence', async ({ world }) => {
     const before = await settled(world);
     const at = String(Math.floor(Date.now() / 1000));
     const _meta = { slack: { user_id: MALLORY, team_id: FAR, channel_id: CHANNEL } };
@@ -124,7 +122,7 @@ describe('with one token the installation is what Slack says the token is of', (
     await didNothing(world, before);
   });
 
-  test('X15: a job that an older release stored for another workspace is dropped', async ({ world }) => {
+  test('a job that an older release stored for another workspace is dropped', async ({ world }) => {
     const { engine, slack } = world.app.parts;
     await settled(world);
     await engine.send(FAR, rawJob('requests'), {
@@ -137,7 +135,7 @@ describe('with one token the installation is what Slack says the token is of', (
   });
 });
 
-test('X15: until Slack has named the installation nothing is guessed', async () => {
+test('until Slack has named the installation nothing is guessed', async () => {
   const port = await freePort();
   const SLACK_API_URL = `http://127.0.0.1:${port}/api/`;
   const world = await openTestWorld({ env: { SLACK_API_URL } });

@@ -47,7 +47,7 @@ describe('an "Undo"', () => {
     return JSON.parse(await world.slack.until(added, { what: 'an "Undo"' }));
   }
 
-  test('X18: is for one removal, once, and of its own kind', async ({ world }) => {
+  test('is for one removal, once, and of its own kind', async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 9:00 UTC');
     const [digest] = await world.slack.until(async () => {
@@ -74,7 +74,7 @@ describe('an "Undo"', () => {
 describe('a digest whose zone Node does not know', () => {
   test.override({ connected: true });
 
-  test('X4: is listed as what it is, beside the others', async ({ world }) => {
+  test('is listed as what it is, beside the others', async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 9:00 UTC');
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 9:00 Europe/Lisbon');
@@ -89,7 +89,7 @@ describe('a digest whose zone Node does not know', () => {
   });
 });
 
-test('X9: a form, button or shortcut that is not known is not in the log by the word that came', async ({
+test('a form, button or shortcut that is not known is not in the log by the word that came', async ({
   world,
 }) => {
   const who = { team: { id: TEAM }, user: { id: PEOPLE.admin, team_id: TEAM } };

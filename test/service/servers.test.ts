@@ -183,7 +183,7 @@ describe('hosted resources', () => {
     ['no state', { status: 202, json: {} }, null],
     ['a number', { json: { status: 1 } }, '1'],
     ['a record', { json: { status: { code: 'ok' } } }, null],
-  ])('T1: a sync that is answered with %s was requested', async (_what, reply, status) => {
+  ])('a sync that is answered with %s was requested', async (_what, reply, status) => {
     await using wire = await startWire({ 'POST /acme/hosted_resources/h-1/sync': [reply] });
     await using client = openAccount(wire.origin);
     expect(await syncHostedResource(client.account, 'h-1')).toEqual({ status });

@@ -62,7 +62,7 @@ describe('me', () => {
   });
 
   test.for(['Ｋｉｍ Ｌｅｅ', 'KimLee', 'K i m　Lee', '𝐊𝐢𝐦 𝐋𝐞𝐞'])(
-    'C10: gives a name once, also where it is written as %s',
+    'gives a name once, also where it is written as %s',
     async (name, { world }) => {
       await claim(world, 'Kim Lee');
       expect(await ask(world, `/deckhand me ${name}`, 'billing')).toContain('has claimed the name `Kim Lee`');

@@ -142,7 +142,7 @@ describe('roles', () => {
     });
   });
 
-  test('X16: a form that was opened before another admin’s change takes nothing back, and says who made it', async ({
+  test('a form that was opened before another admin’s change takes nothing back, and says who made it', async ({
     world,
   }) => {
     const both = [PEOPLE.admin, PEOPLE.member];
@@ -168,7 +168,7 @@ describe('roles', () => {
     expect(await channels.get(CHANNEL)).toMatchObject({ commands: ['test'] });
   });
 
-  test('X16: what was changed only by "Allow", or only in the channel, is not taken back either', async ({
+  test('what was changed only by "Allow", or only in the channel, is not taken back either', async ({
     world,
   }) => {
     const { roles, channels } = world.app.workspaces.open(TEAM);

@@ -35,7 +35,7 @@ async function unfurlText(world: TestWorld): Promise<string> {
 }
 
 describe('words of a run', () => {
-  test('T2: words that nothing describes are shown as they are, and the run is followed to its end', async ({
+  test('words that nothing describes are shown as they are, and the run is followed to its end', async ({
     world,
   }) => {
     await world.as('member').openHome();
@@ -49,7 +49,7 @@ describe('words of a run', () => {
     await rootSays(world, 'all 2 servers are reachable');
   });
 
-  test('T2: a run ends with any word once it has completed_at, and only `completed` is a success', async ({
+  test('a run ends with any word once it has completed_at, and only `completed` is a success', async ({
     world,
   }) => {
     await runWith(world, { status: 'finished' });
@@ -104,7 +104,7 @@ describe('the sign of a run', () => {
     ['where all is well', {}, ':white_check_mark: all 2 servers are reachable'],
   ];
   test.for(cases)(
-    'T4: root, thread, App Home and unfurl agree on a run %s',
+    'root, thread, App Home and unfurl agree on a run %s',
     async ([, outcome, shown], { world }) => {
       const [icon, words] = [shown.split(' ')[0], shown.split(' ').slice(1).join(' ')];
       await runWith(world, outcome);
@@ -119,7 +119,7 @@ describe('the sign of a run', () => {
 });
 
 describe('the times of a run', () => {
-  test('T3: a run took as long as the service says, however long it was watched', async ({ world }) => {
+  test('a run took as long as the service says, however long it was watched', async ({ world }) => {
     await runWith(world, { tookMs: 300_000 });
     await rootSays(world, 'took 5 min');
     const { createdAt = 0, completedAt = 0 } =

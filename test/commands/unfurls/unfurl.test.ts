@@ -80,7 +80,7 @@ describe('a pasted link', () => {
   it.each([
     ['storefront', 'projects'],
     ['storefront/servers/web-9', 'server show'],
-  ])('X5: to %s shows nothing where the channel does not allow `%s`', async (path, command) => {
+  ])('to %s shows nothing where the channel does not allow `%s`', async (path, command) => {
     const { channels } = world.app.workspaces.open(TEAM);
     await channels.change(CHANNEL, (current) => ({ ...current, commands: ['whoami'] }));
     await paste(address(path));

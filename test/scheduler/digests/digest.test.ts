@@ -65,7 +65,7 @@ describe('a digest', () => {
     expect(shown()).not.toContain('data_visualization');
   });
 
-  it('T5: gives the number of failures that the figures imply, where the feed of 100 events holds fewer', async () => {
+  it('gives the number of failures that the figures imply, where the feed of 100 events holds fewer', async () => {
     const many = { account: ACCOUNT, project: 'storefront', everyMs: 1000 };
     const { addDeployments } = world.service.world;
     addDeployments({ ...many, count: 37, succeeded: false, endedAt: world.time.now() - 9 * HOUR });
@@ -81,7 +81,7 @@ describe('a digest', () => {
     await world.slack.until(() => answer()?.includes('*40 failed; the newest 100 events hold 3 of them*'));
   });
 
-  it('T5: says that the feed lists no failure, not that there was none, where all of them are older', async () => {
+  it('says that the feed lists no failure, not that there was none, where all of them are older', async () => {
     const many = { account: ACCOUNT, project: 'storefront', everyMs: 1000 };
     const { addDeployments } = world.service.world;
     addDeployments({ ...many, count: 40, succeeded: false, endedAt: world.time.now() - 9 * HOUR });
@@ -93,7 +93,7 @@ describe('a digest', () => {
     expect(shown()).not.toContain('No failed deployments');
   });
 
-  it('T1: says how many events could not be read, with the reference of the log', async () => {
+  it('says how many events could not be read, with the reference of the log', async () => {
     world.deploy(true, 2);
     await world.say('digest add daily 09:00 UTC');
     world.service.weather.set({ strength: 'wild', share: 1, only: ['odd_rows'] });
@@ -105,7 +105,7 @@ describe('a digest', () => {
     expect(await world.logged(reference)).toContain('rows_skipped');
   });
 
-  it('T1: is not silent where what could not be read may have been a deployment', async () => {
+  it('is not silent where what could not be read may have been a deployment', async () => {
     await world.say('digest add daily 09:00 UTC --skip-quiet');
     world.service.faults.add({ path: '/acme/activity', status: 200, body: { events: ['gone'] } });
     await world.time.advance(HOUR);
@@ -194,7 +194,7 @@ describe('a digest', () => {
     expect(world.posted()).toEqual([]);
   });
 
-  it('T6: is posted where the feed is not found twice, and pauses once it is not found three times in a row', async () => {
+  it('is posted where the feed is not found twice, and pauses once it is not found three times in a row', async () => {
     await world.say('digest add daily 09:00 UTC');
     const body = { error_code: 'record_not_found', hint: 'The feed is being moved.' };
     const missing = { path: '/acme/activity', status: 404, body };
@@ -213,7 +213,7 @@ describe('a digest', () => {
     expect(world.posted()).toHaveLength(1);
   });
 
-  it('T5: says “Whole account:” where the figures beside one project imply failures that the feed lacks', async () => {
+  it('says “Whole account:” where the figures beside one project imply failures that the feed lacks', async () => {
     await world.say('digest add daily 09:00 UTC --project storefront');
     const stats = { total_deployments: 10, success_rate: 60 };
     world.service.faults.add({ path: '/acme/activity', status: 200, body: { events: [], stats } });

@@ -180,9 +180,7 @@ describe('invoice notices', () => {
     expect(dms(world)).toHaveLength(0);
   });
 
-  test('T6: invoice notices pause once the invoices are not found three times in a row', async ({
-    world,
-  }) => {
+  test('invoice notices pause once the invoices are not found three times in a row', async ({ world }) => {
     await begin(world);
     const body = { error_code: 'record_not_found' };
     world.service.faults.add({ path: '/acme/account/invoices', status: 404, body });

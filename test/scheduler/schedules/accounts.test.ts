@@ -121,7 +121,7 @@ describe('the schedules of an account', () => {
     );
   });
 
-  it('X5: pause where their command is switched off in their channel, say so, and go on once it is allowed', async () => {
+  it('pause where their command is switched off in their channel, say so, and go on once it is allowed', async () => {
     const ann = world.as('admin');
     const allow = async (commands: string[]): Promise<void> => {
       await ann.command(CHANNEL, '/deckhand roles');

@@ -24,7 +24,7 @@ describe('a server that is ordered', () => {
   test.override({ connected: true, worldOptions: { speed: 0 } });
 
   // Which words of Slack mean that, `scheduler/refusals.test.ts` shows.
-  test('S2: is followed in its root message alone where replies are refused', async ({ world }) => {
+  test('is followed in its root message alone where replies are refused', async ({ world }) => {
     world.slack.policy(TEAM, { channel: CHANNEL, threads: 'restricted_action' });
     await order(world);
     await world.slack.until(() => roots(world)[0]?.text.includes(': active'));
@@ -32,7 +32,7 @@ describe('a server that is ordered', () => {
     expect(JSON.stringify(roots(world)[0]?.blocks)).toContain('https://shop-front.sites.example.net');
   });
 
-  test('S3: says that it is active in the thread where edits are refused', async ({ world }) => {
+  test('says that it is active in the thread where edits are refused', async ({ world }) => {
     world.slack.policy(TEAM, { channel: CHANNEL, edits: 'update_failed' });
     await order(world);
     await world.slack.until(() => thread(world).some(({ text }) => text.includes(': active')));

@@ -7,7 +7,7 @@ const DURATION_MS = 60_000;
 const at = Array.from({ length: RUNS }, (_, index) => index);
 const channelOf = (index: number) => `C0RUN${index}`;
 
-it('S10: of forty tests at once in one workspace every root shows its end within a minute of it', async () => {
+it('of forty tests at once in one workspace every root shows its end within a minute of it', async () => {
   const time = createManualClock();
   const servers = [{ name: 'web-1' }, { name: 'web-2' }];
   const projects = at.map((index) => ({ name: `Shop ${index}`, permalink: `shop-${index}`, servers }));
