@@ -33,16 +33,20 @@ export interface Source<K extends FeedKind, Page> extends Outbox, PollInterval {
     followers: readonly ScheduleOf<K>[],
     page: Page,
   ): Promise<void>;
-  /** Called after the news of a page are stored. Returns how long the next poll may wait; an interval if left out. */
+  /**
+   * Called after the news of a page are stored, or if a read failed that calls of the service asked for. Returns how long the
+   * next poll may wait; an interval if left out.
+   */
   onRead?(workspace: Workspace, read: ReadPage<K, Page>): Promise<number>;
 }
 
-/** A page of an account that was read. */
+/** A read of an account. */
 interface ReadPage<K extends FeedKind, Page> {
   account: string;
   /** The schedules that follow it. */
   active: readonly ScheduleOf<K>[];
-  page: Page;
+  /** Undefined if the read failed. */
+  page: Page | undefined;
   /** The projects that calls of the service named; none for a poll. */
   pushed: ReadonlySet<string>;
 }
@@ -136,7 +140,11 @@ export async function pollPushed<K extends FeedKind, Page>(
   const pauseMs = lookedAt + PUSH_PAUSE_MS - clock.now();
   if (pauseMs > 0) await clock.sleep(Math.min(pauseMs, PUSH_PAUSE_MS), signal);
   const active = await listActive(workspace, source.kind, account);
-  if (active.length === 0 || retryAt > clock.now()) return;
+  if (active.length === 0) return;
+  if (retryAt > clock.now()) {
+    await source.onRead?.(workspace, { ...poll, active, page: undefined });
+    return;
+  }
   await slack.expectToken();
   await pollAccount(workspace, source, { id: randomUUID(), ...poll }, active);
 }
@@ -172,6 +180,13 @@ async function pollAccount<K extends FeedKind, Page>(
     const reason = describeUnreached(error);
     const fields = { account: name, operation, kind: failure, status, reason };
     workspace.log.warn({ event: 'look_failed', ...fields }, 'Poll of an account failed');
+    if (pushed.size > 0) {
+      // The polls decide what follows from a failure; the next one is soon, because there is something to read.
+      await source.onRead?.(workspace, { account: name, active, page: undefined, pushed });
+      const pace = await store({ ...before, retryAt });
+      await planNext(workspace, source, name, 0);
+      return pace;
+    }
     const isNotFound = failure === 'record_not_found';
     const mayPass = isNotFound ? notFound + 1 < NOT_FOUND_POLLS : !REFUSALS.has(failure);
     if (mayPass) {

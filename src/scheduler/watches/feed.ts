@@ -64,8 +64,8 @@ export const ACTIVITY: Source<'watch', FeedPage> = {
   },
   after: afterPage,
   onNews: storePresentNames,
-  onRead: (workspace, { account, active: watches, page: { events }, pushed }) =>
-    notePushes(workspace, { account, watches, events, pushed }, ACTIVITY.intervalMs(workspace)),
+  onRead: (workspace, { account, active: watches, page, pushed }) =>
+    notePushes(workspace, { account, watches, events: page?.events, pushed }, ACTIVITY.intervalMs(workspace)),
 };
 
 /** For a person who waits. @throws AccountFailure if the service does not show the feed */

@@ -210,8 +210,8 @@ interface ReadPage {
   account: string;
   /** Its active watches. */
   watches: readonly Watch[];
-  /** The latest first. */
-  events: readonly ActivityEvent[];
+  /** The latest first; undefined if the read failed. */
+  events: readonly ActivityEvent[] | undefined;
   /** The projects that calls named; none for a poll. */
   pushed: ReadonlySet<string>;
 }
@@ -238,10 +238,13 @@ export async function notePushes(
 async function noteEvents(
   { clock, log, pushes }: Workspace,
   push: Push,
-  events: readonly ActivityEvent[],
+  events: ReadPage['events'],
   isPushed: boolean,
 ): Promise<Push> {
-  const next = afterRead(push, newestOf(push, events), isPushed, clock.now());
+  const newest = events && newestOf(push, events);
+  // A call is noted even if nothing could be read: what a poll then finds was told of.
+  if (newest === undefined && !isPushed) return push;
+  const next = afterRead(push, newest, isPushed, clock.now());
   if (JSON.stringify(next) === JSON.stringify(push)) return push;
   const { account, isMissing } = next;
   if (isMissing === true && push.isMissing !== true)
@@ -262,7 +265,7 @@ function newestOf({ project }: Push, events: readonly ActivityEvent[]): string {
 }
 
 /** Pure. @param now milliseconds since the epoch */
-export function afterRead(push: Push, newest: string, isPushed: boolean, now: number): Push {
+export function afterRead(push: Push, newest: string | undefined, isPushed: boolean, now: number): Push {
   const { awaitedSince, isMissing, ...rest } = push;
   if (isPushed) return { ...rest, newest, arrivedAt: now };
   const isTold = now - (push.arrivedAt ?? Number.NEGATIVE_INFINITY) < LATEST_MS;

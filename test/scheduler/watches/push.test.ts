@@ -324,6 +324,21 @@ describe('by the clock', () => {
     expect(await ask(world, '/deckhand watch list')).not.toContain('do not arrive');
   });
 
+  it('a call during an outage of the service counts, and its deployment is found by the next poll', async () => {
+    await secondsUntilRead();
+    await deployHeard('pushed1');
+    await secondsUntilRead();
+    await pass(40_000);
+    const fault = world.service.faults.add({ path: `/${ACCOUNT}/activity`, status: 500 });
+    deploy(world, 'outage1');
+    await expect.poll(fault.hits).toBe(1);
+    fault.remove();
+    await pass(70_000);
+    await until(world, () => shown(world).includes('outage1'), 'the event');
+    await pass(100_000);
+    expect(await ask(world, '/deckhand watch list')).not.toContain('do not arrive');
+  });
+
   it('a slow call is cut after ten seconds', async () => {
     const slow = new Promise<number | undefined>((resolve, reject) => {
       const sent = request(hook(world), { method: 'POST' }, ({ statusCode }) => resolve(statusCode));
