@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DEMO_IDS, DEMO_USERS } from '../../service/seed/demo-facts.ts';
 import { startBench } from './caller.ts';
 
-const { admin, member, billing, globexAdmin } = DEMO_USERS;
+const { admin, member, billing } = DEMO_USERS;
 
 test('everybody can sign in, and their keys cannot be taken for real ones', async () => {
   const { as } = await startBench({ seed: 'demo' });
@@ -57,12 +57,4 @@ test('identifiers that commands ask for are the same after every start', async (
     const path = `/projects/storefront/integrations/${DEMO_IDS.storefrontChat}`;
     expect((await caller.patch(path, change)).body.name).toBe('Room');
   }
-});
-
-test('the second account pays in another currency and is not in the beta', async () => {
-  const { as } = await startBench({ seed: 'demo' });
-  const caller = as('globex', globexAdmin);
-  expect((await caller.get('/profile')).body.account.beta_features).toBe(false);
-  expect((await caller.get('/account/invoices')).body[0].currency).toBe('gbp');
-  expect((await caller.get('/managed_hosting/sizes')).body.sizes[0].currency).toBe('gbp');
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { appFromManifest } from '../../slack/registered-app.ts';
-import { startSetting } from './setting.ts';
 
 const MANIFEST = {
   _metadata: { major_version: 2 },
@@ -51,16 +50,6 @@ describe('an app from its manifest', () => {
       tokenRotation: true,
       socketMode: false,
     });
-  });
-
-  it('behaves by it: only its own commands reach it', async () => {
-    const { slack, app } = await startSetting({
-      app: { ...appFromManifest(MANIFEST), tokenRotation: false },
-    });
-    const anna = slack.as('T0ACME', 'U0ANNA');
-    expect((await anna.command('deploys', '/deckhand')).outcome).toBe('invalid_command');
-    expect((await anna.command('deploys', '/ship it')).outcome).toBe('ok');
-    expect(app.received).toHaveLength(1);
   });
 
   it('is refused where it is none', () => {
