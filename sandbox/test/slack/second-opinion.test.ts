@@ -2,7 +2,7 @@ import type { HomeView, ModalView } from '@slack/types';
 import { WebClient } from '@slack/web-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REDIRECT, SCOPES, type SlackUnderTest, startOurs, startTheirs } from './second-opinion-servers.ts';
-import { refusalOf } from './setting.ts';
+import { errorOf } from './setting.ts';
 
 /** The same assertions against our Slack and against one that others wrote: what holds in both is not our fancy. */
 
@@ -36,13 +36,8 @@ describe.each([
   const channel = (name: string) => channels.get(name) ?? '';
 
   async function code(): Promise<string> {
-    const query = new URLSearchParams({
-      client_id: slack.clientId,
-      scope: SCOPES,
-      state: 'kept',
-      redirect_uri: REDIRECT,
-    });
-    const back = await slack.allow(query);
+    const query = { client_id: slack.clientId, scope: SCOPES, state: 'kept', redirect_uri: REDIRECT };
+    const back = await slack.allow(new URLSearchParams(query));
     expect(back.href.startsWith(REDIRECT)).toBe(true);
     expect(back.searchParams.get('state')).toBe('kept');
     return back.searchParams.get('code') ?? '';
@@ -50,12 +45,8 @@ describe.each([
 
   async function exchange(args: object) {
     const { clientId: client_id, clientSecret: client_secret } = slack;
-    return new WebClient(undefined, { slackApiUrl: slack.apiUrl }).oauth.v2.access({
-      client_id,
-      client_secret,
-      redirect_uri: REDIRECT,
-      ...args,
-    });
+    const given = { client_id, client_secret, redirect_uri: REDIRECT, ...args };
+    return new WebClient(undefined, { slackApiUrl: slack.apiUrl }).oauth.v2.access(given);
   }
 
   beforeAll(async () => {
@@ -85,8 +76,8 @@ describe.each([
       authed_user: { id: user },
     });
     expect(answer.scope?.split(',').sort()).toEqual(SCOPES.split(',').sort());
-    expect((await refusalOf(exchange({ code: first }))).error).toBe('invalid_code');
-    expect((await refusalOf(exchange({ code: await code(), redirect_uri: 'https://x.example' }))).error).toBe(
+    expect(await errorOf(exchange({ code: first }))).toBe('invalid_code');
+    expect(await errorOf(exchange({ code: await code(), redirect_uri: 'https://x.example' }))).toBe(
       'bad_redirect_uri',
     );
   });
@@ -96,10 +87,8 @@ describe.each([
     const nobody = await fetch(`${slack.apiUrl}auth.test`, { method: 'POST' });
     expect(await nobody.json()).toMatchObject({ ok: false, error: 'not_authed' });
     const beyond = client().conversations.open({ users: 'U0NONE' });
-    expect((await refusalOf(beyond)).error).toBe('user_not_found');
-    expect((await refusalOf(client().users.lookupByEmail({ email: 'a@example.com' }))).error).toBe(
-      'missing_scope',
-    );
+    expect(await errorOf(beyond)).toBe('user_not_found');
+    expect(await errorOf(client().users.lookupByEmail({ email: 'a@example.com' }))).toBe('missing_scope');
   });
 
   it('posts, threads, edits and deletes', async () => {
@@ -115,14 +104,14 @@ describe.each([
     expect(permalink).toContain(`/archives/${channel('deploys')}/p${ts.replace('.', '')}`);
     await chat.delete({ channel: channel('deploys'), ts });
     const again = chat.update({ channel: channel('deploys'), ts, text: 'x' });
-    expect((await refusalOf(again)).error).toBe('message_not_found');
+    expect(await errorOf(again)).toBe('message_not_found');
   });
 
   it.each([
     ['an unknown channel', () => ({ channel: 'C0NONE', text: 'x' }), 'channel_not_found'],
     ['nothing to say', () => ({ channel: channel('deploys'), text: '' }), 'no_text'],
   ])('refuses to post %s', async (_what, args, error) => {
-    expect((await refusalOf(client().apiCall('chat.postMessage', args()))).error).toBe(error);
+    expect(await errorOf(client().apiCall('chat.postMessage', args()))).toBe(error);
   });
 
   it('cuts what is over 40,000 characters', async () => {
@@ -155,7 +144,7 @@ describe.each([
       name: 'anna',
       real_name: 'Anna Admin',
     });
-    expect((await refusalOf(users.info({ user: 'U0NONE' }))).error).toBe('user_not_found');
+    expect(await errorOf(users.info({ user: 'U0NONE' }))).toBe('user_not_found');
     const { members, response_metadata } = await users.list({ limit: 1 });
     expect(members).toHaveLength(1);
     expect(response_metadata?.next_cursor).toBeTruthy();
@@ -170,16 +159,14 @@ describe.each([
       callback_id: 'connect',
       hash: expect.any(String),
     });
-    expect((await refusalOf(views.open({ trigger_id, view: modal() }))).error).toBe('exchanged_trigger_id');
+    expect(await errorOf(views.open({ trigger_id, view: modal() }))).toBe('exchanged_trigger_id');
     const push = async (under: string | undefined) =>
       views.push({ trigger_id: await slack.trigger(user, under), view: modal() });
     const { view: second } = await push(first?.id);
     expect(second).toMatchObject({ root_view_id: first?.id, previous_view_id: first?.id });
     const { view: third } = await push(second?.id);
-    expect((await refusalOf(push(third?.id))).error).toBe('push_limit_reached');
-    expect((await refusalOf(views.open({ trigger_id: '1.2.3', view: modal() }))).error).toBe(
-      'invalid_trigger_id',
-    );
+    expect(await errorOf(push(third?.id))).toBe('push_limit_reached');
+    expect(await errorOf(views.open({ trigger_id: '1.2.3', view: modal() }))).toBe('invalid_trigger_id');
   });
 
   it('updates views by id or external_id, with the hash they have', async () => {
@@ -192,8 +179,8 @@ describe.each([
     });
     expect(updated).toMatchObject({ id: view?.id, title: { text: 'New' } });
     const stale = views.update({ view_id: view?.id ?? '', hash: view?.hash ?? '', view: modal() });
-    expect((await refusalOf(stale)).error).toBe('hash_conflict');
-    expect((await refusalOf(views.update({ view_id: 'V0NONE', view: modal() }))).error).toBe('not_found');
+    expect(await errorOf(stale)).toBe('hash_conflict');
+    expect(await errorOf(views.update({ view_id: 'V0NONE', view: modal() }))).toBe('not_found');
   });
 
   it('publishes a home tab', async () => {
@@ -202,7 +189,7 @@ describe.each([
     expect(view).toMatchObject({ type: 'home', hash: expect.any(String) });
     await views.publish({ user_id: user, hash: view?.hash ?? '', view: { ...home, callback_id: 'changed' } });
     const stale = views.publish({ user_id: user, hash: view?.hash ?? '', view: home });
-    expect((await refusalOf(stale)).error).toBe('hash_conflict');
+    expect(await errorOf(stale)).toBe('hash_conflict');
   });
 
   it('takes files in three steps and shares them in a thread', async () => {
@@ -227,7 +214,7 @@ describe.each([
       name: 'a.txt',
       filetype: expect.any(String),
     });
-    expect((await refusalOf(files.info({ file: 'F0NONE' }))).error).toBe('file_not_found');
+    expect(await errorOf(files.info({ file: 'F0NONE' }))).toBe('file_not_found');
   });
 
   it('takes files from the client as it sends them', async () => {
