@@ -186,7 +186,7 @@ function readProxies({
  * Deckhand's OAuth client at the service (API 5.3, docs/service-api.md), and the main site, which has the metadata.
  * Undefined unless its three variables are set.
  */
-export function oauthClientOf(
+export function readOauthClient(
   config: Config,
 ): { siteUrl: string; authUrl: string; clientId: string; clientSecret: string } | undefined {
   const {

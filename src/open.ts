@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type AppParts, createApp, type DeckhandApp } from './app.ts';
-import { type Config, oauthClientOf } from './config.ts';
+import { type Config, readOauthClient } from './config.ts';
 import { type Clock, systemClock } from './core/time/clock.ts';
 import { createInstallations } from './installing/oauth-installations.ts';
 import type { Engine, EngineStats, JobOutcome, JobsBackend } from './jobs/jobs.ts';
@@ -13,14 +13,14 @@ import { NO_TRACING, type Tracing } from './observability/tracing.ts';
 import { createService, type Service } from './service/client.ts';
 import { createSlack, type Slack } from './slack/slack.ts';
 import { createTokenHealth } from './slack/token-health.ts';
-import { responseHostsOf } from './slack/uploads.ts';
+import { listResponseHosts } from './slack/uploads.ts';
 import { createWeb } from './slack/web.ts';
 import { type OpenStore, openStore, takeOver } from './store/open-store.ts';
 import { checkKeys, createSealer } from './store/sealer.ts';
 import { mapDatabaseErrors, type UnreadableDocument } from './store/store.ts';
 import {
-  addressOf,
   type Installations,
+  makePublicAddress,
   REDIRECT_PATH,
   singleInstallation,
 } from './workspace/installations.ts';
@@ -97,7 +97,7 @@ function openService(
   return createService({
     baseUrl: config.SERVICE_BASE_URL,
     signupUrl: config.SERVICE_SIGNUP_URL,
-    oauth: oauthClientOf(config),
+    oauth: readOauthClient(config),
     version,
     clock,
     tracing,
@@ -118,7 +118,7 @@ function openInstallations(parts: Needs<'store' | 'sealer' | 'tokenHealth' | 'we
   return createInstallations({
     ...parts,
     client: { id, secret, apiUrl, authorizeUrl },
-    redirectUri: PUBLIC_URL === undefined ? undefined : addressOf(PUBLIC_URL, REDIRECT_PATH),
+    redirectUri: PUBLIC_URL === undefined ? undefined : makePublicAddress(PUBLIC_URL, REDIRECT_PATH),
   });
 }
 
@@ -126,7 +126,7 @@ function openSlack(parts: Needs<'web' | 'installations' | 'tracing' | 'metrics' 
   const { config, installations, log, metrics, tokenHealth } = parts;
   return createSlack({
     ...parts,
-    responseHosts: responseHostsOf(config.SLACK_RESPONSE_HOSTS, config.SLACK_API_URL),
+    responseHosts: listResponseHosts(config.SLACK_RESPONSE_HOSTS, config.SLACK_API_URL),
     observe(method, outcome, ms) {
       metrics.slackCall(method, outcome, ms);
       if (outcome === 'revoked' && installations.byOauth === undefined) tokenHealth.suspect();

@@ -5,7 +5,7 @@ import { MAY_PASS, ServiceError } from '../core/errors.ts';
 import { isSameProject } from '../core/project-ref.ts';
 import { createLog } from '../observability/log.ts';
 import { openDeckhand } from '../open.ts';
-import { Account, keyField, keysFor, SCHEDULES } from '../records/accounts.ts';
+import { Account, makeKeyField, SCHEDULES, selectKeys } from '../records/accounts.ts';
 import { accountsChanged, type ScheduleKind } from '../records/schedules.ts';
 import { addNotices } from '../scheduler/invoices/notices.ts';
 import { pauseSchedule } from '../scheduler/schedules/lifecycle.ts';
@@ -83,7 +83,7 @@ async function findFaults(
   const connected = keys.map(({ name }) => name);
   const faults = findContentFaults(wanted, today, connected).filter(([, message]) => message);
   if (faults.length > 0) return faults;
-  return findProjectFaults({ wanted, today, keys: keysFor(keys, SCHEDULES) }, store, config);
+  return findProjectFaults({ wanted, today, keys: selectKeys(keys, SCHEDULES) }, store, config);
 }
 
 /** Makes the changes one by one. After an interruption, the next run makes the remaining ones. */
@@ -162,7 +162,7 @@ async function listReadable(
   const { name: account, email } = key;
   const skipped: SkippedRows[] = [];
   try {
-    const apiKey = await sealer.open(keyField(key), key.sealedKey);
+    const apiKey = await sealer.open(makeKeyField(key), key.sealedKey);
     const projects = await listProjects(service.account({ account, email, apiKey }), { skipped });
     return skipped.length > 0 ? undefined : projects;
   } catch (error) {

@@ -5,7 +5,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 import { StoreError } from '../core/errors.ts';
 import { count } from '../core/mrkdwn.ts';
-import { databaseFault } from '../store/database-fault.ts';
+import { explainDatabaseFault } from '../store/database-fault.ts';
 import { parseEncryptionKeys } from '../store/sealer.ts';
 import { hasDocuments, makeFolder } from '../store/sqlite.ts';
 import { fileFault, type Program } from './program.ts';
@@ -41,7 +41,7 @@ async function copyDatabase(source: string, copy: string): Promise<void> {
   } catch (cause) {
     // Deckhand only reads the source, so the disk of the copy is full.
     const isFull = cause instanceof Error && 'errcode' in cause && cause.errcode === SQLITE_FULL;
-    throw databaseFault(`sqlite://${isFull ? copy : source}`, cause) ?? cause;
+    throw explainDatabaseFault(`sqlite://${isFull ? copy : source}`, cause) ?? cause;
   }
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'yaml';
 import { z } from 'zod';
 import { allCommands } from '../commands/registry.ts';
-import { faultOf } from '../commands/schedules/cadence-words.ts';
+import { findCadenceFault } from '../commands/schedules/cadence-words.ts';
 import { isObject } from '../core/json.ts';
 import { truncate } from '../core/mrkdwn.ts';
 import { feedPlace, isSameSubject, type TimedSchedule } from '../records/schedules.ts';
@@ -228,7 +228,7 @@ export function findContentFaults(
 function cadenceFaults(noun: TimedSchedule['kind'], section: Readonly<Record<string, Timed>>): Fault[] {
   return Object.entries(section).map(([id, { cadence, zone }]) => [
     [`${noun}s`, id, 'cadence'],
-    faultOf(noun, cadence, zone, 0),
+    findCadenceFault(noun, cadence, zone, 0),
   ]);
 }
 

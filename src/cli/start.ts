@@ -7,7 +7,7 @@ import { ListenError } from '../listeners/receivers/http-server.ts';
 import { createLog, type Logger } from '../observability/log.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import { type Opened, openDeckhand } from '../open.ts';
-import { storeFault } from '../store/database-fault.ts';
+import { explainStoreFault } from '../store/database-fault.ts';
 import { isPostgres } from '../store/open-store.ts';
 import { describeFault, type Fault } from './program.ts';
 
@@ -92,6 +92,6 @@ function endUnstarted(error: unknown, config: Config, log: Logger): never {
 
 /** Says why Deckhand could not start. Returns undefined for a bug. */
 export function startFault(error: unknown, storeUrl: string): Fault | undefined {
-  if (!(error instanceof ListenError)) return describeFault(storeFault(storeUrl, error) ?? error);
+  if (!(error instanceof ListenError)) return describeFault(explainStoreFault(storeUrl, error) ?? error);
   return { sentence: error.message, exitCode: error.isTemporary ? TEMPORARY_EXIT_CODE : CONFIG_EXIT_CODE };
 }

@@ -9,7 +9,7 @@ import { count } from '../core/mrkdwn.ts';
 import { systemClock } from '../core/time/clock.ts';
 import type { JobsBackend } from '../jobs/jobs.ts';
 import { createSqliteJobs } from '../jobs/sqlite-jobs.ts';
-import { databaseFault, storeFault } from '../store/database-fault.ts';
+import { explainDatabaseFault, explainStoreFault } from '../store/database-fault.ts';
 import { pagesOf } from '../store/documents.ts';
 import { expectReadable, isPostgres, type OpenStore, openStore } from '../store/open-store.ts';
 import {
@@ -43,7 +43,7 @@ export async function withStore<T>(
     await expectReadable(store, readVersion());
     return await work(store);
   } catch (error) {
-    throw storeFault(url, error) ?? error;
+    throw explainStoreFault(url, error) ?? error;
   } finally {
     await store.close();
   }
@@ -219,7 +219,7 @@ export async function expectStopped(url: string): Promise<void> {
       await wait(RETRY_MS);
     }
   } catch (cause) {
-    throw databaseFault(url, cause) ?? cause;
+    throw explainDatabaseFault(url, cause) ?? cause;
   } finally {
     await client.end();
   }

@@ -295,7 +295,7 @@ const ADDRESS = /^(--[a-z-]+=)?["']?((?:https?:\/\/|[\w.-]+(?::\d+)?\/)[^\s"']+)
  * of the address.
  * @throws UserError for an address elsewhere, or of another account than the named one
  */
-export function namePastedAddresses(line: string, command: Command, baseUrl: string): string {
+export function replaceAddresses(line: string, command: Command, baseUrl: string): string {
   if (!/\b(?:project|server)\b/.test(command.usage)) return line;
   const words = line.split(' ');
   const accounts = new Set<string>();

@@ -265,16 +265,16 @@ export function defineButton<Value>(
   schema: z.ZodType<Value>,
   action: Omit<Action, 'run'> & { run(value: Value, context: ActionContext): Promise<Reply> },
 ): Action {
-  return { ...action, run: async (value, context) => action.run(fromButton(schema, value), context) };
+  return { ...action, run: async (value, context) => action.run(parseButton(schema, value), context) };
 }
 
 /** Parses a button's value. @throws UserError if another version of Deckhand made the button */
-export function fromButton<Schema extends z.ZodType>(schema: Schema, value = '{}'): z.output<Schema> {
+export function parseButton<Schema extends z.ZodType>(schema: Schema, value = '{}'): z.output<Schema> {
   return read(schema, value, 'button');
 }
 
 /** Parses a form's `private_metadata`. @throws UserError as above */
-export function fromForm<Schema extends z.ZodType>(schema: Schema, metadata: string): z.output<Schema> {
+export function parseForm<Schema extends z.ZodType>(schema: Schema, metadata: string): z.output<Schema> {
   return read(schema, metadata || '{}', 'form');
 }
 
@@ -313,7 +313,11 @@ export function readFields<Schema extends z.ZodType>(schema: Schema, { values }:
 }
 
 /** Runs work and shows a person's mistake under a field. @param text replaces the error's own message */
-export async function underField<T>(field: string, work: () => Promise<T> | T, text?: string): Promise<T> {
+export async function showUnderField<T>(
+  field: string,
+  work: () => Promise<T> | T,
+  text?: string,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -324,7 +328,7 @@ export async function underField<T>(field: string, work: () => Promise<T> | T, t
 }
 
 /** A menu in a message whose choice completes the command that was typed. */
-export function menuAction(
+export function defineMenu(
   actionId: string,
   complete: (choice: string, typed: string) => Partial<Extract<Reply, { kind: 'run' }>>,
 ): Action {
@@ -352,7 +356,7 @@ export function redraw(
 }
 
 /** The channel for a root message. @throws UserError if there is none, e.g. on App Home */
-export function channelOf(context: CommandContext): string {
+export function expectChannel(context: CommandContext): string {
   const { channel } = context.caller;
   if (channel === undefined) throw new UserError('Run this in a channel, where its thread can be posted.');
   return channel;

@@ -35,7 +35,7 @@ const SHORTEST_WORD = 3;
  * @param commands the commands that the person may run
  * @param projects if the sentence names one, commands are offered with it
  */
-export function likelyCommands(
+export function findLikelyCommands(
   commands: readonly Command[],
   sentence: string,
   projects: NameIndex<Project> = new NameIndex(),

@@ -1,14 +1,21 @@
 import { z } from 'zod';
 import { indexNames } from '../core/names.ts';
 import { ProjectRef, projectId } from '../core/project-ref.ts';
-import { cityOf, isZone, parseZone, spellZone, zoneNames, zonesMeantBy } from '../core/time/zone.ts';
-import { type Account, forInvoices, type Requester } from '../records/accounts.ts';
+import {
+  extractCity,
+  findPossibleZones,
+  isZone,
+  listZoneNames,
+  parseZone,
+  spellZone,
+} from '../core/time/zone.ts';
+import { type Account, asInvoiceRequester, type Requester } from '../records/accounts.ts';
 import { readAddress } from '../service/addresses.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
-import { zoneOf } from '../workspace/slack-people.ts';
-import { fromForm, type OptionContext, type OptionSource } from './command.ts';
+import { readZone } from '../workspace/slack-people.ts';
+import { type OptionContext, type OptionSource, parseForm } from './command.ts';
 import { splitWords } from './command-router.ts';
-import { accountOf } from './targets/targets.ts';
+import { resolveAccount } from './targets/targets.ts';
 
 /**
  * Menus in place of identifiers. A command registers each under the name of the field that it fills; any form may use it with
@@ -59,7 +66,7 @@ export const invoicePicker: OptionSource = {
   actionId: 'invoice',
   role: 'billing',
   async options(typed, context) {
-    const account = await accountHere(context, forInvoices(context.caller));
+    const account = await accountHere(context, asInvoiceRequester(context.caller));
     const invoices = await context.workspace.hosting.invoices(account);
     return matching(typed, invoices, (invoice) => ({
       value: String(invoice.number),
@@ -93,9 +100,9 @@ export const zonePicker: OptionSource = {
   async options(typed, { caller, workspace }) {
     const matches = searchZones(typed);
     if (matches.length === 0)
-      return (isZone(typed) ? [parseZone(typed)] : zonesMeantBy(typed)).map((zone) => zoneChoice(zone));
+      return (isZone(typed) ? [parseZone(typed)] : findPossibleZones(typed)).map((zone) => zoneChoice(zone));
     if (typed !== '') return matches.slice(0, MOST);
-    const own = zoneChoice(await zoneOf(workspace, caller.user));
+    const own = zoneChoice(await readZone(workspace, caller.user));
     return [own, ...matches.filter(({ value }) => value !== own.value)].slice(0, MOST);
   },
 };
@@ -104,13 +111,13 @@ export const zonePicker: OptionSource = {
 function searchZones(typed: string): Choice[] {
   const query = spellZone(typed.trim());
   const fits = [
-    (name: string) => spellZone(cityOf(name)).startsWith(query),
+    (name: string) => spellZone(extractCity(name)).startsWith(query),
     (name: string) => spellZone(name).startsWith(query),
     (name: string) => spellZone(name).includes(query),
   ];
   const chosen = new Map<string, Choice>();
   for (const fit of fits)
-    for (const [zone, names] of zoneNames()) {
+    for (const [zone, names] of listZoneNames()) {
       const name = names.find(fit);
       if (name !== undefined && !chosen.has(zone)) chosen.set(zone, zoneChoice(zone, name));
     }
@@ -157,14 +164,14 @@ const MenuTarget = z.object({
 
 /** Account and project of a menu: from its form, or from the command of its message. */
 function readTarget({ metadata, blockId }: OptionContext): z.infer<typeof MenuTarget> {
-  if (metadata !== '') return fromForm(MenuTarget, metadata);
+  if (metadata !== '') return parseForm(MenuTarget, metadata);
   const { run = '', ...target } = menuTarget(blockId) ?? {};
   const { account } = splitWords(run).flags;
   return typeof account === 'string' ? { account, ...target } : target;
 }
 
 function accountHere(context: OptionContext, requester?: Requester): Promise<Account> {
-  return accountOf({ ...context, account: readTarget(context).account ?? context.account }, requester);
+  return resolveAccount({ ...context, account: readTarget(context).account ?? context.account }, requester);
 }
 
 async function projectHere(context: OptionContext): Promise<string | undefined> {

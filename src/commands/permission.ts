@@ -21,7 +21,7 @@ export async function runnable(
 }
 
 /** The roles beyond member that a person holds. */
-export async function rolesHeld({ roles }: Pick<Workspace, 'roles'>, user: string): Promise<GivenRole[]> {
+export async function listRoles({ roles }: Pick<Workspace, 'roles'>, user: string): Promise<GivenRole[]> {
   const held = await Promise.all(GIVEN_ROLES.map((role) => roles.holds(user, role)));
   return GIVEN_ROLES.filter((_, at) => held[at]);
 }
@@ -49,7 +49,7 @@ export class Refusal extends UserError {
  * The reason why the command may not run; undefined if it may. A missing role comes before a channel's restriction.
  * @throws UserError if Slack cannot say who it is
  */
-export async function refusalOf(rules: Rules, wanted: Wanted): Promise<Refusal | undefined> {
+export async function findRefusal(rules: Rules, wanted: Wanted): Promise<Refusal | undefined> {
   const { user, command, role, channels } = wanted;
   const exclusion = role === undefined ? undefined : await findExclusion(rules, user);
   if (exclusion !== undefined) return exclusion;

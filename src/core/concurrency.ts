@@ -53,7 +53,7 @@ export function createKeyedLock(): KeyedLock {
 const TURN_MS = 10;
 
 /** Does something with each item of a long list, and lets other work run every 10 ms. */
-export async function inTurns<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
+export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
   let began = performance.now();
   for (const item of items) {
     work(item);

@@ -119,7 +119,7 @@ export function truncate(text: string, max: number): string {
 }
 
 /** The first code points of a text. */
-export function beginningOf(text: string, characters: number): string {
+export function takeStart(text: string, characters: number): string {
   let length = 0;
   let left = characters;
   for (const point of text) {
@@ -131,7 +131,7 @@ export function beginningOf(text: string, characters: number): string {
 }
 
 /** Whole lines of safe mrkdwn, up to `max` characters, with "and N more" for the rest. */
-export function linesWithin(lines: readonly string[], max: number, noun = 'more'): string {
+export function joinLinesWithin(lines: readonly string[], max: number, noun = 'more'): string {
   let used = 0;
   const shown: string[] = [];
   for (const line of lines) {
@@ -146,7 +146,7 @@ export function linesWithin(lines: readonly string[], max: number, noun = 'more'
 }
 
 /** "a, b, and 3 more": the first `max` texts. @param noun what the rest are called */
-export function firstOf(texts: readonly string[], max: number, noun = 'more'): string {
+export function listFirst(texts: readonly string[], max: number, noun = 'more'): string {
   const left = texts.length - max;
   return [...texts.slice(0, max), ...(left > 0 ? [`and ${left} ${noun}`] : [])].join(', ');
 }
@@ -161,7 +161,7 @@ export function count(amount: number, noun: string, plural = `${noun}s`): string
 }
 
 /** One of our own sentences, for the middle of another one. */
-export function asClause(sentence: string): string {
+export function toClause(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
 }
 

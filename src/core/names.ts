@@ -1,4 +1,4 @@
-import { inTurns } from './concurrency.ts';
+import { forEachInTurns } from './concurrency.ts';
 import { unescapeMarkup } from './mrkdwn.ts';
 
 /**
@@ -170,7 +170,7 @@ export function indexNames<T extends Named>(items: readonly T[]): Promise<NameIn
 
 async function makeIndex<T extends Named>(items: readonly T[]): Promise<NameIndex<T>> {
   const index = new NameIndex<T>();
-  await inTurns(items, (item) => index.add(item));
+  await forEachInTurns(items, (item) => index.add(item));
   return index;
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { beginningOf } from './mrkdwn.ts';
+import { takeStart } from './mrkdwn.ts';
 
 /** A project in records, buttons and forms. */
 export const ProjectRef = z.object({
@@ -34,5 +34,5 @@ export function isSameOrNone(one: ProjectKey | undefined, other: ProjectKey | un
 const MAX_NAME = 100;
 
 export function toProjectRef({ identifier, permalink, name }: ProjectRef): ProjectRef {
-  return { ...(identifier ? { identifier } : {}), permalink, name: beginningOf(name, MAX_NAME) };
+  return { ...(identifier ? { identifier } : {}), permalink, name: takeStart(name, MAX_NAME) };
 }

@@ -7,10 +7,10 @@ import { SlackFailure } from '../core/errors.ts';
 import { type Clock, MINUTE_MS } from '../core/time/clock.ts';
 import type { Engine } from '../jobs/jobs.ts';
 import type { LinkRequests } from '../linking/link-requests.ts';
-import { cookieLine, HOST_PREFIX, isPublic, sendPage } from '../listeners/pages.ts';
+import { formatCookie, HOST_PREFIX, isPublic, sendPage } from '../listeners/pages.ts';
 import type { Routes } from '../listeners/receivers/http-server.ts';
 import { notifyOwner } from '../scheduler/schedules/lifecycle.ts';
-import { asSlackFailure, GROUPS_SCOPE, undefinedOnSlackError } from '../slack/failure.ts';
+import { GROUPS_SCOPE, toSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import type { Sealer } from '../store/sealer.ts';
 import { GLOBAL, type Store } from '../store/store.ts';
 import { welcomeMessage } from '../views/help/help.ts';
@@ -18,7 +18,7 @@ import { type BrowserEnd, installedPage, installFailedPage, installPage } from '
 import { createHookTokens } from '../workspace/hook-tokens.ts';
 import {
   type Installations,
-  installationLock,
+  makeInstallationLock,
   type OauthInstallations,
   REDIRECT_PATH,
 } from '../workspace/installations.ts';
@@ -62,7 +62,7 @@ async function eraseUnlessBack(
   { id, log }: Workspace,
   body: SlackEvent,
 ): Promise<void> {
-  const isErased = await parts.store.exclusive(installationLock(id), async () => {
+  const isErased = await parts.store.exclusive(makeInstallationLock(id), async () => {
     const installation = await parts.installations.about(id);
     if (installation !== undefined && installation.installedAt > happenedAt(body)) return false;
     await parts.uninstalls.uninstall(id);
@@ -105,7 +105,7 @@ export function installRoutes(parts: InstallParts): Routes {
       const address = findOwnAddress(byOauth, request);
       const url = new URL(await providerOf(address).generateInstallUrl(byOauth.options));
       const value = url.searchParams.get('state') ?? '';
-      response.setHeader('set-cookie', cookieLine({ name: COOKIE, value }, address));
+      response.setHeader('set-cookie', formatCookie({ name: COOKIE, value }, address));
       // The same install with access to user groups.
       const wider = new URL(url);
       wider.searchParams.set('scope', `${url.searchParams.get('scope')},${GROUPS_SCOPE}`);
@@ -160,7 +160,7 @@ async function describeEnd(
   { url = '/' }: IncomingMessage,
 ): Promise<BrowserEnd> {
   const query = new URLSearchParams(url.split('?')[1]);
-  const failure = asSlackFailure('oauth.v2.access', error, clock.now());
+  const failure = toSlackFailure('oauth.v2.access', error, clock.now());
   const isSlacks = failure instanceof SlackFailure;
   const end = isSlacks ? describeFailure(failure) : await describeReturn(error, query, states);
   const reason = isSlacks ? failure.reason : error.code;
@@ -241,7 +241,7 @@ export function createUninstalls(parts: UninstallParts) {
     /** Runs at the start and every ten minutes. */
     async sweep(): Promise<void> {
       for (const { id: workspace, doc } of await uninstalled.list())
-        await store.exclusive(installationLock(workspace), async () => {
+        await store.exclusive(makeInstallationLock(workspace), async () => {
           const isBack = await installations.isInstalled(workspace);
           if (!isBack) await erase(workspace);
           if (isBack || clock.now() - doc.at >= LATE_WRITES_MS) await uninstalled.delete(workspace);

@@ -13,14 +13,14 @@ import { defined, parseJson } from '../core/json.ts';
 import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
-import { failureNamed, SCOPE_NAMES } from '../slack/failure.ts';
+import { createNamedFailure, SCOPE_NAMES } from '../slack/failure.ts';
 import { libraryLogger, type Web } from '../slack/web.ts';
 import type { Sealer } from '../store/sealer.ts';
 import { type Collection, GLOBAL, type Store } from '../store/store.ts';
 import {
   type Installations,
   type InstallFault,
-  installationLock,
+  makeInstallationLock,
   type OauthInstallations,
 } from '../workspace/installations.ts';
 
@@ -119,7 +119,7 @@ function createDocuments({ store, sealer, clock }: InstallationsParts) {
 
   /** Replaces an earlier installation. */
   async function install(workspace: string, secret: Secret, expiresAt: number | undefined): Promise<void> {
-    await store.exclusive(installationLock(workspace), async () => {
+    await store.exclusive(makeInstallationLock(workspace), async () => {
       const sealed = await seal(workspace, secret);
       await of(workspace).put(ID, { installedAt: clock.now(), sealed, expiresAt });
     });
@@ -275,7 +275,7 @@ function readFailure(body: string, status: number): SlackFailure {
   if (status === 429) return new SlackFailure(METHOD, 'busy', 'ratelimited');
   if (status !== 200) return new SlackFailure(METHOD, 'unreachable', `http_${status}`);
   const refusal = Refusal.safeParse(parseJson(body));
-  return failureNamed(METHOD, refusal.data?.error ?? body);
+  return createNamedFailure(METHOD, refusal.data?.error ?? body);
 }
 
 /** Logs a failed refresh; the old token is used until it expires. @throws SlackFailure if it expires now */

@@ -88,7 +88,7 @@ async function runOnce(
     return { outcome: 'unreadable', store: () => backend.keepUnreadable(job) };
   }
   const { data } = parsed;
-  const key = job.key?.slice(keyOf(workspace, '').length);
+  const key = job.key?.slice(makeJobKey(workspace, '').length);
   try {
     abort.signal.throwIfAborted();
     await queue.worker.run(workspace, { id, key, data, attempt, signal: abort.signal });
@@ -130,6 +130,6 @@ async function afterFailure(
 }
 
 /** The stored key of a job, unique in its queue for all workspaces. */
-export function keyOf(workspace: string, key: string): string {
+export function makeJobKey(workspace: string, key: string): string {
   return `${workspace} ${key}`;
 }

@@ -12,7 +12,7 @@ import {
   type SendOptions,
   type Worker,
 } from './jobs.ts';
-import { keyOf, type RunContext, type RunningJob, runJob, type WorkedQueue } from './run-job.ts';
+import { makeJobKey, type RunContext, type RunningJob, runJob, type WorkedQueue } from './run-job.ts';
 
 /** Maximum number of jobs in one claim. */
 const MAX_CLAIMED = 100;
@@ -86,7 +86,7 @@ class Runner implements Engine {
     const delayMs = Math.max(0, (at ?? now) - now);
     const job = {
       workspace,
-      key: key === undefined ? undefined : keyOf(workspace, key),
+      key: key === undefined ? undefined : makeJobKey(workspace, key),
       data: JSON.stringify(data),
       delayMs,
       traceparent: delayMs === 0 ? this.#context.tracing.traceparent : undefined,

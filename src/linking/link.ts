@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { cookieLine, cookiesOf, sendPage } from '../listeners/pages.ts';
+import { formatCookie, readCookies, sendPage } from '../listeners/pages.ts';
 import type { Handler, ReadBody, Routes } from '../listeners/receivers/http-server.ts';
 import { notifyOwner } from '../scheduler/schedules/lifecycle.ts';
 import { OauthError, type ServiceOauth, type Tokens } from '../service/oauth.ts';
 import { linkedMessage } from '../views/accounts/identity.ts';
 import { type LinkEnd, linkedPage, linkFailedPage, linkQuestionPage } from '../views/public/pages.ts';
-import { addressOf, LINK_START_PATH } from '../workspace/installations.ts';
+import { LINK_START_PATH, makePublicAddress } from '../workspace/installations.ts';
 import type { Parts, Workspaces } from '../workspace/workspace.ts';
 import type { LinkRequests } from './link-requests.ts';
 
@@ -33,7 +33,7 @@ export function linkRoutes(parts: LinkParts): Routes {
   const { oauth } = parts.service;
   const { PUBLIC_URL } = parts.config;
   if (oauth === undefined || PUBLIC_URL === undefined) return {};
-  const callback = addressOf(PUBLIC_URL, LINK_CALLBACK_PATH);
+  const callback = makePublicAddress(PUBLIC_URL, LINK_CALLBACK_PATH);
   const route = (step: Step): Handler => {
     return (request, response, url) => runStep(step, { ...parts, oauth, callback, request, response, url });
   };
@@ -70,11 +70,11 @@ async function showQuestion(visit: Visit): Promise<LinkEnd | undefined> {
   const { PUBLIC_URL = '', SLACK_COMMAND } = config;
   // Fails now, before the person decides, if the service cannot be reached.
   const { url: target } = await oauth.begin(callback, linkRequests.depart().state);
-  const page = new URL(addressOf(PUBLIC_URL, LINK_START_PATH));
+  const page = new URL(makePublicAddress(PUBLIC_URL, LINK_START_PATH));
   const { cookie, token } = linkRequests.question(ticket);
   const form = { action: page.pathname, fields: { ticket, token } };
   const { name, email, lacksScope = false, workspace, workspaceName = workspace } = requester;
-  response.setHeader('set-cookie', cookieLine(cookie, page));
+  response.setHeader('set-cookie', formatCookie(cookie, page));
   allowForm(response, target);
   const person = { name, email, lacksScope, workspace: workspaceName };
   sendPage(response, 200, linkQuestionPage(person, form, SLACK_COMMAND), config);
@@ -96,12 +96,12 @@ async function sendToService(visit: Visit): Promise<LinkEnd | undefined> {
   const ticket = form.get('ticket') ?? '';
   const requester = await linkRequests.open(ticket);
   if (typeof requester === 'string') return requester;
-  const cookies = cookiesOf(request, new URL(callback));
+  const cookies = readCookies(request, new URL(callback));
   if (!linkRequests.isAnswer(ticket, form.get('token') ?? '', cookies)) return 'other browser';
   const departure = linkRequests.depart();
   const { url: target, verifier } = await oauth.begin(callback, departure.state);
   await linkRequests.keep(ticket, requester, departure, verifier);
-  response.setHeader('set-cookie', cookieLine(departure.cookie, new URL(callback)));
+  response.setHeader('set-cookie', formatCookie(departure.cookie, new URL(callback)));
   response.writeHead(303, { location: target.href }).end();
   return undefined;
 }
@@ -110,7 +110,7 @@ async function finishLink(visit: Visit): Promise<LinkEnd | undefined> {
   const { linkRequests, oauth, callback, config, workspaces, request, response, url } = visit;
   const address = new URL(callback);
   const state = url.searchParams.get('state') ?? '';
-  const outcome = await linkRequests.finish(state, cookiesOf(request, address));
+  const outcome = await linkRequests.finish(state, readCookies(request, address));
   if (typeof outcome === 'string') return outcome;
   const { requester, verifier } = outcome;
   address.search = url.search;

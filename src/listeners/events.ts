@@ -2,7 +2,7 @@ import type { EntityPresentDetailsArguments } from '@slack/web-api';
 import { z } from 'zod';
 import type { EventHandler, SlackEvent } from '../commands/command.ts';
 import { cleanCommandText } from '../commands/command-router.ts';
-import { detailsOf } from '../commands/unfurls/unfurl.ts';
+import { readDetails } from '../commands/unfurls/unfurl.ts';
 import type { Audited, Caller } from '../core/message.ts';
 import { escapeMarkup } from '../core/mrkdwn.ts';
 import { DAY_MS } from '../core/time/clock.ts';
@@ -43,7 +43,7 @@ export async function showDetails(workspaces: Workspaces, { about, body }: Store
     command: 'projects',
     what: 'details',
     role: 'member',
-    run: async () => ({ metadata: await detailsOf(context, entity_url) }),
+    run: async () => ({ metadata: await readDetails(context, entity_url) }),
     explain: async (error) => ({
       error: {
         status: 'custom',
@@ -67,7 +67,7 @@ function undefinedIfNotServed(error: unknown): undefined {
 }
 
 /** Stores a mention as a command, which keeps its order in the channel and is retried like one. */
-export function mentionHandler(inbox: () => Pick<Inbox, 'store'>): EventHandler {
+export function createMentionHandler(inbox: () => Pick<Inbox, 'store'>): EventHandler {
   return async ({ workspace }, body) => {
     const mention = readMention(body);
     if (mention === undefined) return;

@@ -8,7 +8,7 @@ import { type Clock, HOUR_MS, withTimeout } from '../core/time/clock.ts';
 import { RecentMap } from '../core/ttl-cache.ts';
 import type { JobType } from '../jobs/jobs.ts';
 import { countPossibleDuplicate } from '../observability/metrics.ts';
-import { keysFor } from '../records/accounts.ts';
+import { selectKeys } from '../records/accounts.ts';
 import { RUN_WAITING } from '../records/waiting-commands.ts';
 import { GLOBAL } from '../store/store.ts';
 import { defineJob } from '../workspace/define-job.ts';
@@ -18,7 +18,7 @@ import { EventBody } from './payloads/schemas.ts';
 /** How long Slack's retries are recognised after a request ends. */
 export const SEEN_MS = HOUR_MS;
 
-export function storedCaller(caller: Caller): z.infer<typeof StoredCaller> {
+export function pickStoredCaller(caller: Caller): z.infer<typeof StoredCaller> {
   return StoredCaller.parse(caller);
 }
 
@@ -80,7 +80,7 @@ export interface FormAck {
   answer(submitted: Submitted): Promise<void>;
 }
 
-export function callerOf({ caller }: StoredRequest, { responseUrl, triggerId }: SlackHandles): Caller {
+export function restoreCaller({ caller }: StoredRequest, { responseUrl, triggerId }: SlackHandles): Caller {
   return { channel: undefined, ...caller, responseUrl, triggerId };
 }
 
@@ -166,7 +166,7 @@ async function runWaiting(
     const { user } = caller;
     const canRun =
       nameAt === undefined
-        ? keysFor(working, caller).length > 0
+        ? selectKeys(working, caller).length > 0
         : (await names.list(nameAt)).some((claim) => claim.user === user);
     if (!canRun) continue;
     const requestId = `waiting ${caller.requestId}`;

@@ -12,13 +12,13 @@ import { notice } from '../views/blocks/modal.ts';
 import { endWithInstallation, type JobDefinition } from '../workspace/define-job.ts';
 import { NotServed } from '../workspace/installations.ts';
 import type { Workspace, Workspaces } from '../workspace/workspace.ts';
-import { mentionHandler, showDetails } from './events.ts';
+import { createMentionHandler, showDetails } from './events.ts';
 import {
-  callerOf,
   createInbox,
   type Inbox,
   inTime,
   isStoredFirst,
+  restoreCaller,
   type SlackHandles,
   type StoredRequest,
 } from './inbox.ts';
@@ -43,7 +43,7 @@ import {
 import { carryOut, createContext } from './pipeline/pipeline.ts';
 import { explainNotStored, respondFailure, respondPrivately } from './pipeline/respond.ts';
 import { runText } from './pipeline/run-command.ts';
-import { actionRequest, runOptions, shortcutRequest } from './pipeline/run-interaction.ts';
+import { createActionRequest, createShortcutRequest, runOptions } from './pipeline/run-interaction.ts';
 import { createSteps } from './pipeline/run-step.ts';
 import { acknowledgeForm, runSubmission } from './pipeline/run-submission.ts';
 
@@ -74,13 +74,13 @@ export function createListeners(parts: Dependencies) {
   const { log, registry, workspaces } = parts;
   const background = createBackgroundWork(log);
   const steps = createSteps(parts.steps);
-  const mentions = { app_mention: mentionHandler(() => inbox) };
+  const mentions = { app_mention: createMentionHandler(() => inbox) };
   const events: EventHandlers = { ...parts.events, ...mentions, function_executed: steps.functionExecuted };
   const inbox = createInbox({
     run: (workspace, request, handles, attempt) =>
       runRequest(registry, workspace.forRequest(), request, handles, attempt),
     fail(workspace, request, handles, error) {
-      return respondFailure(createContext(workspace, callerOf(request, handles)), error);
+      return respondFailure(createContext(workspace, restoreCaller(request, handles)), error);
     },
     async runEvent({ about, body }) {
       const caller: Caller = { user: '', channel: undefined, requestId: body.event_id };
@@ -225,15 +225,15 @@ async function runRequest(
 ): Promise<void> {
   // A form stores its own outcome, so that it is not carried out again if only its answer fails.
   const isStored = attempt !== undefined && request.kind !== 'form' ? true : undefined;
-  const caller: Caller = { ...callerOf(request, handles), isStored };
+  const caller: Caller = { ...restoreCaller(request, handles), isStored };
   const context = { ...createContext(workspace, caller), registry };
   switch (request.kind) {
     case 'command':
       return runText(context, request);
     case 'action':
-      return void (await carryOut(actionRequest({ ...context, request, handles })));
+      return void (await carryOut(createActionRequest({ ...context, request, handles })));
     case 'shortcut':
-      return void (await carryOut(shortcutRequest({ ...context, request, handles })));
+      return void (await carryOut(createShortcutRequest({ ...context, request, handles })));
     case 'form':
       return runSubmission(context, request, handles, (attempt ?? 1) > 1);
   }

@@ -9,7 +9,7 @@ import { KEPT_MS as RUNS_MS } from '../records/test-runs.ts';
 import { KEPT_MS as DELIVERIES_MS } from '../scheduler/deliver.ts';
 import { KEPT_MS as SERVERS_MS } from '../scheduler/servers/provisioning.ts';
 import { KEPT_MS as ORDERS_MS } from '../scheduler/servers/server-order.ts';
-import { frontPage, type Page, pageOf, privacyPage, type Retention } from '../views/public/pages.ts';
+import { frontPage, type Page, privacyPage, type Retention, renderPage } from '../views/public/pages.ts';
 import type { Parts } from '../workspace/workspace.ts';
 import { CLAIM_MS } from './pipeline/run-interaction.ts';
 import { type Routes, sendText, withHead } from './receivers/http-server.ts';
@@ -27,7 +27,7 @@ export function sendPage(
     url: url.startsWith('/') ? `${basePath}${url}` : url,
   }));
   const links = help === undefined ? ownLinks : [...ownLinks, { label: 'Get help', url: help }];
-  sendText(response, status, pageOf({ ...page, links }), 'text/html');
+  sendText(response, status, renderPage({ ...page, links }), 'text/html');
 }
 
 /** Path of the public address, without a slash at its end. */
@@ -42,15 +42,15 @@ export const HOST_PREFIX = '__Host-';
  * Header for a cookie of ten minutes, which no script can read. The browser returns it to `url`, or to the whole host if
  * that is public. Lax, because the browser comes back from another site; Secure, unless this machine talks to itself.
  */
-export function cookieLine({ name, value }: { name: string; value: string }, url: URL): string {
+export function formatCookie({ name, value }: { name: string; value: string }, url: URL): string {
   const rest = 'Max-Age=600; HttpOnly; SameSite=Lax';
   return isPublic(url)
     ? `${HOST_PREFIX}${name}=${value}; Path=/; ${rest}; Secure`
     : `${name}=${value}; Path=${url.pathname}; ${rest}`;
 }
 
-/** Cookies that `cookieLine` set for `url`, by name without prefix. */
-export function cookiesOf(request: IncomingMessage, url: URL): Record<string, string | undefined> {
+/** Cookies that `formatCookie` set for `url`, by name without prefix. */
+export function readCookies(request: IncomingMessage, url: URL): Record<string, string | undefined> {
   const prefix = isPublic(url) ? HOST_PREFIX : '';
   const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
   const ours = pairs.filter(([name = '']) => name.startsWith(prefix));

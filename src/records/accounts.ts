@@ -42,12 +42,12 @@ export const SCHEDULES = {} as const satisfies Requester;
 export const INVOICE_SCHEDULES = { billing: true } as const satisfies Requester;
 
 /** For a person who asks for invoices. */
-export function forInvoices({ user }: Requester): Requester {
+export function asInvoiceRequester({ user }: Requester): Requester {
   return { user, billing: true };
 }
 
 /** The id of a key's record; its seal is bound to it. No account's name holds a space. */
-export function keyId({ name, purpose, connectedBy }: KeyIdentity): string {
+export function makeKeyId({ name, purpose, connectedBy }: KeyIdentity): string {
   switch (purpose) {
     case 'shared':
       return name;
@@ -59,31 +59,31 @@ export function keyId({ name, purpose, connectedBy }: KeyIdentity): string {
 }
 
 /** A key's public name, for the audit log. */
-export function keyTarget({ name, purpose, connectedBy }: KeyIdentity): string {
+export function nameKeyInAudit({ name, purpose, connectedBy }: KeyIdentity): string {
   if (purpose === 'shared') return name;
   return purpose === 'billing' ? `${name}/billing` : `${name}/mine/${connectedBy}`;
 }
 
 /** The ids of the keys that may act for the requester; the first existing one does. */
-export function keyIdsFor(name: string, { user, billing }: Requester): string[] {
+export function listKeyIds(name: string, { user, billing }: Requester): string[] {
   const purposes: Purpose[] = [
     ...(user ? (['mine'] as const) : []),
     ...(billing ? (['billing'] as const) : []),
     'shared',
   ];
-  return purposes.map((purpose) => keyId({ name, purpose, connectedBy: user ?? '' }));
+  return purposes.map((purpose) => makeKeyId({ name, purpose, connectedBy: user ?? '' }));
 }
 
 /** The keys that act for the requester, one for each account, in the order of the accounts. */
-export function keysFor<Key extends KeyIdentity>(keys: readonly Key[], requester: Requester): Key[] {
-  const byId = new Map(keys.map((key) => [keyId(key), key]));
+export function selectKeys<Key extends KeyIdentity>(keys: readonly Key[], requester: Requester): Key[] {
+  const byId = new Map(keys.map((key) => [makeKeyId(key), key]));
   const names = [...new Set(keys.map(({ name }) => name))];
-  return names.flatMap((name) => keyIdsFor(name, requester).flatMap((id) => byId.get(id) ?? [])[0] ?? []);
+  return names.flatMap((name) => listKeyIds(name, requester).flatMap((id) => byId.get(id) ?? [])[0] ?? []);
 }
 
 /** The seal of a key opens only in the key's own record. */
-export function keyField(key: KeyIdentity): Field {
-  return { record: `accounts/${keyId(key)}`, field: 'apiKey' };
+export function makeKeyField(key: KeyIdentity): Field {
+  return { record: `accounts/${makeKeyId(key)}`, field: 'apiKey' };
 }
 
 /**
@@ -143,7 +143,7 @@ export function createAccounts(parts: AccountsParts) {
   /** Stores a key's new state, unless the key was replaced. */
   async function changeState(account: Account, state: Account['state'], isUnreadable = false): Promise<void> {
     if (account.state === state && (account.isUnreadable ?? false) === isUnreadable) return;
-    const changed = await stored.update(keyId(account), (current) =>
+    const changed = await stored.update(makeKeyId(account), (current) =>
       current?.sealedKey === account.sealedKey ? { ...current, state, isUnreadable } : current,
     );
     if (changed?.sealedKey === account.sealedKey) await parts.onState(changed);
@@ -152,11 +152,11 @@ export function createAccounts(parts: AccountsParts) {
   async function open(account: Account): Promise<AccountClient> {
     const { name, email } = account;
     try {
-      const apiKey = await parts.sealer.open(keyField(account), account.sealedKey);
+      const apiKey = await parts.sealer.open(makeKeyField(account), account.sealedKey);
       return parts.service.account({ account: name, email, apiKey });
     } catch (cause) {
       if (!(cause instanceof SealError)) throw cause;
-      parts.onUnreadable({ collection: 'accounts', id: keyId(account) });
+      parts.onUnreadable({ collection: 'accounts', id: makeKeyId(account) });
       await changeState(account, 'broken', true);
       throw new AccountKeyUnreadable(name, { cause });
     }
@@ -174,10 +174,10 @@ export function createAccounts(parts: AccountsParts) {
     /** Seals and stores a key, in place of the key with the same identity. The first account becomes the default. */
     async connect({ apiKey, purpose = 'shared', ...details }: NewKey): Promise<Account> {
       const key = { ...details, purpose };
-      const sealedKey = await parts.sealer.seal(keyField(key), apiKey);
+      const sealedKey = await parts.sealer.seal(makeKeyField(key), apiKey);
       const keyTail = apiKey.slice(-4);
       const doc: Account = { ...key, sealedKey, keyTail, connectedAt: parts.clock.now() };
-      await stored.put(keyId(key), doc);
+      await stored.put(makeKeyId(key), doc);
       await preferences.update(PREFERENCES_ID, (current) => ({
         defaultAccount: current?.defaultAccount ?? key.name,
       }));
@@ -185,7 +185,7 @@ export function createAccounts(parts: AccountsParts) {
       return doc;
     },
     setDefault: (name: string) => preferences.put(PREFERENCES_ID, { defaultAccount: name }),
-    /** Deletes a key by its `keyId`; returns false if there was none. */
+    /** Deletes a key by its `makeKeyId`; returns false if there was none. */
     async disconnect(id: string): Promise<boolean> {
       const wasThere = await stored.delete(id);
       const remaining = await reader.keys();
@@ -225,13 +225,13 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
   }
 
   async function get(name: string, requester: Requester = SCHEDULES): Promise<Account | undefined> {
-    const usable = await Promise.all(keyIdsFor(name, requester).map((id) => stored.get(id)));
+    const usable = await Promise.all(listKeyIds(name, requester).map((id) => stored.get(id)));
     return usable.find((key) => key !== undefined);
   }
 
   /** All accounts, each with the key that acts for the requester; for schedules by default. */
   async function list(requester: Requester = SCHEDULES): Promise<Account[]> {
-    return keysFor(await keys(), requester);
+    return selectKeys(await keys(), requester);
   }
 
   /** The workspace's default account. */
@@ -244,7 +244,9 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
 
   /** Lists show other people's keys of an account, so such an account is not called unknown. */
   async function notUsable(name: string): Promise<UserError> {
-    return (await keys()).some((key) => key.name === name) ? noSharedKey(name) : unknownAccount(name);
+    return (await keys()).some((key) => key.name === name)
+      ? createNoSharedKey(name)
+      : createUnknownAccount(name);
   }
 
   return {
@@ -271,12 +273,12 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
 }
 
 /** The account has only keys for other people. @param name a connected account */
-export function noSharedKey(name: string): UserError {
+export function createNoSharedKey(name: string): UserError {
   return new UserError(`The account \`${name}\` has no shared key.`, `connect ${name}`);
 }
 
 /** Drops characters that no account's name may hold. */
-export function unknownAccount(named: string): UserError {
+export function createUnknownAccount(named: string): UserError {
   return new UserError(
     `No account named \`${named.replace(/[^a-z0-9-]/gi, '').slice(0, 60)}\` is connected.`,
     'accounts',
@@ -296,7 +298,7 @@ export interface SignupsLeft {
 }
 
 /** All workspaces share one count, because the service counts by IP address. */
-export async function signupsLeft(store: WorkspaceStore, now: number): Promise<SignupsLeft> {
+export async function readSignupsLeft(store: WorkspaceStore, now: number): Promise<SignupsLeft> {
   const stored = await openAttempts(store).get('recent');
   return countLeft(stored?.at ?? [], now);
 }

@@ -22,7 +22,7 @@ export const Channel = z.object({
 export type Channel = z.infer<typeof Channel>;
 
 /** The channel's project, set with `use`, unless the request names another account. */
-export function projectOfChannel(
+export function readChannelProject(
   { account, project }: Channel,
   named: string | undefined,
 ): Channel['project'] {

@@ -306,7 +306,7 @@ export async function findFailing(
 }
 
 /** The project of a subject, as tests and buttons have it. */
-export function projectOf({ project, permalink = project, name }: Subject): ProjectRef {
+export function makeProjectRef({ project, permalink = project, name }: Subject): ProjectRef {
   return { ...(project === permalink ? {} : { identifier: project }), permalink, name };
 }
 

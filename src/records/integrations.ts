@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { NameIndex, pickNamed } from '../core/names.ts';
 import { ProjectRef, projectId } from '../core/project-ref.ts';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
-import { type Collection, freeId, type WorkspaceStore } from '../store/store.ts';
+import { type Collection, makeFreeId, type WorkspaceStore } from '../store/store.ts';
 
 /** An integration that was created or changed with Deckhand, as the service returned it; without its properties. */
 export const RememberedIntegration = z.object({
@@ -43,7 +43,7 @@ export function createIntegrations(store: WorkspaceStore) {
         const all = await list();
         const isTaken = (candidate: string): boolean => all.some(({ id }) => id === candidate);
         const key = makeKey(integration);
-        const id = existingId ?? all.find((one) => makeKey(one) === key)?.id ?? freeId('i', key, isTaken);
+        const id = existingId ?? all.find((one) => makeKey(one) === key)?.id ?? makeFreeId('i', key, isTaken);
         const doc = { ...integration, id };
         await stored.put(id, doc);
         return doc;

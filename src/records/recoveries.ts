@@ -60,7 +60,7 @@ interface Periods {
 }
 
 /** A range up to now, and the period that the service compares it with (API 4.9 in docs/service-api.md). Pure. */
-export function periodsOf(range: ActivityRange, zone: string, now: number): Periods {
+export function computePeriods(range: ActivityRange, zone: string, now: number): Periods {
   const today = dayAt(zone, now);
   const weekday = new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay();
   const back = range === 'this_week' ? (weekday + 6) % 7 : DAYS_BACK[range];
@@ -120,7 +120,7 @@ interface Parts {
 /** How often projects failed and how fast they recovered, of those that a channel follows. */
 export async function readRecoveries(parts: Parts, query: RecoveryQuery): Promise<RecoveryFigures[]> {
   const { store, schedules, clock } = parts;
-  const { from, before } = periodsOf(query.range, query.zone, clock.now());
+  const { from, before } = computePeriods(query.range, query.zone, clock.now());
   const [recoveries, episodes, all] = await Promise.all([
     listSince(store, before.from),
     episodeRecords(store).list(),

@@ -21,7 +21,7 @@ export const Cadence = z.discriminatedUnion('kind', [
 export type Cadence = z.infer<typeof Cadence>;
 
 /** The five cron fields of a cadence. */
-export function cronOf(cadence: Cadence): string {
+export function makeCron(cadence: Cadence): string {
   if (cadence.kind === 'cron') return cadence.cron;
   if (cadence.kind === 'hourly') return '0 * * * *';
   const [hour, minute] = cadence.time.split(':').map(Number);
@@ -33,8 +33,8 @@ export function cronOf(cadence: Cadence): string {
  * The next times, milliseconds since the epoch.
  * @throws CronError for five fields that are wrong or fit no date, or an unknown zone
  */
-export function nextTimes(cadence: Cadence, zone: string, after: number, amount: number): number[] {
-  const cron = cronOf(cadence);
+export function listNextTimes(cadence: Cadence, zone: string, after: number, amount: number): number[] {
+  const cron = makeCron(cadence);
   const times: number[] = [];
   for (let from = after; times.length < amount; from = times.at(-1) ?? from)
     times.push(nextOccurrence(cron, zone, from));
@@ -297,13 +297,13 @@ export function createSchedules(store: WorkspaceStore) {
 }
 
 /** Next time of a digest or guard; undefined while it is paused. */
-export function nextOf(
+export function findNextTime(
   { state, cadence, zone, snoozedUntil = 0 }: TimedSchedule,
   now: number,
 ): number | undefined {
   if (state.kind !== 'active') return undefined;
   // An occurrence at the very end of the snooze is carried out.
-  return nextTimes(cadence, zone, Math.max(now, snoozedUntil - 1), 1)[0];
+  return listNextTimes(cadence, zone, Math.max(now, snoozedUntil - 1), 1)[0];
 }
 
 /** True if the schedule posts nothing for now: paused or snoozed. */

@@ -80,7 +80,7 @@ export type Claim = z.infer<typeof Claim>;
 
 const Claims = z.object({ claims: z.array(Claim) });
 
-/** Slack users by the `personKey` of the names that they claimed. */
+/** Slack users by the `makePersonKey` of the names that they claimed. */
 export type Mentions = ReadonlyMap<string, string>;
 
 /** People's names at the service. In each account, a name has one person, and a person has one name. */
@@ -104,7 +104,7 @@ export function createServiceNames({
       return rows.flatMap(({ doc }) => doc.claims).find((claim) => claim.user === user)?.name;
     },
     async mentions(account: string): Promise<Mentions> {
-      return new Map((await list(account)).map(({ name, user }) => [personKey(name), user]));
+      return new Map((await list(account)).map(({ name, user }) => [makePersonKey(name), user]));
     },
     /** Replaces the person's earlier name. @throws UserError if another person has the name */
     async claim(account: string, user: string, typed: string): Promise<void> {
@@ -112,7 +112,7 @@ export function createServiceNames({
       await stored.update(account, (current) => {
         const claims = current?.claims ?? [];
         const others = claims.filter((one) => one.user !== user);
-        const existing = others.find(({ name }) => personKey(name) === personKey(made.name));
+        const existing = others.find(({ name }) => makePersonKey(name) === makePersonKey(made.name));
         if (existing !== undefined) throw nameTaken(existing);
         if (others.length >= MAX_CLAIMS)
           throw new UserError(`${MAX_CLAIMS} names of this account are claimed, which is the most.`);
@@ -134,7 +134,7 @@ export function createServiceNames({
 }
 
 /** The key of a person's name, without spaces; empty for no name. */
-export function personKey(name: string): string {
+export function makePersonKey(name: string): string {
   return name === '' ? '' : nameKey(sanitize(name, MAX_NAME)).replaceAll(' ', '');
 }
 

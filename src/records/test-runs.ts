@@ -41,7 +41,7 @@ export const GuardCheck = z.object({
 export type GuardCheck = z.infer<typeof GuardCheck>;
 
 /** The request of the run that a guard begins for a check, the same for each attempt. */
-export function requestOf({ id, at }: Pick<GuardCheck, 'id' | 'at'>): string {
+export function makeGuardRequestId({ id, at }: Pick<GuardCheck, 'id' | 'at'>): string {
   return `guard ${id} ${at}`;
 }
 
@@ -152,7 +152,7 @@ export function openRuns(store: WorkspaceStore): Collection<Run> {
 }
 
 function makeRunId({ startedAt, target }: Pick<Run, 'startedAt' | 'target'>): string {
-  return `${String(startedAt).padStart(15, '0')} ${targetKey(target)}`;
+  return `${String(startedAt).padStart(15, '0')} ${makeTargetKey(target)}`;
 }
 
 /** Points to the latest run of a target. */
@@ -171,7 +171,7 @@ export interface Claim {
 }
 
 /** A short name of the target, the same for the same account, project and server. */
-export function targetKey(target: Target): string {
+export function makeTargetKey(target: Target): string {
   const parts = [target.account, projectId(target.project), target.server?.identifier ?? ''];
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 24);
 }
@@ -183,7 +183,7 @@ function waitingFor(running: Run | undefined, wanted: NewRun): Pick<Run, 'steps'
   const asked = isUnseen ? [{ requestId, askedBy, channel, threadTs }] : undefined;
   return {
     steps: united(running?.steps, wanted.steps, (step) => step),
-    guards: united(running?.guards, wanted.guards, requestOf),
+    guards: united(running?.guards, wanted.guards, makeGuardRequestId),
     requests: united(running?.requests, asked, (request) => request.requestId),
   };
 }
@@ -242,7 +242,7 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
 
   /** Stores a run in place of the target's latest one, unless that is running and not stale. */
   async function storeRun(run: NewRun, staleBefore: number): Promise<Claim> {
-    const key = targetKey(run.target);
+    const key = makeTargetKey(run.target);
     const current = await latestByKey(key);
     if (current?.requestId === run.requestId) return { mine: true, isResumed: true, run: current };
     const running = current?.status === 'running' ? current : undefined;
@@ -279,7 +279,7 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
      * for that.
      */
     async claim(run: NewRun, staleBefore: number): Promise<Claim> {
-      const claim = await store.exclusive(`target ${targetKey(run.target)}`, () =>
+      const claim = await store.exclusive(`target ${makeTargetKey(run.target)}`, () =>
         storeRun(run, staleBefore),
       );
       await onChange();
@@ -299,7 +299,7 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
     },
     latestByKey,
     /** The latest run of a target. */
-    latest: (target: Target) => latestByKey(targetKey(target)),
+    latest: (target: Target) => latestByKey(makeTargetKey(target)),
     /** The runs that began last, at most `limit` and one a target; the newest first. */
     async newest(limit: number): Promise<Run[]> {
       const newest = await runs.latest(limit);
@@ -335,5 +335,5 @@ export function withoutSuperseded(runs: readonly Run[]): Run[] {
 }
 
 function isProjectOf(whole: Target, part: Target): boolean {
-  return targetKey(whole) === targetKey({ ...part, server: undefined });
+  return makeTargetKey(whole) === makeTargetKey({ ...part, server: undefined });
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { SlackFailure } from '../core/errors.ts';
 import type { Message } from '../core/message.ts';
-import { asClause, mrkdwn } from '../core/mrkdwn.ts';
+import { mrkdwn, toClause } from '../core/mrkdwn.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import { countPossibleDuplicate } from '../observability/metrics.ts';
 import {
@@ -223,7 +223,7 @@ export function isUndeliverable(error: unknown): error is SlackFailure {
 export function undeliverableReason({ kind, reason }: SlackFailure): string {
   if (reason === 'is_archived') return 'the channel is archived';
   const policy = explainPolicy(reason);
-  if (policy !== undefined) return asClause(policy.text);
+  if (policy !== undefined) return toClause(policy.text);
   if (kind === 'revoked') return 'Deckhand is no longer installed in this workspace';
   if (kind === 'forbidden') return 'Slack does not let Deckhand post there';
   return 'Deckhand is no longer in the channel, or the channel is gone';

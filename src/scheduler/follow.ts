@@ -8,7 +8,7 @@ import {
   type ServiceErrorKind,
   UserError,
 } from '../core/errors.ts';
-import { asClause } from '../core/mrkdwn.ts';
+import { toClause } from '../core/mrkdwn.ts';
 import { nextPollMs, type PollState, STEADY } from '../core/retry.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Job } from '../jobs/jobs.ts';
@@ -145,7 +145,7 @@ export class Follower<State extends Followed, View extends { kind: string }> {
     const reason = this.#report(following, error);
     const failure =
       error instanceof AccountFailure
-        ? { kind: error.cause.kind, reason: asClause(workspace.explain(error).text) }
+        ? { kind: error.cause.kind, reason: toClause(workspace.explain(error).text) }
         : undefined;
     await this.#kind.onStop?.(workspace, thread.state, { status: 'stopped', reason, failure });
     const fields = { event: 'follow_ended', ...this.#kind.fields(thread.state), status: 'stopped' };
@@ -183,7 +183,7 @@ export function isExplained(error: unknown): boolean {
 }
 
 /** How something is polled for as long as it is followed; each process counts the time anew. */
-export function pollsOf(
+export function createPolls(
   { workspace, signal }: { workspace: Pick<Workspace, 'clock' | 'config'>; signal: AbortSignal },
   onTrouble: (words: string) => Promise<void>,
 ): PollLoop {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
 import { isSameProject, type ProjectKey } from '../core/project-ref.ts';
-import { dayOf, daysBetween, HOUR_MS } from '../core/time/clock.ts';
+import { daysBetween, formatDay, HOUR_MS } from '../core/time/clock.ts';
 import { type ListOptions, readRows, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
 import {
@@ -35,7 +35,7 @@ const OUTCOMES_BY_EVENT: ReadonlyMap<string, Outcome> = new Map([
 ]);
 
 /** Returns undefined for a running deployment and for any other event. */
-export function outcomeOf(event: string): Outcome | undefined {
+export function readEventOutcome(event: string): Outcome | undefined {
   return OUTCOMES_BY_EVENT.get(event);
 }
 
@@ -166,12 +166,12 @@ export function groupFailures(events: readonly ActivityEvent[]): ProjectFailures
 }
 
 function summarizeFailures(events: readonly ActivityEvent[]): ProjectFailures[] {
-  const failures = events.filter(({ event }) => outcomeOf(event) === 'failed');
+  const failures = events.filter(({ event }) => readEventOutcome(event) === 'failed');
   const [last] = failures;
   if (last === undefined) return [];
   const isPassing = failures.every((failure) => {
     const later = events.slice(0, events.indexOf(failure));
-    const successes = later.filter(({ event }) => outcomeOf(event) === 'succeeded');
+    const successes = later.filter(({ event }) => readEventOutcome(event) === 'succeeded');
     const passed = new Set(successes.flatMap(({ properties }) => properties.servers));
     const isEverywhere = successes.some(({ properties }) => properties.servers.length === 0);
     const { servers } = failure.properties;
@@ -196,18 +196,21 @@ function readNames(value: unknown): string[] {
 export const MAX_EVENTS = 100;
 
 /** The events of a project, or all. */
-export function eventsOf(events: readonly ActivityEvent[], project?: ProjectKey): readonly ActivityEvent[] {
+export function filterEvents(
+  events: readonly ActivityEvent[],
+  project?: ProjectKey,
+): readonly ActivityEvent[] {
   if (project === undefined) return events;
   return events.filter((event) => event.project !== null && isSameProject(event.project, project));
 }
 
 /** The data of the chart. @param now milliseconds since the epoch */
-export function chartOf(
+export function countByDay(
   { range, zone, project }: { range: ActivityRange; zone: string; project?: ProjectKey | undefined },
   activity: Activity,
   now: number,
 ): DeploymentsData {
-  const events = eventsOf(activity.events, project);
+  const events = filterEvents(activity.events, project);
   const scope = { zone, isTruncated: isTruncated(activity) };
   const bars = deploymentBars(events, { ...scope, range, now });
   return { ...scope, bars };
@@ -235,7 +238,7 @@ export interface DeploymentsBar extends Record<Outcome, number> {
 }
 
 /** Number of deployments, of one outcome or of all. */
-export function totalOf({ bars }: Pick<DeploymentsData, 'bars'>, outcome?: Outcome): number {
+export function countDeployments({ bars }: Pick<DeploymentsData, 'bars'>, outcome?: Outcome): number {
   const counted = outcome === undefined ? OUTCOMES : [outcome];
   const amounts = bars.flatMap((bar) => counted.map((each) => bar[each]));
   return amounts.reduce((sum, amount) => sum + amount, 0);
@@ -262,13 +265,15 @@ export function deploymentBars(
   events: readonly ActivityEvent[],
   { range, zone, now, isTruncated }: Window,
 ): DeploymentsBar[] {
-  const today = dayOf(zone, latestOf(events, now));
+  const today = formatDay(zone, latestOf(events, now));
   const first = firstDay(range, today);
-  const byDay = Map.groupBy(events, ({ created_at: at }) => (range === 'today' ? today : dayOf(zone, at)));
+  const byDay = Map.groupBy(events, ({ created_at: at }) =>
+    range === 'today' ? today : formatDay(zone, at),
+  );
   const oldest = [...byDay.keys()].toSorted()[0];
   const from = oldest !== undefined && (isTruncated || oldest < first) ? oldest : first;
   return daysBetween(from, today, MAX_DAYS).map((day) => {
-    const outcomes = (byDay.get(day) ?? []).map(({ event }) => outcomeOf(event));
+    const outcomes = (byDay.get(day) ?? []).map(({ event }) => readEventOutcome(event));
     const amount = (outcome: Outcome): number => outcomes.filter((one) => one === outcome).length;
     return { day, succeeded: amount('succeeded'), failed: amount('failed'), cancelled: amount('cancelled') };
   });
@@ -288,7 +293,7 @@ function firstDay(range: ActivityRange, today: string): string {
 }
 
 /** True if the figures exclude a failure. */
-export function sayNothingFailed({ stats }: Activity): boolean {
+export function excludeFailures({ stats }: Activity): boolean {
   const { success_rate: rate, total_deployments: total } = stats ?? {};
   return typeof rate === 'number' ? rate >= 100 : rate === null && total === 0;
 }
@@ -304,7 +309,7 @@ export function countUnlisted({
   const { success_rate: rate, total_deployments: total } = stats ?? {};
   if (typeof rate !== 'number' || rate >= 100) return undefined;
   const amountOf = (outcome: Outcome): number =>
-    events.filter(({ event }) => outcomeOf(event) === outcome).length;
+    events.filter(({ event }) => readEventOutcome(event) === outcome).length;
   const held = amountOf('failed');
   const cancelled = amountOf('cancelled');
   if (!total) return held + cancelled > 0 ? undefined : { failed: undefined, held };

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { inTurns } from '../core/concurrency.ts';
+import { forEachInTurns } from '../core/concurrency.ts';
 import { type AnswerFault, ServiceError } from '../core/errors.ts';
 import type { HttpAnswer } from '../core/http.ts';
 import { newReference } from '../observability/log.ts';
@@ -148,7 +148,7 @@ export async function requestRows<T>(
   if (total > rows.length)
     reportSkipped(endpoint, options, operation, total - rows.length, 'the answer is one page of several');
   const parsed: ParsedRow<T>[] = [];
-  await inTurns(rows, (one) => parsed.push(row.safeParse(one)));
+  await forEachInTurns(rows, (one) => parsed.push(row.safeParse(one)));
   return keepReadable(endpoint, parsed, operation, options);
 }
 

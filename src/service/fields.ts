@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
-import { instantText } from '../core/time/clock.ts';
+import { normaliseInstant } from '../core/time/clock.ts';
 
 /** An identifier or name that has to be there. Some services send numbers. */
 export const Identifier = z.union([z.string().min(1), z.number()]).transform(String);
@@ -35,7 +35,7 @@ export const Flag = YesOrNo.catch(false);
 /** An ISO 8601 date and time. API 1 (docs/service-api.md). */
 export const Timestamp = z
   .string()
-  .transform(instantText)
+  .transform(normaliseInstant)
   .refine((text) => !Number.isNaN(Date.parse(text)));
 
 /** Null if the service says null, undefined if it says nothing readable. */

@@ -63,7 +63,7 @@ export function findHookType(label: string): HookType | undefined {
 }
 
 /** Returns the properties of a type. @param version chosen version, if the type has versions */
-export function propertiesOf(type: HookType, version?: HookVersion): HookProperty[] {
+export function listProperties(type: HookType, version?: HookVersion): HookProperty[] {
   return type.properties.filter((property) => property.version === undefined || property.version === version);
 }
 
@@ -142,7 +142,7 @@ export interface FilledIntegration {
 }
 
 /** The values that differ from those that the form showed. API 4.8. */
-export function changesOf(
+export function findChanges(
   filled: FilledIntegration,
   shown: { name: string; flags: readonly IntegrationFlag[] } | undefined,
 ): IntegrationChanges {

@@ -219,7 +219,7 @@ export interface Item {
  * The items of a run: those with a result, and while the run goes on those that it waits for.
  * @param waiting the run goes on
  */
-export function itemsOf(
+export function listItems(
   target: { server?: { name: string } | undefined },
   results: TestResults | undefined,
   waiting = false,
@@ -253,7 +253,7 @@ export interface RunOutcome {
   unread?: number | undefined;
 }
 
-export function outcomeOf({ status, results }: Pick<TestRun, 'status' | 'results'>): RunOutcome {
+export function summarizeRun({ status, results }: Pick<TestRun, 'status' | 'results'>): RunOutcome {
   const servers = results?.servers ?? [];
   return {
     serviceStatus: status,
@@ -266,7 +266,7 @@ export function outcomeOf({ status, results }: Pick<TestRun, 'status' | 'results
 }
 
 /** The service's own times, milliseconds since the epoch; undefined if it gives none. */
-export function timesOf({ created_at, completed_at }: Pick<TestRun, 'created_at' | 'completed_at'>) {
+export function readRunTimes({ created_at, completed_at }: Pick<TestRun, 'created_at' | 'completed_at'>) {
   const parse = (text: string | null) => (text === null ? undefined : Date.parse(text));
   return { createdAt: parse(created_at), completedAt: parse(completed_at) };
 }

@@ -45,7 +45,7 @@ const KINDS = new Map(
 const ERROR_WORD = /^[\w.:-]+$/;
 
 /** Makes the failure that Slack's answer names. */
-export function failureNamed(method: string, word: string, needed?: unknown): SlackFailure {
+export function createNamedFailure(method: string, word: string, needed?: unknown): SlackFailure {
   if (!ERROR_WORD.test(word)) return new SlackFailure(method, 'unreachable', 'not_json');
   // Slack may list several scopes. One that Deckhand asks for is enough.
   const scopes = typeof needed === 'string' ? needed.split(',') : [];
@@ -55,11 +55,11 @@ export function failureNamed(method: string, word: string, needed?: unknown): Sl
 }
 
 /** Makes a SlackFailure from an error of Slack's clients. Returns any other error as it is. */
-export function asSlackFailure(method: string, error: unknown, now: number): unknown {
+export function toSlackFailure(method: string, error: unknown, now: number): unknown {
   if (!isCallError(error)) return error;
   switch (error.code) {
     case ErrorCode.PlatformError:
-      return failureNamed(
+      return createNamedFailure(
         method,
         error.data.ok === false ? (error.data.error ?? 'unknown_error') : '',
         // Slack's types lack this field of `missing_scope`.

@@ -3,7 +3,7 @@ import { describeUnreached } from '../core/http.ts';
 import { backoff } from '../core/retry.ts';
 import { type Clock, withTimeout } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import { failureNamed, isSlackFailure } from './failure.ts';
+import { createNamedFailure, isSlackFailure } from './failure.ts';
 import type { Web } from './web.ts';
 
 export type TokenVariable = 'SLACK_BOT_TOKEN' | 'SLACK_APP_TOKEN';
@@ -57,7 +57,7 @@ export function createTokenHealth(
       if (owner === undefined) await withTimeout(clock, OWNER_WITHIN_MS, tried.promise);
       if (owner !== undefined) return owner.installation;
       const reason = refused.get('SLACK_BOT_TOKEN');
-      if (reason !== undefined) throw failureNamed(TRIAL, reason);
+      if (reason !== undefined) throw createNamedFailure(TRIAL, reason);
       throw new SlackFailure(TRIAL, 'unreachable', 'not_answered');
     },
     refuse(variable: TokenVariable, reason: string): void {

@@ -100,7 +100,7 @@ export function listFileDomains(apiHost: string): readonly string[] {
 }
 
 /** Hosts that a `response_url` may have: the configured ones, and GovSlack's if Deckhand uses its Web API. */
-export function responseHostsOf(hosts: string, apiUrl: string): string[] {
+export function listResponseHosts(hosts: string, apiUrl: string): string[] {
   const configured = hosts.split(',').map((host) => host.trim());
   const isGov = isWithin(new URL(apiUrl).hostname, [GOV_API]);
   return isGov

@@ -16,7 +16,7 @@ import { disableAutolinks } from '../core/mrkdwn.ts';
 import { parseRetryAfter } from '../core/retry.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
-import { asSlackFailure, isSlackFailure } from './failure.ts';
+import { isSlackFailure, toSlackFailure } from './failure.ts';
 
 /** Slack's Web API: one client, and one pool of connections, for all tokens. */
 export type Web = ReturnType<typeof createWeb>;
@@ -57,7 +57,7 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger
         return answer as AnswerOf<Method>;
       } catch (error) {
         if (isClosed) throw error;
-        const failure = asSlackFailure(method, error, clock.now());
+        const failure = toSlackFailure(method, error, clock.now());
         if (isSlackFailure(failure)) throw failure;
         throw new SlackFailure(method, 'unreachable', 'request_failed', { cause: error });
       }

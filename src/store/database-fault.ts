@@ -10,7 +10,7 @@ type Fault = [sentence: string, isTemporary?: boolean | undefined];
  * Explains why a database cannot be used, in one sentence with its path or address and the next step. Returns undefined if
  * neither the error nor one of its causes came from a database.
  */
-export function databaseFault(url: string, error: unknown): StoreError | undefined {
+export function explainDatabaseFault(url: string, error: unknown): StoreError | undefined {
   const findFault = url.startsWith(SQLITE) ? sqliteFault : postgresFault;
   for (let at = error; at instanceof Error; at = at.cause) {
     const [sentence, isTemporary = false] = findFault(at, 'code' in at ? at.code : undefined) ?? [];
@@ -22,10 +22,10 @@ export function databaseFault(url: string, error: unknown): StoreError | undefin
   return undefined;
 }
 
-/** Like `databaseFault`, for any error of a store; a `StoreError` with a sentence of its own stays as it is. */
-export function storeFault(url: string, error: unknown): StoreError | undefined {
+/** Like `explainDatabaseFault`, for any error of a store; a `StoreError` with a sentence of its own stays as it is. */
+export function explainStoreFault(url: string, error: unknown): StoreError | undefined {
   if (error instanceof StoreError && error.code === 'store_error') return error;
-  return databaseFault(url, error) ?? (error instanceof StoreError ? error : undefined);
+  return explainDatabaseFault(url, error) ?? (error instanceof StoreError ? error : undefined);
 }
 
 /** Never holds the whole address, which may include a password. */

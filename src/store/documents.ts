@@ -7,6 +7,7 @@ import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import {
   type Change,
   type Collection,
+  computeVersion,
   DATA_KEYS,
   GLOBAL,
   mapDatabaseErrors,
@@ -14,7 +15,6 @@ import {
   type Shape,
   type Store,
   type UnreadableDocument,
-  versionOf,
 } from './store.ts';
 
 /**
@@ -263,7 +263,7 @@ class KeyvCollection<T> implements Collection<T> {
 
   async #write(id: string, doc: T, expiresAt: number | undefined): Promise<void> {
     const { database, clock } = this.#context;
-    const version = versionOf(this.#shape);
+    const version = computeVersion(this.#shape);
     const envelope = {
       doc,
       ...(expiresAt === undefined ? {} : { expiresAt }),

@@ -6,7 +6,7 @@ import { Keyv } from 'keyv';
 import pg from 'pg';
 import { createKeyedLock } from '../core/concurrency.ts';
 import { StoreError, StoreUnavailable } from '../core/errors.ts';
-import { storeFault } from './database-fault.ts';
+import { explainStoreFault } from './database-fault.ts';
 import { type Database, type Envelope, type Range, SERIALIZATION, type StoredRow } from './documents.ts';
 import type { Access } from './sqlite.ts';
 import { mapDatabaseErrors } from './store.ts';
@@ -56,7 +56,7 @@ export async function openPostgres(
   } catch (cause) {
     await pool.end();
     const { message } = cause instanceof StoreUnavailable ? cause : new StoreUnavailable(cause);
-    throw storeFault(url, cause) ?? new StoreError(`${message}. Check STORE_URL.`, { cause });
+    throw explainStoreFault(url, cause) ?? new StoreError(`${message}. Check STORE_URL.`, { cause });
   }
 }
 

@@ -114,7 +114,7 @@ export interface DataKey {
 
 const DATA_KEY_BYTES = 32;
 
-export function wrappedKeys(store: Store): Collection<WrappedKey> {
+export function openWrappedKeys(store: Store): Collection<WrappedKey> {
   return store.of(GLOBAL).collection(DATA_KEYS, WrappedKey);
 }
 
@@ -124,7 +124,7 @@ async function readDataKey(
   keys: EncryptionKeys,
   workspace: string,
 ): Promise<DataKey | undefined> {
-  const wrapped = await wrappedKeys(store).get(workspace);
+  const wrapped = await openWrappedKeys(store).get(workspace);
   return wrapped && unwrap(keys, workspace, wrapped);
 }
 
@@ -137,7 +137,7 @@ async function makeDataKey(
 ): Promise<DataKey> {
   if (!(await isInstalled())) throw new InstallationEnded();
   const made = wrap(keys[0], workspace, randomBytes(6).toString('base64url'), randomBytes(DATA_KEY_BYTES));
-  await wrappedKeys(store).create(workspace, made);
+  await openWrappedKeys(store).create(workspace, made);
   const winner = await readDataKey(store, keys, workspace);
   if (winner === undefined) throw new InstallationEnded();
   return winner;
@@ -210,7 +210,7 @@ function encodeContext(context: readonly string[]): Buffer {
  * @throws SealError with the id of a key that is in use but missing from `ENCRYPTION_KEYS`, or differs there
  */
 export async function checkKeys(keys: EncryptionKeys, store: Store): Promise<void> {
-  const byKey = Map.groupBy(await wrappedKeys(store).list(), ({ doc }) => doc.wrappedBy);
+  const byKey = Map.groupBy(await openWrappedKeys(store).list(), ({ doc }) => doc.wrappedBy);
   for (const wrapped of byKey.values()) {
     const faults = wrapped.map(({ id, doc }) => sealFault(keys, id, doc));
     // If some data keys open, the others are damaged, and the key is right.
@@ -237,7 +237,7 @@ function sealFault(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey)
  */
 export async function rotateKeys(keys: EncryptionKeys, store: Store) {
   const rotation = { rewrapped: 0, current: 0 };
-  const wrapped = wrappedKeys(store);
+  const wrapped = openWrappedKeys(store);
   await checkKeys(keys, store);
   for (const { id: workspace } of await wrapped.list()) {
     let changed = false;

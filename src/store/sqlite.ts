@@ -17,7 +17,7 @@ import { createKeyedLock } from '../core/concurrency.ts';
 import { StoreError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { isLocked, retryIfLocked } from '../core/retry.ts';
-import { databaseFault, storeFault } from './database-fault.ts';
+import { explainDatabaseFault, explainStoreFault } from './database-fault.ts';
 import { type Database, type Envelope, type Range, SERIALIZATION, type StoredRow } from './documents.ts';
 
 /** How long opening the file waits for another process, e.g. a backup. Later `retryIfLocked` waits. */
@@ -49,7 +49,9 @@ export async function openSqlite(
     return { database: createDatabase(adapter, release), sqlite };
   } catch (cause) {
     release();
-    throw storeFault(`sqlite://${path}`, cause) ?? new StoreError(`${path} could not be opened`, { cause });
+    throw (
+      explainStoreFault(`sqlite://${path}`, cause) ?? new StoreError(`${path} could not be opened`, { cause })
+    );
   }
 }
 
@@ -197,7 +199,7 @@ export function guardFile(path: string): () => void {
     // Leaves no guard beside a file of another program.
     if (isNew && guard !== undefined && !isLocked(cause)) rmSync(guardPath, { force: true });
     guard?.close();
-    if (!isLocked(cause)) throw databaseFault(`sqlite://${path}`, cause) ?? cause;
+    if (!isLocked(cause)) throw explainDatabaseFault(`sqlite://${path}`, cause) ?? cause;
     throw new StoreError(
       `${path} is in use by another Deckhand. Stop that one first, or set STORE_URL to a postgres:// address to run several.`,
       { cause, isTemporary: true },

@@ -110,7 +110,7 @@ function versioned<T>(shape: Shape<T>): Versioned<T> {
 }
 
 /** The version of new documents. */
-export function versionOf<T>(shape: Shape<T>): number {
+export function computeVersion<T>(shape: Shape<T>): number {
   return versioned(shape).upgrades.length + 1;
 }
 
@@ -128,7 +128,7 @@ const ALPHABET = 'bcdfghjkmnpqrstvwxz25679';
 /**
  * A short free id for people to type, e.g. `d7k2`. It depends on the seed, and grows by one character after four taken ids.
  */
-export function freeId(prefix: string, seed: string, isTaken: (id: string) => boolean): string {
+export function makeFreeId(prefix: string, seed: string, isTaken: (id: string) => boolean): string {
   for (let attempt = 0; ; attempt += 1) {
     const bytes = hash('sha256', JSON.stringify([seed, attempt]), 'buffer');
     const length = 3 + Math.floor(attempt / 4);

@@ -6,7 +6,7 @@ import type { Logger } from '../observability/log.ts';
 import { undefinedOnSlackError } from '../slack/failure.ts';
 import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
-import { zoneOf } from './slack-people.ts';
+import { readZone } from './slack-people.ts';
 
 const NoData = z.object({});
 export const REFRESH_HOME: JobType<z.infer<typeof NoData>> = { queue: 'refresh-home', schema: NoData };
@@ -73,6 +73,6 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
         permalinks.get([messageRef.channel, messageRef.ts], () => slack.permalink(messageRef)),
       ),
     /** The person's IANA zone, up to an hour old. */
-    zone: (user: string) => zones.get([user], () => zoneOf({ slack, log }, user)),
+    zone: (user: string) => zones.get([user], () => readZone({ slack, log }, user)),
   };
 }

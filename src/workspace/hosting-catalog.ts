@@ -57,7 +57,7 @@ const CURRENCY_TIMEOUT_MS = 1_500;
  * The currency of the account's price list, which hosted resources leave out. Returns undefined if it cannot be read in time:
  * it only labels amounts, so its absence fails nothing.
  */
-export async function currencyOf(
+export async function readCurrency(
   { clock, hosting }: { clock: Clock; hosting: HostingCatalog },
   account: Account,
 ): Promise<string | undefined> {

@@ -78,7 +78,7 @@ async function readOwner(health: Pick<TokenHealth, 'owner'>): Promise<string | u
 }
 
 /** Key of `Store.exclusive`: installing and erasing a workspace exclude each other, in all replicas. */
-export function installationLock(workspace: string): string {
+export function makeInstallationLock(workspace: string): string {
   return `installation ${workspace}`;
 }
 
@@ -117,10 +117,10 @@ export function singleInstallation(
 export const LINK_START_PATH = '/service/oauth/start';
 
 /** Address of that page, with a ticket. */
-export function startAddress(publicUrl: string, ticket: string): string {
-  return `${addressOf(publicUrl, LINK_START_PATH)}?ticket=${encodeURIComponent(ticket)}`;
+export function makeLinkAddress(publicUrl: string, ticket: string): string {
+  return `${makePublicAddress(publicUrl, LINK_START_PATH)}?ticket=${encodeURIComponent(ticket)}`;
 }
 
-export function addressOf(publicUrl: string, path: string): string {
+export function makePublicAddress(publicUrl: string, path: string): string {
   return `${publicUrl.replace(/\/+$/, '')}${path}`;
 }

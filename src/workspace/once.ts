@@ -34,7 +34,7 @@ export function createOnce({ store, clock }: { store: WorkspaceStore; clock: Clo
 type Documents = Pick<WorkspaceStore, 'collection'>;
 
 /** A store for one request. It reads a document once, and again after a write to the collection. */
-export function readOnce(store: Documents): Documents {
+export function rememberDocuments(store: Documents): Documents {
   return { collection: (name, shape) => rememberReads(store.collection(name, shape)) };
 }
 

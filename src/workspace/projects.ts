@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import { AccountFailure, UserError } from '../core/errors.ts';
-import { bold, code, firstOf } from '../core/mrkdwn.ts';
+import { bold, code, listFirst } from '../core/mrkdwn.ts';
 import { indexNames, pickNamed, spellName } from '../core/names.ts';
 import { isSameProject, type ProjectRef, toProjectRef } from '../core/project-ref.ts';
 import type { Clock } from '../core/time/clock.ts';
@@ -28,7 +28,7 @@ export function createProjects(parts: { accounts: Accounts; clock: Clock }) {
 }
 
 /** For one request, which then reads the list once. */
-export function lookOnce(projects: Projects): Projects {
+export function rememberProjects(projects: Projects): Projects {
   const lists = new Map<string, Promise<Project[]>>();
   return {
     list: projects.list,
@@ -64,7 +64,7 @@ export async function findCurrentProject(
  * The projects for a command that names one: the cached list if it has the name, else the current list. Simultaneous requests
  * share it.
  */
-export async function projectsWith(
+export async function listProjectsWith(
   projects: Projects,
   account: Account,
   named: string | undefined,
@@ -91,7 +91,7 @@ export async function findProject(
   const match = pickNamed(fitting, named);
   if (match !== undefined) return match;
   if (fitting.length > 1) {
-    const keys = firstOf(
+    const keys = listFirst(
       fitting.map((project) => code(project.permalink)),
       MAX_SHOWN,
     );
@@ -109,7 +109,7 @@ export async function describeNamesakes(
   const fitting = named === undefined ? [] : (await indexNames(projects)).find(named);
   const others = fitting.filter((project) => !isSameProject(project, taken));
   if (others.length === 0) return '';
-  const keys = firstOf(
+  const keys = listFirst(
     others.map(({ permalink }) => code(permalink)),
     MAX_SHOWN,
   );
@@ -135,7 +135,7 @@ function countMistakes(typed: string, permalink: string): number {
 }
 
 /** A record's project is no longer listed: it was removed, or renamed by a service without identifiers. */
-export function noLongerListed(account: string, { name }: ProjectRef): UserError {
+export function createNoLongerListed(account: string, { name }: ProjectRef): UserError {
   return new UserError(`${bold(name)} is no longer listed in ${code(account)}.`, 'projects');
 }
 

@@ -5,7 +5,7 @@ import { type Clock, HOUR_MS, MINUTE_MS, withTimeout } from '../core/time/clock.
 import { parseZone } from '../core/time/zone.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
-import { failureNamed, GROUPS_SCOPE, isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
+import { createNamedFailure, GROUPS_SCOPE, isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
 
 /** A modal must open within 3 s of the command. */
@@ -89,7 +89,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
 
   /** @throws SlackFailure */
   async function readMembers(usergroup: string, team: string | undefined): Promise<string[]> {
-    if (lacksGroups()) throw failureNamed('usergroups.users.list', 'missing_scope', GROUPS_SCOPE);
+    if (lacksGroups()) throw createNamedFailure('usergroups.users.list', 'missing_scope', GROUPS_SCOPE);
     const answer = await slack.call('usergroups.users.list', { usergroup, ...teamOf(id, team) });
     return answer.users ?? [];
   }
@@ -232,7 +232,7 @@ export async function readRealName(
 }
 
 /** The person's IANA zone in Slack; UTC if Slack gives none that Deckhand knows. */
-export async function zoneOf(
+export async function readZone(
   { slack, log }: { slack: WorkspaceSlack; log: Logger },
   user: string,
 ): Promise<string> {

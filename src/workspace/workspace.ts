@@ -27,8 +27,8 @@ import { createHookTokens } from './hook-tokens.ts';
 import { createHostingCatalog } from './hosting-catalog.ts';
 import type { Installations } from './installations.ts';
 import { createNewBlocks, withFallbacks } from './new-blocks.ts';
-import { createOnce, readOnce } from './once.ts';
-import { createProjects, lookOnce } from './projects.ts';
+import { createOnce, rememberDocuments } from './once.ts';
+import { createProjects, rememberProjects } from './projects.ts';
 import { createRoles, onlyToMembers } from './roles.ts';
 import { createSlackPeople } from './slack-people.ts';
 
@@ -175,8 +175,8 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     /** The same for one request, which reads accounts, settings, roles and projects once. Not for work that waits for changes. */
     forRequest: (): Workspace => ({
       ...workspace,
-      ...openCommon(readOnce(store)),
-      projects: lookOnce(projects),
+      ...openCommon(rememberDocuments(store)),
+      projects: rememberProjects(projects),
     }),
     ...createExplaining({ config, clock, log }),
   };

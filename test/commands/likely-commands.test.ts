@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { likelyCommands } from '../../src/commands/likely-commands.ts';
+import { findLikelyCommands } from '../../src/commands/likely-commands.ts';
 import { allCommands } from '../../src/commands/registry.ts';
 import { NameIndex } from '../../src/core/names.ts';
 import { anyText } from '../support/arbitraries.ts';
 
 const COMMANDS = allCommands();
 const REST = { last_deployed_at: null, starred: false };
-const likely = (sentence: string) => likelyCommands(COMMANDS, sentence).map(({ text }) => text);
+const likely = (sentence: string) => findLikelyCommands(COMMANDS, sentence).map(({ text }) => text);
 
 it.for([
   ['what was deployed yesterday', 'activity'],
@@ -45,25 +45,28 @@ it.for([
     { name: 'Storefront', permalink: 'storefront', identifier: 'p-1', ...REST },
     { name: 'Back office', permalink: 'back-office', identifier: 'p-2', ...REST },
   ];
-  expect(likelyCommands(COMMANDS, sentence, new NameIndex(projects))[0]).toEqual({
+  expect(findLikelyCommands(COMMANDS, sentence, new NameIndex(projects))[0]).toEqual({
     text: line,
     isDurable: true,
   });
 });
 
 it('words that are a command come first, as they are, and are stored first where they change something', () => {
-  expect(likelyCommands(COMMANDS, 'test storefront')[0]).toEqual({
+  expect(findLikelyCommands(COMMANDS, 'test storefront')[0]).toEqual({
     text: 'test storefront',
     isDurable: true,
   });
-  expect(likelyCommands(COMMANDS, 'projects shop')[0]).toEqual({ text: 'projects shop', isDurable: false });
+  expect(findLikelyCommands(COMMANDS, 'projects shop')[0]).toEqual({
+    text: 'projects shop',
+    isDurable: false,
+  });
 });
 
 it('whatever is said, there are three, each once, and a person who may run nothing gets none', () => {
   fc.assert(
     fc.property(anyText(), (sentence) => {
       expect(new Set(likely(sentence)).size).toBe(3);
-      expect(likelyCommands([], sentence)).toEqual([]);
+      expect(findLikelyCommands([], sentence)).toEqual([]);
     }),
   );
 });

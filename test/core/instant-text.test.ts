@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { instantText } from '../../src/core/time/clock.ts';
+import { normaliseInstant } from '../../src/core/time/clock.ts';
 
 const INSTANT = Date.parse('2026-11-20T09:30:00Z');
 
@@ -19,20 +19,20 @@ test.each([
   '20261120T093000Z',
   '20261120T103000+0100',
 ])('%s is read', (text) => {
-  expect(Date.parse(instantText(text))).toBe(INSTANT);
+  expect(Date.parse(normaliseInstant(text))).toBe(INSTANT);
 });
 
 test.each(['2026-11-20T09:30:00Z', '2026-11-20T09:30:00.123Z', '2026-11-20T10:30:00+01:00', '2026-11-20'])(
   '%s stays as it is',
   (text) => {
-    expect(instantText(text)).toBe(text);
+    expect(normaliseInstant(text)).toBe(text);
   },
 );
 
 test.each(['yesterday', '', '2026-13-40T99:00:00Z', '2026-11-20T09', '2026-W47-5T09:30:00Z'])(
   '%j is no instant',
   (text) => {
-    expect(instantText(text)).toBe(text);
-    expect(Date.parse(instantText(text))).toBeNaN();
+    expect(normaliseInstant(text)).toBe(text);
+    expect(Date.parse(normaliseInstant(text))).toBeNaN();
   },
 );

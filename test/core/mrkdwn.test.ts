@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   bold,
   code,
-  linesWithin,
+  joinLinesWithin,
   mrkdwn,
   sanitize,
   truncate,
@@ -55,7 +55,7 @@ describe('text from outside', () => {
 
   it('tells how many lines are left out', () => {
     const lines = Array.from({ length: 100 }, (_, at) => `line ${at}`);
-    const text = linesWithin(lines, 200);
+    const text = joinLinesWithin(lines, 200);
     expect(text.length).toBeLessThanOrEqual(200);
     const shown = text.split('\n').length - 1;
     expect(text.endsWith(`_and ${100 - shown} more_`)).toBe(true);

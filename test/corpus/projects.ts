@@ -1,11 +1,11 @@
 import type { Run } from '../../src/records/test-runs.ts';
 import { type DeploymentsData, deploymentBars } from '../../src/service/activity.ts';
-import { itemsOf } from '../../src/service/projects.ts';
+import { listItems } from '../../src/service/projects.ts';
 import { activityMessage, feedBlocks, statsBlocks } from '../../src/views/activity/activity.ts';
 import { chartBlock, chartWords } from '../../src/views/activity/chart.ts';
 import { chooseProjectMessage, deployMessage, projectsMessage } from '../../src/views/projects/projects.ts';
 import { openTestMessage, testModal } from '../../src/views/test-access/form.ts';
-import { planOf } from '../../src/views/test-access/items.ts';
+import { drawPlan } from '../../src/views/test-access/items.ts';
 import {
   alreadyRunningMessage,
   runMessage,
@@ -13,7 +13,7 @@ import {
   type TestView,
   testRootMessage,
 } from '../../src/views/test-access/test-run.ts';
-import { newsOf, progressMessage } from '../../src/views/test-access/test-thread.ts';
+import { listNews, progressMessage } from '../../src/views/test-access/test-thread.ts';
 import { projectCard, projectDetails, projectUnfurl, serverUnfurl } from '../../src/views/unfurls/unfurl.ts';
 import { RUN } from '../views/records.ts';
 import { type Hand, type Subject, subject } from './hand.ts';
@@ -125,12 +125,14 @@ export const PROJECTS: readonly Subject[] = [
     ],
   }),
   subject(progressMessage, inEachState()),
-  subject(newsOf, {
+  subject(listNews, {
     'one server fails': (hand) => [target(hand), testRun(hand, ['web-2']), 'compact' as const],
     'every item has a reply': (hand) => [target(hand), testRun(hand, ['web-2']), 'full' as const],
     'the repository fails': (hand) => [target(hand), testRun(hand, ['repository']), 'compact' as const],
   }),
-  subject(planOf, { 'with a failure': (hand) => [itemsOf(target(hand), testRun(hand, ['web-2']).results)] }),
+  subject(drawPlan, {
+    'with a failure': (hand) => [listItems(target(hand), testRun(hand, ['web-2']).results)],
+  }),
   subject(runMessage, {
     ended: (hand) => [
       run(hand, {

@@ -1,10 +1,14 @@
 import { describe, expect } from 'vitest';
 import { ServiceError } from '../../src/core/errors.ts';
 import { createInbox } from '../../src/listeners/inbox.ts';
-import { readInteraction, viewStateOf } from '../../src/listeners/payloads/payloads.ts';
+import { readInteraction, readViewState } from '../../src/listeners/payloads/payloads.ts';
 import { SubmissionBody } from '../../src/listeners/payloads/schemas.ts';
 import { acknowledgeForm } from '../../src/listeners/pipeline/run-submission.ts';
-import { ackOf, invalidFields, type SubmissionAck } from '../../src/listeners/pipeline/submission-view.ts';
+import {
+  createAck,
+  describeInvalidFields,
+  type SubmissionAck,
+} from '../../src/listeners/pipeline/submission-view.ts';
 import { test } from '../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, TEAM, type TestWorld } from '../support/test-world.ts';
 
@@ -72,8 +76,8 @@ describe('a submitted form', () => {
     };
     const delivered = world.slack.deliveries.findLast(({ kind }) => kind === 'view_submission');
     const { view } = SubmissionBody.parse(delivered?.payload);
-    const submitted = invalidFields(new ServiceError('invalid', 'x', { status: 422, fields }));
-    const answer = JSON.stringify(ackOf(submitted, viewStateOf(view)));
+    const submitted = describeInvalidFields(new ServiceError('invalid', 'x', { status: 422, fields }));
+    const answer = JSON.stringify(createAck(submitted, readViewState(view)));
     expect(answer).toContain('&lt;!channel&gt; said no');
     expect(answer).toContain('&lt;https://evil.example|fine&gt;');
     expect(answer).toContain('zone: &lt;!here&gt;');
@@ -101,7 +105,7 @@ async function resend(world: TestWorld, requestId: string, hash?: string): Promi
 function lastForm(world: TestWorld) {
   const delivered = world.slack.deliveries.findLast(({ kind }) => kind === 'view_submission');
   const body = SubmissionBody.parse(delivered?.payload);
-  return { ...readInteraction(body), state: viewStateOf(body.view) };
+  return { ...readInteraction(body), state: readViewState(body.view) };
 }
 
 /** As an admin reads them in the audit log. */

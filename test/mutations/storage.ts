@@ -55,7 +55,7 @@ export const STORAGE: readonly Mutation[] = [
     name: 'an API key is not bound to its account',
     file: 'src/records/accounts.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
-    from: 'return { record: `accounts/${keyId(key)}`,',
+    from: 'return { record: `accounts/${makeKeyId(key)}`,',
     to: "return { record: key === undefined ? '' : 'accounts',",
     tests: ['test/listeners/doors.test.ts'],
     only: 'its own account',
@@ -86,8 +86,8 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'what was filled into a form is stored in plain text',
     file: 'src/listeners/pipeline/run-submission.ts',
-    from: 'caller: { ...storedCaller(caller), requestId: form.request },',
-    to: 'caller: { ...storedCaller(caller), requestId: form.request, messageTs: JSON.stringify(state) },',
+    from: 'caller: { ...pickStoredCaller(caller), requestId: form.request },',
+    to: 'caller: { ...pickStoredCaller(caller), requestId: form.request, messageTs: JSON.stringify(state) },',
     tests: ['test/process/forms.test.ts'],
     only: 'although it was acknowledged as late',
   },

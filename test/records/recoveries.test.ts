@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { KEPT_MS, periodsOf, readRecoveries } from '../../src/records/recoveries.ts';
+import { computePeriods, KEPT_MS, readRecoveries } from '../../src/records/recoveries.ts';
 import type { Watch } from '../../src/records/schedules.ts';
 import { noteOutcomes } from '../../src/scheduler/episodes/episodes.ts';
 import { recoveryWords } from '../../src/views/activity/activity.ts';
@@ -23,7 +23,7 @@ describe('a range, and what it is compared with', () => {
     ['this_week', '2026-10-27T10:00', '2026-10-26T00:00', '2026-10-18T23:00', '2026-10-20T09:00'],
   ] as const)('%s at %s UTC begins at %s, after %s to %s', (range, now, from, start, end) => {
     const at = (text: string) => Date.parse(`${text}Z`);
-    const periods = periodsOf(range, 'Europe/Lisbon', at(now));
+    const periods = computePeriods(range, 'Europe/Lisbon', at(now));
     const shown = [periods.from, periods.before.from, periods.before.to].map((time) =>
       new Date(time).toISOString().slice(0, 16),
     );

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { InstallationEnded } from '../../src/core/errors.ts';
 import { createUninstalls } from '../../src/installing/install.ts';
-import { wrappedKeys } from '../../src/store/sealer.ts';
+import { openWrappedKeys } from '../../src/store/sealer.ts';
 import { GLOBAL } from '../../src/store/store.ts';
 import { defineJob } from '../../src/workspace/define-job.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';
@@ -80,7 +80,7 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
   const nothingIsStored = async (): Promise<void> => {
     const { store } = world.app.parts;
     expect(await world.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
-    expect(await wrappedKeys(store).get(TEAM)).toBeUndefined();
+    expect(await openWrappedKeys(store).get(TEAM)).toBeUndefined();
   };
 
   it('stores no API key of a form whose answer comes after the uninstall', async () => {

@@ -3,7 +3,7 @@ import {
   createIntegration,
   findHookType,
   HOOK_TYPES,
-  propertiesOf,
+  listProperties,
   updateIntegration,
 } from '../../src/service/integrations.ts';
 import { failure, openAccount, startWire } from './wire.ts';
@@ -100,7 +100,8 @@ test.each([
   ['chat_d', ['bot_token', 'chat_id']],
 ])('%s asks for the properties of the spec', (label, both, cloud = [], onPremise = []) => {
   const type = findHookType(label);
-  const keys = (version: 'cloud' | 'on_premise') => type && propertiesOf(type, version).map(({ key }) => key);
+  const keys = (version: 'cloud' | 'on_premise') =>
+    type && listProperties(type, version).map(({ key }) => key);
   expect(keys('cloud')).toEqual([...both, ...cloud]);
   expect(keys('on_premise')).toEqual([...both, ...onPremise]);
   expect(type?.versions.length).toBe(label === 'error_tracker_c' || label === 'error_tracker_d' ? 2 : 0);

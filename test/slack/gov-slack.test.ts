@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import type { Call } from '../../src/slack/rate-limit.ts';
-import { responseHostsOf, uploadFile } from '../../src/slack/uploads.ts';
+import { listResponseHosts, uploadFile } from '../../src/slack/uploads.ts';
 import { postToResponseUrl, type Web } from '../../src/slack/web.ts';
 
 const GOV = 'https://slack-gov.com/api/';
@@ -54,7 +54,7 @@ it('GovSlack’s response_urls are answered where its Web API is used, and refus
       agent,
       'https://hooks.slack-gov.com/actions/T/1/s',
       { message: { text: 'hello', blocks: [] }, mode: 'ephemeral' },
-      responseHostsOf('hooks.slack.com', apiUrl),
+      listResponseHosts('hooks.slack.com', apiUrl),
       log,
     );
   expect(await respond(COMMERCIAL)).toBe(false);

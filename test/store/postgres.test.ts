@@ -15,7 +15,7 @@ import type { Fault } from '../../src/cli/program.ts';
 import { startFault } from '../../src/cli/start.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { openBackend } from '../../src/open.ts';
-import { storeFault } from '../../src/store/database-fault.ts';
+import { explainStoreFault } from '../../src/store/database-fault.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { POSTGRES_SCHEMA } from '../../src/store/postgres.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -264,7 +264,7 @@ test('a database that can only be read, such as a standby, is a fault of the con
   const url = new URL(await freshDatabase());
   url.searchParams.set('options', '-c default_transaction_read_only=on');
   const [store] = await replicas(url.href, 1);
-  const fault = await store?.ping().catch((error: unknown) => storeFault(url.href, error));
+  const fault = await store?.ping().catch((error: unknown) => explainStoreFault(url.href, error));
   expect(fault).toMatchObject({ message: expect.stringContaining('can only be read'), isTemporary: false });
 });
 

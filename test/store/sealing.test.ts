@@ -11,10 +11,10 @@ import {
   createSealer,
   type EncryptionKeys,
   type Field,
+  openWrappedKeys,
   parseEncryptionKeys,
   rotateKeys,
   type WorkspaceSealer,
-  wrappedKeys,
 } from '../../src/store/sealer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { byLength } from '../support/length.ts';
@@ -72,7 +72,7 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
     const [one, other] = ['T1', 'T2'].map((workspace) => createSealer(keysOf(OLD), store).of(workspace));
     await other?.seal(FIELD, 'of another');
     await one?.seal(FIELD, 'secret');
-    const keys = wrappedKeys(store);
+    const keys = openWrappedKeys(store);
     const moved = await keys.get('T2');
     await keys.update('T1', () => moved);
     // Whoever can change rows, but has no key, could otherwise choose what this workspace seals with.

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Collection } from '../../src/store/store.ts';
-import { readOnce } from '../../src/workspace/once.ts';
+import { rememberDocuments } from '../../src/workspace/once.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 
 type Note = z.infer<typeof Note>;
@@ -15,7 +15,7 @@ async function openNotes(): Promise<{ today: Collection<Note>; request: Collecti
   await documents.collection('notes', Note).put('a', { text: 'one' });
   return {
     today: documents.collection('notes', Note),
-    request: readOnce(documents).collection('notes', Note),
+    request: rememberDocuments(documents).collection('notes', Note),
   };
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { HOOK_TYPES, propertiesOf } from '../../../src/service/integrations.ts';
+import { HOOK_TYPES, listProperties } from '../../../src/service/integrations.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../../test/support/test-world.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
 import { connectDemo, README_SIZE, takePictures, visit } from './workspace.ts';
@@ -27,7 +27,7 @@ describeInBrowser('forms, as a person fills them', () => {
       await menu.fill(`(${hook.label})`);
       await page.keyboard.press('Enter');
       const version = hook.versions.length > 0 ? ['properties.hook_version'] : [];
-      const wanted = [...version, ...propertiesOf(hook).map(({ key }) => `properties.${key}`)];
+      const wanted = [...version, ...listProperties(hook).map(({ key }) => `properties.${key}`)];
       const shown = async () => (await page.evaluate<string[]>(ids)).toSorted();
       await expect.poll(shown, { message: hook.label }).toEqual(wanted.toSorted());
     }

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { linkQuestionPage, pageOf } from '../../../src/views/public/pages.ts';
+import { linkQuestionPage, renderPage } from '../../../src/views/public/pages.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../../test/support/test-world.ts';
 import { seriousColourFaults, seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
@@ -155,7 +155,7 @@ describeInBrowser('a day’s work by keyboard and with assistive technology', ()
     const page = await browser.open(`${world.origin}/privacy`);
     const person = { name: 'Ben Member', email: 'ben@house.example', workspace: 'House' };
     const form = { action: '/service/oauth/start', fields: { state: 's' } };
-    await page.setContent(pageOf(linkQuestionPage(person, form, '/deckhand')));
+    await page.setContent(renderPage(linkQuestionPage(person, form, '/deckhand')));
     await expectAccessible(page);
     await walkTo(page, 'Tab', page.getByRole('button', { name: 'Continue to the service' }));
   });

@@ -4,8 +4,8 @@ import { AccountFailure, outdated, UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
 import type { Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { type Account, forInvoices } from '../../records/accounts.ts';
-import { personKey } from '../../records/service-people.ts';
+import { type Account, asInvoiceRequester } from '../../records/accounts.ts';
+import { makePersonKey } from '../../records/service-people.ts';
 import { getActivity } from '../../service/activity.ts';
 import { getProfile } from '../../service/profile.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
@@ -22,7 +22,7 @@ import {
 } from '../../views/accounts/identity.ts';
 import { menuTarget } from '../../views/blocks/inputs.ts';
 import { say } from '../../views/blocks/message.ts';
-import { startAddress } from '../../workspace/installations.ts';
+import { makeLinkAddress } from '../../workspace/installations.ts';
 import {
   type CommandContext,
   defineButton,
@@ -30,7 +30,7 @@ import {
   replyInPlace,
   replyPrivately,
 } from '../command.ts';
-import { rolesHeld } from '../permission.ts';
+import { listRoles } from '../permission.ts';
 
 export const whoami = defineCommand({
   name: 'whoami',
@@ -39,10 +39,10 @@ export const whoami = defineCommand({
   target: 'account',
   async run(_, { caller, workspace }, { account }) {
     const { oauth } = workspace.service;
-    const forInvoicesToo = await workspace.accounts.get(account.name, forInvoices(caller));
+    const forInvoicesToo = await workspace.accounts.get(account.name, asInvoiceRequester(caller));
     const [profile, roles, userLink] = await Promise.all([
       workspace.accounts.use(account, (client) => getProfile(client)),
-      rolesHeld(workspace, caller.user),
+      listRoles(workspace, caller.user),
       oauth && workspace.links.get(caller.user),
     ]);
     const billing = forInvoicesToo?.purpose === 'billing' ? forInvoicesToo : undefined;
@@ -84,7 +84,7 @@ export const me = defineCommand({
       const about = { account, user: caller.user, word: workspace.word, names };
       return replyPrivately(claimsMessage(claims, about, isAdmin));
     }
-    const isSame = (other: string): boolean => personKey(other) === personKey(name);
+    const isSame = (other: string): boolean => makePersonKey(other) === makePersonKey(name);
     // The claim itself refuses another person's name.
     const isTaken = claims.some((claim) => claim.user !== caller.user && isSame(claim.name));
     if (isTaken || names.some(isSame)) return claimName(context, { account, name }, 'private');
@@ -178,7 +178,7 @@ export const link = defineCommand({
       workspaceName: team?.team || workspace.id,
       ...defined({ email: profile?.email, lacksScope: scopes && !scopes.includes('users:read.email') }),
     });
-    const url = startAddress(PUBLIC_URL, ticket);
+    const url = makeLinkAddress(PUBLIC_URL, ticket);
     return replyPrivately(linkMessage(url, existing, workspace.clock.now(), workspace.word));
   },
   actions: [

@@ -4,17 +4,17 @@ import type { Caller, Message, Reply } from '../../core/message.ts';
 import { bold, code, count, unmarked } from '../../core/mrkdwn.ts';
 import {
   type Account,
-  forInvoices,
-  keyId,
-  keyTarget,
-  noSharedKey,
+  asInvoiceRequester,
+  createNoSharedKey,
+  createUnknownAccount,
+  makeKeyId,
+  nameKeyInAudit,
   PURPOSES,
   type Purpose,
   SCHEDULES,
-  unknownAccount,
 } from '../../records/accounts.ts';
 import { accountsChanged } from '../../records/schedules.ts';
-import { endPushesOf } from '../../scheduler/watches/push.ts';
+import { endPushesOfAccount } from '../../scheduler/watches/push.ts';
 import { parseAccountName } from '../../service/addresses.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { listProjects } from '../../service/projects.ts';
@@ -40,7 +40,7 @@ import {
   defineButton,
   defineCommand,
   FormFault,
-  fromForm,
+  parseForm,
   readFields,
   replyInPlace,
   replyPrivately,
@@ -48,7 +48,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { lacking } from '../permission.ts';
-import { accountOf, readAccountName } from '../targets/targets.ts';
+import { readAccountName, resolveAccount } from '../targets/targets.ts';
 
 export const accounts = defineCommand({
   name: 'accounts',
@@ -76,8 +76,8 @@ export const accountsDefault = defineCommand({
     const account = readAccountName(workspace, typed);
     const { accounts, home, word } = workspace;
     const keys = (await accounts.keys()).filter(({ name }) => name === account);
-    if (keys.length === 0) throw unknownAccount(account);
-    if ((await accounts.get(account, SCHEDULES)) === undefined) throw noSharedKey(account);
+    if (keys.length === 0) throw createUnknownAccount(account);
+    if ((await accounts.get(account, SCHEDULES)) === undefined) throw createNoSharedKey(account);
     await accounts.setDefault(account);
     await home.refresh();
     const text = `:star: ${bold(account)} is the default account of this workspace. ${code(`${word} accounts`)} lists them all.`;
@@ -97,9 +97,9 @@ export const disconnect = defineCommand({
   async run({ account: typed }, { caller, workspace }) {
     const account = readAccountName(workspace, typed);
     const keys = (await workspace.accounts.keys()).filter(({ name }) => name === account);
-    if (keys.length === 0) throw unknownAccount(account);
+    if (keys.length === 0) throw createUnknownAccount(account);
     const removable = await listRemovable(workspace, caller, keys);
-    const [first, ...others] = removable.map((key) => ({ ...key, id: keyId(key) }));
+    const [first, ...others] = removable.map((key) => ({ ...key, id: makeKeyId(key) }));
     if (first === undefined) throw await lacking(workspace, 'admin', 'disconnect');
     if (others.length > 0) return replyPrivately(chooseKeyMessage(account, [first, ...others]));
     return replyPrivately(confirmDisconnectMessage(first, hasShared(keys, account)));
@@ -111,7 +111,7 @@ export const disconnect = defineCommand({
         const key = await findRemovable(context, id);
         if (key === undefined) return replyGone();
         const isShared = hasShared(await context.workspace.accounts.keys(), key.name);
-        return replyInPlace(confirmDisconnectMessage({ ...key, id: keyId(key) }, isShared));
+        return replyInPlace(confirmDisconnectMessage({ ...key, id: makeKeyId(key) }, isShared));
       },
     },
     defineButton(z.object({ id: z.string() }), {
@@ -121,13 +121,13 @@ export const disconnect = defineCommand({
         const { workspace } = context;
         const key = await findRemovable(context, id);
         // Without the key nothing can be said to the service.
-        if (key?.purpose === 'shared') await endPushesOf(workspace, key.name);
+        if (key?.purpose === 'shared') await endPushesOfAccount(workspace, key.name);
         const wasThere = key !== undefined && (await workspace.accounts.disconnect(id));
         // Also for a repeat, because the process may have been killed between the two.
         await accountsChanged(workspace);
         if (!wasThere) return replyGone();
         const text = `:wastebasket: The ${keyOwner(key)} of ${bold(key.name)} is disconnected and deleted.`;
-        return replyInPlace(say(text), { what: 'disconnect', target: keyTarget(key) });
+        return replyInPlace(say(text), { what: 'disconnect', target: nameKeyInAudit(key) });
       },
     }),
   ],
@@ -146,7 +146,7 @@ async function findRemovable(
   { caller, workspace }: ActionContext,
   id: string | undefined,
 ): Promise<Account | undefined> {
-  const key = (await workspace.accounts.keys()).find((one) => keyId(one) === id);
+  const key = (await workspace.accounts.keys()).find((one) => makeKeyId(one) === id);
   if (key === undefined) return undefined;
   if ((await listRemovable(workspace, caller, [key])).length === 0)
     throw await lacking(workspace, 'admin', 'disconnect');
@@ -230,7 +230,7 @@ async function findPurposes(
 
 async function submitConnect(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { caller, workspace } = context;
-  const origin = fromForm(ConnectOrigin, state.metadata);
+  const origin = parseForm(ConnectOrigin, state.metadata);
   const { email, api_key: apiKey, ...fields } = readFields(Fields, state);
   const account = parseAccountName(fields.account, workspace.config.SERVICE_BASE_URL);
   if (account === undefined)
@@ -243,8 +243,13 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
   if (purpose === undefined) return askPurpose(state, { ...origin, account }, choice);
   const newKey = { name: account, email, apiKey, purpose, connectedBy: caller.user, state: 'ok' } as const;
   const key = await workspace.accounts.connect(newKey);
-  const usual = await accountOf(context, key.purpose === 'billing' ? forInvoices(caller) : caller);
-  return closeWith(connectedMessage(workspace.word, key, results, usual.name), { target: keyTarget(key) });
+  const usual = await resolveAccount(
+    context,
+    key.purpose === 'billing' ? asInvoiceRequester(caller) : caller,
+  );
+  return closeWith(connectedMessage(workspace.word, key, results, usual.name), {
+    target: nameKeyInAudit(key),
+  });
 }
 
 /** The purpose if the form did not ask; undefined if it has to, because another key works. */

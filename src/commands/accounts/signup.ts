@@ -3,7 +3,7 @@ import { ServiceError } from '../../core/errors.ts';
 import type { Reply } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import { newReference } from '../../observability/log.ts';
-import { countSignup, type SignupsLeft, signupsLeft } from '../../records/accounts.ts';
+import { countSignup, readSignupsLeft, type SignupsLeft } from '../../records/accounts.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
 import { accountUrl, parseAccountName } from '../../service/addresses.ts';
 import { type Signup, type SignupRequest, signUp } from '../../service/profile.ts';
@@ -28,7 +28,7 @@ import {
   type Submitted,
   type ViewState,
 } from '../command.ts';
-import { accountOf } from '../targets/targets.ts';
+import { resolveAccount } from '../targets/targets.ts';
 
 /** The origin of an account, for the service (API 2.1, docs/service-api.md). */
 const ATTRIBUTION = { signup_source: 'deckhand-slack', client: 'deckhand' };
@@ -72,7 +72,7 @@ export const signup = defineCommand({
 });
 
 async function openForm({ caller, workspace }: CommandContext): Promise<Reply> {
-  const limit = await signupsLeft(workspace.store, workspace.clock.now());
+  const limit = await readSignupsLeft(workspace.store, workspace.clock.now());
   return { kind: 'modal', view: signupModal({ channel: caller.channel }, limit) };
 }
 
@@ -115,7 +115,7 @@ async function keepAccount(context: CommandContext, made: Signup, email: string)
   }
   const message = signedUpMessage({
     account: name,
-    isNamed: (await accountOf(context)).name !== name,
+    isNamed: (await resolveAccount(context)).name !== name,
     url: accountUrl(name, SERVICE_BASE_URL),
     displayName,
     email,

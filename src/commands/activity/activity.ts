@@ -6,13 +6,13 @@ import { toProjectRef } from '../../core/project-ref.ts';
 import type { Account } from '../../records/accounts.ts';
 import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
 import { deliver } from '../../scheduler/deliver.ts';
-import { type Activity, type ActivityRange, chartOf, getActivity } from '../../service/activity.ts';
+import { type Activity, type ActivityRange, countByDay, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { ActivityAsk, type ActivityAudience, activityMessage } from '../../views/activity/activity.ts';
 import { withCharts } from '../../views/activity/chart.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
-import { findProject, projectsWith } from '../../workspace/projects.ts';
-import { zoneOf } from '../../workspace/slack-people.ts';
+import { findProject, listProjectsWith } from '../../workspace/projects.ts';
+import { readZone } from '../../workspace/slack-people.ts';
 import {
   type ActionContext,
   type CommandContext,
@@ -21,7 +21,7 @@ import {
   replyInPlace,
   replyPrivately,
 } from '../command.ts';
-import { boundProject, isEverything } from '../targets/targets.ts';
+import { findBoundProject, isEverything } from '../targets/targets.ts';
 
 /** The service's own default. API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';
@@ -44,7 +44,7 @@ export const activity = defineCommand({
   async run(args, context, { account }) {
     const words = readActivityWords(args.words?.split(' ') ?? []);
     const [zone, project] = await Promise.all([
-      zoneOf(context.workspace, context.caller.user),
+      readZone(context.workspace, context.caller.user),
       findNamedProject(context, account, args.project ?? words.project),
     ]);
     const { range = DEFAULT_RANGE } = words;
@@ -63,10 +63,10 @@ export const activity = defineCommand({
 
 /** The named project, else the channel's. @throws UserError if the name fits none or several */
 async function findNamedProject(context: CommandContext, account: Account, named: string | undefined) {
-  if (named === undefined) return boundProject(context, account);
+  if (named === undefined) return findBoundProject(context, account);
   if (isEverything(named)) return undefined;
   try {
-    return await findProject(await projectsWith(context.workspace.projects, account, named), named);
+    return await findProject(await listProjectsWith(context.workspace.projects, account, named), named);
   } catch (error) {
     const span = named.split(' ').find((word) => OTHER_SPAN.test(word.toLowerCase()));
     // No project has the name, so it was meant as a range.
@@ -115,7 +115,7 @@ function draw(
   const message = (chart?: KnownBlock): Message =>
     withSkipped(activityMessage(query, feed, audience, { chart, recovery: feed.recovery }), feed.skipped);
   if (!query.stats) return message();
-  const data = chartOf(query, feed, workspace.clock.now());
+  const data = countByDay(query, feed, workspace.clock.now());
   return withCharts(new Map([[query.account, data]]), (charts) => message(charts.get(query.account)));
 }
 

@@ -1,7 +1,7 @@
 import { AccountFailure } from '../../core/errors.ts';
 import { describeUnreached } from '../../core/http.ts';
 import { code, count, mrkdwn } from '../../core/mrkdwn.ts';
-import { type Account, forInvoices, keyId } from '../../records/accounts.ts';
+import { type Account, asInvoiceRequester, makeKeyId } from '../../records/accounts.ts';
 import type { AccountClient } from '../../service/client.ts';
 import { listInvoices } from '../../service/invoices.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
@@ -131,13 +131,13 @@ async function checkAccounts(context: CommandContext): Promise<Finding[]> {
     return [{ what: 'Accounts', health: 'broken', said }];
   }
   const [acting, forInvoicesToo] = await Promise.all(
-    [caller, forInvoices(caller)].map(async (requester) =>
-      (await workspace.accounts.list(requester)).map(keyId),
+    [caller, asInvoiceRequester(caller)].map(async (requester) =>
+      (await workspace.accounts.list(requester)).map(makeKeyId),
     ),
   );
   const findings = await Promise.all(
     usable.map((key) => {
-      const id = keyId(key);
+      const id = makeKeyId(key);
       const acts = acting?.includes(id) ?? false;
       return checkKey(context, key, { acts, readsInvoices: forInvoicesToo?.includes(id) ?? false });
     }),

@@ -37,7 +37,7 @@ import {
   defineButton,
   defineCommand,
   FormFault,
-  fromForm,
+  parseForm,
   replyInPlace,
   type Submitted,
   type ViewState,
@@ -149,7 +149,7 @@ async function submitRoles(
     return await saveRoles(state, context, restrictable);
   } catch (error) {
     if (!(error instanceof ChangedMeanwhile)) throw error;
-    const { channel } = fromForm(Origin, state.metadata);
+    const { channel } = parseForm(Origin, state.metadata);
     const today = await drawRoles(context, channel, restrictable);
     const setBy = (await context.workspace.roles.grants())?.setBy;
     return { kind: 'view', view: withBanner(today, changedWords(setBy)) };
@@ -172,7 +172,7 @@ async function saveRoles(
   if (!hasAdmin) throw new FormFault({ admin: 'Name at least one person who can act.' });
   const guests = readGuests(state, before);
   const grants: Grants = { ...users, groups, groupTeams, guests, setBy: user, setAt: workspace.clock.now() };
-  const origin = fromForm(Origin, state.metadata);
+  const origin = parseForm(Origin, state.metadata);
   const { channel, initial } = origin;
   const confirmed = hashGrants(grants);
   if (origin.confirmed !== confirmed && (await workspace.roles.takesLastWayIn(grants, user, caller.team)))

@@ -7,13 +7,13 @@ import {
   type CommandContext,
   closeWith,
   defineCommand,
-  fromForm,
+  parseForm,
   readFields,
   type Submitted,
   type ViewState,
 } from '../command.ts';
 import { zonePicker } from '../option-sources.ts';
-import { accountOf, presentInForm, resolveFormTarget } from '../targets/targets.ts';
+import { findProjectForForm, resolveAccount, resolveFormTarget } from '../targets/targets.ts';
 
 const Origin = z.object({ channel: z.string(), account: z.string().optional() });
 
@@ -35,8 +35,8 @@ export const settings = defineCommand({
     if (caller.channel === undefined) throw new UserError('Run this in the channel that it should apply to.');
     const current = await workspace.channels.get(caller.channel);
     const isConnected = (await workspace.accounts.list(caller)).length > 0;
-    const account = isConnected ? (await accountOf(context)).name : undefined;
-    const project = await presentInForm(workspace, current.account ?? account, current.project);
+    const account = isConnected ? (await resolveAccount(context)).name : undefined;
+    const project = await findProjectForForm(workspace, current.account ?? account, current.project);
     const shown = { ...current, ...(project && { project }) };
     return { kind: 'modal', view: settingsModal({ channel: caller.channel, account }, shown) };
   },
@@ -46,7 +46,7 @@ export const settings = defineCommand({
 
 async function submitSettings(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { workspace } = context;
-  const origin = fromForm(Origin, state.metadata);
+  const origin = parseForm(Origin, state.metadata);
   const { threads, layout, diagnose, project: chosen, zone } = readFields(Fields, state);
   const current = await workspace.channels.get(origin.channel);
   const bound = await findBinding(context, origin.account, current, chosen);

@@ -5,21 +5,21 @@ import type { Reply } from '../../core/message.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { daysLater } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/accounts.ts';
-import { projectOfChannel } from '../../records/channels.ts';
+import { readChannelProject } from '../../records/channels.ts';
 import type { Digest } from '../../records/schedules.ts';
-import { frameOf, gatherReports } from '../../scheduler/digests/digest.ts';
+import { createFrame, gatherReports } from '../../scheduler/digests/digest.ts';
 import { isServed } from '../../scheduler/schedules/lifecycle.ts';
 import type { DigestChoices } from '../../scheduler/schedules/start.ts';
 import { refreshProject } from '../../scheduler/schedules/timed.ts';
 import { digestMessage, digestModal } from '../../views/digests/digest.ts';
-import { zoneOf } from '../../workspace/slack-people.ts';
+import { readZone } from '../../workspace/slack-people.ts';
 import { readActivityWords } from '../activity/activity.ts';
 import {
   type Command,
   type CommandContext,
-  channelOf,
   defineButton,
   defineCommand,
+  expectChannel,
   replyPrivately,
 } from '../command.ts';
 import { readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
@@ -32,7 +32,7 @@ import {
   type TimedFeature,
   timedCommands,
 } from '../schedules/timed-form.ts';
-import { chosenProject, isEverything, presentInForm } from '../targets/targets.ts';
+import { findChosenProject, findProjectForForm, isEverything } from '../targets/targets.ts';
 
 /** The service's own default. API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';
@@ -89,16 +89,16 @@ export const digestCommands: readonly Command[] = [
       'skip-quiet': z.literal(true).optional(),
     }),
     async run(args, context) {
-      const channel = channelOf(context);
+      const channel = expectChannel(context);
       if (args.words === undefined) return openTimedForm(DIGEST_FEATURE, channel, context);
       const words = readDigestWords(typedAfter('digest add', context.text, ['skip-quiet']));
       const { caller, workspace } = context;
       const bound = await workspace.channels.get(channel);
       const account = context.account ?? bound.account;
-      const project = await presentInForm(workspace, account, projectOfChannel(bound, account));
+      const project = await findProjectForForm(workspace, account, readChannelProject(bound, account));
       return setUpTimed(DIGEST_FEATURE, context, channel, {
         cadence: words.cadence,
-        zone: words.zone ?? (await zoneOf(workspace, caller.user)),
+        zone: words.zone ?? (await readZone(workspace, caller.user)),
         range: words.range,
         account,
         project: args.project ?? words.project ?? project?.permalink,
@@ -161,7 +161,7 @@ async function choose(
   const skipQuiet = quiet.includes('skip_quiet');
   const choices = { kind: 'digest', cadence, zone, range, skipQuiet, ...only } as const;
   if (project === undefined) return choices;
-  return { ...choices, project: await chosenProject(context, account, project) };
+  return { ...choices, project: await findChosenProject(context, account, project) };
 }
 
 async function preview(context: CommandContext, named: string | undefined): Promise<Reply> {
@@ -171,6 +171,6 @@ async function preview(context: CommandContext, named: string | undefined): Prom
   const reports = await gatherReports(workspace, digest);
   if (reports.length === 0)
     throw new UserError('The account of this digest is not connected any more.', 'accounts');
-  const frame = { ...frameOf(workspace, digest), isPreview: true };
+  const frame = { ...createFrame(workspace, digest), isPreview: true };
   return replyPrivately(digestMessage(frame, reports));
 }

@@ -12,8 +12,8 @@ import {
   type ShownFailure,
 } from '../../views/episodes/episode.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type Action, type CommandContext, defineCommand, fromButton } from '../command.ts';
-import { refusalOf } from '../permission.ts';
+import { type Action, type CommandContext, defineCommand, parseButton } from '../command.ts';
+import { findRefusal } from '../permission.ts';
 
 export const failing = defineCommand({
   name: 'failing',
@@ -90,7 +90,7 @@ export function ownerActions(
     durable: true,
     change: `episode ${verb}`,
     async run(value, context) {
-      const { list, ...clicked } = fromButton(EpisodeButton, value);
+      const { list, ...clicked } = parseButton(EpisodeButton, value);
       const { fault, audit } = await carryOut(verb, clicked, context);
       if (list === undefined && fault !== undefined) throw new UserError(fault);
       if (list === undefined) return { kind: 'nothing', audit };
@@ -116,7 +116,7 @@ async function carryOut(
   const isTheirs = owner === user || (owner !== undefined && seen === user) || ending !== undefined;
   const role = verb !== 'close' || isTheirs ? 'member' : 'operator';
   const wanted = { user, command: COMMANDS[subject.kind], role } as const;
-  const refusal = await refusalOf(workspace, { ...wanted, channels: [channel, subject.channel] });
+  const refusal = await findRefusal(workspace, { ...wanted, channels: [channel, subject.channel] });
   if (refusal !== undefined) throw refusal;
   const change = await changeOwner(workspace, { key, id, seen }, { user, verb });
   if (change.kind === 'over') return { fault: overWords(verb, change.by) };

@@ -4,11 +4,11 @@ import { SCHEDULES } from '../../records/accounts.ts';
 import type { Guard, TimedSchedule } from '../../records/schedules.ts';
 import type { GuardChoices } from '../../scheduler/schedules/start.ts';
 import { escalationValues, guardModal } from '../../views/schedules/timed.ts';
-import { zoneOf } from '../../workspace/slack-people.ts';
-import { type Command, type CommandContext, channelOf, underField } from '../command.ts';
+import { readZone } from '../../workspace/slack-people.ts';
+import { type Command, type CommandContext, expectChannel, showUnderField } from '../command.ts';
 import {
-  cadenceIndex,
   ESCALATION_FLAGS,
+  findCadenceIndex,
   readCadenceWords,
   readEscalation,
   typedAfter,
@@ -20,7 +20,7 @@ import {
   type TimedFeature,
   timedCommands,
 } from '../schedules/timed-form.ts';
-import { chosenProject, projectForForm, projectOf } from '../targets/targets.ts';
+import { findChosenProject, resolveForForm, resolveProject } from '../targets/targets.ts';
 
 const GUARD_FEATURE = {
   kind: 'guard',
@@ -34,7 +34,7 @@ const GUARD_FEATURE = {
     const { workspace, caller } = context;
     const bound = await workspace.channels.get(caller.channel);
     const account = await workspace.accounts.resolve(SCHEDULES, named, bound.account);
-    const project = await underField('project', () => chosenProject(context, account, wanted));
+    const project = await showUnderField('project', () => findChosenProject(context, account, wanted));
     const known = before?.kind === 'guard' ? before.escalation : undefined;
     const escalation = await readEscalation(context, filled, known);
     return { kind: 'guard', cadence, zone, account: account.name, project, escalation } as const;
@@ -55,28 +55,28 @@ export const guardCommands: readonly Command[] = timedCommands(GUARD_FEATURE, {
   role: 'operator',
   needsAccount: true,
   isPosted: true,
-  durable: (words) => cadenceIndex(words) < words.length,
+  durable: (words) => findCadenceIndex(words) < words.length,
   rest: true,
   flags: ['mention', 'after'],
   args: z.object({ words: z.string().optional(), ...ESCALATION_FLAGS }),
   async run({ words, mention, after }, context) {
-    const channel = channelOf(context);
+    const channel = expectChannel(context);
     // Before the form opens, which would hold them for a while.
     if (after !== undefined && mention === undefined) await readEscalation(context, { after });
     if (words === undefined) return openTimedForm(GUARD_FEATURE, channel, context, { mention, after });
     const typed = typedAfter('guard add', context.text);
-    const named = typed.slice(0, cadenceIndex(typed)).join(' ') || undefined;
-    const times = typed.slice(cadenceIndex(typed));
+    const named = typed.slice(0, findCadenceIndex(typed)).join(' ') || undefined;
+    const times = typed.slice(findCadenceIndex(typed));
     if (times.length === 0) {
-      const { account, project } = await projectForForm(context, named);
+      const { account, project } = await resolveForForm(context, named);
       const chosen = { account: account.name, project: project?.permalink, mention, after };
       return openTimedForm(GUARD_FEATURE, channel, context, chosen);
     }
     const { cadence, zone } = readCadenceWords(times, 'guard');
-    const { account, project } = await projectOf(context, named, SCHEDULES);
+    const { account, project } = await resolveProject(context, named, SCHEDULES);
     return setUpTimed(GUARD_FEATURE, context, channel, {
       cadence,
-      zone: zone ?? (await zoneOf(context.workspace, context.caller.user)),
+      zone: zone ?? (await readZone(context.workspace, context.caller.user)),
       account: account.name,
       project: project.permalink,
       mention,

@@ -16,7 +16,7 @@ import {
   type CommandGroup,
   defineButton,
   defineCommand,
-  menuAction,
+  defineMenu,
   replyInPlace,
   replyPrivately,
 } from '../command.ts';
@@ -92,7 +92,7 @@ export const start = defineCommand({
     // Under watches and guards, and allowed in the same channels.
     ...ownerActions((list, context) => (list === 'start' ? drawStart : drawFailing)(context)),
     defineButton(Typed, { actionId: 'start:run', durable: true, run: runTyped }),
-    menuAction('start:choose', (chosen, typed) => ({ text: `${typed} ${chosen}` })),
+    defineMenu('start:choose', (chosen, typed) => ({ text: `${typed} ${chosen}` })),
     // For commands that open a form, and cannot be stored first, and for commands that only read.
     defineButton(Typed, { actionId: 'start:at-once', run: runTyped }),
   ],

@@ -5,9 +5,9 @@ import { type Message, mayRead } from '../../core/message.ts';
 import { HOUR_MS, withTimeout } from '../../core/time/clock.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
-import { nextOf } from '../../records/schedules.ts';
+import { findNextTime } from '../../records/schedules.ts';
 import { type Run, withoutSuperseded } from '../../records/test-runs.ts';
-import { chartOf, type DeploymentsData } from '../../service/activity.ts';
+import { countByDay, type DeploymentsData } from '../../service/activity.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { withCharts } from '../../views/activity/chart.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
@@ -30,7 +30,7 @@ import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext, SlackEvent } from '../command.ts';
 import { readFailing } from '../episodes/failing.ts';
-import { type Refusal, refusalOf, rolesHeld } from '../permission.ts';
+import { findRefusal, listRoles, type Refusal } from '../permission.ts';
 
 const LATELY_MS = HOUR_MS;
 /** More would take too long to update; a person who opens App Home sees it up to date anyway. */
@@ -51,7 +51,7 @@ export async function homeOpened({ workspace }: CommandContext, { event }: Slack
   const openedAt = workspace.clock.now();
   // No figures are asked for where they are not shown.
   if (await refusalFor(workspace, user)) return publish(workspace, user, { figures: {}, openedAt });
-  const figures = figuresOf(workspace, user);
+  const figures = loadFigures(workspace, user);
   const early = await withTimeout(workspace.clock, FIGURES_TIMEOUT_MS, figures);
   const hash = view?.hash ?? undefined;
   await publish(workspace, user, { figures: early ?? 'loading', openedAt, hash });
@@ -60,7 +60,7 @@ export async function homeOpened({ workspace }: CommandContext, { event }: Slack
 
 /** App Home is in no channel. */
 function refusalFor(workspace: Workspace, user: string): Promise<Refusal | undefined> {
-  return refusalOf(workspace, { user, command: 'home', role: 'member', channels: [] });
+  return findRefusal(workspace, { user, command: 'home', role: 'member', channels: [] });
 }
 
 /** Updates App Home for those who opened it in the last hour. */
@@ -71,7 +71,7 @@ async function refreshHome(workspace: Workspace, { signal }: Job<unknown>): Prom
   workspace.home.seenBy(viewers.length);
   if (viewers.length === 0) return;
   // Those without a key of their own share one look-up.
-  const figures = await Promise.all(viewers.map(({ id }) => figuresOf(workspace, id)));
+  const figures = await Promise.all(viewers.map(({ id }) => loadFigures(workspace, id)));
   for (const [at, { id }] of viewers.entries()) {
     signal.throwIfAborted();
     await publish(workspace, id, { figures: figures[at] ?? {} });
@@ -157,7 +157,7 @@ async function loadSchedules({ clock, schedules }: Workspace, user: string): Pro
     .filter(({ channel, setUpBy }) => mayRead(user, { channel, person: setUpBy }))
     .map((schedule) => ({
       schedule,
-      next: 'cadence' in schedule ? nextOf(schedule, clock.now()) : undefined,
+      next: 'cadence' in schedule ? findNextTime(schedule, clock.now()) : undefined,
     }));
 }
 
@@ -169,7 +169,7 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     readFailing(workspace, user, undefined),
     loadRuns(workspace, user),
     loadSchedules(workspace, user),
-    rolesHeld(workspace, user),
+    listRoles(workspace, user),
   ]);
   return {
     word: workspace.word,
@@ -217,7 +217,10 @@ function timeOf({ endedAt, startedAt }: Run): number {
 }
 
 /** The figures of the last seven days of the first accounts, as the person may see them; what fails is explained instead. */
-export async function figuresOf(workspace: Workspace, user: string): Promise<Record<string, AccountFigures>> {
+export async function loadFigures(
+  workspace: Workspace,
+  user: string,
+): Promise<Record<string, AccountFigures>> {
   const accounts = (await workspace.accounts.list({ user })).slice(0, MAX_FIGURES);
   const zone = accounts.length === 0 ? 'UTC' : await workspace.home.zone(user);
   const all = accounts.length === 0 ? [] : await readRecoveries(workspace, { range: HOME_RANGE, zone });
@@ -225,7 +228,7 @@ export async function figuresOf(workspace: Workspace, user: string): Promise<Rec
     try {
       const { activity, skipped } = await workspace.hosting.lastSevenDays(account);
       const ask = { account: account.name, range: HOME_RANGE, zone } as const;
-      const data = chartOf(ask, activity, workspace.clock.now());
+      const data = countByDay(ask, activity, workspace.clock.now());
       const recoveries = all.filter((figures) => figures.account === account.name && failedLately(figures));
       return [account.name, { stats: activity.stats, data, skipped, recoveries }];
     } catch (error) {

@@ -7,8 +7,8 @@ import { type ProjectRef, projectId } from '../../core/project-ref.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import {
-  changesOf,
   createIntegration,
+  findChanges,
   findHookType,
   type HookType,
   INTEGRATION_FLAGS,
@@ -19,7 +19,7 @@ import {
   updateIntegration,
 } from '../../service/integrations.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { saidBesides } from '../../views/blocks/service-failures.ts';
+import { addReasons } from '../../views/blocks/service-failures.ts';
 import { chosenType, type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
 import {
   addedMessage,
@@ -32,7 +32,7 @@ import {
   type IntegrationForm,
   IntegrationOrigin,
   integrationModal,
-  secretFieldsOf,
+  listSecretFields,
   shownName,
 } from '../../views/integrations/form.ts';
 import {
@@ -42,19 +42,19 @@ import {
   defineButton,
   defineCommand,
   FormFault,
-  fromForm,
+  parseForm,
   redraw,
   type Submitted,
   type ViewState,
 } from '../command.ts';
 import { integrationPicker, projectPicker } from '../option-sources.ts';
-import { accountOf, projectForForm, resolveFormTarget } from '../targets/targets.ts';
+import { resolveAccount, resolveForForm, resolveFormTarget } from '../targets/targets.ts';
 
 /** Common to both forms. */
 const FORM = {
   secrets: (state: ViewState) => {
     const { shown } = readOrigin(state);
-    return secretFieldsOf(shown === undefined ? chosenType(state.values) : findHookType(shown.type));
+    return listSecretFields(shown === undefined ? chosenType(state.values) : findHookType(shown.type));
   },
   draw: (state: ViewState, context: CommandContext) => drawForm(context, state),
 };
@@ -69,7 +69,7 @@ export const integrationAdd = defineCommand({
   rest: true,
   args: z.object({ project: z.string().optional() }),
   async run({ project: named }, context) {
-    const { account, project } = await projectForForm(context, named);
+    const { account, project } = await resolveForForm(context, named);
     return openForm(context, INTEGRATION_ADD, { account: account.name, project }, named);
   },
   // Choosing a type or version shows the fields that it asks for.
@@ -107,7 +107,7 @@ export const integrationEdit = defineCommand({
 });
 
 function readOrigin(state: ViewState): IntegrationOrigin {
-  return fromForm(IntegrationOrigin, state.metadata);
+  return parseForm(IntegrationOrigin, state.metadata);
 }
 
 /** @param typedProject a project that may not be looked up yet */
@@ -161,7 +161,7 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
     const { reference } = context.explain(error, { view: INTEGRATION_ADD });
     const text = 'The service gave no clear answer, so the integration may or may not be set up.';
     const next = 'Check the project’s integrations there before you send this again.';
-    const words = failureWords({ text: `${text}${saidBesides(text, error.cause)}`, next, reference });
+    const words = failureWords({ text: `${text}${addReasons(text, error.cause)}`, next, reference });
     throw new FormFault({}, words);
   }
 }
@@ -228,8 +228,8 @@ async function findIntegration(
       shown: { id: match.id, type, name: shownName(match.name), flags },
     };
   }
-  if (id === undefined && named === undefined) return { account: (await accountOf(context)).name };
-  const { account, project } = await projectForForm(context, named);
+  if (id === undefined && named === undefined) return { account: (await resolveAccount(context)).name };
+  const { account, project } = await resolveForForm(context, named);
   return { account: account.name, project, identifier: id };
 }
 
@@ -278,7 +278,7 @@ async function saveChanges(
   const { shown } = origin;
   const form = readIntegration(state.values, 'change', shown && findHookType(shown.type));
   if (Object.keys(form.errors).length > 0) throw new FormFault(form.errors);
-  const changes = changesOf(form, shown);
+  const changes = findChanges(form, shown);
   if (Object.keys(changes).length === 0) throw new FormFault({}, 'Nothing was changed, so nothing was sent.');
   const edited = { identifier, type: shown?.type ?? form.type?.label ?? '', shown, changes };
   if (INTEGRATION_FLAGS.some((flag) => changes[flag] === false))

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { outdated, UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { type Account, forInvoices, INVOICE_SCHEDULES } from '../../records/accounts.ts';
+import { type Account, asInvoiceRequester, INVOICE_SCHEDULES } from '../../records/accounts.ts';
 import { feedPlace, type Schedule } from '../../records/schedules.ts';
 import { addNotices, INVOICES, knownFrom } from '../../scheduler/invoices/notices.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -15,11 +15,17 @@ import {
   invoicesMessage,
   invoiceTitle,
 } from '../../views/invoices/invoices.ts';
-import { type CommandContext, channelOf, defineButton, defineCommand, replyPrivately } from '../command.ts';
+import {
+  type CommandContext,
+  defineButton,
+  defineCommand,
+  expectChannel,
+  replyPrivately,
+} from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
 import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
-import { announceNew, listSchedules } from '../schedules/schedules.ts';
-import { accountOf } from '../targets/targets.ts';
+import { listSchedules, postNewCard } from '../schedules/schedules.ts';
+import { resolveAccount } from '../targets/targets.ts';
 
 export const invoices = defineCommand({
   name: 'invoices',
@@ -28,7 +34,7 @@ export const invoices = defineCommand({
   examples: ['invoices', 'invoices 1001'],
   role: 'billing',
   target: 'account',
-  requester: forInvoices,
+  requester: asInvoiceRequester,
   args: z.object({ number: z.string().optional() }),
   run: ({ number }, context, { account }) =>
     number === undefined ? list(account, context) : sendPdf(account, readNumber(number), context),
@@ -62,7 +68,7 @@ async function resolveAndSend(
   context: CommandContext,
 ): Promise<Reply> {
   const { caller, workspace } = context;
-  return sendPdf(await workspace.accounts.resolve(forInvoices(caller), named), number, context);
+  return sendPdf(await workspace.accounts.resolve(asInvoiceRequester(caller), named), number, context);
 }
 
 /** Sends the PDF to the person alone, or to a channel that gets invoice notices anyway. */
@@ -147,7 +153,7 @@ async function createFilter(context: CommandContext): Promise<IsMeant> {
   const isMeant: IsMeant = ({ account }) => named === undefined || account === named;
   const all = await workspace.schedules.list('invoices');
   const hasNotices = all.some((one) => one.channel === caller.channel && isMeant(one));
-  if (named !== undefined && !hasNotices) await accountOf(context);
+  if (named !== undefined && !hasNotices) await resolveAccount(context);
   return isMeant;
 }
 
@@ -155,8 +161,8 @@ async function createFilter(context: CommandContext): Promise<IsMeant> {
 async function begin(context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
   const { requestId, user: setUpBy } = caller;
-  const channel = channelOf(context);
-  const account = await accountOf(context, INVOICE_SCHEDULES);
+  const channel = expectChannel(context);
+  const account = await resolveAccount(context, INVOICE_SCHEDULES);
   const all = await workspace.schedules.list('invoices');
   const existing = all.find((one) => one.channel === channel && one.account === account.name);
   if (existing?.state.kind === 'paused') return resume.run({ named: existing.id }, context, {});
@@ -164,7 +170,7 @@ async function begin(context: CommandContext): Promise<Reply> {
   const { invoices } = await workspace.accounts.use(account, (client) => INVOICES.fetch(client));
   const known = knownFrom(invoices, workspace.clock.now());
   const requested = { channel, account: account.name, requestId, setUpBy, known };
-  return announceNew(context, await addNotices(workspace, requested), 'invoices notify');
+  return postNewCard(context, await addNotices(workspace, requested), 'invoices notify');
 }
 
 async function showState(context: CommandContext, isMeant?: IsMeant): Promise<Reply> {

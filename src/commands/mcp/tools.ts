@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Role } from '../../core/choices.ts';
 import { type Audited, isDirect, type Message, mayRead } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
-import { forInvoices } from '../../records/accounts.ts';
+import { asInvoiceRequester } from '../../records/accounts.ts';
 import type { Run } from '../../records/test-runs.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { ACTIVITY_RANGES, type ActivityRange } from '../../service/activity.ts';
@@ -16,7 +16,7 @@ import { runMessage, targetWords } from '../../views/test-access/test-run.ts';
 import { readActivity } from '../activity/activity.ts';
 import type { CommandContext } from '../command.ts';
 import { readFailing, readFollowers } from '../episodes/failing.ts';
-import { accountOf, projectOf, targetOf } from '../targets/targets.ts';
+import { resolveAccount, resolveProject, resolveTestTarget } from '../targets/targets.ts';
 
 /** What a tool gives back. */
 export type ToolResult = Audited & {
@@ -73,7 +73,7 @@ const projects = defineTool({
   role: 'member',
   inputs: z.object({ account }),
   async run(_, context) {
-    const used = await accountOf(context);
+    const used = await resolveAccount(context);
     const all = await context.workspace.projects.look(used);
     const rows = all.map(({ name, permalink, last_deployed_at }) => ({ name, permalink, last_deployed_at }));
     return {
@@ -216,7 +216,7 @@ const invoices = defineTool({
   role: 'billing',
   inputs: z.object({ account }),
   async run(_, context) {
-    const used = await accountOf(context, forInvoices(context.caller));
+    const used = await resolveAccount(context, asInvoiceRequester(context.caller));
     const all = await context.workspace.accounts.use(used, (client) => listInvoices(client));
     // Without the address of the PDF, which only the account's key opens.
     const rows = all.map(({ download_url: _, created_at, paid_at, ...invoice }) => ({
@@ -243,7 +243,7 @@ export const TOOLS: readonly Tool[] = [
 ];
 
 async function readFeed(requested: ActivityRange = 'last_7_days', stats: boolean, context: CommandContext) {
-  const { name } = await accountOf(context);
+  const { name } = await resolveAccount(context);
   const zone = await context.workspace.home.zone(context.caller.user);
   const query = { account: name, range: requested, stats, zone, page: 0 };
   return { account: name, ...(await readActivity(query, context)) };
@@ -253,8 +253,8 @@ async function targetAsked(
   requested: { project?: string | undefined; server?: string | undefined },
   context: CommandContext,
 ): Promise<Run['target']> {
-  const { account: used, project: found } = await projectOf(context, requested.project);
-  return targetOf(context, used, found, requested.server);
+  const { account: used, project: found } = await resolveProject(context, requested.project);
+  return resolveTestTarget(context, used, found, requested.server);
 }
 
 function factsOf(run: Run): Record<string, unknown> {

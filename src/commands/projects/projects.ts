@@ -20,12 +20,12 @@ import {
   type CommandContext,
   defineButton,
   defineCommand,
-  menuAction,
+  defineMenu,
   replyInPlace,
   replyPrivately,
 } from '../command.ts';
 import { projectPicker } from '../option-sources.ts';
-import { accountOf, boundProject } from '../targets/targets.ts';
+import { findBoundProject, resolveAccount } from '../targets/targets.ts';
 
 export const projects = defineCommand({
   name: 'projects',
@@ -41,7 +41,7 @@ export const projects = defineCommand({
   // For the menu in a message, if there are more projects than a plain menu can hold.
   optionSources: [{ ...projectPicker, actionId: 'projects:choose' }],
   actions: [
-    menuAction('projects:choose', (project) => ({ project, isAnswer: true })),
+    defineMenu('projects:choose', (project) => ({ project, isAnswer: true })),
     defineButton(ProjectsPage, {
       actionId: 'projects:page',
       async run({ account: name, ...page }, context) {
@@ -87,8 +87,8 @@ export const use = defineCommand({
       return { kind: 'channel', isDone: true, message, audit: { target: 'none' } };
     }
     const isQuestion = named === undefined && context.project === undefined;
-    const account = await accountOf(context);
-    const current = isQuestion ? await boundProject(context, account) : undefined;
+    const account = await resolveAccount(context);
+    const current = isQuestion ? await findBoundProject(context, account) : undefined;
     if (current !== undefined) {
       const where = `${bold(current.name)} in ${code(account.name)}`;
       return replyPrivately(say(`This channel is bound to ${where}.`));

@@ -8,15 +8,15 @@ import { parseCron } from '../../core/time/cron.ts';
 import { CronError, isZone, parseZone } from '../../core/time/zone.ts';
 import {
   type Cadence,
-  cronOf,
   type Escalation,
-  nextTimes,
+  listNextTimes,
+  makeCron,
   type TimedSchedule,
 } from '../../records/schedules.ts';
 import { isLoopbackBaseUrl } from '../../service/addresses.ts';
-import { DAY_NAMES, handleOf } from '../../views/schedules/words.ts';
+import { DAY_NAMES, describeHandle } from '../../views/schedules/words.ts';
 import { findHandle } from '../../workspace/slack-people.ts';
-import { type CommandContext, FormFault, underField } from '../command.ts';
+import { type CommandContext, FormFault, showUnderField } from '../command.ts';
 import { SYNONYMS, splitWords } from '../command-router.ts';
 
 const CADENCES = [
@@ -48,7 +48,7 @@ export function readCadenceWords(
   try {
     const { cadence, rest } = readCadence(words);
     const { zone, rest: others } = endsZone(rest) ? { zone: undefined, rest } : readZone(rest);
-    const fault = faultOf(noun, cadence, zone ?? 'UTC', 0);
+    const fault = findCadenceFault(noun, cadence, zone ?? 'UTC', 0);
     if (fault !== undefined) throw new UserError(fault);
     return { cadence, zone, rest: others };
   } catch (error) {
@@ -65,7 +65,7 @@ export function typedAfter(command: string, text: string, switches?: readonly st
 }
 
 /** Index of the first word of the cadence, or `words.length`. */
-export function cadenceIndex(words: readonly string[]): number {
+export function findCadenceIndex(words: readonly string[]): number {
   const first = words.findIndex((word) => CADENCE.test(word) || findDay(word) !== undefined);
   if (first !== -1) return first;
   const time = words.findIndex((word, at) => at > 0 && /^\d{1,2}[:.]\d{2}$/.test(word));
@@ -128,8 +128,8 @@ export function readTime(typed: string | undefined): string {
   if (hours === undefined)
     throw new UserError(`${code(typed, 40)} is not a time. Give it as \`HH:MM\`, e.g. \`09:00\`.`);
   const [hour, minute] = readClock(hours, minutes, half);
-  if (hour < 24 && minute < 60) return asTime(hour, minute);
-  const near = asTime(hour === 24 ? 0 : Math.min(hour, 23), Math.min(minute, 59));
+  if (hour < 24 && minute < 60) return formatHour(hour, minute);
+  const near = formatHour(hour === 24 ? 0 : Math.min(hour, 23), Math.min(minute, 59));
   throw new UserError(`There is no ${code(typed, 40)} on the clock. Did you mean ${code(near)}?`);
 }
 
@@ -148,15 +148,15 @@ function readZone(words: readonly string[]): Omit<CadenceWords, 'cadence'> {
 }
 
 /** Describes an error in the five fields, e.g. that no date from then on fits them. */
-export function faultOf(
+export function findCadenceFault(
   noun: TimedSchedule['kind'],
   cadence: Cadence,
   zone: string,
   from: number,
 ): string | undefined {
   try {
-    nextTimes(cadence, zone, from, 1);
-    if (noun === 'guard' && parseCron(cronOf(cadence)).minutes.length > 1)
+    listNextTimes(cadence, zone, from, 1);
+    if (noun === 'guard' && parseCron(makeCron(cadence)).minutes.length > 1)
       return 'A guard runs at most once an hour: give one minute, e.g. `15 */2 * * *`.';
     return undefined;
   } catch (error) {
@@ -172,7 +172,7 @@ export function readClock(hour: string, minute = '0', half?: string): [hours: nu
 }
 
 /** Formats a time as `09:00`. */
-export function asTime(hours: number, minutes: number): string {
+export function formatHour(hours: number, minutes: number): string {
   return [hours, minutes].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
@@ -202,12 +202,12 @@ export async function readEscalation(
 ): Promise<Escalation | undefined> {
   if (!mention && !after) return undefined;
   const minutes = after
-    ? await underField('after', () =>
+    ? await showUnderField('after', () =>
         readMinutes(after, isLoopbackBaseUrl(workspace.config.SERVICE_BASE_URL)),
       )
     : DEFAULT_AFTER;
   if (!mention) throw new FormFault({ after: 'Say who is mentioned then, with --mention @somebody.' });
-  if (before !== undefined && mention === handleOf(before)) return { ...before, after: minutes };
+  if (before !== undefined && mention === describeHandle(before)) return { ...before, after: minutes };
   const [, id, label] = MENTION.exec(mention) ?? ID.exec(mention) ?? [];
   const name = (id === undefined ? mention : (label ?? '')).replace(/^@/, '').slice(0, 80);
   const found = id ?? (await findHandle(workspace, name, caller.team));

@@ -33,12 +33,12 @@ import {
   type Action,
   type Command,
   type CommandContext,
-  channelOf,
   defineButton,
   defineCommand,
+  expectChannel,
   FormFault,
-  fromButton,
-  fromForm,
+  parseButton,
+  parseForm,
   replyInPlace,
   replyPrivately,
   type ViewState,
@@ -46,13 +46,13 @@ import {
 import {
   announce,
   changeCard,
+  createRemovedError,
   describe,
   expectAllowedThere,
   listSchedules,
   recordChange,
   redrawPosted,
   removalCard,
-  removedSince,
   resolveSchedule,
   showEdited,
 } from './schedules.ts';
@@ -127,7 +127,7 @@ function shareAction(kind: ScheduleKind): Action {
     once: true,
     durable: true,
     async run({ scope }, context) {
-      const channel = channelOf(context);
+      const channel = expectChannel(context);
       const message = await listSchedules(kind, context, scope, { isShared: true });
       // Posted before the reply: if Slack refuses, the button can be pressed again.
       await deliver(context.workspace, { id: `shared ${context.caller.requestId}`, channel, message });
@@ -163,7 +163,7 @@ async function changeSchedule(
 ): Promise<Schedule> {
   await expectAllowedThere(context, schedule, command);
   const changed = await change(context, schedule);
-  if (changed === undefined) throw removedSince(schedule);
+  if (changed === undefined) throw createRemovedError(schedule);
   return changed;
 }
 
@@ -175,7 +175,7 @@ function createButton(kind: ScheduleKind, operation: Operation): Action {
     durable: true,
     change: audited,
     async run(value, context) {
-      const { id, list, isNotice } = fromButton(ScheduleButton, value);
+      const { id, list, isNotice } = parseButton(ScheduleButton, value);
       const { message } = context;
       const schedule = await resolveSchedule(kind, context, id);
       const changed = await changeSchedule(operation, context, schedule);
@@ -335,7 +335,7 @@ export function editCommand<K extends ScheduleKind, Choices extends object>(
       {
         callbackId,
         async submit(state, context) {
-          const { id, from } = fromForm(EditOrigin, state.metadata);
+          const { id, from } = parseForm(EditOrigin, state.metadata);
           const schedule = await resolveSchedule(kind, context, id);
           await expectAllowedThere(context, schedule, name);
           const choices = await readChoices(state, context, schedule);
@@ -345,7 +345,7 @@ export function editCommand<K extends ScheduleKind, Choices extends object>(
           )
             throw new FormFault({}, 'Nothing was changed, so nothing was saved.');
           const edited = await save(context.workspace, schedule, choices);
-          if (edited === undefined) throw removedSince(schedule);
+          if (edited === undefined) throw createRemovedError(schedule);
           await showEdited(context, edited, from);
           await recordChange(context, name, edited);
           return { kind: 'close' };

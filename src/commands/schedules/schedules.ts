@@ -5,9 +5,9 @@ import { isDirect, type Message, mayRead, type Reply } from '../../core/message.
 import { code, dateTime, unmarked } from '../../core/mrkdwn.ts';
 import { isNamed } from '../../core/names.ts';
 import {
+  findNextTime,
   isAsleep,
   isPersonal,
-  nextOf,
   type Schedule,
   type ScheduleKind,
   type ScheduleOf,
@@ -19,7 +19,7 @@ import { INVOICES } from '../../scheduler/invoices/notices.ts';
 import { readPolling } from '../../scheduler/schedules/polling.ts';
 import { removeSchedules } from '../../scheduler/schedules/start.ts';
 import { ACTIVITY } from '../../scheduler/watches/feed.ts';
-import { canBePushed, isPushOf } from '../../scheduler/watches/push.ts';
+import { canBePushed, isPushFor } from '../../scheduler/watches/push.ts';
 import { isSlackFailure, mayHavePosted, undefinedOnSlackError } from '../../slack/failure.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
 import { notifyStateMessage } from '../../views/invoices/invoices.ts';
@@ -40,7 +40,7 @@ import { describeSchedule, nameSchedule, scheduleWords } from '../../views/sched
 import { watchLines } from '../../views/watches/watch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type CommandContext, replyPrivately } from '../command.ts';
-import { refusalOf } from '../permission.ts';
+import { findRefusal } from '../permission.ts';
 import { lookUpProject } from '../targets/targets.ts';
 
 interface ListOptions extends Pick<ScheduleListing, 'removed' | 'isShared' | 'isWhole'> {
@@ -119,7 +119,7 @@ async function describeWatches(
   return watches.map((watch) => {
     const kept = lines.filter((line) => line.for.includes(watch.id)).length;
     const { isGone = false } = watch;
-    const push = pushes.find((one) => isPushOf(one, watch));
+    const push = pushes.find((one) => isPushFor(one, watch));
     const { PUBLIC_URL: publicUrl } = workspace.config;
     const shown = { scope, polling: readPace(watch.account), kept, isGone, push, publicUrl };
     return {
@@ -134,7 +134,7 @@ async function describeWatches(
 function describeTimed(schedules: readonly TimedSchedule[], scope: ListScope, now: number): ListedSchedule[] {
   return schedules.map((schedule) => {
     const { id, state, snoozedUntil = 0 } = schedule;
-    const lines = timedLines(schedule, { scope, now, nextAt: nextOf(schedule, now) });
+    const lines = timedLines(schedule, { scope, now, nextAt: findNextTime(schedule, now) });
     return { id, isAsleep: state.kind === 'paused' || snoozedUntil > now, lines };
   });
 }
@@ -159,14 +159,14 @@ export function changeCard(
 /** Says when a digest or guard runs next, after a change; mrkdwn. */
 function describeNext(schedule: Schedule, done: ScheduleChange['done'], now: number): string | undefined {
   if (schedule.kind === 'guard') {
-    const next = done === 'set up' ? undefined : nextOf(schedule, now);
+    const next = done === 'set up' ? undefined : findNextTime(schedule, now);
     return next === undefined ? undefined : `The next run is ${dateTime(next)}.`;
   }
   if (schedule.kind !== 'digest' || ['removed', 'paused', 'restored'].includes(done)) return undefined;
   const { snoozedUntil } = schedule;
   if (done === 'snoozed')
     return snoozedUntil === undefined ? undefined : `It is back after ${dateTime(snoozedUntil)}.`;
-  const next = nextOf({ ...schedule, snoozedUntil: 0 }, now);
+  const next = findNextTime({ ...schedule, snoozedUntil: 0 }, now);
   return next === undefined ? undefined : `The next one is ${dateTime(next)}.`;
 }
 
@@ -178,7 +178,7 @@ export function redrawPosted(
   { caller, workspace: { clock } }: CommandContext,
 ): Message | undefined {
   if (schedule.kind !== 'digest') return undefined;
-  const frame = { digest: schedule, next: nextOf(schedule, clock.now()) };
+  const frame = { digest: schedule, next: findNextTime(schedule, clock.now()) };
   const change = { said: `${done} by <@${caller.user}>`, isAsleep: isAsleep(schedule) };
   return withFooterChange(message, frame, change);
 }
@@ -252,11 +252,11 @@ export async function expectAllowedThere(
   // All changes of invoice notices belong to one command.
   const command = kind === 'invoices' ? SCHEDULE_FACES.invoices.command : name;
   const request = { user: caller.user, command, role: undefined, channels: [caller.channel, channel] };
-  const refusal = await refusalOf(workspace, request);
+  const refusal = await findRefusal(workspace, request);
   if (refusal !== undefined) throw refusal;
 }
 
-export function removedSince(schedule: Schedule): UserError {
+export function createRemovedError(schedule: Schedule): UserError {
   const { list } = SCHEDULE_FACES[schedule.kind].commands;
   return new UserError(`Removed in the meantime: ${describeSchedule(schedule)}.`, list);
 }
@@ -286,7 +286,7 @@ export async function announce(
 }
 
 /** Posts the card of a new schedule, or removes the schedule if Slack did not post the card. */
-export async function announceNew(
+export async function postNewCard(
   context: CommandContext,
   schedule: Schedule,
   what: string,

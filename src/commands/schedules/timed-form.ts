@@ -4,9 +4,9 @@ import type { ModalView, Reply } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
 import { withTimeout } from '../../core/time/clock.ts';
 import { ZoneName } from '../../core/time/zone.ts';
-import { unknownAccount } from '../../records/accounts.ts';
-import { projectOfChannel } from '../../records/channels.ts';
-import { Cadence, nextTimes, type TimedSchedule } from '../../records/schedules.ts';
+import { createUnknownAccount } from '../../records/accounts.ts';
+import { readChannelProject } from '../../records/channels.ts';
+import { Cadence, listNextTimes, type TimedSchedule } from '../../records/schedules.ts';
 import { addTimed, editTimed, type TimedChoices } from '../../scheduler/schedules/start.ts';
 import { refreshProject } from '../../scheduler/schedules/timed.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
@@ -15,7 +15,7 @@ import type { Values } from '../../views/blocks/modal.ts';
 import type { OpenedFrom } from '../../views/schedules/schedule.ts';
 import { type TimedForm, TimedOrigin } from '../../views/schedules/timed.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
-import { zoneOf } from '../../workspace/slack-people.ts';
+import { readZone } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import {
   type Action,
@@ -24,20 +24,20 @@ import {
   type CommandSpec,
   defineCommand,
   FormFault,
-  fromForm,
+  parseForm,
   readFields,
   redraw,
   replyPrivately,
   type Submitted,
-  underField,
+  showUnderField,
   type ViewState,
 } from '../command.ts';
-import { presentInForm } from '../targets/targets.ts';
+import { findProjectForForm } from '../targets/targets.ts';
 
-import { ESCALATION_FLAGS, faultOf, readTime } from './cadence-words.ts';
+import { ESCALATION_FLAGS, findCadenceFault, readTime } from './cadence-words.ts';
 
 import { editCommand, type Operation, scheduleCommands } from './lifecycle.ts';
-import { announce, announceNew, changeCard, recordChange, removedSince } from './schedules.ts';
+import { announce, changeCard, createRemovedError, postNewCard, recordChange } from './schedules.ts';
 
 /** Fields of the forms; account and project as named. Only digests have range and skip_quiet, and only guards the last two. */
 const Fields = z.object({
@@ -85,12 +85,13 @@ export async function openTimedForm(
   const [accounts, bound, zone] = await Promise.all([
     workspace.accounts.list(),
     workspace.channels.get(channel),
-    withTimeout(workspace.clock, ZONE_TIMEOUT_MS, zoneOf(workspace, caller.user)),
+    withTimeout(workspace.clock, ZONE_TIMEOUT_MS, readZone(workspace, caller.user)),
   ]);
   const names = accounts.map(({ name }) => name);
-  if (named !== undefined && !names.includes(named.toLowerCase())) throw unknownAccount(named);
+  if (named !== undefined && !names.includes(named.toLowerCase())) throw createUnknownAccount(named);
   const account = names.find((name) => name === (named?.toLowerCase() ?? bound.account));
-  const project = (await presentInForm(workspace, account, projectOfChannel(bound, account)))?.permalink;
+  const project = (await findProjectForForm(workspace, account, readChannelProject(bound, account)))
+    ?.permalink;
   const values = { ...feature.defaults, zone: zone ?? bound.zone ?? 'UTC', account, project, ...chosen };
   const origin = { channel, account, accounts: names.length > 1 ? names : [] };
   return { kind: 'modal', view: await drawForm(feature, workspace, origin, values) };
@@ -174,12 +175,12 @@ export async function setUpTimed(
   );
   if (same === undefined) {
     const schedule = await addTimed(workspace, { ...choices, requestId, channel, setUpBy });
-    return announceNew(context, schedule, `${feature.kind} add`);
+    return postNewCard(context, schedule, `${feature.kind} add`);
   }
   if (isDeepStrictEqual(pickChanged(same), pickChanged(choices)))
     return replyPrivately(say(`Already set up: ${describeSchedule(same)}.`));
   const edited = await editTimed(workspace, same.id, choices);
-  if (edited === undefined) throw removedSince(same);
+  if (edited === undefined) throw createRemovedError(same);
   const reply = await announce(context, edited, changeCard(edited, 'edited', context));
   await recordChange(context, `${same.kind} edit`, edited);
   return reply;
@@ -204,7 +205,7 @@ function redrawActions(feature: TimedFeature, view: string): Action[] {
 }
 
 function readOrigin(state: ViewState): TimedOrigin {
-  return fromForm(TimedOrigin, state.metadata);
+  return parseForm(TimedOrigin, state.metadata);
 }
 
 /** @throws FormFault */
@@ -215,7 +216,7 @@ async function readForm(
 ): Promise<Filled> {
   const fields = readFields(Fields, { values });
   const cadence = await readCadence(values);
-  const fault = faultOf(kind, cadence, fields.zone, now);
+  const fault = findCadenceFault(kind, cadence, fields.zone, now);
   if (fault !== undefined) throw new FormFault({ cron: unmarked(fault) });
   return { ...fields, cadence };
 }
@@ -229,7 +230,7 @@ async function readCadence({ cadence = '', time, cron }: Values): Promise<Cadenc
   }
   const [kind, day] = String(cadence).split(':');
   const typed = typeof time === 'string' ? time : undefined;
-  const parsed = Cadence.safeParse({ kind, day, time: await underField('time', () => readTime(typed)) });
+  const parsed = Cadence.safeParse({ kind, day, time: await showUnderField('time', () => readTime(typed)) });
   if (!parsed.success) throw new FormFault({ cadence: 'Choose how often.' });
   return parsed.data;
 }
@@ -244,7 +245,7 @@ async function findNext(
 ): Promise<TimedForm['next']> {
   try {
     const { cadence, zone } = await readForm(kind, { values }, now);
-    return nextTimes(cadence, zone, now, SHOWN_TIMES);
+    return listNextTimes(cadence, zone, now, SHOWN_TIMES);
   } catch (error) {
     if (error instanceof FormFault) return error.message;
     throw error;

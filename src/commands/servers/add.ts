@@ -13,28 +13,28 @@ import {
   confirmServerModal,
   creatingNotice,
   enrollFirstModal,
+  fillServerForm,
   handOverModal,
   type Offer,
   SERVER_ADD,
   ServerFields,
   type ServerForm,
   serverFormModal,
-  valuesOf,
 } from '../../views/servers/form.ts';
 import {
   type ActionContext,
   type CommandContext,
-  channelOf,
   defineButton,
   defineCommand,
+  expectChannel,
   FormFault,
-  fromForm,
+  parseForm,
   readFields,
   redraw,
   type Submitted,
   type ViewState,
 } from '../command.ts';
-import { projectForForm, resolveFormTarget } from '../targets/targets.ts';
+import { resolveForForm, resolveFormTarget } from '../targets/targets.ts';
 
 const CheckValue = z.object({ target: ServerTarget, askedBy: z.string(), startedAt: z.number() });
 
@@ -49,8 +49,8 @@ export const serverAdd = defineCommand({
   rest: true,
   args: z.object({ project: z.string().optional() }),
   async run({ project: named }, context) {
-    const channel = channelOf(context);
-    const { account, project } = await projectForForm(context, named);
+    const channel = expectChannel(context);
+    const { account, project } = await resolveForForm(context, named);
     const from = { channel, thread: context.caller.threadTs, account: account.name, project };
     const form = { draft: { ...from, protocol: 'static_hosting' }, values: {}, typedProject: named } as const;
     return { kind: 'modal', view: drawEmptyForm(context, form), fill: () => drawOrBanner(context, form) };
@@ -132,7 +132,7 @@ async function order(
 async function checkAgain(value: z.infer<typeof CheckValue>, context: ActionContext): Promise<Reply> {
   const { caller, workspace } = context;
   const { messageTs } = caller;
-  const channel = channelOf(context);
+  const channel = expectChannel(context);
   const settings = await workspace.channels.get(channel);
   if (messageTs === undefined) return { kind: 'nothing' };
   await followServer(workspace, {
@@ -149,7 +149,7 @@ async function checkAgain(value: z.infer<typeof CheckValue>, context: ActionCont
 }
 
 function readDraft(state: ViewState): Draft {
-  return fromForm(Draft, state.metadata);
+  return parseForm(Draft, state.metadata);
 }
 
 type FilledForm = Pick<ServerForm, 'draft' | 'values' | 'typedProject'>;
@@ -199,7 +199,7 @@ function changeProtocol(state: ViewState, context: ActionContext, value?: string
 
 function goBack(state: ViewState, context: ActionContext): Promise<ModalView> {
   const { wanted, cost: _, names: __, ...draft } = readDraft(state);
-  return drawTwice(context, { draft, values: wanted === undefined ? {} : valuesOf(wanted) });
+  return drawTwice(context, { draft, values: wanted === undefined ? {} : fillServerForm(wanted) });
 }
 
 /** Enrols the account, then shows the form, or who can enrol. A repeat changes nothing. */

@@ -5,14 +5,14 @@ import { code } from '../../core/mrkdwn.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
 import { enrollInBeta, getProfile } from '../../service/profile.ts';
 import { say } from '../../views/blocks/message.ts';
-import { listMessages, saidBesides } from '../../views/blocks/service-failures.ts';
+import { addReasons, listMessages } from '../../views/blocks/service-failures.ts';
 import {
   askedToEnrollMessage,
   betaMessage,
   enrolledMessage,
   enrollQuestion,
   handOverMessage,
-  handOverOf,
+  readHandOver,
 } from '../../views/servers/beta.ts';
 import { type ActionContext, defineButton, defineCommand, replyInPlace, replyPrivately } from '../command.ts';
 
@@ -36,7 +36,7 @@ export const beta = defineCommand({
       actionId: 'beta:tell',
       durable: true,
       async run(picked, { caller, workspace, blockId }) {
-        const handOver = handOverOf(blockId);
+        const handOver = readHandOver(blockId);
         if (handOver === undefined || picked === undefined) throw outdated('menu', 'beta');
         const { account, betaUrl } = handOver;
         const key = ['beta', caller.user, picked, account];
@@ -98,7 +98,7 @@ async function enroll(
     if (cause.kind === 'admin_required') return replyInPlace(handOverMessage(account.name, cause));
     if (cause.errorCode !== 'unsupported_protocol') throw error;
     const words = listMessages(cause);
-    const text = `The service has no beta for ${code(protocol)}: ${words}${saidBesides(words, cause)}`;
+    const text = `The service has no beta for ${code(protocol)}: ${words}${addReasons(words, cause)}`;
     throw new UserError(text, 'beta enroll static_hosting', { cause });
   }
 }

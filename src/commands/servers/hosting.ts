@@ -16,7 +16,7 @@ import {
   resourceMessage,
   sizesMessage,
 } from '../../views/servers/hosting.ts';
-import { currencyOf, findResource } from '../../workspace/hosting-catalog.ts';
+import { findResource, readCurrency } from '../../workspace/hosting-catalog.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type CommandContext, defineButton, defineCommand, replyPrivately } from '../command.ts';
 import { unknownSubWord } from '../command-router.ts';
@@ -42,7 +42,7 @@ export const hosting = defineCommand({
     if (what === 'show' && id !== undefined) {
       const [resource, currency, maySync] = await Promise.all([
         findResource(workspace, account, id),
-        currencyOf(workspace, account),
+        readCurrency(workspace, account),
         workspace.roles.holds(caller.user, 'operator'),
       ]);
       return replyPrivately(
@@ -77,7 +77,7 @@ async function list(workspace: Workspace, account: Account, what: z.infer<typeof
   }
   const [resources, currency] = await Promise.all([
     read(listHostedResources),
-    currencyOf(workspace, account),
+    readCurrency(workspace, account),
   ]);
   return withSkipped(hostingMessage(name, resources, currency, workspace.word), skipped, resources);
 }
@@ -123,7 +123,7 @@ async function sync(
     { what: `managed server ${code(named)}`, list: 'hosting list' },
   );
   await followSync(workspace, caller, account.name, resource);
-  const currency = await currencyOf(workspace, account);
+  const currency = await readCurrency(workspace, account);
   const isUsual = status === null || status === 'sync_requested';
   const answer = isUsual ? 'The sync is requested' : `The service says ${code(status)}`;
   const news = `:arrows_counterclockwise: ${answer}. The card is posted again once it has changed.`;

@@ -6,9 +6,9 @@ import type { SkippedRows } from '../../service/call.ts';
 import { getBuildConfiguration, getServer } from '../../service/servers.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import { buildMessage, serverMessage } from '../../views/servers/server.ts';
-import { defineCommand, menuAction, replyPrivately } from '../command.ts';
+import { defineCommand, defineMenu, replyPrivately } from '../command.ts';
 import { serverPicker } from '../option-sources.ts';
-import { serverOf } from '../targets/targets.ts';
+import { resolveServer } from '../targets/targets.ts';
 
 export const serverShow = defineCommand({
   name: 'server show',
@@ -20,7 +20,7 @@ export const serverShow = defineCommand({
   rest: true,
   args: z.object({ server: z.string().optional(), project: z.string().optional() }),
   async run(_, context, { account, project, server: typed }) {
-    const { identifier } = await serverOf(context, account, project, typed);
+    const { identifier } = await resolveServer(context, account, project, typed);
     const server = await context.workspace.accounts.use(
       account,
       (client) => getServer(client, projectId(project), identifier),
@@ -31,7 +31,7 @@ export const serverShow = defineCommand({
     return replyPrivately(serverMessage(server, { account: account.name, project, server: tested }));
   },
   optionSources: [serverPicker],
-  actions: [menuAction('server', (server) => ({ server, isAnswer: true }))],
+  actions: [defineMenu('server', (server) => ({ server, isAnswer: true }))],
 });
 
 /** The service lists no build configurations, so no menu can offer them. */

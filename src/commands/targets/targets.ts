@@ -5,7 +5,7 @@ import { indexNames, isNamed, pickNamed, spellName, unwrapSlackText } from '../.
 import { isSameProject, type ProjectRef, projectId, toProjectRef } from '../../core/project-ref.ts';
 import { withTimeout } from '../../core/time/clock.ts';
 import type { Account, Requester } from '../../records/accounts.ts';
-import { projectOfChannel } from '../../records/channels.ts';
+import { readChannelProject } from '../../records/channels.ts';
 import { listKnownServers, mergeServers, type ServerRef } from '../../records/servers.ts';
 import type { Target } from '../../records/test-runs.ts';
 import { type Addressed, parseAccountName, readProjectAddress } from '../../service/addresses.ts';
@@ -15,11 +15,11 @@ import { getServer, listServers } from '../../service/servers.ts';
 import { skippedWords } from '../../views/blocks/lists.ts';
 import { usageLine } from '../../views/help/help.ts';
 import {
+  createNoLongerListed,
   findCurrentProject,
   findProject,
-  noLongerListed,
+  listProjectsWith,
   ProjectNeeded,
-  projectsWith,
   ServerNeeded,
 } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -31,19 +31,20 @@ import { UnclearWords } from '../command-router.ts';
  * to an account that is not connected, the person must choose: it means no other account's project.
  * @throws ProjectNeeded if the person must choose, UserError if the name fits none or several
  */
-export async function projectOf(
+export async function resolveProject(
   context: CommandContext,
   named: string | undefined,
   requester?: Requester,
 ): Promise<{ account: Account; project: ProjectRef }> {
   const { account: typed, caller, workspace } = context;
   const link = named === undefined ? undefined : readLink(context, named);
-  if (link !== undefined) return projectOf({ ...context, account: link.account }, link.project, requester);
-  const account = await accountOf(context, requester);
+  if (link !== undefined)
+    return resolveProject({ ...context, account: link.account }, link.project, requester);
+  const account = await resolveAccount(context, requester);
   const requested = named ?? context.project;
-  const bound = requested === undefined ? await boundProject(context, account) : undefined;
+  const bound = requested === undefined ? await findBoundProject(context, account) : undefined;
   if (bound !== undefined) return { account, project: bound };
-  const projects = await projectsWith(workspace.projects, account, requested);
+  const projects = await listProjectsWith(workspace.projects, account, requested);
   const project = await findProject(projects, requested);
   const channel = await workspace.channels.get(caller.channel);
   const isGuess = requested === undefined && typed === undefined && channel.account !== undefined;
@@ -56,22 +57,22 @@ export async function projectOf(
  * The project of the account that the channel is bound to with `use`, by its present name.
  * @throws UserError if it is no longer listed
  */
-export async function boundProject(
+export async function findBoundProject(
   { caller, workspace }: CommandContext,
   account: Account,
 ): Promise<ProjectRef | undefined> {
-  const bound = projectOfChannel(await workspace.channels.get(caller.channel), account.name);
-  return bound && currentProject({ workspace }, account, bound);
+  const bound = readChannelProject(await workspace.channels.get(caller.channel), account.name);
+  return bound && expectCurrentProject({ workspace }, account, bound);
 }
 
 /** The project of a record by its present name. @throws UserError if it is no longer listed */
-export async function currentProject(
+export async function expectCurrentProject(
   { workspace }: Pick<CommandContext, 'workspace'>,
   account: Account,
   stored: ProjectRef,
 ): Promise<ProjectRef> {
   const current = await findCurrentProject(workspace.projects, account, stored);
-  if (current === undefined) throw noLongerListed(account.name, stored);
+  if (current === undefined) throw createNoLongerListed(account.name, stored);
   return current;
 }
 
@@ -104,7 +105,7 @@ export async function lookUpProject(
 }
 
 /** Like `lookUpProject`, for a form: the stored project if it is gone, or there is no answer in time. */
-export async function presentInForm(
+export async function findProjectForForm(
   workspace: Workspace,
   account: string | undefined,
   stored: ProjectRef | undefined,
@@ -116,21 +117,21 @@ export async function presentInForm(
 /**
  * The account and project for a form that must open at once. Without a project the form asks for it: there are several,
  * or the service did not answer in time.
- * @throws UserError, AccountFailure as `projectOf` does
+ * @throws UserError, AccountFailure as `resolveProject` does
  */
-export async function projectForForm(
+export async function resolveForForm(
   context: CommandContext,
   named: string | undefined,
 ): Promise<{ account: Account; project: ProjectRef | undefined }> {
   const { caller, workspace } = context;
-  const account = await accountOf(context);
-  const search = projectOf(context, named).catch((error: unknown) => {
+  const account = await resolveAccount(context);
+  const search = resolveProject(context, named).catch((error: unknown) => {
     if (error instanceof ProjectNeeded) return { project: undefined };
     throw error;
   });
   const result = await withTimeout(workspace.clock, LOOKUP_TIMEOUT_MS, search);
   if (result !== undefined || named !== undefined) return { account, project: result?.project };
-  return { account, project: projectOfChannel(await workspace.channels.get(caller.channel), account.name) };
+  return { account, project: readChannelProject(await workspace.channels.get(caller.channel), account.name) };
 }
 
 /** Resolves the target of a form: what it was opened for, else the chosen project. @throws UserError, AccountFailure */
@@ -140,21 +141,21 @@ export async function resolveFormTarget(
   chosen: string | string[] | undefined,
 ): Promise<{ account: Account; project: ProjectRef }> {
   const account = await context.workspace.accounts.resolve(context.caller, named);
-  return { account, project: project ?? (await chosenProject(context, account, chosen)) };
+  return { account, project: project ?? (await findChosenProject(context, account, chosen)) };
 }
 
 /**
  * The project that was chosen in a form, or typed because the menu had nothing to offer.
  * @throws UserError if it fits none, AccountFailure
  */
-export async function chosenProject(
+export async function findChosenProject(
   context: CommandContext,
   account: Account,
   chosen: string | string[] | undefined,
 ): Promise<ProjectRef> {
   const typed = typeof chosen === 'string' ? chosen : '';
   const requested = readLink({ ...context, account: account.name }, typed)?.project ?? typed;
-  const projects = await projectsWith(context.workspace.projects, account, requested);
+  const projects = await listProjectsWith(context.workspace.projects, account, requested);
   const project = requested === '' ? undefined : await findProject(projects, requested);
   if (project === undefined) throw new UserError('Choose the project.');
   return toProjectRef(project);
@@ -165,7 +166,7 @@ export async function chosenProject(
  * @param requester decides which key is used; left out, the person
  * @throws UserError if no such account is connected
  */
-export async function accountOf(
+export async function resolveAccount(
   { account, caller, workspace }: CommandContext,
   requester: Requester = caller,
 ): Promise<Account> {
@@ -184,7 +185,7 @@ export function readAccountName({ config }: Pick<Workspace, 'config'>, typed: st
  * servers, the typed word is taken as the identifier.
  * @throws ServerNeeded if nothing was named, or the name fits none or several
  */
-export async function serverOf(
+export async function resolveServer(
   { workspace, server: picked }: CommandContext,
   account: Account,
   project: ProjectRef,
@@ -227,7 +228,7 @@ async function listShownServers(
 }
 
 /** The target of a test. @param typed its server, if one alone is tested @throws ServerNeeded */
-export async function targetOf(
+export async function resolveTestTarget(
   context: CommandContext,
   account: Account,
   project: ProjectRef,
@@ -235,7 +236,7 @@ export async function targetOf(
 ): Promise<Target> {
   const target = { account: account.name, project };
   if (typed === undefined) return target;
-  return { ...target, server: await serverOf(context, account, project, typed) };
+  return { ...target, server: await resolveServer(context, account, project, typed) };
 }
 
 /** Names of a target command's arguments; each may have several words. */
@@ -255,12 +256,12 @@ export async function resolveTarget(
     case 'none':
       return {};
     case 'account':
-      return { account: await accountOf(context, requester) };
+      return { account: await resolveAccount(context, requester) };
     case 'project':
-      return projectOf(context, Names.parse(args).project, requester);
+      return resolveProject(context, Names.parse(args).project, requester);
     case 'server': {
       const { named, server } = await splitNames(context, command, Names.parse(args));
-      return { ...(await projectOf(context, named, requester)), named, server };
+      return { ...(await resolveProject(context, named, requester)), named, server };
     }
   }
 }
@@ -285,7 +286,7 @@ async function splitNames(
   const [first, ...others] = [one, ...(other?.split(' ') ?? [])].filter((word) => word !== undefined);
   if (first === undefined) return { named: undefined, server: undefined };
   const words = [first, ...others];
-  const account = await accountOf(context);
+  const account = await resolveAccount(context);
   const { projects } = context.workspace;
   const split =
     (await splitAtProject(await projects.list(account), words, isProjectFirst)) ??
@@ -332,7 +333,7 @@ async function projectsWithServer(
   named: string,
 ): Promise<Project[]> {
   const { workspace } = context;
-  const bound = context.project === undefined ? await boundProject(context, account) : undefined;
+  const bound = context.project === undefined ? await findBoundProject(context, account) : undefined;
   const isCandidate = (project: Project): boolean =>
     bound === undefined
       ? [undefined, project.permalink].includes(context.project)

@@ -3,34 +3,40 @@ import { outdated, UserError } from '../../core/errors.ts';
 import type { ModalView, Reply } from '../../core/message.ts';
 import { indexNames } from '../../core/names.ts';
 import type { Account } from '../../records/accounts.ts';
-import { projectOfChannel } from '../../records/channels.ts';
+import { readChannelProject } from '../../records/channels.ts';
 import { Target } from '../../records/test-runs.ts';
 import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts';
 import { readAddress } from '../../service/addresses.ts';
 import type { Project } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { say } from '../../views/blocks/message.ts';
-import { noticeOf } from '../../views/blocks/modal.ts';
+import { drawNotice } from '../../views/blocks/modal.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
 import { describeNamesakes } from '../../workspace/projects.ts';
 import {
   type ActionContext,
   type CommandContext,
-  channelOf,
   defineButton,
   defineCommand,
+  expectChannel,
   FormFault,
-  fromForm,
+  parseForm,
   readFields,
   redraw,
   replyPrivately,
   type ShortcutContext,
   type Submitted,
-  underField,
+  showUnderField,
   type ViewState,
 } from '../command.ts';
-import { accountOf, currentProject, presentInForm, resolveFormTarget, targetOf } from '../targets/targets.ts';
+import {
+  expectCurrentProject,
+  findProjectForForm,
+  resolveAccount,
+  resolveFormTarget,
+  resolveTestTarget,
+} from '../targets/targets.ts';
 
 const ButtonValue = z.object({ target: Target });
 const CheckValue = ButtonValue.extend({ run: z.string() });
@@ -47,7 +53,7 @@ export const test = defineCommand({
   rest: true,
   args: z.object({ project: z.string().optional(), server: z.string().optional() }),
   async run(_, context, { account, project, named, server }) {
-    const reply = await start(context, await targetOf(context, account, project, server));
+    const reply = await start(context, await resolveTestTarget(context, account, project, server));
     const projects = named === undefined ? [] : await context.workspace.projects.list(account);
     const namesakes = await describeNamesakes(projects, named, project);
     if (namesakes === '') return reply;
@@ -95,7 +101,7 @@ export const test = defineCommand({
 /** The project may have been renamed since the button was drawn. */
 async function runAgain({ target }: z.infer<typeof ButtonValue>, context: ActionContext): Promise<Reply> {
   const account = await context.workspace.accounts.resolve(context.caller, target.account);
-  return start(context, { ...target, project: await currentProject(context, account, target.project) });
+  return start(context, { ...target, project: await expectCurrentProject(context, account, target.project) });
 }
 
 /** The menu's value names the run's record and the server. */
@@ -106,20 +112,20 @@ async function pickServer(value: string | undefined, context: ActionContext): Pr
   if (latest === undefined) throw new UserError('That test is too old to be run again.', 'test');
   const { account: name, project: tested } = latest.target;
   const account = await context.workspace.accounts.resolve(context.caller, name);
-  const project = await currentProject(context, account, tested);
-  return start(context, await targetOf(context, account, project, identifier));
+  const project = await expectCurrentProject(context, account, tested);
+  return start(context, await resolveTestTarget(context, account, project, identifier));
 }
 
 async function checkAgain(
   { target, run }: z.infer<typeof CheckValue>,
   context: ActionContext,
 ): Promise<Reply> {
-  const reply = await resumeTest(context.workspace, context.caller, channelOf(context), target, run);
+  const reply = await resumeTest(context.workspace, context.caller, expectChannel(context), target, run);
   return { ...reply, audit: { target: nameTarget(target) } };
 }
 
 async function start(context: CommandContext, target: Target): Promise<Reply> {
-  const reply = await startTest(context.workspace, context.caller, channelOf(context), target);
+  const reply = await startTest(context.workspace, context.caller, expectChannel(context), target);
   // A private reply points to a run that goes on already, so nothing changed.
   return reply.kind === 'private' ? reply : { ...reply, audit: { target: nameTarget(target) } };
 }
@@ -138,10 +144,10 @@ const Fields = z.object({
 /** Opens the form; if Slack's handle has expired, offers a button that brings a new one. */
 async function openTestForm(context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
-  const account = await accountOf(context);
+  const account = await resolveAccount(context);
   if (caller.triggerId === undefined) return replyPrivately(openTestMessage());
-  const bound = projectOfChannel(await workspace.channels.get(caller.channel), account.name);
-  const project = await presentInForm(workspace, account.name, bound);
+  const bound = readChannelProject(await workspace.channels.get(caller.channel), account.name);
+  const project = await findProjectForForm(workspace, account.name, bound);
   const origin = { account: account.name, project, channel: caller.channel };
   return { kind: 'modal', view: await drawForm(context, origin) };
 }
@@ -157,7 +163,7 @@ function withAccount(state: ViewState, context: CommandContext, chosen?: string)
 }
 
 function readOrigin(state: ViewState): TestOrigin {
-  return fromForm(TestOrigin, state.metadata);
+  return parseForm(TestOrigin, state.metadata);
 }
 
 async function drawForm({ caller, workspace }: CommandContext, origin: TestOrigin): Promise<ModalView> {
@@ -169,10 +175,10 @@ async function submitTest(state: ViewState, context: CommandContext): Promise<Su
   const { channel, server, ...fields } = readFields(Fields, state);
   const named = { account: fields.account ?? readOrigin(state).account };
   const { account, project } = await resolveFormTarget(context, named, fields.project);
-  const target = await underField('server', () => targetOf(context, account, project, server));
+  const target = await showUnderField('server', () => resolveTestTarget(context, account, project, server));
   const reply = await startIn(channel, context, target);
   return reply.kind === 'private'
-    ? { kind: 'view', view: noticeOf(TEST_TITLE, reply.message) }
+    ? { kind: 'view', view: drawNotice(TEST_TITLE, reply.message) }
     : { kind: 'close', audit: { target: `${account.name}/${project.permalink}`, where: channel } };
 }
 
@@ -204,15 +210,15 @@ async function findMentioned(context: ShortcutContext): Promise<{ account: Accou
     const account = link && (await workspace.accounts.get(link.account, caller));
     if (!account) continue;
     const linked = await workspace.projects.look(account);
-    return { account, projects: await mentionedProjects(said, linked) };
+    return { account, projects: await filterMentioned(said, linked) };
   }
-  const account = await accountOf(context);
+  const account = await resolveAccount(context);
   const projects = await workspace.projects.look(account);
-  return { account, projects: await mentionedProjects(said, projects) };
+  return { account, projects: await filterMentioned(said, projects) };
 }
 
 /** The projects that a text names, in the order of the list. */
-export async function mentionedProjects(text: string, projects: readonly Project[]): Promise<Project[]> {
+export async function filterMentioned(text: string, projects: readonly Project[]): Promise<Project[]> {
   const mentioned = new Set((await indexNames(projects)).findIn(text));
   return projects.filter((project) => mentioned.has(project));
 }

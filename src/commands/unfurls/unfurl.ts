@@ -4,7 +4,7 @@ import { AccountFailure, UserError } from '../../core/errors.ts';
 import { isDirect, type KnownBlock } from '../../core/message.ts';
 import { withTimeout } from '../../core/time/clock.ts';
 import type { Account } from '../../records/accounts.ts';
-import { type ActivityEvent, eventsOf, getActivity } from '../../service/activity.ts';
+import { type ActivityEvent, filterEvents, getActivity } from '../../service/activity.ts';
 import { type Addressed, accountUrl, readAddress } from '../../service/addresses.ts';
 import { getServer } from '../../service/servers.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -19,7 +19,7 @@ import {
 } from '../../views/unfurls/unfurl.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext, SlackEvent } from '../command.ts';
-import { refusalOf } from '../permission.ts';
+import { findRefusal } from '../permission.ts';
 
 const LinkShared = z.object({
   channel: z.string(),
@@ -114,7 +114,7 @@ async function mayShow(
 ): Promise<boolean> {
   const command = link.server === undefined ? 'projects' : 'server show';
   try {
-    const refusal = await refusalOf(workspace, { user, command, role: 'member', channels: [channel] });
+    const refusal = await findRefusal(workspace, { user, command, role: 'member', channels: [channel] });
     if (refusal !== undefined) logSkipped(workspace, 'not allowed');
     return refusal === undefined;
   } catch (error) {
@@ -160,7 +160,7 @@ const FEED_MS = 1_500;
  * Content of the pane beside the conversation, read with the key that acts for the person.
  * @throws UserError, the same for an unknown project and an account that is not connected here
  */
-export async function detailsOf(context: CommandContext, address: string): Promise<EntityMetadata> {
+export async function readDetails(context: CommandContext, address: string): Promise<EntityMetadata> {
   const { workspace, caller } = context;
   const link = readAddress(address, workspace.config.SERVICE_BASE_URL);
   const account = link && (await workspace.accounts.get(link.account, caller));
@@ -170,7 +170,7 @@ export async function detailsOf(context: CommandContext, address: string): Promi
     latestEvents(context, account),
   ]);
   if (match === undefined) throw unknownProject();
-  return projectDetails(match, events && eventsOf(events, match.project));
+  return projectDetails(match, events && filterEvents(events, match.project));
 }
 
 function unknownProject(): UserError {

@@ -8,17 +8,17 @@ import { removeSchedules } from '../../scheduler/schedules/start.ts';
 import { setUpWatch } from '../../scheduler/watches/watches.ts';
 import { context, say, withoutElement } from '../../views/blocks/message.ts';
 import { MODE_WORDS } from '../../views/schedules/words.ts';
-import { zoneOf } from '../../workspace/slack-people.ts';
+import { readZone } from '../../workspace/slack-people.ts';
 import {
   type Action,
   type CommandContext,
   defineCommand,
-  fromButton,
+  parseButton,
   replyInPlace,
   replyPrivately,
 } from '../command.ts';
-import { accountOf } from '../targets/targets.ts';
-import { modeOf } from './watch.ts';
+import { resolveAccount } from '../targets/targets.ts';
+import { parseMode } from './watch.ts';
 
 /** A button of every message of a person's own watch. */
 const muteAction: Action = {
@@ -26,10 +26,10 @@ const muteAction: Action = {
   durable: true,
   change: 'watch mute',
   async run(value, { caller, workspace, message }) {
-    const { account } = fromButton(z.object({ account: z.string() }), value);
+    const { account } = parseButton(z.object({ account: z.string() }), value);
     const [watch] = await listOwn(workspace, caller.user, account);
     if (watch === undefined) throw noOwnWatch();
-    const zone = await zoneOf(workspace, caller.user);
+    const zone = await readZone(workspace, caller.user);
     const mutedUntil = instantAt(zone, addDays(dayAt(zone, workspace.clock.now()), 1), 0, 0);
     await workspace.schedules.change(watch, (current) => ({ ...current, mutedUntil }));
     const words = `:mute: Muted until ${dateTime(mutedUntil)}`;
@@ -52,10 +52,10 @@ export const watchMine = defineCommand({
   args: z.object({ mode: z.string().optional() }),
   async run({ mode: typed }, requested) {
     const { caller, workspace } = requested;
-    const mode = typed === undefined ? 'failures' : modeOf(typed.toLowerCase());
+    const mode = typed === undefined ? 'failures' : parseMode(typed.toLowerCase());
     if (mode === undefined)
       throw new UserError(`${code(typed, 40)} is not a mode. Use \`all\`, \`failures\` or \`transitions\`.`);
-    const account = await accountOf(requested, SCHEDULES);
+    const account = await resolveAccount(requested, SCHEDULES);
     const { user, requestId } = caller;
     const names = await workspace.names.list(account.name);
     if (!names.some((claim) => claim.user === user)) {

@@ -10,7 +10,7 @@ import {
   type CommandContext,
   defineButton,
   FormFault,
-  fromForm,
+  parseForm,
   type Submission,
   type Submitted,
   type ViewState,
@@ -41,7 +41,7 @@ export const pushAction = defineButton(ScheduleButton, {
 export const pushForm: Submission = { callbackId: WATCH_PUSH, isOrder: true, submit };
 
 async function submit(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { id, from } = fromForm(WatchOrigin, state.metadata);
+  const { id, from } = parseForm(WatchOrigin, state.metadata);
   const { watch, project } = await findPushable(context, id);
   const { caller, workspace } = context;
   const account = await workspace.accounts.resolve(caller, watch.account);

@@ -6,27 +6,33 @@ import { code } from '../../core/mrkdwn.ts';
 import { isSameOrNone } from '../../core/project-ref.ts';
 import { type Account, SCHEDULES } from '../../records/accounts.ts';
 import type { Watch, WatchedServer, WorkingHours } from '../../records/schedules.ts';
-import { canBePushed, isPushOf } from '../../scheduler/watches/push.ts';
+import { canBePushed, isPushFor } from '../../scheduler/watches/push.ts';
 import { editWatch, setUpWatch, type WatchChoices } from '../../scheduler/watches/watches.ts';
 import { say } from '../../views/blocks/message.ts';
 import { scheduleCard } from '../../views/schedules/schedule.ts';
 import { describeWatched } from '../../views/schedules/words.ts';
 import { pushWords, WATCH_EDIT, watchModal } from '../../views/watches/watch.ts';
-import { zoneOf } from '../../workspace/slack-people.ts';
+import { readZone } from '../../workspace/slack-people.ts';
 import {
   type Command,
   type CommandContext,
-  channelOf,
   defineCommand,
+  expectChannel,
   FormFault,
   readFields,
   replyPrivately,
-  underField,
+  showUnderField,
 } from '../command.ts';
-import { asTime, ESCALATION_FLAGS, readClock, readEscalation } from '../schedules/cadence-words.ts';
+import { ESCALATION_FLAGS, formatHour, readClock, readEscalation } from '../schedules/cadence-words.ts';
 import { editCommand, scheduleCommands } from '../schedules/lifecycle.ts';
-import { announce, announceNew, changeCard, describe, recordChange } from '../schedules/schedules.ts';
-import { accountOf, chosenProject, presentInForm, projectOf, serverOf } from '../targets/targets.ts';
+import { announce, changeCard, describe, postNewCard, recordChange } from '../schedules/schedules.ts';
+import {
+  findChosenProject,
+  findProjectForForm,
+  resolveAccount,
+  resolveProject,
+  resolveServer,
+} from '../targets/targets.ts';
 import { pushAction, pushForm } from './push.ts';
 
 const watch = defineCommand({
@@ -58,18 +64,18 @@ const watch = defineCommand({
     const { caller, workspace } = context;
     const asked = readWatchWords(words?.split(' ') ?? []);
     const read = hours === undefined ? undefined : readHours(hours);
-    const channel = channelOf(context);
+    const channel = expectChannel(context);
     const { kind, watch: schedule } = await setUpWatch(workspace, {
       channel,
       ...(await resolveWatched(asked, server, context)),
-      hours: read && { ...read, zone: await zoneOf(workspace, caller.user) },
+      hours: read && { ...read, zone: await readZone(workspace, caller.user) },
       escalation: await readEscalation(context, { mention, after }),
       mode: asked.mode ?? 'all',
       user: caller.user,
       requestId: caller.requestId,
     });
     if (kind === 'same') return replyPrivately(say(`:eyes: Already watching ${describeWatched(schedule)}.`));
-    if (kind === 'new') return announceNew(context, schedule, 'watch', await drawNew(context, schedule));
+    if (kind === 'new') return postNewCard(context, schedule, 'watch', await drawNew(context, schedule));
     const done = kind === 'changed' ? 'edited' : kind;
     const reply = await announce(context, schedule, changeCard(schedule, done, context));
     await recordChange(context, 'watch', schedule);
@@ -80,7 +86,7 @@ const watch = defineCommand({
 });
 
 async function drawNew({ caller, workspace }: CommandContext, schedule: Watch): Promise<Message> {
-  const push = (await workspace.pushes.list(schedule.account)).find((one) => isPushOf(one, schedule));
+  const push = (await workspace.pushes.list(schedule.account)).find((one) => isPushFor(one, schedule));
   const shown = { ...describe(schedule), canBePushed: canBePushed(workspace, schedule, push) };
   const note = pushWords(push, workspace.config.PUBLIC_URL);
   return scheduleCard(shown, { done: 'set up', user: caller.user, note });
@@ -93,22 +99,22 @@ async function resolveWatched(
   context: CommandContext,
 ): Promise<{ account: Account } & Pick<Watch, 'project' | 'server'>> {
   if (words.isAll) {
-    const account = await accountOf(context, SCHEDULES);
+    const account = await resolveAccount(context, SCHEDULES);
     // The service lists servers by project, so every event is searched for the name.
     return { account, project: undefined, server: named === undefined ? undefined : watchedServer(named) };
   }
   const { account, project } = await projectAndMode(context, words.project);
-  const server = named === undefined ? undefined : await serverOf(context, account, project, named);
+  const server = named === undefined ? undefined : await resolveServer(context, account, project, named);
   return { account, project, server: server && watchedServer(server) };
 }
 
 /** @throws UserError that names the modes if the last word is neither one nor part of a project's name */
 async function projectAndMode(context: CommandContext, words: string | undefined) {
   try {
-    return await projectOf(context, words, SCHEDULES);
+    return await resolveProject(context, words, SCHEDULES);
   } catch (error) {
     const [, project, last = ''] = /^(.+) (\S+)$/.exec(words ?? '') ?? [];
-    const isProject = () => projectOf(context, project, SCHEDULES).then(Boolean, () => false);
+    const isProject = () => resolveProject(context, project, SCHEDULES).then(Boolean, () => false);
     if (!(error instanceof UserError) || project === undefined || !(await isProject())) throw error;
     throw new UserError(`${code(last, 40)} is not a mode. Use \`all\`, \`failures\` or \`transitions\`.`);
   }
@@ -133,7 +139,7 @@ const watchEdit = editCommand('watch', {
   callbackId: WATCH_EDIT,
   async draw({ workspace }, schedule, from) {
     const { id, account } = schedule;
-    const project = await presentInForm(workspace, account, schedule.project);
+    const project = await findProjectForForm(workspace, account, schedule.project);
     return watchModal({ id, account, from }, { ...schedule, project });
   },
   readChoices: (state, context, schedule) => readChoices(context, schedule, readFields(Fields, state)),
@@ -153,23 +159,23 @@ async function readChoices(
   const { caller, workspace } = context;
   const account = await workspace.accounts.resolve(SCHEDULES, before.account);
   const project = wanted
-    ? await underField('project', () => chosenProject(context, account, wanted))
+    ? await showUnderField('project', () => findChosenProject(context, account, wanted))
     : undefined;
   // An unchanged server is not looked up again: it may be gone from the service.
   const isSame = isSameOrNone(project, before.project) && typed === before.server?.name;
   const server = async (): Promise<Watch['server']> => {
     if (isSame || !typed) return isSame ? before.server : undefined;
     if (project === undefined) return watchedServer(typed);
-    const look = () => serverOf(context, account, project, typed);
-    return watchedServer(await underField('server', look, 'The project has no such server.'));
+    const look = () => resolveServer(context, account, project, typed);
+    return watchedServer(await showUnderField('server', look, 'The project has no such server.'));
   };
-  const times = hours ? await underField('hours', () => readHours(hours)) : undefined;
+  const times = hours ? await showUnderField('hours', () => readHours(hours)) : undefined;
   return {
     mode,
     project,
     server: await server(),
     // Existing hours keep their zone; new ones get the person's.
-    hours: times && { ...times, zone: before.hours?.zone ?? (await zoneOf(workspace, caller.user)) },
+    hours: times && { ...times, zone: before.hours?.zone ?? (await readZone(workspace, caller.user)) },
     escalation: await readEscalation(context, { mention, after }, before.escalation),
   };
 }
@@ -205,9 +211,9 @@ export function readWatchWords(words: readonly string[]): WatchWords {
   const first = lower[0] ?? '';
   const last = lower.at(-1) ?? '';
   const isOnlyAll = lower.length === 1 && ALL.has(first);
-  if (!isOnlyAll && modeOf(last) !== undefined) return splitProject(words.slice(0, -1), modeOf(last));
-  if (lower.length > 1 && !ALL.has(first) && modeOf(first) !== undefined)
-    return splitProject(words.slice(1), modeOf(first));
+  if (!isOnlyAll && parseMode(last) !== undefined) return splitProject(words.slice(0, -1), parseMode(last));
+  if (lower.length > 1 && !ALL.has(first) && parseMode(first) !== undefined)
+    return splitProject(words.slice(1), parseMode(first));
   return splitProject(words, undefined);
 }
 
@@ -218,7 +224,7 @@ function splitProject(words: readonly string[], mode: WatchMode | undefined): Wa
 }
 
 /** Returns undefined for any other word. */
-export function modeOf(word: string): WatchMode | undefined {
+export function parseMode(word: string): WatchMode | undefined {
   return Object.hasOwn(MODES, word) ? MODES[word] : undefined;
 }
 
@@ -251,5 +257,5 @@ function formatTime(
   const [hours, minutes] = readClock(hour, minute, half);
   const isHalf = half === undefined || (Number(hour) >= 1 && Number(hour) <= 12);
   if (!isHalf || minutes > 59 || hours * 60 + minutes > 24 * 60) return undefined;
-  return asTime(hours, minutes);
+  return formatHour(hours, minutes);
 }

@@ -4,7 +4,7 @@ import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { type ActivityStats, getActivity } from '../../service/activity.ts';
 import { readActivityWords } from '../activity/activity.ts';
 import { defineStep, type WorkflowStep } from '../command.ts';
-import { accountOf, projectOf, targetOf } from '../targets/targets.ts';
+import { resolveAccount, resolveProject, resolveTestTarget } from '../targets/targets.ts';
 
 /** The author of a workflow may leave a field empty. */
 const Text = z
@@ -20,10 +20,10 @@ const testAccess = defineStep({
   async run({ project: named, server, channel, account: wanted }, context) {
     if (named === undefined) throw new UserError('Name the project.');
     const { workspace, caller } = context;
-    const { account, project } = await projectOf({ ...context, account: wanted }, named);
+    const { account, project } = await resolveProject({ ...context, account: wanted }, named);
     await beginTest(workspace, {
       requestId: caller.requestId,
-      target: await targetOf(context, account, project, server),
+      target: await resolveTestTarget(context, account, project, server),
       step: caller.requestId,
       ...(channel === undefined ? {} : { channel }),
     });
@@ -39,7 +39,7 @@ const deploymentStatistics = defineStep({
     const { range, project } = readActivityWords(typed?.split(' ') ?? []);
     if (project !== undefined)
       throw new UserError('The ranges are today, last_7_days, last_30_days and this_week.');
-    const account = await accountOf({ ...context, account: wanted });
+    const account = await resolveAccount({ ...context, account: wanted });
     const { stats } = await context.workspace.accounts.use(account, (client) =>
       getActivity(client, { range, stats: true }),
     );

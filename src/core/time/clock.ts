@@ -75,7 +75,7 @@ const ISO_8601 =
  * Rewrites an ISO 8601 text for `Date`, which does not read texts without separators, with a comma in the seconds, or with an
  * offset of hours alone. Without an offset the text is in UTC, not in this machine's zone. Any other text stays unchanged.
  */
-export function instantText(text: string): string {
+export function normaliseInstant(text: string): string {
   const [, year, month, day, hour, minute, second = '00', fraction, zone = 'Z'] = ISO_8601.exec(text) ?? [];
   if (year === undefined) return text;
   const digits = fraction === undefined ? '' : `.${fraction}`;
@@ -88,7 +88,7 @@ export function instantText(text: string): string {
  * one. Formatting to parts would take several times as long.
  * @param nameOf gives the zone's name for `Intl`
  */
-export function zonedParts(
+export function createPartsReader(
   fields: Intl.DateTimeFormatOptions,
   nameOf: (zone: string) => string = (zone) => zone,
 ): (zone: string, instant: number) => string[] {
@@ -102,10 +102,10 @@ export function zonedParts(
   return (zone, instant) => (formatters.get(zone) ?? made(zone)).format(instant).split(/\D+/);
 }
 
-const dateNumbers = zonedParts({ year: 'numeric', month: '2-digit', day: '2-digit' });
+const dateNumbers = createPartsReader({ year: 'numeric', month: '2-digit', day: '2-digit' });
 
 /** The day at an instant in an IANA zone, as `2026-11-20`. Milliseconds since the epoch, or ISO 8601. */
-export function dayOf(zone: string, at: number | string): string {
+export function formatDay(zone: string, at: number | string): string {
   const [month, day, year = ''] = dateNumbers(zone, typeof at === 'number' ? at : Date.parse(at));
   // Years of more than four digits have a sign and six digits: without them they are read in this machine's zone.
   const iso = year.length > 4 ? `+${year.padStart(6, '0')}` : year.padStart(4, '0');

@@ -1,7 +1,7 @@
 import { type ParsedFields, validateDetailed } from 'node-cron';
 import { RecentMap } from '../ttl-cache.ts';
 import { HOUR_MS, MINUTE_MS } from './clock.ts';
-import { addDays, type CalendarDay, CronError, dayAt, instantsOf, offsetsAround } from './zone.ts';
+import { addDays, type CalendarDay, CronError, dayAt, findInstants, readOffsetsAround } from './zone.ts';
 
 /** Local times of a schedule. Minutes and hours ascend. */
 export interface Cron {
@@ -130,7 +130,7 @@ export function nextOccurrence(expression: string, zone: string, after: number):
 function firstOn(cron: Cron, zone: string, date: CalendarDay, after: number): number | undefined {
   if (!cron.isDue(date)) return undefined;
   const midnight = Date.UTC(date.year, date.month - 1, date.day);
-  const offsets = offsetsAround(zone, midnight);
+  const offsets = readOffsetsAround(zone, midnight);
   const latest = Math.min(...offsets);
   const times: number[] = [];
   for (const hour of cron.hours) {
@@ -150,6 +150,6 @@ function dueAt(
   local: number,
   offsets: readonly number[],
 ): readonly number[] {
-  const { instants, gapEnd } = instantsOf(zone, local, offsets);
+  const { instants, gapEnd } = findInstants(zone, local, offsets);
   return isHourly ? instants : [instants[0] ?? gapEnd].filter((at) => at !== undefined);
 }

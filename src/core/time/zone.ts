@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { code, unmarked } from '../mrkdwn.ts';
-import { DAY_MS, zonedParts } from './clock.ts';
+import { createPartsReader, DAY_MS } from './clock.ts';
 
 /** A wrong cron expression or time zone; the message is for the person who typed it. */
 export class CronError extends Error {
@@ -38,7 +38,7 @@ export const ZoneName = z.string().transform((text, context) => {
 
 /** A sentence; mrkdwn. */
 function explainUnknownZone(text: string): string {
-  const zones = zonesMeantBy(text);
+  const zones = findPossibleZones(text);
   const near = (zones.length > 0 ? zones : [nearestZone(text.slice(0, 60))]).map((zone) => code(zone));
   const choice = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(near);
   return `There is no time zone ${code(text, 60)}. Did you mean ${choice}?`;
@@ -48,7 +48,7 @@ function explainUnknownZone(text: string): string {
 function findZone(text: string): string | undefined {
   const zone = text.trim();
   // The usual case: stored schedules hold present names.
-  if (zoneNames().has(zone)) return zone;
+  if (listZoneNames().has(zone)) return zone;
   return /^(?:utc|[a-z]+\/.+)$/i.test(zone) ? intlZone(zone.replaceAll(/\s+/g, '_')) : undefined;
 }
 
@@ -66,7 +66,7 @@ export function isZone(text: string): boolean {
 }
 
 /** Possible zones of `BST`, `PST8PDT`, `GMT+1` or `Japan`; empty for any other text. */
-export function zonesMeantBy(typed: string): string[] {
+export function findPossibleZones(typed: string): string[] {
   const text = typed.trim().toUpperCase();
   const abbreviation = /^([A-Z]+)\d+[A-Z]+$/.exec(text)?.[1] ?? text;
   const cities = ABBREVIATIONS.get(abbreviation);
@@ -148,8 +148,8 @@ function citiesAt(offset: number): string[] {
 function nearestZone(typed: string): string {
   const spelled = spellZone(typed);
   let best = { zone: 'UTC', far: Number.POSITIVE_INFINITY };
-  for (const [zone, names] of zoneNames()) {
-    const spellings = names.flatMap((name) => [spellZone(name), spellZone(cityOf(name))]);
+  for (const [zone, names] of listZoneNames()) {
+    const spellings = names.flatMap((name) => [spellZone(name), spellZone(extractCity(name))]);
     const far = Math.min(...spellings.map((each) => distance(spelled, each)));
     if (far < best.far) best = { zone, far };
   }
@@ -161,14 +161,14 @@ export function spellZone(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('_', ' ');
 }
 
-export function cityOf(name: string): string {
+export function extractCity(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1);
 }
 
 let cachedNames: ReadonlyMap<string, readonly string[]> | undefined;
 
 /** All zones by their present names, each with its names, the present one first. */
-export function zoneNames(): ReadonlyMap<string, readonly string[]> {
+export function listZoneNames(): ReadonlyMap<string, readonly string[]> {
   cachedNames ??= new Map(
     ['UTC', ...Intl.supportedValuesOf('timeZone')]
       .map((name) => [presentName(name), name] as const)
@@ -225,13 +225,13 @@ export interface Instants {
 }
 
 /** The zone's offsets from UTC around a day: one, or two before and after a change of the clocks. */
-export function offsetsAround(zone: string, midnight: number): readonly number[] {
+export function readOffsetsAround(zone: string, midnight: number): readonly number[] {
   // No zone is a whole day away from UTC, so all instants of that day lie between these two.
   return [...new Set([offsetAt(zone, midnight - DAY_MS), offsetAt(zone, midnight + 2 * DAY_MS)])];
 }
 
 /** @param local the local time as if it were UTC, in milliseconds. @param offsets those of its day */
-export function instantsOf(zone: string, local: number, offsets: readonly number[]): Instants {
+export function findInstants(zone: string, local: number, offsets: readonly number[]): Instants {
   const tried = offsets.map((offset) => local - offset).sort((one, other) => one - other);
   const [earliest = local, latest = earliest] = tried;
   if (tried.length === 1) return { instants: tried, gapEnd: undefined };
@@ -250,7 +250,7 @@ export function instantAt(
 }
 
 function findFirst(zone: string, local: number): number {
-  const { instants, gapEnd } = instantsOf(zone, local, offsetsAround(zone, local));
+  const { instants, gapEnd } = findInstants(zone, local, readOffsetsAround(zone, local));
   return instants[0] ?? gapEnd ?? local;
 }
 
@@ -280,7 +280,7 @@ function changeBetween(zone: string, from: number, to: number): number {
   return high;
 }
 
-const readNumbers = zonedParts(
+const readNumbers = createPartsReader(
   {
     year: 'numeric',
     month: 'numeric',

@@ -6,7 +6,7 @@ import { defined, parseJson } from '../../core/json.ts';
 import type { Caller, Message } from '../../core/message.ts';
 import { GLOBAL } from '../../store/store.ts';
 import { readState } from '../../views/blocks/modal.ts';
-import { type SlackHandles, type StoredEvent, type StoredRequest, storedCaller } from '../inbox.ts';
+import { pickStoredCaller, type SlackHandles, type StoredEvent, type StoredRequest } from '../inbox.ts';
 import {
   type ActionBody,
   type EventBody,
@@ -51,7 +51,7 @@ export function readCommand(body: SlashBody): IncomingRequest {
   return {
     workspace: findWorkspaceId(body.enterprise_id, body.team_id, body.is_enterprise_install),
     caller,
-    request: { kind: 'command', caller: storedCaller(caller), text: cleanCommandText(body.text) },
+    request: { kind: 'command', caller: pickStoredCaller(caller), text: cleanCommandText(body.text) },
     handles: pickHandles(caller),
   };
 }
@@ -59,11 +59,11 @@ export function readCommand(body: SlashBody): IncomingRequest {
 export function readAction(body: ActionBody): IncomingRequest {
   const { workspace, caller } = readInteraction(body, body);
   const [element] = body.actions;
-  const state = body.view && body.view.type !== 'home' ? viewStateOf(body.view) : undefined;
+  const state = body.view && body.view.type !== 'home' ? readViewState(body.view) : undefined;
   return {
     workspace,
     caller,
-    request: { kind: 'action', caller: storedCaller(caller), ...element },
+    request: { kind: 'action', caller: pickStoredCaller(caller), ...element },
     handles: { ...pickHandles(caller), message: readMessage(body), state },
   };
 }
@@ -74,7 +74,7 @@ export function readShortcut(body: ShortcutBody): IncomingRequest {
   const caller = { ...person, channel: body.channel?.id, responseUrl: body.response_url };
   const request: StoredRequest = {
     kind: 'shortcut',
-    caller: storedCaller(caller),
+    caller: pickStoredCaller(caller),
     callbackId: body.callback_id,
     said: collectText(body),
   };
@@ -82,7 +82,7 @@ export function readShortcut(body: ShortcutBody): IncomingRequest {
 }
 
 export function readSubmission(body: SubmissionBody): Incoming & { state: ViewState } {
-  return { ...readInteraction(body), state: viewStateOf(body.view) };
+  return { ...readInteraction(body), state: readViewState(body.view) };
 }
 
 /** @param action the same body, if it is a click or choice */
@@ -146,7 +146,7 @@ function collectText({ message }: ShortcutBody): string {
   return texts.join('\n').slice(0, MAX_TEXT);
 }
 
-export function viewStateOf(view: View): ViewState {
+export function readViewState(view: View): ViewState {
   const { id, hash, callback_id, private_metadata, title, blocks, submit, close } = view;
   const labels = defined({ submit, close });
   return {

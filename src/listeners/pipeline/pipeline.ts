@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../commands/command.ts';
-import { Refusal, refusalOf } from '../../commands/permission.ts';
+import { findRefusal, Refusal } from '../../commands/permission.ts';
 import type { Role } from '../../core/choices.ts';
 import { AccountFailure, AccountNeeded, ServiceError, UserError } from '../../core/errors.ts';
 import type { Audited, Caller, Change } from '../../core/message.ts';
@@ -149,7 +149,7 @@ async function authorise<R extends Audited>(request: Request<R>, next: Next<R>):
   const { workspace, caller, command, role, actsIn } = request;
   if (command === undefined) return next();
   const channels = [caller.channel, actsIn ?? caller.channel];
-  const refusal = await refusalOf(workspace, { user: caller.user, command, role, channels });
+  const refusal = await findRefusal(workspace, { user: caller.user, command, role, channels });
   if (refusal === undefined) return next();
   // A menu sends a request with each typed letter, and changes nothing.
   if (request.kind !== 'options') await record(request, { what: command, target: request.target }, 'refused');
@@ -233,11 +233,11 @@ function record(
 /** True for an error that the person can correct; nothing was changed. */
 function isMistake(error: unknown): boolean {
   const kinds = [UserError, AccountNeeded, ProjectNeeded, ServerNeeded];
-  return kinds.some((kind) => error instanceof kind) || invalidIn(error) !== undefined;
+  return kinds.some((kind) => error instanceof kind) || findInvalid(error) !== undefined;
 }
 
 /** Returns the service's errors about fields, if it refused them. */
-export function invalidIn(error: unknown): ServiceError | undefined {
+export function findInvalid(error: unknown): ServiceError | undefined {
   const failure = error instanceof AccountFailure ? error.cause : error;
   return failure instanceof ServiceError && failure.kind === 'invalid' ? failure : undefined;
 }

@@ -209,7 +209,7 @@ async function openModal(
 ): Promise<void> {
   const { slack } = workspace;
   const { fill } = reply;
-  const view = answeredIn(reply.view, caller.answerTs);
+  const view = storeAnswerThread(reply.view, caller.answerTs);
   const modal = await slack.openModal(caller.triggerId ?? '', view);
   if (fill === undefined) return;
   // Each version has its own hash; the first counts until it is replaced.
@@ -221,7 +221,7 @@ async function openModal(
   const endProgress = showProgress(workspace, showWorking, MARKS_MS.slice(1));
   try {
     const filled = await fill().finally(endProgress);
-    await slack.updateModal(modal.id, answeredIn(filled, caller.answerTs), hash);
+    await slack.updateModal(modal.id, storeAnswerThread(filled, caller.answerTs), hash);
   } catch (error) {
     if (isSlackFailure(error, 'expired')) return;
     const { text } = failureMessage(explain(error, { view: view.callback_id }));
@@ -270,7 +270,7 @@ export function isMention({ answerTs, triggerId }: Caller): boolean {
 }
 
 /** Stores the thread of a mention's answer in the form, so that it survives redraws. */
-export function answeredIn(view: ModalView, thread: string | undefined): ModalView {
+export function storeAnswerThread(view: ModalView, thread: string | undefined): ModalView {
   if (thread === undefined) return view;
   const metadata: object = JSON.parse(view.private_metadata || '{}');
   return { ...view, private_metadata: JSON.stringify({ ...metadata, answer: thread }) };

@@ -3,14 +3,14 @@ import {
   cleanCommandText,
   isDurable,
   type Matched,
-  namePastedAddresses,
   parseArguments,
+  replaceAddresses,
   routeCommand,
   splitWords,
   UnclearWords,
   unknownCommand,
 } from '../../commands/command-router.ts';
-import { likelyCommands } from '../../commands/likely-commands.ts';
+import { findLikelyCommands } from '../../commands/likely-commands.ts';
 import { runnable } from '../../commands/permission.ts';
 import type { Registry } from '../../commands/registry.ts';
 import { readAccountName, resolveTarget } from '../../commands/targets/targets.ts';
@@ -96,7 +96,7 @@ async function runMatched(
 ): Promise<Reply> {
   const { registry, workspace } = context;
   if (matched === undefined) throw unknownCommand(registry.commands, typed.text);
-  const text = namePastedAddresses(typed.text, matched.command, workspace.config.SERVICE_BASE_URL);
+  const text = replaceAddresses(typed.text, matched.command, workspace.config.SERVICE_BASE_URL);
   const isPasted = text !== typed.text;
   const { command, rest } = (isPasted ? routeCommand(registry.commands, text) : undefined) ?? matched;
   const { account } = rest.flags;
@@ -188,7 +188,7 @@ async function suggest(
 ): Promise<Extract<Reply, { kind: 'private' }>> {
   const allowed = await runnable(workspace, caller, registry.commands);
   const projects = await indexProjects(workspace, caller);
-  const likely = likelyCommands(allowed, text, projects);
+  const likely = findLikelyCommands(allowed, text, projects);
   const message = suggestionsMessage(workspace.word, likely, { said: fault, thread: caller.answerTs });
   return { kind: 'private', message };
 }

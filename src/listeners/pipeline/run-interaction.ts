@@ -5,14 +5,14 @@ import type { Audited, Caller, Message, Reply } from '../../core/message.ts';
 import { DAY_MS, withTimeout } from '../../core/time/clock.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
-import { type Choice, optionsOf } from '../../views/blocks/inputs.ts';
+import { type Choice, createOptions } from '../../views/blocks/inputs.ts';
 import { withoutElement } from '../../views/blocks/message.ts';
-import { noticeOf, resendable } from '../../views/blocks/modal.ts';
+import { drawNotice, resendable } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { SlackHandles, StoredRequest } from '../inbox.ts';
 import type { OptionsBody } from '../payloads/schemas.ts';
 import { type Claim, carryOut, type Request } from './pipeline.ts';
-import { answeredIn, replaceMessage, respondFailure, respondWorking } from './respond.ts';
+import { replaceMessage, respondFailure, respondWorking, storeAnswerThread } from './respond.ts';
 import { follow, type RequestContext } from './run-command.ts';
 import { withAnswer } from './submission-view.ts';
 
@@ -23,7 +23,7 @@ interface Interaction<Kind extends StoredRequest['kind']> extends RequestContext
 }
 
 /** Creates the request of a click or choice. */
-export function actionRequest(interaction: Interaction<'action'>): Request<Reply> {
+export function createActionRequest(interaction: Interaction<'action'>): Request<Reply> {
   const { registry, workspace, caller, request, handles } = interaction;
   const { actionId, value } = request;
   const entry = registry.action(actionId, handles.state?.view.callback_id);
@@ -87,7 +87,7 @@ function actionContext(interaction: Interaction<'action'>): ActionContext {
     message,
     async updateModal(view) {
       if (state === undefined) return;
-      await workspace.slack.updateModal(state.view.id, answeredIn(view, caller.answerTs));
+      await workspace.slack.updateModal(state.view.id, storeAnswerThread(view, caller.answerTs));
     },
   };
 }
@@ -130,7 +130,7 @@ async function redraw(workspace: Workspace, caller: Caller, message: Message): P
   }
 }
 
-export function shortcutRequest(interaction: Interaction<'shortcut'>): Request<Reply> {
+export function createShortcutRequest(interaction: Interaction<'shortcut'>): Request<Reply> {
   const { registry, workspace, caller, request } = interaction;
   const entry = registry.shortcut(request.callbackId);
   const shortcut = entry?.shortcut;
@@ -166,7 +166,7 @@ async function showInModal(
   const { channel, triggerId } = caller;
   if (channel !== undefined || triggerId === undefined || isSlackFailure(error, 'expired')) return false;
   const message = failureMessage(explain(error, { ...fields }));
-  const opening = workspace.slack.openModal(triggerId, noticeOf('Deckhand', message));
+  const opening = workspace.slack.openModal(triggerId, drawNotice('Deckhand', message));
   return (await undefinedOnSlackError(opening)) !== undefined;
 }
 
@@ -180,7 +180,7 @@ const TIMEOUT_MS = 2_500;
 export async function runOptions(
   context: RequestContext,
   { action_id: actionId, block_id: blockId, value, view }: OptionsBody,
-): Promise<{ options: ReturnType<typeof optionsOf> }> {
+): Promise<{ options: ReturnType<typeof createOptions> }> {
   const { registry, workspace, caller } = context;
   const entry = registry.optionSource(actionId);
   if (entry === undefined) return { options: [] };
@@ -203,5 +203,5 @@ export async function runOptions(
       return { choices: fallback() };
     },
   });
-  return { options: optionsOf(choices) };
+  return { options: createOptions(choices) };
 }

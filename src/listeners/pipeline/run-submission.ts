@@ -16,21 +16,27 @@ import {
   type FormAck,
   type Inbox,
   inTime,
+  pickStoredCaller,
   type SlackHandles,
   type StoredRequest,
-  storedCaller,
 } from '../inbox.ts';
-import { carryOut, invalidIn } from './pipeline.ts';
+import { carryOut, findInvalid } from './pipeline.ts';
 import {
-  answeredIn,
   explainNotStored,
   MARKS_MS,
   respondFailure,
   respondPrivately,
   showProgress,
+  storeAnswerThread,
 } from './respond.ts';
 import { follow, type RequestContext } from './run-command.ts';
-import { ackOf, invalidFields, lateMessage, lateView, type SubmissionAck } from './submission-view.ts';
+import {
+  createAck,
+  createLateMessage,
+  createLateView,
+  describeInvalidFields,
+  type SubmissionAck,
+} from './submission-view.ts';
 
 /** Time after which the modal shows that the work continues. */
 const SHOWN_WITHIN_MS = 2_000;
@@ -53,7 +59,7 @@ export async function acknowledgeForm(
     isOpen: true,
     async answer(submitted) {
       open.isOpen = false;
-      await ack(ackOf(submitted, state));
+      await ack(createAck(submitted, state));
       outcome.resolve(true);
     },
   };
@@ -95,7 +101,7 @@ async function storeRequest(
   const { triggerId, responseUrl } = caller;
   const request: StoredRequest = {
     kind: 'form',
-    caller: { ...storedCaller(caller), requestId: form.request },
+    caller: { ...pickStoredCaller(caller), requestId: form.request },
     form: form.id,
   };
   await inbox.store(workspace, request, { triggerId, responseUrl, acks: [ack] });
@@ -141,7 +147,7 @@ async function submitForm(sent: Sent, isResumed: boolean): Promise<Submitted> {
   const submitted = isCutOff ? refuseToRepeat(state) : await carryOutForm(sent);
   const outcome =
     submitted.kind === 'view'
-      ? { ...submitted, view: answeredIn(submitted.view, caller.answerTs) }
+      ? { ...submitted, view: storeAnswerThread(submitted.view, caller.answerTs) }
       : submitted;
   await storeOutcome(workspace, form, outcome, state);
   return outcome;
@@ -170,8 +176,8 @@ function carryOutForm(sent: Sent): Promise<Submitted> {
       return submission.submit(state, sent).catch((error: unknown) => drawFaults(sent, error));
     },
     async explain(error) {
-      const invalid = invalidIn(error);
-      if (invalid !== undefined) return invalidFields(invalid);
+      const invalid = findInvalid(error);
+      if (invalid !== undefined) return describeInvalidFields(invalid);
       const explained = sent.explain(error, { view: nameView(sent) });
       return { kind: 'errors', errors: {}, base: failureWords(explained), lacks: explained.lacks };
     },
@@ -196,7 +202,7 @@ function nameView({ entry }: Sent): string {
 
 /** Shows the outcome in the modal. Returns false if it was closed. */
 async function showLate({ workspace, state, entry }: Sent, submitted: Submitted): Promise<boolean> {
-  const view = lateView(state, submitted, entry?.submission);
+  const view = createLateView(state, submitted, entry?.submission);
   const updated = workspace.slack.updateModal(state.view.id, view).then(() => true);
   return (await undefinedOnSlackError(updated)) ?? false;
 }
@@ -219,7 +225,7 @@ async function finishForm(sent: Sent, submitted: Submitted, isShown: boolean): P
   try {
     if (submitted.kind === 'close' && submitted.after !== undefined)
       await follow(sent, await submitted.after());
-    else if (!isShown) await respondPrivately(workspace, caller, lateMessage(state, submitted));
+    else if (!isShown) await respondPrivately(workspace, caller, createLateMessage(state, submitted));
   } catch (error) {
     await respondFailure(sent, error, { view: nameView(sent) });
   }

@@ -18,7 +18,7 @@ const DONE = ':white_check_mark: Done. You can close this.';
 
 type Errors = Extract<Submitted, { kind: 'errors' }>;
 
-export function ackOf(submitted: Submitted, state: ViewState): SubmissionAck {
+export function createAck(submitted: Submitted, state: ViewState): SubmissionAck {
   switch (submitted.kind) {
     case 'close':
       return { response_action: 'clear' };
@@ -33,7 +33,7 @@ export function ackOf(submitted: Submitted, state: ViewState): SubmissionAck {
 }
 
 /** Modal with the outcome, after an ack that the work continues has replaced the form. */
-export function lateView(
+export function createLateView(
   state: ViewState,
   submitted: Submitted,
   submission: Submission | undefined,
@@ -50,7 +50,7 @@ export function lateView(
 }
 
 /** Message with the outcome, if the modal was closed. */
-export function lateMessage(state: ViewState, submitted: Submitted): Message {
+export function createLateMessage(state: ViewState, submitted: Submitted): Message {
   const form = `The form “${sanitize(state.view.title.text, 40)}”`;
   switch (submitted.kind) {
     case 'close':
@@ -74,7 +74,7 @@ export function lateMessage(state: ViewState, submitted: Submitted): Message {
  * Turns a 422 of the service into form errors: each message under its field, the rest above the form. A hint alone
  * follows the first message under a field, because Slack shows no text above the form beside errors.
  */
-export function invalidFields({ fields = {}, messages = [], hint }: ServiceError): Submitted {
+export function describeInvalidFields({ fields = {}, messages = [], hint }: ServiceError): Submitted {
   const { base = [], ...named } = fields;
   const errors = Object.entries(named).map(([field, texts]): [string, string] => [field, texts.join('; ')]);
   const whole = [...base, ...messages];

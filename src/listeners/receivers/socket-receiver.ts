@@ -3,7 +3,7 @@ import type { FetchFunction } from '@slack/web-api';
 import { describeUnreached } from '../../core/http.ts';
 import { defined, parseObject } from '../../core/json.ts';
 import type { Logger } from '../../observability/log.ts';
-import { failureNamed } from '../../slack/failure.ts';
+import { createNamedFailure } from '../../slack/failure.ts';
 import { isAboutToken, type TokenHealth } from '../../slack/token-health.ts';
 import { libraryLogger, type Web } from '../../slack/web.ts';
 import { processPayload } from '../payloads/schemas.ts';
@@ -154,7 +154,7 @@ async function requestAddress(
     tokenHealth.accept('SLACK_APP_TOKEN');
     return answer;
   }
-  const failure = failureNamed('apps.connections.open', String(result?.error));
+  const failure = createNamedFailure('apps.connections.open', String(result?.error));
   reportNotOpened(options, failure.reason);
   if (isAboutToken(failure)) {
     tokenHealth.refuse('SLACK_APP_TOKEN', failure.reason);

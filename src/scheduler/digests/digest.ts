@@ -1,11 +1,11 @@
 import { AccountFailure, AccountKeyUnreadable, MAY_PASS } from '../../core/errors.ts';
-import { asClause, bold } from '../../core/mrkdwn.ts';
+import { bold, toClause } from '../../core/mrkdwn.ts';
 import type { ProjectRef } from '../../core/project-ref.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import type { Account } from '../../records/accounts.ts';
 import { readRecoveries } from '../../records/recoveries.ts';
-import { accountsChanged, type Digest, nextOf } from '../../records/schedules.ts';
-import { chartOf, eventsOf, getActivity, totalOf } from '../../service/activity.ts';
+import { accountsChanged, type Digest, findNextTime } from '../../records/schedules.ts';
+import { countByDay, countDeployments, filterEvents, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { unlistedFailures } from '../../views/activity/activity.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
@@ -100,7 +100,7 @@ async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Prom
   }
   const refused = failures.find(({ cause }) => cause.kind !== 'unauthorized');
   if (refused !== undefined) {
-    const reason = asClause(workspace.explain(refused).text);
+    const reason = toClause(workspace.explain(refused).text);
     await pauseForOccurrence(workspace, 'digest', job.data, { cause: 'service', reason });
     return true;
   }
@@ -134,7 +134,7 @@ interface OccurrenceRun {
 async function postDigest(run: OccurrenceRun, reports: readonly Gathered[]): Promise<void> {
   const { workspace, digest, job, lateSince } = run;
   const { signal } = job;
-  const message = digestMessage(frameOf(workspace, digest, lateSince), reports);
+  const message = digestMessage(createFrame(workspace, digest, lateSince), reports);
   const { channel } = digest;
   const id = nameOccurrence('digest', job.data);
   const sending = { signal, possibleDuplicate: job.attempt > 1 };
@@ -143,8 +143,8 @@ async function postDigest(run: OccurrenceRun, reports: readonly Gathered[]): Pro
   await postReplies(workspace, thread, [...threadMessages(reports, digest).entries()]);
 }
 
-export function frameOf({ clock }: Workspace, digest: Digest, lateSince?: number): DigestFrame {
-  return { digest, lateSince, next: nextOf(digest, clock.now()) };
+export function createFrame({ clock }: Workspace, digest: Digest, lateSince?: number): DigestFrame {
+  return { digest, lateSince, next: findNextTime(digest, clock.now()) };
 }
 
 /** The report of an account, and the failure where there is none. */
@@ -178,12 +178,12 @@ async function reportOf(
     const whole = await workspace.accounts.use(account, (client) =>
       getActivity(client, { range, stats: true }, { signal, skipped }),
     );
-    const events = project === undefined ? whole.events : eventsOf(whole.events, project);
+    const events = project === undefined ? whole.events : filterEvents(whole.events, project);
     if (project !== undefined && events.length === 0) {
       const current = await findCurrentProject(workspace.projects, account, project);
       if (current === undefined) return gone(account, project);
     }
-    const data = chartOf({ range, zone, project }, whole, now);
+    const data = countByDay({ range, zone, project }, whole, now);
     const activity = { ...whole, events };
     const unlisted = unlistedFailures(whole);
     const of = project && { account: account.name, project };
@@ -213,7 +213,7 @@ export function isPassing({ cause }: AccountFailure): boolean {
 /** True where every account answered, and none had a deployment. */
 export function isQuiet(reports: readonly Gathered[], { project }: Digest): boolean {
   return reports.every((report) => {
-    if (report.kind === 'failed' || totalOf(report.data) > 0) return false;
+    if (report.kind === 'failed' || countDeployments(report.data) > 0) return false;
     // What a truncated feed leaves out, or what could not be read, may be a deployment.
     const { stats, unread } = report.activity;
     const isWhole = !report.data.isTruncated && unread === undefined;

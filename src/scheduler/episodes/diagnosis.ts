@@ -6,7 +6,7 @@ import {
   type Episode,
   episodeRecords,
   failingNow,
-  projectOf,
+  makeProjectRef,
   type Subject,
 } from '../../records/episodes.ts';
 import type { Run, Target } from '../../records/test-runs.ts';
@@ -42,7 +42,7 @@ async function diagnose(
   const keyFrom = await findKey(workspace, record.subject);
   if (keyFrom === undefined) return;
   const { account } = record.subject;
-  const target = { account, project: projectOf(record.subject) };
+  const target = { account, project: makeProjectRef(record.subject) };
   const latest = await workspace.runs.latest(target);
   const isFresh = latest !== undefined && tells(latest) && workspace.clock.now() - endOf(latest) <= FRESH_MS;
   if (isFresh) return noteResult(workspace, key, episode, { run: latest, signal });

@@ -9,8 +9,8 @@ import {
   type EpisodeRecord,
   episodeRecords,
   failingNow,
+  makeProjectRef,
   type Outcome,
-  projectOf,
   QUIET_MS,
   type Subject,
   subjectKey,
@@ -175,7 +175,7 @@ type Reply = Thread['replies'][number];
 /** Named by what is unreachable, so that the same found again is no second reply. */
 function detailsOf(subject: Subject, diagnosis: Diagnosis): Reply {
   const name = hash('sha256', JSON.stringify(diagnosis.items), 'base64url').slice(0, 12);
-  return [`diagnosis ${name}`, diagnosisReply(subject.account, projectOf(subject), diagnosis)];
+  return [`diagnosis ${name}`, diagnosisReply(subject.account, makeProjectRef(subject), diagnosis)];
 }
 
 function threadFor(

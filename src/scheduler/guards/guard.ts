@@ -11,7 +11,7 @@ import {
   subjectKey,
 } from '../../records/episodes.ts';
 import type { Guard } from '../../records/schedules.ts';
-import { GUARD_RESULTS, GuardCheck, type GuardResult, requestOf } from '../../records/test-runs.ts';
+import { GUARD_RESULTS, GuardCheck, type GuardResult, makeGuardRequestId } from '../../records/test-runs.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { isUndeliverable, undeliverableReason } from '../deliver.ts';
@@ -65,7 +65,11 @@ export async function runGuard({ jobs, clock }: Workspace, id: string, request: 
 
 /** The test is shown nowhere; its result comes as a job. A test of the project that goes on is waited for. */
 async function test(workspace: Workspace, { account, project }: Guard, check: GuardCheck): Promise<void> {
-  await beginTest(workspace, { requestId: requestOf(check), target: { account, project }, guard: check });
+  await beginTest(workspace, {
+    requestId: makeGuardRequestId(check),
+    target: { account, project },
+    guard: check,
+  });
 }
 
 async function takeResult(workspace: Workspace, job: Job<GuardResult>): Promise<void> {
@@ -131,7 +135,7 @@ async function takeFailure(
   { data: { check, requestId, words, failure } }: Job<GuardResult>,
 ): Promise<void> {
   // It was somebody's, with a key of theirs and a message that may be gone: the guard tests by itself.
-  if (requestId !== requestOf(check)) return testAgain(workspace, check, workspace.clock.now());
+  if (requestId !== makeGuardRequestId(check)) return testAgain(workspace, check, workspace.clock.now());
   const notFound = failure === 'record_not_found' ? check.notFound + 1 : 0;
   if (notFound > 0 && notFound < NOT_FOUND_CHECKS)
     return testAgain(workspace, { ...check, notFound }, workspace.clock.now() + AGAIN_MS);
@@ -142,5 +146,5 @@ async function takeFailure(
 
 async function testAgain({ jobs }: Workspace, check: GuardCheck, at: number): Promise<void> {
   // By the check before, so that a repetition after a kill plans no second one.
-  await jobs.send(GUARD_CHECKS, { ...check, at }, { key: requestOf(check), at });
+  await jobs.send(GUARD_CHECKS, { ...check, at }, { key: makeGuardRequestId(check), at });
 }

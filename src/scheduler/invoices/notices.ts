@@ -40,7 +40,7 @@ function afterInvoices(
   { now, batch }: PageContext,
 ): InvoiceFeed {
   const before = feed.known ?? knownFrom(invoices, now);
-  const { known, news } = newsOf(before, invoices, now);
+  const { known, news } = listInvoiceNews(before, invoices, now);
   const { unread, isNews } = afterUnread(feed.unread, skipped, now);
   const next = { ...feed, known, unread };
   if (news.length === 0 && !isNews) return next;
@@ -116,7 +116,7 @@ export function knownFrom(invoices: readonly Invoice[], now: number): KnownInvoi
  * are due together, only the later. Pure.
  * @param now milliseconds since the epoch
  */
-export function newsOf(
+export function listInvoiceNews(
   known: KnownInvoices,
   invoices: readonly Invoice[],
   now: number,

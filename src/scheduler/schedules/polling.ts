@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AccountFailure, type ServiceErrorKind } from '../../core/errors.ts';
 import { describeUnreached } from '../../core/http.ts';
 import { defined } from '../../core/json.ts';
-import { asClause } from '../../core/mrkdwn.ts';
+import { toClause } from '../../core/mrkdwn.ts';
 import { nextPollMs } from '../../core/retry.ts';
 import type { JobType } from '../../jobs/jobs.ts';
 import type { Requester } from '../../records/accounts.ts';
@@ -193,7 +193,7 @@ async function pollAccount<K extends FeedKind, Page>(
       const pace = { failures: failures + 1, retryAt, lookedAt };
       return store({ ...pace, notFound: isNotFound ? notFound + 1 : 0 });
     }
-    const why = { cause: 'service', reason: asClause(workspace.explain(error).text) } as const;
+    const why = { cause: 'service', reason: toClause(workspace.explain(error).text) } as const;
     const present = await listActive(workspace, source.kind, name);
     await pauseActive(workspace, present, { why, causeId: `refused ${source.queue} ${id}` });
     return store({ failures: 0, lookedAt });

@@ -12,7 +12,7 @@ import {
   type ScheduleOf,
   type TimedSchedule,
 } from '../../records/schedules.ts';
-import { freeId } from '../../store/store.ts';
+import { makeFreeId } from '../../store/store.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { runGuard } from '../guards/guard.ts';
 import { INVOICES, prepareNotices } from '../invoices/notices.ts';
@@ -80,7 +80,7 @@ export function addTimed(workspace: Workspace, requested: NewTimed): Promise<Tim
     const existing = all.find((one) => one.requestId === requestId);
     if (existing === undefined) await expectRoomForSchedule(workspace, channel);
     const isTaken = (taken: string): boolean => all.some(({ id }) => id === taken);
-    const id = requested.id ?? freeId(kind.charAt(0), requestId, isTaken);
+    const id = requested.id ?? makeFreeId(kind.charAt(0), requestId, isTaken);
     const schedule = existing ?? { ...requested, id, setUpAt: clock.now(), state: ACTIVE };
     const type = SCHEDULE_TYPES[kind];
     if (schedule.state.kind === 'active') await type.start(workspace, schedule);

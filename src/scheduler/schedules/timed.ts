@@ -8,7 +8,12 @@ import { isSameOrNone } from '../../core/project-ref.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import { nextOccurrence } from '../../core/time/cron.ts';
 import { CATCH_UP_MS, type Job, type JobType } from '../../jobs/jobs.ts';
-import { cronOf, type LastOccurrence, type ScheduleOf, type TimedSchedule } from '../../records/schedules.ts';
+import {
+  type LastOccurrence,
+  makeCron,
+  type ScheduleOf,
+  type TimedSchedule,
+} from '../../records/schedules.ts';
 import { say } from '../../views/blocks/message.ts';
 import { describeSchedule, nameSchedule } from '../../views/schedules/words.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
@@ -51,7 +56,7 @@ function chainOf({ kind, id, cadence, zone }: TimedSchedule): Chain<Occurrence> 
   const dataAt = (scheduledAt: number): Occurrence => ({ id, scheduledAt });
   // The same each time.
   const delayMs = kind === 'guard' ? hash('sha256', id, 'buffer').readUInt32BE() % SPREAD_MS : 0;
-  return { id, cron: cronOf(cadence), zone, delayMs, job: { queue: kind, schema: Occurrence }, dataAt };
+  return { id, cron: makeCron(cadence), zone, delayMs, job: { queue: kind, schema: Occurrence }, dataAt };
 }
 
 /** Sends the next occurrence, from the latest one or from the time when the schedule became active. */

@@ -25,9 +25,16 @@ import {
   statusNews,
 } from '../../views/servers/server.ts';
 import { defineJob } from '../../workspace/define-job.ts';
-import { currencyOf } from '../../workspace/hosting-catalog.ts';
+import { readCurrency } from '../../workspace/hosting-catalog.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { FOLLOWED_AT_ONCE, Follower, type Following, isExplained, pollsOf, pollUntil } from '../follow.ts';
+import {
+  createPolls,
+  FOLLOWED_AT_ONCE,
+  Follower,
+  type Following,
+  isExplained,
+  pollUntil,
+} from '../follow.ts';
 
 export const ServerTarget = Target.required({ server: true }).extend({ cost: z.string().optional() });
 export type ServerTarget = z.infer<typeof ServerTarget>;
@@ -57,7 +64,7 @@ async function follow(following: Following<FollowedServer, ProvisioningState>): 
   const { log } = workspace;
   const { target, askedBy, resumedBy: user = askedBy } = thread.state;
   let seen: Server | undefined;
-  const polls = pollsOf(following, (trouble) =>
+  const polls = createPolls(following, (trouble) =>
     thread.showRunning({ kind: 'running', server: seen, trouble }, true),
   );
 
@@ -201,7 +208,7 @@ async function awaitSync(
         `:hourglass: The sync of ${code(id)} has changed nothing so far. Check again with ${code(`${word} hosting show ${id}`, 120)}.`,
       );
     const { seen, account } = resource;
-    const currency = await currencyOf(workspace, account);
+    const currency = await readCurrency(workspace, account);
     const maySync = await workspace.roles.holds(user, 'operator');
     const news = `:white_check_mark: The sync of ${bold(seen.name || id)} is done.`;
     return resourceMessage({ account: name, resource: seen, currency, maySync, news });

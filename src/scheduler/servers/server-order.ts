@@ -12,15 +12,15 @@ import { notifyUser } from '../../slack/slack.ts';
 import { type Explained, failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { notice, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
-import { saidBesides } from '../../views/blocks/service-failures.ts';
+import { addReasons } from '../../views/blocks/service-failures.ts';
 import {
   confirmServerModal,
+  fillServerForm,
   handOverModal,
   type Offer,
   SERVER_ADD_TITLE,
   serverFormModal,
   unknownOutcomeWords,
-  valuesOf,
 } from '../../views/servers/form.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
@@ -157,7 +157,7 @@ export async function notifyUnknown(
 ): Promise<void> {
   const { reference } = error === undefined ? {} : explainFor(workspace, order, error);
   const text = unknownOutcomeWords(order.draft, why, workspace.word);
-  const reasons = error === undefined ? '' : saidBesides(text, error.cause);
+  const reasons = error === undefined ? '' : addReasons(text, error.cause);
   const said = failureWords({ text: `${text}${reasons}`, reference });
   await notify(workspace, order, say(said));
   await showInModal(workspace, order, notice(SERVER_ADD_TITLE, said));
@@ -185,7 +185,7 @@ async function formAgain(workspace: Workspace, order: ServerOrder, cause: Servic
   const { base = [], ...fields } = cause.fields ?? {};
   const view = serverFormModal({
     draft: { ...draft, wanted: undefined, order: randomUUID() },
-    values: valuesOf(draft.wanted),
+    values: fillServerForm(draft.wanted),
     offer: await offerOf(workspace, order),
     sitesDomain: workspace.config.SERVICE_SITES_DOMAIN,
   });

@@ -1,6 +1,6 @@
 import type { ServiceErrorKind } from '../../core/errors.ts';
 import { isDirect, type Message } from '../../core/message.ts';
-import { asClause, capitalised } from '../../core/mrkdwn.ts';
+import { capitalised, toClause } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import {
   DIAGNOSIS_JOBS,
@@ -15,15 +15,15 @@ import {
   type GuardCheck,
   type GuardResult,
   isUnasked,
+  makeTargetKey,
   type Run,
   type Target,
-  targetKey,
   usualDuration,
   withDuration,
   withServerResult,
 } from '../../records/test-runs.ts';
 import { projectUrl } from '../../service/addresses.ts';
-import { isFailing, itemsOf, outcomeOf, timesOf } from '../../service/projects.ts';
+import { isFailing, listItems, readRunTimes, summarizeRun } from '../../service/projects.ts';
 
 import { outcomeWords, type TestState, testRootMessage } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -35,7 +35,7 @@ export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding
   const endedAt = workspace.clock.now();
   const closed = await workspace.runs.change(run, (current) => ({
     ...changeOf(current, ending),
-    ...('run' in ending ? withDuration(current, timesOf(ending.run), endedAt) : {}),
+    ...('run' in ending ? withDuration(current, readRunTimes(ending.run), endedAt) : {}),
     endedAt,
   }));
   if (closed === undefined) return;
@@ -85,7 +85,7 @@ function changeOf(run: Run, ending: RunEnding): Partial<Run> {
   const servers = mergeServers([], ending.run.results?.servers ?? []);
   const named = servers.length === 0 ? {} : { servers };
   const failing = failingIn(run.target, ending.run);
-  return { status, failing, ...outcomeOf(ending.run), ...timesOf(ending.run), ...named };
+  return { status, failing, ...summarizeRun(ending.run), ...readRunTimes(ending.run), ...named };
 }
 
 /** Any test of a project tells what is reachable by now, so what a guard or a failed deployment has told of it follows. */
@@ -96,9 +96,9 @@ async function noteInEpisodes(
   at: number,
 ): Promise<void> {
   const { account, project, server } = target;
-  const items = itemsOf(target, run.results);
+  const items = listItems(target, run.results);
   if (items.length === 0) return;
-  const outcome = outcomeOf(run);
+  const outcome = summarizeRun(run);
   const { words } = outcomeWords(outcome, target);
   // After a whole run a server that is not listed any more is not waited for.
   const isWhole = server === undefined && run.status === 'completed' && (outcome.unread ?? 0) === 0;
@@ -122,7 +122,7 @@ async function noteInEpisodes(
 const MAX_UNREACHABLE = 20;
 
 function failingIn(target: Target, { results }: EndedRun): FailedItem[] {
-  const failing = itemsOf(target, results).filter(isFailing).slice(0, MAX_UNREACHABLE);
+  const failing = listItems(target, results).filter(isFailing).slice(0, MAX_UNREACHABLE);
   return failing.map(({ key, title, message }) => ({
     key: key.slice(0, 200),
     title: title.slice(0, 200),
@@ -134,10 +134,10 @@ function resultOf({ target, requestId }: Run, check: GuardCheck, ending: RunEndi
   const about = { check, requestId, at };
   if ('status' in ending) {
     const { reason, failure } = ending;
-    return { ...about, words: failure?.reason ?? asClause(reason), failure: failure?.kind };
+    return { ...about, words: failure?.reason ?? toClause(reason), failure: failure?.kind };
   }
   const { run } = ending;
-  const { words, isSuccess } = outcomeWords(outcomeOf(run), target);
+  const { words, isSuccess } = outcomeWords(summarizeRun(run), target);
   const unreachable = failingIn(target, run);
   if (unreachable.length > 0 || isSuccess) return { ...about, words, unreachable };
   if (run.status !== 'failed') return { ...about, words };
@@ -170,6 +170,6 @@ export function drawRoot({ clock, config }: Workspace, run: Run, state: TestStat
     usualMs: usualDuration(run),
     state,
     projectUrl: projectUrl(run.target.account, run.target.project.permalink, config.SERVICE_BASE_URL),
-    runKey: targetKey(run.target),
+    runKey: makeTargetKey(run.target),
   });
 }

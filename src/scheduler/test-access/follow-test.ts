@@ -8,13 +8,13 @@ import {
   getTestAccess,
   hasEnded,
   type LastRead,
+  readRunTimes,
   startTestAccess,
   type TestRun,
-  timesOf,
 } from '../../service/projects.ts';
 import type { TestState } from '../../views/test-access/test-run.ts';
-import { newsOf, progressMessage } from '../../views/test-access/test-thread.ts';
-import { Follower, type Following, type PollLoop, pollsOf, pollUntil } from '../follow.ts';
+import { listNews, progressMessage } from '../../views/test-access/test-thread.ts';
+import { createPolls, Follower, type Following, type PollLoop, pollUntil } from '../follow.ts';
 import type { RunEnding } from '../workflows/end-steps.ts';
 import { closeRun, drawRoot } from './close-run.ts';
 
@@ -22,7 +22,7 @@ type FollowingRun = Following<Run, TestState> & { polls: PollLoop; last: LastRea
 
 async function follow(started: Following<Run, TestState>): Promise<void> {
   const { workspace, thread } = started;
-  const polls = pollsOf(started, (trouble) => thread.showRunning({ kind: 'running', trouble }, true));
+  const polls = createPolls(started, (trouble) => thread.showRunning({ kind: 'running', trouble }, true));
   const following = { ...started, polls, last: {} };
   const begun = await start(following);
   await thread.postProgress({ kind: 'starting' });
@@ -39,7 +39,7 @@ async function follow(started: Following<Run, TestState>): Promise<void> {
   await close(following, { run: ended });
   const end = { kind: 'ended', run: ended } as const;
   await thread.showEnd(end);
-  await thread.post(newsOf(thread.state.target, ended, thread.state.layout));
+  await thread.post(listNews(thread.state.target, ended, thread.state.layout));
   await thread.endProgress(end);
 }
 
@@ -103,7 +103,7 @@ async function poll(following: FollowingRun, run: string, recovered: boolean): P
   if (hasEnded(seen)) return seen;
   const isNews = await saveStanding(following, seen);
   await thread.showRunning({ kind: 'running', results: seen.results }, isNews || recovered);
-  await thread.post(newsOf(target, seen, layout));
+  await thread.post(listNews(target, seen, layout));
   return undefined;
 }
 
@@ -118,7 +118,7 @@ async function saveStanding(
 ): Promise<boolean> {
   const { state } = thread;
   const serviceStatus = hasEnded(run) ? state.serviceStatus : run.status;
-  const { createdAt = state.createdAt } = timesOf(run);
+  const { createdAt = state.createdAt } = readRunTimes(run);
   const isNews = serviceStatus !== state.serviceStatus || createdAt !== state.createdAt;
   if (isNews || known.run !== undefined) await thread.save({ ...known, serviceStatus, createdAt });
   if (isNews) await workspace.home.refresh();

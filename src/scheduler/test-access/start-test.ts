@@ -5,9 +5,9 @@ import { episodeRecords, failingNow, subjectKey } from '../../records/episodes.t
 import {
   type GuardCheck,
   isUnasked,
+  makeGuardRequestId,
   type NewRun,
   type Run,
-  requestOf,
   type Target,
 } from '../../records/test-runs.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
@@ -117,7 +117,7 @@ async function findStarter(
 ): Promise<{ by: TestStarter; channel?: string | undefined; ts?: string | undefined }> {
   const { requestId, askedBy, channel, rootTs: ts, target, guards = [], unasked } = run;
   if (askedBy !== undefined) return { by: { user: askedBy }, channel, ts };
-  if (guards.some((check) => requestOf(check) === requestId)) return { by: { noun: 'guard' } };
+  if (guards.some((check) => makeGuardRequestId(check) === requestId)) return { by: { noun: 'guard' } };
   if (unasked === undefined || !isUnasked(run)) return { by: { noun: 'workflow' }, channel, ts };
   const { account, project } = target;
   const own = { kind: 'deployments', channel: here, account, project: projectId(project) } as const;

@@ -15,7 +15,7 @@ import {
   NOTHING_KEPT,
 } from '../../records/feeds.ts';
 import { type FeedPlace, isWithin, type Watch } from '../../records/schedules.ts';
-import { personKey } from '../../records/service-people.ts';
+import { makePersonKey } from '../../records/service-people.ts';
 import {
   type Activity,
   type ActivityEvent,
@@ -33,9 +33,9 @@ import {
   cursorAfter,
   type FoundOutcome,
   followOutcomes,
+  identifyEvent,
   isFollowed,
   isPlaced,
-  markOf,
   projectKey,
 } from './news.ts';
 import { notePushes } from './push.ts';
@@ -184,7 +184,7 @@ function createdServer({ event, project, properties }: ActivityEvent): string {
 }
 
 function mentionedIn({ mentions }: PageContext): (name: string) => string | undefined {
-  return (name) => mentions.get(personKey(name));
+  return (name) => mentions.get(makePersonKey(name));
 }
 
 /** The events that watches for everything ask for, in words. */
@@ -215,7 +215,7 @@ function outcomeLine(
 ): KeptLine {
   const outcome = {
     kind,
-    id: `${markOf(event)} ${hash('sha256', event.user ?? '', 'base64url').slice(0, 8)}`,
+    id: `${identifyEvent(event)} ${hash('sha256', event.user ?? '', 'base64url').slice(0, 8)}`,
     at: Date.parse(event.created_at),
     servers: event.properties.servers.slice(0, MAX_SERVERS).map((name) => name.slice(0, 200)),
     escalates: watches.filter(({ escalation }) => escalation !== undefined).map(({ id }) => id),

@@ -4,9 +4,9 @@ import { isSameProject } from '../../core/project-ref.ts';
 import { DAY_MS, HOUR_MS } from '../../core/time/clock.ts';
 import type { Failing, FeedCursor } from '../../records/feeds.ts';
 import type { Watch, WatchedServer } from '../../records/schedules.ts';
-import { type Mentions, personKey } from '../../records/service-people.ts';
+import { type Mentions, makePersonKey } from '../../records/service-people.ts';
 
-import { type ActivityEvent, isFailure, outcomeOf } from '../../service/activity.ts';
+import { type ActivityEvent, isFailure, readEventOutcome } from '../../service/activity.ts';
 
 /** API 8 (docs/service-api.md): a page of the feed holds no more, so that a full one may hide older events. */
 export const PAGE_SIZE = 100;
@@ -112,7 +112,7 @@ function takeMark(known: Map<string, number>, mark: string): boolean {
  * What an event is recognised by: what it was when it happened. Names of people and projects may change later, and the
  * instant may be written in another zone.
  */
-export function markOf(event: ActivityEvent): string {
+export function identifyEvent(event: ActivityEvent): string {
   const { end_ref, servers } = event.properties;
   const facts = [Date.parse(event.created_at), event.event, projectKey(event), end_ref, servers];
   return hash('sha256', JSON.stringify(facts), 'base64url').slice(0, 16);
@@ -124,7 +124,7 @@ const ENTRIES = new WeakMap<ActivityEvent, Entry>();
 function entryOf(event: ActivityEvent): Entry {
   const known = ENTRIES.get(event);
   if (known !== undefined) return known;
-  const entry = { event, at: Date.parse(event.created_at), mark: markOf(event) };
+  const entry = { event, at: Date.parse(event.created_at), mark: identifyEvent(event) };
   ENTRIES.set(event, entry);
   return entry;
 }
@@ -181,7 +181,7 @@ function kindOf(
   fresh: ReadonlySet<ActivityEvent>,
 ): FoundOutcome['kind'] | undefined {
   if (isFailure(event.event)) return fresh.has(event) ? 'failure' : undefined;
-  const isSuccess = outcomeOf(event.event) === 'succeeded';
+  const isSuccess = readEventOutcome(event.event) === 'succeeded';
   return isSuccess && afterSuccess(servers, event).length < servers.length ? 'success' : undefined;
 }
 
@@ -223,7 +223,7 @@ export function isFollowed(
   event: ActivityEvent,
   mentions: Mentions,
 ): boolean {
-  if (person !== undefined && mentions.get(personKey(event.user ?? '')) !== person) return false;
+  if (person !== undefined && mentions.get(makePersonKey(event.user ?? '')) !== person) return false;
   return isPlaced({ project, server }, event);
 }
 

@@ -4,13 +4,13 @@ import { isSameProject, type ProjectRef, projectId } from '../../core/project-re
 import { type Account, SCHEDULES } from '../../records/accounts.ts';
 import type { Push } from '../../records/feeds.ts';
 import { SCHEDULES_LOCK, type Watch } from '../../records/schedules.ts';
-import { type ActivityEvent, outcomeOf } from '../../service/activity.ts';
+import { type ActivityEvent, readEventOutcome } from '../../service/activity.ts';
 import { createIntegration, INTEGRATION_FLAGS, updateIntegration } from '../../service/integrations.ts';
 import { defineJob } from '../../workspace/define-job.ts';
-import { addressOf } from '../../workspace/installations.ts';
+import { makePublicAddress } from '../../workspace/installations.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { REFUSALS } from '../schedules/polling.ts';
-import { markOf } from './news.ts';
+import { identifyEvent } from './news.ts';
 
 /** Path of the addresses that the service calls; a token follows. */
 export const HOOK_PATH = '/hooks';
@@ -42,7 +42,7 @@ export function switchPushOn(workspace: Workspace, account: Account, project: Pr
     // First, so that after a kill no token is known that nothing revokes.
     await pushes.put(push);
     try {
-      const url = addressOf(publicUrl, `${HOOK_PATH}/${token}`);
+      const url = makePublicAddress(publicUrl, `${HOOK_PATH}/${token}`);
       await pushes.put({ ...push, integration: await callUs(workspace, account, push, url) });
     } catch (error) {
       await pushes.tokens.revoke(digest);
@@ -110,7 +110,7 @@ export const SETTLE_PUSHES = defineJob({
 export async function endUnwatched(workspace: Workspace, request?: string): Promise<void> {
   const watches = await workspace.schedules.list('watch');
   for (const push of await workspace.pushes.list())
-    if (push.state === 'on' && !watches.some((watch) => isPushOf(push, watch)))
+    if (push.state === 'on' && !watches.some((watch) => isPushFor(push, watch)))
       await endPush(workspace, push, request);
 }
 
@@ -153,7 +153,7 @@ function isRefused(error: unknown): error is AccountFailure {
 async function switchOnAgain(workspace: Workspace, push: Push): Promise<void> {
   const { accounts, config, log, schedules } = workspace;
   const account = await accounts.get(push.account, SCHEDULES);
-  const isWatched = (await schedules.list('watch')).some((watch) => isPushOf(push, watch));
+  const isWatched = (await schedules.list('watch')).some((watch) => isPushFor(push, watch));
   if (account === undefined || !isWatched || config.PUBLIC_URL === undefined) return;
   try {
     await switchPushOn(workspace, account, push.project);
@@ -170,7 +170,7 @@ async function switchOnAgain(workspace: Workspace, push: Push): Promise<void> {
 const FAREWELL_MS = 5_000;
 
 /** Before the shared key of an account goes: without it the service cannot be told any more. */
-export async function endPushesOf(workspace: Workspace, account: string): Promise<void> {
+export async function endPushesOfAccount(workspace: Workspace, account: string): Promise<void> {
   const signal = AbortSignal.timeout(FAREWELL_MS);
   for (const push of await workspace.pushes.list(account)) {
     if (push.state === 'on') await endPush(workspace, push);
@@ -196,7 +196,7 @@ export function canBePushed(
   );
 }
 
-export function isPushOf({ account, project }: Push, watch: Pick<Watch, 'account' | 'project'>): boolean {
+export function isPushFor({ account, project }: Push, watch: Pick<Watch, 'account' | 'project'>): boolean {
   return watch.account === account && watch.project !== undefined && isSameProject(project, watch.project);
 }
 
@@ -231,7 +231,7 @@ export async function notePushes(
   if (on.some(({ awaitedSince }) => awaitedSince !== undefined)) return Math.min(intervalMs, LATEST_MS);
   const arriving = on.filter(({ arrivedAt, isMissing }) => arrivedAt !== undefined && isMissing !== true);
   // Whatever no call tells of is polled as often as ever.
-  const isAll = watches.every((watch) => arriving.some((push) => isPushOf(push, watch)));
+  const isAll = watches.every((watch) => arriving.some((push) => isPushFor(push, watch)));
   return isAll ? SLOWER * intervalMs : intervalMs;
 }
 
@@ -257,11 +257,11 @@ async function noteEvents(
 function newestOf({ project }: Push, events: readonly ActivityEvent[]): string {
   const newest = events.find(
     (event) =>
-      ['succeeded', 'failed'].includes(outcomeOf(event.event) ?? '') &&
+      ['succeeded', 'failed'].includes(readEventOutcome(event.event) ?? '') &&
       event.project !== null &&
       isSameProject(project, event.project),
   );
-  return newest === undefined ? '' : markOf(newest);
+  return newest === undefined ? '' : identifyEvent(newest);
 }
 
 /** Pure. @param now milliseconds since the epoch */

@@ -8,7 +8,7 @@ import {
   SCHEDULES_LOCK,
   type Watch,
 } from '../../records/schedules.ts';
-import { freeId } from '../../store/store.ts';
+import { makeFreeId } from '../../store/store.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
 import { listFollowers } from '../schedules/outbox.ts';
@@ -55,7 +55,7 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
     if (existing === undefined && person === undefined) await expectRoomForSchedule(workspace, channel);
     await readPage(workspace, { channel, account }, page, existing, context);
     const kind = existing === undefined ? 'new' : howChanged(existing, requested);
-    const id = freeId('w', requestId, (taken) => all.some((one) => one.id === taken));
+    const id = makeFreeId('w', requestId, (taken) => all.some((one) => one.id === taken));
     const setUp = { setUpBy: requested.user, setUpAt: clock.now() };
     const made: Watch = {
       kind: 'watch',

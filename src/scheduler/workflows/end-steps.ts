@@ -3,7 +3,7 @@ import type { ServiceErrorKind } from '../../core/errors.ts';
 import { sanitize, unmarked } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import type { Run, Target } from '../../records/test-runs.ts';
-import { isFailing, itemsOf, type TestRun } from '../../service/projects.ts';
+import { isFailing, listItems, type TestRun } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
 
@@ -61,7 +61,7 @@ const MAX_FAILING = 100;
 
 /** One a line, as plain text; empty where all is well, and a run without results is not. */
 function failingItems(target: Target, { results }: Pick<TestRun, 'results'>): string {
-  const items = itemsOf(target, results);
+  const items = listItems(target, results);
   const unread = (results?.skipped ?? []).map(
     (rows) => `${rows.count} not readable, reference ${rows.reference}`,
   );

@@ -14,7 +14,7 @@ const HEALTH = {
 } as const;
 
 /** The state of a key, as mrkdwn. */
-export function healthOf({ state, isUnreadable }: Pick<Account, 'state' | 'isUnreadable'>): string {
+export function describeHealth({ state, isUnreadable }: Pick<Account, 'state' | 'isUnreadable'>): string {
   return isUnreadable === true ? ':x: the stored key cannot be read' : HEALTH[state];
 }
 
@@ -47,7 +47,7 @@ const ORDER = ['shared', 'billing', 'mine'] as const;
 function keyLine(key: Account): string {
   const { keyTail, email, connectedBy, connectedAt } = key;
   const by = key.purpose === 'mine' ? 'connected' : `connected by <@${connectedBy}>`;
-  return `${healthOf(key)}  ${keyOwner(key)} ${code(maskedKey(keyTail))} of ${mrkdwn(email, 100)}, ${by} ${dateTime(connectedAt)}`;
+  return `${describeHealth(key)}  ${keyOwner(key)} ${code(maskedKey(keyTail))} of ${mrkdwn(email, 100)}, ${by} ${dateTime(connectedAt)}`;
 }
 
 /** E.g. "shared key", in mrkdwn. */
@@ -60,7 +60,7 @@ export function maskedKey(tail: string): string {
   return `••••${tail}`;
 }
 
-/** `id`: its `keyId`. */
+/** `id`: its `makeKeyId`. */
 type ShownKey = Account & { id: string };
 
 /** Asks for one of several keys. */

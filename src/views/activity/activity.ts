@@ -2,7 +2,6 @@ import type { Button } from '@slack/types';
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import {
-  beginningOf,
   bold,
   code,
   count,
@@ -10,10 +9,11 @@ import {
   mrkdwn,
   mrkdwnText,
   sanitize,
+  takeStart,
   timeOnly,
 } from '../../core/mrkdwn.ts';
 import { ProjectRef } from '../../core/project-ref.ts';
-import { dayOf, MINUTE_MS } from '../../core/time/clock.ts';
+import { formatDay, MINUTE_MS } from '../../core/time/clock.ts';
 import type { RecoveryFigures } from '../../records/recoveries.ts';
 import {
   ACTIVITY_RANGES,
@@ -22,7 +22,7 @@ import {
   type ActivityRange,
   type ActivityStats,
   countUnlisted,
-  eventsOf,
+  filterEvents,
   isTruncated,
   MAX_EVENTS,
 } from '../../service/activity.ts';
@@ -56,7 +56,7 @@ export function activityMessage(
   audience: ActivityAudience,
   { chart, recovery }: { chart?: KnownBlock | undefined; recovery?: RecoveryFigures | undefined } = {},
 ): Message {
-  const events = eventsOf(activity.events, query.project);
+  const events = filterEvents(activity.events, query.project);
   const pages = Math.max(1, Math.ceil(events.length / PAGE));
   const page = Math.min(query.page, pages - 1);
   const shown = events.slice(page * PAGE, (page + 1) * PAGE);
@@ -91,7 +91,7 @@ function drawFigures(
   const unlisted = unlistedFailures(activity);
   const drawn = chart ? [chart] : [];
   if (query.project !== undefined) {
-    const events = eventsOf(activity.events, query.project);
+    const events = filterEvents(activity.events, query.project);
     return [
       section(outcomeWords(events)),
       ...recoveryBlocks(recovery, query.range),
@@ -138,7 +138,7 @@ export function recoveryWords({
 
 /** The events by day, in sections. */
 export function feedBlocks(events: readonly ActivityEvent[], zone: string): KnownBlock[] {
-  const days = Map.groupBy(events, (event) => dayOf(zone, event.created_at));
+  const days = Map.groupBy(events, (event) => formatDay(zone, event.created_at));
   return [...days].flatMap(([day, ofDay]) => {
     const lines = [`*${dayName(day)}*`, ...ofDay.map((event) => eventLine(event))];
     return packed(lines).map((text) => section(text));
@@ -178,7 +178,7 @@ export function revisionWords(
   { properties: { end_ref: revision }, user }: ActivityEvent,
   who: (name: string) => string,
 ): [revision: string, by: string] {
-  return [revision ? code(beginningOf(sanitize(revision), 7)) : '', user ? `by ${who(user)}` : ''];
+  return [revision ? code(takeStart(sanitize(revision), 7)) : '', user ? `by ${who(user)}` : ''];
 }
 
 /** Mrkdwn. */

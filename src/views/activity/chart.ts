@@ -2,12 +2,12 @@ import type { DataVisualizationBlock, KnownBlock, Message } from '../../core/mes
 import { sanitize } from '../../core/mrkdwn.ts';
 import {
   type ActivityEvent,
+  countDeployments,
   type DeploymentsBar,
   type DeploymentsData,
   OUTCOMES,
   type Outcome,
-  outcomeOf,
-  totalOf,
+  readEventOutcome,
 } from '../../service/activity.ts';
 import { dayAndMonth, shortDayName } from '../blocks/formats.ts';
 import { LIMITS, section } from '../blocks/message.ts';
@@ -24,7 +24,7 @@ const EVENT_ICONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function outcomeIcon(event: string): string {
-  const outcome = outcomeOf(event);
+  const outcome = readEventOutcome(event);
   return outcome ? OUTCOME_ICONS[outcome] : (EVENT_ICONS.get(event) ?? ':small_blue_diamond:');
 }
 
@@ -33,17 +33,17 @@ const CHART_TITLE = 'Deployments per day';
 
 /** The legend names cancelled deployments only if there are some. */
 function explainedOutcomes(data: Pick<DeploymentsData, 'bars'>): Outcome[] {
-  return OUTCOMES.filter((outcome) => outcome !== 'cancelled' || totalOf(data, outcome) > 0);
+  return OUTCOMES.filter((outcome) => outcome !== 'cancelled' || countDeployments(data, outcome) > 0);
 }
 
 /** "42 deployments: 38 succeeded, 3 failed, 1 cancelled" */
 export function totalWords(data: Pick<DeploymentsData, 'bars'>): string {
-  return amountWords((outcome) => totalOf(data, outcome));
+  return amountWords((outcome) => countDeployments(data, outcome));
 }
 
 /** The same of a feed. */
 export function outcomeWords(events: readonly ActivityEvent[]): string {
-  return amountWords((outcome) => events.filter(({ event }) => outcomeOf(event) === outcome).length);
+  return amountWords((outcome) => events.filter(({ event }) => readEventOutcome(event) === outcome).length);
 }
 
 function amountWords(amountOf: (outcome: Outcome) => number): string {
@@ -60,7 +60,7 @@ function countedWords(amountOf: (outcome: Outcome) => number): string {
 
 /** False without deployments, and for a single day, whose numbers the message has already. */
 function isWorthDrawing(data: Pick<DeploymentsData, 'bars'>): boolean {
-  return data.bars.length > 1 && totalOf(data) > 0;
+  return data.bars.length > 1 && countDeployments(data) > 0;
 }
 
 function barWords(bar: DeploymentsBar): string {
@@ -121,7 +121,7 @@ export function chartBlock(data: DeploymentsData): DataVisualizationBlock {
       type: 'bar',
       series: explainedOutcomes(data).map((outcome) => ({
         name: OUTCOME_NAMES[outcome],
-        data: groups.map((bars) => ({ label: spanName(bars), value: totalOf({ bars }, outcome) })),
+        data: groups.map((bars) => ({ label: spanName(bars), value: countDeployments({ bars }, outcome) })),
       })),
       axis_config: {
         categories: groups.map(spanName),
@@ -154,11 +154,11 @@ const WIDTH = 16;
 
 /** The chart in words, a line for each day that has deployments. @param maxLines how many of the latest, up to 30 */
 export function chartWords(data: DeploymentsData, maxLines: number): KnownBlock {
-  const busy = data.bars.filter((bar) => totalOf({ bars: [bar] }) > 0).slice(-maxLines);
-  const most = Math.max(...busy.map((bar) => totalOf({ bars: [bar] })));
+  const busy = data.bars.filter((bar) => countDeployments({ bars: [bar] }) > 0).slice(-maxLines);
+  const most = Math.max(...busy.map((bar) => countDeployments({ bars: [bar] })));
   const longest = Math.max(...busy.map(({ day }) => shortDayName(day).length));
   const lines = busy.map((bar) => {
-    const length = Math.ceil((totalOf({ bars: [bar] }) / most) * WIDTH);
+    const length = Math.ceil((countDeployments({ bars: [bar] }) / most) * WIDTH);
     return `${shortDayName(bar.day).padEnd(longest)}  ${'▇'.repeat(length)} ${barWords(bar)}`;
   });
   return section(`*${CHART_TITLE}*\n\`\`\`\n${lines.join('\n')}\n\`\`\``);

@@ -16,11 +16,11 @@ import { code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import { type Choice, menu } from './inputs.ts';
 import { button, buttons, safeUrl, say } from './message.ts';
 import {
+  addReasons,
   explainUnauthorized,
   type KeyCase,
   listMessages,
-  reasonsOf,
-  saidBesides,
+  listReasons,
   splitSentences,
   UNNAMED,
 } from './service-failures.ts';
@@ -118,7 +118,7 @@ interface ServiceCase extends FailureContext, KeyCase {
 /** The service's own reason and hint follow our sentence, each text once. */
 function explainServiceFailure(error: ServiceError, at: ServiceCase): Explained {
   const explained = explainKind(error, at);
-  return { ...explained, text: `${explained.text}${saidBesides(explained.text, error)}` };
+  return { ...explained, text: `${explained.text}${addReasons(explained.text, error)}` };
 }
 
 function explainKind(error: ServiceError, at: ServiceCase): Explained {
@@ -186,7 +186,7 @@ const BILLING = new Set(['listInvoices', 'downloadInvoice']);
 /** If the service gives no reason, the sentence names the likely ones. */
 function explainRefusal(error: ServiceError, at: ServiceCase): Explained {
   const account = `the account ${code(at.account)}`;
-  const isGiven = reasonsOf(error).length > 0;
+  const isGiven = listReasons(error).length > 0;
   if (BILLING.has(error.operation)) {
     const text = isGiven
       ? `The service refused the invoices of ${account}.`

@@ -69,7 +69,7 @@ export function withValue(element: Element, value: string | readonly string[]): 
       // A form comes back without the text of the value.
       return text.length > LIMITS.optionValue
         ? element
-        : { ...element, initial_option: optionOf({ value: text, text }) };
+        : { ...element, initial_option: createOption({ value: text, text }) };
     default:
       return element;
   }
@@ -111,20 +111,20 @@ export function selectInput(
   const element =
     type === 'static_select'
       ? { type, ...menuOptions(spec.choices) }
-      : { type, options: optionsOf(spec.choices) };
+      : { type, options: createOptions(spec.choices) };
   return input(field, label, spec, element);
 }
 
 /** Slack takes 100 options, or 100 groups of them. */
 function menuOptions(choices: readonly Choice[]) {
-  if (choices.length <= LIMITS.options) return { options: optionsOf(choices) };
+  if (choices.length <= LIMITS.options) return { options: createOptions(choices) };
   const groups = inPages(choices, { most: LIMITS.options }).slice(0, LIMITS.options);
   return {
     option_groups: groups.map((group, at) => {
       const first = at * LIMITS.options;
       return {
         label: plainText(`${first + 1} to ${first + group.length}`, LIMITS.optionText),
-        options: optionsOf(group),
+        options: createOptions(group),
       };
     }),
   };
@@ -160,28 +160,28 @@ export function searchInput(
     type: 'external_select',
     min_query_length: 0,
     placeholder: plainText(placeholder, LIMITS.placeholder),
-    ...(isFitting ? { initial_option: optionOf(initial) } : {}),
+    ...(isFitting ? { initial_option: createOption(initial) } : {}),
   });
 }
 
 export function checkboxesInput(field: string, label: string, spec: ChoiceSpec): InputBlock {
-  const options = optionsOf(spec.choices.slice(0, LIMITS.checkboxes));
+  const options = createOptions(spec.choices.slice(0, LIMITS.checkboxes));
   return input(field, label, spec, { type: 'checkboxes', options });
 }
 
 /** A menu for several choices or none. */
 export function multiSelectInput(field: string, label: string, spec: ChoiceSpec): InputBlock {
-  const options = optionsOf(spec.choices);
+  const options = createOptions(spec.choices);
   return input(field, label, { ...spec, optional: true }, { type: 'multi_static_select', options });
 }
 
 /** The select's options, at most as many as Slack takes; callers say how many are left out. */
-export function optionsOf(choices: readonly Choice[]): ReturnType<typeof optionOf>[] {
-  return choices.slice(0, LIMITS.options).map(optionOf);
+export function createOptions(choices: readonly Choice[]): ReturnType<typeof createOption>[] {
+  return choices.slice(0, LIMITS.options).map(createOption);
 }
 
 /** One of a menu; a text that shows nothing is replaced by the value. */
-export function optionOf({ value, text, description }: Choice) {
+export function createOption({ value, text, description }: Choice) {
   const about = description === undefined ? undefined : plainText(description, LIMITS.optionDescription);
   return {
     text: plainText(sanitize(text, LIMITS.optionText) || value, LIMITS.optionText),
@@ -229,7 +229,7 @@ export function menu(spec: {
   const blockId = target && targetId(target);
   if (target !== undefined && blockId === undefined) return [];
   const kind = choices
-    ? { type: 'static_select' as const, options: optionsOf(choices) }
+    ? { type: 'static_select' as const, options: createOptions(choices) }
     : { type: 'external_select' as const, min_query_length: 0 };
   const element = { ...kind, action_id: actionId, placeholder: plainText(placeholder, LIMITS.placeholder) };
   return [{ type: 'actions', ...defined({ block_id: blockId }), elements: [element] }];

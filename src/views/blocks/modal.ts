@@ -40,7 +40,7 @@ export function notice(title: string, text: string, ...more: KnownBlock[]): Moda
 }
 
 /** A message, shown in a modal. */
-export function noticeOf(title: string, { blocks }: Message): ModalView {
+export function drawNotice(title: string, { blocks }: Message): ModalView {
   return modal('notice', title, { close: 'Close' }, blocks);
 }
 

@@ -63,7 +63,7 @@ function explainBrokenKey({ account, key, word }: KeyCase): Sentences {
 }
 
 /** The service's texts about a failure, each once. Other texts may come from a proxy. */
-export function reasonsOf({ kind, messages = [], hint }: ServiceError): string[] {
+export function listReasons({ kind, messages = [], hint }: ServiceError): string[] {
   const own = GIVING_REASONS.has(kind) ? messages : [];
   const all = [...new Set([...own, ...(hint === undefined ? [] : [hint])])];
   return kind === 'busy' ? all.filter((text) => !FOR_DEVELOPERS.test(text)) : all;
@@ -80,8 +80,8 @@ const GIVING_REASONS: ReadonlySet<ServiceErrorKind> = new Set([
 ]);
 
 /** The reasons that a text does not hold yet, after a space; empty without such a reason. Mrkdwn. */
-export function saidBesides(text: string, error: ServiceError): string {
-  const said = reasonsOf(error).map((reason) => mrkdwn(reason, 500));
+export function addReasons(text: string, error: ServiceError): string {
+  const said = listReasons(error).map((reason) => mrkdwn(reason, 500));
   const unsaid = said.filter((reason) => !text.includes(reason));
   return unsaid.length === 0 ? '' : ` The service says: ${unsaid.map(closed).join(' ')}`;
 }
@@ -91,7 +91,7 @@ export function troubleWords(cause: ServiceError): string {
   const { retryAt: at } = cause;
   const next = at === undefined ? 'Deckhand keeps trying' : `The next try is ${dateTime(at)}`;
   const said = `The service is busy or does not answer. ${next}.`;
-  return `${said}${saidBesides(said, cause)}`;
+  return `${said}${addReasons(said, cause)}`;
 }
 
 export function listMessages({ fields = {}, messages = [], hint = 'no reason given' }: ServiceError): string {

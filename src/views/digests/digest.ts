@@ -1,15 +1,15 @@
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { capitalised, code, count, dateTime, linesWithin, mrkdwn, truncate } from '../../core/mrkdwn.ts';
+import { capitalised, code, count, dateTime, joinLinesWithin, mrkdwn, truncate } from '../../core/mrkdwn.ts';
 import type { RecoveryFigures } from '../../records/recoveries.ts';
 import type { Digest } from '../../records/schedules.ts';
 import {
   ACTIVITY_RANGES,
   type Activity,
+  countDeployments,
   type DeploymentsData,
+  excludeFailures,
   groupFailures,
   type ProjectFailures,
-  sayNothingFailed,
-  totalOf,
 } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import {
@@ -76,14 +76,14 @@ function drawDigest(frame: DigestFrame, reports: readonly AccountReport[], chart
   const late = lateSince === undefined ? [] : [`:hourglass: Late: this was due ${dateTime(lateSince)}.`];
   const summaries = reports.map((report) => describeReport(report, digest));
   const rest = summaries.slice(MAX_IN_FULL);
-  const summary = linesWithin(summaries, 1000).replaceAll('\n', '; ');
+  const summary = joinLinesWithin(summaries, 1000).replaceAll('\n', '; ');
   return {
     text: truncate(`${late.join('')} Deployment digest, ${range}. ${summary}`.trim(), LIMITS.messageText),
     blocks: [
       header(`Deployment digest, ${range}`),
       ...late.map((said) => context(said)),
       ...inFull.flatMap((report) => reportBlocks(report, digest, inFull.length, charts)),
-      ...(rest.length === 0 ? [] : [section(linesWithin(rest, 1500, 'more accounts'))]),
+      ...(rest.length === 0 ? [] : [section(joinLinesWithin(rest, 1500, 'more accounts'))]),
       ...notes(skippedWords(skipped)),
       ...drawFooter(frame),
     ],
@@ -123,7 +123,10 @@ function failureBlocks({ activity, data, unlisted }: ReportedAccount, room: numb
   const amount = groups.reduce((sum, { failed }) => sum + failed, 0);
   const title = `*${unlisted ?? count(amount, 'failed deployment')}*`;
   const lines = groups.map(failuresLine);
-  return [section(`${title}\n${linesWithin(lines, room, 'more projects')}`), ...notes(cutNote(data).trim())];
+  return [
+    section(`${title}\n${joinLinesWithin(lines, room, 'more projects')}`),
+    ...notes(cutNote(data).trim()),
+  ];
 }
 
 /** "Billing API: 8 failed, last by Grace Park, passing again" */
@@ -137,9 +140,9 @@ function failuresLine({ failed, last, isPassing }: ProjectFailures): string {
 
 function noFailures(activity: Activity, data: DeploymentsData): string {
   const { stats } = activity;
-  const isQuiet = totalOf(data) === 0 && !(stats?.total_deployments ?? 0);
+  const isQuiet = countDeployments(data) === 0 && !(stats?.total_deployments ?? 0);
   if (isQuiet) return ':zzz: No deployments in this time.';
-  if (sayNothingFailed(activity)) return ':white_check_mark: No failed deployments.';
+  if (excludeFailures(activity)) return ':white_check_mark: No failed deployments.';
   return ':information_source: No failed deployments in the events we can see.';
 }
 

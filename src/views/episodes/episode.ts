@@ -1,6 +1,6 @@
 import type { Button } from '@slack/types';
 import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
-import { code, count, dateTime, linesWithin, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
+import { code, count, dateTime, joinLinesWithin, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
 import { HOUR_MS } from '../../core/time/clock.ts';
 import type { Episode, Failure, News, Subject, Verb } from '../../records/episodes.ts';
 import type { Schedule } from '../../records/schedules.ts';
@@ -8,7 +8,7 @@ import { roughly } from '../blocks/formats.ts';
 import { button, buttons, context, LIMITS, safeUrl, say, section } from '../blocks/message.ts';
 import { whyPaused } from '../schedules/schedule.ts';
 import { describeSchedule } from '../schedules/words.ts';
-import { itemLines, planOf } from '../test-access/items.ts';
+import { drawPlan, itemLines } from '../test-access/items.ts';
 
 type Ended = NonNullable<Episode['ending']>['kind'] | undefined;
 
@@ -35,7 +35,7 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode, pro
     text: [`${title}${more}`, cause].filter(Boolean).join('\n'),
     blocks: [
       section(
-        linesWithin(
+        joinLinesWithin(
           [`${icon} *${title}*${more}`, ...onIt, ...(isReachability ? [] : failures)],
           LIMITS.sectionText,
         ),
@@ -47,7 +47,7 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode, pro
     ],
   });
   if (tasks.length === 0) return build([]);
-  return { ...build(planOf(tasks)), fallback: () => build([section(itemLines(tasks))]) };
+  return { ...build(drawPlan(tasks)), fallback: () => build([section(itemLines(tasks))]) };
 }
 
 /** What the thread has of a failure after the first, of the recovery, or of a click. */
@@ -59,7 +59,7 @@ export function episodeReply({ kind, number, lines, by = '' }: News): Message {
     release: `:wave: <@${by}> handed it back, so nobody is on it.`,
     close: `:white_circle: <@${by}> closed it. The next failure begins another message.`,
   };
-  return say(linesWithin([headings[kind], ...lines], LIMITS.sectionText));
+  return say(joinLinesWithin([headings[kind], ...lines], LIMITS.sectionText));
 }
 
 /** What the thread has of a failure that nobody is on. @param mentions ids of people and user groups */
@@ -149,18 +149,18 @@ export function failureBlocks(
       const tested = diagnosis === undefined ? [] : [`:mag: ${diagnosis.line}`];
       const details = subject.kind === 'reachability' ? [itemLines(failed)] : [...latest, ...tested];
       return [
-        section(linesWithin([failureLine(failure, isPlaced), ...details], 1000)),
+        section(joinLinesWithin([failureLine(failure, isPlaced), ...details], 1000)),
         ...buttonsOf(key, subject, episode, list),
       ];
     }),
-    ...(rest.length === 0 ? [] : [section(linesWithin(rest, LIMITS.sectionText))]),
+    ...(rest.length === 0 ? [] : [section(joinLinesWithin(rest, LIMITS.sectionText))]),
   ];
 }
 
 /** The same in a text for notifications. */
 export function failureTitles(failures: readonly Failure[]): string {
   const titles = failures.map(({ subject, episode }) => describeEpisode(subject, episode).title);
-  return linesWithin(titles, 1000).replaceAll('\n', '; ');
+  return joinLinesWithin(titles, 1000).replaceAll('\n', '; ');
 }
 
 /** What fails in a channel now, or everywhere if it is undefined. @param followers the watches and guards there */
@@ -178,7 +178,7 @@ export function failingMessage(
       ? []
       : [
           context(
-            `:double_vertical_bar: Not followed now: ${linesWithin(paused, 1000).replaceAll('\n', '; ')}.`,
+            `:double_vertical_bar: Not followed now: ${joinLinesWithin(paused, 1000).replaceAll('\n', '; ')}.`,
           ),
         ];
   if (failures.length > 0)

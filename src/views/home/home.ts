@@ -1,13 +1,13 @@
 import type { HomeView } from '@slack/types';
 import { isDirect, type KnownBlock } from '../../core/message.ts';
-import { bold, code, dateTime, firstOf, linesWithin, truncate } from '../../core/mrkdwn.ts';
+import { bold, code, dateTime, joinLinesWithin, listFirst, truncate } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { RecoveryFigures } from '../../records/recoveries.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import type { Run } from '../../records/test-runs.ts';
 import type { ActivityStats, DeploymentsData } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { healthOf } from '../accounts/accounts.ts';
+import { describeHealth } from '../accounts/accounts.ts';
 import { recoveryWords, statsBlocks } from '../activity/activity.ts';
 import type { Charts } from '../activity/chart.ts';
 import { listBlocks, skippedWords } from '../blocks/lists.ts';
@@ -137,7 +137,7 @@ function failingBlocks(failing: readonly ShownFailure[]): KnownBlock[] {
     ...listBlocks(failing.slice(0, MAX_FAILING).map((one) => failureLine(one, true))),
     ...(rest.length === 0
       ? []
-      : [context(`and ${rest.length} more, in ${firstOf(channels, 50, 'channels')}`)]),
+      : [context(`and ${rest.length} more, in ${listFirst(channels, 50, 'channels')}`)]),
   ];
 }
 
@@ -157,7 +157,7 @@ function accountBlock(account: Account, data: HomeData): KnownBlock {
   const mayReconnect = state === 'broken' && (isOwn || data.roles.includes('admin'));
   const reconnect = button('Connect again', 'connect:open', { value: { account: name } });
   return section(
-    `${bold(name)}${isDefault}  ${healthOf(account)}${isOwn ? '  _with your own key_' : ''}`,
+    `${bold(name)}${isDefault}  ${describeHealth(account)}${isOwn ? '  _with your own key_' : ''}`,
     mayReconnect && reconnect,
   );
 }
@@ -187,7 +187,7 @@ function figuresOf({ accounts, figures, charts }: HomeData): KnownBlock[] {
 function recoveryList(recoveries: readonly RecoveryFigures[]): KnownBlock[] {
   if (recoveries.length === 0) return [];
   const lines = recoveries.map((figures) => `${bold(figures.name)}: ${recoveryWords(figures)}`);
-  return [section(linesWithin(['*Recovery*', ...lines], LIMITS.sectionText, 'more projects'))];
+  return [section(joinLinesWithin(['*Recovery*', ...lines], LIMITS.sectionText, 'more projects'))];
 }
 
 function runLine(run: HomeRun): string {

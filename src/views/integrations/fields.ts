@@ -9,7 +9,7 @@ import {
   hasFormat,
   INTEGRATION_FLAGS,
   type IntegrationFlag,
-  propertiesOf,
+  listProperties,
 } from '../../service/integrations.ts';
 import { type Choice, checkboxesInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { context } from '../blocks/message.ts';
@@ -62,7 +62,7 @@ function chosenVersion(values: Values, type: HookType): HookVersion | undefined 
 
 /** The properties that the form asks for, in the version chosen so far. */
 function formProperties(type: HookType, values: Values, isNew: boolean): HookProperty[] {
-  const properties = propertiesOf(type, chosenVersion(values, type));
+  const properties = listProperties(type, chosenVersion(values, type));
   return type.oauth && !isNew ? [...properties, CHANNEL] : properties;
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { bold, capitalised, code, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import { bold, capitalised, code, joinLinesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import { ProjectRef } from '../../core/project-ref.ts';
 import type { RememberedIntegration } from '../../records/integrations.ts';
 import {
@@ -69,10 +69,10 @@ export function integrationModal(form: IntegrationForm): ModalView {
 }
 
 /** Fields that may hold a secret in one type or another: what was typed for one type is not put into another's form. */
-const SECRET_FIELDS: readonly string[] = [...new Set(HOOK_TYPES.flatMap(secretFieldsOf))];
+const SECRET_FIELDS: readonly string[] = [...new Set(HOOK_TYPES.flatMap(listSecretFields))];
 
 /** Fields that hold a secret in this type. */
-export function secretFieldsOf(type: HookType | undefined): string[] {
+export function listSecretFields(type: HookType | undefined): string[] {
   const secret = type?.properties.filter((property) => property.secret) ?? [];
   return secret.map((property) => `properties.${property.key}`);
 }
@@ -243,5 +243,5 @@ function changedWords({ properties = {}, ...own }: IntegrationChanges): string {
   const keys = Object.entries(properties).map(
     ([key, value]) => `${mrkdwn(propertyLabel(key))}${value === null ? ' (cleared)' : ''}`,
   );
-  return linesWithin([...names, ...keys], 1000).replaceAll('\n', ', ');
+  return joinLinesWithin([...names, ...keys], 1000).replaceAll('\n', ', ');
 }

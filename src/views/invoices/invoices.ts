@@ -4,8 +4,8 @@ import {
   code,
   count,
   dateTime,
-  firstOf,
-  linesWithin,
+  joinLinesWithin,
+  listFirst,
   mrkdwn,
   sanitize,
   truncate,
@@ -91,7 +91,7 @@ function paidWords(invoice: Invoice): string {
 function unpaidNames(unpaid: readonly Invoice[]): string {
   if (unpaid.length === 0) return '';
   const names = unpaid.map(({ number, total, currency }) => `${code(number)} (${money(total, currency)})`);
-  return `: ${firstOf(names, MAX_NAMED)}`;
+  return `: ${listFirst(names, MAX_NAMED)}`;
 }
 
 /** The unpaid ones and the latest, in the order of the table. */
@@ -183,7 +183,7 @@ export function notifyStateMessage(
       `This channel gets no invoice notices. Set them up with ${code(`${word} invoices notify here`)}.`,
     );
   const lines = listed.map(({ notices, polling }) => stateLines(notices, polling, word));
-  return say(linesWithin(lines, LIMITS.sectionText, 'more accounts'));
+  return say(joinLinesWithin(lines, LIMITS.sectionText, 'more accounts'));
 }
 
 function stateLines(notices: InvoiceNotices, polling: ShownPolling, word: string): string {

@@ -119,7 +119,7 @@ const ENTITIES: Record<string, string> = {
 };
 
 /** One small page: no script, nothing loaded. */
-export function pageOf({ title, text, sections = [], next, links = [], form }: Page): string {
+export function renderPage({ title, text, sections = [], next, links = [], form }: Page): string {
   const body = sections.map(({ title, items }) => {
     const lines = items.map((item) => `<li>${html(item)}</li>`);
     return `<h2>${html(title)}</h2><ul>${lines.join('')}</ul>`;

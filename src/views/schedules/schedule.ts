@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
-import { capitalised, code, count, dateTime, linesWithin, truncate, unmarked } from '../../core/mrkdwn.ts';
+import {
+  capitalised,
+  code,
+  count,
+  dateTime,
+  joinLinesWithin,
+  truncate,
+  unmarked,
+} from '../../core/mrkdwn.ts';
 import type { LastResult, Paused, Schedule, ScheduleKind, ScheduleState } from '../../records/schedules.ts';
 import { inPages } from '../blocks/lists.ts';
 import { button, buttons, headed, LIMITS, notes, say, section } from '../blocks/message.ts';
@@ -177,7 +185,7 @@ export function pausedMessage({ reason, paused, next }: PausedNews): Message {
     return `${describeSchedule(schedule)}${where}`;
   });
   const isOne = paused.length === 1;
-  const list = linesWithin(
+  const list = joinLinesWithin(
     places.map((place) => `• ${place}`),
     LIMITS.sectionText - 600,
   );

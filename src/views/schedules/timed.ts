@@ -7,7 +7,7 @@ import { type Choice, searchInput, selectInput, textInput, timeInput } from '../
 import { context } from '../blocks/message.ts';
 import { modal, refill, type Values } from '../blocks/modal.ts';
 import { type ListScope, OpenedFrom, pausedWords } from './schedule.ts';
-import { DAY_NAMES, handleOf, scheduleWords } from './words.ts';
+import { DAY_NAMES, describeHandle, scheduleWords } from './words.ts';
 
 /** Digests and guards: their form and their rows in a list. */
 
@@ -80,7 +80,9 @@ export function escalationInputs(escalation?: Escalation): KnownBlock[] {
 }
 
 export function escalationValues(escalation: Escalation | undefined): { mention?: string; after?: string } {
-  return escalation === undefined ? {} : { mention: handleOf(escalation), after: `${escalation.after}m` };
+  return escalation === undefined
+    ? {}
+    : { mention: describeHandle(escalation), after: `${escalation.after}m` };
 }
 
 /** Fields for cadence, time and zone, with the next times. */

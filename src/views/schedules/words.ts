@@ -103,17 +103,17 @@ function filterWords({ server, hours }: Pick<Watch, 'server' | 'hours'>): string
 /** ", mentions @oncall after 15 min"; the name alone, because a mention would call them. */
 function escalationWords({ escalation }: Pick<Watch, 'escalation'>): string {
   if (escalation === undefined) return '';
-  return `, mentions ${mrkdwn(handleOf(escalation))} after ${duration(escalation.after * MINUTE_MS)}`;
+  return `, mentions ${mrkdwn(describeHandle(escalation))} after ${duration(escalation.after * MINUTE_MS)}`;
 }
 
 function escalationSentence({ escalation }: Pick<Watch, 'escalation'>): string {
   if (escalation === undefined) return '';
   const after = duration(escalation.after * MINUTE_MS);
-  return ` ${mrkdwn(handleOf(escalation))} is mentioned if nobody is on a failure after ${after}.`;
+  return ` ${mrkdwn(describeHandle(escalation))} is mentioned if nobody is on a failure after ${after}.`;
 }
 
 /** The typed form: "@oncall" */
-export function handleOf({ name, mention }: Escalation): string {
+export function describeHandle({ name, mention }: Escalation): string {
   return `@${name ?? mention}`;
 }
 

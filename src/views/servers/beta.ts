@@ -5,7 +5,7 @@ import { bold, code } from '../../core/mrkdwn.ts';
 import type { Profile } from '../../service/profile.ts';
 import { menuTarget, targetId } from '../blocks/inputs.ts';
 import { button, buttons, linkButton, notes, safeUrl, say, section } from '../blocks/message.ts';
-import { saidBesides } from '../blocks/service-failures.ts';
+import { addReasons } from '../blocks/service-failures.ts';
 import { factLines } from './server.ts';
 
 /**
@@ -75,7 +75,7 @@ export function handOverMessage(account: string, refused: ServiceError): Message
 /** Mrkdwn. */
 export function handOverWords(account: string, refused: ServiceError): string {
   const said = `:lock: Only an administrator of the account ${code(account)} can enable the beta.`;
-  return `${said}${saidBesides(said, refused)}`;
+  return `${said}${addReasons(said, refused)}`;
 }
 
 /** The page where the beta is enabled, and a menu that notifies the person who is picked. */
@@ -88,7 +88,7 @@ export function handOverBlocks(account: string, betaUrl: string | undefined): Kn
 }
 
 /** The account and page from the `block_id` of the menu; undefined for another block. */
-export function handOverOf(blockId: string): { account: string; betaUrl: string | undefined } | undefined {
+export function readHandOver(blockId: string): { account: string; betaUrl: string | undefined } | undefined {
   const { account, url } = menuTarget(blockId) ?? {};
   return account === undefined ? undefined : { account, betaUrl: safeUrl(url) };
 }

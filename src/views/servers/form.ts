@@ -59,7 +59,7 @@ export function addressWords(subdomain: string, sitesDomain: string | undefined)
 }
 
 /** The form's values for an order. */
-export function valuesOf(wanted: Wanted): Values {
+export function fillServerForm(wanted: Wanted): Values {
   if (wanted.protocol_type === 'managed_vps') return { ...wanted };
   return { ...wanted, spa_mode: wanted.spa_mode ? [SPA_MODE] : [] };
 }

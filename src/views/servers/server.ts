@@ -1,6 +1,6 @@
 import type { Button } from '@slack/types';
 import type { KnownBlock, Message, News } from '../../core/message.ts';
-import { beginningOf, bold, code, count, dateTime, duration, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, duration, mrkdwn, sanitize, takeStart } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { Project } from '../../service/projects.ts';
 import { type BuildConfiguration, managedStatus, type Server } from '../../service/servers.ts';
@@ -91,7 +91,7 @@ export function hostWords(server: Pick<Server, 'hostname' | 'port'>): string | u
 }
 
 export function shortRevision(revision: string | null): string {
-  return revision ? code(beginningOf(sanitize(revision, 80), 7), 7) : 'never deployed';
+  return revision ? code(takeStart(sanitize(revision, 80), 7), 7) : 'never deployed';
 }
 
 function reachFacts(server: Server): Fact[] {

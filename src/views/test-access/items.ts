@@ -1,5 +1,5 @@
 import type { Button, PlanBlock, TaskCardBlock } from '@slack/types';
-import { bold, count, linesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import { bold, count, joinLinesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import { type Item, isFailing } from '../../service/projects.ts';
 import { button, LIMITS } from '../blocks/message.ts';
@@ -16,7 +16,7 @@ const MAX_TASKS = 20;
 const MAX_REASON = 200;
 
 /** One task for each item, the failing ones first. If there are too many, the last task counts the others. */
-export function planOf(items: readonly Item[]): PlanBlock[] {
+export function drawPlan(items: readonly Item[]): PlanBlock[] {
   if (items.length === 0) return [];
   const servers = items.filter(({ key }) => key !== 'repository').length;
   const parts = [servers < items.length && 'Repository', servers > 0 && count(servers, 'server')];
@@ -55,7 +55,7 @@ export function itemLines(items: readonly Item[]): string {
     return names.length === 0 ? [] : [`${icon} ${names.join(', ')}`];
   };
   const others = [...listed(':white_check_mark:', 'ok'), ...listed(':arrows_counterclockwise:', undefined)];
-  return linesWithin([...failing, ...others], LIMITS.sectionText, 'more');
+  return joinLinesWithin([...failing, ...others], LIMITS.sectionText, 'more');
 }
 
 /**

@@ -1,16 +1,16 @@
 import type { ActionsBlock } from '@slack/types';
 import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
-import { bold, code, count, dateTime, duration, linesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, duration, joinLinesWithin, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Run, Target } from '../../records/test-runs.ts';
 import {
   type Item,
   isFailing,
-  itemsOf,
-  outcomeOf,
+  listItems,
   type RunOutcome,
+  readRunTimes,
+  summarizeRun,
   type TestResults,
   type TestRun,
-  timesOf,
 } from '../../service/projects.ts';
 import { skippedWords } from '../blocks/lists.ts';
 import {
@@ -25,7 +25,7 @@ import {
   section,
   UNENDED,
 } from '../blocks/message.ts';
-import { itemLines, planOf, serverButton } from './items.ts';
+import { drawPlan, itemLines, serverButton } from './items.ts';
 
 /** The state of a followed test run. */
 export type TestState =
@@ -75,7 +75,7 @@ export function testRootMessage(view: TestView): Message {
       ...drawButtons(view),
     ],
   });
-  const plan = planOf(items);
+  const plan = drawPlan(items);
   if (plan.length === 0) return build([]);
   return { ...build(plan), fallback: () => build([section(itemLines(items))]) };
 }
@@ -116,9 +116,9 @@ function headline({ state, serviceStatus, target }: TestView): { icon: string; w
   switch (state.kind) {
     case 'starting':
     case 'running':
-      return { icon: ':arrows_counterclockwise:', words: statusWord(serviceStatus) };
+      return { icon: ':arrows_counterclockwise:', words: describeStatus(serviceStatus) };
     case 'ended':
-      return outcomeWords(outcomeOf(state.run), target);
+      return outcomeWords(summarizeRun(state.run), target);
     case 'stopped':
     case 'lost':
       return UNENDED[state.kind];
@@ -126,9 +126,9 @@ function headline({ state, serviceStatus, target }: TestView): { icon: string; w
 }
 
 function shownItems({ target, state }: TestView): Item[] {
-  if (state.kind === 'ended') return itemsOf(target, state.run.results);
-  if (state.kind === 'running') return itemsOf(target, state.results, true);
-  return state.kind === 'starting' ? itemsOf(target, undefined, true) : [];
+  if (state.kind === 'ended') return listItems(target, state.run.results);
+  if (state.kind === 'running') return listItems(target, state.results, true);
+  return state.kind === 'starting' ? listItems(target, undefined, true) : [];
 }
 
 const MAY_RUN = 'The service did not say whether it started the test, so it may be running there.';
@@ -174,7 +174,7 @@ function elapsedWords(view: TestView): string {
 export function passed({ state, now, startedAt, createdAt = startedAt }: TestView): number {
   // The time must move even if the clock of the service is ahead.
   if (state.kind !== 'ended') return now - Math.min(createdAt, startedAt);
-  const { createdAt: began, completedAt: ended } = timesOf(state.run);
+  const { createdAt: began, completedAt: ended } = readRunTimes(state.run);
   // One clock for both ends: the service's, or Deckhand's.
   return began === undefined || ended === undefined ? now - startedAt : ended - began;
 }
@@ -241,7 +241,7 @@ export function outcomeWords(
     return { icon: ':x:', words: `the test failed${isAllReachable ? ' although' : ','} ${results}` };
   }
   const isSuccess = serviceStatus === 'completed' && results !== '' && isAllReachable && unread === 0;
-  const end = serviceStatus === 'completed' ? '' : `ended as “${statusWord(serviceStatus)}”, `;
+  const end = serviceStatus === 'completed' ? '' : `ended as “${describeStatus(serviceStatus)}”, `;
   return {
     icon: isSuccess ? ':white_check_mark:' : ':warning:',
     words: `${end}${results || 'no results'}`,
@@ -276,7 +276,7 @@ function failingServers(failing: number, total: number): string {
 }
 
 /** The status of a running test, in the service's word; mrkdwn. */
-export function statusWord(serviceStatus: string | undefined): string {
+export function describeStatus(serviceStatus: string | undefined): string {
   return mrkdwn(serviceStatus ?? 'running', 60);
 }
 
@@ -284,7 +284,7 @@ export function statusWord(serviceStatus: string | undefined): string {
 export function runWords(run: Run): string {
   const { began, ended } = timesOfRun(run);
   if (run.status === 'running')
-    return `:arrows_counterclockwise: ${statusWord(run.serviceStatus)} since ${dateTime(began)}`;
+    return `:arrows_counterclockwise: ${describeStatus(run.serviceStatus)} since ${dateTime(began)}`;
   const { icon, words } = endedWords(run);
   return `${icon} ${words}, ${dateTime(ended)}`;
 }
@@ -294,7 +294,7 @@ export function runMessage(run: Run): Message {
   const failing = (run.failing ?? []).map((item) => ({ ...item, status: 'error' as const }));
   const lines = [`${targetWords(run.target)}: ${runWords(run)}`, itemLines(failing)].filter(Boolean);
   const again = button('Run again', 'test:project', { value: { target: run.target } });
-  return say(linesWithin(lines, LIMITS.sectionText), ...buttons(run.status !== 'running' && again));
+  return say(joinLinesWithin(lines, LIMITS.sectionText), ...buttons(run.status !== 'running' && again));
 }
 
 /** Times by the service's clock if it gives them, otherwise by Deckhand's. */

@@ -1,11 +1,18 @@
 import type { Message, News } from '../../core/message.ts';
 import { bold, capitalised, dateTime, duration } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
-import { hasEnded, type Item, isFailing, itemsOf, outcomeOf, type TestRun } from '../../service/projects.ts';
+import {
+  hasEnded,
+  type Item,
+  isFailing,
+  listItems,
+  summarizeRun,
+  type TestRun,
+} from '../../service/projects.ts';
 import { packed, table } from '../blocks/lists.ts';
 import { button, buttons, LIMITS, say } from '../blocks/message.ts';
 import { reasonWords, serverButton } from './items.ts';
-import { outcomeWords, passed, statusWord, type TestView } from './test-run.ts';
+import { describeStatus, outcomeWords, passed, type TestView } from './test-run.ts';
 
 /** Failing items with a reply and a button each; one reply lists the others with their reasons. */
 const MAX_FAILING = 50;
@@ -18,12 +25,12 @@ const ROOM = LIMITS.sectionText - 60;
  * All news of the run so far, in the order of the thread: a reply for each failing item, or with the layout `full` for each
  * item, as it becomes known; at the end a table of many results.
  */
-export function newsOf(
+export function listNews(
   target: Target,
   run: Pick<TestRun, 'status' | 'completed_at' | 'results'>,
   layout: 'full' | 'compact',
 ): News[] {
-  const items = itemsOf(target, run.results);
+  const items = listItems(target, run.results);
   const news = (item: Item): News => newsOfItem(target, item);
   if (layout === 'full') return items.map(news);
   const failing = items.filter(isFailing);
@@ -45,13 +52,13 @@ export function progressMessage(view: TestView): Message {
         `:arrows_counterclockwise: Running since ${dateTime(view.createdAt ?? view.startedAt)}${usual}`,
       );
     case 'running': {
-      const tested = itemsOf(view.target, state.results).length;
+      const tested = listItems(view.target, state.results).length;
       const done = tested === 0 ? '' : `, ${tested} tested`;
-      const word = capitalised(statusWord(view.serviceStatus));
+      const word = capitalised(describeStatus(view.serviceStatus));
       return say(`:arrows_counterclockwise: ${usualBar(view)}${word}, ${elapsed} so far${usual}${done}`);
     }
     case 'ended': {
-      const { icon, words } = outcomeWords(outcomeOf(state.run), view.target);
+      const { icon, words } = outcomeWords(summarizeRun(state.run), view.target);
       return say(`${icon} ${capitalised(words)}. The test took ${elapsed}${usual}.`);
     }
     case 'stopped':

@@ -3,7 +3,7 @@ import type { KnownBlock } from '../../core/message.ts';
 import { bold, capitalised, code, dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import { projectId, toProjectRef } from '../../core/project-ref.ts';
 import type { Run } from '../../records/test-runs.ts';
-import { type ActivityEvent, outcomeOf as outcomeOfDeployment } from '../../service/activity.ts';
+import { type ActivityEvent, readEventOutcome as outcomeOfDeployment } from '../../service/activity.ts';
 import type { Project } from '../../service/projects.ts';
 import type { Server } from '../../service/servers.ts';
 

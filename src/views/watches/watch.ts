@@ -7,7 +7,7 @@ import {
   code,
   count,
   dateTime,
-  firstOf,
+  listFirst,
   mrkdwn,
   sanitize,
   truncate,
@@ -220,7 +220,7 @@ function countKinds(lines: readonly NewsLine[]): string {
     ([, one], [, other]) => other.length - one.length,
   );
   const named = groups.map(([kind, { length }]) => `${length} ${mrkdwn(kind.replaceAll('_', ' '), 40)}`);
-  return firstOf(named, MAX_NAMED, 'more kinds');
+  return listFirst(named, MAX_NAMED, 'more kinds');
 }
 
 function cutWords({ word }: WatchedNews): string {

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { mentionedProjects } from '../../../src/commands/test-access/test.ts';
+import { filterMentioned } from '../../../src/commands/test-access/test.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
@@ -181,7 +181,7 @@ describe('the projects that a text speaks of', () => {
     ['au café!', ['café']],
     ['', []],
   ])('the projects that a text speaks of in %j', async (text, expected) => {
-    const mentioned = await mentionedProjects(text, projects);
+    const mentioned = await filterMentioned(text, projects);
     expect(mentioned.map(({ permalink }) => permalink)).toEqual(expected);
   });
 });

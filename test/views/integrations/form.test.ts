@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changesOf, HOOK_TYPES } from '../../../src/service/integrations.ts';
+import { findChanges, HOOK_TYPES } from '../../../src/service/integrations.ts';
 import { readIntegration } from '../../../src/views/integrations/fields.ts';
 import { changedMessage, INTEGRATION_ADD, integrationModal } from '../../../src/views/integrations/form.ts';
 import { INTEGRATION } from '../records.ts';
@@ -88,7 +88,7 @@ describe('what was changed', () => {
       { properties: { url: 'https://a.example.com' } },
     ],
   ])('of one that is known: %j', (given, changes) => {
-    expect(changesOf(read(given), shownBefore)).toEqual(changes);
+    expect(findChanges(read(given), shownBefore)).toEqual(changes);
   });
 
   it.each([
@@ -99,7 +99,7 @@ describe('what was changed', () => {
     ],
     [{ flags: [], flags_off: ['send_on_completion'] }, { send_on_completion: false }],
   ])('of one that is not: %j', (given, changes) => {
-    expect(changesOf(read(given), undefined)).toEqual(changes);
+    expect(findChanges(read(given), undefined)).toEqual(changes);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newsOf } from '../../../src/views/test-access/test-thread.ts';
+import { listNews } from '../../../src/views/test-access/test-thread.ts';
 
 it('the thread of a run of 1,000 servers names each that fails in few replies, fifty of them with a button', () => {
   const servers = Array.from({ length: 1_000 }, (_, at) => {
@@ -13,7 +13,7 @@ it('the thread of a run of 1,000 servers names each that fails in few replies, f
   });
   const target = { account: 'acme', project: { permalink: 'storefront', name: 'Storefront' } };
   const run = { status: 'completed', completed_at: null, results: { servers } };
-  const news = newsOf(target, run, 'compact');
+  const news = listNews(target, run, 'compact');
   expect(news.length).toBeLessThan(70);
   const all = JSON.stringify(news.map(({ message }) => message.blocks));
   for (const { name, status } of servers)
@@ -32,7 +32,7 @@ it('the thread of a run with more than ten results has them in a table', () => {
     };
   });
   const target = { account: 'acme', project: { permalink: 'storefront', name: 'Storefront' } };
-  const [first, second] = newsOf(
+  const [first, second] = listNews(
     target,
     {
       status: 'completed',
