@@ -80,6 +80,8 @@ const Diagnosis = z.object({
   line: z.string(),
   /** What is unreachable. Foreign text. */
   items: z.array(FailedItem),
+  /** Number of failures when something was unreachable; undefined if nothing was. */
+  unreachableAt: z.number().optional(),
 });
 export type Diagnosis = z.infer<typeof Diagnosis>;
 

@@ -90,11 +90,14 @@ function tells(run: Run): boolean {
 async function noteResult(
   workspace: Workspace,
   key: string,
-  { id, newsAt, servers = [] }: Episode,
+  { id, newsAt, failures, servers = [], diagnosis: before }: Episode,
   { run, signal }: { run: Run; signal: AbortSignal },
 ): Promise<void> {
-  const line = diagnosisLine(run, servers, endOf(run) < newsAt);
+  const items = run.failing ?? [];
+  const unreachableAt = items.length > 0 ? failures : before?.unreachableAt;
+  const isRepaired = unreachableAt === failures;
+  const line = diagnosisLine(run, servers, { isOlder: endOf(run) < newsAt, isRepaired });
   if (line === undefined) return;
-  const diagnosis = { at: timesOfRun(run).ended, line, items: run.failing ?? [] };
+  const diagnosis = { at: timesOfRun(run).ended, line, items, unreachableAt };
   await noteDiagnosis(workspace, { key, id }, diagnosis, signal);
 }

@@ -25,8 +25,13 @@ interface Unreachable {
  * Undefined if it says nothing for certain.
  * @param named the servers that the event names; only these are shown, if the test knows them
  * @param isOlder true if the test ended before the failure
+ * @param isRepaired true if a test has found something unreachable since the failure
  */
-export function diagnosisLine(run: Run, named: readonly string[], isOlder: boolean): string | undefined {
+export function diagnosisLine(
+  run: Run,
+  named: readonly string[],
+  { isOlder, isRepaired }: { isOlder: boolean; isRepaired: boolean },
+): string | undefined {
   const { failing = [], servers = [], unreachable = [], repository, reachable = 0, total = 0 } = run;
   const tested = ` (tested at ${timeOnly(timesOfRun(run).ended)})`;
   const messageOf = (key: string): string | null => failing.find((item) => item.key === key)?.message ?? null;
@@ -50,7 +55,9 @@ export function diagnosisLine(run: Run, named: readonly string[], isOlder: boole
     return `${list(names)} ${areOrIs(names.length)} reachable, ${count(others, 'other server')} ${areOrIs(others)} not.${older}`;
   }
   if (!outcomeWords({ serviceStatus: run.status, ...run }, run.target).isSuccess) return undefined;
-  return `${reachableWords(repository !== undefined, reachable, total)} reachable, so the connection is not the cause.${older}`;
+  const all = `${reachableWords(repository !== undefined, reachable, total)} reachable`;
+  // The connection may have been the cause.
+  return isRepaired ? `${all} again${tested}.` : `${all}, so the connection is not the cause.${older}`;
 }
 
 /** "web-1 and 2 others cannot be reached: Connection refused" */

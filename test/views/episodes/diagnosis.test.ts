@@ -4,6 +4,7 @@ import { diagnosisLine } from '../../../src/views/episodes/diagnosis.ts';
 import { RUN } from '../records.ts';
 
 const NAMES = ['web-1', 'web-2', 'web-3'];
+const FRESH = { isOlder: false, isRepaired: false };
 const TESTED = '(tested at <!date^50580^{time}|1970-01-01 14:03 UTC>)';
 
 /** A run of three servers, of which some fail, each for its reason; `repository` names that of the repository. */
@@ -126,14 +127,19 @@ describe('the line of a diagnosis', () => {
       `web-1 cannot be reached: &lt;!channel&gt; &amp; more ${TESTED}`,
     ],
   ])('says what a test found: %s', (_, tested, named, line) => {
-    expect(diagnosisLine(tested, named, false)).toBe(line);
+    expect(diagnosisLine(tested, named, FRESH)).toBe(line);
   });
 
   it.each([
     [run({}), 'is not the cause. '],
     [run({ 'web-1': REFUSED }), 'is not. '],
   ])('gives the time of a test that was before the failure', (tested, end) => {
-    expect(diagnosisLine(tested, ['web-2'], true)).toContain(`${end}${TESTED}`);
+    expect(diagnosisLine(tested, ['web-2'], { ...FRESH, isOlder: true })).toContain(`${end}${TESTED}`);
+  });
+
+  it('does not clear the connection once something was unreachable after the failure', () => {
+    const line = diagnosisLine(run({}), ['web-2'], { ...FRESH, isRepaired: true });
+    expect(line).toBe(`Repository and all 3 servers are reachable again ${TESTED}.`);
   });
 
   it('names no more of 60 servers than can be read, and keeps to one section', () => {
@@ -142,7 +148,7 @@ describe('the line of a diagnosis', () => {
       name: `web-${at}`.padEnd(200, 'x'),
     }));
     const unreachable = servers.map(({ identifier }) => identifier);
-    const line = diagnosisLine(run({}, { servers, unreachable, total: 60, reachable: 0 }), [], false) ?? '';
+    const line = diagnosisLine(run({}, { servers, unreachable, total: 60, reachable: 0 }), [], FRESH) ?? '';
     expect(line).toContain('and 40 others cannot be reached');
     expect(line.length).toBeLessThan(1_500);
   });
