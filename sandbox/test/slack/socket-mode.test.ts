@@ -58,6 +58,13 @@ async function connect(slack: LocalSlack): Promise<Link> {
   };
 }
 
+/** A connection that Slack has said hello to. */
+async function greeted(slack: LocalSlack): Promise<Link> {
+  const link = await connect(slack);
+  await link.next('hello');
+  return link;
+}
+
 const BUTTON = { type: 'button', action_id: 'go', text: { type: 'plain_text', text: 'Go' } };
 const type = (slack: LocalSlack, line: string) => slack.as('T0ACME', 'U0ANNA').command('deploys', line);
 
@@ -89,8 +96,7 @@ describe('Socket Mode', () => {
 
   it('says what may be answered with the ack', async () => {
     const slack = await start();
-    const link = await connect(slack);
-    await link.next('hello');
+    const link = await greeted(slack);
     const typed = type(slack, '/deckhand');
     const command = await link.next('slash_commands');
     link.ack(command.envelope_id, { text: 'x', blocks: [{ type: 'actions', elements: [BUTTON] }] });
@@ -107,7 +113,7 @@ describe('Socket Mode', () => {
 
   it('refuses an eleventh connection', async () => {
     const slack = await start();
-    for (let count = 0; count < 10; count += 1) await (await connect(slack)).next('hello');
+    for (let count = 0; count < 10; count += 1) await greeted(slack);
     const late = await connect(slack);
     expect(await late.next('disconnect')).toMatchObject({ reason: 'too_many_websockets' });
     await late.closed;
@@ -116,8 +122,7 @@ describe('Socket Mode', () => {
 
   it('warns of a refresh, delivers on meanwhile, and closes the connection later', async () => {
     const slack = await start();
-    const old = await connect(slack);
-    await old.next('hello');
+    const old = await greeted(slack);
     slack.refreshConnections();
     expect(await old.next('disconnect')).toMatchObject({ reason: 'warning' });
     const typed = type(slack, '/deckhand');
@@ -132,12 +137,10 @@ describe('Socket Mode', () => {
 
   it('prefers a new connection to one that is about to end', async () => {
     const slack = await start();
-    const old = await connect(slack);
-    await old.next('hello');
+    const old = await greeted(slack);
     slack.refreshConnections({ reason: 'refresh_requested' });
     expect(await old.next('disconnect')).toMatchObject({ reason: 'refresh_requested' });
-    const fresh = await connect(slack);
-    await fresh.next('hello');
+    const fresh = await greeted(slack);
     for (let turn = 0; turn < 2; turn += 1) {
       const typed = type(slack, '/deckhand');
       fresh.ack((await fresh.next('slash_commands')).envelope_id);
@@ -148,12 +151,10 @@ describe('Socket Mode', () => {
 
   it('sends an envelope without an ack again over another connection', async () => {
     const slack = await start();
-    const one = await connect(slack);
-    await one.next('hello');
+    const one = await greeted(slack);
     const typed = type(slack, '/deckhand lost');
     const { envelope_id } = await one.next('slash_commands');
-    const two = await connect(slack);
-    await two.next('hello');
+    const two = await greeted(slack);
     const [first] = slack.connections();
     slack.dropConnections({ connection: first?.id ?? '' });
     expect(await two.next('slash_commands')).toMatchObject({ envelope_id });
@@ -166,8 +167,7 @@ describe('Socket Mode', () => {
 
   it('holds such an envelope until there is another connection, while the person waits', async () => {
     const slack = await start();
-    const one = await connect(slack);
-    await one.next('hello');
+    const one = await greeted(slack);
     const typed = type(slack, '/deckhand');
     const { envelope_id } = await one.next('slash_commands');
     slack.dropConnections();
