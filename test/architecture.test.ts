@@ -100,7 +100,7 @@ const NEIGHBOURS: Readonly<Record<string, Readonly<Record<string, readonly strin
     schedules: ['episodes', 'guards', 'invoices', 'watches'],
     // A workflow's step ends with the run that it started.
     'test-access': ['workflows'],
-    watches: ['schedules'],
+    watches: ['episodes', 'schedules'],
   },
   // `blocks` is for all of them, as `targets` is for commands.
   views: {

@@ -46,7 +46,7 @@ export const Outcome = z.object({
   tested: z.array(z.string()).optional(),
   /** The servers that an event names, by their names then. Foreign text. */
   servers: z.array(z.string()).optional(),
-  /** The ids of the schedules that follow it and mention somebody if nobody is on it. */
+  /** The ids of the schedules that follow it: they may mention somebody if nobody is on it. */
   escalates: z.array(z.string()).optional(),
   /** True where it only changes the root message, without a reply. */
   isQuiet: z.boolean().optional(),

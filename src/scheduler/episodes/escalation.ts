@@ -1,8 +1,15 @@
 import { z } from 'zod';
+import { isSameProject } from '../../core/project-ref.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import type { JobType } from '../../jobs/jobs.ts';
-import { type Episode, type EpisodeRecord, episodeRecords, failingNow } from '../../records/episodes.ts';
-import { type Escalation, nextOpening } from '../../records/schedules.ts';
+import {
+  type Episode,
+  type EpisodeRecord,
+  episodeRecords,
+  failingNow,
+  makeProjectRef,
+} from '../../records/episodes.ts';
+import { type Escalation, nextOpening, type Schedule } from '../../records/schedules.ts';
 import { isRefusal, undefinedOnSlackError } from '../../slack/failure.ts';
 import { escalationReply } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
@@ -42,6 +49,12 @@ export async function planEscalation(workspace: Workspace, key: string): Promise
   );
 }
 
+/** Plans the mentions of a schedule that was edited, resumed or restored, for the failures that go on. Safe to repeat. */
+export async function replanEscalations(workspace: Workspace, { id }: Pick<Schedule, 'id'>): Promise<void> {
+  for (const { id: key, doc } of await episodeRecords(workspace.store).list())
+    if (failingNow(doc)?.escalates?.includes(id)) await planEscalation(workspace, key);
+}
+
 async function escalate(
   workspace: Workspace,
   { key, episode: id }: EscalationJob,
@@ -79,6 +92,9 @@ async function listMentions(
   return found.flatMap((schedule) => {
     const { escalation } = schedule ?? {};
     if (schedule?.state.kind !== 'active' || escalation === undefined) return [];
+    // It may have been edited to follow another project.
+    if (schedule.project !== undefined && !isSameProject(schedule.project, makeProjectRef(subject)))
+      return [];
     if (mentioned.includes(escalation.mention)) return [];
     const due = idleSince + escalation.after * MINUTE_MS;
     const hours = schedule.kind === 'watch' ? schedule.hours : undefined;

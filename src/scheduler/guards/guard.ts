@@ -124,7 +124,7 @@ function noteOutcome(
 ): Promise<void> {
   const kind = items.length === 0 ? 'success' : 'failure';
   const { since } = check;
-  const escalates = guard.escalation === undefined ? [] : [guard.id];
+  const escalates = [guard.id];
   const outcome: Outcome = { kind, id, at, since, lines: [capitalised(words)], words, items, escalates };
   return noteOutcomes(workspace, subjectOf(guard), [outcome], { signal });
 }

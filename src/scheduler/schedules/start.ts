@@ -14,6 +14,7 @@ import {
 } from '../../records/schedules.ts';
 import { makeFreeId } from '../../store/store.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { replanEscalations } from '../episodes/escalation.ts';
 import { runGuard } from '../guards/guard.ts';
 import { INVOICES, prepareNotices } from '../invoices/notices.ts';
 import { ACTIVITY } from '../watches/feed.ts';
@@ -109,7 +110,9 @@ export function editTimed(
   return store.exclusive(SCHEDULES_LOCK, async () => {
     const existing: TimedSchedule | undefined = await schedules.get(kind, id);
     if (existing?.state.kind === 'active') await SCHEDULE_TYPES[kind].start(workspace, change(existing));
-    return schedules.change({ kind, id }, change);
+    const edited = await schedules.change({ kind, id }, change);
+    await replanEscalations(workspace, { id });
+    return edited;
   });
 }
 
@@ -132,6 +135,7 @@ export function resumeSchedule(
       return { ...current, state: ACTIVE, activeSince: clock.now() };
     });
     if (changed?.state.kind === 'active') await SCHEDULE_TYPES[kind].start(workspace, changed);
+    await replanEscalations(workspace, { id });
     return changed;
   });
 }
@@ -207,5 +211,6 @@ async function restoreSchedule(workspace: Workspace, removed: Schedule): Promise
   if (existing === undefined) await workspace.schedules.put(removed);
   const schedule = existing ?? removed;
   if (schedule.state.kind === 'active') await SCHEDULE_TYPES[kind].start(workspace, schedule);
+  await replanEscalations(workspace, { id });
   return schedule;
 }

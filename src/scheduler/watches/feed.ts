@@ -218,7 +218,7 @@ function outcomeLine(
     id: `${identifyEvent(event)} ${hash('sha256', event.user ?? '', 'base64url').slice(0, 8)}`,
     at: Date.parse(event.created_at),
     servers: event.properties.servers.slice(0, MAX_SERVERS).map((name) => name.slice(0, 200)),
-    escalates: watches.filter(({ escalation }) => escalation !== undefined).map(({ id }) => id),
+    escalates: watches.map(({ id }) => id),
     isQuiet: watches.every((watch) => muted.includes(watch)),
     project: projectKey(event),
     name: event.project?.name || event.project?.permalink || '',

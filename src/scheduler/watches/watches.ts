@@ -10,6 +10,7 @@ import {
 } from '../../records/schedules.ts';
 import { makeFreeId } from '../../store/store.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { replanEscalations } from '../episodes/escalation.ts';
 import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
 import { listFollowers } from '../schedules/outbox.ts';
 import { type PageContext, pageContext, startPolling } from '../schedules/polling.ts';
@@ -79,6 +80,7 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
     if (changed === undefined) await schedules.put(made);
     const watch = changed ?? made;
     await startPolling(workspace, ACTIVITY, watch);
+    if (changed !== undefined) await replanEscalations(workspace, changed);
     return { kind, watch };
   });
 }
@@ -127,6 +129,7 @@ export function editWatch(
     await planSettling(workspace);
     const edited = await schedules.change({ kind: 'watch', id }, (watch) => ({ ...watch, ...choices }));
     await endUnwatched(workspace);
+    await replanEscalations(workspace, { id });
     return edited;
   });
 }

@@ -91,6 +91,57 @@ describe('a failure that nobody is on', () => {
     expect(mentions(world)).toEqual([]);
   });
 
+  const dueNow = `watch storefront failures --mention ${GROUP} --after 5m`;
+  const changed: ReadonlyArray<[string, string, () => Promise<unknown>]> = [
+    [
+      'that is due sooner now',
+      'watch storefront failures --mention @bea --after 4h',
+      () => world.say(dueNow),
+    ],
+    ['that names somebody only now', 'watch storefront failures', () => world.say(dueNow)],
+    [
+      'that was paused meanwhile',
+      dueNow,
+      async () => {
+        await world.say('watch pause');
+        await passed(10 * MINUTE);
+        await world.say('watch resume');
+      },
+    ],
+    [
+      'that was removed and restored',
+      dueNow,
+      async () => {
+        await world.say('unwatch storefront');
+        await passed(7 * MINUTE);
+        const ts = world.slack.messages(TEAM, CHANNEL).at(-1)?.ts ?? '';
+        await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'watch:undo' });
+      },
+    ],
+  ];
+  it.each(changed)('mentions whom a watch names %s', async (_, line, change) => {
+    await world.say(line);
+    await fails();
+    await passed(MINUTE);
+    await change();
+    await passed(6 * MINUTE);
+    expect(mentions(world)).toEqual([expect.stringContaining('<!subteam^S0ONCALL>')]);
+  });
+
+  it('mentions nobody where its watch follows another project by then', async () => {
+    await world.say(dueNow);
+    await fails();
+    const watches = () => world.app.workspaces.open(TEAM).schedules.list('watch');
+    await world.as('admin').command(CHANNEL, '/deckhand watch edit');
+    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'watch.edit');
+    const viewId = world.as('admin').openView()?.id ?? '';
+    await world.as('admin').suggest({ viewId }, { actionId: 'project', query: 'bill' });
+    await world.as('admin').submit('watch.edit', { project: 'billing-api' });
+    expect(await watches()).toMatchObject([{ project: { permalink: 'billing-api' } }]);
+    await passed(HOUR);
+    expect(mentions(world)).toEqual([]);
+  });
+
   it('mentions after a restart what fell due while Deckhand was down', async () => {
     await world.say(`watch storefront failures --mention ${GROUP}`);
     await fails();
