@@ -359,6 +359,7 @@ const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   failing: ['failures', 'incident', 'incidents', 'outages', 'status'],
   'guard add': ['guard create', 'guard new', 'monitor'],
   'guard list': ['guard show', 'guards'],
+  'guard run': ['guard check', 'guard test'],
   'guard remove': ['guard delete', 'guard stop'],
   help: ['commands'],
   hosting: ['resources'],

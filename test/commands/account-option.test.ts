@@ -36,6 +36,7 @@ const WITHOUT = [
   'guard pause',
   'guard remove',
   'guard resume',
+  'guard run',
   'help',
   'roles',
   'signup',

@@ -1,11 +1,23 @@
 import { z } from 'zod';
+import { UserError } from '../../core/errors.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { isSameProject } from '../../core/project-ref.ts';
 import { SCHEDULES } from '../../records/accounts.ts';
-import type { Guard, TimedSchedule } from '../../records/schedules.ts';
+import { type Guard, isAsleep, type Schedule, type TimedSchedule } from '../../records/schedules.ts';
+import { runGuard } from '../../scheduler/guards/guard.ts';
 import type { GuardChoices } from '../../scheduler/schedules/start.ts';
+import { say } from '../../views/blocks/message.ts';
+import { whyPaused } from '../../views/schedules/schedule.ts';
 import { escalationValues, guardModal } from '../../views/schedules/timed.ts';
+import { describeSchedule } from '../../views/schedules/words.ts';
 import { readZone } from '../../workspace/slack-people.ts';
-import { type Command, type CommandContext, expectChannel, showUnderField } from '../command.ts';
+import {
+  type Command,
+  type CommandContext,
+  defineCommand,
+  expectChannel,
+  showUnderField,
+} from '../command.ts';
 import {
   ESCALATION_FLAGS,
   findCadenceIndex,
@@ -13,6 +25,7 @@ import {
   readEscalation,
   typedAfter,
 } from '../schedules/cadence-words.ts';
+import { announce, expectAllowedThere, recordChange, resolveSchedule } from '../schedules/schedules.ts';
 import {
   type Filled,
   openTimedForm,
@@ -41,7 +54,33 @@ const GUARD_FEATURE = {
   },
 } as const satisfies TimedFeature;
 
-export const guardCommands: readonly Command[] = timedCommands(GUARD_FEATURE, {
+const guardRun = defineCommand({
+  name: 'guard run',
+  summary: 'Tests the project of a guard now',
+  usage: '[id|project]',
+  role: 'operator',
+  durable: true,
+  rest: true,
+  args: z.object({ named: z.string().optional() }),
+  async run({ named }, context) {
+    const { caller, workspace } = context;
+    const fits = (one: Schedule): boolean => !isAsleep(one);
+    const guard = await resolveSchedule('guard', context, named, { done: 'run', fits });
+    await expectAllowedThere(context, guard, 'guard run');
+    const described = describeSchedule(guard);
+    if (guard.state.kind === 'paused')
+      throw new UserError(`Paused ${whyPaused(guard.state)}: ${described}.`, 'guard resume');
+    await runGuard(workspace, guard.id, caller.requestId);
+    const list = code(`${workspace.word} guard list`);
+    const result = `You hear only if something is unreachable; ${list} has the result.`;
+    const message = say(`:shield: <@${caller.user}> started ${described}. ${result}`);
+    const reply = await announce(context, guard, message, { isOptional: true });
+    await recordChange(context, 'guard run', guard);
+    return reply;
+  },
+});
+
+const guardSchedules = timedCommands(GUARD_FEATURE, {
   name: 'guard add',
   summary: 'Tests a project on a schedule, silent while all is reachable, by these words or in a form',
   usage:
@@ -84,3 +123,5 @@ export const guardCommands: readonly Command[] = timedCommands(GUARD_FEATURE, {
     });
   },
 });
+
+export const guardCommands: readonly Command[] = [...guardSchedules, guardRun];

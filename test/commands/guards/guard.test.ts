@@ -127,6 +127,26 @@ describe('guard', () => {
     expect(await guards()).toEqual(before);
   });
 
+  it('runs now when an operator asks, and not while it is paused', async () => {
+    const passed = async (ms: number) => {
+      const until = world.time.now() + ms;
+      await world.passUntil(() => world.time.now() >= until);
+    };
+    const runs = () => world.service.requests.all.filter(({ path }) => path.endsWith('/test_access')).length;
+    await world.say('guard add storefront hourly UTC');
+    await world.passUntil(async () => (await guards())[0]?.last?.outcome === 'reachable');
+    expect(await ask(world, '/deckhand guard run')).toContain('Only operators can do this');
+    expect(runs()).toBe(1);
+    expect(await world.say('guard run')).toContain('started the guard of *Storefront*');
+    await passed(20_000);
+    expect(runs()).toBe(2);
+    expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(2);
+    await world.say('guard pause');
+    expect(await ask(world, '/deckhand guard run storefront', 'admin')).toContain('guard resume');
+    await passed(20_000);
+    expect(runs()).toBe(2);
+  });
+
   it('asks with a menu which is meant, where the channel has several', async () => {
     await world.say('guard add storefront hourly');
     await world.say('guard add billing-api hourly');

@@ -74,6 +74,7 @@ export const ROWS: Readonly<Record<string, Role>> = {
   'action guard:share': 'operator',
   'command guard resume': 'operator',
   'action guard:resume': 'operator',
+  'command guard run': 'operator',
   'command guard remove': 'operator',
   'action guard:remove': 'operator',
   'action guard:undo': 'operator',
