@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ask, shareList } from '../../support/asking.ts';
-import { test } from '../../support/fixtures.ts';
+import { test as base } from '../../support/fixtures.ts';
 import { freePort } from '../../support/free-port.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -13,7 +13,9 @@ const BASE = '/bots/deckhand';
 const PORT = String(await freePort());
 const PUBLIC_URL = `http://127.0.0.1:${PORT}${BASE}`;
 
-test.override({ worldOptions: { env: { PUBLIC_URL, PORT } }, connected: true });
+const test = base
+  .extend('worldOptions', () => ({ env: { PUBLIC_URL, PORT } }))
+  .extend('connected', () => true);
 
 const cards = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
 const shown = (world: TestWorld) => JSON.stringify(cards(world).map(({ text, blocks }) => [text, blocks]));
