@@ -277,6 +277,10 @@ describe('the code', () => {
     expect(long).toEqual([]);
   });
 
+  it('changes the shared test of test/support/fixtures.ts for no other file of its worker', () => {
+    expect(matching(filesOf('test/**/*.test.ts'), /^test\.override\(/m)).toEqual([]);
+  });
+
   it('has no default exports and no files that only pass exports on', () => {
     const files = filesOf('{src,sandbox}/**/*.{ts,tsx}');
     expect(matching(files, /^export default\b/m).filter((path) => !path.endsWith('.config.ts'))).toEqual([]);

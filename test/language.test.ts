@@ -19,15 +19,15 @@ const OBSCURE_WORD = /\/\*(?:(?!\*\/)[\s\S])*?\b(?:stands|anew|is none|all the s
 const NAME_WITHOUT_VERB = /\bfunction \w+Of\b/g;
 
 it('begins a comment with a noun or a verb', () => {
-  expect(findAll(RELATIVE_CLAUSE).length).toBeLessThanOrEqual(400);
+  expect(findAll(RELATIVE_CLAUSE).length).toBeLessThanOrEqual(90);
 });
 
 it('says what it means in comments', () => {
-  expect(findAll(OBSCURE_WORD).length).toBeLessThanOrEqual(85);
+  expect(findAll(OBSCURE_WORD).length).toBeLessThanOrEqual(15);
 });
 
 it('names a function by a verb and a thing', () => {
-  expect(findAll(NAME_WITHOUT_VERB).length).toBeLessThanOrEqual(252);
+  expect(findAll(NAME_WITHOUT_VERB).length).toBeLessThanOrEqual(39);
 });
 
 it('gives each commit a title of at most 72 characters about one change', () => {

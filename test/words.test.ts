@@ -6,14 +6,14 @@ import { countWords, visibleText } from './support/visible-words.ts';
 
 const SERVERS = ['web-1', 'web-2', 'web-3', 'worker-1', 'worker-2', 'assets', 'staging'];
 
-const test = base.extend('worldOptions', () => ({
-  projects: [
-    { name: 'Storefront', permalink: 'storefront', servers: SERVERS.map((name) => ({ name })) },
-    { name: 'Billing API', permalink: 'billing-api', servers: [{ name: 'api-1' }] },
-  ],
-}));
-
-test.override({ connected: true });
+const test = base
+  .extend('connected', () => true)
+  .extend('worldOptions', () => ({
+    projects: [
+      { name: 'Storefront', permalink: 'storefront', servers: SERVERS.map((name) => ({ name })) },
+      { name: 'Billing API', permalink: 'billing-api', servers: [{ name: 'api-1' }] },
+    ],
+  }));
 
 async function wordsFor(world: TestWorld, line: string, who: keyof typeof PEOPLE): Promise<number> {
   await answerTo(world, who, () => world.as(who).command(CHANNEL, line));
