@@ -27,7 +27,7 @@ it('says what it means in comments', () => {
 });
 
 it('names a function by a verb and a thing', () => {
-  expect(findAll(NAME_WITHOUT_VERB).length).toBeLessThanOrEqual(39);
+  expect(findAll(NAME_WITHOUT_VERB)).toEqual([]);
 });
 
 it('gives each commit a title of at most 72 characters about one change', () => {

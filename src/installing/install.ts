@@ -181,7 +181,7 @@ async function describeReturn(
       return query.has('error') ? 'refused' : 'unknown';
     case ErrorCode.InvalidStateError:
       // The library checks the cookie first, and the browser forgets it when the state expires.
-      return (await states.faultOf(query.get('state') ?? '')) ?? 'other browser';
+      return (await states.findFault(query.get('state') ?? '')) ?? 'other browser';
     case ErrorCode.MissingStateError:
     // The Host header is invalid.
     case 'ERR_INVALID_URL':

@@ -321,7 +321,7 @@ const UsedState = z.object({
 
 export interface InstallStates extends StateStore {
   /** Returns why the state is not valid; undefined if it is. */
-  faultOf(state: string): Promise<InstallFault | undefined>;
+  findFault(state: string): Promise<InstallFault | undefined>;
 }
 
 /**
@@ -346,7 +346,7 @@ export function createInstallStates(
     return isOurs ? Number(at) : undefined;
   }
 
-  async function faultOf(state: string): Promise<InstallFault | undefined> {
+  async function findFault(state: string): Promise<InstallFault | undefined> {
     const at = madeAt(state);
     if (at === undefined) return 'unknown';
     const bucket = await used.get(findBucket(state));
@@ -358,7 +358,7 @@ export function createInstallStates(
   function claim(state: string): Promise<InstallFault | undefined> {
     const id = findBucket(state);
     return store.exclusive(`install state ${id}`, async () => {
-      const fault = await faultOf(state);
+      const fault = await findFault(state);
       if (fault !== undefined) return fault;
       const { madeAt: before = 0, lostAt = 0 } = (await used.get(id)) ?? {};
       const place = { state: digest(state), madeAt: madeAt(state) ?? 0, lostAt: Math.max(before, lostAt) };
@@ -368,7 +368,7 @@ export function createInstallStates(
   }
 
   return {
-    faultOf,
+    findFault,
     async generateStateParam() {
       const text = `${clock.now()}.${randomBytes(32).toString('base64url')}`;
       return `${text}.${sign(text)}`;

@@ -79,13 +79,13 @@ function registerTools(server: McpServer, parts: Call): void {
       if ('refusal' in answer) return { content: [{ type: 'text', text: answer.refusal }], isError: true };
       const { data, next, message } = answer;
       const text = JSON.stringify({ ...data, next }, cleanText);
-      return { content: [{ type: 'text', text }], _meta: { slack: { blocks: blocksOf(message) } } };
+      return { content: [{ type: 'text', text }], _meta: { slack: { blocks: takeBlocks(message) } } };
     });
   }
 }
 
 /** What a person sees, as far as one message holds it, without blocks that Slack may not take there. */
-function blocksOf({ fallback, ...message }: Message): KnownBlock[] {
+function takeBlocks({ fallback, ...message }: Message): KnownBlock[] {
   const [first = message] = splitAnswer(fallback?.() ?? message);
   return disableAutolinks(first).blocks;
 }

@@ -63,7 +63,7 @@ export function isWithin({ from, to, zone }: WorkingHours, at: number): boolean 
   return [addDays(today, -1), today].some((day) => {
     if (!isWorkingDay(day)) return false;
     const last = to > from ? day : addDays(day, 1);
-    return at >= instantOf(zone, day, from) && at < instantOf(zone, last, to);
+    return at >= toInstant(zone, day, from) && at < toInstant(zone, last, to);
   });
 }
 
@@ -73,7 +73,7 @@ export function nextOpening(hours: WorkingHours, at: number): number | undefined
   const { from, zone } = hours;
   const today = dayAt(zone, at);
   const days = Array.from({ length: 7 }, (_, ahead) => addDays(today, ahead)).filter(isWorkingDay);
-  return days.map((day) => instantOf(zone, day, from)).find((opening) => opening > at);
+  return days.map((day) => toInstant(zone, day, from)).find((opening) => opening > at);
 }
 
 /** Whom a failure mentions that nobody is on. */
@@ -94,7 +94,7 @@ function isWorkingDay({ year, month, day }: Day): boolean {
   return weekday >= 1 && weekday <= 5;
 }
 
-function instantOf(zone: string, day: Day, time: string): number {
+function toInstant(zone: string, day: Day, time: string): number {
   const [hour = 0, minute = 0] = time.split(':').map(Number);
   return instantAt(zone, day, hour, minute);
 }

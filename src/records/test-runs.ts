@@ -330,10 +330,10 @@ export function withoutSuperseded(runs: readonly Run[]): Run[] {
     (run) =>
       run.target.server === undefined ||
       run.status === 'running' ||
-      !wholes.some((whole) => isProjectOf(whole.target, run.target) && isNewer(whole, run)),
+      !wholes.some((whole) => isWholeProject(whole.target, run.target) && isNewer(whole, run)),
   );
 }
 
-function isProjectOf(whole: Target, part: Target): boolean {
+function isWholeProject(whole: Target, part: Target): boolean {
   return makeTargetKey(whole) === makeTargetKey({ ...part, server: undefined });
 }

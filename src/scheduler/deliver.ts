@@ -44,7 +44,7 @@ export interface Delivery {
 export function deliver(workspace: Workspace, what: Delivery): Promise<MessageRef> {
   const { id, channel } = what;
   return inTurn(workspace, what, async (send) => {
-    const sent = deliveriesOf(workspace);
+    const sent = openDeliveries(workspace);
     const known = (await sent.get(id))?.ts;
     if (known !== undefined) return { channel, ts: known };
     const ref = await sendOnce(workspace, send, what);
@@ -88,7 +88,7 @@ async function sendOnce(workspace: Workspace, send: Send, what: Delivery): Promi
 /** True if a post was begun before. Stores that it is begun now. */
 async function wasBegun(workspace: Workspace, id: string): Promise<boolean> {
   const expiresAt = workspace.clock.now() + KEPT_MS;
-  return !(await deliveriesOf(workspace).create(`begun ${id}`, { ts: '' }, expiresAt));
+  return !(await openDeliveries(workspace).create(`begun ${id}`, { ts: '' }, expiresAt));
 }
 
 /** Oldest first, each with a name of its own in the thread. */
@@ -205,13 +205,13 @@ export const KEPT_MS = 7 * DAY_MS;
 
 const Sent = z.object({ ts: z.string() });
 
-function deliveriesOf({ store }: Workspace): Collection<z.infer<typeof Sent>> {
+function openDeliveries({ store }: Workspace): Collection<z.infer<typeof Sent>> {
   return store.collection('deliveries', Sent);
 }
 
 /** The `ts` of a post, empty if Slack did not say where it is. Undefined if it was not sent, or Slack's answer was lost. */
 export async function findDelivered(workspace: Workspace, id: string): Promise<string | undefined> {
-  return (await deliveriesOf(workspace).get(id))?.ts;
+  return (await openDeliveries(workspace).get(id))?.ts;
 }
 
 /** True if posting again would not help: the channel is gone, we are not in it, or may not post. */

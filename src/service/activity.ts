@@ -265,7 +265,7 @@ export function deploymentBars(
   events: readonly ActivityEvent[],
   { range, zone, now, isTruncated }: Window,
 ): DeploymentsBar[] {
-  const today = formatDay(zone, latestOf(events, now));
+  const today = formatDay(zone, findLatestTime(events, now));
   const first = firstDay(range, today);
   const byDay = Map.groupBy(events, ({ created_at: at }) =>
     range === 'today' ? today : formatDay(zone, at),
@@ -280,7 +280,7 @@ export function deploymentBars(
 }
 
 /** A service whose clock is a little ahead has events of a day that has not begun here. */
-function latestOf(events: readonly ActivityEvent[], now: number): number {
+function findLatestTime(events: readonly ActivityEvent[], now: number): number {
   const times = events.map(({ created_at: at }) => Date.parse(at)).filter((at) => at <= now + HOUR_MS);
   return Math.max(now, ...times);
 }

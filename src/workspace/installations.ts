@@ -59,7 +59,7 @@ export interface OauthInstallations {
   /** Options of every install. */
   readonly options: InstallURLOptions;
   /** Says why a state is invalid; undefined if it is valid. */
-  readonly states: { faultOf(state: string): Promise<InstallFault | undefined> };
+  readonly states: { findFault(state: string): Promise<InstallFault | undefined> };
 }
 
 /** @throws NotServed */

@@ -90,7 +90,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
   /** @throws SlackFailure */
   async function readMembers(usergroup: string, team: string | undefined): Promise<string[]> {
     if (lacksGroups()) throw createNamedFailure('usergroups.users.list', 'missing_scope', GROUPS_SCOPE);
-    const answer = await slack.call('usergroups.users.list', { usergroup, ...teamOf(id, team) });
+    const answer = await slack.call('usergroups.users.list', { usergroup, ...makeTeamArgument(id, team) });
     return answer.users ?? [];
   }
 
@@ -117,7 +117,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
      * @throws SlackFailure
      */
     admins: (team: string | undefined) =>
-      admins.get([team ?? ''], () => findPeople(slack, teamOf(id, team), isSlackAdmin)),
+      admins.get([team ?? ''], () => findPeople(slack, makeTeamArgument(id, team), isSlackAdmin)),
     /** True if at least one of the users is a person with an active login. */
     async hasActive(users: readonly string[]): Promise<boolean> {
       for (const user of users) if (await isActive(user)) return true;
@@ -140,7 +140,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
     /** The team's user groups. Undefined unless the scope `usergroups:read` was granted. */
     async userGroups(team: string | undefined) {
       if (!scopes?.includes(GROUPS_SCOPE)) return undefined;
-      const request = slack.call('usergroups.list', { include_count: true, ...teamOf(id, team) });
+      const request = slack.call('usergroups.list', { include_count: true, ...makeTeamArgument(id, team) });
       const answer = await withTimeout(clock, GROUPS_TIMEOUT_MS, undefinedOnSlackError(request));
       return answer?.usergroups?.flatMap(({ id, name }) =>
         id === undefined ? [] : [{ id, name: name ?? id }],
@@ -164,7 +164,7 @@ export async function findHandle(
   handle: string,
   requesterTeam: string | undefined,
 ): Promise<string | undefined> {
-  const team = teamOf(id, requesterTeam);
+  const team = makeTeamArgument(id, requesterTeam);
   const wanted = spellName(handle);
   const isMeant = (name: string | undefined): boolean => name !== undefined && spellName(name) === wanted;
   let refusal: SlackFailure | undefined;
@@ -182,7 +182,7 @@ export async function findHandle(
 }
 
 /** The team as an argument: calls with an organisation's token must name it, those with a workspace's need not. */
-function teamOf(id: string, team: string | undefined): { team_id?: string } {
+function makeTeamArgument(id: string, team: string | undefined): { team_id?: string } {
   return id.startsWith('E') && team !== undefined ? { team_id: team } : {};
 }
 

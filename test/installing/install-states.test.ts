@@ -27,7 +27,7 @@ test('an install that began at one replica ends at another, once, however many t
   expect(ends.filter(({ status }) => status === 'fulfilled')).toEqual([
     { status: 'fulfilled', value: OPTIONS },
   ]);
-  expect(await one.states.faultOf(state)).toBe('used');
+  expect(await one.states.findFault(state)).toBe('used');
 });
 
 test('a restart forgets neither those under way nor those used', async () => {
@@ -69,7 +69,7 @@ test('a used state never counts again, however many others are used after it', a
   const again = await Promise.allSettled(used.map(end));
   expect(again.filter(({ status }) => status === 'fulfilled')).toEqual([]);
   // Some were forgotten, and are as those that took too long.
-  expect(new Set(await Promise.all(used.map(states.faultOf)))).toEqual(new Set(['used', 'expired']));
+  expect(new Set(await Promise.all(used.map(states.findFault)))).toEqual(new Set(['used', 'expired']));
 });
 
 test('what came back is remembered in 10,000 places at most', async () => {

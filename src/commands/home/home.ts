@@ -201,7 +201,7 @@ const MAX_READ = 100;
 async function loadRuns(workspace: Workspace, user: string): Promise<HomeRun[]> {
   const all = withoutSuperseded(await workspace.runs.newest(MAX_READ))
     .filter(({ channel, askedBy }) => mayRead(user, { channel, person: askedBy }))
-    .toSorted((one, other) => timeOf(other) - timeOf(one));
+    .toSorted((one, other) => readRunTime(other) - readRunTime(one));
   const running = all.filter(({ status }) => status === 'running').slice(0, MAX_RUNNING);
   const ended = all.filter(({ status }) => status !== 'running').slice(0, MAX_ENDED);
   return Promise.all(
@@ -212,7 +212,7 @@ async function loadRuns(workspace: Workspace, user: string): Promise<HomeRun[]> 
   );
 }
 
-function timeOf({ endedAt, startedAt }: Run): number {
+function readRunTime({ endedAt, startedAt }: Run): number {
   return endedAt ?? startedAt;
 }
 

@@ -77,7 +77,7 @@ const projects = defineTool({
     const all = await context.workspace.projects.look(used);
     const rows = all.map(({ name, permalink, last_deployed_at }) => ({ name, permalink, last_deployed_at }));
     return {
-      data: { account: used.name, ...rowsOf('projects', rows) },
+      data: { account: used.name, ...limitRows('projects', rows) },
       next: 'Ask test_access whether one can be reached, or activity for what was deployed.',
       message: projectsMessage(all, { account: used.name, page: 0 }, context.workspace.word),
     };
@@ -111,7 +111,7 @@ const failing = defineTool({
       unreachable: episode.items?.map(({ title, message }) => ({ name: title, reason: message })),
     }));
     return {
-      data: { ...rowsOf('failing', rows), followed: followers.length, paused: paused.map(unmarked) },
+      data: { ...limitRows('failing', rows), followed: followers.length, paused: paused.map(unmarked) },
       next:
         rows.length === 0
           ? 'Ask activity for what was deployed.'
@@ -143,7 +143,7 @@ const testAccess = defineTool({
     while ((await workspace.runs.latest(target))?.status === 'running' && workspace.clock.now() < until)
       await workspace.clock.sleep(LOOK_MS);
     const name = [target.account, target.project.permalink, target.server?.name ?? []].flat().join('/');
-    const result = await latestOf(target, context);
+    const result = await readLatestRun(target, context);
     return { ...result, data: { target: name, test: started, ...result.data }, audit: { target: name } };
   },
 });
@@ -155,10 +155,13 @@ const latestRun = defineTool({
   command: 'test',
   role: 'member',
   inputs: z.object({ project, server, account }),
-  run: async (requested, context) => latestOf(await targetAsked(requested, context), context),
+  run: async (requested, context) => readLatestRun(await targetAsked(requested, context), context),
 });
 
-async function latestOf(target: Run['target'], { caller, workspace }: CommandContext): Promise<ToolResult> {
+async function readLatestRun(
+  target: Run['target'],
+  { caller, workspace }: CommandContext,
+): Promise<ToolResult> {
   const run = await workspace.runs.latest(target);
   if (run === undefined || !mayRead(caller.user, { ...run, person: run.askedBy }))
     return {
@@ -168,7 +171,7 @@ async function latestOf(target: Run['target'], { caller, workspace }: CommandCon
     };
   const isRunning = run.status === 'running';
   const next = isRunning ? 'Ask latest_run for the outcome in a minute.' : 'Ask test_access for a new test.';
-  return { data: factsOf({ ...run, target }), next, message: runMessage({ ...run, target }) };
+  return { data: listFacts({ ...run, target }), next, message: runMessage({ ...run, target }) };
 }
 
 const activity = defineTool({
@@ -184,7 +187,7 @@ const activity = defineTool({
       return { event, project: of?.name ?? null, user, at, servers };
     });
     return {
-      data: { account: name, ...rowsOf('events', rows), ...(unread ? { unread } : {}) },
+      data: { account: name, ...limitRows('events', rows), ...(unread ? { unread } : {}) },
       next: 'Ask statistics for the figures, or failing for what fails now.',
       message,
     };
@@ -225,7 +228,7 @@ const invoices = defineTool({
       paid_at: paid_at && documentDay(paid_at),
     }));
     return {
-      data: { account: used.name, ...rowsOf('invoices', rows) },
+      data: { account: used.name, ...limitRows('invoices', rows) },
       next: `For a PDF the person types ${context.workspace.word} invoices <number>.`,
       message: invoicesMessage(used.name, all),
     };
@@ -257,7 +260,7 @@ async function targetAsked(
   return resolveTestTarget(context, used, found, requested.server);
 }
 
-function factsOf(run: Run): Record<string, unknown> {
+function listFacts(run: Run): Record<string, unknown> {
   const { target, status, repository, reachable, total, failing: items = [], startedAt, endedAt } = run;
   return {
     account: target.account,
@@ -274,7 +277,7 @@ function factsOf(run: Run): Record<string, unknown> {
 }
 
 /** The first of them, and how many there are where that is not all. */
-function rowsOf(name: string, rows: readonly object[]): Record<string, unknown> {
+function limitRows(name: string, rows: readonly object[]): Record<string, unknown> {
   const more = rows.length > MAX_ROWS ? { total: rows.length } : {};
   return { [name]: rows.slice(0, MAX_ROWS), ...more };
 }

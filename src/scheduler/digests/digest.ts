@@ -41,7 +41,7 @@ async function runDigest(workspace: Workspace, job: Job<Occurrence>, startedAt: 
   const isPosted = (await findDelivered(workspace, nameOccurrence('digest', job.data))) !== undefined;
   const digest = await beginOccurrence(workspace, 'digest', job, isPosted);
   if (digest === undefined) return;
-  const lateSince = lateSinceOf(job.data, workspace.clock.now(), startedAt);
+  const lateSince = findLateSince(job.data, workspace.clock.now(), startedAt);
   const run: OccurrenceRun = { workspace, digest, job, lateSince };
   const reports = await gatherReports(workspace, digest, job.signal);
   if (!isPosted) {
@@ -62,7 +62,7 @@ const PUNCTUAL_MS = 60_000;
 const PUNCTUAL_AT_START_MS = 5_000;
 
 /** @param startedAt when this process started; all in milliseconds since the epoch */
-function lateSinceOf({ scheduledAt }: Occurrence, now: number, startedAt: number): number | undefined {
+function findLateSince({ scheduledAt }: Occurrence, now: number, startedAt: number): number | undefined {
   const allowed = scheduledAt < startedAt ? PUNCTUAL_AT_START_MS : PUNCTUAL_MS;
   return now - scheduledAt >= allowed ? scheduledAt : undefined;
 }
@@ -162,10 +162,10 @@ export async function gatherReports(
 ): Promise<Gathered[]> {
   const accounts = await workspace.accounts.list();
   const covered = accounts.filter(({ name }) => digest.account === undefined || name === digest.account);
-  return Promise.all(covered.map((account) => reportOf(workspace, digest, account, signal)));
+  return Promise.all(covered.map((account) => readReport(workspace, digest, account, signal)));
 }
 
-async function reportOf(
+async function readReport(
   workspace: Workspace,
   digest: Digest,
   account: Account,

@@ -44,7 +44,8 @@ async function diagnose(
   const { account } = record.subject;
   const target = { account, project: makeProjectRef(record.subject) };
   const latest = await workspace.runs.latest(target);
-  const isFresh = latest !== undefined && tells(latest) && workspace.clock.now() - endOf(latest) <= FRESH_MS;
+  const isFresh =
+    latest !== undefined && tells(latest) && workspace.clock.now() - readEnd(latest) <= FRESH_MS;
   if (isFresh) return noteResult(workspace, key, episode, { run: latest, signal });
   if (failure === undefined) return;
   const other = await begin(workspace, target, { key, failure, keyFrom, where: record.subject.channel });
@@ -78,13 +79,13 @@ async function begin(
   return undefined;
 }
 
-function endOf({ endedAt = 0 }: Run): number {
+function readEnd({ endedAt = 0 }: Run): number {
   return endedAt;
 }
 
 /** True for a run that has ended in time with results. */
 function tells(run: Run): boolean {
-  return run.status === 'completed' && endOf(run) - run.startedAt <= MAX_RUN_MS;
+  return run.status === 'completed' && readEnd(run) - run.startedAt <= MAX_RUN_MS;
 }
 
 async function noteResult(
@@ -96,7 +97,7 @@ async function noteResult(
   const items = run.failing ?? [];
   const unreachableAt = items.length > 0 ? failures : before?.unreachableAt;
   const isRepaired = unreachableAt === failures;
-  const line = diagnosisLine(run, servers, { isOlder: endOf(run) < newsAt, isRepaired });
+  const line = diagnosisLine(run, servers, { isOlder: readEnd(run) < newsAt, isRepaired });
   if (line === undefined) return;
   const diagnosis = { at: timesOfRun(run).ended, line, items, unreachableAt };
   await noteDiagnosis(workspace, { key, id }, diagnosis, signal);

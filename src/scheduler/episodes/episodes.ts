@@ -173,7 +173,7 @@ async function showEpisodes(workspace: Workspace, key: string, signal?: AbortSig
 type Reply = Thread['replies'][number];
 
 /** Named by what is unreachable, so that the same found again is no second reply. */
-function detailsOf(subject: Subject, diagnosis: Diagnosis): Reply {
+function makeDetailsReply(subject: Subject, diagnosis: Diagnosis): Reply {
   const name = hash('sha256', JSON.stringify(diagnosis.items), 'base64url').slice(0, 12);
   return [`diagnosis ${name}`, diagnosisReply(subject.account, makeProjectRef(subject), diagnosis)];
 }
@@ -194,7 +194,7 @@ function threadFor(
     cause: `failure ${failures}`,
     replies: [
       ...episode.replies.map((news): Reply => [`${news.kind} ${news.number}`, episodeReply(news)]),
-      ...(ending === undefined && diagnosis?.items.length ? [detailsOf(subject, diagnosis)] : []),
+      ...(ending === undefined && diagnosis?.items.length ? [makeDetailsReply(subject, diagnosis)] : []),
     ],
     possibleDuplicate: 'unknown',
     shown,

@@ -77,7 +77,7 @@ async function takeResult(workspace: Workspace, job: Job<GuardResult>): Promise<
   const guard = await workspace.schedules.get('guard', check.id);
   if (guard?.state.kind !== 'active') return;
   if (unreachable === undefined) return takeFailure(workspace, job);
-  const confirmed = await confirmedOf(workspace, guard, job.data, unreachable);
+  const confirmed = await findConfirmed(workspace, guard, job.data, unreachable);
   if (confirmed === undefined) {
     const since = job.data.at;
     const next = { ...check, since, unreachable: unreachable.map(({ key }) => key), notFound: 0 };
@@ -97,20 +97,20 @@ async function takeResult(workspace: Workspace, job: Job<GuardResult>): Promise<
 type Unreachable = NonNullable<GuardResult['unreachable']>;
 
 /** What counts: while its episode goes on all that is unreachable, else what was so at two checks; undefined before that. */
-async function confirmedOf(
+async function findConfirmed(
   { store }: Workspace,
   guard: Guard,
   { check }: GuardResult,
   unreachable: Unreachable,
 ): Promise<Unreachable | undefined> {
   if (unreachable.length === 0) return unreachable;
-  const record = await episodeRecords(store).get(subjectKey(subjectOf(guard)));
+  const record = await episodeRecords(store).get(subjectKey(makeSubject(guard)));
   if (record !== undefined && failingNow(record) !== undefined) return unreachable;
   const still = unreachable.filter(({ key }) => check.unreachable.includes(key));
   return still.length === 0 ? undefined : still;
 }
 
-function subjectOf({ channel, account, project, setUpBy }: Guard): Subject {
+function makeSubject({ channel, account, project, setUpBy }: Guard): Subject {
   const person = isDirect(channel) ? setUpBy : undefined;
   const { permalink, name } = project;
   return { kind: 'reachability', channel, account, project: projectId(project), name, permalink, person };
@@ -126,7 +126,7 @@ function noteOutcome(
   const { since } = check;
   const escalates = [guard.id];
   const outcome: Outcome = { kind, id, at, since, lines: [capitalised(words)], words, items, escalates };
-  return noteOutcomes(workspace, subjectOf(guard), [outcome], { signal });
+  return noteOutcomes(workspace, makeSubject(guard), [outcome], { signal });
 }
 
 /** There is no outcome: the service refused or failed, or the test was given up. */

@@ -74,7 +74,7 @@ export function defineSourceJobs<K extends FeedKind, Page>(
   source: Source<K, Page>,
 ): [JobDefinition<unknown>, JobDefinition<unknown>] {
   const poll = defineJob({
-    ...jobOf(source),
+    ...makeJobType(source),
     options: { concurrency: 50, attempts: 5, backoffMs: 5_000 },
     async run(workspace, job) {
       const { account, at } = job.data;
@@ -135,7 +135,8 @@ export async function pollPushed<K extends FeedKind, Page>(
 ): Promise<void> {
   const { clock, slack, store } = workspace;
   const { account, signal } = poll;
-  const { lookedAt = 0, retryAt = 0 } = (await pacesOf(store).get(paceIdOf(source, account))) ?? STEADY_PACE;
+  const { lookedAt = 0, retryAt = 0 } =
+    (await openPaces(store).get(makePaceId(source, account))) ?? STEADY_PACE;
   // Another replica may have read it just now; clocks may differ.
   const pauseMs = lookedAt + PUSH_PAUSE_MS - clock.now();
   if (pauseMs > 0) await clock.sleep(Math.min(pauseMs, PUSH_PAUSE_MS), signal);
@@ -160,8 +161,8 @@ async function pollAccount<K extends FeedKind, Page>(
   active: readonly ScheduleOf<K>[],
 ): Promise<Pace> {
   const account = await workspace.accounts.get(name, source.requester);
-  const paces = pacesOf(workspace.store);
-  const paceId = paceIdOf(source, name);
+  const paces = openPaces(workspace.store);
+  const paceId = makePaceId(source, name);
   const before = (await paces.get(paceId)) ?? STEADY_PACE;
   if (account === undefined) return before;
   const { failures, notFound = 0, lookedAt } = before;
@@ -251,7 +252,7 @@ export interface PollInterval {
 const PollJob = z.object({ account: z.string(), at: z.number() });
 type PollJob = z.infer<typeof PollJob>;
 
-function jobOf({ queue }: PollInterval): JobType<PollJob> {
+function makeJobType({ queue }: PollInterval): JobType<PollJob> {
   return { queue, schema: PollJob };
 }
 
@@ -270,11 +271,11 @@ type Pace = z.infer<typeof Pace>;
 
 const STEADY_PACE: Pace = { failures: 0 };
 
-function pacesOf(store: WorkspaceStore): Collection<Pace> {
+function openPaces(store: WorkspaceStore): Collection<Pace> {
   return store.collection('rounds', Pace);
 }
 
-function paceIdOf({ queue }: PollInterval, account: string): string {
+function makePaceId({ queue }: PollInterval, account: string): string {
   return `${queue} ${account}`;
 }
 
@@ -294,7 +295,7 @@ async function planPoll(
   const pauseMs = nextPollMs({ intervalMs, failures, retryAt, now, random: 0, maxMs });
   const at = Math.max(now, after) + pauseMs;
   const key = `${account} ${Math.floor(at / intervalMs)}`;
-  await workspace.jobs.send(jobOf(interval), { account, at }, { key, at });
+  await workspace.jobs.send(makeJobType(interval), { account, at }, { key, at });
 }
 
 /** Within an interval, because there may be a schedule that no call tells of. */
@@ -304,7 +305,7 @@ async function planNext(
   account: string,
   after: number,
 ): Promise<void> {
-  const pace = (await pacesOf(workspace.store).get(paceIdOf(interval, account))) ?? STEADY_PACE;
+  const pace = (await openPaces(workspace.store).get(makePaceId(interval, account))) ?? STEADY_PACE;
   await planPoll(workspace, interval, account, after, { ...pace, pauseMs: undefined });
 }
 
@@ -323,6 +324,6 @@ export async function readPolling(
   store: WorkspaceStore,
   interval: PollInterval,
 ): Promise<(account: string) => Pick<Pace, 'lookedAt' | 'failures'>> {
-  const paces = new Map((await pacesOf(store).list()).map(({ id, doc }) => [id, doc]));
-  return (account) => paces.get(paceIdOf(interval, account)) ?? STEADY_PACE;
+  const paces = new Map((await openPaces(store).list()).map(({ id, doc }) => [id, doc]));
+  return (account) => paces.get(makePaceId(interval, account)) ?? STEADY_PACE;
 }

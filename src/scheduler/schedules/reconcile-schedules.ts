@@ -80,16 +80,16 @@ export async function whyNot(
   if (!allows(await channels.get(schedule.channel), command))
     return { cause: 'channel', reason: `${code(command)} is switched off in <#${schedule.channel}>` };
   if (isServed(schedule, accounts)) return undefined;
-  return { cause: 'account', reason: reasonOf(schedule, accounts) };
+  return { cause: 'account', reason: explainPause(schedule, accounts) };
 }
 
 /** Its own account, else the first that is connected. */
-function accountOf({ account }: Schedule, accounts: readonly Account[]): Account | undefined {
+function findAccount({ account }: Schedule, accounts: readonly Account[]): Account | undefined {
   return account === undefined ? accounts[0] : accounts.find(({ name }) => name === account);
 }
 
-function reasonOf(schedule: Schedule, accounts: readonly Account[]): string {
-  const found = accountOf(schedule, accounts);
+function explainPause(schedule: Schedule, accounts: readonly Account[]): string {
+  const found = findAccount(schedule, accounts);
   if (found?.state === 'unverified')
     return `the e-mail address of the account ${code(found.name)} is not verified yet`;
   const key = found?.purpose === 'billing' ? 'billing key' : 'key';
@@ -110,7 +110,7 @@ function nextStep(
   accounts: readonly Account[],
 ): string {
   const [first] = paused;
-  const found = first && accountOf(first, accounts);
+  const found = first && findAccount(first, accounts);
   if (found?.state === 'unverified') return `${resumes(paused)} once it is verified.`;
   const name = found?.name ?? first?.account;
   const connect = code(`${word} connect${name === undefined ? '' : ` ${name}`}`, 120);

@@ -52,7 +52,7 @@ export function defineOccurrenceJob(
 /** Guards run within this time after they are due, so that those of one minute do not meet at the service. */
 const SPREAD_MS = 5 * MINUTE_MS;
 
-function chainOf({ kind, id, cadence, zone }: TimedSchedule): Chain<Occurrence> {
+function makeChain({ kind, id, cadence, zone }: TimedSchedule): Chain<Occurrence> {
   const dataAt = (scheduledAt: number): Occurrence => ({ id, scheduledAt });
   // The same each time.
   const delayMs = kind === 'guard' ? hash('sha256', id, 'buffer').readUInt32BE() % SPREAD_MS : 0;
@@ -62,7 +62,7 @@ function chainOf({ kind, id, cadence, zone }: TimedSchedule): Chain<Occurrence> 
 /** Sends the next occurrence, from the latest one or from the time when the schedule became active. */
 export async function startTimed(workspace: Workspace, schedule: TimedSchedule): Promise<void> {
   const { last, setUpAt, activeSince: since = setUpAt } = schedule;
-  await startChain(workspace, chainOf(schedule), Math.max(since, last?.scheduledAt ?? since));
+  await startChain(workspace, makeChain(schedule), Math.max(since, last?.scheduledAt ?? since));
 }
 
 export async function prepareTimed(
@@ -98,7 +98,7 @@ export async function beginOccurrence<K extends TimedKind>(
   await workspace.slack.expectToken();
   const { scheduledAt } = data;
   const link = { scheduledAt, attempt, doneAt: schedule.last?.scheduledAt };
-  if (!(await continueChain(workspace, chainOf(schedule), link))) return undefined;
+  if (!(await continueChain(workspace, makeChain(schedule), link))) return undefined;
   const isSnoozed = (schedule.snoozedUntil ?? 0) > scheduledAt;
   const isMissed = workspace.clock.now() - scheduledAt >= CATCH_UP_MS;
   if (isDirect(schedule.channel) && (await pauseIfExcluded(workspace, [schedule]))) return undefined;

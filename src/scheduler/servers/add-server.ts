@@ -78,7 +78,7 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
     await save({ created });
   }
   if (order.created === undefined) return;
-  const target = targetOf(order, order.created);
+  const target = makeTarget(order, order.created);
   const messageRef = order.shown ?? (await postRoot(workspace, order, target, job));
   await save({ shown: messageRef });
   await follow(workspace, order, target, messageRef);
@@ -145,7 +145,7 @@ async function record(workspace: Workspace, order: ServerOrder, result: 'done' |
   await workspace.audit.record({ who: user, what: 'server add', where: channel, target, result });
 }
 
-function targetOf(
+function makeTarget(
   { draft }: ServerOrder,
   { identifier, name }: { identifier: string; name: string },
 ): ServerTarget {

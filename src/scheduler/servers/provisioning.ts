@@ -71,7 +71,7 @@ async function follow(following: Following<FollowedServer, ProvisioningState>): 
   /** The server in its final state; undefined while that may change. */
   async function poll(recovered: boolean): Promise<Server | undefined> {
     const server = await readServer(workspace, { user }, target, signal);
-    const isNews = seen === undefined || shownOf(seen) !== shownOf(server);
+    const isNews = seen === undefined || serializeShown(seen) !== serializeShown(server);
     seen = server;
     if (FINAL_STATUSES.has(managedStatus(server))) return server;
     const running = { kind: 'running', server } as const;
@@ -110,7 +110,7 @@ function logFields({ target }: FollowedServer): Record<string, unknown> {
 }
 
 /** The part of a server that the root message shows, to find out whether it changed. */
-function shownOf({ static_hosting: site, managed_vps: machine }: Server): string {
+function serializeShown({ static_hosting: site, managed_vps: machine }: Server): string {
   return JSON.stringify([site, machine]);
 }
 

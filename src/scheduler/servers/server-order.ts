@@ -130,7 +130,7 @@ export async function notifyRefused(
 ): Promise<void> {
   const explained = explainFor(workspace, order, error);
   const cause = error instanceof AccountFailure ? error.cause : undefined;
-  const view = cause && (await viewOf(workspace, order, cause));
+  const view = cause && (await drawRefusal(workspace, order, cause));
   // Under a new id: this order is used up.
   const draft = { ...order.draft, order: randomUUID() };
   const form = confirmServerModal(draft, workspace.config.SERVICE_SITES_DOMAIN);
@@ -139,7 +139,7 @@ export async function notifyRefused(
 }
 
 /** Undefined where the confirmation has the reason. */
-async function viewOf(
+async function drawRefusal(
   workspace: Workspace,
   order: ServerOrder,
   cause: ServiceError,
@@ -186,7 +186,7 @@ async function formAgain(workspace: Workspace, order: ServerOrder, cause: Servic
   const view = serverFormModal({
     draft: { ...draft, wanted: undefined, order: randomUUID() },
     values: fillServerForm(draft.wanted),
-    offer: await offerOf(workspace, order),
+    offer: await readOffer(workspace, order),
     sitesDomain: workspace.config.SERVICE_SITES_DOMAIN,
   });
   const sent = new Set(view.blocks.map((block) => block.block_id));
@@ -203,7 +203,7 @@ async function formAgain(workspace: Workspace, order: ServerOrder, cause: Servic
 }
 
 /** What the form offers; undefined where it needs nothing to choose from, or that cannot be read now. */
-async function offerOf(
+async function readOffer(
   { accounts, hosting }: Pick<Workspace, 'accounts' | 'hosting'>,
   { user, draft }: ServerOrder,
 ): Promise<Offer | undefined> {

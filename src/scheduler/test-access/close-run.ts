@@ -34,7 +34,7 @@ import { endSteps, type RunEnding, stepEnding } from '../workflows/end-steps.ts'
 export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding): Promise<void> {
   const endedAt = workspace.clock.now();
   const closed = await workspace.runs.change(run, (current) => ({
-    ...changeOf(current, ending),
+    ...makeRunChange(current, ending),
     ...('run' in ending ? withDuration(current, readRunTimes(ending.run), endedAt) : {}),
     endedAt,
   }));
@@ -45,7 +45,7 @@ export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding
   if (steps.length > 0) await endSteps(workspace, steps, await stepEnding(workspace, closed, ending));
   for (const check of guards) {
     const key = `${check.id} ${check.at} ${run.requestId}`;
-    await workspace.jobs.send(GUARD_RESULTS, resultOf(closed, check, ending, endedAt), { key });
+    await workspace.jobs.send(GUARD_RESULTS, makeGuardResult(closed, check, ending, endedAt), { key });
   }
   await postToRequesters(workspace, closed, ending);
 }
@@ -75,7 +75,7 @@ const FORBIDDEN: ReadonlySet<string> = new Set<ServiceErrorKind>([
   'admin_required',
 ]);
 
-function changeOf(run: Run, ending: RunEnding): Partial<Run> {
+function makeRunChange(run: Run, ending: RunEnding): Partial<Run> {
   if ('status' in ending) {
     const { status, failure } = ending;
     if (!run.unasked || !isUnasked(run)) return { status };
@@ -130,7 +130,12 @@ function failingIn(target: Target, { results }: EndedRun): FailedItem[] {
   }));
 }
 
-function resultOf({ target, requestId }: Run, check: GuardCheck, ending: RunEnding, at: number): GuardResult {
+function makeGuardResult(
+  { target, requestId }: Run,
+  check: GuardCheck,
+  ending: RunEnding,
+  at: number,
+): GuardResult {
   const about = { check, requestId, at };
   if ('status' in ending) {
     const { reason, failure } = ending;

@@ -77,7 +77,10 @@ async function start(following: FollowingRun): Promise<TestRun | undefined> {
 async function requestStart({ workspace, thread }: FollowingRun): Promise<TestRun> {
   const { project, server } = thread.state.target;
   const part = server === undefined ? '' : `server ${code(server.identifier)} in `;
-  const account = await workspace.accounts.resolveForPoll(askerOf(thread.state), thread.state.target.account);
+  const account = await workspace.accounts.resolveForPoll(
+    findPoller(thread.state),
+    thread.state.target.account,
+  );
   // Not ended by the job's signal: a request cut off in the middle may have started a run unseen.
   const ask = (client: AccountClient) => startTestAccess(client, projectId(project), server?.identifier);
   const what = `${part}project ${code(project.permalink)}`;
@@ -95,7 +98,7 @@ async function poll(following: FollowingRun, run: string, recovered: boolean): P
   const { workspace, thread, signal, last } = following;
   const { target, layout } = thread.state;
   const { project } = target;
-  const account = await workspace.accounts.resolveForPoll(askerOf(thread.state), target.account);
+  const account = await workspace.accounts.resolveForPoll(findPoller(thread.state), target.account);
   const ask = (client: AccountClient) =>
     getTestAccess(client, projectId(project), run, { signal, retries: 0 }, last);
   const what = `such test run in project ${code(project.permalink)}`;
@@ -135,7 +138,7 @@ async function nameServer({ thread }: FollowingRun, { results }: TestRun): Promi
 }
 
 /** With whose key the service is asked. */
-function askerOf({ askedBy, resumedBy: user = askedBy }: Run): { user: string | undefined } {
+function findPoller({ askedBy, resumedBy: user = askedBy }: Run): { user: string | undefined } {
   return { user };
 }
 

@@ -50,7 +50,7 @@ export function advance(
   now: number,
   unread: number | undefined = 0,
 ): Found {
-  const entries = page.map(entryOf).reverse();
+  const entries = page.map(readEntry).reverse();
   const known = countMarks(cursor);
   const fresh = entries.filter((entry) => !takeMark(known, entry.mark) && isAfter(cursor, entry));
   const isFull = page.length + unread >= PAGE_SIZE && page.length > 0;
@@ -121,7 +121,7 @@ export function identifyEvent(event: ActivityEvent): string {
 /** All channels of an account read the same page, so that each event of it is hashed once. */
 const ENTRIES = new WeakMap<ActivityEvent, Entry>();
 
-function entryOf(event: ActivityEvent): Entry {
+function readEntry(event: ActivityEvent): Entry {
   const known = ENTRIES.get(event);
   if (known !== undefined) return known;
   const entry = { event, at: Date.parse(event.created_at), mark: identifyEvent(event) };
@@ -157,11 +157,11 @@ export function followOutcomes(
   if (fresh.size === 0) return { failing: before, found: [] };
   const failing = new Map(Object.entries(before));
   const found: FoundOutcome[] = [];
-  const ordered = page.toReversed().toSorted((one, other) => timeOf(one) - timeOf(other));
+  const ordered = page.toReversed().toSorted((one, other) => readTime(one) - readTime(other));
   for (const event of ordered) {
     const key = projectKey(event);
     const servers = failing.get(key) ?? [];
-    const kind = kindOf(event, servers, fresh);
+    const kind = classifyEvent(event, servers, fresh);
     const watches = kind === undefined ? [] : watchesOf(event, kind);
     if (kind === undefined || watches.length === 0) continue;
     const left = kind === 'failure' ? afterFailure(servers, event, watches) : afterSuccess(servers, event);
@@ -175,7 +175,7 @@ export function followOutcomes(
 type FailingServer = NonNullable<Failing[string]>[number];
 
 /** Undefined for an event that neither fails nor ends the failure of a server. */
-function kindOf(
+function classifyEvent(
   event: ActivityEvent,
   servers: readonly FailingServer[],
   fresh: ReadonlySet<ActivityEvent>,
@@ -193,8 +193,8 @@ function afterFailure(
 ): FailingServer[] {
   const isWatched = (name: string): boolean =>
     watches.some(({ server }) => server === undefined || isNamed(server, name));
-  const names = serversOf(event).filter((name) => name === '' || isWatched(name));
-  const at = timeOf(event);
+  const names = listServers(event).filter((name) => name === '' || isWatched(name));
+  const at = readTime(event);
   const latest = (name: string): number => servers.find(({ server }) => server === name)?.at ?? at;
   const others = servers.filter(({ server }) => !names.includes(server));
   return [...others, ...names.map((server) => ({ server, at: Math.max(at, latest(server)) }))];
@@ -202,18 +202,18 @@ function afterFailure(
 
 /** Any success ends a failure that names no server, and one that names none ends all. */
 function afterSuccess(servers: readonly FailingServer[], event: ActivityEvent): FailingServer[] {
-  const passed = ['', ...serversOf(event)];
+  const passed = ['', ...listServers(event)];
   const isAll = event.properties.servers.length === 0;
-  return servers.filter(({ server, at }) => at > timeOf(event) || !(isAll || passed.includes(server)));
+  return servers.filter(({ server, at }) => at > readTime(event) || !(isAll || passed.includes(server)));
 }
 
 /** As a set, in lower case; one empty name if the event names none. */
-function serversOf({ properties: { servers } }: ActivityEvent): string[] {
+function listServers({ properties: { servers } }: ActivityEvent): string[] {
   const names = [...new Set(servers.map((name) => name.toLowerCase().slice(0, 200)))].slice(0, 100);
   return names.length === 0 ? [''] : names;
 }
 
-function timeOf({ created_at }: ActivityEvent): number {
+function readTime({ created_at }: ActivityEvent): number {
   return Date.parse(created_at);
 }
 

@@ -22,7 +22,7 @@ function flags(isOn: boolean) {
   return Object.fromEntries(INTEGRATION_FLAGS.map((flag) => [flag, isOn]));
 }
 
-function lockOf(account: string): string {
+function makeLockName(account: string): string {
   return `pushes ${account}`;
 }
 
@@ -34,7 +34,7 @@ function lockOf(account: string): string {
 export function switchPushOn(workspace: Workspace, account: Account, project: ProjectRef): Promise<void> {
   const { config, pushes, store } = workspace;
   const { PUBLIC_URL: publicUrl = '' } = config;
-  return store.exclusive(lockOf(account.name), async () => {
+  return store.exclusive(makeLockName(account.name), async () => {
     const before = await pushes.get({ account: account.name, project });
     const { token, digest } = await pushes.tokens.issue(account.name, projectId(project));
     const place = { account: account.name, project };
@@ -123,7 +123,7 @@ async function endPush({ pushes }: Workspace, push: Push, offBy?: string): Promi
 /** Switches the integration off at the service. A refusal changes nothing here: its address is unknown already. */
 async function tellOff(workspace: Workspace, push: Push, signal?: AbortSignal): Promise<void> {
   const { accounts, log, pushes, store } = workspace;
-  await store.exclusive(lockOf(push.account), async () => {
+  await store.exclusive(makeLockName(push.account), async () => {
     const current = await pushes.get(push);
     if (current?.state !== 'ending') return;
     const { integration } = current;
@@ -241,7 +241,7 @@ async function noteEvents(
   events: ReadPage['events'],
   isPushed: boolean,
 ): Promise<Push> {
-  const newest = events && newestOf(push, events);
+  const newest = events && findNewestMark(push, events);
   // A call is noted even if nothing could be read: what a poll then finds was told of.
   if (newest === undefined && !isPushed) return push;
   const next = afterRead(push, newest, isPushed, clock.now());
@@ -254,7 +254,7 @@ async function noteEvents(
 }
 
 /** Mark of the project's newest deployment that ended; empty if the page has none. */
-function newestOf({ project }: Push, events: readonly ActivityEvent[]): string {
+function findNewestMark({ project }: Push, events: readonly ActivityEvent[]): string {
   const newest = events.find(
     (event) =>
       ['succeeded', 'failed'].includes(readEventOutcome(event.event) ?? '') &&

@@ -43,7 +43,7 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode, pro
       ...failed,
       ...(cause === undefined ? [] : [section(`:mag: ${cause}`)]),
       context(where),
-      ...(isOpen ? buttonsOf(key, subject, episode) : []),
+      ...(isOpen ? drawButtons(key, subject, episode) : []),
     ],
   });
   if (tasks.length === 0) return build([]);
@@ -150,7 +150,7 @@ export function failureBlocks(
       const details = subject.kind === 'reachability' ? [itemLines(failed)] : [...latest, ...tested];
       return [
         section(joinLinesWithin([failureLine(failure, isPlaced), ...details], 1000)),
-        ...buttonsOf(key, subject, episode, list),
+        ...drawButtons(key, subject, episode, list),
       ];
     }),
     ...(rest.length === 0 ? [] : [section(joinLinesWithin(rest, LIMITS.sectionText))]),
@@ -207,7 +207,7 @@ export function muteButtons(account: string): KnownBlock[] {
 }
 
 /** In a direct message nobody else could be on it. @param list where they stand, if not on the root */
-function buttonsOf(
+function drawButtons(
   key: string,
   subject: Subject,
   { id, owner, failures }: Episode,

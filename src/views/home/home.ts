@@ -121,7 +121,7 @@ function overview(data: HomeData): KnownBlock[] {
     ...listBlocks(data.runs.length === 0 ? ['No test runs yet.'] : data.runs.map(runLine)),
     header('Schedules'),
     ...scheduleBlocks(data),
-    ...figuresOf(data),
+    ...drawFigures(data),
     header('Accounts'),
     ...data.accounts.slice(0, MAX_ACCOUNTS).map((account) => accountBlock(account, data)),
     ...(left > 0 ? [context(`and ${left} more: ${code(`${data.word} accounts`)}`)] : []),
@@ -162,7 +162,7 @@ function accountBlock(account: Account, data: HomeData): KnownBlock {
   );
 }
 
-function figuresOf({ accounts, figures, charts }: HomeData): KnownBlock[] {
+function drawFigures({ accounts, figures, charts }: HomeData): KnownBlock[] {
   const title = header('The last 7 days');
   if (figures === 'loading')
     return [title, context(':hourglass_flowing_sand: Loading the figures of the last 7 days…')];
@@ -202,13 +202,13 @@ function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {
       ),
     ];
   return [
-    ...schedules.slice(0, MAX_SCHEDULES).flatMap((schedule) => scheduleBlocksOf(schedule, roles)),
+    ...schedules.slice(0, MAX_SCHEDULES).flatMap((schedule) => drawSchedule(schedule, roles)),
     ...moreSchedules(schedules.slice(MAX_SCHEDULES), word),
   ];
 }
 
 /** "Digest of `acme`: the last 7 days, every Monday at 09:00, in #deploys", and when it is next posted or why it is not. */
-function scheduleBlocksOf({ schedule, next }: HomeSchedule, roles: readonly string[]): KnownBlock[] {
+function drawSchedule({ schedule, next }: HomeSchedule, roles: readonly string[]): KnownBlock[] {
   const { id, kind, channel, state } = schedule;
   const face: ScheduleFace = SCHEDULE_FACES[kind];
   const isAsleep = state.kind === 'paused';
