@@ -15,6 +15,7 @@ const WORDS: Record<string, readonly string[]> = {
   'integration edit': [`${DEMO_IDS.storefrontChat} storefront`],
   activity: ['', 'today stats', '30d'],
   invoices: ['', '1001', 'nonsense'],
+  'guard run': ['storefront'],
   use: ['storefront', 'none'],
   disconnect: ['nonsense'],
   audit: ['', '5'],

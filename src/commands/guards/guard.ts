@@ -124,4 +124,4 @@ const guardSchedules = timedCommands(GUARD_FEATURE, {
   },
 });
 
-export const guardCommands: readonly Command[] = [...guardSchedules, guardRun];
+export const guardCommands: readonly Command[] = guardSchedules.toSpliced(1, 0, guardRun);
