@@ -184,7 +184,8 @@ function threadFor(
   { subject }: EpisodeRecord,
   episode: Episode,
 ): Thread {
-  const { id, failures, shown, diagnosis, ending, idleSince = clock.now() } = episode;
+  const { id, failures, shown, diagnosis, ending } = episode;
+  const drawnAt = clock.now();
   const { channel, account, permalink } = subject;
   const url = permalink === undefined ? undefined : projectUrl(account, permalink, config.SERVICE_BASE_URL);
   return {
@@ -199,7 +200,11 @@ function threadFor(
     possibleDuplicate: 'unknown',
     shown,
     async save(now) {
-      await episodeRecords(store).update(key, (current) => changed(current, id, { shown: now, idleSince }));
+      await episodeRecords(store).update(key, (current) => {
+        // It may have been handed back while Slack was slow.
+        const { idleSince = drawnAt } = current?.episodes.find((one) => one.id === id) ?? {};
+        return changed(current, id, { shown: now, idleSince });
+      });
     },
   };
 }

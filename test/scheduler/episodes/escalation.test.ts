@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listFailing } from '../../../src/records/episodes.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -72,6 +73,22 @@ describe('a failure that nobody is on', () => {
     expect(mentions(world)).toEqual([]);
     await passed(6 * MINUTE);
     expect(mentions(world)).toEqual([expect.stringContaining(`<@${PEOPLE.member}>`)]);
+  });
+
+  it('starts the time again where it is handed back while Slack is slow', async () => {
+    await world.say('watch storefront failures --mention @ben --after 5m');
+    await fails();
+    await click('claim');
+    await passed(10 * MINUTE);
+    const record = async () => (await listFailing(world.app.workspaces.open(TEAM).store, PEOPLE.member))[0];
+    world.slack.fault({ method: 'chat.update', delayMs: 500, times: 1 });
+    deploy(false);
+    await world.passUntil(async () => (await record())?.episode.failures === 2);
+    await world.as('member').click(root(world), { actionId: 'episode:release' });
+    await world.passUntil(async () => (await record())?.episode.owner === undefined);
+    await expect.poll(() => JSON.stringify(roots(world))).toContain('2 failures');
+    await passed(2 * MINUTE);
+    expect(mentions(world)).toEqual([]);
   });
 
   it('mentions nobody where it has recovered in time', async () => {
