@@ -18,7 +18,7 @@ export interface Matched {
 /** In words; no command's name is longer. */
 const MAX_NAME = 3;
 
-/** The command with the longest name at the start of the words; undefined if there is none. */
+/** The command with the longest name at the start of the words, if any. */
 export function routeCommand(commands: readonly Command[], text: string): Matched | undefined {
   const { byName, switches, options } = getIndex(commands);
   const { words, flags, unknown } = splitWords(text, switches, options);

@@ -355,7 +355,7 @@ export function redraw(
   };
 }
 
-/** The channel for a root message. @throws UserError if there is none, e.g. on App Home */
+/** The channel for a root message. @throws UserError without a channel, e.g. on App Home */
 export function expectChannel(context: CommandContext): string {
   const { channel } = context.caller;
   if (channel === undefined) throw new UserError('Run this in a channel, where its thread can be posted.');

@@ -22,7 +22,7 @@ export const failing = defineCommand({
   run: async (_, context) => ({ kind: 'private', message: await drawFailing(context) }),
 });
 
-/** What fails in the caller's channel. */
+/** Lists the failures in the caller's channel. */
 export async function drawFailing({ workspace, caller }: CommandContext): Promise<Message> {
   const { user, channel } = caller;
   const [failures, followers] = await Promise.all([
@@ -49,7 +49,7 @@ export async function readFollowers(
 /** Slack is asked for each address by itself. */
 const MAX_LINKED = 20;
 
-/** What fails in a channel, or everywhere if it is undefined, with the addresses of the first messages. */
+/** Failures in a channel, or everywhere if it is undefined, the first of them with links to their messages. */
 export async function readFailing(
   { store, home }: Workspace,
   user: string,
@@ -66,7 +66,7 @@ export async function readFailing(
   return Promise.all(failures.map(withLink));
 }
 
-/** The episode, who was on it when the button was drawn, and the list that it stands in. */
+/** The episode, its owner when the button was drawn, and the list that contains the button. */
 const EpisodeButton = z.object({
   key: z.string(),
   id: z.string(),
@@ -74,7 +74,7 @@ const EpisodeButton = z.object({
   list: z.enum(FAILING_LISTS).optional(),
 });
 
-/** Where the command is switched off, nobody acts on what it posted. */
+/** The command of each kind of failure. If it is switched off, nobody can use the buttons that it posted. */
 const COMMANDS = { deployments: 'watch', reachability: 'guard' } as const;
 
 /**

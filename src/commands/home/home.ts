@@ -70,7 +70,7 @@ async function refreshHome(workspace: Workspace, { signal }: Job<unknown>): Prom
     .slice(0, MAX_VIEWERS);
   workspace.home.seenBy(viewers.length);
   if (viewers.length === 0) return;
-  // Those without a key of their own share one look-up.
+  // Viewers without a key of their own share one look-up.
   const figures = await Promise.all(viewers.map(({ id }) => loadFigures(workspace, id)));
   for (const [at, { id }] of viewers.entries()) {
     signal.throwIfAborted();
@@ -161,7 +161,7 @@ async function loadSchedules({ clock, schedules }: Workspace, user: string): Pro
     }));
 }
 
-/** What App Home shows to a person, from our own records alone. */
+/** Content of a person's App Home, except the figures: it needs no call of the service. */
 export async function loadHome(workspace: Workspace, user: string): Promise<Omit<HomeData, 'figures'>> {
   const [accounts, defaultAccount, failing, runs, schedules, roles] = await Promise.all([
     workspace.accounts.list({ user }),

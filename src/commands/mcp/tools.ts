@@ -18,22 +18,21 @@ import type { CommandContext } from '../command.ts';
 import { readFailing, readFollowers } from '../episodes/failing.ts';
 import { resolveAccount, resolveProject, resolveTestTarget } from '../targets/targets.ts';
 
-/** What a tool gives back. */
 export type ToolResult = Audited & {
-  /** For the assistant, which words it for the person. */
+  /** Facts that the assistant words for the person. */
   data: Record<string, unknown>;
-  /** What to ask next. */
+  /** Tells the assistant what to ask next. */
   next: string;
-  /** The same as people are shown it elsewhere. */
+  /** The same facts as Deckhand shows them elsewhere. */
   message: Message;
 };
 
 /** Something that Slack's assistant may do for a person: it reads or tests, and never creates or costs. */
 export interface Tool {
   name: string;
-  /** What the assistant chooses it by. */
+  /** The assistant chooses the tool by this text. */
   description: string;
-  /** The command that it stands for: its role, and the channels that allow it, count for the tool too. */
+  /** The command with the same effect: its role and the channels that allow it count for the tool too. */
   command: string;
   role: Role;
   /** True where it starts something at the service. */
@@ -276,7 +275,7 @@ function listFacts(run: Run): Record<string, unknown> {
   };
 }
 
-/** The first of them, and how many there are where that is not all. */
+/** The first rows, with the total number if there are more. */
 function limitRows(name: string, rows: readonly object[]): Record<string, unknown> {
   const more = rows.length > MAX_ROWS ? { total: rows.length } : {};
   return { [name]: rows.slice(0, MAX_ROWS), ...more };

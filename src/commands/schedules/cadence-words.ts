@@ -176,7 +176,7 @@ export function formatHour(hours: number, minutes: number): string {
   return [hours, minutes].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** Where people say whom a failure mentions, in words and in forms. */
+/** Flags and form fields that say whom a failure mentions. */
 export const ESCALATION_FLAGS = {
   mention: z.string().trim().optional(),
   after: z.string().trim().optional(),
@@ -192,7 +192,7 @@ const ID = /^@?([UWS](?=[A-Z]*\d)[A-Z0-9]{1,30})$/;
 
 /**
  * Reads `--mention <@group|@person> [--after 15m]`, or the fields of a form.
- * @param before what stands there unchanged is not looked up again: it may be gone
+ * @param before the current setting: an unchanged mention is not looked up again, because it may be gone
  * @throws FormFault
  */
 export async function readEscalation(

@@ -185,7 +185,7 @@ const { list, pause, resume, remove } = scheduleCommands('watch');
 export const watchCommands: readonly Command[] = [watch, watchEdit, list, pause, resume, remove];
 
 export interface WatchWords {
-  /** As typed; undefined if none was named. */
+  /** Project as typed; undefined for none. */
   project: string | undefined;
   isAll: boolean;
   mode: WatchMode | undefined;
