@@ -7,16 +7,16 @@ import { DAY_MS } from '../core/time/clock.ts';
 import type { JobType } from '../jobs/jobs.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
-/** What fails or works, and the channel that follows it: it has one episode at a time. */
+/** Something that can fail, in a channel that follows it. It has one open episode at a time. */
 export const Subject = z.object({
   kind: z.enum(['deployments', 'reachability']),
   channel: z.string(),
   account: z.string(),
-  /** What identifies the project, also after it was renamed where the service gives that. */
+  /** Key of the project: it survives a rename if the service gives an identifier. */
   project: z.string(),
-  /** The project's, for people; it identifies nothing. */
+  /** Name of the project for people; not a key. */
   name: z.string(),
-  /** The project's, for a link. */
+  /** Permalink of the project, for links. */
   permalink: z.string().optional(),
   /** Whose direct messages the channel is; undefined for any other channel. */
   person: z.string().optional(),
@@ -36,13 +36,13 @@ export const Outcome = z.object({
   at: z.number(),
   /** When what failed now failed first, if that is earlier than `at`. */
   since: z.number().optional(),
-  /** What people read of it; mrkdwn of our own making. */
+  /** Text for people; mrkdwn of our own making. */
   lines: z.array(z.string()),
   /** The same in a few words, for the headline; mrkdwn of our own making. */
   words: z.string().optional(),
-  /** What failed of several things; the latest result of each counts. */
+  /** Failed parts of the subject; the latest result of each counts. */
   items: z.array(FailedItem).optional(),
-  /** The keys of what was tested; everything if left out. */
+  /** Keys of the tested parts; all parts if left out. */
   tested: z.array(z.string()).optional(),
   /** The servers that an event names, by their names then. Foreign text. */
   servers: z.array(z.string()).optional(),
@@ -72,13 +72,13 @@ const Ending = z.object({
   by: z.string().optional(),
 });
 
-/** What a test of the project says about a failure of its deployments. */
+/** Result of testing a project after one of its deployments failed. */
 const Diagnosis = z.object({
   /** When the test ended, milliseconds since the epoch. */
   at: z.number(),
   /** For the root message; mrkdwn of our own making. */
   line: z.string(),
-  /** What is unreachable. Foreign text. */
+  /** Unreachable parts. Foreign text. */
   items: z.array(FailedItem),
   /** Number of failures when something was unreachable; undefined if nothing was. */
   unreachableAt: z.number().optional(),
@@ -93,18 +93,18 @@ export const Episode = z.object({
   failures: z.number(),
   first: z.array(z.string()),
   latest: z.array(z.string()),
-  /** What fails of several things. */
+  /** Parts that fail. */
   items: z.array(FailedItem).optional(),
   latestAt: z.number(),
   /** The servers that the latest failure names. */
   servers: z.array(z.string()).optional(),
-  /** What a test of the project found. */
+  /** Result of a test of the project. */
   diagnosis: Diagnosis.optional(),
   /** When the latest news were noted, milliseconds since the epoch. */
   newsAt: z.number(),
   /** Who is on it. */
   owner: z.string().optional(),
-  /** Of the schedules of all failures. */
+  /** Ids of the schedules that follow any of its failures. */
   escalates: Outcome.shape.escalates,
   /** When the message was posted that nobody is on, or was handed back; milliseconds since the epoch. */
   idleSince: z.number().optional(),
@@ -129,7 +129,7 @@ export const EpisodeRecord = z.object({
 });
 export type EpisodeRecord = z.infer<typeof EpisodeRecord>;
 
-/** By `subjectKey`. */
+/** Documents by `subjectKey`. */
 export function episodeRecords(store: WorkspaceStore): Collection<EpisodeRecord> {
   return store.collection('episodes', EpisodeRecord);
 }
@@ -236,7 +236,7 @@ export function withoutShown(record: EpisodeRecord, shown: EpisodeRecord): Episo
   return { ...record, episodes };
 }
 
-/** What fails now. */
+/** The open episode, if any. */
 export function failingNow({ episodes }: EpisodeRecord): Episode | undefined {
   const last = episodes.at(-1);
   return last?.ending === undefined ? last : undefined;
@@ -250,8 +250,8 @@ export interface Failure {
 }
 
 /**
- * What fails now, the latest first, as far as a person may read it.
- * @param channel every one if left out
+ * Open failures that a person may read, latest first.
+ * @param channel all channels if left out
  */
 export async function listFailing(store: WorkspaceStore, user: string, channel?: string): Promise<Failure[]> {
   const rows = await episodeRecords(store).list();
@@ -314,7 +314,7 @@ export function makeProjectRef({ project, permalink = project, name }: Subject):
 
 /** Tests a project for a failed deployment. */
 const DiagnosisJob = z.object({
-  /** Of the episode's subject. */
+  /** `subjectKey` of the episode. */
   key: z.string(),
   /** Names the failure that a test may be begun for; undefined if a test has ended. */
   failure: z.string().optional(),

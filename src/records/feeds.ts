@@ -21,7 +21,7 @@ export const Batch = z.object({
   root: StoredMessage.optional(),
   /** For the thread of the root message. */
   replies: z.array(StoredMessage),
-  /** What went wrong or right, oldest first, for the episode of its subject. */
+  /** Failures and successes for the episode of the subject, oldest first. */
   episode: z.object({ subject: Subject, outcomes: z.array(Outcome) }).optional(),
   /** Its size, for lists: "3 events". */
   what: z.string(),
@@ -163,7 +163,7 @@ export function createFeeds(store: WorkspaceStore) {
       const feeds = (await stored.list(`${kind} `)).map(({ doc }) => doc);
       return feeds.filter((feed) => isOfKind(feed, kind));
     },
-    /** `change` gets undefined if there is none, and returns undefined to leave it so. */
+    /** `change` gets undefined if no feed is stored; it returns undefined to store nothing. */
     async update<K extends FeedKind>(
       kind: K,
       place: FeedPlace,
@@ -202,7 +202,7 @@ export const Push = z.object({
   project: ProjectRef,
   /** `ending`: the service is to be told that it is off. */
   state: z.enum(['on', 'ending', 'off']),
-  /** Of the integration; undefined if the service gave none. */
+  /** Identifier of the integration; undefined if the service gave none. */
   integration: z.string().optional(),
   /** Digest of the token in its address; undefined while it is off. */
   token: z.string().optional(),
@@ -228,7 +228,7 @@ export function createPushes(store: WorkspaceStore) {
   const key = ({ account, project }: PushPlace): string => `${account} ${projectId(project)}`;
   return {
     get: (place: PushPlace) => stored.get(key(place)),
-    /** Of an account, or all. */
+    /** @param account all accounts if left out */
     async list(account?: string): Promise<Push[]> {
       const all = await stored.list(account === undefined ? undefined : `${account} `);
       return all.map(({ doc }) => doc);

@@ -18,7 +18,7 @@ type Recovery = z.infer<typeof Recovery>;
 
 export const KEPT_MS = 400 * DAY_MS;
 
-/** By the time of their end, so that the newest are read alone. */
+/** Keys begin with the time of the end, so that the newest can be read alone. */
 function openRecoveries(store: WorkspaceStore): Collection<Recovery> {
   return store.collection('recoveries', Recovery);
 }
@@ -79,9 +79,9 @@ interface Figures {
 
 export interface RecoveryFigures extends Figures {
   account: string;
-  /** The project's, for people. */
+  /** Name of the project for people. */
   name: string;
-  /** Those among the failures that go on. */
+  /** Number of failures that go on. */
   open: number;
   /** Undefined if following began too late for it. */
   before: Figures | undefined;

@@ -33,7 +33,7 @@ export const GuardCheck = z.object({
   at: z.number(),
   /** When the check before ended. */
   since: z.number().optional(),
-  /** What was unreachable in the check before: only what is again begins an episode. */
+  /** Keys that were unreachable in the check before. Only parts that are still unreachable begin an episode. */
   unreachable: z.array(z.string()),
   /** Checks in a row for which the service had no such project. */
   notFound: z.number(),
@@ -52,7 +52,7 @@ export const GuardResult = z.object({
   requestId: z.string(),
   /** When it ended, milliseconds since the epoch. */
   at: z.number(),
-  /** What is unreachable, by a key of its own; undefined where the outcome is not known. Foreign text. */
+  /** Unreachable parts; undefined if the outcome is not known. Foreign text. */
   unreachable: z.array(FailedItem).optional(),
   /** The outcome, or why it is not known; mrkdwn, half a sentence. */
   words: z.string(),
@@ -64,7 +64,7 @@ export type GuardResult = z.infer<typeof GuardResult>;
 /** Sent at the end of a run to each guard that waits for it. */
 export const GUARD_RESULTS: JobType<GuardResult> = { queue: 'guard-results', schema: GuardResult };
 
-/** What a test run is of. Two runs of the same target never go on at once. */
+/** Project or server that a run tests. A target has at most one run at a time. */
 export const Target = z.object({
   account: z.string(),
   project: ProjectRef,
@@ -115,7 +115,7 @@ export const Run = Followed.extend({
   total: z.number().optional(),
   /** The servers among them that are not, by identifier. */
   unreachable: z.array(z.string()).optional(),
-  /** What failed, with the reasons. Foreign text. */
+  /** Failed parts, with the reasons. Foreign text. */
   failing: z.array(FailedItem).optional(),
   /** The servers of the latest results; kept until another run of the target has results. */
   servers: z.array(ServerRef).optional(),
@@ -125,7 +125,7 @@ export const Run = Followed.extend({
   steps: z.array(z.string()).optional(),
   /** The guards that wait for its end. */
   guards: z.array(GuardCheck).optional(),
-  /** Those who asked for it while it was shown nowhere, and where its outcome is posted. */
+  /** Requests for the run while no message showed it: its outcome is posted to each. */
   requests: z
     .array(
       z.object({
@@ -146,7 +146,6 @@ export const Run = Followed.extend({
 export type Run = z.infer<typeof Run>;
 export type NewRun = Omit<Run, 'id'>;
 
-/** By id. */
 export function openRuns(store: WorkspaceStore): Collection<Run> {
   return store.collection('runs', Run);
 }
@@ -308,7 +307,7 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
   };
 }
 
-/** What a newer test of one of its servers changes of a whole run: the latest result of an item wins. Pure. */
+/** Changes to the run of a project after a newer test of one of its servers: the latest result wins. Pure. */
 export function withServerResult(
   { total = 0, servers = [], unreachable = [], failing = [] }: Run,
   { identifier }: ServerRef,
