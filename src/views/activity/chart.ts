@@ -72,7 +72,7 @@ let oneDecimal: Intl.NumberFormat | undefined;
 
 /** "740,021", "4.5" */
 export function rounded(value: number): string {
-  // As the formatter says it, in a hundredth of the time.
+  // Gives the same text as the formatter, in a hundredth of the time.
   if (Number.isInteger(value) && value > 0 && value < 1_000) return String(value);
   oneDecimal ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
   return oneDecimal.format(value);

@@ -89,7 +89,7 @@ function areOrIs(amount: number): string {
   return amount === 1 ? 'is' : 'are';
 }
 
-/** What is unreachable, in the thread of a failed deployment, with a button that tests it again. */
+/** Thread reply to a failed deployment: the unreachable parts, with a button that tests the project again. */
 export function diagnosisReply(account: string, project: ProjectRef, { at, items }: Diagnosis): Message {
   const failed = items.map((item) => ({ ...item, status: 'error' as const }));
   const again = button('Test again', 'test:again', { value: { target: { account, project } } });

@@ -50,7 +50,7 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode, pro
   return { ...build(drawPlan(tasks)), fallback: () => build([section(itemLines(tasks))]) };
 }
 
-/** What the thread has of a failure after the first, of the recovery, or of a click. */
+/** Thread reply about a later failure, the recovery, or a click. */
 export function episodeReply({ kind, number, lines, by = '' }: News): Message {
   const headings: Record<News['kind'], string> = {
     failure: `:rotating_light: Failure ${number}`,
@@ -62,7 +62,7 @@ export function episodeReply({ kind, number, lines, by = '' }: News): Message {
   return say(joinLinesWithin([headings[kind], ...lines], LIMITS.sectionText));
 }
 
-/** What the thread has of a failure that nobody is on. @param mentions ids of people and user groups */
+/** Thread reply about a failure that nobody is on. @param mentions ids of people and user groups */
 export function escalationReply(
   subject: Subject,
   episode: Episode,
@@ -163,7 +163,7 @@ export function failureTitles(failures: readonly Failure[]): string {
   return joinLinesWithin(titles, 1000).replaceAll('\n', '; ');
 }
 
-/** What fails in a channel now, or everywhere if it is undefined. @param followers the watches and guards there */
+/** Open failures in a channel, or everywhere if it is undefined. @param followers the watches and guards there */
 export function failingMessage(
   failures: readonly ShownFailure[],
   followers: readonly Schedule[],
@@ -196,7 +196,7 @@ export function failingMessage(
   return say(`Nothing is followed here, so no failure is noticed. ${first} ${then}.`);
 }
 
-/** For a text that stands in bold. */
+/** Makes foreign text safe inside bold text, which an asterisk would end. */
 function withoutStars(foreign: string, max: number): string {
   return mrkdwn(foreign, max).replaceAll('*', '∗');
 }
@@ -206,7 +206,7 @@ export function muteButtons(account: string): KnownBlock[] {
   return buttons(button('Mute for today', 'watch:mute', { value: { account } }));
 }
 
-/** In a direct message nobody else could be on it. @param list where they stand, if not on the root */
+/** In a direct message nobody else could be on it. @param list the list that contains the buttons, if not the root */
 function drawButtons(
   key: string,
   subject: Subject,

@@ -23,12 +23,12 @@ export type AccountFigures =
       stats: ActivityStats | undefined;
       data?: DeploymentsData;
       skipped?: readonly SkippedRows[];
-      /** Of the projects that failed lately. */
+      /** Recovery times of the projects that failed lately. */
       recoveries?: readonly RecoveryFigures[];
     }
   | { failed: string };
 
-/** By account. */
+/** Figures by account. */
 export type ShownFigures = 'loading' | Readonly<Record<string, AccountFigures>>;
 
 export interface HomeRun extends Run {
@@ -60,7 +60,7 @@ export interface HomeData {
   roles: readonly string[];
 }
 
-/** As for `activity` and digests unless they ask for another. */
+/** The default range of `activity` and digests. */
 export const HOME_RANGE = 'last_7_days';
 export const MAX_FAILING = 10;
 export const MAX_RUNNING = 5;

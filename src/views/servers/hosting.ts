@@ -57,7 +57,7 @@ export function chooseResourceMessage(
 const MAX_CHOICES = 50;
 
 function resourceMenu(resources: readonly HostedResource[], placeholder: string, text: string): KnownBlock[] {
-  // Of several with one identifier, which the service should not have, the menu takes one.
+  // The service should not list one identifier twice; if it does, the menu takes one.
   const byIdentifier = new Map(resources.map((resource) => [resource.identifier, resource]));
   const choices = [...byIdentifier.values()]
     .filter(({ identifier }) => identifier.length <= LIMITS.optionValue)

@@ -191,7 +191,7 @@ function drawButtons(view: TestView): KnownBlock[] {
     const value = { target, run: state.run, at: now };
     return buttons(button('Check again', 'test:check', { style: 'primary', value }), again);
   }
-  // Of one server alone, "Run again" does the same.
+  // For a single server, "Run again" does the same.
   if (target.server !== undefined) return buttons(again);
   const failing = shownItems(view).filter((item) => isFailing(item) && item.identifier !== undefined);
   const own = failing.slice(0, MAX_BUTTONS).map((item, at) => serverButton(target, item, at));

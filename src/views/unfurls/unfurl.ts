@@ -64,8 +64,8 @@ export function projectCard(shown: ShownProject, link: string): EntityMetadata {
 }
 
 /**
- * What opens beside the conversation, for one person.
- * @param deployments the project's, newest first; undefined if they could not be read
+ * Panel beside the conversation, for one person.
+ * @param deployments of the project, newest first; undefined if they could not be read
  */
 export function projectDetails(
   shown: ShownProject,
