@@ -152,7 +152,7 @@ export interface ClaimedJob {
 
 export interface Claim {
   jobs: ClaimedJob[];
-  /** Due time of the queue's next job; undefined if there is none, or if the backend does not know. */
+  /** Due time of the queue's next job; undefined if the queue is empty, or if the backend does not know. */
   nextAt: number | undefined;
 }
 

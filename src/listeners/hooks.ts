@@ -63,7 +63,7 @@ async function countBody(request: IncomingMessage): Promise<true> {
 
 /** Reads an account at once, and then once more if calls came meanwhile: at most every two seconds. */
 function createReading({ workspaces, track, clock, log, signal }: HookParts): (hook: HookToken) => void {
-  /** By workspace and account: the projects that calls named since the latest read began. */
+  /** The projects that calls named since the latest read began, by workspace and account. */
   const named = new Map<string, Set<string>>();
 
   async function read({ workspace: id, account }: HookToken, pushed: ReadonlySet<string>): Promise<void> {

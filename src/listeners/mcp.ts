@@ -84,7 +84,7 @@ function registerTools(server: McpServer, parts: Call): void {
   }
 }
 
-/** What a person sees, as far as one message holds it, without blocks that Slack may not take there. */
+/** Blocks for a person, cut to one message; a fallback replaces blocks that Slack may not accept here. */
 function takeBlocks({ fallback, ...message }: Message): KnownBlock[] {
   const [first = message] = splitAnswer(fallback?.() ?? message);
   return disableAutolinks(first).blocks;
@@ -134,7 +134,7 @@ const Identity = z
   }));
 type Identity = z.infer<typeof Identity>;
 
-/** What a tool gives back, or the sentence that refuses it. */
+/** Result of a tool, or the sentence that refuses it. */
 type ToolAnswer = ToolResult | (Audited & { refusal: string });
 
 interface Call extends ToolParts {

@@ -118,7 +118,7 @@ export function openWrappedKeys(store: Store): Collection<WrappedKey> {
   return store.of(GLOBAL).collection(DATA_KEYS, WrappedKey);
 }
 
-/** The workspace's stored data key; undefined if there is none. */
+/** The workspace's stored data key, if any. */
 async function readDataKey(
   store: Store,
   keys: EncryptionKeys,

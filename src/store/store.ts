@@ -53,7 +53,7 @@ export interface Collection<T> {
   get(id: string): Promise<T | undefined>;
   /** @param expiresAt end of the document, milliseconds since the epoch */
   put(id: string, doc: T, expiresAt?: number): Promise<void>;
-  /** Puts the document if there is none; returns false if there is one. Atomic across replicas. */
+  /** Puts the document unless the id exists; then it returns false. Atomic across replicas. */
   create(id: string, doc: T, expiresAt?: number): Promise<boolean>;
   /**
    * Reads, changes and writes under a lock of the document, among all replicas. `change` must not write the same document.

@@ -7,7 +7,7 @@ import { PAGE_STYLE } from '../../views/public/pages.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void;
 
-/** Handlers by `METHOD /path`; `*` as the last segment stands for any. */
+/** Handlers by `METHOD /path`; `*` as the last segment matches any. */
 export type Routes = Record<string, Handler>;
 
 /** Answers HEAD as well, which monitors use; Node leaves the body out. For routes that change nothing. */
