@@ -4,7 +4,7 @@ import type { Role } from '../core/choices.ts';
 import { outdated, UserError } from '../core/errors.ts';
 import { defined, parseJson } from '../core/json.ts';
 import type { Audited, Caller, Change, Message, ModalView, Reply } from '../core/message.ts';
-import { unmarked } from '../core/mrkdwn.ts';
+import { escapeMarkup, unmarked } from '../core/mrkdwn.ts';
 import type { ProjectRef } from '../core/project-ref.ts';
 import type { Account, Requester } from '../records/accounts.ts';
 import type { Ending } from '../scheduler/workflows/end-steps.ts';
@@ -288,13 +288,13 @@ function read<Schema extends z.ZodType>(
   return parsed.data;
 }
 
-/** Form errors by `block_id`; `base` is shown above the form. */
+/** Form errors by `block_id`, as plain text; `base` is shown above the form. For typed words, the message has them as mrkdwn. */
 export class FormFault extends UserError {
   readonly errors: Record<string, string>;
   readonly base: string | undefined;
 
   constructor(errors: Record<string, string>, base?: string, options?: ErrorOptions) {
-    super(Object.values(errors).join(' '), undefined, options);
+    super(escapeMarkup(Object.values(errors).join(' ')), undefined, options);
     this.errors = errors;
     this.base = base;
   }

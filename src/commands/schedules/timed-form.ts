@@ -247,7 +247,7 @@ async function findNext(
     const { cadence, zone } = await readForm(kind, { values }, now);
     return listNextTimes(cadence, zone, now, SHOWN_TIMES);
   } catch (error) {
-    if (error instanceof FormFault) return error.message;
+    if (error instanceof FormFault) return Object.values(error.errors).join(' ');
     throw error;
   }
 }

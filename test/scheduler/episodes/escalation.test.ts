@@ -262,6 +262,7 @@ describe('whom a failure mentions', () => {
     ['watch storefront --mention @ben --after 4m', 'no time from 5 minutes to 4 hours'],
     ['watch storefront --mention @ben --after 5h', 'no time from 5 minutes to 4 hours'],
     ['watch storefront --mention @ben --after soon', 'no time from 5 minutes to 4 hours'],
+    ['watch storefront --mention @ben --after <!channel>', '&lt;!channel&gt; is no time'],
     ['watch storefront --mention @nobody', '`usergroups:read`'],
   ])('is refused: %s', async ([line, said], { world }) => {
     expect(await ask(world, `/deckhand ${line}`, 'admin')).toContain(said);
@@ -345,6 +346,7 @@ describe('a user group that a failure mentions', () => {
         world.as('admin').command(CHANNEL, '/deckhand watch all --mention @nobody'),
       ),
     ).toContain('Nobody here is called nobody');
+    expect(await ask(world, '/deckhand watch all --mention <!here>', 'admin')).not.toContain('<!here>');
     expect(await ask(world, '/deckhand watch list', 'admin')).toContain('mentions @OnCall after 15 min');
   });
 });
