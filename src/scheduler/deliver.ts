@@ -24,7 +24,7 @@ import type { Workspace } from '../workspace/workspace.ts';
 
 /** Something that is to be posted: a root, a reply, a digest, a notice, a direct message. */
 export interface Delivery {
-  /** What it says and where, the same for each attempt, e.g. `digest d7k2 1774256400000`: its `client_msg_id` is made of it. */
+  /** The same for each attempt, e.g. `digest d7k2 1774256400000`; the `client_msg_id` is derived from it. */
   id: string;
   channel: string;
   threadTs?: string | undefined;
@@ -67,12 +67,12 @@ function inTurn<T>(
 }
 
 /**
- * Where the process dies before Slack's answer is kept, or the answer is lost, it is sent again under the same
- * `client_msg_id`, so that the repeat is Slack's to refuse, and is counted (`deckhand_possible_duplicates_total`).
+ * If Slack's answer is lost, or the process dies before storing it, the message is sent again with the same
+ * `client_msg_id`. Slack should reject the repeat; `deckhand_possible_duplicates_total` counts it.
  */
 async function sendOnce(workspace: Workspace, send: Send, what: Delivery): Promise<MessageRef> {
   const { id, channel, threadTs, isAwaited, signal, possibleDuplicate } = what;
-  // Whoever waits for a post was let in just now.
+  // The access of a person who waits for the post was checked just now.
   const message = isAwaited === true ? what.message : await nameExcluded(workspace, what.message);
   const clientMsgId = postId(workspace.id, id);
   const isRepeat = possibleDuplicate === 'unknown' ? await wasBegun(workspace, id) : possibleDuplicate;
@@ -115,7 +115,7 @@ export async function postReplies(
 
 /**
  * Sends a reply.
- * @returns false where Slack allows none there: threads are off in the channel from then on
+ * @returns false if Slack allows no replies there; this switches threads off in the channel
  */
 export async function sendReply(
   { log, channels }: Workspace,
@@ -140,7 +140,7 @@ export interface Thread extends Omit<Delivery, 'message'> {
   /** Why the root is worth a post: one that somebody deleted is posted again only for another cause. */
   cause: string;
   replies: Replies;
-  /** What Slack has of the root; undefined before its post. */
+  /** The root as Slack has it; undefined before its post. */
   shown: ShownRoot | undefined;
   save(shown: ShownRoot): Promise<void>;
 }
@@ -149,7 +149,7 @@ export interface Thread extends Omit<Delivery, 'message'> {
 interface ShownRoot {
   ts: string;
   cause: string;
-  /** Of the message. */
+  /** Hash of the message. */
   hash: string;
 }
 

@@ -28,15 +28,13 @@ export const FOLLOWED_AT_ONCE = 20_000;
 /** Something at the service that is followed in a root message and its thread. */
 export interface FollowedKind<State extends Followed, View extends { kind: string }>
   extends FollowedViews<State, View | Stopped> {
-  /** Of its jobs. */
   queue: string;
-  /** Where it is stored. */
   documents(store: WorkspaceStore): Collection<State>;
-  /** What the log says of it. */
+  /** Fields for log lines. */
   fields(state: State): Record<string, unknown>;
   /** Follows to the end, and shows it. */
   follow(following: Following<State, View>): Promise<void>;
-  /** Called where it is no longer followed, before that is shown. */
+  /** Called when following ends early, before that is shown. */
   onStop?(
     workspace: Workspace,
     state: State,
@@ -177,12 +175,12 @@ type Opened<State extends Followed, View extends { kind: string }> = Omit<Follow
 
 const MESSAGE_GONE = 'The message that showed it is gone, so Deckhand no longer follows it.';
 
-/** What the service or a person did ends it, with a reason that is shown. */
+/** True if the service or a person caused the error. Following then ends, and the reason is shown. */
 export function isExplained(error: unknown): boolean {
   return [AccountFailure, AccountKeyUnreadable, UserError].some((kind) => error instanceof kind);
 }
 
-/** How something is polled for as long as it is followed; each process counts the time anew. */
+/** Poll settings for something that is followed. The deadline starts over in each process. */
 export function createPolls(
   { workspace, signal }: { workspace: Pick<Workspace, 'clock' | 'config'>; signal: AbortSignal },
   onTrouble: (words: string) => Promise<void>,

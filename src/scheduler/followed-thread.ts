@@ -11,7 +11,7 @@ type Draw<State, View> = (workspace: Workspace, state: State, view: View) => Mes
 export interface FollowedViews<State, View> {
   /** Makes the root message. */
   draw: Draw<State, View>;
-  /** Makes the first reply, which is edited while it runs; left out where there is none. */
+  /** Makes the first reply, which is edited as long as it runs. Optional. */
   drawProgress?: Draw<State, View>;
 }
 
@@ -84,7 +84,7 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
     } catch (error) {
       if (!isSlackFailure(error) || isMessageGone(error)) throw error;
       this.#logRefused(error);
-      // Where Slack does not answer, the edit is tried again; until then people need not wait for it.
+      // If Slack does not answer, the edit is retried; the end is posted at once, so that nobody waits.
       const isForGood: boolean = isRefusal(error);
       if (isForGood || isSlackFailure(error, 'unreachable')) await this.#sayElsewhere(end, channel);
       if (!isForGood) throw error;

@@ -147,7 +147,7 @@ export function createFrame({ clock }: Workspace, digest: Digest, lateSince?: nu
   return { digest, lateSince, next: findNextTime(digest, clock.now()) };
 }
 
-/** The report of an account, and the failure where there is none. */
+/** The report of an account, or the failure that prevented it. */
 export type Gathered = AccountReport & {
   error?: AccountFailure;
   /** The account answered, and does not list the project of the digest any more. */
@@ -214,7 +214,7 @@ export function isPassing({ cause }: AccountFailure): boolean {
 export function isQuiet(reports: readonly Gathered[], { project }: Digest): boolean {
   return reports.every((report) => {
     if (report.kind === 'failed' || countDeployments(report.data) > 0) return false;
-    // What a truncated feed leaves out, or what could not be read, may be a deployment.
+    // An event that a truncated feed leaves out, or that could not be read, may be a deployment.
     const { stats, unread } = report.activity;
     const isWhole = !report.data.isTruncated && unread === undefined;
     if (project !== undefined) return isWhole;

@@ -71,7 +71,7 @@ export async function noteDiagnosis(
   await showEpisodes(workspace, key, signal);
 }
 
-/** What came of a click. `over`: nothing was open, and who closed it if somebody did. `lost`: another click won. */
+/** Result of a click. `over`: the episode had ended; `by` is the person who closed it. `lost`: another click won. */
 type Clicked = { kind: 'done' } | { kind: 'over'; by?: string | undefined } | { kind: 'lost'; owner: string };
 
 /**

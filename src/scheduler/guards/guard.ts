@@ -25,9 +25,9 @@ import {
 } from '../schedules/timed.ts';
 import { beginTest } from '../test-access/start-test.ts';
 
-/** What is unreachable is tested again so much later, before anybody is told. */
+/** Delay before unreachable parts are tested again. Nobody is told before that. */
 const AGAIN_MS = 2 * MINUTE_MS;
-/** A project that is not found may be there a moment later, so only this many checks in a row make it a refusal. */
+/** Number of checks in a row without the project before it counts as gone: it may be missing only for a moment. */
 const NOT_FOUND_CHECKS = 3;
 
 /** The occurrences of guards. */
@@ -49,7 +49,7 @@ export const GUARD_CHECKS = defineJob({
   },
 });
 
-/** What came of a test, the guard's own or one that went on already. */
+/** Handles the result of a test that the guard began or joined. */
 export const GUARD_OUTCOMES = defineJob({
   ...GUARD_RESULTS,
   options: { concurrency: 50, attempts: 16, backoffMs: 15_000 },
@@ -96,7 +96,10 @@ async function takeResult(workspace: Workspace, job: Job<GuardResult>): Promise<
 
 type Unreachable = NonNullable<GuardResult['unreachable']>;
 
-/** What counts: while its episode goes on all that is unreachable, else what was so at two checks; undefined before that. */
+/**
+ * The unreachable parts to report: all of them during an episode, otherwise those that two checks in a row found.
+ * Undefined if a second check must confirm them first.
+ */
 async function findConfirmed(
   { store }: Workspace,
   guard: Guard,
@@ -145,6 +148,6 @@ async function takeFailure(
 }
 
 async function testAgain({ jobs }: Workspace, check: GuardCheck, at: number): Promise<void> {
-  // By the check before, so that a repetition after a kill plans no second one.
+  // The key names the check before, so that a repeat after a kill plans no second one.
   await jobs.send(GUARD_CHECKS, { ...check, at }, { key: makeGuardRequestId(check), at });
 }

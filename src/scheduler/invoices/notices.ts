@@ -100,7 +100,7 @@ export function addNotices(
 /** A reminder falls due this many days after an invoice was made. */
 const REMINDERS = [14, 7] as const;
 
-/** What is known after the first poll: neither an invoice nor a reminder that is due is news. Pure. */
+/** Records the first poll: its invoices, and reminders already due, are not news. Pure. */
 export function knownFrom(invoices: readonly Invoice[], now: number): KnownInvoices {
   return {
     settled: invoices.filter(({ paid }) => paid).map(({ number }) => number),
@@ -111,9 +111,9 @@ export function knownFrom(invoices: readonly Invoice[], now: number): KnownInvoi
 }
 
 /**
- * What is news of the account's invoices, oldest first, and what is known after it: an invoice that was not there
- * before, one that became paid, one that is still unpaid after 7 and 14 days. Each is news once; of two reminders that
- * are due together, only the later. Pure.
+ * Lists the news of an account's invoices, oldest first, with the new record. News are an invoice that is new, one that
+ * became paid, and one that is still unpaid after 7 and 14 days. Each is news once; of two reminders due together, only
+ * the later. Pure.
  * @param now milliseconds since the epoch
  */
 export function listInvoiceNews(

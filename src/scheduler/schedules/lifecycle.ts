@@ -71,7 +71,7 @@ export interface Pausing {
 interface PauseNotice {
   /** Names what paused the schedules, so that each owner and channel is notified once. */
   causeId: string;
-  /** What people can do, a sentence; by default they resume them once it is fixed. */
+  /** Sentence that says what to do; by default, to resume the schedules once the cause is fixed. */
   next?(paused: readonly Schedule[]): string;
 }
 
@@ -165,10 +165,10 @@ function resumeSentence({ word }: Pick<Workspace, 'word'>, paused: readonly Sche
 const OwnerNotice = z.object({
   /** The same for each repetition, so that it is sent once. */
   id: z.string(),
-  /** Whom it is for; undefined for a channel. */
+  /** The recipient; undefined for a channel. */
   user: z.string().optional(),
   message: StoredMessage,
-  /** Where it is posted if there is no person, or they have left. */
+  /** The channel to post in if there is no recipient, or they have left. */
   channel: z.string().optional(),
 });
 type OwnerNotice = z.infer<typeof OwnerNotice>;

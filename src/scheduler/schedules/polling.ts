@@ -120,7 +120,7 @@ interface Poll {
   id: string;
   account: string;
   signal: AbortSignal;
-  /** As `ReadPage` has it. */
+  /** The projects that calls of the service named; none for a poll. */
   pushed: ReadonlySet<string>;
 }
 

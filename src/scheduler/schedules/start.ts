@@ -59,10 +59,9 @@ const TYPES: { [K in ScheduleKind]: ScheduleType<ScheduleOf<K>> } = {
   },
 };
 
-/** By kind. */
 export const SCHEDULE_TYPES: Readonly<Record<ScheduleKind, ScheduleType>> = TYPES;
 
-/** What a person decides of a digest or guard. */
+/** Settings of a digest or guard that a person chooses. */
 export type TimedChoices = DigestChoices | GuardChoices;
 type CommonChoices = 'kind' | 'cadence' | 'zone' | 'account' | 'project';
 export type DigestChoices = Pick<Digest, CommonChoices | 'range' | 'skipQuiet'>;

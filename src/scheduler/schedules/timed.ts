@@ -170,16 +170,16 @@ async function reportDead(workspace: Workspace, kind: TimedKind, occurrence: Occ
  * schedule and the time, so that no occurrence has two.
  */
 export interface Chain<Data> {
-  /** Of the schedule, unique among the jobs of this type. */
+  /** Id of the schedule, unique among the jobs of this type. */
   id: string;
   /** Five-field cron expression. */
   cron: string;
-  /** IANA time zone in which the fields are meant. */
+  /** IANA time zone of the fields. */
   zone: string;
   /** How long after its time an occurrence begins, in milliseconds. */
   delayMs?: number;
   job: JobType<Data>;
-  /** Of the job of an occurrence; times are milliseconds since the epoch. */
+  /** Makes the job data of an occurrence. @param scheduledAt milliseconds since the epoch */
   dataAt(scheduledAt: number): Data;
 }
 

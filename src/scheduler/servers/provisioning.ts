@@ -123,7 +123,7 @@ export const FOLLOW_PROVISIONING = new Follower<FollowedServer, ProvisioningStat
   follow,
 });
 
-/** By the message that shows it, and the request that had it followed again. */
+/** Keys are made of the message that shows the server and the request that resumed following it. */
 function openFollowedServers(store: WorkspaceStore): Collection<FollowedServer> {
   return store.collection('followed-servers', FollowedServer);
 }
@@ -218,7 +218,7 @@ async function awaitSync(
   }
 }
 
-/** What a sync may change (API 2.6, docs/service-api.md). */
+/** Serializes the fields that a sync may change (API 2.6, docs/service-api.md). */
 function serializeState({ status, ip_address, updated_at }: HostedResource): string {
   return JSON.stringify([status, ip_address, updated_at]);
 }

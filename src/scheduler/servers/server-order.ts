@@ -34,7 +34,7 @@ export const ServerOrder = z.object({
     wanted: Wanted,
     order: z.string(),
   }),
-  /** Where a mention is answered. */
+  /** Thread in which a mention is answered. */
   answerTs: z.string().optional(),
   orderedAt: z.number(),
   /** Set before the service is asked: if the process dies from then on, the outcome is unknown. */
@@ -103,7 +103,7 @@ export async function listNamesakes(
     );
     return servers?.filter((server) => server.name === wanted.name);
   } catch (error) {
-    // What keeps the list back is met again, and explained, where it matters.
+    // The order itself meets the same failure, and explains it.
     if (error instanceof AccountFailure || error instanceof UserError) return undefined;
     throw error;
   }
@@ -138,7 +138,7 @@ export async function notifyRefused(
   if (!(await showInModal(workspace, order, sent))) await notify(workspace, order, failureMessage(explained));
 }
 
-/** Undefined where the confirmation has the reason. */
+/** Undefined if the confirmation form shows the reason itself. */
 async function drawRefusal(
   workspace: Workspace,
   order: ServerOrder,
@@ -202,7 +202,7 @@ async function formAgain(workspace: Workspace, order: ServerOrder, cause: Servic
   return withBanner(marked, mrkdwn(rest.join('; ') || 'The service did not accept this.', 500));
 }
 
-/** What the form offers; undefined where it needs nothing to choose from, or that cannot be read now. */
+/** Choices of the form; undefined if it needs none, or if the service cannot list them now. */
 async function readOffer(
   { accounts, hosting }: Pick<Workspace, 'accounts' | 'hosting'>,
   { user, draft }: ServerOrder,

@@ -150,7 +150,7 @@ function makeGuardResult(
   return { ...about, words, unreachable: [{ key: 'test', title: 'Test', message: null }] };
 }
 
-/** Those who asked for it while it was shown nowhere read its outcome where they asked. */
+/** Posts the outcome to everybody who requested the run while no message showed it. */
 async function postToRequesters(workspace: Workspace, run: Run, ending: RunEnding): Promise<void> {
   const state: TestState =
     'run' in ending ? { kind: 'ended', run: ending.run } : { kind: 'stopped', reason: ending.reason };

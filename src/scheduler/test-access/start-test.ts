@@ -20,7 +20,7 @@ import { FOLLOW_TEST } from './follow-test.ts';
 /** Beyond the longest time that a run is followed; an older claim is abandoned. */
 const GRACE_MS = 5 * 60_000;
 
-/** A test that is wanted, and where it is to be shown. */
+/** A test to begin, with the place to show it. */
 export interface TestRequest
   extends Pick<Run, 'requestId' | 'target' | 'askedBy' | 'channel' | 'threadTs' | 'unasked'> {
   /** The execution of a workflow step that ends with the run. */
@@ -30,8 +30,8 @@ export interface TestRequest
 }
 
 /**
- * Starts a test for a person; where the target is being tested already, points there.
- * @throws SlackFailure where the channel cannot be posted in
+ * Starts a test for a person, or points to the run that tests the target already.
+ * @throws SlackFailure if Slack allows no posts in the channel
  */
 export async function startTest(
   workspace: Workspace,
@@ -80,7 +80,7 @@ async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean)
     await FOLLOW_TEST.begin(workspace, run.id, requestId);
   } catch (error) {
     const { account, project } = target;
-    // What is thrown is reported where it is caught; a root message that stands already says it itself.
+    // Without a root message the error is thrown, and the catcher reports it.
     const explained = rootTs
       ? workspace.report(error, { account, project: project.permalink })
       : workspace.explain(error);

@@ -232,7 +232,7 @@ function idsIn(lines: readonly KeptLine[]): string[] {
   return [...new Set(lines.flatMap((line) => line.for))];
 }
 
-/** What belongs to episodes, one batch for each. */
+/** Batches of the lines that belong to episodes, one for each episode. */
 function episodeBatches(
   { channel, account }: ActivityFeed,
   watches: readonly Watch[],
@@ -286,14 +286,14 @@ function newsBatch(
   return [{ id, at, ...messages, what: newsCount(news), for: [...ids] }];
 }
 
-/** What was kept until now and belongs to no episode, as one summary for the watches that asked for some of it. */
+/** Sums up the stored lines that belong to no episode, for the watches that asked for some of them. */
 function keptNews({ lines: all, dropped, isTruncated }: Kept, open: readonly Watch[]): FoundNews {
   const lines = all.filter(({ outcome }) => outcome === undefined);
   const owed = open.filter(({ id }) => isTruncated || lines.some((line) => line.for.includes(id)));
   return { lines, isTruncated, ids: owed.map(({ id }) => id), kept: { dropped } };
 }
 
-/** The feed as if it had just begun: nothing of the page is news. Pure. */
+/** Restarts the feed at a page: nothing in it is news. Pure. */
 export function fromPage(feed: ActivityFeed, { events, unread }: FeedPage, now: number): ActivityFeed {
   return { ...feed, cursor: cursorAfter(events, now, unread), kept: NOTHING_KEPT };
 }
@@ -308,7 +308,7 @@ export function newFeed({ channel, account }: FeedPlace, now: number): ActivityF
 /** Events of a night and a weekend, within what a document and a thread hold. */
 const MAX_KEPT = 200;
 
-/** With more at its end; the oldest give way. Pure. */
+/** Adds lines at the end, and drops the oldest beyond `MAX_KEPT`. Pure. */
 function keep(kept: Kept, lines: readonly KeptLine[], isTruncated: boolean): Kept {
   const all = [...kept.lines, ...lines];
   const dropped = Math.max(0, all.length - MAX_KEPT);
@@ -319,7 +319,7 @@ function keep(kept: Kept, lines: readonly KeptLine[], isTruncated: boolean): Kep
   };
 }
 
-/** What the watches that are open now are owed, and what stays. Pure. */
+/** Splits the stored lines into those for watches that are open now and the rest. Pure. */
 function takeDue(kept: Kept, open: readonly Watch[]): { due: Kept; left: Kept } {
   if (open.length === 0) return { due: NOTHING_KEPT, left: kept };
   const ids = new Set(open.map(({ id }) => id));
@@ -330,7 +330,7 @@ function takeDue(kept: Kept, open: readonly Watch[]): { due: Kept; left: Kept } 
   };
 }
 
-/** Without what is kept for one watch alone. Pure. */
+/** Removes the lines that only this watch waits for. Pure. */
 export function without(kept: Kept, id: string): Kept {
   const lines = kept.lines
     .map((line) => ({ ...line, for: line.for.filter((one) => one !== id) }))

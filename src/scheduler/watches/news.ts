@@ -17,7 +17,7 @@ const MAX_SEEN = 400;
 /** The range that is polled is seven days long (API 4.9), give or take a day in the account's time zone. */
 const RANGE_MS = 6 * DAY_MS;
 
-/** What a page holds that the cursor has not seen. */
+/** Events of a page that the cursor has not seen. */
 export interface Found {
   cursor: FeedCursor;
   /** Oldest first. */
@@ -38,9 +38,9 @@ export function cursorAfter(page: readonly ActivityEvent[], now: number, unread?
 }
 
 /**
- * What is new in a page of the feed, most recent first (API 4.9), and the cursor after it. An event is new that looks
- * like none that was seen, or that is there more often; the order within the page does not matter, and neither does
- * our clock. Pure.
+ * Finds the new events in a page of the feed, and moves the cursor past it. An event is new if no event with its mark
+ * was seen, or fewer than the page holds. Neither the order within the page nor our clock matters. Pure.
+ * @param page most recent first (API 4.9)
  * @param now milliseconds since the epoch
  * @param unread how many more the page held that could not be read
  */
@@ -64,8 +64,8 @@ export function advance(
 }
 
 /**
- * Events at the floor itself were cut off with an earlier page, or came in the same moment as the last one seen; only
- * where nothing younger was seen may they be new.
+ * Events at the floor itself were cut off with an earlier page, or came in the same moment as the last one seen. They
+ * may be new only if nothing younger was seen.
  */
 function isAfter({ seen, floor }: FeedCursor, { at }: Entry): boolean {
   if (floor === null || at > floor) return true;
@@ -109,8 +109,8 @@ function takeMark(known: Map<string, number>, mark: string): boolean {
 }
 
 /**
- * What an event is recognised by: what it was when it happened. Names of people and projects may change later, and the
- * instant may be written in another zone.
+ * Mark that recognises an event. It leaves out whatever may change later: names of people and projects, and the zone in
+ * which the instant is written.
  */
 export function identifyEvent(event: ActivityEvent): string {
   const { end_ref, servers } = event.properties;
@@ -129,7 +129,7 @@ function readEntry(event: ActivityEvent): Entry {
   return entry;
 }
 
-/** What identifies a project, also after it is renamed where the event has an identifier. */
+/** Key of a project. It survives a rename if the event has an identifier. */
 export function projectKey({ project }: ActivityEvent): string {
   return project?.identifier || project?.permalink || project?.name || '';
 }
@@ -207,7 +207,7 @@ function afterSuccess(servers: readonly FailingServer[], event: ActivityEvent): 
   return servers.filter(({ server, at }) => at > readTime(event) || !(isAll || passed.includes(server)));
 }
 
-/** As a set, in lower case; one empty name if the event names none. */
+/** Distinct names in lower case; one empty name if the event names no server. */
 function listServers({ properties: { servers } }: ActivityEvent): string[] {
   const names = [...new Set(servers.map((name) => name.toLowerCase().slice(0, 200)))].slice(0, 100);
   return names.length === 0 ? [''] : names;
@@ -227,7 +227,7 @@ export function isFollowed(
   return isPlaced({ project, server }, event);
 }
 
-/** The same, whoever did it: a failure of one's own may be ended by another person. Pure. */
+/** Ignores who caused the event: another person may end a person's own failure. Pure. */
 export function isPlaced(
   { project, server }: Pick<Watch, 'project' | 'server'>,
   event: ActivityEvent,

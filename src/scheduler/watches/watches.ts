@@ -17,7 +17,7 @@ import { type PageContext, pageContext, startPolling } from '../schedules/pollin
 import { ACTIVITY, afterPage, type FeedPage, fromPage, newFeed, readFeed, without } from './feed.ts';
 import { endUnwatched, planSettling } from './push.ts';
 
-/** What a person decides of a watch. */
+/** Settings of a watch that a person chooses. */
 export type WatchChoices = Pick<Watch, 'mode' | 'project' | 'server' | 'hours' | 'escalation'>;
 
 export interface NewWatch extends WatchChoices, Pick<Watch, 'person'> {
@@ -164,7 +164,7 @@ async function readPage(
   });
 }
 
-/** Other watches still get their news; a channel that a person had paused begins anew, any other catches up. */
+/** Other watches still get their news. A channel that a person had paused starts over; any other catches up. */
 function withPage(
   feed: ActivityFeed,
   active: readonly Watch[],

@@ -27,7 +27,7 @@ export type RunEnding =
   | {
       status: 'stopped' | 'lost';
       reason: string;
-      /** What the service refused, and why as half a sentence, where that ended it. */
+      /** Kind and reason (half a sentence) of the service's failure, if that ended the run. */
       failure?: { kind: ServiceErrorKind; reason: string } | undefined;
     };
 
