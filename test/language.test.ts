@@ -19,11 +19,11 @@ const OBSCURE_WORD = /\/\*(?:(?!\*\/)[\s\S])*?\b(?:stands|anew|is none|all the s
 const NAME_WITHOUT_VERB = /\bfunction \w+Of\b/g;
 
 it('begins a comment with a noun or a verb', () => {
-  expect(findAll(RELATIVE_CLAUSE).length).toBeLessThanOrEqual(90);
+  expect(findAll(RELATIVE_CLAUSE)).toEqual([]);
 });
 
 it('says what it means in comments', () => {
-  expect(findAll(OBSCURE_WORD).length).toBeLessThanOrEqual(15);
+  expect(findAll(OBSCURE_WORD)).toEqual([]);
 });
 
 it('names a function by a verb and a thing', () => {
