@@ -22,7 +22,7 @@ import { explainPolicy } from '../views/blocks/slack-failures.ts';
 import { readRealName } from '../workspace/slack-people.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
-/** Something that is to be posted: a root, a reply, a digest, a notice, a direct message. */
+/** Something to post: a root, a reply, a digest, a notice, a direct message. */
 export interface Delivery {
   /** The same for each attempt, e.g. `digest d7k2 1774256400000`; the `client_msg_id` is derived from it. */
   id: string;
@@ -37,8 +37,8 @@ export interface Delivery {
 }
 
 /**
- * Posts something in Slack, once: it is kept as sent afterwards.
- * @returns where it is; `ts` is empty where Slack had it already, because Slack does not say where
+ * Posts something in Slack once, and stores that it was sent.
+ * @returns the message; `ts` is empty if Slack had it already, because Slack then does not give it
  * @throws SlackFailure
  */
 export function deliver(workspace: Workspace, what: Delivery): Promise<MessageRef> {

@@ -64,7 +64,7 @@ export interface Following<State extends Followed, View extends { kind: string }
 const Pointer = z.object({ id: z.string() });
 type Pointer = z.infer<typeof Pointer>;
 
-/** Follows to an end that people see, whatever ends it; where the root message is gone, to a line in the log. */
+/** Follows something to its end and shows the end to people, or logs it if the root message is gone. */
 export class Follower<State extends Followed, View extends { kind: string }> {
   readonly job: JobDefinition<Pointer>;
   readonly #kind: FollowedKind<State, View>;
@@ -213,7 +213,7 @@ const LONG_PAUSE_MS = 5_000;
  * Asks the service every interval until `poll` returns something: less often while it fails, and never before it asks to be
  * tried again. Not p-retry, which keeps real time; tests move this clock.
  * @param poll gets true after failures
- * @returns undefined where the deadline passed first
+ * @returns undefined if the deadline passed first
  * @throws what waiting will not change, e.g. a 401, 403 or 404
  */
 export async function pollUntil<T>(
@@ -244,7 +244,7 @@ export async function pollUntil<T>(
   }
 }
 
-/** @throws the failure itself where waiting will not change it */
+/** @throws the failure itself if waiting will not change it */
 async function afterFailure(
   error: unknown,
   { failures: before }: PollState,

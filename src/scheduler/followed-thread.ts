@@ -69,9 +69,9 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
   }
 
   /**
-   * Edits the root message to how it ended. Where Slack refuses that, or does not answer, it is said in the thread, else as
-   * a new message, else to the one who asked.
-   * @throws SlackFailure where the root message is gone, or Slack may take the edit later
+   * Shows the end in the root message. If Slack rejects the edit or does not answer, the end goes into the thread, else
+   * into a new message, else to the person who asked.
+   * @throws SlackFailure if the root message is gone, or Slack may accept the edit later
    */
   async showEnd(view: View): Promise<void> {
     const { channel, rootTs: ts } = this.#state;
@@ -103,7 +103,7 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
     } catch (error) {
       if (!isRefusal(error)) throw error;
       this.#logRefused(error);
-      // It must not stand alone with that something goes on; where the reply was deleted, it does not.
+      // The reply still shows progress, so the end must follow it, unless it was deleted or the end was posted before.
       const isSaid = isMessageGone(error) || (await this.#findPosted(`outcome:${view.kind}`)) !== undefined;
       const end = { key: `${PROGRESS}:${view.kind}`, message: this.#draw(PROGRESS, view) };
       if (!isSaid) await this.post([end]);
@@ -111,9 +111,9 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
   }
 
   /**
-   * Shows how it goes on: news as soon as Slack's rate has room, else how long it has taken, when that is due. An edit that
-   * Slack refuses is left out.
-   * @throws SlackFailure where the root message or its channel is gone
+   * Shows the progress: news as soon as Slack's rate limit allows, otherwise the time taken, at intervals. Skips an edit
+   * that Slack rejects.
+   * @throws SlackFailure if the root message or its channel is gone
    */
   async showRunning(view: View, isNews = false): Promise<void> {
     if (isNews) this.#drawnAt.root = 0;
@@ -127,7 +127,7 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
       await this.post([{ key: PROGRESS, message: this.#draw(PROGRESS, view) }]);
   }
 
-  /** Posts news in the thread, each piece once, until Slack allows no replies there. What it refuses is left out. */
+  /** Posts news in the thread, each piece once, until Slack allows no replies there. Skips a reply that Slack rejects. */
   async post(news: readonly News[]): Promise<void> {
     for (const item of news) {
       try {
@@ -139,11 +139,11 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
     }
   }
 
-  /** False where threads are off, or Slack refuses replies there: then they are off from now on. */
+  /** @returns false if threads are off, or Slack rejects replies there, which switches them off */
   async #reply(news: News): Promise<boolean> {
     const { channel, rootTs, threadTs = rootTs, threads } = this.#state;
     if (!threads || channel === undefined || !threadTs) return false;
-    // News are handed over with each poll. Only what an earlier attempt may have posted is looked for in the store.
+    // Every poll passes all news again. The store is asked only if an earlier attempt may have posted some.
     const isPosted = this.#possibleDuplicate ? this.#findPosted(news.key) : this.#posted.get(news.key);
     if ((await isPosted) !== undefined) return true;
     const send = (): Promise<MessageRef> => this.#post(news, channel, threadTs);
@@ -152,7 +152,7 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
     return isTaken;
   }
 
-  /** Says how it ended where the root message cannot. */
+  /** Shows the end if the root message cannot. */
   async #sayElsewhere(end: News, channel: string): Promise<void> {
     if ((await this.#findPosted(end.key)) !== undefined) return;
     const { slack, log } = this.#workspace;
@@ -218,7 +218,7 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
     return ts;
   }
 
-  /** @returns true where it was drawn */
+  /** @returns true if it was drawn */
   async #redraw(one: 'root' | typeof PROGRESS, view: View): Promise<boolean> {
     const { clock, slack } = this.#workspace;
     const ref = this.#refOf(one);

@@ -83,7 +83,7 @@ async function post(run: OccurrenceRun, reports: readonly Gathered[]): Promise<v
   }
 }
 
-/** True where no account answered and there is nothing to post, because trying again does not change a refusal. */
+/** True if no account answered and a retry would not help, so that there is nothing to post. */
 async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Promise<boolean> {
   const { workspace, digest, job } = run;
   const { scheduledAt } = job.data;
@@ -104,7 +104,7 @@ async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Prom
     await pauseForOccurrence(workspace, 'digest', job.data, { cause: 'service', reason });
     return true;
   }
-  // The key does not work, or there is none, which concerns every schedule of the account.
+  // The key is missing or does not work, which concerns every schedule of the account.
   await accountsChanged(workspace);
   await endOccurrence(workspace, 'digest', job.data, {
     outcome: 'failed',
@@ -123,7 +123,7 @@ interface OccurrenceRun {
   workspace: Workspace;
   digest: Digest;
   job: Job<Occurrence>;
-  /** When it was due, where it comes late. */
+  /** Due time, if the digest is late. */
   lateSince: number | undefined;
 }
 
@@ -210,7 +210,7 @@ export function isPassing({ cause }: AccountFailure): boolean {
   return MAY_PASS.has(cause.kind) || cause.kind === 'record_not_found';
 }
 
-/** True where every account answered, and none had a deployment. */
+/** True if every account answered, and none had a deployment. */
 export function isQuiet(reports: readonly Gathered[], { project }: Digest): boolean {
   return reports.every((report) => {
     if (report.kind === 'failed' || countDeployments(report.data) > 0) return false;

@@ -29,9 +29,9 @@ import { showThread, type Thread } from '../deliver.ts';
 import { planEscalation } from './escalation.ts';
 
 /**
- * Notes how something went, oldest first, and says in the channel what changed by it. What is noted is stored before it is
- * said, so that a repetition after a kill counts nothing twice, and says what is still unsaid.
- * @throws SlackFailure where it could not be said: to be repeated, or given up where the channel is gone
+ * Stores outcomes, oldest first, and posts the changes in the channel. They are stored before they are posted, so that a
+ * repeat after a kill counts nothing twice and posts the rest.
+ * @throws SlackFailure if a post failed: repeat the call, or give up if the channel is gone
  */
 export async function noteOutcomes(
   workspace: Workspace,
@@ -172,7 +172,7 @@ async function showEpisodes(workspace: Workspace, key: string, signal?: AbortSig
 
 type Reply = Thread['replies'][number];
 
-/** Named by what is unreachable, so that the same found again is no second reply. */
+/** The name is a hash of the unreachable parts, so that the same result posts no second reply. */
 function makeDetailsReply(subject: Subject, diagnosis: Diagnosis): Reply {
   const name = hash('sha256', JSON.stringify(diagnosis.items), 'base64url').slice(0, 12);
   return [`diagnosis ${name}`, diagnosisReply(subject.account, makeProjectRef(subject), diagnosis)];

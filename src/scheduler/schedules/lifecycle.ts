@@ -181,7 +181,7 @@ export async function notifyOwner({ jobs }: Pick<Workspace, 'jobs'>, notice: Own
 export const OWNER_NOTICES = defineJob({
   queue: 'late-notices',
   schema: OwnerNotice,
-  // A week of attempts: where a policy refuses every message, the owner is notified once one is let through again.
+  // A week of attempts: if a policy blocks every message, the owner is notified once it is lifted.
   options: { concurrency: 20, attempts: 170, backoffMs: 60_000 },
   async run(workspace, { data: { id, user, channel, message }, signal }) {
     const here = (): Promise<unknown> =>

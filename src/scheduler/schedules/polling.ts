@@ -216,7 +216,7 @@ async function takePage<K extends FeedKind, Page>(
   }
 }
 
-/** Stores how far the channel was read together with what is to be posted, then has that posted. */
+/** Stores the channel's cursor together with the news to post, then has the news posted. */
 async function takeNews<K extends FeedKind, Page>(
   workspace: Workspace,
   source: Source<K, Page>,
@@ -280,8 +280,8 @@ function makePaceId({ queue }: PollInterval, account: string): string {
 }
 
 /**
- * Plans the next poll of an account, unless one is planned about then: of two that poll it, one is left after a while.
- * @param after when the one that plans it was due: the next is an interval later, also where clocks differ
+ * Plans the next poll of an account, unless one is planned about then: two chains of polls become one after a while.
+ * @param after due time of the current poll: the next is one interval later, even if clocks differ
  */
 async function planPoll(
   workspace: Workspace,

@@ -85,7 +85,7 @@ function endSnooze<S extends TimedSchedule>(schedule: S): S {
 /**
  * Plans the next occurrence.
  * @param isBegun true if this one was begun before a kill
- * @returns the schedule, if this occurrence is to be carried out now
+ * @returns the schedule, if this occurrence is due now
  */
 export async function beginOccurrence<K extends TimedKind>(
   workspace: Workspace,
@@ -206,9 +206,9 @@ export interface Link {
 }
 
 /**
- * Called first by the job of an occurrence: sends the next one.
- * @returns whether the occurrence is to be done now: not where it has been, nor where the schedule has other times by now,
- * nor where a later one has fallen due, as while Deckhand was down
+ * Called first by the job of an occurrence: plans the next one.
+ * @returns false if the occurrence is done already, the schedule has other times by now, or a later occurrence is due,
+ *   e.g. because Deckhand was down
  * @throws CronError if the expression or the zone is wrong
  */
 export async function continueChain<Data>(

@@ -91,7 +91,7 @@ function announce({ feeds }: Workspace, { draft }: ServerOrder, isAnnounced: boo
   return setAnnounced(feeds, draft, announcedServer(draft.project.permalink, draft.wanted.name), isAnnounced);
 }
 
-/** Undefined where it was not created, or that is not known; the person is notified then. */
+/** Undefined if the server was not created, or the outcome is unknown; the person is notified then. */
 async function create(
   workspace: Workspace,
   order: ServerOrder,
@@ -153,7 +153,7 @@ function makeTarget(
   return { account, project, server: { identifier, name: name.slice(0, 200) }, cost };
 }
 
-/** In the channel; in a direct message where Deckhand may not post there, because the server is created already. */
+/** Posts in the channel, or in a direct message if Slack allows no post there: the server exists already. */
 async function postRoot(
   workspace: Workspace,
   { user, draft, answerTs: threadTs, orderedAt: startedAt }: ServerOrder,

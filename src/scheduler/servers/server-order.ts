@@ -39,7 +39,7 @@ export const ServerOrder = z.object({
   orderedAt: z.number(),
   /** Set before the service is asked: if the process dies from then on, the outcome is unknown. */
   asked: z.boolean(),
-  /** The servers that had its name before, where the service lists servers: another one is the ordered one. */
+  /** Servers that had the name before the order: another one with it is the ordered one. Unset if none can be listed. */
   namesakes: z.array(z.string()).optional(),
   created: z.object({ identifier: z.string(), name: z.string() }).optional(),
   shown: z.object({ channel: z.string(), ts: z.string() }).optional(),
@@ -66,8 +66,8 @@ export function createOrders({ store }: Pick<Workspace, 'store'>) {
 const LOOKS = 4;
 
 /**
- * Finds a server whose order was not answered: the one of its name and kind that was not there before.
- * @returns undefined where that is not certain
+ * After a lost response, finds the new server by name and type.
+ * @returns undefined if that is not certain
  */
 export async function findOrdered(
   workspace: Workspace,
@@ -90,7 +90,7 @@ export async function findOrdered(
   return undefined;
 }
 
-/** The servers that have the ordered one's name; undefined where they cannot be listed. */
+/** Servers with the name of the ordered one; undefined if the service cannot list them. */
 export async function listNamesakes(
   workspace: Workspace,
   { user, draft }: ServerOrder,
@@ -109,7 +109,7 @@ export async function listNamesakes(
   }
 }
 
-/** In the modal of the order; false where it is closed by now. */
+/** Shows a view in the modal of the order; returns false if the person has closed it. */
 export async function showInModal(
   { slack }: Pick<Workspace, 'slack'>,
   order: ServerOrder,

@@ -56,7 +56,7 @@ async function giveUp(following: FollowingRun): Promise<void> {
 
 /**
  * Starts the run. Only a service too busy to have started it is asked again.
- * @returns the run itself where it has ended already, with all its results
+ * @returns the run with all its results, if it has ended already
  */
 async function start(following: FollowingRun): Promise<TestRun | undefined> {
   const { workspace, thread, polls } = following;
@@ -111,8 +111,8 @@ async function poll(following: FollowingRun, run: string, recovered: boolean): P
 }
 
 /**
- * @param known is saved in the same write, and without news of the run too
- * @returns true where the service says something else of the run than before
+ * @param known saved in the same write, even if the run has no news
+ * @returns true if the service reports another status or start than before
  */
 async function saveStanding(
   { workspace, thread }: FollowingRun,
@@ -128,7 +128,7 @@ async function saveStanding(
   return isNews;
 }
 
-/** A server that was asked for where none could be listed is known by its identifier; its results have its name. */
+/** Names a server that was requested by its identifier because the service could not list servers. */
 async function nameServer({ thread }: FollowingRun, { results }: TestRun): Promise<void> {
   const { target } = thread.state;
   const { server } = target;
@@ -137,7 +137,7 @@ async function nameServer({ thread }: FollowingRun, { results }: TestRun): Promi
   await thread.save({ target: { ...target, server: { ...server, name: tested.name } } });
 }
 
-/** With whose key the service is asked. */
+/** The person whose key reads the run. */
 function findPoller({ askedBy, resumedBy: user = askedBy }: Run): { user: string | undefined } {
   return { user };
 }

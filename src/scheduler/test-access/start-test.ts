@@ -44,11 +44,11 @@ export async function startTest(
 }
 
 /**
- * Posts the root message and hands the run to its follower. A request that is carried out again after a kill finds its
- * own claim and continues.
- * @returns the run of the same target that is running already; the step then ends with that. For an unasked run that comes
- *   too soon, the latest one
- * @throws SlackFailure where the channel cannot be posted in
+ * Posts the root message and starts to follow the run. A request that is repeated after a kill finds its own claim and
+ * continues.
+ * @returns the run of the same target that goes on already; a workflow step then ends with that. For an unasked run that
+ *   comes too soon, the latest run
+ * @throws SlackFailure if Slack allows no posts in the channel
  */
 export async function beginTest(workspace: Workspace, request: TestRequest): Promise<Run | undefined> {
   const { step, guard, ...asked } = request;

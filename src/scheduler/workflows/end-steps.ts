@@ -59,7 +59,7 @@ export async function stepEnding({ slack, log }: Workspace, closed: Run, ending:
 
 const MAX_FAILING = 100;
 
-/** One a line, as plain text; empty where all is well, and a run without results is not. */
+/** Failed items as plain text, one a line; empty if all is well. A run without results is not. */
 function failingItems(target: Target, { results }: Pick<TestRun, 'results'>): string {
   const items = listItems(target, results);
   const unread = (results?.skipped ?? []).map(
