@@ -220,7 +220,7 @@ const GUARDS: Section<Entry<'guards'>[string]> = {
   add: (workspace, id, entry) =>
     addTimed(workspace, { ...entry, kind: 'guard', id, requestId: `apply ${id}` }),
   change: (workspace, id, entry) =>
-    // Also where there is none any more.
+    // The key is present even if the entry has none, so that the stored escalation is removed.
     editTimed(workspace, id, { ...entry, kind: 'guard', escalation: entry.escalation }),
 };
 

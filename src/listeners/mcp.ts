@@ -55,7 +55,7 @@ async function answerMcp(
   // Loaded with the first request, because most installations do without it.
   const { McpServer } = await import('@modelcontextprotocol/sdk/server/mcp.js');
   const http = await import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js');
-  // Slack gives its requests no ids, and signs each one anew.
+  // Slack gives its requests no ids, but each has a signature of its own.
   const requestId = `mcp ${hash('sha256', String(headers['x-slack-signature']), 'base64url')}`;
   const server = new McpServer({ name: 'deckhand', title: 'Deckhand', version: parts.version });
   registerTools(server, { ...parts, requestId });

@@ -48,7 +48,7 @@ export const Outcome = z.object({
   servers: z.array(z.string()).optional(),
   /** The ids of the schedules that follow it: they may mention somebody if nobody is on it. */
   escalates: z.array(z.string()).optional(),
-  /** True where it only changes the root message, without a reply. */
+  /** True if it only changes the root message, without a reply. */
   isQuiet: z.boolean().optional(),
 });
 export type Outcome = z.infer<typeof Outcome>;

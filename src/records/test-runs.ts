@@ -56,7 +56,7 @@ export const GuardResult = z.object({
   unreachable: z.array(FailedItem).optional(),
   /** The outcome, or why it is not known; mrkdwn, half a sentence. */
   words: z.string(),
-  /** The kind of the service's failure, where that ended it. */
+  /** Kind of the service's failure, if that ended the run. */
   failure: z.string().optional(),
 });
 export type GuardResult = z.infer<typeof GuardResult>;
@@ -211,7 +211,7 @@ const MAX_REMEMBERED = 5;
 /** One or two runs do not say what is usual. */
 const MIN_REMEMBERED = 3;
 
-/** Remembers how long a run took, by the service's times or else by ours; once, also where it ends again after a kill. */
+/** Adds the duration of a run, by the service's times or else ours; once, even if it ends again after a kill. */
 export function withDuration(
   { status, startedAt, tookMs = [] }: Run,
   { createdAt, completedAt }: Pick<Run, 'createdAt' | 'completedAt'>,

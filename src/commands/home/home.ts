@@ -49,7 +49,7 @@ export async function homeOpened({ workspace }: CommandContext, { event }: Slack
   const { user, tab, view } = Opened.parse(event);
   if (tab === 'messages') return;
   const openedAt = workspace.clock.now();
-  // No figures are asked for where they are not shown.
+  // Do not load figures that are not shown.
   if (await refusalFor(workspace, user)) return publish(workspace, user, { figures: {}, openedAt });
   const figures = loadFigures(workspace, user);
   const early = await withTimeout(workspace.clock, FIGURES_TIMEOUT_MS, figures);
@@ -80,7 +80,7 @@ async function refreshHome(workspace: Workspace, { signal }: Job<unknown>): Prom
 
 interface Publishing {
   figures: ShownFigures;
-  /** Set where the person opens it now. */
+  /** Set if the person opens App Home now. */
   openedAt?: number;
   /** The version that Slack says is shown. */
   hash?: string | undefined;

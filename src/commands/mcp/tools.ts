@@ -35,7 +35,7 @@ export interface Tool {
   /** The command with the same effect: its role and the channels that allow it count for the tool too. */
   command: string;
   role: Role;
-  /** True where it starts something at the service. */
+  /** True if the tool starts something at the service. */
   isChange?: true;
   inputs: z.ZodObject;
   run(inputs: unknown, context: CommandContext): Promise<ToolResult>;

@@ -201,7 +201,7 @@ interface Suggestion {
 }
 
 /**
- * The likely commands for words that are none.
+ * Likely commands for words that match no command.
  * @param said the reason for the question; escaped mrkdwn
  * @param thread the message in whose thread a mention is answered
  */

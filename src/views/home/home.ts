@@ -17,7 +17,7 @@ import { SCHEDULE_FACES, type ScheduleFace, scheduleButtons, whyPaused } from '.
 import { scheduleWords } from '../schedules/words.ts';
 import { runWords, targetWords } from '../test-access/test-run.ts';
 
-/** A week's figures of one account: undefined where the service gives none; `failed` is mrkdwn. */
+/** A week's figures of one account: undefined if the service gives none; `failed` is mrkdwn. */
 export type AccountFigures =
   | {
       stats: ActivityStats | undefined;
