@@ -275,7 +275,7 @@ export function afterClick(
   episode: Episode,
   { user, verb, seen, now }: { user: string; verb: Verb; seen: string | undefined; now: number },
 ): Episode {
-  const { owner, clicks = 0, replies, newsAt } = episode;
+  const { owner, clicks = 0, replies, latestAt } = episode;
   const next = verb === 'release' ? undefined : user;
   if (verb !== 'close' && owner === next) return episode;
   const isFree = owner === undefined || owner === user || (verb !== 'release' && owner === seen);
@@ -285,8 +285,8 @@ export function afterClick(
   const said = { ...after, replies: [...replies, reply] };
   if (verb === 'release') return { ...said, owner: next, idleSince: now };
   if (verb !== 'close') return { ...said, owner: next };
-  // A failure that is reported late is newer than the latest that is known.
-  return { ...said, ending: { kind: 'closed', at: newsAt, by: user }, newsAt: now };
+  // The service's clock, as in the failures that come after it.
+  return { ...said, ending: { kind: 'closed', at: latestAt, by: user }, newsAt: now };
 }
 
 /** `outcome`: what to note of the episode's subject; without it the job looks whether there was no news for a week. */

@@ -136,3 +136,16 @@ describe('a failure', () => {
     expect(texts(world)[0]).toBe(closed('admin'));
   });
 });
+
+describe('a failure at a service whose clock is behind', () => {
+  test.override({ connected: true });
+
+  test('begins another message after the one before was closed', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await note(world, 'failure', -10);
+    await click(world, 'admin', 'close');
+    await world.slack.until(() => replies(world).length === 1);
+    await note(world, 'failure', -9);
+    expect(texts(world)).toEqual([closed('admin'), expect.stringContaining('deployments are failing')]);
+  });
+});
