@@ -73,7 +73,7 @@ function describeMissing(scope: string): Finding {
 function checkAppToken({ workspace }: CommandContext): Finding[] {
   const refused = workspace.health.refusedToken();
   if (refused?.variable !== 'SLACK_APP_TOKEN') return [];
-  const said = `Slack refuses it: ${code(refused.reason)}. The operator must set ${code(refused.variable)} anew.`;
+  const said = `Slack refuses it: ${code(refused.reason)}. The operator must set ${code(refused.variable)} again.`;
   return [{ what: 'App token', health: 'broken', said }];
 }
 

@@ -2,6 +2,7 @@ import { closest } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { WEEKDAYS } from '../../core/choices.ts';
 import { UserError } from '../../core/errors.ts';
+import { isDirect } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { spellName } from '../../core/names.ts';
 import { parseCron } from '../../core/time/cron.ts';
@@ -207,6 +208,8 @@ export async function readEscalation(
       )
     : DEFAULT_AFTER;
   if (!mention) throw new FormFault({ after: 'Say who is mentioned then, with --mention @somebody.' });
+  if (isDirect(caller.channel))
+    throw new FormFault({ mention: 'Nobody else reads a direct message. Leave `--mention` out here.' });
   if (before !== undefined && mention === describeHandle(before)) return { ...before, after: minutes };
   const [, id, label] = MENTION.exec(mention) ?? ID.exec(mention) ?? [];
   const name = (id === undefined ? mention : (label ?? '')).replace(/^@/, '').slice(0, 80);

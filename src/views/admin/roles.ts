@@ -63,7 +63,7 @@ export const GUESTS_FIELD = 'guests';
 /** @param setBy who changed them last */
 export function changedWords(setBy: string | undefined): string {
   const who = setBy ? `<@${setBy}>` : 'Somebody';
-  return `${who} changed this while the form was open, so nothing was saved. Below is how it stands now.`;
+  return `${who} changed this while the form was open, so nothing was saved. Below is how it is now.`;
 }
 
 /** The same form with a question: saving it again is the answer. @param metadata of the form from now on */

@@ -269,6 +269,15 @@ describe('whom a failure mentions', () => {
     expect(await world.app.workspaces.open(TEAM).schedules.all()).toEqual([]);
   });
 
+  test('is refused in a direct message, which nobody else reads', async ({ world }) => {
+    const { slack } = world.app.workspaces.open(TEAM);
+    const { channel } = await slack.sendDirectMessage(PEOPLE.admin, { text: 'Hello', blocks: [] });
+    await world.as('admin').command(channel, '/deckhand watch storefront --mention @ben');
+    const read = () =>
+      JSON.stringify([world.slack.ephemerals(TEAM, PEOPLE.admin), world.slack.dms(TEAM, PEOPLE.admin)]);
+    await expect.poll(read).toContain('Nobody else reads a direct message');
+  });
+
   test.for<[string, string, number]>([
     ['watch storefront --mention @ben', PEOPLE.member, 15],
     ['watch storefront --mention <@U0BEN|ben> --after 1h', PEOPLE.member, 60],
