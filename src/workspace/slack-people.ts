@@ -181,6 +181,20 @@ export async function findHandle(
   return person;
 }
 
+/** Returns the handle of a person or user group by its id; undefined if Slack does not tell it. */
+export async function readHandle(
+  { id, slack }: { id: string; slack: WorkspaceSlack },
+  mention: string,
+  requesterTeam: string | undefined,
+): Promise<string | undefined> {
+  const request = mention.startsWith('S')
+    ? slack
+        .call('usergroups.list', makeTeamArgument(id, requesterTeam))
+        .then(({ usergroups }) => usergroups?.find((one) => one.id === mention)?.handle)
+    : slack.call('users.info', { user: mention }).then(({ user }) => user?.name);
+  return undefinedOnSlackError(request);
+}
+
 /** The team as an argument: calls with an organisation's token must name it, those with a workspace's need not. */
 function makeTeamArgument(id: string, team: string | undefined): { team_id?: string } {
   return id.startsWith('E') && team !== undefined ? { team_id: team } : {};

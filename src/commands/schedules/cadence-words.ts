@@ -16,7 +16,7 @@ import {
 } from '../../records/schedules.ts';
 import { isLoopbackBaseUrl } from '../../service/addresses.ts';
 import { DAY_NAMES, describeHandle } from '../../views/schedules/words.ts';
-import { findHandle } from '../../workspace/slack-people.ts';
+import { findHandle, readHandle } from '../../workspace/slack-people.ts';
 import { type CommandContext, FormFault, showUnderField } from '../command.ts';
 import { SYNONYMS, splitWords } from '../command-router.ts';
 
@@ -218,7 +218,8 @@ export async function readEscalation(
     throw new FormFault({
       mention: `Nobody here is called ${name}, and no user group is. Give a handle, e.g. @oncall.`,
     });
-  return { mention: found, ...(name === '' ? {} : { name }), after: minutes };
+  const handle = name || (await readHandle(workspace, found, caller.team));
+  return { mention: found, ...(handle ? { name: handle } : {}), after: minutes };
 }
 
 /**

@@ -269,6 +269,13 @@ describe('whom a failure mentions', () => {
     expect(await world.app.workspaces.open(TEAM).schedules.all()).toEqual([]);
   });
 
+  test('is shown by their handle, also if only their id was given', async ({ world }) => {
+    const { schedules } = world.app.workspaces.open(TEAM);
+    await world.as('admin').command(CHANNEL, '/deckhand watch storefront --mention <@U0BEN>');
+    await expect.poll(() => schedules.all()).toHaveLength(1);
+    expect(await ask(world, '/deckhand watch list', 'admin')).toContain('mentions @ben after 15 min');
+  });
+
   test('is refused in a direct message, which nobody else reads', async ({ world }) => {
     const { slack } = world.app.workspaces.open(TEAM);
     const { channel } = await slack.sendDirectMessage(PEOPLE.admin, { text: 'Hello', blocks: [] });
