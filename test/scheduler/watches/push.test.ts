@@ -184,7 +184,6 @@ describe('a call of the service', () => {
     expect(answers.map(({ status }) => status)).toEqual(calls.map((_, at) => (at % 2 === 0 ? 204 : 404)));
     deploy(world, 'among01');
     await until(world, () => shown(world).includes('among01'), 'the event');
-    await wait(2_500);
     expect(reads(world) - before).toBeLessThanOrEqual(4);
   });
 
