@@ -241,8 +241,8 @@ export async function nameExcluded(workspace: Workspace, message: Message): Prom
   return names.size === 0 ? message : withNames(message, names);
 }
 
-/** @throws SlackFailure if asking again may help */
-async function mayBeMentioned({ roles }: Workspace, user: string): Promise<boolean> {
+/** False for a person who may no longer use Deckhand. @throws SlackFailure if asking again may help */
+export async function mayBeMentioned({ roles }: Workspace, user: string): Promise<boolean> {
   const checked = roles.excluded(user).then((excluded) => excluded ?? 'allowed');
   return (await undefinedOnSlackError(checked, 'gone', 'forbidden', 'rejected')) === 'allowed';
 }

@@ -15,7 +15,7 @@ import { escalationReply } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { groupExists } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { deliver, postReplies } from '../deliver.ts';
+import { deliver, mayBeMentioned, postReplies } from '../deliver.ts';
 
 /** The subject's key and the episode's id. */
 const EscalationJob = z.object({ key: z.string(), episode: z.string() });
@@ -126,8 +126,6 @@ async function postMentions(
 }
 
 /** False for a group that is gone, and for a person who may no longer use Deckhand. */
-async function isPresent(workspace: Workspace, mention: string): Promise<boolean> {
-  if (mention.startsWith('S')) return groupExists(workspace, mention);
-  const asked = workspace.roles.excluded(mention).then((excluded) => excluded === undefined);
-  return (await undefinedOnSlackError(asked, 'gone', 'forbidden', 'rejected')) ?? false;
+function isPresent(workspace: Workspace, mention: string): Promise<boolean> {
+  return mention.startsWith('S') ? groupExists(workspace, mention) : mayBeMentioned(workspace, mention);
 }
