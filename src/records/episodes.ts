@@ -225,6 +225,17 @@ function withLast(episodes: readonly Episode[], last: Episode): Episode[] {
   return [...episodes.slice(0, -1), last];
 }
 
+/** The record with a change of one episode. Pure. */
+export function changeEpisode<R extends EpisodeRecord | undefined>(
+  record: R,
+  id: string,
+  change: Partial<Episode>,
+): R {
+  if (record === undefined) return record;
+  const episodes = record.episodes.map((one) => (one.id === id ? { ...one, ...change } : one));
+  return { ...record, episodes };
+}
+
 /** The record without what Slack has: replies, and episodes before the latest. @param shown the record as Slack has it */
 export function withoutShown(record: EpisodeRecord, shown: EpisodeRecord): EpisodeRecord {
   const over = new Set(shown.episodes.slice(0, -1).map(({ id }) => id));

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import {
   afterClick,
+  changeEpisode,
   DIAGNOSIS_JOBS,
   type Diagnosis,
   EPISODE_JOBS,
@@ -67,7 +68,7 @@ export async function noteDiagnosis(
   diagnosis: Diagnosis,
   signal: AbortSignal,
 ): Promise<void> {
-  await episodeRecords(workspace.store).update(key, (current) => changed(current, id, { diagnosis }));
+  await episodeRecords(workspace.store).update(key, (current) => changeEpisode(current, id, { diagnosis }));
   await showEpisodes(workspace, key, signal);
 }
 
@@ -88,7 +89,7 @@ export async function changeOwner(
   const record = await episodeRecords(workspace.store).update(key, (current) => {
     const episode = current && failingNow(current);
     if (current === undefined || episode?.id !== id) return current;
-    return changed(current, id, afterClick(episode, { user, verb, seen, now }));
+    return changeEpisode(current, id, afterClick(episode, { user, verb, seen, now }));
   });
   const clicked = record?.episodes.find((one) => one.id === id);
   const isClosed = verb === 'close' && clicked?.ending?.by === user;
@@ -127,7 +128,7 @@ async function closeQuiet(workspace: Workspace, key: string, signal: AbortSignal
     if (last.ending !== undefined) return undefined;
     // A failure that is reported late is newer than the latest that is known.
     const ending = { kind: 'closed', at: last.newsAt } as const;
-    return changed(record, last.id, { ending, newsAt: now });
+    return changeEpisode(record, last.id, { ending, newsAt: now });
   });
   if (kept === undefined) return;
   await afterNews(workspace, key, kept);
@@ -203,14 +204,8 @@ function threadFor(
       await episodeRecords(store).update(key, (current) => {
         // It may have been handed back while Slack was slow.
         const { idleSince = drawnAt } = current?.episodes.find((one) => one.id === id) ?? {};
-        return changed(current, id, { shown: now, idleSince });
+        return changeEpisode(current, id, { shown: now, idleSince });
       });
     },
   };
-}
-
-function changed<R extends EpisodeRecord | undefined>(record: R, id: string, change: Partial<Episode>): R {
-  if (record === undefined) return record;
-  const episodes = record.episodes.map((one) => (one.id === id ? { ...one, ...change } : one));
-  return { ...record, episodes };
 }

@@ -3,6 +3,7 @@ import { isSameProject } from '../../core/project-ref.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import type { JobType } from '../../jobs/jobs.ts';
 import {
+  changeEpisode,
   type Episode,
   type EpisodeRecord,
   episodeRecords,
@@ -72,10 +73,7 @@ async function escalate(
       signal,
     });
     const mentioned = [...(episode.mentioned ?? []), ...due.map(({ mention }) => mention)];
-    await records.update(key, (current) => {
-      const episodes = current?.episodes.map((one) => (one.id === id ? { ...one, mentioned } : one)) ?? [];
-      return current && { ...current, episodes };
-    });
+    await records.update(key, (current) => changeEpisode(current, id, { mentioned }));
   }
   await planEscalation(workspace, key);
 }
