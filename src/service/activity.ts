@@ -131,23 +131,24 @@ const ENDED = /^deploy_completed$|_failed$/;
 /** Finds events that repeat another one of the page. @param page the latest first */
 export function findTwins(page: readonly ActivityEvent[]): Set<ActivityEvent> {
   const latest = new Map<string, number>();
-  const ordered = page.toReversed().toSorted((one, other) => parseTime(one) - parseTime(other));
+  const ordered = page.toReversed().toSorted((one, other) => readEventTime(one) - readEventTime(other));
   return new Set(
     ordered.filter((event) => {
       if (!ENDED.test(event.event)) return false;
       const { user, properties } = event;
       const servers = new Set(properties.servers.map((name) => name.toLowerCase()));
-      const id = projectKey(event);
+      const id = identifyProject(event);
       const deployment = JSON.stringify([event.event, id, properties.end_ref, [...servers].toSorted(), user]);
       const before = latest.get(deployment);
-      latest.set(deployment, parseTime(event));
-      return before !== undefined && parseTime(event) - before <= TWIN_MS;
+      latest.set(deployment, readEventTime(event));
+      return before !== undefined && readEventTime(event) - before <= TWIN_MS;
     }),
   );
 }
 
-function projectKey({ project }: ActivityEvent): string | undefined {
-  return project?.identifier || project?.permalink || project?.name;
+/** Key of the event's project; empty if it has none. It survives a rename if the event has an identifier. */
+export function identifyProject({ project }: ActivityEvent): string {
+  return project?.identifier || project?.permalink || project?.name || '';
 }
 
 /** The failed deployments of one project. */
@@ -161,8 +162,8 @@ export interface ProjectFailures {
 
 /** Failed deployments by project, the project with the latest failure first. @param events the latest first */
 export function groupFailures(events: readonly ActivityEvent[]): ProjectFailures[] {
-  const groups = [...Map.groupBy(events, projectKey).values()].flatMap(summarizeFailures);
-  return groups.toSorted((one, other) => parseTime(other.last) - parseTime(one.last));
+  const groups = [...Map.groupBy(events, identifyProject).values()].flatMap(summarizeFailures);
+  return groups.toSorted((one, other) => readEventTime(other.last) - readEventTime(one.last));
 }
 
 function summarizeFailures(events: readonly ActivityEvent[]): ProjectFailures[] {
@@ -180,7 +181,8 @@ function summarizeFailures(events: readonly ActivityEvent[]): ProjectFailures[] 
   return [{ failed: failures.length, last, isPassing }];
 }
 
-function parseTime({ created_at }: ActivityEvent): number {
+/** Milliseconds since the epoch. */
+export function readEventTime({ created_at }: ActivityEvent): number {
   return Date.parse(created_at);
 }
 

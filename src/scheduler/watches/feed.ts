@@ -21,7 +21,9 @@ import {
   type ActivityEvent,
   findTwins,
   getActivity,
+  identifyProject,
   isFailure,
+  readEventTime,
 } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 
@@ -36,7 +38,6 @@ import {
   identifyEvent,
   isFollowed,
   isPlaced,
-  projectKey,
 } from './news.ts';
 import { notePushes } from './push.ts';
 
@@ -216,11 +217,11 @@ function outcomeLine(
   const outcome = {
     kind,
     id: `${identifyEvent(event)} ${hash('sha256', event.user ?? '', 'base64url').slice(0, 8)}`,
-    at: Date.parse(event.created_at),
+    at: readEventTime(event),
     servers: event.properties.servers.slice(0, MAX_SERVERS).map((name) => name.slice(0, 200)),
     escalates: watches.map(({ id }) => id),
     isQuiet: watches.every((watch) => muted.includes(watch)),
-    project: projectKey(event),
+    project: identifyProject(event),
     name: event.project?.name || event.project?.permalink || '',
     permalink: event.project?.permalink || undefined,
   };

@@ -6,7 +6,13 @@ import type { Failing, FeedCursor } from '../../records/feeds.ts';
 import type { Watch, WatchedServer } from '../../records/schedules.ts';
 import { type Mentions, makePersonKey } from '../../records/service-people.ts';
 
-import { type ActivityEvent, isFailure, readEventOutcome } from '../../service/activity.ts';
+import {
+  type ActivityEvent,
+  identifyProject,
+  isFailure,
+  readEventOutcome,
+  readEventTime,
+} from '../../service/activity.ts';
 
 /** API 8 (docs/service-api.md): a page of the feed holds no more, so that a full one may hide older events. */
 export const PAGE_SIZE = 100;
@@ -114,7 +120,7 @@ function takeMark(known: Map<string, number>, mark: string): boolean {
  */
 export function identifyEvent(event: ActivityEvent): string {
   const { end_ref, servers } = event.properties;
-  const facts = [Date.parse(event.created_at), event.event, projectKey(event), end_ref, servers];
+  const facts = [readEventTime(event), event.event, identifyProject(event), end_ref, servers];
   return hash('sha256', JSON.stringify(facts), 'base64url').slice(0, 16);
 }
 
@@ -124,14 +130,9 @@ const ENTRIES = new WeakMap<ActivityEvent, Entry>();
 function readEntry(event: ActivityEvent): Entry {
   const known = ENTRIES.get(event);
   if (known !== undefined) return known;
-  const entry = { event, at: Date.parse(event.created_at), mark: identifyEvent(event) };
+  const entry = { event, at: readEventTime(event), mark: identifyEvent(event) };
   ENTRIES.set(event, entry);
   return entry;
-}
-
-/** Key of a project. It survives a rename if the event has an identifier. */
-export function projectKey({ project }: ActivityEvent): string {
-  return project?.identifier || project?.permalink || project?.name || '';
 }
 
 /** An event that belongs to an episode, and the watches that follow it. */
@@ -157,9 +158,9 @@ export function followOutcomes(
   if (fresh.size === 0) return { failing: before, found: [] };
   const failing = new Map(Object.entries(before));
   const found: FoundOutcome[] = [];
-  const ordered = page.toReversed().toSorted((one, other) => readTime(one) - readTime(other));
+  const ordered = page.toReversed().toSorted((one, other) => readEventTime(one) - readEventTime(other));
   for (const event of ordered) {
-    const key = projectKey(event);
+    const key = identifyProject(event);
     const servers = failing.get(key) ?? [];
     const kind = classifyEvent(event, servers, fresh);
     const watches = kind === undefined ? [] : watchesOf(event, kind);
@@ -194,7 +195,7 @@ function afterFailure(
   const isWatched = (name: string): boolean =>
     watches.some(({ server }) => server === undefined || isNamed(server, name));
   const names = listServers(event).filter((name) => name === '' || isWatched(name));
-  const at = readTime(event);
+  const at = readEventTime(event);
   const latest = (name: string): number => servers.find(({ server }) => server === name)?.at ?? at;
   const others = servers.filter(({ server }) => !names.includes(server));
   return [...others, ...names.map((server) => ({ server, at: Math.max(at, latest(server)) }))];
@@ -204,17 +205,13 @@ function afterFailure(
 function afterSuccess(servers: readonly FailingServer[], event: ActivityEvent): FailingServer[] {
   const passed = ['', ...listServers(event)];
   const isAll = event.properties.servers.length === 0;
-  return servers.filter(({ server, at }) => at > readTime(event) || !(isAll || passed.includes(server)));
+  return servers.filter(({ server, at }) => at > readEventTime(event) || !(isAll || passed.includes(server)));
 }
 
 /** Distinct names in lower case; one empty name if the event names no server. */
 function listServers({ properties: { servers } }: ActivityEvent): string[] {
   const names = [...new Set(servers.map((name) => name.toLowerCase().slice(0, 200)))].slice(0, 100);
   return names.length === 0 ? [''] : names;
-}
-
-function readTime({ created_at }: ActivityEvent): number {
-  return Date.parse(created_at);
 }
 
 /** True for an event of the project, server and person that the watch follows. Pure. */
