@@ -24,7 +24,6 @@ import {
 } from '../../records/test-runs.ts';
 import { projectUrl } from '../../service/addresses.ts';
 import { isFailing, listItems, readRunTimes, summarizeRun } from '../../service/projects.ts';
-
 import { outcomeWords, type TestState, testRootMessage } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, isUndeliverable } from '../deliver.ts';
