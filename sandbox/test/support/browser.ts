@@ -102,7 +102,12 @@ export function useBrowser(): BrowserHandle {
   }
   return {
     open: (url, options = {}) => show(url, options, false),
-    openWorkspace: (url, options = {}) => show(url, options, true),
+    async openWorkspace(url, options = {}) {
+      const page = await show(url, options, true);
+      // Until its stream is open, the page reads messages and counts none of them as new.
+      await page.getByRole('status').getByText('Connected').waitFor({ state: 'attached' });
+      return page;
+    },
   };
 }
 
