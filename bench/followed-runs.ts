@@ -128,7 +128,7 @@ function makeRun(run: number): Run {
     target: { account: ACCOUNT, project: { permalink: `shop-${run}`, name: `Shop ${run}` } },
     id: `run ${run}`,
     requestId: `request ${run}`,
-    askedBy: 'U0BEN',
+    requestedBy: 'U0BEN',
     channel: `C0BENCH${run % CHANNELS}`,
     rootTs: `${run}.000100`,
     startedAt,

@@ -101,7 +101,7 @@ function runAt(at: number, startedAt: number): NewRun {
     requestId: name,
     channel: 'C0BENCH',
     rootTs: '1.1',
-    askedBy: 'U0BEN',
+    requestedBy: 'U0BEN',
     startedAt,
     threads: true,
     layout: 'compact',

@@ -32,8 +32,8 @@ export async function quietWatches(): Promise<void> {
           id,
           requestId: id,
           mode: 'failures',
-          setUpBy: 'U0ANN',
-          setUpAt: now,
+          createdBy: 'U0ANN',
+          createdAt: now,
           state,
         };
         await schedules.put(watch);

@@ -16,7 +16,7 @@ export async function seed(
     name: ACCOUNT,
     email: 'ann@example.com',
     apiKey: 'BenchKey00BenchKey00BenchKey00BenchKey00',
-    connectedBy: 'U0ANN',
+    createdBy: 'U0ANN',
     state: 'ok',
   });
   await fill(workspace);

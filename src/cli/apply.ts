@@ -198,7 +198,7 @@ interface Section<E = unknown> {
 
 const ROLES: Section<Entry<'roles'>> = {
   noun: 'roles of',
-  add: ({ roles, clock }, _, entry) => roles.set({ ...entry, setBy: '', setAt: clock.now() }),
+  add: ({ roles, clock }, _, entry) => roles.set({ ...entry, changedBy: '', changedAt: clock.now() }),
 };
 
 const CHANNELS: Section<Entry<'channels'>[string] | undefined> = {
@@ -229,10 +229,10 @@ const WATCHES: Section<Entry<'watches'>[string]> = {
   kind: 'watch',
   add: (workspace, id, entry) => addWatch(workspace, { ...entry, id, requestId: `apply ${id}` }),
   async change(workspace, id, entry) {
-    const { channel, account, setUpBy, mode, project, server, hours, escalation } = entry;
+    const { channel, account, createdBy, mode, project, server, hours, escalation } = entry;
     const before = await workspace.schedules.get('watch', id);
     if (before?.channel === channel && before.account === account) {
-      const choices = { setUpBy, mode, project, server, hours, escalation };
+      const choices = { createdBy, mode, project, server, hours, escalation };
       await workspace.schedules.change(before, (watch) => ({ ...watch, ...choices }));
       return;
     }
@@ -244,10 +244,9 @@ const WATCHES: Section<Entry<'watches'>[string]> = {
 const NOTICES: Section<Entry<'notices'>[string]> = {
   noun: 'invoice notices',
   kind: 'invoices',
-  add: (workspace, id, { setBy: setUpBy, ...place }) =>
-    addNotices(workspace, { ...place, setUpBy, requestId: `apply ${id}` }),
-  change: ({ schedules }, id, { setBy: setUpBy }) =>
-    schedules.change({ kind: 'invoices', id }, (current) => ({ ...current, setUpBy })),
+  add: (workspace, id, entry) => addNotices(workspace, { ...entry, requestId: `apply ${id}` }),
+  change: ({ schedules }, id, { createdBy }) =>
+    schedules.change({ kind: 'invoices', id }, (current) => ({ ...current, createdBy })),
 };
 
 async function remove(workspace: Workspace, section: Section, id: string): Promise<unknown> {

@@ -21,7 +21,7 @@ const SlackId = z.string().regex(/^[A-Z][A-Z0-9]{1,30}$/, 'That is no id, as Sla
 const ShortId = z.string().regex(/^[a-z][a-z0-9-]{1,19}$/, 'An id has small letters, digits and hyphens.');
 const Placed = z.object({ channel: SlackId, account: z.string() });
 const Timed = { cadence: true, zone: true, account: true, project: true } as const;
-const Ids = { channel: SlackId, setUpBy: SlackId };
+const Ids = { channel: SlackId, createdBy: SlackId };
 const DigestEntry = Digest.pick({ ...Timed, range: true, skipQuiet: true }).extend(Ids);
 const GuardEntry = Guard.pick({ ...Timed, escalation: true }).extend(Ids);
 const WatchEntry = Watch.pick({
@@ -32,14 +32,14 @@ const WatchEntry = Watch.pick({
   escalation: true,
 }).extend({
   ...Placed.shape,
-  setUpBy: SlackId,
+  createdBy: SlackId,
 });
-const NoticesEntry = Placed.extend({ setBy: SlackId });
+const NoticesEntry = Placed.extend({ createdBy: SlackId });
 
 /** Everything that people have set up in a workspace, as its records hold it. A file may leave sections out. */
 export const Configuration = z.object({
   workspace: SlackId,
-  roles: Grants.omit({ setBy: true, setAt: true }).optional(),
+  roles: Grants.omit({ changedBy: true, changedAt: true }).optional(),
   channels: z.record(SlackId, Channel).optional(),
   digests: z.record(ShortId, DigestEntry).optional(),
   guards: z.record(ShortId, GuardEntry).optional(),
@@ -65,7 +65,7 @@ export async function readConfiguration(store: WorkspaceStore, workspace: string
     digests: inOrder(pick('digest')),
     guards: inOrder(pick('guard')),
     watches: inOrder(pick('watch')),
-    notices: inOrder(notices.map((one) => [one.id, { ...one, setBy: one.setUpBy }])),
+    notices: inOrder(notices.map((one) => [one.id, one])),
   });
 }
 

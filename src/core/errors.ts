@@ -259,5 +259,5 @@ interface FailedAccount {
   name: string;
   state: 'ok' | 'unverified' | 'broken';
   purpose: 'shared' | 'billing' | 'mine';
-  connectedBy: string;
+  createdBy: string;
 }

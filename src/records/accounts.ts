@@ -27,7 +27,7 @@ export interface KeyIdentity {
   name: string;
   purpose: Purpose;
   /** The owner of a personal key. */
-  connectedBy: string;
+  createdBy: string;
 }
 
 /** Decides which of an account's keys acts. A `Caller` is one. */
@@ -47,21 +47,21 @@ export function asInvoiceRequester({ user }: Requester): Requester {
 }
 
 /** The id of a key's record; its seal is bound to it. No account's name holds a space. */
-export function makeKeyId({ name, purpose, connectedBy }: KeyIdentity): string {
+export function makeKeyId({ name, purpose, createdBy }: KeyIdentity): string {
   switch (purpose) {
     case 'shared':
       return name;
     case 'billing':
       return `${name} billing`;
     case 'mine':
-      return `${name} mine ${connectedBy}`;
+      return `${name} mine ${createdBy}`;
   }
 }
 
 /** A key's public name, for the audit log. */
-export function nameKeyInAudit({ name, purpose, connectedBy }: KeyIdentity): string {
+export function nameKeyInAudit({ name, purpose, createdBy }: KeyIdentity): string {
   if (purpose === 'shared') return name;
-  return purpose === 'billing' ? `${name}/billing` : `${name}/mine/${connectedBy}`;
+  return purpose === 'billing' ? `${name}/billing` : `${name}/mine/${createdBy}`;
 }
 
 /** The ids of the keys that may act for the requester; the first existing one does. */
@@ -71,7 +71,7 @@ export function listKeyIds(name: string, { user, billing }: Requester): string[]
     ...(billing ? (['billing'] as const) : []),
     'shared',
   ];
-  return purposes.map((purpose) => makeKeyId({ name, purpose, connectedBy: user ?? '' }));
+  return purposes.map((purpose) => makeKeyId({ name, purpose, createdBy: user ?? '' }));
 }
 
 /** The keys that act for the requester, one for each account, in the order of the accounts. */
@@ -102,8 +102,8 @@ export const Account = z.object({
   /** True if it is broken because the stored key does not open. */
   isUnreadable: z.boolean().optional(),
   purpose: z.enum(PURPOSES),
-  connectedBy: z.string(),
-  connectedAt: z.number(),
+  createdBy: z.string(),
+  createdAt: z.number(),
 });
 export type Account = z.infer<typeof Account>;
 
@@ -114,7 +114,7 @@ const POLLED_MS = 1_000;
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
-interface NewKey extends Pick<Account, 'name' | 'email' | 'connectedBy'> {
+interface NewKey extends Pick<Account, 'name' | 'email' | 'createdBy'> {
   apiKey: string;
   state: 'ok' | 'unverified';
   /** Shared by default. */
@@ -176,7 +176,7 @@ export function createAccounts(parts: AccountsParts) {
       const key = { ...details, purpose };
       const sealedKey = await parts.sealer.seal(makeKeyField(key), apiKey);
       const keyTail = apiKey.slice(-4);
-      const doc: Account = { ...key, sealedKey, keyTail, connectedAt: parts.clock.now() };
+      const doc: Account = { ...key, sealedKey, keyTail, createdAt: parts.clock.now() };
       await stored.put(makeKeyId(key), doc);
       await preferences.update(PREFERENCES_ID, (current) => ({
         defaultAccount: current?.defaultAccount ?? key.name,
@@ -221,7 +221,7 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
   /** All keys of all accounts, oldest first. */
   async function keys(): Promise<Account[]> {
     const rows = await stored.list();
-    return rows.map((row) => row.doc).sort((a, b) => a.connectedAt - b.connectedAt);
+    return rows.map((row) => row.doc).sort((a, b) => a.createdAt - b.createdAt);
   }
 
   async function get(name: string, requester: Requester = SCHEDULES): Promise<Account | undefined> {

@@ -135,15 +135,15 @@ export async function readRecoveries(parts: Parts, query: RecoveryQuery): Promis
     const { account, project } = target;
     const own = followers
       .filter((one) => one.account === account && (!one.project || isSameProject(one.project, project)))
-      .toSorted((one, other) => one.setUpAt - other.setUpAt);
+      .toSorted((one, other) => one.createdAt - other.createdAt);
     const first = own.find((one) => one.channel === query.channel) ?? own[0];
     if (first === undefined) return [];
     const isHere = (one: Followed): boolean =>
       one.channel === first.channel && one.account === account && isSameProject(projectKey(one), project);
     // An earlier watch may have left some, and nobody knows what came between.
-    const here = recoveries.filter((one) => isHere(one) && one.endedAt >= first.setUpAt);
+    const here = recoveries.filter((one) => isHere(one) && one.endedAt >= first.createdAt);
     const ongoing = open.filter(isHere).length;
-    const isKnown = first.setUpAt <= before.from;
+    const isKnown = first.createdAt <= before.from;
     const earlier = here.filter(({ endedAt }) => endedAt < before.to);
     return [
       {
@@ -155,7 +155,7 @@ export async function readRecoveries(parts: Parts, query: RecoveryQuery): Promis
           ongoing,
         ),
         before: isKnown ? countFigures(earlier) : undefined,
-        since: isKnown ? undefined : first.setUpAt,
+        since: isKnown ? undefined : first.createdAt,
       },
     ];
   });

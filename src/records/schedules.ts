@@ -133,8 +133,8 @@ const Common = z.object({
   /** The request that set it up, so that its repetition after a kill finds it. */
   requestId: z.string(),
   channel: z.string(),
-  setUpBy: z.string(),
-  setUpAt: z.number(),
+  createdBy: z.string(),
+  createdAt: z.number(),
   state: ScheduleState,
   /** When it was resumed or edited last; earlier occurrences do not count. */
   activeSince: z.number().optional(),
@@ -259,7 +259,7 @@ export function createSchedules(store: WorkspaceStore) {
     const schedules = (await stored.list(`${kind} `)).map(({ doc }) => doc);
     return schedules
       .filter((schedule) => isOfKind(schedule, kind))
-      .toSorted((one, other) => one.setUpAt - other.setUpAt);
+      .toSorted((one, other) => one.createdAt - other.createdAt);
   }
 
   return {
@@ -273,7 +273,7 @@ export function createSchedules(store: WorkspaceStore) {
     async all(): Promise<Schedule[]> {
       const schedules = (await stored.list()).map(({ doc }) => doc);
       const order = (one: Schedule): number => KINDS.indexOf(one.kind);
-      return schedules.toSorted((one, other) => order(one) - order(other) || one.setUpAt - other.setUpAt);
+      return schedules.toSorted((one, other) => order(one) - order(other) || one.createdAt - other.createdAt);
     },
     /** Number of schedules of a kind that cannot be read. */
     async countUnreadable(kind: ScheduleKind): Promise<number> {

@@ -10,7 +10,7 @@ import { ServerRef } from './servers.ts';
 /** Something that is followed: for whom, and where it is shown. Times are milliseconds since the epoch. */
 export const Followed = z.object({
   /** The person who asked, and the one who had it followed again, with whose key the service is asked. */
-  askedBy: z.string().optional(),
+  requestedBy: z.string().optional(),
   resumedBy: z.string().optional(),
   /** Both undefined if it is shown nowhere. */
   channel: z.string().optional(),
@@ -130,7 +130,7 @@ export const Run = Followed.extend({
     .array(
       z.object({
         requestId: z.string(),
-        askedBy: z.string().optional(),
+        requestedBy: z.string().optional(),
         channel: z.string().optional(),
         threadTs: z.string().optional(),
       }),
@@ -177,9 +177,9 @@ export function makeTargetKey(target: Target): string {
 
 /** All that wait for the end of one of the two: steps, guards, and people whom nothing shows how the run goes. */
 function waitingFor(running: Run | undefined, wanted: NewRun): Pick<Run, 'steps' | 'guards' | 'requests'> {
-  const { requestId, askedBy, channel, threadTs } = wanted;
+  const { requestId, requestedBy, channel, threadTs } = wanted;
   const isUnseen = running !== undefined && running.channel === undefined && channel !== undefined;
-  const asked = isUnseen ? [{ requestId, askedBy, channel, threadTs }] : undefined;
+  const asked = isUnseen ? [{ requestId, requestedBy, channel, threadTs }] : undefined;
   return {
     steps: united(running?.steps, wanted.steps, (step) => step),
     guards: united(running?.guards, wanted.guards, makeGuardRequestId),

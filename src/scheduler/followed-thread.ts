@@ -156,7 +156,7 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
   async #sayElsewhere(end: News, channel: string): Promise<void> {
     if ((await this.#findPosted(end.key)) !== undefined) return;
     const { slack, log } = this.#workspace;
-    const { askedBy, resumedBy: user = askedBy } = this.#state;
+    const { requestedBy, resumedBy: user = requestedBy } = this.#state;
     const destinations = [
       () => this.#reply(end),
       () => this.#post(end, channel),

@@ -22,8 +22,8 @@ export const Grants = Holders.extend({
   groupTeams: z.record(z.string(), z.string()).optional(),
   /** True if guests of a single channel are members too. */
   guests: z.boolean().optional(),
-  setBy: z.string(),
-  setAt: z.number(),
+  changedBy: z.string(),
+  changedAt: z.number(),
 });
 export type Grants = z.infer<typeof Grants>;
 
@@ -170,13 +170,13 @@ async function findActive(people: SlackPeople, users: readonly string[]): Promis
 }
 
 function withHolder(
-  before: Grants = { admin: [], operator: [], billing: [], setBy: '', setAt: 0 },
+  before: Grants = { admin: [], operator: [], billing: [], changedBy: '', changedAt: 0 },
   { user, role, by, at }: { user: string; role: GivenRole; by: string; at: number },
 ): Grants {
   // Named admins replace Slack's own, so the person who names the first one stays an admin.
   const isFirst = role === 'admin' && before.admin.length === 0 && !before.groups?.admin.length;
   const holders = new Set([...(isFirst ? [by] : []), ...before[role], user]);
-  return { ...before, [role]: [...holders], setBy: by, setAt: at };
+  return { ...before, [role]: [...holders], changedBy: by, changedAt: at };
 }
 
 /** Opens direct messages only with people who may use Deckhand. */

@@ -41,7 +41,7 @@ channels:
 digests:
   monday:
     channel: ${CHANNEL}
-    setUpBy: ${PEOPLE.admin}
+    createdBy: ${PEOPLE.admin}
     cadence: { kind: weekly, day: mon, time: 09:00 }
     zone: Europe/Lisbon
     range: last_7_days
@@ -50,10 +50,10 @@ watches:
   failures:
     channel: ${CHANNEL}
     account: ${ACCOUNT}
-    setUpBy: ${PEOPLE.admin}
+    createdBy: ${PEOPLE.admin}
     mode: failures
 notices:
-  ${CHANNEL} ${ACCOUNT}: { channel: ${CHANNEL}, account: ${ACCOUNT}, setBy: ${PEOPLE.admin} }
+  ${CHANNEL} ${ACCOUNT}: { channel: ${CHANNEL}, account: ${ACCOUNT}, createdBy: ${PEOPLE.admin} }
 `;
 
 /** Each place has a value of its own, as in a file that a person writes. */
@@ -223,8 +223,8 @@ test.each([
   ['an unknown mode', 'mode: failures', 'mode: fails', 'watches.failures.mode: '],
   [
     'a name in place of an id',
-    'channel: C0DEPLOYS\n    setUpBy',
-    'channel: deploys\n    setUpBy',
+    'channel: C0DEPLOYS\n    createdBy',
+    'channel: deploys\n    createdBy',
     'monday.channel: ',
   ],
   [
@@ -281,7 +281,7 @@ test.each([
 test('a watch or workspace twice, and a workspace that the store does not have, are refused', async () => {
   const url = await temporarySqlite();
   await apply(url, WRITTEN);
-  const other = `{ channel: ${CHANNEL}, account: ${ACCOUNT}, setUpBy: U1, mode: all }`;
+  const other = `{ channel: ${CHANNEL}, account: ${ACCOUNT}, createdBy: U1, mode: all }`;
   for (const [text, words] of [
     [WRITTEN.replace(TEAM, 'T0OTHER'), `line 1: workspace: The store has ${TEAM} alone.`],
     [
@@ -304,7 +304,7 @@ test('a misspelt field is named, and not the right one as missing', async () => 
   const url = await temporarySqlite();
   for (const [field, misspelt] of [
     ['skipQuiet', 'skipquiet'],
-    ['setUpBy', 'set_up_by'],
+    ['createdBy', 'created_by'],
     ['permalink', 'permalnk'],
     ['kind', 'knid'],
     ['admin', 'admins'],
@@ -364,7 +364,7 @@ test('ten thousand channels are set up within ten seconds, and are compared with
 
 test('an account that is not connected is a mistake where others are', async () => {
   const { world } = await openConnected();
-  const typo = WRITTEN.replace(`account: ${ACCOUNT}\n    setUpBy`, 'account: acmee\n    setUpBy');
+  const typo = WRITTEN.replace(`account: ${ACCOUNT}\n    createdBy`, 'account: acmee\n    createdBy');
   const { code, err } = await apply(world.config, typo, '--dry-run');
   expect([code, err]).toEqual([65, expect.stringMatching(/^line \d+: \S+: There is no account acmee\.\n$/)]);
 });
@@ -541,7 +541,7 @@ const configuration = fc
       short,
       fc.record({
         channel: id('C'),
-        setUpBy: id('U'),
+        createdBy: id('U'),
         cadence: fc.oneof(
           fc.record({ kind: fc.constantFrom('daily', 'weekdays'), time }),
           fc.record({ kind: fc.constant('weekly'), day: fc.constantFrom(...WEEKDAYS), time }),
@@ -557,7 +557,7 @@ const configuration = fc
       short,
       fc.record({
         channel: id('C'),
-        setUpBy: id('U'),
+        createdBy: id('U'),
         cadence: fc.constantFrom({ kind: 'hourly' }, { kind: 'daily', time: '07:15' }),
         zone,
         account: account,
@@ -570,7 +570,7 @@ const configuration = fc
       fc.record({
         channel: id('G'),
         account: account,
-        setUpBy: id('U'),
+        createdBy: id('U'),
         project: optional(project),
         server: optional(fc.record({ identifier: words, name: words })),
         mode: fc.constantFrom('all', 'transitions'),
@@ -584,7 +584,7 @@ const configuration = fc
       .uniqueArray(fc.tuple(id('C'), account), { maxLength: 3, selector: (pair) => pair.join(' ') })
       .map((pairs) =>
         Object.fromEntries(
-          pairs.map(([channel, account]) => [`${channel} ${account}`, { channel, account, setBy: 'U1' }]),
+          pairs.map(([channel, account]) => [`${channel} ${account}`, { channel, account, createdBy: 'U1' }]),
         ),
       ),
   })

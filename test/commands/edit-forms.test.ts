@@ -52,7 +52,7 @@ const MEANWHILE: Record<string, [words: string, act: (world: TestWorld, kind: Ki
     },
   ],
 };
-const NO_HOLDERS = { operator: [], billing: [], setBy: PEOPLE.admin, setAt: 0 };
+const NO_HOLDERS = { operator: [], billing: [], changedBy: PEOPLE.admin, changedAt: 0 };
 
 const CASES = Object.keys(KINDS).flatMap((kind) =>
   Object.keys(MEANWHILE).map((what) => [kind as Kind, what] as const),

@@ -136,8 +136,8 @@ describe('menus in place of identifiers', () => {
       admin: [PEOPLE.billing],
       operator: [],
       billing: [],
-      setBy: PEOPLE.billing,
-      setAt: 0,
+      changedBy: PEOPLE.billing,
+      changedAt: 0,
     });
     expect((await look('admin', 'invoice', '2003')).options).toEqual([]);
   });

@@ -90,7 +90,7 @@ function keys(hand: Hand) {
   const all = [
     accountKey(hand),
     accountKey(hand, { purpose: 'billing', state: 'unverified' }),
-    accountKey(hand, { purpose: 'mine', connectedBy: BEN, state: 'broken' }),
+    accountKey(hand, { purpose: 'mine', createdBy: BEN, state: 'broken' }),
   ];
   return hand.list(
     all,

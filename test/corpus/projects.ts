@@ -41,7 +41,7 @@ const URL = 'https://acme.example.com/projects/storefront';
 function view(hand: Hand, state: TestState, change: Partial<TestView> = {}): TestView {
   return {
     target: target(hand),
-    askedBy: BEN,
+    requestedBy: BEN,
     startedAt: NOW,
     now: NOW + RUN_MS,
     state,
@@ -119,7 +119,7 @@ export const PROJECTS: readonly Subject[] = [
   subject(testRootMessage, {
     ...inEachState(),
     'one server is tested': (hand) => [view(hand, ended([])(hand), { target: serverTarget(hand) })],
-    'asked by a workflow': (hand) => [view(hand, ended([])(hand), { askedBy: undefined })],
+    'asked by a workflow': (hand) => [view(hand, ended([])(hand), { requestedBy: undefined })],
     'not known whether it was started': (hand) => [
       view(hand, { kind: 'stopped', reason: hand.safe('The service did not answer.') }, { mayRun: true }),
     ],

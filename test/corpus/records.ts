@@ -25,7 +25,7 @@ export const CHANNEL = 'C0DEPLOY';
 export const ACCOUNT = 'acme';
 
 export function accountKey(hand: Hand, change: Partial<Account> = {}): Account {
-  return { ...KEY, email: hand.text('ada@acme.example'), connectedBy: ADA, connectedAt: NOW, ...change };
+  return { ...KEY, email: hand.text('ada@acme.example'), createdBy: ADA, createdAt: NOW, ...change };
 }
 
 export function project(hand: Hand, at = 0): Project {

@@ -79,8 +79,8 @@ function digest(change: Partial<Digest> = {}): Digest {
     zone: ZONE,
     range: 'last_7_days',
     account: ACCOUNT,
-    setUpBy: ADA,
-    setUpAt: NOW - 30 * DAY,
+    createdBy: ADA,
+    createdAt: NOW - 30 * DAY,
     ...change,
   };
 }
@@ -130,7 +130,7 @@ function reports(hand: Hand): AccountReport[] {
 function watch(hand: Hand, change: Partial<Watch> = {}): Watch {
   const project = { ...place(hand), identifier: 'p-0' };
   const placed = { ...WATCH, channel: CHANNEL, account: ACCOUNT };
-  return { ...placed, mode: 'failures', project, setUpBy: ADA, setUpAt: NOW - DAY, ...change };
+  return { ...placed, mode: 'failures', project, createdBy: ADA, createdAt: NOW - DAY, ...change };
 }
 
 const HOURS = { from: '09:00', to: '18:00', zone: ZONE };
@@ -274,7 +274,7 @@ function home(hand: Hand, change: Partial<HomeData> = {}): [HomeData] {
 
 function notices(hand: Hand) {
   const polling = { lookedAt: NOW, failures: 0 };
-  const one = { ...NOTICES, account: ACCOUNT, setUpBy: ADA, setUpAt: NOW - DAY };
+  const one = { ...NOTICES, account: ACCOUNT, createdBy: ADA, createdAt: NOW - DAY };
   const other = { ...one, state: paused(hand), last: { at: NOW, said: hand.safe('2 invoice notices') } };
   return hand.list(
     [

@@ -79,7 +79,7 @@ function ordered(hand: Hand): ServerTarget {
 
 function provisioning(state: (hand: Hand) => ProvisioningState) {
   return (hand: Hand) =>
-    [{ target: ordered(hand), askedBy: ADA, startedAt: NOW, now: NOW + 75_000, state: state(hand) }] as [
+    [{ target: ordered(hand), requestedBy: ADA, startedAt: NOW, now: NOW + 75_000, state: state(hand) }] as [
       Parameters<typeof provisioningMessage>[0],
     ];
 }

@@ -10,7 +10,7 @@ describe('a service that says who is linked', () => {
     world = await openLinkable({ connected: true });
     world.service.world.addUser({ account: ACCOUNT, ...BOOKS, billing: true });
     const { accounts } = world.app.workspaces.open(TEAM);
-    const key = { name: ACCOUNT, ...BOOKS, connectedBy: PEOPLE.admin, state: 'ok' } as const;
+    const key = { name: ACCOUNT, ...BOOKS, createdBy: PEOPLE.admin, state: 'ok' } as const;
     await accounts.connect({ ...key, purpose: 'billing' });
   });
   afterEach(() => world.stop());

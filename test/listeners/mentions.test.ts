@@ -220,8 +220,8 @@ describe('a mention', () => {
       admin: [PEOPLE.admin],
       operator: [],
       billing: [PEOPLE.billing],
-      setBy: PEOPLE.admin,
-      setAt: 0,
+      changedBy: PEOPLE.admin,
+      changedAt: 0,
     });
     await mention(world, '@deckhand invoices', { who: 'billing' });
     await world.slack.until(() => answers(world, 'billing').length > 0, { what: 'the invoices' });

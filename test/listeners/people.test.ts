@@ -64,7 +64,7 @@ describe('people who hold nothing', () => {
       admit(world, person);
       const { roles } = world.app.workspaces.open(TEAM);
       const all = [PEOPLE.admin, WHO];
-      await roles.set({ admin: all, operator: all, billing: all, setBy: PEOPLE.admin, setAt: 0 });
+      await roles.set({ admin: all, operator: all, billing: all, changedBy: PEOPLE.admin, changedAt: 0 });
       const before = world.service.requests.all.length;
       const shown = () => world.slack.ephemerals(TEAM, WHO).length;
 

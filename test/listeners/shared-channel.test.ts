@@ -22,7 +22,7 @@ async function share(world: TestWorld): Promise<void> {
   world.slack.invite(TEAM, CHANNEL, 'bot');
   const { roles } = world.app.workspaces.open(TEAM);
   const admin = [PEOPLE.admin, PIA];
-  await roles.set({ admin, operator: [], billing: [], setBy: PEOPLE.admin, setAt: 0 });
+  await roles.set({ admin, operator: [], billing: [], changedBy: PEOPLE.admin, changedAt: 0 });
 }
 
 test('a modal that is sent from another workspace of a shared channel connects the account where Deckhand is installed', async ({

@@ -42,8 +42,8 @@ describe('a command that was typed before an account was connected', () => {
       admin: [PEOPLE.admin],
       operator: [PEOPLE.admin],
       billing: [],
-      setBy: PEOPLE.admin,
-      setAt: 0,
+      changedBy: PEOPLE.admin,
+      changedAt: 0,
     });
     await world.connect();
     await answered(world, 'member', 'operator');

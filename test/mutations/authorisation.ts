@@ -284,7 +284,7 @@ export const AUTHORISATION: readonly Mutation[] = [
     name: 'one person’s own key acts for everybody',
     file: KEYS,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
-    from: 'return `${name} mine ${connectedBy}`;',
+    from: 'return `${name} mine ${createdBy}`;',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the source
     to: 'return `${name} mine`;',
     tests: [KEYS_TEST],
@@ -306,8 +306,8 @@ export const AUTHORISATION: readonly Mutation[] = [
   {
     name: 'a member may remove somebody else’s key',
     file: 'src/commands/accounts/keys.ts',
-    from: "purpose === 'mine' && connectedBy === user",
-    to: "purpose === 'mine' && connectedBy !== ''",
+    from: "purpose === 'mine' && createdBy === user",
+    to: "purpose === 'mine' && createdBy !== ''",
     tests: [KEYS_TEST],
     only: 'disconnects a key of their own',
   },

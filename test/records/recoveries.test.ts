@@ -39,8 +39,8 @@ async function follow(world: TestWorld, change: Partial<Watch> = {}): Promise<vo
     id: 'w1',
     requestId: 'r1',
     channel: CHANNEL,
-    setUpBy: PEOPLE.admin,
-    setUpAt: Date.now() - 100 * DAY,
+    createdBy: PEOPLE.admin,
+    createdAt: Date.now() - 100 * DAY,
     state: { kind: 'active' },
     account: ACCOUNT,
     project: STOREFRONT,
@@ -119,7 +119,7 @@ describe('recovery figures', () => {
   });
 
   test('say since when a project is followed where that is too late for a comparison', async ({ world }) => {
-    await follow(world, { setUpAt: Date.now() - 2 * DAY });
+    await follow(world, { createdAt: Date.now() - 2 * DAY });
     // Under a watch that was removed since.
     await failed(world, 4, 10);
     await failed(world, 1, 38);
@@ -141,7 +141,7 @@ describe('recovery figures', () => {
     await follow(world, { channel: direct, person: PEOPLE.member, project: undefined });
     expect(await figures(world, { channel: direct })).toEqual([]);
     await follow(world, { id: 'w2' });
-    await follow(world, { id: 'w3', channel: OTHER, project: undefined, setUpAt: Date.now() - 200 * DAY });
+    await follow(world, { id: 'w3', channel: OTHER, project: undefined, createdAt: Date.now() - 200 * DAY });
     expect((await figures(world))[0]).toMatch(/^2 failures/);
     expect((await figures(world, { channel: CHANNEL }))[0]).toMatch(/^1 failure /);
     expect(await figures(world, { of: undefined } as object)).toHaveLength(1);

@@ -66,7 +66,14 @@ const ROWS: Record<string, { act: Act; reads: string | RegExp }> = {
     async act(world) {
       const { roles } = world.app.workspaces.open(TEAM);
       const groups = { admin: [], operator: ['S0OPS'], billing: [] };
-      await roles.set({ admin: [PEOPLE.admin], operator: [], billing: [], groups, setBy: 'U', setAt: 0 });
+      await roles.set({
+        admin: [PEOPLE.admin],
+        operator: [],
+        billing: [],
+        groups,
+        changedBy: 'U',
+        changedAt: 0,
+      });
       const refused = await ask(world, '/deckhand use storefront');
       await world.as('admin').command(CHANNEL, '/deckhand roles');
       const form = () => JSON.stringify(world.as('admin').openView()?.content);

@@ -4,7 +4,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import type { UnreadableDocument } from '../../src/store/store.ts';
 import { DATABASES } from './databases.ts';
 
-const Digest = z.object({ setUpBy: z.string(), zone: z.enum(['UTC']) });
+const Digest = z.object({ createdBy: z.string(), zone: z.enum(['UTC']) });
 const BAD = { workspace: 'T1', collection: 'digests', id: 'bad' };
 
 describe.each(DATABASES)('a document that cannot be read, on $name', ({ fresh }) => {
@@ -13,25 +13,25 @@ describe.each(DATABASES)('a document that cannot be read, on $name', ({ fresh })
     const store = await openStore(await fresh(), { onUnreadable: (document) => reported.push(document) });
     onTestFinished(() => store.close());
     const planted = (workspace: string) => store.of(workspace).collection('digests', z.unknown());
-    await planted('T1').put('bad', { setUpBy: 'U1', zone: 'Mars/Base' });
-    await planted('T1').put('good', { setUpBy: 'U2', zone: 'UTC' });
+    await planted('T1').put('bad', { createdBy: 'U1', zone: 'Mars/Base' });
+    await planted('T1').put('good', { createdBy: 'U2', zone: 'UTC' });
     return { store, reported, planted, digests: store.of('T1').collection('digests', Digest) };
   }
 
   test('is left out of lists, reported, refused by itself, and kept as it is', async () => {
     const { planted, reported, digests } = await open();
-    const good = { id: 'good', doc: { setUpBy: 'U2', zone: 'UTC' } };
+    const good = { id: 'good', doc: { createdBy: 'U2', zone: 'UTC' } };
     expect([await digests.list(), await digests.latest(5)]).toEqual([[good], [good]]);
     expect(reported).toEqual([BAD, BAD]);
     for (const work of [
       () => digests.get('bad'),
-      () => digests.update('bad', () => ({ setUpBy: 'U3', zone: 'UTC' })),
+      () => digests.update('bad', () => ({ createdBy: 'U3', zone: 'UTC' })),
     ])
       await expect(work).rejects.toMatchObject({ code: 'document_unreadable' });
-    expect(await digests.create('bad', { setUpBy: 'U3', zone: 'UTC' })).toBe(false);
-    expect(await planted('T1').get('bad')).toEqual({ setUpBy: 'U1', zone: 'Mars/Base' });
+    expect(await digests.create('bad', { createdBy: 'U3', zone: 'UTC' })).toBe(false);
+    expect(await planted('T1').get('bad')).toEqual({ createdBy: 'U1', zone: 'Mars/Base' });
 
-    await digests.put('bad', { setUpBy: 'U1', zone: 'UTC' });
+    await digests.put('bad', { createdBy: 'U1', zone: 'UTC' });
     expect(await digests.list()).toHaveLength(2);
   });
 
@@ -51,7 +51,7 @@ describe.each(DATABASES)('a document that cannot be read, on $name', ({ fresh })
 
   test('is looked for among the newest of a long history alone', async () => {
     const { store, digests } = await open();
-    for (let at = 0; at < 500; at += 1) await digests.put(`row ${at}`, { setUpBy: 'U2', zone: 'UTC' });
+    for (let at = 0; at < 500; at += 1) await digests.put(`row ${at}`, { createdBy: 'U2', zone: 'UTC' });
     expect(await store.of('T1').unreadable()).toEqual([]);
   });
 });

@@ -46,7 +46,7 @@ export async function mend({ app, as, service, slack }: TestWorld): Promise<void
 
 /** The account as the workspace holds it, freshly sealed, so that nothing is remembered of it. */
 export async function hold({ workspaces }: TestWorld['app'], state: 'ok' | 'unverified'): Promise<void> {
-  const account = { name: ACCOUNT, email: EMAIL, apiKey: API_KEY, connectedBy: PEOPLE.admin, state };
+  const account = { name: ACCOUNT, email: EMAIL, apiKey: API_KEY, createdBy: PEOPLE.admin, state };
   await workspaces.open(TEAM).accounts.connect(account);
 }
 

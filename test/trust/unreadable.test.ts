@@ -20,7 +20,7 @@ test('bad records in every collection keep neither Deckhand from starting nor th
     for (const collection of collections)
       for (const [n, value] of [
         'no JSON',
-        '{"value":{"doc":{"state":"from the future","connectedBy":"U0ANN"}}}',
+        '{"value":{"doc":{"state":"from the future","createdBy":"U0ANN"}}}',
       ].entries())
         for (const kind of collection === 'schedules' ? ['digest ', 'watch ', 'invoices '] : [''])
           plant.run(`${TEAM}/${collection}/${kind}bad${n}`, value);
@@ -56,7 +56,7 @@ test('jobs that cannot be read, and a digest in an unknown zone, are listed by `
     const job = db.prepare(
       "INSERT INTO deckhand_jobs (queue, workspace, data, due) VALUES ('follow-test', ?, ?, 0)",
     );
-    job.run(TEAM, JSON.stringify({ workspace: TEAM, askedBy: PEOPLE.billing }));
+    job.run(TEAM, JSON.stringify({ workspace: TEAM, requestedBy: PEOPLE.billing }));
     job.run(TEAM, 'no JSON');
     db.exec(`UPDATE keyv SET value = replace(value, '"UTC"', '"Mars/Base"')
       WHERE key LIKE '%/schedules/%' AND value LIKE '%"10:00"%'`);
@@ -77,8 +77,8 @@ const DIGEST: Omit<Digest, 'id' | 'requestId' | 'cadence'> = {
   zone: 'UTC',
   range: 'today',
   skipQuiet: false,
-  setUpBy: PEOPLE.admin,
-  setUpAt: 0,
+  createdBy: PEOPLE.admin,
+  createdAt: 0,
   state: { kind: 'active' },
 };
 

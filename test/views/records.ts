@@ -12,8 +12,8 @@ export const KEY: Account = {
   keyTail: '1f2e',
   state: 'ok',
   purpose: 'shared',
-  connectedBy: 'U0ANN',
-  connectedAt: 0,
+  createdBy: 'U0ANN',
+  createdAt: 0,
 };
 
 export const RUN: Run = {
@@ -35,8 +35,8 @@ export const DIGEST: Digest = {
   zone: 'UTC',
   range: 'this_week',
   skipQuiet: false,
-  setUpBy: 'U1',
-  setUpAt: 0,
+  createdBy: 'U1',
+  createdAt: 0,
   state: { kind: 'active' },
 };
 
@@ -47,8 +47,8 @@ export const WATCH: Watch = {
   account: 'acme',
   requestId: 'r1',
   mode: 'all',
-  setUpBy: 'U1',
-  setUpAt: 0,
+  createdBy: 'U1',
+  createdAt: 0,
   state: { kind: 'active' },
 };
 
@@ -58,8 +58,8 @@ export const NOTICES: InvoiceNotices = {
   channel: 'C1',
   account: 'acme',
   requestId: 'r1',
-  setUpBy: 'U1',
-  setUpAt: 0,
+  createdBy: 'U1',
+  createdAt: 0,
   state: { kind: 'active' },
 };
 

@@ -159,7 +159,7 @@ async function listRemovable(
   keys: readonly Account[],
 ): Promise<Account[]> {
   if (await roles.holds(user, 'admin')) return [...keys];
-  return keys.filter(({ purpose, connectedBy }) => purpose === 'mine' && connectedBy === user);
+  return keys.filter(({ purpose, createdBy }) => purpose === 'mine' && createdBy === user);
 }
 
 const API_KEY_LENGTH = 40;
@@ -241,7 +241,7 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
     throw await lacking(workspace, 'admin', 'connect');
   const results = await tryKey(context, { account, email, apiKey });
   if (purpose === undefined) return askPurpose(state, { ...origin, account }, choice);
-  const newKey = { name: account, email, apiKey, purpose, connectedBy: caller.user, state: 'ok' } as const;
+  const newKey = { name: account, email, apiKey, purpose, createdBy: caller.user, state: 'ok' } as const;
   const key = await workspace.accounts.connect(newKey);
   const usual = await resolveAccount(
     context,

@@ -102,7 +102,7 @@ async function keepAccount(context: CommandContext, made: Signup, email: string)
   const { ssh_public_key: ssh } = made;
   const deployKey = ssh === null ? undefined : { publicKey: ssh.public_key, fingerprint: ssh.fingerprint };
   try {
-    const key = { name, email, apiKey: made.api_key, connectedBy: user, state } as const;
+    const key = { name, email, apiKey: made.api_key, createdBy: user, state } as const;
     const account = await workspace.accounts.connect(key);
     if (state === 'unverified') await watchFor(workspace, account, deployKey);
   } catch (error) {

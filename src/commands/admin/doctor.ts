@@ -125,7 +125,7 @@ async function checkDescription({ caller, workspace }: CommandContext): Promise<
 async function checkAccounts(context: CommandContext): Promise<Finding[]> {
   const { caller, workspace } = context;
   const keys = await workspace.accounts.keys();
-  const usable = keys.filter(({ purpose, connectedBy }) => purpose !== 'mine' || connectedBy === caller.user);
+  const usable = keys.filter(({ purpose, createdBy }) => purpose !== 'mine' || createdBy === caller.user);
   if (usable.length === 0) {
     const said = `none is connected; an admin can run ${code(`${workspace.word} connect`)}`;
     return [{ what: 'Accounts', health: 'broken', said }];

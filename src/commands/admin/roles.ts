@@ -151,8 +151,8 @@ async function submitRoles(
     if (!(error instanceof ChangedMeanwhile)) throw error;
     const { channel } = parseForm(Origin, state.metadata);
     const today = await drawRoles(context, channel, restrictable);
-    const setBy = (await context.workspace.roles.grants())?.setBy;
-    return { kind: 'view', view: withBanner(today, changedWords(setBy)) };
+    const changedBy = (await context.workspace.roles.grants())?.changedBy;
+    return { kind: 'view', view: withBanner(today, changedWords(changedBy)) };
   }
 }
 
@@ -171,7 +171,14 @@ async function saveRoles(
   const hasAdmin = users.admin.includes(user) || (await workspace.roles.hasActive(users.admin));
   if (!hasAdmin) throw new FormFault({ admin: 'Name at least one person who can act.' });
   const guests = readGuests(state, before);
-  const grants: Grants = { ...users, groups, groupTeams, guests, setBy: user, setAt: workspace.clock.now() };
+  const grants: Grants = {
+    ...users,
+    groups,
+    groupTeams,
+    guests,
+    changedBy: user,
+    changedAt: workspace.clock.now(),
+  };
   const origin = parseForm(Origin, state.metadata);
   const { channel, initial } = origin;
   const confirmed = hashGrants(grants);

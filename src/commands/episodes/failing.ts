@@ -39,7 +39,7 @@ export async function readFollowers(
   channel: string | undefined,
 ): Promise<Schedule[]> {
   return (await schedules.all()).filter(
-    ({ kind, channel: where, setUpBy: person }) =>
+    ({ kind, channel: where, createdBy: person }) =>
       (kind === 'guard' || kind === 'watch') &&
       where === (channel ?? where) &&
       mayRead(user, { channel: where, person }),

@@ -154,7 +154,7 @@ function chartData(figures: ShownFigures): Map<string, DeploymentsData> {
 /** The schedules that a person may read. */
 async function loadSchedules({ clock, schedules }: Workspace, user: string): Promise<HomeSchedule[]> {
   return (await schedules.all())
-    .filter(({ channel, setUpBy }) => mayRead(user, { channel, person: setUpBy }))
+    .filter(({ channel, createdBy }) => mayRead(user, { channel, person: createdBy }))
     .map((schedule) => ({
       schedule,
       next: 'cadence' in schedule ? findNextTime(schedule, clock.now()) : undefined,
@@ -200,7 +200,7 @@ const MAX_READ = 100;
 /** The latest first, those that go on before those that ended. */
 async function loadRuns(workspace: Workspace, user: string): Promise<HomeRun[]> {
   const all = withoutSuperseded(await workspace.runs.newest(MAX_READ))
-    .filter(({ channel, askedBy }) => mayRead(user, { channel, person: askedBy }))
+    .filter(({ channel, requestedBy }) => mayRead(user, { channel, person: requestedBy }))
     .toSorted((one, other) => readRunTime(other) - readRunTime(one));
   const running = all.filter(({ status }) => status === 'running').slice(0, MAX_RUNNING);
   const ended = all.filter(({ status }) => status !== 'running').slice(0, MAX_ENDED);

@@ -160,7 +160,7 @@ async function createFilter(context: CommandContext): Promise<IsMeant> {
 /** Reads the invoices now, to answer a refusal, and to post only later changes. */
 async function begin(context: CommandContext): Promise<Reply> {
   const { caller, workspace } = context;
-  const { requestId, user: setUpBy } = caller;
+  const { requestId, user: createdBy } = caller;
   const channel = expectChannel(context);
   const account = await resolveAccount(context, INVOICE_SCHEDULES);
   const all = await workspace.schedules.list('invoices');
@@ -169,7 +169,7 @@ async function begin(context: CommandContext): Promise<Reply> {
   if (existing !== undefined && existing.requestId !== requestId) return showState(context);
   const { invoices } = await workspace.accounts.use(account, (client) => INVOICES.fetch(client));
   const known = knownFrom(invoices, workspace.clock.now());
-  const requested = { channel, account: account.name, requestId, setUpBy, known };
+  const requested = { channel, account: account.name, requestId, createdBy, known };
   return postNewCard(context, await addNotices(workspace, requested), 'invoices notify');
 }
 

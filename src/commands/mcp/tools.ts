@@ -135,9 +135,9 @@ const testAccess = defineTool({
   async run(requested, context) {
     const { workspace } = context;
     const target = await targetAsked(requested, context);
-    const { requestId, user: askedBy } = context.caller;
+    const { requestId, user: requestedBy } = context.caller;
     const until = workspace.clock.now() + WAIT_MS;
-    const other = await beginTest(workspace, { requestId, target, askedBy });
+    const other = await beginTest(workspace, { requestId, target, requestedBy });
     const started = other === undefined ? 'started' : 'already running';
     while ((await workspace.runs.latest(target))?.status === 'running' && workspace.clock.now() < until)
       await workspace.clock.sleep(LOOK_MS);
@@ -162,7 +162,7 @@ async function readLatestRun(
   { caller, workspace }: CommandContext,
 ): Promise<ToolResult> {
   const run = await workspace.runs.latest(target);
-  if (run === undefined || !mayRead(caller.user, { ...run, person: run.askedBy }))
+  if (run === undefined || !mayRead(caller.user, { ...run, person: run.requestedBy }))
     return {
       data: { state: 'never tested with Deckhand' },
       next: 'Ask test_access for a test.',

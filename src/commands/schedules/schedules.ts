@@ -65,7 +65,7 @@ async function listVisible<K extends ScheduleKind>(
   const all = await workspace.schedules.list(kind);
   const visible = all.filter(
     (schedule) =>
-      !isPersonal(schedule) && mayRead(user, { channel: schedule.channel, person: schedule.setUpBy }),
+      !isPersonal(schedule) && mayRead(user, { channel: schedule.channel, person: schedule.createdBy }),
   );
   return Promise.all(
     visible.map(async (schedule) => {

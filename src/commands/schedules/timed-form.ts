@@ -166,7 +166,7 @@ export async function setUpTimed(
   channel: string,
   filled: Filled,
 ): Promise<Reply> {
-  const { user: setUpBy, requestId } = context.caller;
+  const { user: createdBy, requestId } = context.caller;
   const { workspace } = context;
   const choices = await feature.choose(context, filled);
   const all: readonly TimedSchedule[] = await workspace.schedules.list(feature.kind);
@@ -174,7 +174,7 @@ export async function setUpTimed(
     (one) => one.channel === channel && one.requestId !== requestId && feature.isSame(one, choices),
   );
   if (same === undefined) {
-    const schedule = await addTimed(workspace, { ...choices, requestId, channel, setUpBy });
+    const schedule = await addTimed(workspace, { ...choices, requestId, channel, createdBy });
     return postNewCard(context, schedule, `${feature.kind} add`);
   }
   if (isDeepStrictEqual(pickChanged(same), pickChanged(choices)))

@@ -36,7 +36,7 @@ import {
 } from '../command.ts';
 import { resolveForForm, resolveFormTarget } from '../targets/targets.ts';
 
-const CheckValue = z.object({ target: ServerTarget, askedBy: z.string(), startedAt: z.number() });
+const CheckValue = z.object({ target: ServerTarget, requestedBy: z.string(), startedAt: z.number() });
 
 export const serverAdd = defineCommand({
   name: 'server add',

@@ -53,7 +53,7 @@ async function submit(state: ViewState, context: CommandContext): Promise<Submit
   }
   const { PUBLIC_URL: publicUrl = '' } = workspace.config;
   const note = pushWords({ state: 'on', publicUrl }, publicUrl);
-  const change = { done: 'set up', user: watch.setUpBy, note } as const;
+  const change = { done: 'set up', user: watch.createdBy, note } as const;
   await showEdited(context, watch, from, scheduleCard(describe(watch), change));
   await recordChange(context, 'watch push', watch);
   return { kind: 'close' };

@@ -47,7 +47,7 @@ export async function watchFor(
   account: Account,
   deployKey: DeployKey | undefined,
 ): Promise<void> {
-  const { name, connectedBy: user, connectedAt: since } = account;
+  const { name, createdBy: user, createdAt: since } = account;
   await planPoll(workspace, { account: name, user, since, looks: 0, deployKey }, undefined);
 }
 
@@ -56,7 +56,7 @@ async function watchVerification(workspace: Workspace, job: Job<Watched>): Promi
   const { accounts, clock, word } = workspace;
   const { data: watched, signal } = job;
   const account = await accounts.get(watched.account);
-  if (account === undefined || account.connectedAt !== watched.since || account.state === 'broken') return;
+  if (account === undefined || account.createdAt !== watched.since || account.state === 'broken') return;
   const { name, state } = account;
   try {
     // A command may have found out before.

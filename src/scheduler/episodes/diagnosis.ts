@@ -61,7 +61,7 @@ async function findKey(
   const settings = await channels.get(channel);
   if (settings.diagnose === false || !allows(settings, 'test')) return undefined;
   const account = await accounts.get(name);
-  return account?.state === 'ok' ? account.connectedAt : undefined;
+  return account?.state === 'ok' ? account.createdAt : undefined;
 }
 
 /** Returns the latest run if none is begun: another one goes on, or the hour has had one already. */

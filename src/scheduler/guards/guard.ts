@@ -113,8 +113,8 @@ async function findConfirmed(
   return still.length === 0 ? undefined : still;
 }
 
-function makeSubject({ channel, account, project, setUpBy }: Guard): Subject {
-  const person = isDirect(channel) ? setUpBy : undefined;
+function makeSubject({ channel, account, project, createdBy }: Guard): Subject {
+  const person = isDirect(channel) ? createdBy : undefined;
   const { permalink, name } = project;
   return { kind: 'reachability', channel, account, project: projectId(project), name, permalink, person };
 }

@@ -73,13 +73,13 @@ export function addNotices(
   {
     known,
     ...requested
-  }: Pick<InvoiceNotices, 'requestId' | 'channel' | 'account' | 'setUpBy'> & Pick<InvoiceFeed, 'known'>,
+  }: Pick<InvoiceNotices, 'requestId' | 'channel' | 'account' | 'createdBy'> & Pick<InvoiceFeed, 'known'>,
 ): Promise<InvoiceNotices> {
   const { clock, feeds, schedules, store } = workspace;
   return store.exclusive(SCHEDULES_LOCK, async () => {
     const id = feedPlace(requested);
     const existing = await schedules.get('invoices', id);
-    const notices = existing ?? { kind: 'invoices', id, ...requested, setUpAt: clock.now(), state: ACTIVE };
+    const notices = existing ?? { kind: 'invoices', id, ...requested, createdAt: clock.now(), state: ACTIVE };
     if (existing === undefined) {
       await expectRoomForSchedule(workspace, requested.channel);
       const { channel, account } = requested;

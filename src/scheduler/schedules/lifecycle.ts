@@ -96,7 +96,7 @@ export async function pauseAndNotify(
   pausing: readonly Pausing[],
   { causeId, next }: PauseNotice,
 ): Promise<void> {
-  for (const [user, theirs] of Map.groupBy(pausing, ({ schedule }) => schedule.setUpBy)) {
+  for (const [user, theirs] of Map.groupBy(pausing, ({ schedule }) => schedule.createdBy)) {
     const paused = theirs.map(({ schedule }) => schedule);
     const reason = theirs[0]?.why.reason ?? '';
     const after = next?.(paused) ?? 'Once this is fixed, press “Resume”.';
@@ -127,9 +127,9 @@ export async function pauseIfExcluded(
 ): Promise<boolean> {
   let isPaused = false;
   for (const schedule of schedules) {
-    const { kind, setUpBy, state } = schedule;
-    if (state.kind === 'paused' || (await workspace.roles.excluded(setUpBy)) === undefined) continue;
-    const reason = `<@${setUpBy}> may not use Deckhand`;
+    const { kind, createdBy, state } = schedule;
+    if (state.kind === 'paused' || (await workspace.roles.excluded(createdBy)) === undefined) continue;
+    const reason = `<@${createdBy}> may not use Deckhand`;
     const at = workspace.clock.now();
     await pauseSchedule(workspace, schedule, { kind: 'paused', cause: 'person', reason, at });
     const what = `pause ${SCHEDULE_FACES[kind].command}`;

@@ -69,7 +69,7 @@ export type GuardChoices = Pick<Guard, CommonChoices | 'escalation'>;
 
 /** A digest or guard to be stored. The `id` is chosen if left out. */
 export type NewTimed = TimedChoices &
-  Pick<TimedSchedule, 'requestId' | 'channel' | 'setUpBy'> & { id?: string };
+  Pick<TimedSchedule, 'requestId' | 'channel' | 'createdBy'> & { id?: string };
 
 /** Stores a digest or guard and starts it; repeated for the same request it changes nothing. */
 export function addTimed(workspace: Workspace, requested: NewTimed): Promise<TimedSchedule> {
@@ -81,7 +81,7 @@ export function addTimed(workspace: Workspace, requested: NewTimed): Promise<Tim
     if (existing === undefined) await expectRoomForSchedule(workspace, channel);
     const isTaken = (taken: string): boolean => all.some(({ id }) => id === taken);
     const id = requested.id ?? makeFreeId(kind.charAt(0), requestId, isTaken);
-    const schedule = existing ?? { ...requested, id, setUpAt: clock.now(), state: ACTIVE };
+    const schedule = existing ?? { ...requested, id, createdAt: clock.now(), state: ACTIVE };
     const type = SCHEDULE_TYPES[kind];
     if (schedule.state.kind === 'active') await type.start(workspace, schedule);
     if (existing === undefined) await schedules.put(schedule);
@@ -94,7 +94,7 @@ export function addTimed(workspace: Workspace, requested: NewTimed): Promise<Tim
 export function editTimed(
   workspace: Workspace,
   id: string,
-  choices: TimedChoices & { setUpBy?: string },
+  choices: TimedChoices & { createdBy?: string },
 ): Promise<TimedSchedule | undefined> {
   const { clock, schedules, store } = workspace;
   const { kind, account, project } = choices;

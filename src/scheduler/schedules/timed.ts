@@ -61,7 +61,7 @@ function makeChain({ kind, id, cadence, zone }: TimedSchedule): Chain<Occurrence
 
 /** Sends the next occurrence, from the latest one or from the time when the schedule became active. */
 export async function startTimed(workspace: Workspace, schedule: TimedSchedule): Promise<void> {
-  const { last, setUpAt, activeSince: since = setUpAt } = schedule;
+  const { last, createdAt, activeSince: since = createdAt } = schedule;
   await startChain(workspace, makeChain(schedule), Math.max(since, last?.scheduledAt ?? since));
 }
 
@@ -159,7 +159,7 @@ async function reportDead(workspace: Workspace, kind: TimedKind, occurrence: Occ
   const schedule = await workspace.schedules.get(kind, occurrence.id);
   if (schedule === undefined) return;
   await endOccurrence(workspace, kind, occurrence, { outcome: 'failed', reason: 'an unexpected error' });
-  const { channel, setUpBy: user } = schedule;
+  const { channel, createdBy: user } = schedule;
   const text = `:warning: Deckhand could not carry out ${describeSchedule(schedule)} because of an unexpected error. It runs again at its next time; if this keeps happening, contact your administrator.`;
   const id = `dead ${nameOccurrence(kind, occurrence)}`;
   await notifyOwner(workspace, { id, user, message: say(text), channel });

@@ -162,7 +162,7 @@ async function postRoot(
 ): Promise<MessageRef> {
   const message = provisioningMessage({
     target,
-    askedBy: user,
+    requestedBy: user,
     startedAt,
     now: startedAt,
     state: { kind: 'running' },
@@ -191,7 +191,7 @@ async function follow(
   const settings = await workspace.channels.get(draft.channel);
   await followServer(workspace, {
     target,
-    askedBy: user,
+    requestedBy: user,
     channel: messageRef.channel,
     rootTs: messageRef.ts,
     ...(isInChannel(order, messageRef) ? { threadTs: order.answerTs } : {}),

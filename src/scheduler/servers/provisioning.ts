@@ -42,7 +42,7 @@ export type ServerTarget = z.infer<typeof ServerTarget>;
 /** A managed server that is followed: enough to go on from anywhere after a kill. */
 export const FollowedServer = Followed.extend({
   target: ServerTarget,
-  askedBy: z.string(),
+  requestedBy: z.string(),
   channel: z.string(),
   rootTs: z.string(),
   /** The request that had it followed again. */
@@ -62,7 +62,7 @@ const FINAL_STATUSES: ReadonlySet<string | undefined> = new Set([
 async function follow(following: Following<FollowedServer, ProvisioningState>): Promise<void> {
   const { workspace, thread, signal } = following;
   const { log } = workspace;
-  const { target, askedBy, resumedBy: user = askedBy } = thread.state;
+  const { target, requestedBy, resumedBy: user = requestedBy } = thread.state;
   let seen: Server | undefined;
   const polls = createPolls(following, (trouble) =>
     thread.showRunning({ kind: 'running', server: seen, trouble }, true),

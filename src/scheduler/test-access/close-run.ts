@@ -153,9 +153,9 @@ function makeGuardResult(
 async function postToRequesters(workspace: Workspace, run: Run, ending: RunEnding): Promise<void> {
   const state: TestState =
     'run' in ending ? { kind: 'ended', run: ending.run } : { kind: 'stopped', reason: ending.reason };
-  for (const { requestId, askedBy, channel, threadTs } of run.requests ?? []) {
+  for (const { requestId, requestedBy, channel, threadTs } of run.requests ?? []) {
     if (channel === undefined) continue;
-    const message = drawRoot(workspace, { ...run, askedBy }, state);
+    const message = drawRoot(workspace, { ...run, requestedBy }, state);
     try {
       await deliver(workspace, { id: `test ${requestId}`, channel, threadTs, message });
     } catch (error) {

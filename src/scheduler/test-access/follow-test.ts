@@ -138,7 +138,7 @@ async function nameServer({ thread }: FollowingRun, { results }: TestRun): Promi
 }
 
 /** The person whose key reads the run. */
-function findPoller({ askedBy, resumedBy: user = askedBy }: Run): { user: string | undefined } {
+function findPoller({ requestedBy, resumedBy: user = requestedBy }: Run): { user: string | undefined } {
   return { user };
 }
 

@@ -22,7 +22,7 @@ const GRACE_MS = 5 * 60_000;
 
 /** A test to begin, with the place to show it. */
 export interface TestRequest
-  extends Pick<Run, 'requestId' | 'target' | 'askedBy' | 'channel' | 'threadTs' | 'unasked'> {
+  extends Pick<Run, 'requestId' | 'target' | 'requestedBy' | 'channel' | 'threadTs' | 'unasked'> {
   /** The execution of a workflow step that ends with the run. */
   step?: string;
   /** The guard that waits for its end. */
@@ -35,11 +35,11 @@ export interface TestRequest
  */
 export async function startTest(
   workspace: Workspace,
-  { requestId, user: askedBy, answerTs: threadTs }: Caller,
+  { requestId, user: requestedBy, answerTs: threadTs }: Caller,
   channel: string,
   target: Target,
 ): Promise<Reply> {
-  const other = await beginTest(workspace, { requestId, target, askedBy, channel, threadTs });
+  const other = await beginTest(workspace, { requestId, target, requestedBy, channel, threadTs });
   return other === undefined ? { kind: 'nothing' } : pointTo(workspace, other, channel);
 }
 
@@ -115,8 +115,8 @@ async function findStarter(
   run: Run,
   here: string,
 ): Promise<{ by: TestStarter; channel?: string | undefined; ts?: string | undefined }> {
-  const { requestId, askedBy, channel, rootTs: ts, target, guards = [], unasked } = run;
-  if (askedBy !== undefined) return { by: { user: askedBy }, channel, ts };
+  const { requestId, requestedBy, channel, rootTs: ts, target, guards = [], unasked } = run;
+  if (requestedBy !== undefined) return { by: { user: requestedBy }, channel, ts };
   if (guards.some((check) => makeGuardRequestId(check) === requestId)) return { by: { noun: 'guard' } };
   if (unasked === undefined || !isUnasked(run)) return { by: { noun: 'workflow' }, channel, ts };
   const { account, project } = target;

@@ -244,7 +244,7 @@ function episodeBatches(
     kept.outcome === undefined ? [] : [{ ...kept, ...kept.outcome }],
   );
   // Every watch in a direct message is its person's.
-  const person = isDirect(channel) ? watches[0]?.setUpBy : undefined;
+  const person = isDirect(channel) ? watches[0]?.createdBy : undefined;
   return [...Map.groupBy(ofEpisodes, ({ project }) => project)].map(([project, some]) => {
     const name = some.at(-1)?.name || account;
     const permalink = some.at(-1)?.permalink;

@@ -57,7 +57,7 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
     await readPage(workspace, { channel, account }, page, existing, context);
     const kind = existing === undefined ? 'new' : howChanged(existing, requested);
     const id = makeFreeId('w', requestId, (taken) => all.some((one) => one.id === taken));
-    const setUp = { setUpBy: requested.user, setUpAt: clock.now() };
+    const setUp = { createdBy: requested.user, createdAt: clock.now() };
     const made: Watch = {
       kind: 'watch',
       id,
@@ -95,11 +95,11 @@ function howChanged(existing: Watch, { mode, hours, escalation }: NewWatch): Set
 /** Begins to watch from now on, without asking the service: nothing of before is news. */
 export function addWatch(
   workspace: Workspace,
-  requested: Omit<Watch, 'kind' | 'setUpAt' | 'state'>,
+  requested: Omit<Watch, 'kind' | 'createdAt' | 'state'>,
 ): Promise<Watch> {
   const { clock, feeds, schedules, store } = workspace;
   return store.exclusive(SCHEDULES_LOCK, async () => {
-    const watch: Watch = { ...requested, kind: 'watch', setUpAt: clock.now(), state: ACTIVE };
+    const watch: Watch = { ...requested, kind: 'watch', createdAt: clock.now(), state: ACTIVE };
     const isFollowed = (await listFollowers(workspace, 'watch', watch)).some(isActive);
     await feeds.update('watch', watch, (current) =>
       current !== undefined && isFollowed ? current : newFeed(watch, clock.now()),

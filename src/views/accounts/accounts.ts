@@ -45,14 +45,14 @@ export function accountsMessage(
 const ORDER = ['shared', 'billing', 'mine'] as const;
 
 function keyLine(key: Account): string {
-  const { keyTail, email, connectedBy, connectedAt } = key;
-  const by = key.purpose === 'mine' ? 'connected' : `connected by <@${connectedBy}>`;
-  return `${describeHealth(key)}  ${keyOwner(key)} ${code(maskedKey(keyTail))} of ${mrkdwn(email, 100)}, ${by} ${dateTime(connectedAt)}`;
+  const { keyTail, email, createdBy, createdAt } = key;
+  const by = key.purpose === 'mine' ? 'connected' : `connected by <@${createdBy}>`;
+  return `${describeHealth(key)}  ${keyOwner(key)} ${code(maskedKey(keyTail))} of ${mrkdwn(email, 100)}, ${by} ${dateTime(createdAt)}`;
 }
 
 /** E.g. "shared key", in mrkdwn. */
-export function keyOwner({ purpose, connectedBy }: Account): string {
-  return purpose === 'mine' ? `personal key of <@${connectedBy}>` : `${purpose} key`;
+export function keyOwner({ purpose, createdBy }: Account): string {
+  return purpose === 'mine' ? `personal key of <@${createdBy}>` : `${purpose} key`;
 }
 
 /** A key is only ever shown as its last four characters. */

@@ -39,7 +39,7 @@ export function profileMessage(view: ProfileView): Message {
     blocks: [
       section(lines.filter(Boolean).join('\n')),
       ...buttons(key.purpose !== 'mine' && button('Use my own', 'connect:open', { value: { account } })),
-      ...notes(billing && `For invoices: the billing key of <@${billing.connectedBy}>`),
+      ...notes(billing && `For invoices: the billing key of <@${billing.createdBy}>`),
     ],
   };
 }

@@ -60,9 +60,9 @@ export function groupsField(role: GivenRole): string {
 export const COMMANDS_FIELD = 'commands';
 export const GUESTS_FIELD = 'guests';
 
-/** @param setBy who changed them last */
-export function changedWords(setBy: string | undefined): string {
-  const who = setBy ? `<@${setBy}>` : 'Somebody';
+/** @param changedBy who changed them last */
+export function changedWords(changedBy: string | undefined): string {
+  const who = changedBy ? `<@${changedBy}>` : 'Somebody';
   return `${who} changed this while the form was open, so nothing was saved. Below is how it is now.`;
 }
 

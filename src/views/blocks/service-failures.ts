@@ -22,7 +22,7 @@ export interface KeyCase {
   word: string;
   account: string;
   /** Undefined for one that is being tried for the first time. */
-  key: Pick<Account, 'state' | 'purpose' | 'connectedBy'> | undefined;
+  key: Pick<Account, 'state' | 'purpose' | 'createdBy'> | undefined;
 }
 
 /** The sentences for a key that the service refused. */
@@ -49,7 +49,7 @@ function explainBrokenKey({ account, key, word }: KeyCase): Sentences {
   switch (key?.purpose) {
     case 'mine':
       return splitSentences(
-        `The personal key of <@${key.connectedBy}> for the account ${name} was revoked or rotated. Connect again with ${connect}, or remove it with ${code(`${word} disconnect ${account}`)} to use the shared key.`,
+        `The personal key of <@${key.createdBy}> for the account ${name} was revoked or rotated. Connect again with ${connect}, or remove it with ${code(`${word} disconnect ${account}`)} to use the shared key.`,
       );
     case 'billing':
       return splitSentences(

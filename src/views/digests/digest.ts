@@ -162,7 +162,7 @@ export interface FooterChange {
 /** The last two blocks of the message, or the last one of a preview. */
 function drawFooter({ digest, next, isPreview }: DigestFrame, change?: FooterChange): KnownBlock[] {
   const notes = context(
-    `Set up by <@${digest.setUpBy}>`,
+    `Set up by <@${digest.createdBy}>`,
     zoneName(digest.zone),
     next !== undefined && `next ${dateTime(next)}`,
     change?.said,

@@ -187,10 +187,10 @@ export function notifyStateMessage(
 }
 
 function stateLines(notices: InvoiceNotices, polling: ShownPolling, word: string): string {
-  const { account, last, setUpAt, setUpBy, state } = notices;
+  const { account, last, createdAt, createdBy, state } = notices;
   const resume = code(`${word} ${resumeCommand(notices)}`, 120);
   return [
-    `:receipt: This channel gets invoice notices of ${code(account)}. Set up by <@${setUpBy}> ${dateTime(setUpAt)}.`,
+    `:receipt: This channel gets invoice notices of ${code(account)}. Set up by <@${createdBy}> ${dateTime(createdAt)}.`,
     ...polledLines(state, polling, last),
     ...(state.kind === 'paused' ? [`Resume them with ${resume}.`] : []),
   ].join('\n');

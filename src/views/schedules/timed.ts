@@ -129,12 +129,12 @@ export function timedLines(
   schedule: TimedSchedule,
   { scope, now, nextAt }: { scope: ListScope; now: number; nextAt: number | undefined },
 ): string[] {
-  const { id, channel, setUpBy, setUpAt, last } = schedule;
+  const { id, channel, createdBy, createdAt, last } = schedule;
   const where = scope === 'all' ? `  in <#${channel}>` : '';
   return [
     `${code(id)}${where}  ${scheduleWords(schedule)}`,
     stateWords(schedule, now, nextAt),
-    `${last === undefined ? 'No result yet.' : lastWords(last)} Set up by <@${setUpBy}> ${dateTime(setUpAt)}.`,
+    `${last === undefined ? 'No result yet.' : lastWords(last)} Set up by <@${createdBy}> ${dateTime(createdAt)}.`,
   ];
 }
 

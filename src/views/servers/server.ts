@@ -215,7 +215,7 @@ export type ProvisioningState =
 
 export interface ProvisioningView {
   target: ServerTarget;
-  askedBy: string;
+  requestedBy: string;
   /** Milliseconds since the epoch. */
   startedAt: number;
   now: number;
@@ -235,7 +235,7 @@ export function provisioningMessage(view: ProvisioningView): Message {
       ...detailBlocks(view),
       context(
         code(target.account),
-        `asked by <@${view.askedBy}>`,
+        `asked by <@${view.requestedBy}>`,
         `started ${dateTime(view.startedAt)}`,
         state.kind === 'running' ? `${elapsed} so far` : `took ${elapsed}`,
       ),
@@ -282,11 +282,11 @@ function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
 
 const LOST = 'It took too long. The service may still be creating it.';
 
-function drawButtons({ state, target, askedBy, startedAt, now }: ProvisioningView): KnownBlock[] {
+function drawButtons({ state, target, requestedBy, startedAt, now }: ProvisioningView): KnownBlock[] {
   if (state.kind === 'running') return [];
   if (state.kind === 'ended') return endedButtons(state.server, target);
   // `at` makes it another button each time: a used one stays used.
-  const value = { target, askedBy, startedAt, at: now };
+  const value = { target, requestedBy, startedAt, at: now };
   return buttons(button('Check again', 'server.add:check', { style: 'primary', value }));
 }
 

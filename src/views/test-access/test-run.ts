@@ -41,7 +41,7 @@ export type TestState =
 export interface TestView {
   target: Target;
   /** Undefined for a workflow. */
-  askedBy?: string | undefined;
+  requestedBy?: string | undefined;
   /** Time at which Deckhand began to follow it, milliseconds since the epoch. */
   startedAt: number;
   now: number;
@@ -156,7 +156,7 @@ function mutedLine(view: TestView): KnownBlock {
   const where =
     url === undefined ? code(account) : `<${url}|${mrkdwn(project.name, 80)} in ${mrkdwn(account)}>`;
   const began = dateTime(view.createdAt ?? view.startedAt);
-  const parts = [where, `asked by ${askerWords(view.askedBy)}`, `started ${began}`, elapsedWords(view)];
+  const parts = [where, `asked by ${askerWords(view.requestedBy)}`, `started ${began}`, elapsedWords(view)];
   return context(parts.filter((part) => part !== '').join(' · '));
 }
 
@@ -214,8 +214,8 @@ function drawMenu(runKey: string, items: readonly Item[]): ActionsBlock['element
   return [{ type: 'static_select', action_id: 'test:pick', placeholder, options }];
 }
 
-function askerWords(askedBy: string | undefined): string {
-  return askedBy === undefined ? 'a workflow' : `<@${askedBy}>`;
+function askerWords(requestedBy: string | undefined): string {
+  return requestedBy === undefined ? 'a workflow' : `<@${requestedBy}>`;
 }
 
 /** "*web-1* in *Storefront*"; mrkdwn. */

@@ -81,13 +81,13 @@ export function watchLines(
     publicUrl?: string | undefined;
   },
 ): string[] {
-  const { id, channel, project, setUpAt, setUpBy, last, state } = watch;
+  const { id, channel, project, createdAt, createdBy, last, state } = watch;
   return [
     `${code(id)}  ${scheduleWords(watch)}${scope === 'all' ? `, in <#${channel}>` : ''}`,
     ...(isGone && project ? [`:warning: ${bold(project.name, 60)} is no longer listed.`] : []),
     polledLines(state, polling, last).join(' '),
     ...[pushWords(push, publicUrl)].filter((line) => line !== undefined),
-    `Set up by <@${setUpBy}> ${dateTime(setUpAt)}.`,
+    `Set up by <@${createdBy}> ${dateTime(createdAt)}.`,
     ...(kept === 0 ? [] : [`${count(kept, 'event')} waiting for working hours.`]),
   ];
 }

@@ -75,8 +75,8 @@ describe('the keys of an account', () => {
       admin: [PEOPLE.admin],
       operator: [],
       billing: [PEOPLE.billing],
-      setBy: PEOPLE.admin,
-      setAt: 0,
+      changedBy: PEOPLE.admin,
+      changedAt: 0,
     });
   });
 
@@ -103,7 +103,7 @@ describe('the keys of an account', () => {
   test('of very many accounts are all listed, in parts', async ({ world }) => {
     const names = Array.from({ length: 60 }, (_, at) => `account-${at}`);
     for (const name of names) {
-      const key = { name, email: `people@${name}.example`, apiKey: BEN.apiKey, connectedBy: PEOPLE.admin };
+      const key = { name, email: `people@${name}.example`, apiKey: BEN.apiKey, createdBy: PEOPLE.admin };
       await workspaceOf(world).accounts.connect({ ...key, state: 'ok' });
     }
     await ask(world, '/deckhand accounts');
@@ -332,7 +332,7 @@ describe('the keys of an account', () => {
   }) => {
     await connectKey(world, 'member', BEN, 'mine');
     const { accounts } = workspaceOf(world);
-    const other = { name: 'other', email: EMAIL, apiKey: API_KEY, connectedBy: PEOPLE.admin } as const;
+    const other = { name: 'other', email: EMAIL, apiKey: API_KEY, createdBy: PEOPLE.admin } as const;
     await accounts.connect({ ...other, purpose: 'shared', state: 'ok' });
     await accounts.disconnect(ACCOUNT);
     const said = await ask(world, '/deckhand projects --account acme', 'admin');

@@ -98,7 +98,7 @@ describe('accounts default', () => {
   test('sets the account to use if none is named, for admins', async ({ world }) => {
     const second = { name: 'globex', email: 'ops@globex.example', apiKey: 'g'.repeat(40) };
     const { accounts, audit } = workspaceOf(world);
-    await accounts.connect({ ...second, connectedBy: PEOPLE.admin, state: 'ok' });
+    await accounts.connect({ ...second, createdBy: PEOPLE.admin, state: 'ok' });
     expect(await ask(world, '/deckhand accounts')).toMatch(/\*acme\* {2}_default_/);
     expect(await ask(world, '/deckhand accounts default globex')).toContain('Only admins can do this');
     expect(await ask(world, '/deckhand accounts default GLOBEX', 'admin')).toContain(
@@ -116,7 +116,7 @@ describe('accounts default', () => {
     const own = { name: 'globex', email: 'ben@globex.example', apiKey: 'g'.repeat(40) };
     await workspaceOf(world).accounts.connect({
       ...own,
-      connectedBy: PEOPLE.member,
+      createdBy: PEOPLE.member,
       state: 'ok',
       purpose: 'mine',
     });

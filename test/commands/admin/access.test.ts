@@ -55,8 +55,8 @@ describe('"Ask for access" on a refusal', () => {
       admin: [PEOPLE.admin],
       operator: [PEOPLE.admin],
       billing: [],
-      setBy: PEOPLE.admin,
-      setAt: 0,
+      changedBy: PEOPLE.admin,
+      changedAt: 0,
     });
     await ben.submit('digest.add', {});
     const shown = () => JSON.stringify(ben.openView()?.content.blocks ?? []);
@@ -86,7 +86,13 @@ describe('"Ask for access" on a refusal', () => {
 
   test('takes the first of two answers', async ({ world }) => {
     const { roles } = world.app.workspaces.open(TEAM);
-    const grants = { admin: [PEOPLE.admin, PEOPLE.billing], operator: [], billing: [], setBy: '', setAt: 0 };
+    const grants = {
+      admin: [PEOPLE.admin, PEOPLE.billing],
+      operator: [],
+      billing: [],
+      changedBy: '',
+      changedAt: 0,
+    };
     await roles.set(grants);
     await askFor(world, 'member', '/deckhand use storefront');
     await told(world, 'admin', 'asks for the role');
@@ -133,7 +139,7 @@ describe('"Ask for access" on a refusal', () => {
     const { roles } = world.app.workspaces.open(TEAM);
     const many = ['U0A1', 'U0A2', 'U0A3', 'U0A4'];
     for (const id of many) world.slack.addPerson(TEAM, { id });
-    await roles.set({ admin: many, operator: [], billing: [], setBy: PEOPLE.admin, setAt: 0 });
+    await roles.set({ admin: many, operator: [], billing: [], changedBy: PEOPLE.admin, changedAt: 0 });
     const asked = () =>
       many
         .flatMap((id) => world.slack.dms(TEAM, id))
@@ -178,7 +184,7 @@ describe('"Ask for access" on a refusal', () => {
   });
 
   test('asks nobody who may not use Deckhand any more', async ({ world }) => {
-    const holders = { operator: [], billing: [], setBy: PEOPLE.admin, setAt: 0 };
+    const holders = { operator: [], billing: [], changedBy: PEOPLE.admin, changedAt: 0 };
     await world.app.workspaces.open(TEAM).roles.set({ ...holders, admin: [PEOPLE.billing, PEOPLE.admin] });
     world.slack.changePerson(TEAM, PEOPLE.billing, { is_restricted: true, is_ultra_restricted: true });
     await askFor(world, 'member', '/deckhand use storefront');

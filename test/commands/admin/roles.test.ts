@@ -118,7 +118,7 @@ describe('roles', () => {
   });
 
   test('roles come back to Slack’s admins when everybody who was named has left', async ({ world }) => {
-    const holders = { operator: [], billing: [], setBy: PEOPLE.admin, setAt: 0 };
+    const holders = { operator: [], billing: [], changedBy: PEOPLE.admin, changedAt: 0 };
     await world.app.workspaces.open(TEAM).roles.set({ ...holders, admin: [PEOPLE.member] });
     world.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
     await open(world);
@@ -157,7 +157,7 @@ describe('roles', () => {
     const stale = await world.as('member').submit('roles', { admin: both, operator: [], billing: [] });
     expect(stale.body).toContain(`<@${PEOPLE.admin}> changed this while the form was open`);
     const { roles, channels } = world.app.workspaces.open(TEAM);
-    expect(await roles.grants()).toMatchObject({ operator: [PEOPLE.billing], setBy: PEOPLE.admin });
+    expect(await roles.grants()).toMatchObject({ operator: [PEOPLE.billing], changedBy: PEOPLE.admin });
     expect(await channels.get(CHANNEL)).toMatchObject({ commands: ['test', 'activity'] });
     const again = world.as('member').openView()?.content.blocks ?? [];
     expect(again.find(({ block_id: id }) => id === 'operator')).toMatchObject({
@@ -253,7 +253,14 @@ describe('user groups', () => {
   test('user groups give nothing once Slack does not let us read them', async ({ world }) => {
     const { roles } = world.app.workspaces.open(TEAM);
     const groups = { admin: [], operator: ['S0OPS'], billing: [] };
-    await roles.set({ admin: [PEOPLE.admin], operator: [], billing: [], groups, setBy: 'U', setAt: 0 });
+    await roles.set({
+      admin: [PEOPLE.admin],
+      operator: [],
+      billing: [],
+      groups,
+      changedBy: 'U',
+      changedAt: 0,
+    });
     world.slack.fault({ method: 'usergroups.users.list', error: 'missing_scope' });
     expect(await roles.holds(PEOPLE.member, 'operator')).toBe(false);
     world.slack.clearFaults();

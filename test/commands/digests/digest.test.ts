@@ -34,7 +34,7 @@ describe('digest', () => {
         range: 'last_7_days',
         zone: 'Europe/Lisbon',
         skipQuiet: false,
-        setUpBy: PEOPLE.admin,
+        createdBy: PEOPLE.admin,
         channel: CHANNEL,
       },
     ]);
@@ -97,7 +97,7 @@ describe('digest', () => {
     const workspace = world.app.workspaces.open(TEAM);
     const [first] = await digests();
     if (first === undefined) throw new Error('there is no digest');
-    const { id: _, setUpAt: __, state: ___, ...asked } = { ...first, requestId: 'again' };
+    const { id: _, createdAt: __, state: ___, ...asked } = { ...first, requestId: 'again' };
     await workspace.schedules.put({ ...first, id: 'dzzz' });
     const { id } = await addTimed(workspace, asked);
     await workspace.schedules.remove({ kind: 'digest', id: await otherThan(id, first.id) });
@@ -312,9 +312,9 @@ describe('digest', () => {
       expect(JSON.stringify(view()?.blocks)).toContain(value);
     await world.as('admin').submit('digest.edit', { cadence: 'daily', time: '10:00', skip_quiet: [] });
     await world.slack.until(() => last()?.text.includes('edited the digest'));
-    const { id, setUpAt } = before ?? {};
+    const { id, createdAt } = before ?? {};
     expect(await digests()).toMatchObject([
-      { id, setUpAt, cadence: { kind: 'daily', time: '10:00' }, zone: 'Europe/Lisbon', skipQuiet: false },
+      { id, createdAt, cadence: { kind: 'daily', time: '10:00' }, zone: 'Europe/Lisbon', skipQuiet: false },
     ]);
     await world.time.advance(HOUR);
     expect(world.posted()).toEqual([]);

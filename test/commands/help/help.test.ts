@@ -308,8 +308,8 @@ describe('what is left out', () => {
       admin: [PEOPLE.admin],
       operator: [],
       billing: [],
-      setBy: PEOPLE.admin,
-      setAt: 0,
+      changedBy: PEOPLE.admin,
+      changedAt: 0,
     });
     expect(await ask(world, '/deckhand help')).toContain('`watch mine`');
     const start = await ask(world, '/deckhand');

@@ -72,8 +72,8 @@ describe('invoices', () => {
         channel: CHANNEL,
         account,
         requestId: 'r1',
-        setUpBy: PEOPLE.admin,
-        setUpAt: 0,
+        createdBy: PEOPLE.admin,
+        createdAt: 0,
         state: { kind: 'active' },
       };
       return schedules.put(notices);

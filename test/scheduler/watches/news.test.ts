@@ -32,8 +32,8 @@ function watch(mode: Watch['mode'], project?: string): Watch {
     id,
     requestId: id,
     mode,
-    setUpBy: 'U1',
-    setUpAt: 0,
+    createdBy: 'U1',
+    createdAt: 0,
     state: { kind: 'active' },
     ...(of ? { project: of } : {}),
   };

@@ -94,7 +94,7 @@ describe('the matrix of who may do what, where', () => {
     // What was given to strangers and guests does not count.
     const given = (user: string) => [user, 'U0FAR', 'U0GUEST'];
     const [admin, operator, billing] = [given(NAMED.admin), given('U0OPS'), given(NAMED.billing)];
-    await roles.set({ admin, operator, billing, setBy: NAMED.admin, setAt: 0 });
+    await roles.set({ admin, operator, billing, changedBy: NAMED.admin, changedAt: 0 });
     await channels.change(CLOSED, () => ({ commands: [] }));
     const kept = {
       hookType: 'webhook',

@@ -6,7 +6,7 @@ import { DIGEST } from '../records.ts';
 const NOW = Date.parse('2026-03-02T09:00:00Z');
 
 describe('the message of a digest', () => {
-  const shown: Digest = { ...DIGEST, setUpAt: NOW };
+  const shown: Digest = { ...DIGEST, createdAt: NOW };
 
   it('shows null as an em dash and what is missing as n/a, and says what the deltas compare with', () => {
     const activity = {
