@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { sendPayload } from '../../support/signed.ts';
-import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM } from '../../support/test-world.ts';
 import {
   ann,
   confirmSite,
@@ -48,22 +48,6 @@ describe('server add', () => {
     );
     expect(JSON.stringify(roots(world)[0]?.blocks)).toContain('"url":"https://shop-front.sites.example.net"');
     expect(roots(world)).toHaveLength(1);
-  });
-
-  test('server add follows a server whose record gives an address for notify_email', async ({ world }) => {
-    await confirmSite(world);
-    const body = {
-      identifier: 77,
-      name: 'shop',
-      protocol_type: 'static_hosting',
-      notify_email: 'ops@example.com',
-      port: false,
-      static_hosting: { status: 'provisioning', subdomain: 'shop-front', spa_mode: 'false', url: 5 },
-    };
-    world.service.faults.add({ ...POST, status: 201, body });
-    await ann(world).submit('server.add');
-    await shows(world, 'The service has accepted the order');
-    expect(roots(world)[0]?.text).toContain('*shop* in *Storefront*: provisioning');
   });
 
   test('server add makes a managed VPS, with its total on the confirmation', async ({ world }) => {
@@ -122,15 +106,14 @@ describe('server add', () => {
     expect(world.service.requests.all.filter(({ status }) => status !== undefined)).toEqual([]);
   });
 
-  test('server add keeps the form where the look-up fails, and says why', async ({ world }) => {
-    world.service.faults.add({ path: `/${ACCOUNT}/profile`, status: 403, body: {} });
-    await open(world);
-    await shows(world, 'The service refused');
-    expect(view(world)).toContain('"block_id":"subdomain"');
-  });
-
-  test('server add goes back to change something, with everything still there', async ({ world }) => {
-    await confirmSite(world);
+  test('server add asks for the project where several could be meant, and goes back to change something', async ({
+    world,
+  }) => {
+    await openFilled(world, '/deckhand server add');
+    const place = { viewId: ann(world).openView()?.id ?? '' };
+    await ann(world).suggest(place, { actionId: 'project', query: 'store' });
+    await ann(world).submit('server.add', { ...SITE, project: 'storefront' });
+    await shows(world, '*Project*  Storefront of `acme`');
     await ann(world).click({ viewId: ann(world).openView()?.id ?? '' }, { actionId: 'server.add:back' });
     await shows(world, '"initial_value":"shop-front"');
     await ann(world).submit('server.add', { name: 'other' });
@@ -138,26 +121,15 @@ describe('server add', () => {
     expect(posts(world)).toHaveLength(0);
   });
 
-  test('server add asks for the project where several could be meant', async ({ world }) => {
-    await openFilled(world, '/deckhand server add');
-    const place = { viewId: ann(world).openView()?.id ?? '' };
-    await ann(world).suggest(place, { actionId: 'project', query: 'store' });
-    await ann(world).submit('server.add', { ...SITE, project: 'storefront' });
-    await shows(world, '*Project*  Storefront of `acme`');
-  });
-
-  test.for([
-    [{ subdomain: 'not a label!' }, { subdomain: 'Use letters, digits and hyphens' }],
-    [{ subdomain: '-shop' }, { subdomain: 'Use letters, digits and hyphens' }],
-    [{ name: '   ' }, { name: 'Give the server a name.' }],
-  ] as const)('server add refuses %j under its field', async ([wrong, errors], { world }) => {
+  test('server add refuses an address that is no label, and a name of spaces, under their fields', async ({
+    world,
+  }) => {
     await openFilled(world);
-    const answer = await ann(world).submit('server.add', { ...SITE, ...wrong });
-    expect(answer.errors).toMatchObject(
-      Object.fromEntries(
-        Object.entries(errors).map(([field, said]) => [field, expect.stringContaining(said)]),
-      ),
-    );
+    const { errors } = await ann(world).submit('server.add', { name: '   ', subdomain: '-shop' });
+    expect(errors).toEqual({
+      subdomain: expect.stringContaining('Use letters, digits and hyphens'),
+      name: 'Give the server a name.',
+    });
   });
 
   test('server add brings the form back with the service’s faults under their fields, and creates once it is right', async ({
@@ -184,35 +156,21 @@ describe('server add', () => {
     expect(service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers).toHaveLength(3);
   });
 
-  describe('where the account is not enrolled in the beta', () => {
-    test.beforeEach(({ world }) => {
+  test.for([
+    ['admin', '"block_id":"subdomain"', true],
+    ['member', 'Only an administrator of the account', false],
+  ] as const)(
+    'server add offers to enrol in the beta in place, with the key of an %s',
+    async ([role, words, isEnrolled], { world }) => {
       world.service.world.updateAccount({ account: ACCOUNT, betaFeatures: false });
-    });
-    const press = (world: TestWorld, actionId: string) =>
-      ann(world).click({ viewId: ann(world).openView()?.id ?? '' }, { actionId });
-
-    test('server add where the account is not enrolled in the beta offers to enrol in place, and goes on with the form', async ({
-      world,
-    }) => {
+      world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, role });
       await open(world);
       await shows(world, 'is not enrolled');
-      await press(world, 'server.add:enroll');
-      await shows(world, '"block_id":"subdomain"');
-      expect(world.service.world.state.accounts.get(ACCOUNT)?.betaFeatures).toBe(true);
-    });
-
-    test('server add where the account is not enrolled in the beta hands over where the key is not an administrator’s', async ({
-      world,
-    }) => {
-      world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, role: 'member' });
-      await open(world);
-      await shows(world, 'is not enrolled');
-      await press(world, 'server.add:enroll');
-      await shows(world, 'Only an administrator of the account');
-      expect(view(world)).toContain(`${world.service.origin}/${ACCOUNT}/beta_features`);
       const viewId = ann(world).openView()?.id ?? '';
-      await ann(world).click({ viewId }, { actionId: 'beta:tell', selected: PEOPLE.billing });
-      await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.billing).length === 1);
-    });
-  });
+      await ann(world).click({ viewId }, { actionId: 'server.add:enroll' });
+      await shows(world, words);
+      expect(world.service.world.state.accounts.get(ACCOUNT)?.betaFeatures).toBe(isEnrolled);
+      expect(view(world).includes(`${world.service.origin}/${ACCOUNT}/beta_features`)).toBe(!isEnrolled);
+    },
+  );
 });

@@ -28,51 +28,41 @@ describe('an order of a server', () => {
     await world.slack.until(() => roots(world).length === 1);
   });
 
-  const lostAnswers = [
-    ['drops the answer', { drop: true, afterHandling: true }],
-    ['breaks off its answer', { badJson: true, afterHandling: true }],
-    ['fails in the middle', { status: 500, afterHandling: true }],
-  ] as const;
+  const LOST = { ...POST, drop: true, afterHandling: true };
   const LIST = { method: 'GET', path: `/${ACCOUNT}/projects/storefront/servers` };
 
-  test.for(lostAnswers)(
-    'server add finds the server by its name where the service %s, and follows it',
-    async ([_, fault], { world }) => {
-      world.service.faults.add({ ...POST, ...fault });
-      await confirmSite(world);
-      await ann(world).submit('server.add');
-      await world.slack.until(() => roots(world)[0]?.text.includes('*shop* in *Storefront*'));
-      expect(posts(world)).toHaveLength(1);
-      expect(await world.app.parts.metrics.text()).toContain(
-        'deckhand_possible_duplicates_total{what="order"} 1',
-      );
-    },
-  );
+  test('server add finds the server by its name where the answer was lost, and follows it', async ({
+    world,
+  }) => {
+    world.service.faults.add(LOST);
+    await confirmSite(world);
+    await ann(world).submit('server.add');
+    await world.slack.until(() => roots(world)[0]?.text.includes('*shop* in *Storefront*'));
+    expect(posts(world)).toHaveLength(1);
+    expect(await world.app.parts.metrics.text()).toContain(
+      'deckhand_possible_duplicates_total{what="order"} 1',
+    );
+  });
 
-  test.for(lostAnswers)(
-    'server add says honestly that it does not know where the service %s and lists no servers, and never asks twice',
-    async ([_, fault], { world }) => {
-      world.service.faults.add({ ...POST, ...fault });
-      world.service.faults.add({ ...LIST, status: 403, body: {} });
-      await confirmSite(world);
-      const said = await answerTo(world, 'admin', () => ann(world).submit('server.add'));
-      expect(said).toContain('may or may not exist');
-      expect(said).toContain('`/deckhand server show \\"shop\\" storefront`');
-      await shows(world, 'may or may not exist');
-      expect(posts(world)).toHaveLength(1);
-      expect(roots(world)).toHaveLength(0);
-    },
-  );
+  test('server add says that it does not know where the answer was lost and no servers are listed', async ({
+    world,
+  }) => {
+    world.service.faults.add(LOST);
+    world.service.faults.add({ ...LIST, status: 403, body: {} });
+    await confirmSite(world);
+    const said = await answerTo(world, 'admin', () => ann(world).submit('server.add'));
+    expect(said).toContain('may or may not exist');
+    expect(said).toContain('`/deckhand server show \\"shop\\" storefront`');
+    await shows(world, 'may or may not exist');
+    expect(posts(world)).toHaveLength(1);
+    expect(roots(world)).toHaveLength(0);
+  });
 
   test('server add takes no older server of the same name for the one whose answer was lost', async ({
     world,
   }) => {
-    const older = {
-      ...LIST,
-      status: 200,
-      body: [{ identifier: 'old', name: 'shop', protocol_type: 'static_hosting' }],
-    };
-    world.service.faults.add(older);
+    const older = { identifier: 'old', name: 'shop', protocol_type: 'static_hosting' };
+    world.service.faults.add({ ...LIST, status: 200, body: [older] });
     world.service.faults.add({ ...POST, drop: true });
     await confirmSite(world);
     const said = await answerTo(world, 'admin', () => ann(world).submit('server.add'));
@@ -106,19 +96,6 @@ describe('an order of a server', () => {
     await jobsDone(world, 'add-server', 2);
     expect(posts(world)).toHaveLength(1);
     expect(roots(world)).toHaveLength(1);
-  });
-
-  test('server add that only an administrator of the account may do shows the page where the beta is enabled', async ({
-    world,
-  }) => {
-    await confirmSite(world);
-    const betaUrl = `${world.service.origin}/${ACCOUNT}/beta`;
-    const body = { error: 'admin_required', message: 'Not for you.', beta_url: betaUrl };
-    world.service.faults.add({ ...POST, status: 403, body });
-    await ann(world).submit('server.add');
-    await shows(world, 'Open the beta page');
-    expect(view(world)).toContain(betaUrl);
-    expect(view(world)).toContain('Not for you.');
   });
 
   test('server add says that its progress is in direct messages where Deckhand cannot post in the channel', async ({
