@@ -90,6 +90,8 @@ function wordsOf(value: unknown): string {
   switch (part.type) {
     case 'button':
       return `[${wordsOf(part.text)}]${part.confirm ? ` (asks: ${wordsOf(part.confirm)})` : ''}`;
+    case 'overflow':
+      return `[… ${wordsOf(part.options)}]`;
     case 'task_card':
       return `${String(part.status)} ${wordsOf(part.title)} ${wordsOf(part.output)}`;
     case 'image':

@@ -60,9 +60,13 @@ describeInBrowser('the first day: connect an account, test a project, look at Ap
     await home.getByRole('img', { name: /Deployments per day/ }).waitFor();
     await page.setViewportSize({ width: 1180, height: 1250 });
     await takePictures(page, 'home');
-    await home.getByRole('button', { name: 'Pause' }).first().click();
+    const choose = async (name: string): Promise<void> => {
+      await home.getByRole('button', { name: 'More actions' }).first().click();
+      await page.getByRole('menuitem', { name }).click();
+    };
+    await choose('Pause');
     await home.getByText('Paused by @Ann Admin').waitFor();
-    await home.getByRole('button', { name: 'Resume' }).click();
+    await choose('Resume');
     await home.getByText('Paused by @Ann Admin').waitFor({ state: 'detached' });
   });
 
@@ -72,7 +76,7 @@ describeInBrowser('the first day: connect an account, test a project, look at Ap
     const home = page.getByRole('region', { name: 'Deckhand Home' });
     await home.getByText('Admins give roles with').waitFor();
     await home.getByText(/Digest of/).waitFor();
-    expect(await home.getByRole('button', { name: /Pause|Connect/ }).count()).toBe(0);
+    expect(await home.getByRole('button', { name: /More actions|Connect/ }).count()).toBe(0);
     const pages = page.getByRole('navigation', { name: 'Deckhand pages' });
     await pages.getByRole('button', { name: 'Messages' }).click();
     await page.getByText('Sending messages to this app has been turned off.').waitFor();

@@ -2,6 +2,7 @@ import { type App, type Context, UnknownError } from '@slack/bolt';
 import { z } from 'zod';
 import type { KnownBlock } from '../../core/message.ts';
 import type { Logger } from '../../observability/log.ts';
+import { readMenuOption } from '../../views/blocks/message.ts';
 
 /** Slack's payloads: their schemas, with only the parts that Deckhand reads, and the way to Bolt. */
 
@@ -85,6 +86,7 @@ export const Interaction = z.looseObject({
 
 const ActionElement = z
   .looseObject({
+    type: Maybe,
     action_id: z.string(),
     block_id: Text,
     value: Maybe,
@@ -92,11 +94,12 @@ const ActionElement = z
     selected_user: Maybe,
     selected_conversation: Maybe,
   })
-  .transform(({ action_id: actionId, block_id: blockId, value, ...chosen }) => ({
-    actionId,
-    blockId,
-    value: value ?? chosen.selected_option?.value ?? chosen.selected_user ?? chosen.selected_conversation,
-  }));
+  .transform(({ type, action_id: actionId, block_id: blockId, value, ...chosen }) => {
+    const option = chosen.selected_option?.value;
+    if (type === 'overflow' && option !== undefined) return { blockId, ...readMenuOption(option) };
+    const choice = value ?? option ?? chosen.selected_user ?? chosen.selected_conversation;
+    return { actionId, blockId, value: choice };
+  });
 
 export const ActionBody = Interaction.extend({
   actions: z.tuple([ActionElement], z.unknown()),

@@ -1,10 +1,10 @@
-import type { Button, ConfirmationDialog } from '@slack/types';
+import type { Button, ConfirmationDialog, Overflow } from '@slack/types';
 import { isThisMachine } from '../../core/http.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, duration, mrkdwnText, sanitize, truncate } from '../../core/mrkdwn.ts';
 
 /** `text` is mrkdwn whose foreign parts are escaped already. */
-export function section(text: string, accessory?: Button | false): KnownBlock {
+export function section(text: string, accessory?: Button | Overflow | false): KnownBlock {
   return {
     type: 'section',
     text: mrkdwnText(truncate(text, LIMITS.sectionText)),
@@ -87,6 +87,27 @@ export function button(
     ...(url && { url }),
     ...(confirm && { confirm: confirmation(confirm) }),
   };
+}
+
+/** Small buttons under one "…". The value of each option names the action of its button. */
+export function overflowMenu(
+  actionId: string,
+  options: ReadonlyArray<{ label: string; actionId: string; value: unknown }>,
+): Overflow {
+  return {
+    type: 'overflow',
+    action_id: actionId,
+    options: options.map(({ label, actionId: action, value }) => ({
+      text: plainText(label, LIMITS.buttonText),
+      value: `${action} ${JSON.stringify(value)}`,
+    })),
+  };
+}
+
+/** Reads the action and the value of an option of `overflowMenu`. */
+export function readMenuOption(option: string): { actionId: string; value: string } {
+  const [actionId = ''] = option.split(' ', 1);
+  return { actionId, value: option.slice(actionId.length + 1) };
 }
 
 /** A button that opens a foreign address; undefined if that is not safe to open. */

@@ -13,7 +13,7 @@ import type { Charts } from '../activity/chart.ts';
 import { listBlocks, skippedWords } from '../blocks/lists.ts';
 import { button, buttons, context, header, LIMITS, notes, safeUrl, section } from '../blocks/message.ts';
 import { failureLine, type ShownFailure } from '../episodes/episode.ts';
-import { SCHEDULE_FACES, type ScheduleFace, scheduleButtons, whyPaused } from '../schedules/schedule.ts';
+import { SCHEDULE_FACES, scheduleMenu, whyPaused } from '../schedules/schedule.ts';
 import { scheduleWords } from '../schedules/words.ts';
 import { runWords, targetWords } from '../test-access/test-run.ts';
 
@@ -202,15 +202,15 @@ function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {
       ),
     ];
   return [
-    ...schedules.slice(0, MAX_SCHEDULES).flatMap((schedule) => drawSchedule(schedule, roles)),
+    ...schedules.slice(0, MAX_SCHEDULES).map((schedule) => drawSchedule(schedule, roles)),
     ...moreSchedules(schedules.slice(MAX_SCHEDULES), word),
   ];
 }
 
 /** "Digest of `acme`: the last 7 days, every Monday at 09:00, in #deploys", and when it is next posted or why it is not. */
-function drawSchedule({ schedule, next }: HomeSchedule, roles: readonly string[]): KnownBlock[] {
-  const { id, kind, channel, state } = schedule;
-  const face: ScheduleFace = SCHEDULE_FACES[kind];
+function drawSchedule({ schedule, next }: HomeSchedule, roles: readonly string[]): KnownBlock {
+  const { kind, channel, state } = schedule;
+  const face = SCHEDULE_FACES[kind];
   const isAsleep = state.kind === 'paused';
   const icon = isAsleep ? ':double_vertical_bar:' : face.icon;
   const when = isAsleep ? `Paused ${truncate(whyPaused(state), 1000)}.` : next && `Next ${dateTime(next)}`;
@@ -218,10 +218,8 @@ function drawSchedule({ schedule, next }: HomeSchedule, roles: readonly string[]
     `${icon} *${face.title}* of ${truncate(scheduleWords(schedule), 500)}, ${isDirect(channel) ? 'by direct message' : `in <#${channel}>`}`,
     ...(when ? [when] : []),
   ];
-  const { preview: _, ...extras } = face.extras;
   const mayChange = roles.includes(face.role) && !isDirect(channel);
-  const row = mayChange ? scheduleButtons({ face: { ...face, extras }, id, isAsleep }) : [];
-  return [section(text.join('\n')), ...row];
+  return section(text.join('\n'), mayChange && scheduleMenu(schedule));
 }
 
 function moreSchedules(left: readonly HomeSchedule[], word: string): KnownBlock[] {

@@ -1,3 +1,4 @@
+import type { Overflow } from '@slack/types';
 import { z } from 'zod';
 import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
 import {
@@ -11,7 +12,7 @@ import {
 } from '../../core/mrkdwn.ts';
 import type { LastResult, Paused, Schedule, ScheduleKind, ScheduleState } from '../../records/schedules.ts';
 import { inPages } from '../blocks/lists.ts';
-import { button, buttons, headed, LIMITS, notes, say, section } from '../blocks/message.ts';
+import { button, buttons, headed, LIMITS, notes, overflowMenu, say, section } from '../blocks/message.ts';
 import { describeSchedule, describeStart } from './words.ts';
 
 /** The words and buttons of a kind of schedule. */
@@ -146,6 +147,17 @@ export function restoredCard(restored: readonly ShownSchedule[], user: string): 
   if (only !== undefined && others.length === 0) return scheduleCard(only, { done: 'restored', user });
   const schedules = restored.map(({ schedule }) => schedule);
   return say(`${ICONS.restored} <@${user}> restored ${countKinds(schedules)}.`);
+}
+
+/** The menu of a row of App Home. */
+export function scheduleMenu(schedule: Schedule): Overflow {
+  const { id, kind, state } = schedule;
+  const { extras }: ScheduleFace = SCHEDULE_FACES[kind];
+  const verbs = [extras.edit, state.kind === 'paused' ? 'Resume' : 'Pause', 'Remove'];
+  const options = verbs.flatMap((label) =>
+    label === undefined ? [] : { label, actionId: `${kind}:${label.toLowerCase()}`, value: { id } },
+  );
+  return overflowMenu(`${kind}:menu`, options);
 }
 
 /** @param list the list that the buttons are in */

@@ -16,6 +16,23 @@ const shown = (world: TestWorld, who: keyof typeof PEOPLE = 'member') =>
   JSON.stringify(world.slack.home(TEAM, PEOPLE[who])?.content.blocks ?? []);
 const shows = (world: TestWorld, words: string, who: keyof typeof PEOPLE = 'member') =>
   world.slack.until(() => shown(world, who).includes(words), { what: `"${words}" on App Home` });
+/** The menus of the schedules, as an admin sees them. */
+const menus = (world: TestWorld) => {
+  const { content } = world.slack.home(TEAM, PEOPLE.admin) ?? {};
+  const blocks = (content?.blocks ?? []) as Array<{ accessory?: { type: string } }>;
+  const found = blocks.filter(({ accessory }) => accessory?.type === 'overflow');
+  return found.map(({ accessory }) => accessory as unknown as Menu);
+};
+interface Menu {
+  action_id: string;
+  options: Array<{ text: { text: string }; value: string }>;
+}
+const choose = (world: TestWorld, label: string) => {
+  const [menu] = menus(world);
+  const selected = menu?.options.find(({ text }) => text.text === label)?.value ?? '';
+  const viewId = world.slack.home(TEAM, PEOPLE.admin)?.id ?? '';
+  return world.as('admin').click({ viewId }, { actionId: menu?.action_id ?? '', selected });
+};
 /** The direct messages of a person with Deckhand. */
 const directChannel = (world: TestWorld, who: keyof typeof PEOPLE) =>
   world.app.workspaces.open(TEAM).slack.openDirect(PEOPLE[who]);
@@ -140,19 +157,24 @@ describe('App Home', () => {
     },
   );
 
-  whenConnected('App Home pauses and resumes a digest', async ({ world }) => {
+  whenConnected('App Home pauses, resumes, edits and removes a digest by one menu', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the digest' });
     await world.as('admin').openHome();
-    await shows(world, 'digest:pause', 'admin');
-    const click = (actionId: string) => {
-      const viewId = world.slack.home(TEAM, PEOPLE.admin)?.id ?? '';
-      return world.as('admin').click({ viewId }, { actionId });
-    };
-    await click('digest:pause');
-    await shows(world, 'digest:resume', 'admin');
-    await click('digest:resume');
-    await shows(world, 'digest:pause', 'admin');
+    await shows(world, '"Pause"', 'admin');
+    await choose(world, 'Pause');
+    await shows(world, '"Resume"', 'admin');
+    await choose(world, 'Resume');
+    await shows(world, '"Pause"', 'admin');
+    const labels = menus(world).map(({ options }) => options.map(({ text }) => text.text));
+    expect(labels).toEqual([['Edit', 'Pause', 'Remove']]);
+    await choose(world, 'Edit');
+    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'digest.edit');
+    await choose(world, 'Remove');
+    await shows(world, 'No schedules yet', 'admin');
+    const last = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1)?.blocks);
+    await world.slack.until(() => last().includes('digest:undo'), { what: 'Undo in the channel' });
   });
 
   whenConnected(
@@ -164,16 +186,11 @@ describe('App Home', () => {
       await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
       await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the notices' });
       await world.as('admin').openHome();
-      await shows(world, 'invoices:pause', 'admin');
-      const click = (actionId: string) => {
-        const viewId = world.slack.home(TEAM, PEOPLE.admin)?.id ?? '';
-        return world.as('admin').click({ viewId }, { actionId });
-      };
-      await click('invoices:pause');
+      await shows(world, '"Pause"', 'admin');
+      await choose(world, 'Pause');
       await shows(world, `Paused by <@${PEOPLE.admin}>.`, 'admin');
-      await shows(world, 'invoices:resume', 'admin');
-      await click('invoices:resume');
-      await shows(world, 'invoices:pause', 'admin');
+      await choose(world, 'Resume');
+      await shows(world, '"Pause"', 'admin');
       const said = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
       expect(said().filter((text) => text.includes('resumed the invoice notices of `acme`'))).toHaveLength(1);
     },
