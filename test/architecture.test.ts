@@ -184,8 +184,11 @@ describe('the rooms of src/', () => {
 
 /** Words that had to be explained to everybody new, and what says it: nothing is called by the left one. */
 const REPLACED: Readonly<Record<string, string>> = {
-  asker: 'requester',
-  Asker: 'Requester',
+  asker: 'requestedBy',
+  caller: 'invocation',
+  connectedBy: 'createdBy',
+  requester: 'requestedBy',
+  setUpBy: 'createdBy',
   Asked: 'Request',
   asking: 'mapErrors',
   during: 'causeId, installation',

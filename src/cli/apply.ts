@@ -259,7 +259,7 @@ async function remove(workspace: Workspace, section: Section, id: string): Promi
 async function pauseUnlessServed(workspace: Workspace, { kind }: Section, id: string): Promise<void> {
   const schedule = kind && (await workspace.schedules.get(kind, id));
   if (kind === undefined || schedule === undefined) return;
-  const accounts = await workspace.accounts.list(SCHEDULE_TYPES[kind].requester);
+  const accounts = await workspace.accounts.list(SCHEDULE_TYPES[kind].keyUse);
   const why = await whyNot(workspace, schedule, accounts);
   const at = workspace.clock.now();
   if (why !== undefined) await pauseSchedule(workspace, schedule, { kind: 'paused', ...why, at });

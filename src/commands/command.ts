@@ -3,10 +3,10 @@ import type { Settings } from '../config.ts';
 import type { Role } from '../core/choices.ts';
 import { outdated, UserError } from '../core/errors.ts';
 import { defined, parseJson } from '../core/json.ts';
-import type { Audited, Caller, Change, Message, ModalView, Reply } from '../core/message.ts';
+import type { Audited, Change, Invocation, Message, ModalView, Reply } from '../core/message.ts';
 import { escapeMarkup, unmarked } from '../core/mrkdwn.ts';
 import type { ProjectRef } from '../core/project-ref.ts';
-import type { Account, Requester } from '../records/accounts.ts';
+import type { Account, KeyUse } from '../records/accounts.ts';
 import type { Ending } from '../scheduler/workflows/end-steps.ts';
 import type { Explained } from '../views/blocks/failures.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
@@ -17,7 +17,7 @@ import type { Workspace } from '../workspace/workspace.ts';
 /** The context of every handler: of a command, click, form, menu, shortcut, workflow step or event. */
 export interface CommandContext {
   workspace: Workspace;
-  caller: Caller;
+  invocation: Invocation;
   /** The name after `--account`, as typed. */
   account: string | undefined;
   /** Cleaned text after the slash word; empty if nothing was typed. */
@@ -191,8 +191,8 @@ export interface Command<Args = unknown, Kind extends TargetKind = TargetKind> {
   examples?: readonly string[];
   role: Role;
   target: Kind;
-  /** Decides which key of the account is used; left out, the caller. */
-  requester?(caller: Caller): Requester;
+  /** Decides which key of the account is used; by default the person's. */
+  keyUse?(invocation: Invocation): KeyUse;
   /** True if it works on a connected account: without one the person is asked to connect first. By default with a target. */
   needsAccount: boolean;
   /** True if its outcome is posted in the channel: its questions are asked there too, if Deckhand may post there. */
@@ -357,7 +357,7 @@ export function redraw(
 
 /** The channel for a root message. @throws UserError without a channel, e.g. on App Home */
 export function expectChannel(context: CommandContext): string {
-  const { channel } = context.caller;
+  const { channel } = context.invocation;
   if (channel === undefined) throw new UserError('Run this in a channel, where its thread can be posted.');
   return channel;
 }

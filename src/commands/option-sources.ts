@@ -9,7 +9,7 @@ import {
   parseZone,
   spellZone,
 } from '../core/time/zone.ts';
-import { type Account, asInvoiceRequester, type Requester } from '../records/accounts.ts';
+import { type Account, type KeyUse, makeInvoiceUse } from '../records/accounts.ts';
 import { readAddress } from '../service/addresses.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
 import { readZone } from '../workspace/slack-people.ts';
@@ -66,7 +66,7 @@ export const invoicePicker: OptionSource = {
   actionId: 'invoice',
   role: 'billing',
   async options(typed, context) {
-    const account = await accountHere(context, asInvoiceRequester(context.caller));
+    const account = await accountHere(context, makeInvoiceUse(context.invocation));
     const invoices = await context.workspace.hosting.invoices(account);
     return matching(typed, invoices, (invoice) => ({
       value: String(invoice.number),
@@ -97,12 +97,12 @@ export const integrationPicker: OptionSource = {
 export const zonePicker: OptionSource = {
   actionId: 'zone',
   role: 'member',
-  async options(typed, { caller, workspace }) {
+  async options(typed, { invocation, workspace }) {
     const matches = searchZones(typed);
     if (matches.length === 0)
       return (isZone(typed) ? [parseZone(typed)] : findPossibleZones(typed)).map((zone) => zoneChoice(zone));
     if (typed !== '') return matches.slice(0, MOST);
-    const own = zoneChoice(await readZone(workspace, caller.user));
+    const own = zoneChoice(await readZone(workspace, invocation.user));
     return [own, ...matches.filter(({ value }) => value !== own.value)].slice(0, MOST);
   },
 };
@@ -170,12 +170,12 @@ function readTarget({ metadata, blockId }: OptionContext): z.infer<typeof MenuTa
   return typeof account === 'string' ? { account, ...target } : target;
 }
 
-function accountHere(context: OptionContext, requester?: Requester): Promise<Account> {
-  return resolveAccount({ ...context, account: readTarget(context).account ?? context.account }, requester);
+function accountHere(context: OptionContext, keyUse?: KeyUse): Promise<Account> {
+  return resolveAccount({ ...context, account: readTarget(context).account ?? context.account }, keyUse);
 }
 
 async function projectHere(context: OptionContext): Promise<string | undefined> {
-  const { caller, workspace } = context;
-  const { project: bound } = await workspace.channels.get(caller.channel);
+  const { invocation, workspace } = context;
+  const { project: bound } = await workspace.channels.get(invocation.channel);
   return readTarget(context).project ?? (bound && projectId(bound));
 }

@@ -1,6 +1,6 @@
 import { GIVEN_ROLES, type GivenRole, type Role } from '../core/choices.ts';
 import { UserError } from '../core/errors.ts';
-import type { Caller } from '../core/message.ts';
+import type { Invocation } from '../core/message.ts';
 import { code } from '../core/mrkdwn.ts';
 import { allows } from '../records/channels.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
@@ -11,7 +11,7 @@ import type { Command } from './command.ts';
 /** Filters the commands that a person may run in a channel. */
 export async function runnable(
   { roles, channels }: Pick<Workspace, 'roles' | 'channels'>,
-  { user, channel }: Pick<Caller, 'user' | 'channel'>,
+  { user, channel }: Pick<Invocation, 'user' | 'channel'>,
   commands: readonly Command[],
 ): Promise<readonly Command[]> {
   const needed = [...new Set(commands.map(({ role }) => role))];

@@ -40,7 +40,7 @@ export interface News {
 export type ModalView = Omit<SlackModalView, 'blocks'> & { blocks: KnownBlock[] };
 
 /** A request's person and place. */
-export interface Caller {
+export interface Invocation {
   /** Empty for workflows and events. */
   user: string;
   /** The person's own team. Some calls must name it if Deckhand serves a whole organisation. */
@@ -63,8 +63,8 @@ export interface Caller {
   isStored?: true | undefined;
 }
 
-/** A caller without Slack's handles, which are secrets and expire. */
-export const StoredCaller = z.object({
+/** An invocation without Slack's handles, which are secrets and expire. */
+export const StoredInvocation = z.object({
   user: z.string(),
   team: z.string().optional(),
   channel: z.string().optional(),
@@ -74,7 +74,7 @@ export const StoredCaller = z.object({
   requestId: z.string(),
 });
 
-/** One line of the audit log. By default `what` is the command and the button's verb, `where` the caller's channel. */
+/** One line of the audit log. By default `what` is the command and the button's verb, `where` the invocation's channel. */
 export interface Change {
   what?: string | undefined;
   /** Public name of the changed thing; never a secret. */

@@ -66,11 +66,11 @@ export function createLinkRequests(parts: {
       await eraseFrom('link-tickets', workspace);
       await eraseFrom('link-states', workspace);
     },
-    async ask(requester: LinkRequest): Promise<string> {
+    async ask(linkRequest: LinkRequest): Promise<string> {
       const ticket = randomText();
       const at = clock.now();
-      await makeRoom(tickets, requester);
-      await tickets.put(digest(ticket), { ...requester, at }, at + REMEMBERED_MS);
+      await makeRoom(tickets, linkRequest);
+      await tickets.put(digest(ticket), { ...linkRequest, at }, at + REMEMBERED_MS);
       return ticket;
     },
     /** The ticket's owner; it may be opened again until the link is made. */
@@ -79,7 +79,7 @@ export function createLinkRequests(parts: {
       const doc = await tickets.get(id);
       if (doc === undefined) return 'unknown';
       if (doc.isUsed) return 'used';
-      return isOver(doc) ? 'expired' : readRequester(doc);
+      return isOver(doc) ? 'expired' : readLinkRequest(doc);
     },
     question,
     isAnswer,
@@ -87,25 +87,25 @@ export function createLinkRequests(parts: {
     /** Stores a departure until it comes back. */
     async keep(
       ticket: string,
-      requester: LinkRequest,
+      linkRequest: LinkRequest,
       departure: Departure,
       verifier: string | undefined,
     ): Promise<void> {
       const id = digest(departure.state);
       const at = clock.now();
-      const isStill = (): Promise<boolean> => parts.installations.isInstalled(requester.workspace);
+      const isStill = (): Promise<boolean> => parts.installations.isInstalled(linkRequest.workspace);
       const sealedVerifier =
-        verifier && (await sealer.of(requester.workspace, isStill).seal(sealedField(id), verifier));
+        verifier && (await sealer.of(linkRequest.workspace, isStill).seal(sealedField(id), verifier));
       const bound = { at, browser: digest(departure.cookie.value), ticket: digest(ticket) };
-      const doc = { ...requester, ...bound, ...defined({ sealedVerifier }) };
-      await makeRoom(states, requester);
+      const doc = { ...linkRequest, ...bound, ...defined({ sealedVerifier }) };
+      await makeRoom(states, linkRequest);
       await states.put(id, doc, at + REMEMBERED_MS);
     },
     /** Uses up a state, whatever the result. */
     async finish(
       state: string,
       cookies: Cookies,
-    ): Promise<{ requester: LinkRequest; verifier: string | undefined } | StateFault> {
+    ): Promise<{ linkRequest: LinkRequest; verifier: string | undefined } | StateFault> {
       const id = digest(state);
       const doc = await states.get(id);
       if (doc === undefined) return 'unknown';
@@ -116,7 +116,7 @@ export function createLinkRequests(parts: {
       if (!(await markAsUsed(tickets, doc.ticket))) return 'used';
       const { workspace, sealedVerifier: sealed } = doc;
       const verifier = sealed && (await sealer.of(workspace).open(sealedField(id), sealed));
-      return { requester: readRequester(doc), verifier };
+      return { linkRequest: readLinkRequest(doc), verifier };
     },
   };
 }
@@ -138,7 +138,7 @@ function depart(): Departure {
   return { state, cookie: { name: stateCookie(digest(state)), value: randomText() } };
 }
 
-function readRequester(doc: LinkRequest): LinkRequest {
+function readLinkRequest(doc: LinkRequest): LinkRequest {
   const { workspace, user, name, email, lacksScope, workspaceName } = doc;
   return { workspace, user, name, ...defined({ email, lacksScope, workspaceName }) };
 }

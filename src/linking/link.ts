@@ -65,15 +65,15 @@ async function runStep(step: Step, visit: Visit): Promise<void> {
 async function showQuestion(visit: Visit): Promise<LinkEnd | undefined> {
   const { linkRequests, oauth, callback, config, response, url } = visit;
   const ticket = url.searchParams.get('ticket') ?? '';
-  const requester = await linkRequests.open(ticket);
-  if (typeof requester === 'string') return requester;
+  const linkRequest = await linkRequests.open(ticket);
+  if (typeof linkRequest === 'string') return linkRequest;
   const { PUBLIC_URL = '', SLACK_COMMAND } = config;
   // Fails now, before the person decides, if the service cannot be reached.
   const { url: target } = await oauth.begin(callback, linkRequests.depart().state);
   const page = new URL(makePublicAddress(PUBLIC_URL, LINK_START_PATH));
   const { cookie, token } = linkRequests.question(ticket);
   const form = { action: page.pathname, fields: { ticket, token } };
-  const { name, email, lacksScope = false, workspace, workspaceName = workspace } = requester;
+  const { name, email, lacksScope = false, workspace, workspaceName = workspace } = linkRequest;
   response.setHeader('set-cookie', formatCookie(cookie, page));
   allowForm(response, target);
   const person = { name, email, lacksScope, workspace: workspaceName };
@@ -94,13 +94,13 @@ async function sendToService(visit: Visit): Promise<LinkEnd | undefined> {
   const { linkRequests, oauth, callback, request, response, readBody } = visit;
   const form = new URLSearchParams(await readBody(request));
   const ticket = form.get('ticket') ?? '';
-  const requester = await linkRequests.open(ticket);
-  if (typeof requester === 'string') return requester;
+  const linkRequest = await linkRequests.open(ticket);
+  if (typeof linkRequest === 'string') return linkRequest;
   const cookies = readCookies(request, new URL(callback));
   if (!linkRequests.isAnswer(ticket, form.get('token') ?? '', cookies)) return 'other browser';
   const departure = linkRequests.depart();
   const { url: target, verifier } = await oauth.begin(callback, departure.state);
-  await linkRequests.keep(ticket, requester, departure, verifier);
+  await linkRequests.keep(ticket, linkRequest, departure, verifier);
   response.setHeader('set-cookie', formatCookie(departure.cookie, new URL(callback)));
   response.writeHead(303, { location: target.href }).end();
   return undefined;
@@ -112,12 +112,12 @@ async function finishLink(visit: Visit): Promise<LinkEnd | undefined> {
   const state = url.searchParams.get('state') ?? '';
   const outcome = await linkRequests.finish(state, readCookies(request, address));
   if (typeof outcome === 'string') return outcome;
-  const { requester, verifier } = outcome;
+  const { linkRequest, verifier } = outcome;
   address.search = url.search;
   const tokens = await oauth.exchange(address, { state, verifier });
   const email = await identify(visit, tokens);
-  const { user } = requester;
-  const workspace = workspaces.open(requester.workspace);
+  const { user } = linkRequest;
+  const workspace = workspaces.open(linkRequest.workspace);
   const { links, audit } = workspace;
   const link = await links.keep(user, tokens, email);
   if (link === undefined) {
@@ -128,7 +128,7 @@ async function finishLink(visit: Visit): Promise<LinkEnd | undefined> {
   await audit.record({ who: user, what: 'link', result: 'done' });
   const message = linkedMessage(config.SLACK_COMMAND, linkedAt, email);
   await notifyOwner(workspace, { id: `linked ${user} ${linkedAt}`, user, message });
-  sendPage(response, 200, linkedPage(workspace.id, requester.name, config.SLACK_COMMAND), config);
+  sendPage(response, 200, linkedPage(workspace.id, linkRequest.name, config.SLACK_COMMAND), config);
   return undefined;
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { EventHandler, SlackEvent } from '../commands/command.ts';
 import { cleanCommandText } from '../commands/command-router.ts';
 import { readDetails } from '../commands/unfurls/unfurl.ts';
-import type { Audited, Caller } from '../core/message.ts';
+import type { Audited, Invocation } from '../core/message.ts';
 import { escapeMarkup } from '../core/mrkdwn.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import { isSlackFailure } from '../slack/failure.ts';
@@ -34,12 +34,12 @@ export async function showDetails(workspaces: Workspaces, { about, body }: Store
   const workspace = await workspaces.admit(about).catch(undefinedIfNotServed);
   if (workspace === undefined || !(await workspace.once(['event', body.event_id], SEEN_MS))) return;
   const { user, channel, trigger_id, entity_url } = data;
-  const caller: Caller = { user, channel, requestId: body.event_id };
-  const context = createContext(workspace, caller);
+  const invocation: Invocation = { user, channel, requestId: body.event_id };
+  const context = createContext(workspace, invocation);
   const pane = await carryOut<Pane>({
     kind: 'details',
     workspace,
-    caller,
+    invocation,
     command: 'projects',
     what: 'details',
     role: 'member',
@@ -73,7 +73,7 @@ export function createMentionHandler(inbox: () => Pick<Inbox, 'store'>): EventHa
     if (mention === undefined) return;
     const { request, clientId } = mention;
     // A client that sends its message again gets another `ts` under the same id.
-    const { requestId } = request.caller;
+    const { requestId } = request.invocation;
     if (clientId !== undefined && !(await workspace.once(['mention', clientId], DAY_MS, requestId))) return;
     await inbox().store(workspace, request, {});
   };
@@ -113,7 +113,7 @@ function readMention(body: SlackEvent): { request: StoredRequest; clientId: stri
   if (words === undefined) return undefined;
   const request: StoredRequest = {
     kind: 'command',
-    caller: {
+    invocation: {
       user,
       channel,
       ...(thread ? { threadTs: thread } : {}),

@@ -3,7 +3,7 @@ import type { Submitted, ViewState } from '../commands/command.ts';
 import { isDurable, routeCommand } from '../commands/command-router.ts';
 import type { Registry } from '../commands/registry.ts';
 import { StoreUnavailable } from '../core/errors.ts';
-import { type Caller, type Message, StoredCaller } from '../core/message.ts';
+import { type Invocation, type Message, StoredInvocation } from '../core/message.ts';
 import { type Clock, HOUR_MS, withTimeout } from '../core/time/clock.ts';
 import { RecentMap } from '../core/ttl-cache.ts';
 import type { JobType } from '../jobs/jobs.ts';
@@ -18,15 +18,15 @@ import { EventBody } from './payloads/schemas.ts';
 /** How long Slack's retries are recognised after a request ends. */
 export const SEEN_MS = HOUR_MS;
 
-export function pickStoredCaller(caller: Caller): z.infer<typeof StoredCaller> {
-  return StoredCaller.parse(caller);
+export function pickStoredInvocation(invocation: Invocation): z.infer<typeof StoredInvocation> {
+  return StoredInvocation.parse(invocation);
 }
 
 /** A request as it is stored before its ack. Text is stored as typed, because secrets are only entered in forms. */
 export const StoredRequest = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('command'),
-    caller: StoredCaller,
+    invocation: StoredInvocation,
     text: z.string(),
     project: z.string().optional(),
     /** Mentioned inside a sentence, so it is offered as a button and not run. */
@@ -34,20 +34,20 @@ export const StoredRequest = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('action'),
-    caller: StoredCaller,
+    invocation: StoredInvocation,
     actionId: z.string(),
     value: z.string().optional(),
     blockId: z.string().optional(),
   }),
   z.object({
     kind: z.literal('shortcut'),
-    caller: StoredCaller,
+    invocation: StoredInvocation,
     callbackId: z.string(),
     said: z.string(),
   }),
   z.object({
     kind: z.literal('form'),
-    caller: StoredCaller,
+    invocation: StoredInvocation,
     /** Id of the stored form, whose fields are sealed. */
     form: z.string(),
   }),
@@ -80,8 +80,11 @@ export interface FormAck {
   answer(submitted: Submitted): Promise<void>;
 }
 
-export function restoreCaller({ caller }: StoredRequest, { responseUrl, triggerId }: SlackHandles): Caller {
-  return { channel: undefined, ...caller, responseUrl, triggerId };
+export function restoreInvocation(
+  { invocation }: StoredRequest,
+  { responseUrl, triggerId }: SlackHandles,
+): Invocation {
+  return { channel: undefined, ...invocation, responseUrl, triggerId };
 }
 
 /** Largest number of stored handles, reached only in a flood; the oldest is dropped, and its answer is sent without. */
@@ -109,7 +112,7 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
     schema: StoredRequest,
     options: { concurrency: 200, attempts: 3, backoffMs: 1000, keyStaysMs: SEEN_MS },
     async run(workspace, { attempt, data: request }) {
-      const { channel, requestId } = request.caller;
+      const { channel, requestId } = request.invocation;
       if (handles.get(requestId)?.isRefused) return;
       // The earlier attempt may have answered before it was interrupted.
       if (attempt > 1) countPossibleDuplicate(workspace, 'post', { channel, delivery: requestId });
@@ -117,7 +120,7 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
       handles.delete(requestId);
     },
     async onDeadLetter(workspace, request, error) {
-      const { requestId } = request.caller;
+      const { requestId } = request.invocation;
       await fail(workspace, request, handles.get(requestId) ?? {}, error);
       handles.delete(requestId);
     },
@@ -139,7 +142,7 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
     jobs: [requests, events, lifecycle, waiting],
     /** @throws StoreUnavailable if it was not stored */
     async store(workspace: Workspace, request: StoredRequest, own: SlackHandles): Promise<void> {
-      const { requestId } = request.caller;
+      const { requestId } = request.invocation;
       const earlier = handles.get(requestId);
       if (earlier === undefined) handles.set(requestId, own);
       earlier?.acks?.push(...(own.acks ?? []));
@@ -162,17 +165,17 @@ async function runWaiting(
 ): Promise<void> {
   const working = (await accounts.keys()).filter(({ state }) => state === 'ok');
   for (const { id, waiting: command } of await waiting.list()) {
-    const { caller, text, nameAt } = command;
-    const { user } = caller;
+    const { invocation, text, nameAt } = command;
+    const { user } = invocation;
     const canRun =
       nameAt === undefined
-        ? selectKeys(working, caller).length > 0
+        ? selectKeys(working, invocation).length > 0
         : (await names.list(nameAt)).some((claim) => claim.user === user);
     if (!canRun) continue;
-    const requestId = `waiting ${caller.requestId}`;
+    const requestId = `waiting ${invocation.requestId}`;
     await jobs.send(
       requests,
-      { kind: 'command', caller: { ...caller, requestId }, text },
+      { kind: 'command', invocation: { ...invocation, requestId }, text },
       { key: requestId },
     );
     await waiting.forget(id);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { App, type Receiver, type ViewSubmitAction } from '@slack/bolt';
 import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
 import type { Registry } from '../commands/registry.ts';
-import type { Caller } from '../core/message.ts';
+import type { Invocation } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Slack } from '../slack/slack.ts';
 import { libraryLogger } from '../slack/web.ts';
@@ -18,7 +18,7 @@ import {
   type Inbox,
   inTime,
   isStoredFirst,
-  restoreCaller,
+  restoreInvocation,
   type SlackHandles,
   type StoredRequest,
 } from './inbox.ts';
@@ -80,11 +80,11 @@ export function createListeners(parts: Dependencies) {
     run: (workspace, request, handles, attempt) =>
       runRequest(registry, workspace.forRequest(), request, handles, attempt),
     fail(workspace, request, handles, error) {
-      return respondFailure(createContext(workspace, restoreCaller(request, handles)), error);
+      return respondFailure(createContext(workspace, restoreInvocation(request, handles)), error);
     },
     async runEvent({ about, body }) {
-      const caller: Caller = { user: '', channel: undefined, requestId: body.event_id };
-      await events[body.event.type]?.(createContext(workspaces.open(about), caller), body);
+      const invocation: Invocation = { user: '', channel: undefined, requestId: body.event_id };
+      await events[body.event.type]?.(createContext(workspaces.open(about), invocation), body);
     },
   });
   const shared = { registry, workspaces, background, inbox };
@@ -118,16 +118,16 @@ export function createListeners(parts: Dependencies) {
     acknowledge(shared, readShortcut(parsedPayload(context, ShortcutBody)), () => ack()),
   );
   app.view<ViewSubmitAction>(ANY, async ({ context, ack }) => {
-    const { workspace, caller, state } = readSubmission(parsedPayload(context, SubmissionBody));
-    const work = acknowledgeForm(inbox, await workspaces.admit(workspace), caller, state, ack);
+    const { workspace, invocation, state } = readSubmission(parsedPayload(context, SubmissionBody));
+    const work = acknowledgeForm(inbox, await workspaces.admit(workspace), invocation, state, ack);
     background.track(work);
     await work;
   });
   app.view({ callback_id: ANY, type: 'view_closed' }, ({ ack }) => ack());
   app.options(ANY, async ({ context, ack }) => {
     const menu = parsedPayload(context, OptionsBody);
-    const { workspace, caller } = readInteraction(menu);
-    const request = createContext(await workspaces.admit(workspace), caller);
+    const { workspace, invocation } = readInteraction(menu);
+    const request = createContext(await workspaces.admit(workspace), invocation);
     await ack(await runOptions({ ...request, registry }, menu));
   });
   app.event('entity_details_requested', async ({ context }) => {
@@ -189,18 +189,18 @@ async function acknowledge(shared: Shared, incoming: IncomingRequest, ack: Ack):
 async function storeAndAcknowledge(
   { inbox }: Shared,
   workspace: Workspace,
-  { request, handles, caller }: IncomingRequest,
+  { request, handles, invocation }: IncomingRequest,
   ack: Ack,
 ): Promise<void> {
   try {
     await inTime(workspace.clock, inbox.store(workspace, request, handles));
   } catch (error) {
-    inbox.refuse(request.caller.requestId);
+    inbox.refuse(request.invocation.requestId);
     const message = failureMessage(explainNotStored(workspace, error));
     // Only the ack of a command is shown to the person.
     if (request.kind === 'command') return ack(message.text);
     await ack();
-    return respondPrivately(workspace, caller, message);
+    return respondPrivately(workspace, invocation, message);
   }
   await ack();
 }
@@ -225,8 +225,8 @@ async function runRequest(
 ): Promise<void> {
   // A form stores its own outcome, so that it is not carried out again if only its answer fails.
   const isStored = attempt !== undefined && request.kind !== 'form' ? true : undefined;
-  const caller: Caller = { ...restoreCaller(request, handles), isStored };
-  const context = { ...createContext(workspace, caller), registry };
+  const invocation: Invocation = { ...restoreInvocation(request, handles), isStored };
+  const context = { ...createContext(workspace, invocation), registry };
   switch (request.kind) {
     case 'command':
       return runText(context, request);

@@ -6,7 +6,7 @@ import type { CommandContext } from '../commands/command.ts';
 import { TOOLS, type Tool, type ToolResult } from '../commands/mcp/tools.ts';
 import { AccountNeeded } from '../core/errors.ts';
 import { parseObject } from '../core/json.ts';
-import type { Audited, Caller, KnownBlock, Message } from '../core/message.ts';
+import type { Audited, Invocation, KnownBlock, Message } from '../core/message.ts';
 import { code, disableAutolinks, sanitize } from '../core/mrkdwn.ts';
 import { failureWords } from '../views/blocks/failures.ts';
 import { splitAnswer } from '../views/blocks/lists.ts';
@@ -156,14 +156,14 @@ async function runTool(
   const workspace = await enterNamed(parts, identity);
   if (workspace instanceof NotServed) return { refusal: workspace.message };
   const { user, team, channel } = identity;
-  const caller: Caller = { user, team, channel, requestId: parts.requestId };
-  if (tool.isChange === true && !(await workspace.once(['tool', caller.requestId], SEEN_MS)))
+  const invocation: Invocation = { user, team, channel, requestId: parts.requestId };
+  if (tool.isChange === true && !(await workspace.once(['tool', invocation.requestId], SEEN_MS)))
     return { refusal: 'This request was carried out already.' };
-  const context = createContext(workspace, caller);
+  const context = createContext(workspace, invocation);
   return carryOut<ToolAnswer>({
     kind: 'tool',
     workspace,
-    caller,
+    invocation,
     command: tool.command,
     what: tool.name,
     role: tool.role,

@@ -30,19 +30,19 @@ export interface KeyIdentity {
   createdBy: string;
 }
 
-/** Decides which of an account's keys acts. A `Caller` is one. */
-export interface Requester {
+/** Decides which of an account's keys acts. An `Invocation` is one. */
+export interface KeyUse {
   /** Empty or undefined if no person asks. */
   user?: string | undefined;
   /** True for invoices. */
   billing?: boolean;
 }
 
-export const SCHEDULES = {} as const satisfies Requester;
-export const INVOICE_SCHEDULES = { billing: true } as const satisfies Requester;
+export const SCHEDULES = {} as const satisfies KeyUse;
+export const INVOICE_SCHEDULES = { billing: true } as const satisfies KeyUse;
 
 /** For a person who asks for invoices. */
-export function asInvoiceRequester({ user }: Requester): Requester {
+export function makeInvoiceUse({ user }: KeyUse): KeyUse {
   return { user, billing: true };
 }
 
@@ -64,8 +64,8 @@ export function nameKeyInAudit({ name, purpose, createdBy }: KeyIdentity): strin
   return purpose === 'billing' ? `${name}/billing` : `${name}/mine/${createdBy}`;
 }
 
-/** The ids of the keys that may act for the requester; the first existing one does. */
-export function listKeyIds(name: string, { user, billing }: Requester): string[] {
+/** Ids of the keys that may act; the first existing one does. */
+export function listKeyIds(name: string, { user, billing }: KeyUse): string[] {
   const purposes: Purpose[] = [
     ...(user ? (['mine'] as const) : []),
     ...(billing ? (['billing'] as const) : []),
@@ -74,11 +74,11 @@ export function listKeyIds(name: string, { user, billing }: Requester): string[]
   return purposes.map((purpose) => makeKeyId({ name, purpose, createdBy: user ?? '' }));
 }
 
-/** The keys that act for the requester, one for each account, in the order of the accounts. */
-export function selectKeys<Key extends KeyIdentity>(keys: readonly Key[], requester: Requester): Key[] {
+/** The keys that act, one for each account, in the order of the accounts. */
+export function selectKeys<Key extends KeyIdentity>(keys: readonly Key[], keyUse: KeyUse): Key[] {
   const byId = new Map(keys.map((key) => [makeKeyId(key), key]));
   const names = [...new Set(keys.map(({ name }) => name))];
-  return names.flatMap((name) => listKeyIds(name, requester).flatMap((id) => byId.get(id) ?? [])[0] ?? []);
+  return names.flatMap((name) => listKeyIds(name, keyUse).flatMap((id) => byId.get(id) ?? [])[0] ?? []);
 }
 
 /** The seal of a key opens only in the key's own record. */
@@ -165,9 +165,9 @@ export function createAccounts(parts: AccountsParts) {
   return {
     ...reader,
     /** Like `resolve`, cached for a second: many runs that poll an account read it, and open its key, once. */
-    resolveForPoll: (requester: Requester, named: string) =>
-      polled.get([named, JSON.stringify(requester)], async () => {
-        const account = await reader.resolve(requester, named);
+    resolveForPoll: (keyUse: KeyUse, named: string) =>
+      polled.get([named, JSON.stringify(keyUse)], async () => {
+        const account = await reader.resolve(keyUse, named);
         clientsOfPolled.set(account, await open(account));
         return account;
       }),
@@ -216,7 +216,7 @@ export function createAccounts(parts: AccountsParts) {
   };
 }
 
-/** Reads the keys, and chooses the one that acts for a requester. */
+/** Reads the keys, and chooses the one that acts. */
 function createReader(stored: Collection<Account>, preferences: Collection<z.infer<typeof Preferences>>) {
   /** All keys of all accounts, oldest first. */
   async function keys(): Promise<Account[]> {
@@ -224,19 +224,19 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
     return rows.map((row) => row.doc).sort((a, b) => a.createdAt - b.createdAt);
   }
 
-  async function get(name: string, requester: Requester = SCHEDULES): Promise<Account | undefined> {
-    const usable = await Promise.all(listKeyIds(name, requester).map((id) => stored.get(id)));
+  async function get(name: string, keyUse: KeyUse = SCHEDULES): Promise<Account | undefined> {
+    const usable = await Promise.all(listKeyIds(name, keyUse).map((id) => stored.get(id)));
     return usable.find((key) => key !== undefined);
   }
 
-  /** All accounts, each with the key that acts for the requester; for schedules by default. */
-  async function list(requester: Requester = SCHEDULES): Promise<Account[]> {
-    return selectKeys(await keys(), requester);
+  /** All accounts, each with the key that acts; for schedules by default. */
+  async function list(keyUse: KeyUse = SCHEDULES): Promise<Account[]> {
+    return selectKeys(await keys(), keyUse);
   }
 
   /** The workspace's default account. */
-  async function getDefault(requester: Requester): Promise<Account | undefined> {
-    const accounts = await list(requester);
+  async function getDefault(keyUse: KeyUse): Promise<Account | undefined> {
+    const accounts = await list(keyUse);
     if (accounts.length < 2) return accounts[0];
     const chosen = await preferences.get(PREFERENCES_ID);
     return accounts.find(({ name }) => name === chosen?.defaultAccount) ?? accounts[0];
@@ -253,18 +253,18 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
     keys,
     list,
     get,
-    defaultName: async (requester: Requester = SCHEDULES) => (await getDefault(requester))?.name,
+    defaultName: async (keyUse: KeyUse = SCHEDULES) => (await getDefault(keyUse))?.name,
     /**
-     * The named account, else the preferred one (the channel's), else the workspace's default, with the key that acts for the
-     * requester. Only this method chooses a key.
+     * The named account, else the preferred one (the channel's), else the workspace's default, with the key that acts.
+     * Only this method chooses a key.
      * @throws UserError if no account is connected or the name is unknown
      */
-    async resolve(requester: Requester, named?: string, preferred?: string): Promise<Account> {
+    async resolve(keyUse: KeyUse, named?: string, preferred?: string): Promise<Account> {
       const name = named ?? preferred;
-      const account = name === undefined ? undefined : await get(name.toLowerCase(), requester);
+      const account = name === undefined ? undefined : await get(name.toLowerCase(), keyUse);
       if (account !== undefined) return account;
       if (named !== undefined) throw await notUsable(named.toLowerCase());
-      const fallback = await getDefault(requester);
+      const fallback = await getDefault(keyUse);
       if (fallback === undefined)
         throw new UserError('No account is connected in this workspace yet.', 'connect');
       return fallback;

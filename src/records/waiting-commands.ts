@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { type Caller, StoredCaller } from '../core/message.ts';
+import { type Invocation, StoredInvocation } from '../core/message.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 
 /** A command that was typed before an account or a name was there. */
 const WaitingCommand = z.object({
-  caller: StoredCaller,
+  invocation: StoredInvocation,
   text: z.string(),
   /** The person must claim their name at this account. Undefined: any working account will do. */
   nameAt: z.string().optional(),
@@ -23,9 +23,9 @@ export function createWaitingCommands(parts: { store: WorkspaceStore; clock: Clo
   const stored = parts.store.collection('waiting', WaitingCommand);
   return {
     /** Stores a command for half an hour. The same words in the same channel are stored once. */
-    async keep(caller: Caller, text: string, nameAt?: string): Promise<void> {
-      const id = hash('sha256', JSON.stringify([caller.user, caller.channel, text]), 'base64url');
-      const waiting = { caller: StoredCaller.parse(caller), text, nameAt };
+    async keep(invocation: Invocation, text: string, nameAt?: string): Promise<void> {
+      const id = hash('sha256', JSON.stringify([invocation.user, invocation.channel, text]), 'base64url');
+      const waiting = { invocation: StoredInvocation.parse(invocation), text, nameAt };
       await stored.put(id, waiting, parts.clock.now() + KEPT_MS);
     },
     async list(): Promise<Array<{ id: string; waiting: WaitingCommand }>> {

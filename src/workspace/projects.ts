@@ -33,7 +33,7 @@ export function rememberProjects(projects: Projects): Projects {
   return {
     list: projects.list,
     look(account, options) {
-      // The options collect the entries that could not be read, for each caller.
+      // The options collect the entries that could not be read, separately for each call.
       if (options !== undefined) return projects.look(account, options);
       const list = lists.get(account.sealedKey) ?? projects.look(account);
       lists.set(account.sealedKey, list);

@@ -162,9 +162,9 @@ export async function groupExists({ slack }: { slack: WorkspaceSlack }, group: s
 export async function findHandle(
   { id, slack }: { id: string; slack: WorkspaceSlack },
   handle: string,
-  requesterTeam: string | undefined,
+  ownTeam: string | undefined,
 ): Promise<string | undefined> {
-  const team = makeTeamArgument(id, requesterTeam);
+  const team = makeTeamArgument(id, ownTeam);
   const wanted = spellName(handle);
   const isMeant = (name: string | undefined): boolean => name !== undefined && spellName(name) === wanted;
   let refusal: SlackFailure | undefined;
@@ -185,11 +185,11 @@ export async function findHandle(
 export async function readHandle(
   { id, slack }: { id: string; slack: WorkspaceSlack },
   mention: string,
-  requesterTeam: string | undefined,
+  ownTeam: string | undefined,
 ): Promise<string | undefined> {
   const request = mention.startsWith('S')
     ? slack
-        .call('usergroups.list', makeTeamArgument(id, requesterTeam))
+        .call('usergroups.list', makeTeamArgument(id, ownTeam))
         .then(({ usergroups }) => usergroups?.find((one) => one.id === mention)?.handle)
     : slack.call('users.info', { user: mention }).then(({ user }) => user?.name);
   return undefinedOnSlackError(request);

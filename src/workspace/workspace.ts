@@ -162,8 +162,8 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     links: {
       ...createUserLinks({ store, sealer, clock }),
       /** Returns the ticket that opens our page in the browser. */
-      ask: (requester: Omit<LinkRequest, 'workspace'>) =>
-        parts.linkRequests.ask({ workspace: id, ...requester }),
+      ask: (linkRequest: Omit<LinkRequest, 'workspace'>) =>
+        parts.linkRequests.ask({ workspace: id, ...linkRequest }),
     },
     names: createServiceNames({ store, clock, onClaim: waiting.resume }),
     newBlocks,

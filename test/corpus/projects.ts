@@ -109,7 +109,7 @@ export function run(hand: Hand, change: Partial<Run> = {}): Run {
 }
 
 const ASK = { account: ACCOUNT, range: 'last_7_days', stats: false, page: 0, zone: 'Europe/Lisbon' } as const;
-const ASKER = { kind: 'asker', isShared: false } as const;
+const PRIVATE = { kind: 'person', isShared: false } as const;
 
 function shownProject(hand: Hand) {
   return { account: ACCOUNT, url: URL, project: project(hand), latest: hand.maybe(run(hand)) };
@@ -204,17 +204,17 @@ export const PROJECTS: readonly Subject[] = [
     'without an account': () => [{ word: WORD, account: undefined, url: undefined, project: undefined }],
   }),
   subject(activityMessage, {
-    'of an account': (hand) => [ASK, { events: events(hand), stats: undefined }, ASKER],
+    'of an account': (hand) => [ASK, { events: events(hand), stats: undefined }, PRIVATE],
     'with figures': (hand) => [
       { ...ASK, stats: true },
       { events: events(hand), stats: stats(hand) },
-      ASKER,
+      PRIVATE,
       { chart: chartBlock(chartData(hand)) },
     ],
     'of a project, with figures': (hand) => [
       { ...ASK, stats: true, project: { permalink: 'storefront', name: hand.text('Storefront') } },
       { events: events(hand), stats: stats(hand) },
-      ASKER,
+      PRIVATE,
       { recovery: recovery(hand) },
     ],
     'shared, a later page': (hand) => [
@@ -225,7 +225,7 @@ export const PROJECTS: readonly Subject[] = [
     'shared, for the asker': (hand) => [
       ASK,
       { events: events(hand), stats: undefined },
-      { ...ASKER, isShared: true },
+      { ...PRIVATE, isShared: true },
     ],
   }),
   subject(feedBlocks, { 'of two days': (hand) => [events(hand).slice(0, 12), 'UTC'] }),

@@ -99,8 +99,8 @@ test('replicas that need a new token at once ask for one', async () => {
   await install(one);
   await pass(13 * HOUR);
 
-  const askers = [one, two, three, one, two, three];
-  const tokens = await Promise.all(askers.map((installations) => installations.token(TEAM)));
+  const replicas = [one, two, three, one, two, three];
+  const tokens = await Promise.all(replicas.map((installations) => installations.token(TEAM)));
 
   expect(new Set(tokens).size).toBe(1);
   expect(refreshes()).toBe(1);

@@ -93,9 +93,9 @@ async function resend(world: TestWorld, requestId: string, hash?: string): Promi
   const answers: SubmissionAck[] = [];
   const unused = async (): Promise<void> => undefined;
   const replica = createInbox({ run: unused, fail: unused, runEvent: unused });
-  const { workspace, caller, state } = lastForm(world);
+  const { workspace, invocation, state } = lastForm(world);
   const shown = hash === undefined ? state : { ...state, view: { ...state.view, hash } };
-  const click = { ...caller, requestId };
+  const click = { ...invocation, requestId };
   await acknowledgeForm(replica, world.app.workspaces.open(workspace), click, shown, async (answer) => {
     answers.push(answer);
   });

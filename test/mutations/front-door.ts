@@ -59,8 +59,8 @@ export const FRONT: readonly Mutation[] = [
   {
     name: 'a replayed request of the assistant starts another test',
     file: 'src/listeners/mcp.ts',
-    from: "if (tool.isChange === true && !(await workspace.once(['tool', caller.requestId], SEEN_MS)))",
-    to: "if (tool.isChange === true && (await workspace.once(['tool', caller.requestId], SEEN_MS)) === undefined)",
+    from: "if (tool.isChange === true && !(await workspace.once(['tool', invocation.requestId], SEEN_MS)))",
+    to: "if (tool.isChange === true && (await workspace.once(['tool', invocation.requestId], SEEN_MS)) === undefined)",
     tests: ['test/listeners/mcp.test.ts'],
     only: 'however often',
   },

@@ -86,8 +86,8 @@ export const STORAGE: readonly Mutation[] = [
   {
     name: 'what was filled into a form is stored in plain text',
     file: 'src/listeners/pipeline/run-submission.ts',
-    from: 'caller: { ...pickStoredCaller(caller), requestId: form.request },',
-    to: 'caller: { ...pickStoredCaller(caller), requestId: form.request, messageTs: JSON.stringify(state) },',
+    from: 'invocation: { ...pickStoredInvocation(invocation), requestId: form.request },',
+    to: 'invocation: { ...pickStoredInvocation(invocation), requestId: form.request, messageTs: JSON.stringify(state) },',
     tests: ['test/process/forms.test.ts'],
     only: 'although it was acknowledged as late',
   },

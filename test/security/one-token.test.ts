@@ -127,7 +127,7 @@ describe('with one token the installation is what Slack says the token is of', (
     await settled(world);
     await engine.send(FAR, rawJob('requests'), {
       kind: 'command',
-      caller: { user: MALLORY, channel: CHANNEL, requestId: 'old' },
+      invocation: { user: MALLORY, channel: CHANNEL, requestId: 'old' },
       text: 'me Mallory',
     });
     await expect.poll(async () => (await engine.stats()).requests).toMatchObject({ waiting: 0, running: 0 });

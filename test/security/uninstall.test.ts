@@ -91,9 +91,9 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
   });
 
   it('takes open link tickets and jobs with it, and stores none of them later', async () => {
-    const requester = { workspace: TEAM, user: PEOPLE.admin, name: 'ann' };
+    const linkRequest = { workspace: TEAM, user: PEOPLE.admin, name: 'ann' };
     const { linkRequests, engine } = world.app.parts;
-    const ticket = await linkRequests.ask(requester);
+    const ticket = await linkRequests.ask(linkRequest);
     await before.jobs.send(NOTE, { text: 'x' });
     await takeOut();
     expect(await linkRequests.open(ticket)).toBe('unknown');
@@ -133,9 +133,9 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
     await takeOut();
     const { engine } = world.app.parts;
     const known = world.logs.length;
-    const caller = { user: PEOPLE.admin, channel: CHANNEL, requestId: 'left' };
+    const invocation = { user: PEOPLE.admin, channel: CHANNEL, requestId: 'left' };
     const requests = { queue: 'requests', schema: z.unknown() };
-    await engine.send(TEAM, requests, { kind: 'command', caller, text: 'use storefront' });
+    await engine.send(TEAM, requests, { kind: 'command', invocation, text: 'use storefront' });
     const open = async () => {
       const { requests: left } = await engine.stats();
       return (left?.waiting ?? 0) + (left?.running ?? 0);

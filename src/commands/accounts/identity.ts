@@ -4,7 +4,7 @@ import { AccountFailure, outdated, UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
 import type { Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { type Account, asInvoiceRequester } from '../../records/accounts.ts';
+import { type Account, makeInvoiceUse } from '../../records/accounts.ts';
 import { makePersonKey } from '../../records/service-people.ts';
 import { getActivity } from '../../service/activity.ts';
 import { getProfile } from '../../service/profile.ts';
@@ -37,18 +37,18 @@ export const whoami = defineCommand({
   summary: 'Shows who you are, whose key acts for you, and what you may do here',
   role: 'member',
   target: 'account',
-  async run(_, { caller, workspace }, { account }) {
+  async run(_, { invocation, workspace }, { account }) {
     const { oauth } = workspace.service;
-    const forInvoicesToo = await workspace.accounts.get(account.name, asInvoiceRequester(caller));
+    const forInvoicesToo = await workspace.accounts.get(account.name, makeInvoiceUse(invocation));
     const [profile, roles, userLink] = await Promise.all([
       workspace.accounts.use(account, (client) => getProfile(client)),
-      listRoles(workspace, caller.user),
-      oauth && workspace.links.get(caller.user),
+      listRoles(workspace, invocation.user),
+      oauth && workspace.links.get(invocation.user),
     ]);
     const billing = forInvoicesToo?.purpose === 'billing' ? forInvoicesToo : undefined;
     const line = oauth && linkLine(userLink, workspace.clock.now(), workspace.word);
     return replyPrivately(
-      profileMessage({ user: caller.user, profile, key: account, billing, roles, link: line }),
+      profileMessage({ user: invocation.user, profile, key: account, billing, roles, link: line }),
     );
   },
 });
@@ -67,10 +67,10 @@ export const me = defineCommand({
   rest: true,
   args: z.object({ name: z.string().optional() }),
   async run({ name }, context, { account: key }) {
-    const { caller, workspace } = context;
+    const { invocation, workspace } = context;
     const { name: account } = key;
     if (name?.toLowerCase() === 'none') {
-      const wasThere = await workspace.names.release(account, caller.user);
+      const wasThere = await workspace.names.release(account, invocation.user);
       const text = wasThere
         ? `Watches of ${code(account)} do not mention you any more.`
         : `You have no name in ${code(account)}.`;
@@ -80,13 +80,13 @@ export const me = defineCommand({
     const claims = await workspace.names.list(account);
     if (name === undefined) {
       // An admin sees everybody's.
-      const isAdmin = await workspace.roles.holds(caller.user, 'admin');
-      const about = { account, user: caller.user, word: workspace.word, names };
+      const isAdmin = await workspace.roles.holds(invocation.user, 'admin');
+      const about = { account, user: invocation.user, word: workspace.word, names };
       return replyPrivately(claimsMessage(claims, about, isAdmin));
     }
     const isSame = (other: string): boolean => makePersonKey(other) === makePersonKey(name);
     // The claim itself refuses another person's name.
-    const isTaken = claims.some((claim) => claim.user !== caller.user && isSame(claim.name));
+    const isTaken = claims.some((claim) => claim.user !== invocation.user && isSame(claim.name));
     if (isTaken || names.some(isSame)) return claimName(context, { account, name }, 'private');
     return replyPrivately(unknownNameMessage(account, name, names));
   },
@@ -125,11 +125,11 @@ export const me = defineCommand({
 
 /** @throws UserError if another person has the name */
 async function claimName(
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   { account, name }: z.infer<typeof ClaimButton>,
   kind: 'private' | 'replace',
 ): Promise<Reply> {
-  await workspace.names.claim(account, caller.user, name);
+  await workspace.names.claim(account, invocation.user, name);
   const message = say(`:label: ${mentionWords(account, name)}`);
   return { kind, message, audit: { what: 'me', target: account } };
 }
@@ -157,13 +157,13 @@ export const link = defineCommand({
   summary: 'Links you to your own user at the deployment service, in your browser',
   role: 'member',
   isAvailable,
-  async run(_, { caller, workspace }) {
+  async run(_, { invocation, workspace }) {
     const { PUBLIC_URL } = workspace.config;
     if (PUBLIC_URL === undefined)
       throw new UserError(
         'Linking needs an address that your browser can come back to. Whoever runs Deckhand must set `PUBLIC_URL` to it, and register that address with the service.',
       );
-    const { user } = caller;
+    const { user } = invocation;
     const { slack } = workspace;
     const existing = await workspace.links.get(user);
     const [person, team] = await Promise.all([
@@ -186,8 +186,8 @@ export const link = defineCommand({
       actionId: 'link:undo',
       durable: true,
       // Removes the link of its message, and no later one.
-      async run({ linkedAt }, { caller, workspace }) {
-        const wasThere = await workspace.links.remove(caller.user, linkedAt);
+      async run({ linkedAt }, { invocation, workspace }) {
+        const wasThere = await workspace.links.remove(invocation.user, linkedAt);
         const message = wasThere ? unlinkedMessage() : linkGoneMessage(workspace.word);
         return replyInPlace(message, wasThere ? { what: 'unlink' } : undefined);
       },
@@ -201,8 +201,8 @@ export const unlink = defineCommand({
   role: 'member',
   durable: true,
   isAvailable,
-  async run(_, { caller, workspace }) {
-    const wasThere = await workspace.links.remove(caller.user);
+  async run(_, { invocation, workspace }) {
+    const wasThere = await workspace.links.remove(invocation.user);
     const message = wasThere ? unlinkedMessage() : notLinkedMessage(workspace.word);
     return replyPrivately(message, wasThere ? {} : undefined);
   },

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { ServiceError } from '../../core/errors.ts';
-import type { Caller, Message, Reply } from '../../core/message.ts';
+import type { Invocation, Message, Reply } from '../../core/message.ts';
 import { bold, code, count, unmarked } from '../../core/mrkdwn.ts';
 import {
   type Account,
-  asInvoiceRequester,
   createNoSharedKey,
   createUnknownAccount,
+  makeInvoiceUse,
   makeKeyId,
   nameKeyInAudit,
   PURPOSES,
@@ -94,11 +94,11 @@ export const disconnect = defineCommand({
   needsAccount: true,
   takesAccount: false,
   args: z.object({ account: z.string() }),
-  async run({ account: typed }, { caller, workspace }) {
+  async run({ account: typed }, { invocation, workspace }) {
     const account = readAccountName(workspace, typed);
     const keys = (await workspace.accounts.keys()).filter(({ name }) => name === account);
     if (keys.length === 0) throw createUnknownAccount(account);
-    const removable = await listRemovable(workspace, caller, keys);
+    const removable = await listRemovable(workspace, invocation, keys);
     const [first, ...others] = removable.map((key) => ({ ...key, id: makeKeyId(key) }));
     if (first === undefined) throw await lacking(workspace, 'admin', 'disconnect');
     if (others.length > 0) return replyPrivately(chooseKeyMessage(account, [first, ...others]));
@@ -143,19 +143,19 @@ function replyGone(): Reply {
 
 /** Returns undefined if the key was removed already. @throws Refusal for another person's key, or everybody's */
 async function findRemovable(
-  { caller, workspace }: ActionContext,
+  { invocation, workspace }: ActionContext,
   id: string | undefined,
 ): Promise<Account | undefined> {
   const key = (await workspace.accounts.keys()).find((one) => makeKeyId(one) === id);
   if (key === undefined) return undefined;
-  if ((await listRemovable(workspace, caller, [key])).length === 0)
+  if ((await listRemovable(workspace, invocation, [key])).length === 0)
     throw await lacking(workspace, 'admin', 'disconnect');
   return key;
 }
 
 async function listRemovable(
   { roles }: Pick<Workspace, 'roles'>,
-  { user }: Caller,
+  { user }: Invocation,
   keys: readonly Account[],
 ): Promise<Account[]> {
   if (await roles.holds(user, 'admin')) return [...keys];
@@ -202,11 +202,11 @@ export const connect = defineCommand({
 });
 
 async function openForm(context: CommandContext, origin: ConnectOrigin): Promise<Reply> {
-  const { caller, workspace } = context;
+  const { invocation, workspace } = context;
   const account = parseAccountName(origin.account ?? '', workspace.config.SERVICE_BASE_URL);
   const choice = await findPurposes(context, account);
-  const email = (await workspace.links.get(caller.user))?.email;
-  return { kind: 'modal', view: connectModal({ ...origin, channel: caller.channel }, choice, email) };
+  const email = (await workspace.links.get(invocation.user))?.email;
+  return { kind: 'modal', view: connectModal({ ...origin, channel: invocation.channel }, choice, email) };
 }
 
 /**
@@ -215,12 +215,12 @@ async function openForm(context: CommandContext, origin: ConnectOrigin): Promise
  * @throws Refusal if the person may not connect it at all
  */
 async function findPurposes(
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   account: string | undefined,
 ): Promise<PurposeChoice | undefined> {
   const { accounts, roles } = workspace;
   const shared = account === undefined ? undefined : await accounts.get(account);
-  const isAdmin = await roles.holds(caller.user, 'admin');
+  const isAdmin = await roles.holds(invocation.user, 'admin');
   if (isAdmin && shared === undefined) return undefined;
   if (isAdmin) return { purposes: PURPOSES, initial: shared?.state === 'ok' ? 'mine' : 'shared', shared };
   const isConnected = account === undefined ? (await accounts.list()).length > 0 : shared !== undefined;
@@ -229,7 +229,7 @@ async function findPurposes(
 }
 
 async function submitConnect(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { caller, workspace } = context;
+  const { invocation, workspace } = context;
   const origin = parseForm(ConnectOrigin, state.metadata);
   const { email, api_key: apiKey, ...fields } = readFields(Fields, state);
   const account = parseAccountName(fields.account, workspace.config.SERVICE_BASE_URL);
@@ -241,11 +241,11 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
     throw await lacking(workspace, 'admin', 'connect');
   const results = await tryKey(context, { account, email, apiKey });
   if (purpose === undefined) return askPurpose(state, { ...origin, account }, choice);
-  const newKey = { name: account, email, apiKey, purpose, createdBy: caller.user, state: 'ok' } as const;
+  const newKey = { name: account, email, apiKey, purpose, createdBy: invocation.user, state: 'ok' } as const;
   const key = await workspace.accounts.connect(newKey);
   const usual = await resolveAccount(
     context,
-    key.purpose === 'billing' ? asInvoiceRequester(caller) : caller,
+    key.purpose === 'billing' ? makeInvoiceUse(invocation) : invocation,
   );
   return closeWith(connectedMessage(workspace.word, key, results, usual.name), {
     target: nameKeyInAudit(key),

@@ -71,9 +71,9 @@ export const signup = defineCommand({
   submissions: [{ callbackId: SIGNUP, secrets: ['password'], isOrder: true, submit: submitSignup }],
 });
 
-async function openForm({ caller, workspace }: CommandContext): Promise<Reply> {
+async function openForm({ invocation, workspace }: CommandContext): Promise<Reply> {
   const limit = await readSignupsLeft(workspace.store, workspace.clock.now());
-  return { kind: 'modal', view: signupModal({ channel: caller.channel }, limit) };
+  return { kind: 'modal', view: signupModal({ channel: invocation.channel }, limit) };
 }
 
 async function submitSignup(state: ViewState, context: CommandContext): Promise<Submitted> {
@@ -91,8 +91,8 @@ async function submitSignup(state: ViewState, context: CommandContext): Promise<
 
 /** Connects the new account with the key it came with; the service shows the key only this once. */
 async function keepAccount(context: CommandContext, made: Signup, email: string): Promise<Submitted> {
-  const { workspace, caller } = context;
-  const { user } = caller;
+  const { workspace, invocation } = context;
+  const { user } = invocation;
   const { word, config } = workspace;
   const { SERVICE_BASE_URL } = config;
   const { subdomain, url, name: displayName } = made.account;
@@ -136,7 +136,7 @@ function lostKey(account: string, word: string, reference?: string): Submitted {
 }
 
 function refuseSignup(
-  { workspace, caller, explain }: CommandContext,
+  { workspace, invocation, explain }: CommandContext,
   error: ServiceError,
   limit: SignupsLeft,
 ): Submitted {
@@ -147,7 +147,7 @@ function refuseSignup(
     throw new FormFault({}, failureWords({ ...explained, next: nextStep(error, workspace.word) }));
   }
   const { kind, status } = error;
-  workspace.log.info({ event: 'signup_refused', user: caller.user, kind, status }, 'Sign-up refused');
+  workspace.log.info({ event: 'signup_refused', user: invocation.user, kind, status }, 'Sign-up refused');
   const { errors, base, onWebOnly } = signupFault(error, { now, webSignup });
   const words = error.status === 429 ? '' : leftWords(limit);
   const left = words === '' ? '' : ` ${words}`;

@@ -44,18 +44,18 @@ export const activity = defineCommand({
   async run(args, context, { account }) {
     const words = readActivityWords(args.words?.split(' ') ?? []);
     const [zone, project] = await Promise.all([
-      readZone(context.workspace, context.caller.user),
+      readZone(context.workspace, context.invocation.user),
       findNamedProject(context, account, args.project ?? words.project),
     ]);
     const { range = DEFAULT_RANGE } = words;
     const query = { account: account.name, range, stats: args.stats ?? words.stats, zone, page: 0 };
     const filter = project && { project: toProjectRef(project) };
-    return replyPrivately(await showToAsker({ ...query, ...filter }, context));
+    return replyPrivately(await showPrivately({ ...query, ...filter }, context));
   },
   actions: [
     defineButton(ActivityAsk, {
       actionId: 'activity:page',
-      run: async (query, context) => replyInPlace(await showToAsker(query, context)),
+      run: async (query, context) => replyInPlace(await showPrivately(query, context)),
     }),
     defineButton(ActivityAsk, { actionId: 'activity:share', once: true, durable: true, run: share }),
   ],
@@ -76,7 +76,7 @@ async function findNamedProject(context: CommandContext, account: Account, named
   }
 }
 
-async function showToAsker(query: ActivityAsk, context: CommandContext): Promise<Message> {
+async function showPrivately(query: ActivityAsk, context: CommandContext): Promise<Message> {
   return (await readActivity(query, context)).message;
 }
 
@@ -86,19 +86,19 @@ export async function readActivity(
   context: CommandContext,
 ): Promise<{ feed: Activity; message: Message }> {
   const feed = await fetchFeed(query, context);
-  return { feed, message: draw(query, feed, { kind: 'asker', isShared: false }, context) };
+  return { feed, message: draw(query, feed, { kind: 'person', isShared: false }, context) };
 }
 
 /** Posts the current state of a person's own list in the channel. */
 async function share(query: ActivityAsk, context: ActionContext): Promise<Reply> {
-  const { caller, workspace } = context;
-  const { channel, user } = caller;
+  const { invocation, workspace } = context;
+  const { channel, user } = invocation;
   if (channel === undefined) throw new UserError('Use this in a channel, where it can be shared.');
   const feed = await fetchFeed(query, context);
   const message = draw(query, feed, { kind: 'channel', sharedBy: user }, context);
   // Posted before the reply: if Slack refuses, the button can be pressed again.
-  await deliver(workspace, { id: `shared ${caller.requestId}`, channel, message });
-  return replyInPlace(draw(query, feed, { kind: 'asker', isShared: true }, context), {
+  await deliver(workspace, { id: `shared ${invocation.requestId}`, channel, message });
+  return replyInPlace(draw(query, feed, { kind: 'person', isShared: true }, context), {
     target: query.account,
   });
 }
@@ -119,8 +119,8 @@ function draw(
   return withCharts(new Map([[query.account, data]]), (charts) => message(charts.get(query.account)));
 }
 
-async function fetchFeed(query: ActivityAsk, { caller, workspace }: CommandContext): Promise<Feed> {
-  const account = await workspace.accounts.resolve(caller, query.account);
+async function fetchFeed(query: ActivityAsk, { invocation, workspace }: CommandContext): Promise<Feed> {
+  const account = await workspace.accounts.resolve(invocation, query.account);
   const skipped: SkippedRows[] = [];
   const feed = await workspace.accounts.use(account, (client) =>
     getActivity(client, { range: query.range, stats: query.stats }, { skipped }),
@@ -128,7 +128,7 @@ async function fetchFeed(query: ActivityAsk, { caller, workspace }: CommandConte
   const { range, zone, project, stats } = query;
   const of = project && { account: account.name, project };
   const [recovery] =
-    of && stats ? await readRecoveries(workspace, { range, zone, of, channel: caller.channel }) : [];
+    of && stats ? await readRecoveries(workspace, { range, zone, of, channel: invocation.channel }) : [];
   return { ...feed, skipped, recovery };
 }
 

@@ -1,7 +1,7 @@
 import { AccountFailure } from '../../core/errors.ts';
 import { describeUnreached } from '../../core/http.ts';
 import { code, count, mrkdwn } from '../../core/mrkdwn.ts';
-import { type Account, asInvoiceRequester, makeKeyId } from '../../records/accounts.ts';
+import { type Account, makeInvoiceUse, makeKeyId } from '../../records/accounts.ts';
 import type { AccountClient } from '../../service/client.ts';
 import { listInvoices } from '../../service/invoices.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
@@ -112,8 +112,8 @@ function describeUnreadable(what: string): Finding {
 }
 
 /** Only admins see drift: the operator has to act on it. */
-async function checkDescription({ caller, workspace }: CommandContext): Promise<Finding[]> {
-  if (!(await workspace.roles.holds(caller.user, 'admin'))) return [];
+async function checkDescription({ invocation, workspace }: CommandContext): Promise<Finding[]> {
+  if (!(await workspace.roles.holds(invocation.user, 'admin'))) return [];
   const what = 'API description';
   const report = await workspace.service.checkDrift();
   if ('note' in report) return [{ what, health: 'well', said: report.note }];
@@ -123,16 +123,16 @@ async function checkDescription({ caller, workspace }: CommandContext): Promise<
 
 /** Checks the keys that act for this person. `accounts` shows the health of other people's own keys. */
 async function checkAccounts(context: CommandContext): Promise<Finding[]> {
-  const { caller, workspace } = context;
+  const { invocation, workspace } = context;
   const keys = await workspace.accounts.keys();
-  const usable = keys.filter(({ purpose, createdBy }) => purpose !== 'mine' || createdBy === caller.user);
+  const usable = keys.filter(({ purpose, createdBy }) => purpose !== 'mine' || createdBy === invocation.user);
   if (usable.length === 0) {
     const said = `none is connected; an admin can run ${code(`${workspace.word} connect`)}`;
     return [{ what: 'Accounts', health: 'broken', said }];
   }
   const [acting, forInvoicesToo] = await Promise.all(
-    [caller, asInvoiceRequester(caller)].map(async (requester) =>
-      (await workspace.accounts.list(requester)).map(makeKeyId),
+    [invocation, makeInvoiceUse(invocation)].map(async (keyUse) =>
+      (await workspace.accounts.list(keyUse)).map(makeKeyId),
     ),
   );
   const findings = await Promise.all(

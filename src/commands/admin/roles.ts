@@ -12,7 +12,6 @@ import {
   accessRequestMessage,
   answeredMessage,
   askedAlreadyMessage,
-  askerLeftMessage,
   COMMANDS_FIELD,
   changedWords,
   GUESTS_FIELD,
@@ -20,6 +19,7 @@ import {
   heldAlreadyMessage,
   lastWayInModal,
   noAdminMessage,
+  personLeftMessage,
   ROLES_MODAL,
   requestOverMessage,
   rolesMessage,
@@ -68,7 +68,7 @@ export function createRolesCommand(commands: () => readonly Command[]): Command 
     role: 'admin',
     run: async (_, context) => ({
       kind: 'modal',
-      view: await drawRoles(context, context.caller.channel, restrictable()),
+      view: await drawRoles(context, context.invocation.channel, restrictable()),
     }),
     actions: [true, false].map((isAllowed) =>
       defineButton(z.object({ id: z.string() }), {
@@ -85,17 +85,17 @@ export function createRolesCommand(commands: () => readonly Command[]): Command 
 }
 
 async function drawRoles(
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   channel: string | undefined,
   restrictable: readonly string[],
 ): Promise<ModalView> {
-  const { user } = caller;
+  const { user } = invocation;
   const { roles, clock } = workspace;
-  const listed = undefinedOnSlackError(roles.admins(caller.team));
+  const listed = undefinedOnSlackError(roles.admins(invocation.team));
   const [grants, admins = [], all, isUnread, settings] = await Promise.all([
     roles.grants(),
     withTimeout(clock, ADMINS_TIMEOUT_MS, listed),
-    workspace.roles.userGroups(caller.team),
+    workspace.roles.userGroups(invocation.team),
     workspace.roles.lacksGroups(),
     workspace.channels.get(channel),
   ]);
@@ -161,12 +161,12 @@ async function saveRoles(
   context: CommandContext,
   restrictable: readonly string[],
 ): Promise<Submitted> {
-  const { caller, workspace } = context;
-  const { user } = caller;
+  const { invocation, workspace } = context;
+  const { user } = invocation;
   const before = await workspace.roles.grants();
   const users = Fields.parse(state.values);
-  const groups = readGroups(state, before, caller.team);
-  const groupTeams = findTeams(groups, before, caller.team);
+  const groups = readGroups(state, before, invocation.team);
+  const groupTeams = findTeams(groups, before, invocation.team);
   // Without an active admin the roles could never be set again.
   const hasAdmin = users.admin.includes(user) || (await workspace.roles.hasActive(users.admin));
   if (!hasAdmin) throw new FormFault({ admin: 'Name at least one person who can act.' });
@@ -182,7 +182,7 @@ async function saveRoles(
   const origin = parseForm(Origin, state.metadata);
   const { channel, initial } = origin;
   const confirmed = hashGrants(grants);
-  if (origin.confirmed !== confirmed && (await workspace.roles.takesLastWayIn(grants, user, caller.team)))
+  if (origin.confirmed !== confirmed && (await workspace.roles.takesLastWayIn(grants, user, invocation.team)))
     return { kind: 'view', view: lastWayInModal(state.view, { ...origin, confirmed }) };
   const allowed = channel === undefined ? undefined : readCommands(state, restrictable);
   const expectCommands = (commands: readonly string[] | undefined): void =>
@@ -292,15 +292,15 @@ export const askAccessAction: Action = defineButton(
     actionId: 'access:ask',
     role: 'member',
     durable: true,
-    async run({ role, command }, { caller, workspace }) {
-      const { user } = caller;
+    async run({ role, command }, { invocation, workspace }) {
+      const { user } = invocation;
       const requests = openRequests(workspace);
       if (await workspace.roles.holds(user, role)) return replyInPlace(heldAlreadyMessage(role));
       const id = `${user} ${role}`;
       const request = { user, role, command, asked: [] };
       if (!(await requests.create(id, request, workspace.clock.now() + DAY_MS)))
         return replyInPlace(askedAlreadyMessage(role, (await requests.get(id))?.outcome));
-      const asked = await askAdmins(workspace, accessRequestMessage(request, id), caller.team).catch(
+      const asked = await askAdmins(workspace, accessRequestMessage(request, id), invocation.team).catch(
         async (error: unknown) => {
           await requests.delete(id);
           throw error;
@@ -339,10 +339,10 @@ async function askAdmins(workspace: Workspace, message: Message, team: string | 
 /** Stores an admin's answer, gives the role, and tells the person. The first answer counts. */
 async function answerRequest(
   id: string,
-  { caller, workspace }: ActionContext,
+  { invocation, workspace }: ActionContext,
   isAllowed: boolean,
 ): Promise<Reply> {
-  const { user: by, requestId } = caller;
+  const { user: by, requestId } = invocation;
   const { roles, slack, log, word } = workspace;
   const answer = { by, isAllowed, requestId };
   const request = await openRequests(workspace).update(
@@ -357,8 +357,8 @@ async function answerRequest(
   // Days may lie between request and answer, so Slack is asked again.
   const isActive = async () => (await roles.hasActive([user])) && (await roles.excluded(user)) === undefined;
   if (isAllowed && !(await isActive())) {
-    await updateAll(workspace, request, askerLeftMessage(request));
-    return replyInPlace(askerLeftMessage(request));
+    await updateAll(workspace, request, personLeftMessage(request));
+    return replyInPlace(personLeftMessage(request));
   }
   if (isAllowed) await roles.give(user, role, by);
   try {

@@ -31,14 +31,15 @@ export const settings = defineCommand({
   role: 'operator',
   takesAccount: true,
   async run(_, context) {
-    const { caller, workspace } = context;
-    if (caller.channel === undefined) throw new UserError('Run this in the channel that it should apply to.');
-    const current = await workspace.channels.get(caller.channel);
-    const isConnected = (await workspace.accounts.list(caller)).length > 0;
+    const { invocation, workspace } = context;
+    if (invocation.channel === undefined)
+      throw new UserError('Run this in the channel that it should apply to.');
+    const current = await workspace.channels.get(invocation.channel);
+    const isConnected = (await workspace.accounts.list(invocation)).length > 0;
     const account = isConnected ? (await resolveAccount(context)).name : undefined;
     const project = await findProjectForForm(workspace, current.account ?? account, current.project);
     const shown = { ...current, ...(project && { project }) };
-    return { kind: 'modal', view: settingsModal({ channel: caller.channel, account }, shown) };
+    return { kind: 'modal', view: settingsModal({ channel: invocation.channel, account }, shown) };
   },
   submissions: [{ callbackId: SETTINGS, submit: submitSettings }],
   optionSources: [zonePicker],

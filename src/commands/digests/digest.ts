@@ -92,13 +92,13 @@ export const digestCommands: readonly Command[] = [
       const channel = expectChannel(context);
       if (args.words === undefined) return openTimedForm(DIGEST_FEATURE, channel, context);
       const words = readDigestWords(typedAfter('digest add', context.text, ['skip-quiet']));
-      const { caller, workspace } = context;
+      const { invocation, workspace } = context;
       const bound = await workspace.channels.get(channel);
       const account = context.account ?? bound.account;
       const project = await findProjectForForm(workspace, account, readChannelProject(bound, account));
       return setUpTimed(DIGEST_FEATURE, context, channel, {
         cadence: words.cadence,
-        zone: words.zone ?? (await readZone(workspace, caller.user)),
+        zone: words.zone ?? (await readZone(workspace, invocation.user)),
         range: words.range,
         account,
         project: args.project ?? words.project ?? project?.permalink,

@@ -22,9 +22,9 @@ export const failing = defineCommand({
   run: async (_, context) => ({ kind: 'private', message: await drawFailing(context) }),
 });
 
-/** Lists the failures in the caller's channel. */
-export async function drawFailing({ workspace, caller }: CommandContext): Promise<Message> {
-  const { user, channel } = caller;
+/** Lists the failures in the channel. */
+export async function drawFailing({ workspace, invocation }: CommandContext): Promise<Message> {
+  const { user, channel } = invocation;
   const [failures, followers] = await Promise.all([
     readFailing(workspace, user, channel),
     readFollowers(workspace, user, channel),
@@ -105,7 +105,7 @@ export function ownerActions(
 async function carryOut(
   verb: Verb,
   { key, id, owner: seen }: z.infer<typeof EpisodeButton>,
-  { caller: { user, channel }, workspace }: CommandContext,
+  { invocation: { user, channel }, workspace }: CommandContext,
 ): Promise<Audited & { fault?: string }> {
   const record = await episodeRecords(workspace.store).get(key);
   const clicked = record?.episodes.find((episode) => episode.id === id);

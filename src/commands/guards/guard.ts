@@ -44,8 +44,8 @@ const GUARD_FEATURE = {
   readValues: (guard: TimedSchedule) => (guard.kind === 'guard' ? escalationValues(guard.escalation) : {}),
   async choose(context: CommandContext, filled: Filled, before?: TimedSchedule) {
     const { cadence, zone, account: named, project: wanted } = filled;
-    const { workspace, caller } = context;
-    const bound = await workspace.channels.get(caller.channel);
+    const { workspace, invocation } = context;
+    const bound = await workspace.channels.get(invocation.channel);
     const account = await workspace.accounts.resolve(SCHEDULES, named, bound.account);
     const project = await showUnderField('project', () => findChosenProject(context, account, wanted));
     const known = before?.kind === 'guard' ? before.escalation : undefined;
@@ -63,17 +63,17 @@ const guardRun = defineCommand({
   rest: true,
   args: z.object({ named: z.string().optional() }),
   async run({ named }, context) {
-    const { caller, workspace } = context;
+    const { invocation, workspace } = context;
     const fits = (one: Schedule): boolean => !isAsleep(one);
     const guard = await resolveSchedule('guard', context, named, { done: 'run', fits });
     await expectAllowedThere(context, guard, 'guard run');
     const described = describeSchedule(guard);
     if (guard.state.kind === 'paused')
       throw new UserError(`Paused ${whyPaused(guard.state)}: ${described}.`, 'guard resume');
-    await runGuard(workspace, guard.id, caller.requestId);
+    await runGuard(workspace, guard.id, invocation.requestId);
     const list = code(`${workspace.word} guard list`);
     const result = `You hear only if something is unreachable; ${list} has the result.`;
-    const message = say(`:shield: <@${caller.user}> started ${described}. ${result}`);
+    const message = say(`:shield: <@${invocation.user}> started ${described}. ${result}`);
     const reply = await announce(context, guard, message, { isOptional: true });
     await recordChange(context, 'guard run', guard);
     return reply;
@@ -115,7 +115,7 @@ const guardSchedules = timedCommands(GUARD_FEATURE, {
     const { account, project } = await resolveProject(context, named, SCHEDULES);
     return setUpTimed(GUARD_FEATURE, context, channel, {
       cadence,
-      zone: zone ?? (await readZone(context.workspace, context.caller.user)),
+      zone: zone ?? (await readZone(context.workspace, context.invocation.user)),
       account: account.name,
       project: project.permalink,
       mention,

@@ -67,10 +67,10 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
 /** Groups with the commands that the person may run here. */
 async function listRunnable(
   groups: readonly CommandGroup[],
-  { workspace, caller }: CommandContext,
+  { workspace, invocation }: CommandContext,
 ): Promise<readonly CommandGroup[]> {
   const all = groups.flatMap(({ commands }) => commands);
-  const own = new Set(await runnable(workspace, caller, all));
+  const own = new Set(await runnable(workspace, invocation, all));
   return groups.map((group) => ({
     ...group,
     commands: group.commands.filter((command) => own.has(command)),
@@ -99,16 +99,16 @@ export const start = defineCommand({
 });
 
 /** The next step in this channel, after what fails there. */
-async function drawStart({ caller, workspace }: CommandContext): Promise<Message> {
-  const { user } = caller;
-  const channel = await workspace.channels.get(caller.channel);
-  const isShown = caller.channel !== undefined && allows(channel, 'failing');
+async function drawStart({ invocation, workspace }: CommandContext): Promise<Message> {
+  const { user } = invocation;
+  const channel = await workspace.channels.get(invocation.channel);
+  const isShown = invocation.channel !== undefined && allows(channel, 'failing');
   const { word, config } = workspace;
   return startMessage({
     word,
     channel,
-    accounts: await workspace.accounts.list(caller),
-    failures: isShown ? await readFailing(workspace, user, caller.channel) : [],
+    accounts: await workspace.accounts.list(invocation),
+    failures: isShown ? await readFailing(workspace, user, invocation.channel) : [],
     isAdmin: await workspace.roles.holds(user, 'admin'),
     isOperator: await workspace.roles.holds(user, 'operator'),
     canSignUp: config.SERVICE_SIGNUP_URL !== undefined,

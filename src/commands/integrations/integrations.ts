@@ -112,12 +112,12 @@ function readOrigin(state: ViewState): IntegrationOrigin {
 
 /** @param typedProject a project that may not be looked up yet */
 function openForm(
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   callbackId: IntegrationForm['callbackId'],
   target: IntegrationOrigin,
   typedProject: string | undefined,
 ): Reply {
-  const origin = { ...target, channel: caller.channel, thread: caller.threadTs };
+  const origin = { ...target, channel: invocation.channel, thread: invocation.threadTs };
   const wireNames = workspace.config.SERVICE_HOOK_TYPES;
   const view = integrationModal({ callbackId, origin, values: {}, wireNames, typedProject });
   return { kind: 'modal', view };
@@ -336,12 +336,12 @@ function applyChanges({ identifier, type, shown, changes }: Edited): Integration
  * @throws FormFault with the question
  */
 async function expectNotices(
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   { view }: ViewState,
   flags: Readonly<Partial<Record<IntegrationFlag, boolean>>>,
 ): Promise<void> {
   if (INTEGRATION_FLAGS.some((flag) => flags[flag] === true)) return;
-  if (await workspace.once(['integration without notices', view.id], DAY_MS, caller.requestId))
+  if (await workspace.once(['integration without notices', view.id], DAY_MS, invocation.requestId))
     throw new FormFault({ flags: 'Without a tick it never notifies. Tick a box, or send the form again.' });
 }
 
@@ -354,7 +354,7 @@ type Integration = Record<IntegrationFlag, boolean> & {
 
 /** @param id Deckhand's short id, if the integration is remembered already */
 function remember(
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   { identifier, hook_type: hookType, name, ...flags }: Integration,
   target: Target,
   id?: string,
@@ -365,7 +365,7 @@ function remember(
     name: shownName(name || (identifier ?? hookType)),
     ...target,
     flags: INTEGRATION_FLAGS.filter((flag) => flags[flag]),
-    savedBy: caller.user,
+    savedBy: invocation.user,
     savedAt: workspace.clock.now(),
   };
   return workspace.integrations.remember(integration, id);

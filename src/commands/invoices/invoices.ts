@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { outdated, UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { type Account, asInvoiceRequester, INVOICE_SCHEDULES } from '../../records/accounts.ts';
+import { type Account, INVOICE_SCHEDULES, makeInvoiceUse } from '../../records/accounts.ts';
 import { feedPlace, type Schedule } from '../../records/schedules.ts';
 import { addNotices, INVOICES, knownFrom } from '../../scheduler/invoices/notices.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -34,7 +34,7 @@ export const invoices = defineCommand({
   examples: ['invoices', 'invoices 1001'],
   role: 'billing',
   target: 'account',
-  requester: asInvoiceRequester,
+  keyUse: makeInvoiceUse,
   args: z.object({ number: z.string().optional() }),
   run: ({ number }, context, { account }) =>
     number === undefined ? list(account, context) : sendPdf(account, readNumber(number), context),
@@ -67,14 +67,14 @@ async function resolveAndSend(
   number: number,
   context: CommandContext,
 ): Promise<Reply> {
-  const { caller, workspace } = context;
-  return sendPdf(await workspace.accounts.resolve(asInvoiceRequester(caller), named), number, context);
+  const { invocation, workspace } = context;
+  return sendPdf(await workspace.accounts.resolve(makeInvoiceUse(invocation), named), number, context);
 }
 
 /** Sends the PDF to the person alone, or to a channel that gets invoice notices anyway. */
 async function sendPdf(account: Account, number: number, context: CommandContext): Promise<Reply> {
-  const { caller, workspace } = context;
-  const { user, channel: here } = caller;
+  const { invocation, workspace } = context;
+  const { user, channel: here } = invocation;
   const { invoice, bytes } = await fetchPdf(account, number, context);
   // Somebody with the billing role lets everybody in such a channel see the account's invoices.
   const place = here && feedPlace({ channel: here, account: account.name });
@@ -148,19 +148,19 @@ type IsMeant = (schedule: Schedule) => boolean;
  * @throws UserError if the channel has no notices of the account, and it is not connected
  */
 async function createFilter(context: CommandContext): Promise<IsMeant> {
-  const { caller, workspace } = context;
+  const { invocation, workspace } = context;
   const named = context.account?.toLowerCase();
   const isMeant: IsMeant = ({ account }) => named === undefined || account === named;
   const all = await workspace.schedules.list('invoices');
-  const hasNotices = all.some((one) => one.channel === caller.channel && isMeant(one));
+  const hasNotices = all.some((one) => one.channel === invocation.channel && isMeant(one));
   if (named !== undefined && !hasNotices) await resolveAccount(context);
   return isMeant;
 }
 
 /** Reads the invoices now, to answer a refusal, and to post only later changes. */
 async function begin(context: CommandContext): Promise<Reply> {
-  const { caller, workspace } = context;
-  const { requestId, user: createdBy } = caller;
+  const { invocation, workspace } = context;
+  const { requestId, user: createdBy } = invocation;
   const channel = expectChannel(context);
   const account = await resolveAccount(context, INVOICE_SCHEDULES);
   const all = await workspace.schedules.list('invoices');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Role } from '../../core/choices.ts';
 import { type Audited, isDirect, type Message, mayRead } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
-import { asInvoiceRequester } from '../../records/accounts.ts';
+import { makeInvoiceUse } from '../../records/accounts.ts';
 import type { Run } from '../../records/test-runs.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { ACTIVITY_RANGES, type ActivityRange } from '../../service/activity.ts';
@@ -91,10 +91,10 @@ const failing = defineTool({
   role: 'member',
   inputs: z.object({}),
   async run(_, context) {
-    const { caller, workspace } = context;
-    const { user } = caller;
+    const { invocation, workspace } = context;
+    const { user } = invocation;
     // A conversation with the assistant is no channel that anything follows.
-    const channel = isDirect(caller.channel) ? undefined : caller.channel;
+    const channel = isDirect(invocation.channel) ? undefined : invocation.channel;
     const failures = await readFailing(workspace, user, channel);
     const followers = await readFollowers(workspace, user, channel);
     const paused = followers.filter(({ state }) => state.kind === 'paused').map(describeSchedule);
@@ -135,7 +135,7 @@ const testAccess = defineTool({
   async run(requested, context) {
     const { workspace } = context;
     const target = await targetAsked(requested, context);
-    const { requestId, user: requestedBy } = context.caller;
+    const { requestId, user: requestedBy } = context.invocation;
     const until = workspace.clock.now() + WAIT_MS;
     const other = await beginTest(workspace, { requestId, target, requestedBy });
     const started = other === undefined ? 'started' : 'already running';
@@ -159,10 +159,10 @@ const latestRun = defineTool({
 
 async function readLatestRun(
   target: Run['target'],
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
 ): Promise<ToolResult> {
   const run = await workspace.runs.latest(target);
-  if (run === undefined || !mayRead(caller.user, { ...run, person: run.requestedBy }))
+  if (run === undefined || !mayRead(invocation.user, { ...run, person: run.requestedBy }))
     return {
       data: { state: 'never tested with Deckhand' },
       next: 'Ask test_access for a test.',
@@ -218,7 +218,7 @@ const invoices = defineTool({
   role: 'billing',
   inputs: z.object({ account }),
   async run(_, context) {
-    const used = await resolveAccount(context, asInvoiceRequester(context.caller));
+    const used = await resolveAccount(context, makeInvoiceUse(context.invocation));
     const all = await context.workspace.accounts.use(used, (client) => listInvoices(client));
     // Without the address of the PDF, which only the account's key opens.
     const rows = all.map(({ download_url: _, created_at, paid_at, ...invoice }) => ({
@@ -246,7 +246,7 @@ export const TOOLS: readonly Tool[] = [
 
 async function readFeed(requested: ActivityRange = 'last_7_days', stats: boolean, context: CommandContext) {
   const { name } = await resolveAccount(context);
-  const zone = await context.workspace.home.zone(context.caller.user);
+  const zone = await context.workspace.home.zone(context.invocation.user);
   const query = { account: name, range: requested, stats, zone, page: 0 };
   return { account: name, ...(await readActivity(query, context)) };
 }

@@ -45,7 +45,7 @@ export const projects = defineCommand({
     defineButton(ProjectsPage, {
       actionId: 'projects:page',
       async run({ account: name, ...page }, context) {
-        const account = await context.workspace.accounts.resolve(context.caller, name);
+        const account = await context.workspace.accounts.resolve(context.invocation, name);
         return replyInPlace(await readPage(context, account, page));
       },
     }),
@@ -78,8 +78,8 @@ export const use = defineCommand({
   rest: true,
   args: z.object({ project: z.string().optional() }),
   async run({ project: named }, context) {
-    const { caller, workspace } = context;
-    const { channel, user } = caller;
+    const { invocation, workspace } = context;
+    const { channel, user } = invocation;
     if (channel === undefined) throw new UserError('Run this in the channel that it should apply to.');
     if (named?.toLowerCase() === 'none') {
       await workspace.channels.change(channel, ({ project: _, account: __, ...rest }) => rest);
@@ -94,7 +94,8 @@ export const use = defineCommand({
       return replyPrivately(say(`This channel is bound to ${where}.`));
     }
     const projects = await workspace.projects.look(account);
-    if (isQuestion) return replyPrivately(chooseProjectMessage(projects, 'use', caller.answerTs, UNBOUND));
+    if (isQuestion)
+      return replyPrivately(chooseProjectMessage(projects, 'use', invocation.answerTs, UNBOUND));
     const project = await findProject(projects, named ?? context.project);
     if (project === undefined) throw new ProjectNeeded(projects);
     const { permalink, name } = project;
@@ -118,11 +119,11 @@ export const deploy = defineCommand({
   takesAccount: true,
   rest: true,
   args: z.object({ words: z.string().optional() }),
-  async run(_, { caller, workspace, account: named }) {
-    const { account: bound, project } = await workspace.channels.get(caller.channel);
-    const accounts = await workspace.accounts.list(caller);
+  async run(_, { invocation, workspace, account: named }) {
+    const { account: bound, project } = await workspace.channels.get(invocation.channel);
+    const accounts = await workspace.accounts.list(invocation);
     const account =
-      accounts.length === 0 ? undefined : await workspace.accounts.resolve(caller, named, bound);
+      accounts.length === 0 ? undefined : await workspace.accounts.resolve(invocation, named, bound);
     const url = account && accountUrl(account.name, workspace.config.SERVICE_BASE_URL);
     return replyPrivately(deployMessage({ word: workspace.word, account: account?.name, url, project }));
   },

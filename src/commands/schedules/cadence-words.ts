@@ -197,7 +197,7 @@ const ID = /^@?([UWS](?=[A-Z]*\d)[A-Z0-9]{1,30})$/;
  * @throws FormFault
  */
 export async function readEscalation(
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   { mention, after }: EscalationWords,
   before?: Escalation,
 ): Promise<Escalation | undefined> {
@@ -208,17 +208,17 @@ export async function readEscalation(
       )
     : DEFAULT_AFTER;
   if (!mention) throw new FormFault({ after: 'Say who is mentioned then, with --mention @somebody.' });
-  if (isDirect(caller.channel))
+  if (isDirect(invocation.channel))
     throw new FormFault({ mention: 'Nobody else reads a direct message. Leave `--mention` out here.' });
   if (before !== undefined && mention === describeHandle(before)) return { ...before, after: minutes };
   const [, id, label] = MENTION.exec(mention) ?? ID.exec(mention) ?? [];
   const name = (id === undefined ? mention : (label ?? '')).replace(/^@/, '').slice(0, 80);
-  const found = id ?? (await findHandle(workspace, name, caller.team));
+  const found = id ?? (await findHandle(workspace, name, invocation.team));
   if (found === undefined)
     throw new FormFault({
       mention: `Nobody here is called ${name}, and no user group is. Give a handle, e.g. @oncall.`,
     });
-  const handle = name || (await readHandle(workspace, found, caller.team));
+  const handle = name || (await readHandle(workspace, found, invocation.team));
   return { mention: found, ...(handle ? { name: handle } : {}), after: minutes };
 }
 

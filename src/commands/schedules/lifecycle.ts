@@ -130,7 +130,7 @@ function shareAction(kind: ScheduleKind): Action {
       const channel = expectChannel(context);
       const message = await listSchedules(kind, context, scope, { isShared: true });
       // Posted before the reply: if Slack refuses, the button can be pressed again.
-      await deliver(context.workspace, { id: `shared ${context.caller.requestId}`, channel, message });
+      await deliver(context.workspace, { id: `shared ${context.invocation.requestId}`, channel, message });
       return replyInPlace(message, { what: `${kind} share` });
     },
   });
@@ -183,7 +183,7 @@ function createButton(kind: ScheduleKind, operation: Operation): Action {
       const card = changeCard(changed, done, context, list);
       // Slack sends no content of a message that only one person sees.
       const isShared = message !== undefined;
-      const isSeen = changed.channel === context.caller.channel && (list === undefined || isShared);
+      const isSeen = changed.channel === context.invocation.channel && (list === undefined || isShared);
       if (!isSeen) await announce(context, changed, card, { isOptional: true });
       const removed = done === 'removed' ? card : undefined;
       if (list !== undefined)
@@ -203,8 +203,8 @@ function pausing(kind: ScheduleKind): Operation {
     command: `${kind} pause`,
     done: 'paused',
     fits: (schedule) => !isAsleep(schedule),
-    async change({ caller, workspace }, schedule) {
-      const { user: by, requestId: causeId } = caller;
+    async change({ invocation, workspace }, schedule) {
+      const { user: by, requestId: causeId } = invocation;
       const cause = { cause: 'person', reason: 'somebody paused it', by, causeId } as const;
       const state = { kind: 'paused', at: workspace.clock.now(), ...cause } as const;
       const paused = await pauseSchedule(workspace, schedule, state);
@@ -235,8 +235,8 @@ function removing(kind: ScheduleKind): Operation {
     verb: 'remove',
     command: SCHEDULE_FACES[kind].commands.remove,
     done: 'removed',
-    async change({ caller, workspace }, schedule) {
-      await removeSchedules(workspace, [schedule], caller.requestId);
+    async change({ invocation, workspace }, schedule) {
+      await removeSchedules(workspace, [schedule], invocation.requestId);
       return schedule;
     },
   };
@@ -248,13 +248,13 @@ export async function removeHere(
   context: CommandContext,
   matches: (schedule: Schedule) => boolean = () => true,
 ): Promise<Reply> {
-  const { caller, workspace } = context;
+  const { invocation, workspace } = context;
   const { commands, plural } = SCHEDULE_FACES[kind];
   const all: readonly Schedule[] = await workspace.schedules.list(kind);
-  const here = all.filter((one) => one.channel === caller.channel && !isPersonal(one) && matches(one));
+  const here = all.filter((one) => one.channel === invocation.channel && !isPersonal(one) && matches(one));
   const [first] = here;
   if (first === undefined) throw new UserError(`This channel has no ${plural}.`, commands.add);
-  await removeSchedules(workspace, here, caller.requestId);
+  await removeSchedules(workspace, here, invocation.requestId);
   for (const schedule of here) await recordChange(context, commands.remove, schedule);
   return announce(context, first, removalCard(here, context), { isOptional: true });
 }
@@ -267,15 +267,15 @@ function undoAction(kind: ScheduleKind): Action {
     durable: true,
     change,
     async run({ removal: removedBy, list }, context) {
-      const { caller, message, workspace } = context;
-      const undo = { removedBy, undoneBy: caller.requestId };
+      const { invocation, message, workspace } = context;
+      const undo = { removedBy, undoneBy: invocation.requestId };
       const restored = await undoRemoval(workspace, kind, undo, ({ channel }) =>
         expectAllowedThere(context, { kind, channel }, commands.remove),
       );
       if (restored === undefined)
         throw new UserError('A removal can be undone once, within 10 minutes.', commands.add);
       for (const schedule of restored) await recordChange(context, change, schedule);
-      if (list === undefined) return replyInPlace(restoredCard(restored.map(describe), caller.user));
+      if (list === undefined) return replyInPlace(restoredCard(restored.map(describe), invocation.user));
       return replyInPlace(await listSchedules(kind, context, list, { isShared: message !== undefined }));
     },
   });
@@ -323,7 +323,7 @@ export function editCommand<K extends ScheduleKind, Choices extends object>(
       defineButton(ScheduleButton, {
         actionId: `${kind}:edit`,
         run({ id, list }, context) {
-          const { channel, messageTs: ts } = context.caller;
+          const { channel, messageTs: ts } = context.invocation;
           // Slack sends no content of a message that only the person sees, and Deckhand cannot edit it.
           const canUpdate = context.message && channel !== undefined && ts !== undefined;
           return open(context, id, canUpdate ? { channel, ts, list } : undefined);

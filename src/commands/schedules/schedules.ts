@@ -79,18 +79,18 @@ async function listVisible<K extends ScheduleKind>(
 /** Lists a kind of schedule, of this channel or of all. */
 export async function listSchedules(
   kind: ScheduleKind,
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   scope: ListScope,
   { removed, isShared, isWhole, isMeant = () => true }: ListOptions = {},
 ): Promise<Message> {
   // A list in a channel names nothing of a person's direct messages.
-  const reader = isShared === true && !isDirect(caller.channel) ? undefined : caller.user;
+  const reader = isShared === true && !isDirect(invocation.channel) ? undefined : invocation.user;
   const all: ReadonlyArray<Schedule & Listed> = (await listVisible(kind, workspace, reader)).filter(isMeant);
-  const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === caller.channel);
+  const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === invocation.channel);
   const elsewhere = all.length - listed.length;
   const unreadable = await workspace.schedules.countUnreadable(kind);
   const { role } = SCHEDULE_FACES[kind];
-  const canChange = isShared === true || (await workspace.roles.holds(caller.user, role));
+  const canChange = isShared === true || (await workspace.roles.holds(invocation.user, role));
   const shown = { scope, elsewhere, unreadable, word: workspace.word, canChange };
   const listing = { ...shown, removed, ...defined({ isShared, isWhole }) };
   if (kind === 'invoices') {
@@ -151,9 +151,9 @@ export function changeCard(
   list?: ListScope,
 ): Message {
   if (done === 'removed') return removalCard([schedule], context, list);
-  const { caller, workspace } = context;
+  const { invocation, workspace } = context;
   const note = describeNext(schedule, done, workspace.clock.now());
-  return scheduleCard(describe(schedule), { done, user: caller.user, note });
+  return scheduleCard(describe(schedule), { done, user: invocation.user, note });
 }
 
 /** Says when a digest or guard runs next, after a change; mrkdwn. */
@@ -175,11 +175,11 @@ export function redrawPosted(
   message: Message,
   schedule: Schedule,
   done: ScheduleChange['done'],
-  { caller, workspace: { clock } }: CommandContext,
+  { invocation, workspace: { clock } }: CommandContext,
 ): Message | undefined {
   if (schedule.kind !== 'digest') return undefined;
   const frame = { digest: schedule, next: findNextTime(schedule, clock.now()) };
-  const change = { said: `${done} by <@${caller.user}>`, isAsleep: isAsleep(schedule) };
+  const change = { said: `${done} by <@${invocation.user}>`, isAsleep: isAsleep(schedule) };
   return withFooterChange(message, frame, change);
 }
 
@@ -188,7 +188,7 @@ export function removalCard(
   context: CommandContext,
   list?: ListScope,
 ): Message {
-  const { user, requestId: removal } = context.caller;
+  const { user, requestId: removal } = context.invocation;
   return removedCard(removed, user, { removal, list });
 }
 
@@ -202,15 +202,15 @@ const MAX_MISTAKES = 2;
  */
 export async function resolveSchedule<K extends ScheduleKind>(
   kind: K,
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   named: string | undefined,
   {
     done = 'used',
     fits = () => true,
   }: { done?: string; fits?: ((schedule: Schedule) => boolean) | undefined } = {},
 ): Promise<ScheduleOf<K>> {
-  const all = await listVisible(kind, workspace, caller.user);
-  const here = all.filter(({ channel }) => channel === caller.channel);
+  const all = await listVisible(kind, workspace, invocation.user);
+  const here = all.filter(({ channel }) => channel === invocation.channel);
   const { noun, commands } = SCHEDULE_FACES[kind];
   const askWhich = (some: readonly Schedule[]): UserError => {
     const choices = some.map((one) => ({ value: one.id, text: unmarked(scheduleWords(one)) }));
@@ -245,13 +245,18 @@ function nearWords(query: string, ids: readonly string[]): string {
 
 /** Checks that the schedule's own channel allows the command too. @throws Refusal */
 export async function expectAllowedThere(
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   { kind, channel }: Pick<Schedule, 'kind' | 'channel'>,
   name: string,
 ): Promise<void> {
   // All changes of invoice notices belong to one command.
   const command = kind === 'invoices' ? SCHEDULE_FACES.invoices.command : name;
-  const request = { user: caller.user, command, role: undefined, channels: [caller.channel, channel] };
+  const request = {
+    user: invocation.user,
+    command,
+    role: undefined,
+    channels: [invocation.channel, channel],
+  };
   const refusal = await findRefusal(workspace, request);
   if (refusal !== undefined) throw refusal;
 }
@@ -268,13 +273,13 @@ export function createRemovedError(schedule: Schedule): UserError {
  * @throws SlackFailure
  */
 export async function announce(
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   { channel }: Schedule,
   card: Message,
   { isOptional = false, undo }: { isOptional?: boolean; undo?: () => Promise<unknown> } = {},
 ): Promise<Reply> {
-  const id = `changed ${channel} ${caller.requestId}`;
-  const threadTs = channel === caller.channel ? caller.answerTs : undefined;
+  const id = `changed ${channel} ${invocation.requestId}`;
+  const threadTs = channel === invocation.channel ? invocation.answerTs : undefined;
   try {
     await deliver(workspace, { id, channel, threadTs, message: card });
   } catch (error) {
@@ -282,7 +287,7 @@ export async function announce(
     if (!isOptional || !isSlackFailure(error, 'gone', 'forbidden', 'revoked')) throw error;
     return replyPrivately(card);
   }
-  return channel === caller.channel ? { kind: 'nothing' } : replyPrivately(card);
+  return channel === invocation.channel ? { kind: 'nothing' } : replyPrivately(card);
 }
 
 /** Posts the card of a new schedule, or removes the schedule if Slack did not post the card. */
@@ -292,7 +297,7 @@ export async function postNewCard(
   what: string,
   card = changeCard(schedule, 'set up', context),
 ): Promise<Reply> {
-  const undo = () => removeSchedules(context.workspace, [schedule], context.caller.requestId);
+  const undo = () => removeSchedules(context.workspace, [schedule], context.invocation.requestId);
   const reply = await announce(context, schedule, card, { undo });
   await recordChange(context, what, schedule);
   return reply;
@@ -310,7 +315,7 @@ export async function showEdited(
 ): Promise<void> {
   if (from !== undefined) {
     const { channel, ts, list } = from;
-    const there = { ...context, caller: { ...context.caller, channel } };
+    const there = { ...context, invocation: { ...context.invocation, channel } };
     const message =
       list === undefined ? card : await listSchedules(edited.kind, there, list, { isShared: true });
     const update = context.workspace.slack.update({ channel, ts }, message).then(() => true);
@@ -320,11 +325,11 @@ export async function showEdited(
 }
 
 export function recordChange(
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   what: string,
   schedule: Schedule,
 ): Promise<void> {
   const { channel: where } = schedule;
   const target = unmarked(scheduleWords(schedule));
-  return workspace.audit.record({ who: caller.user, what, where, target, result: 'done' });
+  return workspace.audit.record({ who: invocation.user, what, where, target, result: 'done' });
 }

@@ -79,13 +79,13 @@ const ZONE_TIMEOUT_MS = 800;
 export async function openTimedForm(
   feature: TimedFeature,
   channel: string,
-  { caller, workspace, account: named }: CommandContext,
+  { invocation, workspace, account: named }: CommandContext,
   chosen: Values = {},
 ): Promise<Reply> {
   const [accounts, bound, zone] = await Promise.all([
     workspace.accounts.list(),
     workspace.channels.get(channel),
-    withTimeout(workspace.clock, ZONE_TIMEOUT_MS, readZone(workspace, caller.user)),
+    withTimeout(workspace.clock, ZONE_TIMEOUT_MS, readZone(workspace, invocation.user)),
   ]);
   const names = accounts.map(({ name }) => name);
   if (named !== undefined && !names.includes(named.toLowerCase())) throw createUnknownAccount(named);
@@ -166,7 +166,7 @@ export async function setUpTimed(
   channel: string,
   filled: Filled,
 ): Promise<Reply> {
-  const { user: createdBy, requestId } = context.caller;
+  const { user: createdBy, requestId } = context.invocation;
   const { workspace } = context;
   const choices = await feature.choose(context, filled);
   const all: readonly TimedSchedule[] = await workspace.schedules.list(feature.kind);

@@ -51,7 +51,7 @@ export const serverAdd = defineCommand({
   async run({ project: named }, context) {
     const channel = expectChannel(context);
     const { account, project } = await resolveForForm(context, named);
-    const from = { channel, thread: context.caller.threadTs, account: account.name, project };
+    const from = { channel, thread: context.invocation.threadTs, account: account.name, project };
     const form = { draft: { ...from, protocol: 'static_hosting' }, values: {}, typedProject: named } as const;
     return { kind: 'modal', view: drawEmptyForm(context, form), fill: () => drawOrBanner(context, form) };
   },
@@ -113,15 +113,15 @@ const Confirmed = Draft.required({ project: true, wanted: true, order: true });
 /** Stores the order before the modal is answered, so that a kill neither loses nor repeats it. */
 async function order(
   state: ViewState,
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   draft: Draft,
 ): Promise<Submitted> {
   const confirmed = Confirmed.parse(draft);
   await orderServer(workspace, {
-    user: caller.user,
+    user: invocation.user,
     viewId: state.view.id,
     draft: confirmed,
-    answerTs: caller.answerTs,
+    answerTs: invocation.answerTs,
     orderedAt: workspace.clock.now(),
     asked: false,
   });
@@ -130,19 +130,19 @@ async function order(
 
 /** Follows a server again in the same message, after the time limit. */
 async function checkAgain(value: z.infer<typeof CheckValue>, context: ActionContext): Promise<Reply> {
-  const { caller, workspace } = context;
-  const { messageTs } = caller;
+  const { invocation, workspace } = context;
+  const { messageTs } = invocation;
   const channel = expectChannel(context);
   const settings = await workspace.channels.get(channel);
   if (messageTs === undefined) return { kind: 'nothing' };
   await followServer(workspace, {
     ...value,
-    resumedBy: caller.user,
+    resumedBy: invocation.user,
     channel,
     rootTs: messageTs,
-    threadTs: caller.threadTs,
+    threadTs: invocation.threadTs,
     threads: settings.threads ?? true,
-    resumedRequest: caller.requestId,
+    resumedRequest: invocation.requestId,
   });
   const { account, project, server } = value.target;
   return { kind: 'nothing', audit: { target: `${account}/${project.permalink}/${server.name}` } };
@@ -172,9 +172,9 @@ async function drawServerForm(
   context: CommandContext,
   { draft, values, typedProject }: FilledForm,
 ): Promise<ModalView> {
-  const { caller, workspace } = context;
+  const { invocation, workspace } = context;
   const { accounts, config, hosting } = workspace;
-  const account = await accounts.resolve(caller, draft.account);
+  const account = await accounts.resolve(invocation, draft.account);
   const isManaged = draft.protocol === 'managed_vps';
   const [profile, regions, sizes] = await Promise.all([
     accounts.use(account, (client) => getProfile(client)),
@@ -204,11 +204,11 @@ function goBack(state: ViewState, context: ActionContext): Promise<ModalView> {
 
 /** Enrols the account, then shows the form, or who can enrol. A repeat changes nothing. */
 async function enroll(context: ActionContext): Promise<Reply> {
-  const { caller, state, workspace } = context;
+  const { invocation, state, workspace } = context;
   if (state === undefined) return { kind: 'nothing' };
   let change: Change | undefined;
   const draft = readDraft(state);
-  const account = await workspace.accounts.resolve(caller, draft.account);
+  const account = await workspace.accounts.resolve(invocation, draft.account);
   const next = await orBanner(context, resendable(state.view), async () => {
     try {
       await workspace.accounts.use(account, (client) => enrollInBeta(client, draft.protocol));
@@ -244,8 +244,8 @@ async function orBanner(
   }
 }
 
-async function enrollFirst({ caller, workspace }: CommandContext, draft: Draft): Promise<ModalView> {
-  return enrollFirstModal(draft, await workspace.roles.holds(caller.user, 'admin'));
+async function enrollFirst({ invocation, workspace }: CommandContext, draft: Draft): Promise<ModalView> {
+  return enrollFirstModal(draft, await workspace.roles.holds(invocation.user, 'admin'));
 }
 
 function isEligible({ account }: Profile, protocol: Protocol): boolean {

@@ -23,10 +23,10 @@ export const beta = defineCommand({
   examples: ['beta', 'beta enroll'],
   role: 'member',
   target: 'account',
-  async run(_, { caller, workspace }, { account }) {
+  async run(_, { invocation, workspace }, { account }) {
     const [profile, mayEnroll] = await Promise.all([
       workspace.accounts.use(account, (client) => getProfile(client)),
-      workspace.roles.holds(caller.user, 'admin'),
+      workspace.roles.holds(invocation.user, 'admin'),
     ]);
     return replyPrivately(betaMessage(account.name, profile, mayEnroll, workspace.word));
   },
@@ -35,14 +35,14 @@ export const beta = defineCommand({
       // Sends the picked person a direct message.
       actionId: 'beta:tell',
       durable: true,
-      async run(picked, { caller, workspace, blockId }) {
+      async run(picked, { invocation, workspace, blockId }) {
         const handOver = readHandOver(blockId);
         if (handOver === undefined || picked === undefined) throw outdated('menu', 'beta');
         const { account, betaUrl } = handOver;
-        const key = ['beta', caller.user, picked, account];
-        if (!(await workspace.once(key, DAY_MS, caller.requestId)))
+        const key = ['beta', invocation.user, picked, account];
+        if (!(await workspace.once(key, DAY_MS, invocation.requestId)))
           throw new UserError(`You asked <@${picked}> about this today already.`);
-        const question = askedToEnrollMessage(account, betaUrl, caller.user, workspace.word);
+        const question = askedToEnrollMessage(account, betaUrl, invocation.user, workspace.word);
         await workspace.slack.sendDirectMessage(picked, question);
         const text = `:incoming_envelope: <@${picked}> was asked in a direct message.`;
         return replyPrivately(say(text), { target: account });
@@ -80,9 +80,9 @@ export const betaEnroll = defineCommand({
 /** Enrols the account and shows the outcome. A repeat after a kill changes nothing. @throws AccountFailure, UserError */
 async function enroll(
   { account: named, protocol }: { account: string; protocol?: string | undefined },
-  { caller, workspace }: ActionContext,
+  { invocation, workspace }: ActionContext,
 ): Promise<Reply> {
-  const account = await workspace.accounts.resolve(caller, named);
+  const account = await workspace.accounts.resolve(invocation, named);
   try {
     const outcome = await workspace.accounts.use(account, async (client) => {
       const before = await getProfile(client);

@@ -37,13 +37,13 @@ export const hosting = defineCommand({
     id: z.string().optional(),
     key: z.literal(true).optional(),
   }),
-  async run({ what, id, key: showsKey }, { caller, workspace }, { account }) {
+  async run({ what, id, key: showsKey }, { invocation, workspace }, { account }) {
     if (what === 'show' && id === undefined) return askResource(workspace, account, 'hosting show');
     if (what === 'show' && id !== undefined) {
       const [resource, currency, maySync] = await Promise.all([
         findResource(workspace, account, id),
         readCurrency(workspace, account),
-        workspace.roles.holds(caller.user, 'operator'),
+        workspace.roles.holds(invocation.user, 'operator'),
       ]);
       return replyPrivately(
         resourceMessage({ account: account.name, resource, currency, maySync, showsKey }),
@@ -103,7 +103,7 @@ export const hostingSync = defineCommand({
       once: true,
       durable: true,
       async run({ account: name, id }, context) {
-        const account = await context.workspace.accounts.resolve(context.caller, name);
+        const account = await context.workspace.accounts.resolve(context.invocation, name);
         return { kind: 'replace', ...(await sync(context, account, id)) };
       },
     }),
@@ -112,7 +112,7 @@ export const hostingSync = defineCommand({
 
 /** Requests a sync. A repeat changes nothing more, so a request may run again after a kill. */
 async function sync(
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   account: Account,
   named: string,
 ): Promise<{ message: Message; audit: Change }> {
@@ -122,7 +122,7 @@ async function sync(
     (client) => syncHostedResource(client, resource.identifier),
     { what: `managed server ${code(named)}`, list: 'hosting list' },
   );
-  await followSync(workspace, caller, account.name, resource);
+  await followSync(workspace, invocation, account.name, resource);
   const currency = await readCurrency(workspace, account);
   const isUsual = status === null || status === 'sync_requested';
   const answer = isUsual ? 'The sync is requested' : `The service says ${code(status)}`;

@@ -4,7 +4,7 @@ import { code } from '../../core/mrkdwn.ts';
 import { indexNames, isNamed, pickNamed, spellName, unwrapSlackText } from '../../core/names.ts';
 import { isSameProject, type ProjectRef, projectId, toProjectRef } from '../../core/project-ref.ts';
 import { withTimeout } from '../../core/time/clock.ts';
-import type { Account, Requester } from '../../records/accounts.ts';
+import type { Account, KeyUse } from '../../records/accounts.ts';
 import { readChannelProject } from '../../records/channels.ts';
 import { listKnownServers, mergeServers, type ServerRef } from '../../records/servers.ts';
 import type { Target } from '../../records/test-runs.ts';
@@ -34,19 +34,18 @@ import { UnclearWords } from '../command-router.ts';
 export async function resolveProject(
   context: CommandContext,
   named: string | undefined,
-  requester?: Requester,
+  keyUse?: KeyUse,
 ): Promise<{ account: Account; project: ProjectRef }> {
-  const { account: typed, caller, workspace } = context;
+  const { account: typed, invocation, workspace } = context;
   const link = named === undefined ? undefined : readLink(context, named);
-  if (link !== undefined)
-    return resolveProject({ ...context, account: link.account }, link.project, requester);
-  const account = await resolveAccount(context, requester);
+  if (link !== undefined) return resolveProject({ ...context, account: link.account }, link.project, keyUse);
+  const account = await resolveAccount(context, keyUse);
   const requested = named ?? context.project;
   const bound = requested === undefined ? await findBoundProject(context, account) : undefined;
   if (bound !== undefined) return { account, project: bound };
   const projects = await listProjectsWith(workspace.projects, account, requested);
   const project = await findProject(projects, requested);
-  const channel = await workspace.channels.get(caller.channel);
+  const channel = await workspace.channels.get(invocation.channel);
   const isGuess = requested === undefined && typed === undefined && channel.account !== undefined;
   if (project === undefined || (isGuess && channel.account !== account.name))
     throw new ProjectNeeded(projects);
@@ -58,10 +57,10 @@ export async function resolveProject(
  * @throws UserError if it is no longer listed
  */
 export async function findBoundProject(
-  { caller, workspace }: CommandContext,
+  { invocation, workspace }: CommandContext,
   account: Account,
 ): Promise<ProjectRef | undefined> {
-  const bound = readChannelProject(await workspace.channels.get(caller.channel), account.name);
+  const bound = readChannelProject(await workspace.channels.get(invocation.channel), account.name);
   return bound && expectCurrentProject({ workspace }, account, bound);
 }
 
@@ -123,7 +122,7 @@ export async function resolveForForm(
   context: CommandContext,
   named: string | undefined,
 ): Promise<{ account: Account; project: ProjectRef | undefined }> {
-  const { caller, workspace } = context;
+  const { invocation, workspace } = context;
   const account = await resolveAccount(context);
   const search = resolveProject(context, named).catch((error: unknown) => {
     if (error instanceof ProjectNeeded) return { project: undefined };
@@ -131,7 +130,10 @@ export async function resolveForForm(
   });
   const result = await withTimeout(workspace.clock, LOOKUP_TIMEOUT_MS, search);
   if (result !== undefined || named !== undefined) return { account, project: result?.project };
-  return { account, project: readChannelProject(await workspace.channels.get(caller.channel), account.name) };
+  return {
+    account,
+    project: readChannelProject(await workspace.channels.get(invocation.channel), account.name),
+  };
 }
 
 /** Resolves the target of a form: what it was opened for, else the chosen project. @throws UserError, AccountFailure */
@@ -140,7 +142,7 @@ export async function resolveFormTarget(
   { account: named, project }: { account: string | undefined; project?: ProjectRef | undefined },
   chosen: string | string[] | undefined,
 ): Promise<{ account: Account; project: ProjectRef }> {
-  const account = await context.workspace.accounts.resolve(context.caller, named);
+  const account = await context.workspace.accounts.resolve(context.invocation, named);
   return { account, project: project ?? (await findChosenProject(context, account, chosen)) };
 }
 
@@ -163,15 +165,15 @@ export async function findChosenProject(
 
 /**
  * The account that the person named, else the channel's, else the workspace's default.
- * @param requester decides which key is used; left out, the person
+ * @param keyUse decides which key is used; by default the person's
  * @throws UserError if no such account is connected
  */
 export async function resolveAccount(
-  { account, caller, workspace }: CommandContext,
-  requester: Requester = caller,
+  { account, invocation, workspace }: CommandContext,
+  keyUse: KeyUse = invocation,
 ): Promise<Account> {
-  const channel = await workspace.channels.get(caller.channel);
-  return workspace.accounts.resolve(requester, account, channel.account);
+  const channel = await workspace.channels.get(invocation.channel);
+  return workspace.accounts.resolve(keyUse, account, channel.account);
 }
 
 /** The name of an account that was typed as a name or as an address. */
@@ -251,17 +253,17 @@ export async function resolveTarget(
   args: unknown,
   context: CommandContext,
 ): Promise<Targets[Command['target']]> {
-  const requester = command.requester?.(context.caller);
+  const keyUse = command.keyUse?.(context.invocation);
   switch (command.target) {
     case 'none':
       return {};
     case 'account':
-      return { account: await resolveAccount(context, requester) };
+      return { account: await resolveAccount(context, keyUse) };
     case 'project':
-      return resolveProject(context, Names.parse(args).project, requester);
+      return resolveProject(context, Names.parse(args).project, keyUse);
     case 'server': {
       const { named, server } = await splitNames(context, command, Names.parse(args));
-      return { ...(await resolveProject(context, named, requester)), named, server };
+      return { ...(await resolveProject(context, named, keyUse)), named, server };
     }
   }
 }

@@ -100,7 +100,7 @@ export const test = defineCommand({
 
 /** The project may have been renamed since the button was drawn. */
 async function runAgain({ target }: z.infer<typeof ButtonValue>, context: ActionContext): Promise<Reply> {
-  const account = await context.workspace.accounts.resolve(context.caller, target.account);
+  const account = await context.workspace.accounts.resolve(context.invocation, target.account);
   return start(context, { ...target, project: await expectCurrentProject(context, account, target.project) });
 }
 
@@ -111,7 +111,7 @@ async function pickServer(value: string | undefined, context: ActionContext): Pr
   const latest = await context.workspace.runs.latestByKey(key);
   if (latest === undefined) throw new UserError('That test is too old to be run again.', 'test');
   const { account: name, project: tested } = latest.target;
-  const account = await context.workspace.accounts.resolve(context.caller, name);
+  const account = await context.workspace.accounts.resolve(context.invocation, name);
   const project = await expectCurrentProject(context, account, tested);
   return start(context, await resolveTestTarget(context, account, project, identifier));
 }
@@ -120,12 +120,12 @@ async function checkAgain(
   { target, run }: z.infer<typeof CheckValue>,
   context: ActionContext,
 ): Promise<Reply> {
-  const reply = await resumeTest(context.workspace, context.caller, expectChannel(context), target, run);
+  const reply = await resumeTest(context.workspace, context.invocation, expectChannel(context), target, run);
   return { ...reply, audit: { target: nameTarget(target) } };
 }
 
 async function start(context: CommandContext, target: Target): Promise<Reply> {
-  const reply = await startTest(context.workspace, context.caller, expectChannel(context), target);
+  const reply = await startTest(context.workspace, context.invocation, expectChannel(context), target);
   // A private reply points to a run that goes on already, so nothing changed.
   return reply.kind === 'private' ? reply : { ...reply, audit: { target: nameTarget(target) } };
 }
@@ -143,12 +143,12 @@ const Fields = z.object({
 
 /** Opens the form; if Slack's handle has expired, offers a button that brings a new one. */
 async function openTestForm(context: CommandContext): Promise<Reply> {
-  const { caller, workspace } = context;
+  const { invocation, workspace } = context;
   const account = await resolveAccount(context);
-  if (caller.triggerId === undefined) return replyPrivately(openTestMessage());
-  const bound = readChannelProject(await workspace.channels.get(caller.channel), account.name);
+  if (invocation.triggerId === undefined) return replyPrivately(openTestMessage());
+  const bound = readChannelProject(await workspace.channels.get(invocation.channel), account.name);
   const project = await findProjectForForm(workspace, account.name, bound);
-  const origin = { account: account.name, project, channel: caller.channel };
+  const origin = { account: account.name, project, channel: invocation.channel };
   return { kind: 'modal', view: await drawForm(context, origin) };
 }
 
@@ -166,8 +166,8 @@ function readOrigin(state: ViewState): TestOrigin {
   return parseForm(TestOrigin, state.metadata);
 }
 
-async function drawForm({ caller, workspace }: CommandContext, origin: TestOrigin): Promise<ModalView> {
-  const accounts = (await workspace.accounts.list(caller)).map(({ name }) => name);
+async function drawForm({ invocation, workspace }: CommandContext, origin: TestOrigin): Promise<ModalView> {
+  const accounts = (await workspace.accounts.list(invocation)).map(({ name }) => name);
   return testModal(origin, accounts);
 }
 
@@ -182,9 +182,9 @@ async function submitTest(state: ViewState, context: CommandContext): Promise<Su
     : { kind: 'close', audit: { target: `${account.name}/${project.permalink}`, where: channel } };
 }
 
-async function startIn(channel: string, { caller, workspace }: CommandContext, target: Target) {
+async function startIn(channel: string, { invocation, workspace }: CommandContext, target: Target) {
   try {
-    return await startTest(workspace, caller, channel, target);
+    return await startTest(workspace, invocation, channel, target);
   } catch (error) {
     if (!isSlackFailure(error, 'gone', 'forbidden')) throw error;
     const channelFault = 'Deckhand cannot post there. Invite it with /invite, or choose another channel.';
@@ -204,10 +204,10 @@ async function testMentioned(context: ShortcutContext): Promise<Reply> {
 
 /** Finds the projects that a message links to, else those that it names of the channel's account. */
 async function findMentioned(context: ShortcutContext): Promise<{ account: Account; projects: Project[] }> {
-  const { caller, workspace, said } = context;
+  const { invocation, workspace, said } = context;
   for (const [address] of said.matchAll(/https?:\/\/[^\s<>|"]+/g)) {
     const link = readAddress(address, workspace.config.SERVICE_BASE_URL);
-    const account = link && (await workspace.accounts.get(link.account, caller));
+    const account = link && (await workspace.accounts.get(link.account, invocation));
     if (!account) continue;
     const linked = await workspace.projects.look(account);
     return { account, projects: await filterMentioned(said, linked) };

@@ -161,9 +161,9 @@ const FEED_MS = 1_500;
  * @throws UserError, the same for an unknown project and an account that is not connected here
  */
 export async function readDetails(context: CommandContext, address: string): Promise<EntityMetadata> {
-  const { workspace, caller } = context;
+  const { workspace, invocation } = context;
   const link = readAddress(address, workspace.config.SERVICE_BASE_URL);
-  const account = link && (await workspace.accounts.get(link.account, caller));
+  const account = link && (await workspace.accounts.get(link.account, invocation));
   if (link === undefined || account === undefined) throw unknownProject();
   const [match, events] = await Promise.all([
     linkedProject(workspace, account, link.project),

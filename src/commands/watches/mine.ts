@@ -25,11 +25,11 @@ const muteAction: Action = {
   actionId: 'watch:mute',
   durable: true,
   change: 'watch mute',
-  async run(value, { caller, workspace, message }) {
+  async run(value, { invocation, workspace, message }) {
     const { account } = parseButton(z.object({ account: z.string() }), value);
-    const [watch] = await listOwn(workspace, caller.user, account);
+    const [watch] = await listOwn(workspace, invocation.user, account);
     if (watch === undefined) throw noOwnWatch();
-    const zone = await readZone(workspace, caller.user);
+    const zone = await readZone(workspace, invocation.user);
     const mutedUntil = instantAt(zone, addDays(dayAt(zone, workspace.clock.now()), 1), 0, 0);
     await workspace.schedules.change(watch, (current) => ({ ...current, mutedUntil }));
     const words = `:mute: Muted until ${dateTime(mutedUntil)}`;
@@ -51,16 +51,16 @@ export const watchMine = defineCommand({
   durable: true,
   args: z.object({ mode: z.string().optional() }),
   async run({ mode: typed }, requested) {
-    const { caller, workspace } = requested;
+    const { invocation, workspace } = requested;
     const mode = typed === undefined ? 'failures' : parseMode(typed.toLowerCase());
     if (mode === undefined)
       throw new UserError(`${code(typed, 40)} is not a mode. Use \`all\`, \`failures\` or \`transitions\`.`);
     const account = await resolveAccount(requested, SCHEDULES);
-    const { user, requestId } = caller;
+    const { user, requestId } = invocation;
     const names = await workspace.names.list(account.name);
     if (!names.some((claim) => claim.user === user)) {
       // The command continues once the person has claimed a name.
-      await workspace.waiting.keep(caller, `watch mine ${mode} --account ${account.name}`, account.name);
+      await workspace.waiting.keep(invocation, `watch mine ${mode} --account ${account.name}`, account.name);
       return { kind: 'run', text: `me --account ${account.name}` };
     }
     const channel = await workspace.slack.openDirect(user);
@@ -78,11 +78,11 @@ export const unwatchMine = defineCommand({
   role: 'member',
   takesAccount: true,
   durable: true,
-  async run(_, { caller, workspace, account }) {
-    if (account !== undefined) await workspace.accounts.resolve(caller, account);
-    const own = await listOwn(workspace, caller.user, account);
+  async run(_, { invocation, workspace, account }) {
+    if (account !== undefined) await workspace.accounts.resolve(invocation, account);
+    const own = await listOwn(workspace, invocation.user, account);
     if (own.length === 0) throw noOwnWatch();
-    await removeSchedules(workspace, own, caller.requestId);
+    await removeSchedules(workspace, own, invocation.requestId);
     const message = say('You get no more direct messages about your own deployments.');
     const audit = own.map(({ account: target }) => ({ target }));
     return replyPrivately(message, audit);

@@ -29,7 +29,7 @@ export const pushAction = defineButton(ScheduleButton, {
   actionId: 'watch:push',
   async run({ id, list }, context) {
     const { watch } = await findPushable(context, id);
-    const { channel, messageTs: ts } = context.caller;
+    const { channel, messageTs: ts } = context.invocation;
     // Slack sends no content of a message that only the person sees, and Deckhand cannot edit it.
     const canUpdate = context.message && channel !== undefined && ts !== undefined;
     const origin = { id, account: watch.account, from: canUpdate ? { channel, ts, list } : undefined };
@@ -43,8 +43,8 @@ export const pushForm: Submission = { callbackId: WATCH_PUSH, isOrder: true, sub
 async function submit(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { id, from } = parseForm(WatchOrigin, state.metadata);
   const { watch, project } = await findPushable(context, id);
-  const { caller, workspace } = context;
-  const account = await workspace.accounts.resolve(caller, watch.account);
+  const { invocation, workspace } = context;
+  const account = await workspace.accounts.resolve(invocation, watch.account);
   try {
     await switchPushOn(workspace, account, project);
   } catch (error) {

@@ -61,18 +61,18 @@ const watch = defineCommand({
     ...ESCALATION_FLAGS,
   }),
   async run({ words, server, hours, mention, after }, context) {
-    const { caller, workspace } = context;
+    const { invocation, workspace } = context;
     const asked = readWatchWords(words?.split(' ') ?? []);
     const read = hours === undefined ? undefined : readHours(hours);
     const channel = expectChannel(context);
     const { kind, watch: schedule } = await setUpWatch(workspace, {
       channel,
       ...(await resolveWatched(asked, server, context)),
-      hours: read && { ...read, zone: await readZone(workspace, caller.user) },
+      hours: read && { ...read, zone: await readZone(workspace, invocation.user) },
       escalation: await readEscalation(context, { mention, after }),
       mode: asked.mode ?? 'all',
-      user: caller.user,
-      requestId: caller.requestId,
+      user: invocation.user,
+      requestId: invocation.requestId,
     });
     if (kind === 'same') return replyPrivately(say(`:eyes: Already watching ${describeWatched(schedule)}.`));
     if (kind === 'new') return postNewCard(context, schedule, 'watch', await drawNew(context, schedule));
@@ -85,11 +85,11 @@ const watch = defineCommand({
   submissions: [pushForm],
 });
 
-async function drawNew({ caller, workspace }: CommandContext, schedule: Watch): Promise<Message> {
+async function drawNew({ invocation, workspace }: CommandContext, schedule: Watch): Promise<Message> {
   const push = (await workspace.pushes.list(schedule.account)).find((one) => isPushFor(one, schedule));
   const shown = { ...describe(schedule), canBePushed: canBePushed(workspace, schedule, push) };
   const note = pushWords(push, workspace.config.PUBLIC_URL);
-  return scheduleCard(shown, { done: 'set up', user: caller.user, note });
+  return scheduleCard(shown, { done: 'set up', user: invocation.user, note });
 }
 
 /** Resolves the target with the key that reads the feed. */
@@ -156,7 +156,7 @@ async function readChoices(
   before: Watch,
   { mode, project: wanted, server: typed, hours, mention, after }: z.infer<typeof Fields>,
 ): Promise<WatchChoices> {
-  const { caller, workspace } = context;
+  const { invocation, workspace } = context;
   const account = await workspace.accounts.resolve(SCHEDULES, before.account);
   const project = wanted
     ? await showUnderField('project', () => findChosenProject(context, account, wanted))
@@ -175,7 +175,7 @@ async function readChoices(
     project,
     server: await server(),
     // Existing hours keep their zone; new ones get the person's.
-    hours: times && { ...times, zone: before.hours?.zone ?? (await readZone(workspace, caller.user)) },
+    hours: times && { ...times, zone: before.hours?.zone ?? (await readZone(workspace, invocation.user)) },
     escalation: await readEscalation(context, { mention, after }, before.escalation),
   };
 }

@@ -19,12 +19,12 @@ const testAccess = defineStep({
   actsIn: ({ channel }) => channel,
   async run({ project: named, server, channel, account: wanted }, context) {
     if (named === undefined) throw new UserError('Name the project.');
-    const { workspace, caller } = context;
+    const { workspace, invocation } = context;
     const { account, project } = await resolveProject({ ...context, account: wanted }, named);
     await beginTest(workspace, {
-      requestId: caller.requestId,
+      requestId: invocation.requestId,
       target: await resolveTestTarget(context, account, project, server),
-      step: caller.requestId,
+      step: invocation.requestId,
       ...(channel === undefined ? {} : { channel }),
     });
     return undefined;

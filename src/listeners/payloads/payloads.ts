@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { ViewState } from '../../commands/command.ts';
 import { cleanCommandText } from '../../commands/command-router.ts';
 import { defined, parseJson } from '../../core/json.ts';
-import type { Caller, Message } from '../../core/message.ts';
+import type { Invocation, Message } from '../../core/message.ts';
 import { GLOBAL } from '../../store/store.ts';
 import { readState } from '../../views/blocks/modal.ts';
-import { pickStoredCaller, type SlackHandles, type StoredEvent, type StoredRequest } from '../inbox.ts';
+import { pickStoredInvocation, type SlackHandles, type StoredEvent, type StoredRequest } from '../inbox.ts';
 import {
   type ActionBody,
   type EventBody,
@@ -29,7 +29,7 @@ const Origin = z.looseObject({
 /** The person and the installation that they used. */
 export interface Incoming {
   workspace: string;
-  caller: Caller;
+  invocation: Invocation;
 }
 
 /** A request: the part that is stored, and handles that only this process has. */
@@ -39,7 +39,7 @@ export interface IncomingRequest extends Incoming {
 }
 
 export function readCommand(body: SlashBody): IncomingRequest {
-  const caller = {
+  const invocation = {
     user: body.user_id,
     team: body.team_id,
     channel: body.channel_id,
@@ -50,35 +50,39 @@ export function readCommand(body: SlashBody): IncomingRequest {
   };
   return {
     workspace: findWorkspaceId(body.enterprise_id, body.team_id, body.is_enterprise_install),
-    caller,
-    request: { kind: 'command', caller: pickStoredCaller(caller), text: cleanCommandText(body.text) },
-    handles: pickHandles(caller),
+    invocation,
+    request: {
+      kind: 'command',
+      invocation: pickStoredInvocation(invocation),
+      text: cleanCommandText(body.text),
+    },
+    handles: pickHandles(invocation),
   };
 }
 
 export function readAction(body: ActionBody): IncomingRequest {
-  const { workspace, caller } = readInteraction(body, body);
+  const { workspace, invocation } = readInteraction(body, body);
   const [element] = body.actions;
   const state = body.view && body.view.type !== 'home' ? readViewState(body.view) : undefined;
   return {
     workspace,
-    caller,
-    request: { kind: 'action', caller: pickStoredCaller(caller), ...element },
-    handles: { ...pickHandles(caller), message: readMessage(body), state },
+    invocation,
+    request: { kind: 'action', invocation: pickStoredInvocation(invocation), ...element },
+    handles: { ...pickHandles(invocation), message: readMessage(body), state },
   };
 }
 
 /** A message shortcut is answered in the channel, outside the message's thread; a global one has no channel. */
 export function readShortcut(body: ShortcutBody): IncomingRequest {
-  const { workspace, caller: person } = readInteraction(body);
-  const caller = { ...person, channel: body.channel?.id, responseUrl: body.response_url };
+  const { workspace, invocation: person } = readInteraction(body);
+  const invocation = { ...person, channel: body.channel?.id, responseUrl: body.response_url };
   const request: StoredRequest = {
     kind: 'shortcut',
-    caller: pickStoredCaller(caller),
+    invocation: pickStoredInvocation(invocation),
     callbackId: body.callback_id,
     said: collectText(body),
   };
-  return { workspace, caller, request, handles: pickHandles(caller) };
+  return { workspace, invocation, request, handles: pickHandles(invocation) };
 }
 
 export function readSubmission(body: SubmissionBody): Incoming & { state: ViewState } {
@@ -93,7 +97,7 @@ export function readInteraction(
   // Metadata of another shape is not ours.
   const origin = Origin.safeParse(parseJson(body.view?.private_metadata || '{}')).data ?? {};
   const workspace = findInstallation(body);
-  const caller = {
+  const invocation = {
     user: body.user.id,
     team: body.user.team_id ?? body.team?.id,
     channel: action?.channel?.id ?? action?.container?.channel_id ?? origin.channel,
@@ -104,7 +108,7 @@ export function readInteraction(
     responseUrl: action?.response_url,
     requestId: readRequestId(body),
   };
-  return { workspace, caller };
+  return { workspace, invocation };
 }
 
 /** Thread of the clicked message. The first message of a thread names it too, but is in the channel; an ephemeral one comes without `message`. */
@@ -124,7 +128,7 @@ function findInstallation(body: Interaction & { view?: View | undefined }): stri
   return findWorkspaceId(body.enterprise?.id, team, body.is_enterprise_install);
 }
 
-function pickHandles({ triggerId, responseUrl }: Caller): SlackHandles {
+function pickHandles({ triggerId, responseUrl }: Invocation): SlackHandles {
   return { triggerId, responseUrl };
 }
 

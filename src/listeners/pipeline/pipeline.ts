@@ -2,7 +2,7 @@ import type { CommandContext } from '../../commands/command.ts';
 import { findRefusal, Refusal } from '../../commands/permission.ts';
 import type { Role } from '../../core/choices.ts';
 import { AccountFailure, AccountNeeded, ServiceError, UserError } from '../../core/errors.ts';
-import type { Audited, Caller, Change } from '../../core/message.ts';
+import type { Audited, Change, Invocation } from '../../core/message.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -12,13 +12,13 @@ import { showProgress } from './respond.ts';
 export interface Request<Result extends Audited> {
   kind: Kind;
   workspace: Workspace;
-  caller: Caller;
+  invocation: Invocation;
   /** Name of the command. Undefined if this version does not know it, so that no permission is needed. */
   command: string | undefined;
   /** Registered name of a button, form, menu, shortcut or step. */
   what?: string | undefined;
   role?: Role | undefined;
-  /** Channel that it acts in, besides the caller's. */
+  /** Channel that it acts in, besides the invocation's. */
   actsIn?: string | undefined;
   /** Text of a command that needs a connected account; it is stored until there is one. */
   pending?: string | undefined;
@@ -57,11 +57,11 @@ type Next<Result> = () => Promise<End<Result>>;
 type Stage = <R extends Audited>(request: Request<R>, next: Next<R>) => Promise<End<R>>;
 
 /** Creates the context of a request, once. */
-export function createContext(workspace: Workspace, caller: Caller): CommandContext {
-  const { user, channel } = caller;
+export function createContext(workspace: Workspace, invocation: Invocation): CommandContext {
+  const { user, channel } = invocation;
   return {
     workspace,
-    caller,
+    invocation,
     text: '',
     account: undefined,
     explain(error, { newAccount, ...fields } = {}) {
@@ -146,10 +146,10 @@ async function progress<R extends Audited>(request: Request<R>, next: Next<R>): 
 
 /** Checks the permission of every request, so that a revoked role or permission counts at once. */
 async function authorise<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
-  const { workspace, caller, command, role, actsIn } = request;
+  const { workspace, invocation, command, role, actsIn } = request;
   if (command === undefined) return next();
-  const channels = [caller.channel, actsIn ?? caller.channel];
-  const refusal = await findRefusal(workspace, { user: caller.user, command, role, channels });
+  const channels = [invocation.channel, actsIn ?? invocation.channel];
+  const refusal = await findRefusal(workspace, { user: invocation.user, command, role, channels });
   if (refusal === undefined) return next();
   // A menu sends a request with each typed letter, and changes nothing.
   if (request.kind !== 'options') await record(request, { what: command, target: request.target }, 'refused');
@@ -158,11 +158,12 @@ async function authorise<R extends Audited>(request: Request<R>, next: Next<R>):
 
 /** Stores a command that needs an account until one is connected. */
 async function account<R extends Audited>(
-  { workspace, caller, pending }: Request<R>,
+  { workspace, invocation, pending }: Request<R>,
   next: Next<R>,
 ): Promise<End<R>> {
-  if (pending === undefined || (await workspace.accounts.defaultName(caller)) !== undefined) return next();
-  await workspace.waiting.keep(caller, pending);
+  if (pending === undefined || (await workspace.accounts.defaultName(invocation)) !== undefined)
+    return next();
+  await workspace.waiting.keep(invocation, pending);
   throw new AccountNeeded();
 }
 
@@ -213,7 +214,7 @@ async function recordDone(
   try {
     await record(request, change, result);
   } catch (error) {
-    if (request.caller.isStored) throw error;
+    if (request.invocation.isStored) throw error;
     const { log } = request.workspace;
     log.error(
       { event: 'audit_not_stored', command: request.command, err: error },
@@ -223,11 +224,11 @@ async function recordDone(
 }
 
 function record(
-  { workspace, caller, command = 'unknown', change = command }: Request<Audited>,
-  { what = change, where = caller.channel, target }: Change,
+  { workspace, invocation, command = 'unknown', change = command }: Request<Audited>,
+  { what = change, where = invocation.channel, target }: Change,
   result: 'done' | 'refused' | 'failed',
 ): Promise<void> {
-  return workspace.audit.record({ who: caller.user || 'a workflow', what, result, where, target });
+  return workspace.audit.record({ who: invocation.user || 'a workflow', what, result, where, target });
 }
 
 /** True for an error that the person can correct; nothing was changed. */

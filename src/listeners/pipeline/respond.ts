@@ -1,7 +1,7 @@
 import type { CommandContext } from '../../commands/command.ts';
 import { nameAdmins } from '../../commands/permission.ts';
 import { AccountFailure, InstallationEnded, StoreUnavailable } from '../../core/errors.ts';
-import type { Caller, Message, ModalView, Reply } from '../../core/message.ts';
+import type { Invocation, Message, ModalView, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { newReference } from '../../observability/log.ts';
 import { isPlaceGone, isSlackFailure } from '../../slack/failure.ts';
@@ -17,16 +17,16 @@ type Spoken = Exclude<Reply, { kind: 'run' | 'several' }>;
 
 /** Sends a handler's reply to the place of the request. */
 export async function say(context: CommandContext, reply: Spoken): Promise<void> {
-  const { workspace, caller } = context;
+  const { workspace, invocation } = context;
   switch (reply.kind) {
     case 'nothing':
       return;
     case 'private':
-      return respondPrivately(workspace, caller, reply.message);
+      return respondPrivately(workspace, invocation, reply.message);
     case 'channel':
-      return postInChannel(workspace, caller, reply);
+      return postInChannel(workspace, invocation, reply);
     case 'replace':
-      return replaceOrSay(workspace, caller, reply.message);
+      return replaceOrSay(workspace, invocation, reply.message);
     case 'modal':
       return openModal(context, reply);
   }
@@ -35,28 +35,28 @@ export async function say(context: CommandContext, reply: Spoken): Promise<void>
 /** Answers by the response URL if there is one, else by an ephemeral message, else by direct message. */
 export async function respondPrivately(
   workspace: Pick<Workspace, 'slack'>,
-  caller: Caller,
+  invocation: Invocation,
   message: Message,
 ): Promise<void> {
-  for (const part of splitAnswer(message)) await respondPart(workspace, caller, part);
+  for (const part of splitAnswer(message)) await respondPart(workspace, invocation, part);
 }
 
 async function respondPart(
   { slack }: Pick<Workspace, 'slack'>,
-  caller: Caller,
+  invocation: Invocation,
   message: Message,
 ): Promise<void> {
-  const { responseUrl, isWorkingShown } = caller;
+  const { responseUrl, isWorkingShown } = invocation;
   const mode = isWorkingShown ? 'replace' : 'ephemeral';
-  caller.isWorkingShown = false;
-  const threadTs = findThread(caller);
+  invocation.isWorkingShown = false;
+  const threadTs = findThread(invocation);
   if (responseUrl !== undefined && (await slack.respond(responseUrl, message, mode, threadTs))) return;
-  await notifyUser(slack, { ...caller, threadTs }, message);
+  await notifyUser(slack, { ...invocation, threadTs }, message);
 }
 
 /** Thread of a private answer. A mention may begin its own thread, in which Slack shows no ephemeral message yet. */
-function findThread(caller: Caller): string | undefined {
-  return caller.threadTs ?? (isMention(caller) ? undefined : caller.answerTs);
+function findThread(invocation: Invocation): string | undefined {
+  return invocation.threadTs ?? (isMention(invocation) ? undefined : invocation.answerTs);
 }
 
 /**
@@ -65,32 +65,32 @@ function findThread(caller: Caller): string | undefined {
  */
 export async function askInChannel(
   workspace: Pick<Workspace, 'slack'>,
-  caller: Caller,
+  invocation: Invocation,
   question: Message,
 ): Promise<void> {
-  const { channel, user } = caller;
-  if (channel === undefined) return respondPrivately(workspace, caller, question);
+  const { channel, user } = invocation;
+  if (channel === undefined) return respondPrivately(workspace, invocation, question);
   try {
-    await workspace.slack.postEphemeral({ channel, user, threadTs: findThread(caller) }, question);
+    await workspace.slack.postEphemeral({ channel, user, threadTs: findThread(invocation) }, question);
   } catch (error) {
     if (isPlaceGone(error)) throw error;
-    await respondPrivately(workspace, caller, question);
+    await respondPrivately(workspace, invocation, question);
   }
 }
 
 /** Returns a function that tells the person that their command or click is still running. */
 export function respondWorking(
   workspace: Workspace,
-  caller: Caller,
+  invocation: Invocation,
   command: string | undefined,
 ): (elapsedMs: number) => Promise<void> {
   const line = command === undefined ? undefined : `${workspace.word} ${command}`;
   // A command's response URL can replace and delete this line; a click's would replace the clicked message.
-  const isFleeting = caller.responseUrl !== undefined && caller.messageTs === undefined;
+  const isFleeting = invocation.responseUrl !== undefined && invocation.messageTs === undefined;
   return async (elapsedMs) => {
     if (!isFleeting && elapsedMs !== MARKS_MS[0]) return;
-    await respondPrivately(workspace, caller, workingMessage(elapsedMs, line));
-    caller.isWorkingShown = isFleeting;
+    await respondPrivately(workspace, invocation, workingMessage(elapsedMs, line));
+    invocation.isWorkingShown = isFleeting;
   };
 }
 
@@ -100,12 +100,12 @@ export function respondWorking(
  */
 export async function removeWorking(
   { slack }: Pick<Workspace, 'slack'>,
-  caller: Caller,
+  invocation: Invocation,
   isAnswered = false,
 ): Promise<void> {
-  const { responseUrl, isWorkingShown = false } = caller;
+  const { responseUrl, isWorkingShown = false } = invocation;
   if (!(isWorkingShown || isAnswered) || responseUrl === undefined) return;
-  caller.isWorkingShown = false;
+  invocation.isWorkingShown = false;
   await slack.respond(responseUrl, { text: '', blocks: [] }, 'delete');
 }
 
@@ -115,16 +115,16 @@ export async function removeWorking(
  * @throws StoreUnavailable if that was the failure of a stored request, which its job retries
  */
 export async function respondFailure(
-  { workspace, caller, explain }: CommandContext,
+  { workspace, invocation, explain }: CommandContext,
   error: unknown,
   fields: { command?: string | undefined; action?: string; view?: string } = {},
   retry?: { text: string; isDurable: boolean },
 ): Promise<void> {
-  if (caller.isStored && error instanceof StoreUnavailable) throw error;
-  const explained = { ...explain(error, fields), ...(await explainReconnect(workspace, caller, error)) };
+  if (invocation.isStored && error instanceof StoreUnavailable) throw error;
+  const explained = { ...explain(error, fields), ...(await explainReconnect(workspace, invocation, error)) };
   try {
-    const offer = retry && { ...retry, thread: caller.answerTs };
-    await respondPrivately(workspace, caller, failureMessage(explained, offer));
+    const offer = retry && { ...retry, thread: invocation.answerTs };
+    await respondPrivately(workspace, invocation, failureMessage(explained, offer));
   } catch (err) {
     // Slack does not accept the answer either.
     workspace.log.warn({ event: 'answer_failed', err, ...fields }, 'Answer not sent');
@@ -134,7 +134,7 @@ export async function respondFailure(
 /** Returns the next step if the service refuses the shared key, which only admins replace. */
 async function explainReconnect(
   workspace: Workspace,
-  { user }: Caller,
+  { user }: Invocation,
   error: unknown,
 ): Promise<Pick<Explained, 'next'> | undefined> {
   if (!(error instanceof AccountFailure) || error.cause.kind !== 'unauthorized') return undefined;
@@ -163,54 +163,55 @@ export function explainNotStored({ log }: Pick<Workspace, 'log'>, error: unknown
 
 async function postInChannel(
   workspace: Pick<Workspace, 'slack'>,
-  caller: Caller,
+  invocation: Invocation,
   { message, thread, isDone }: Extract<Reply, { kind: 'channel' }>,
 ): Promise<void> {
-  const { channel, answerTs } = caller;
-  if (channel === undefined) return respondPrivately(workspace, caller, message);
+  const { channel, answerTs } = invocation;
+  if (channel === undefined) return respondPrivately(workspace, invocation, message);
   try {
     await workspace.slack.post({ channel, message, threadTs: thread ?? answerTs });
   } catch (error) {
     if (!isDone || !isSlackFailure(error, 'gone', 'forbidden')) throw error;
-    await respondPrivately(workspace, caller, message);
+    await respondPrivately(workspace, invocation, message);
   }
 }
 
 /** Replaces the clicked message, public or ephemeral. */
 export async function replaceMessage(
   workspace: Pick<Workspace, 'slack'>,
-  caller: Caller,
+  invocation: Invocation,
   message: Message,
 ): Promise<void> {
-  const { channel, messageTs, responseUrl } = caller;
+  const { channel, messageTs, responseUrl } = invocation;
   const { slack } = workspace;
   if (responseUrl !== undefined && (await slack.respond(responseUrl, message, 'replace'))) return;
-  if (channel === undefined || messageTs === undefined) return respondPrivately(workspace, caller, message);
+  if (channel === undefined || messageTs === undefined)
+    return respondPrivately(workspace, invocation, message);
   await slack.update({ channel, ts: messageTs }, message);
 }
 
 /** Replaces the clicked message, or answers privately: an ephemeral one needs its response URL, which a restart loses. */
 async function replaceOrSay(
   workspace: Pick<Workspace, 'slack'>,
-  caller: Caller,
+  invocation: Invocation,
   message: Message,
 ): Promise<void> {
   try {
-    await replaceMessage(workspace, caller, message);
+    await replaceMessage(workspace, invocation, message);
   } catch (error) {
     if (!isSlackFailure(error, 'gone')) throw error;
-    await respondPrivately(workspace, caller, message);
+    await respondPrivately(workspace, invocation, message);
   }
 }
 
 async function openModal(
-  { workspace, caller, explain }: CommandContext,
+  { workspace, invocation, explain }: CommandContext,
   reply: Extract<Reply, { kind: 'modal' }>,
 ): Promise<void> {
   const { slack } = workspace;
   const { fill } = reply;
-  const view = storeAnswerThread(reply.view, caller.answerTs);
-  const modal = await slack.openModal(caller.triggerId ?? '', view);
+  const view = storeAnswerThread(reply.view, invocation.answerTs);
+  const modal = await slack.openModal(invocation.triggerId ?? '', view);
   if (fill === undefined) return;
   // Each version has its own hash; the first counts until it is replaced.
   let hash: string | undefined = modal.hash;
@@ -221,7 +222,7 @@ async function openModal(
   const endProgress = showProgress(workspace, showWorking, MARKS_MS.slice(1));
   try {
     const filled = await fill().finally(endProgress);
-    await slack.updateModal(modal.id, storeAnswerThread(filled, caller.answerTs), hash);
+    await slack.updateModal(modal.id, storeAnswerThread(filled, invocation.answerTs), hash);
   } catch (error) {
     if (isSlackFailure(error, 'expired')) return;
     const { text } = failureMessage(explain(error, { view: view.callback_id }));
@@ -265,7 +266,7 @@ export function showProgress(
 }
 
 /** True for a mention, which is an event: it has a thread for the answer, and no handle that opens a form. */
-export function isMention({ answerTs, triggerId }: Caller): boolean {
+export function isMention({ answerTs, triggerId }: Invocation): boolean {
   return answerTs !== undefined && triggerId === undefined;
 }
 

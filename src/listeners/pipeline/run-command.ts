@@ -15,7 +15,7 @@ import { runnable } from '../../commands/permission.ts';
 import type { Registry } from '../../commands/registry.ts';
 import { readAccountName, resolveTarget } from '../../commands/targets/targets.ts';
 import { AccountFailure, AccountNeeded, UserError } from '../../core/errors.ts';
-import type { Caller, Message, Reply } from '../../core/message.ts';
+import type { Invocation, Message, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { indexNames, NameIndex } from '../../core/names.ts';
 import { withTimeout } from '../../core/time/clock.ts';
@@ -55,28 +55,28 @@ export interface RequestContext extends CommandContext {
 
 /** Runs typed text as a command, and replies. */
 export async function runText(context: RequestContext, typed: Typed): Promise<void> {
-  const { registry, workspace, caller } = context;
+  const { registry, workspace, invocation } = context;
   const text = rewriteHelpFlag(cleanCommandText(typed.text));
   const isBare = splitWords(text).words.length === 0;
   const matched = routeCommand(registry.commands, isBare ? `${registry.start} ${text}` : text);
-  const isSuggestion = isMention(caller) && (matched === undefined || typed.isAside === true);
+  const isSuggestion = isMention(invocation) && (matched === undefined || typed.isAside === true);
   const start = registry.commands.find(({ name }) => name === registry.start);
   const command = isSuggestion ? start : matched?.command;
   await carryOut<Reply>({
     kind: 'command',
     workspace,
-    caller,
+    invocation,
     command: command?.name,
     role: command?.role,
     pending: command?.needsAccount ? text : undefined,
     isChange: command?.durable === true,
     target: isSuggestion ? undefined : readTargetNames(matched),
-    showProgress: respondWorking(workspace, caller, command?.name),
+    showProgress: respondWorking(workspace, invocation, command?.name),
     run: async () =>
       isSuggestion ? suggest(context, text) : runMatched(context, matched, { ...typed, text }),
     async respond(reply) {
       await follow(context, reply, text);
-      await removeWorking(workspace, caller, typed.isAnswer);
+      await removeWorking(workspace, invocation, typed.isAnswer);
     },
     explain: (error) => answerOrAsk(context, error, { ...typed, text }, command?.name ?? 'unknown'),
   });
@@ -124,13 +124,20 @@ const NAME = /^[a-z][a-z0-9-]{0,30}$/;
  * @param text the command that it answers, if any. Without Slack's handle no form can open, so a button runs it again
  */
 export async function follow(context: RequestContext, reply: Reply, text?: string): Promise<void> {
-  const { workspace, caller } = context;
+  const { workspace, invocation } = context;
   if (reply.kind === 'run') {
     const { thread: answerTs, ...typed } = reply;
-    return runText(answerTs === undefined ? context : { ...context, caller: { ...caller, answerTs } }, typed);
+    return runText(
+      answerTs === undefined ? context : { ...context, invocation: { ...invocation, answerTs } },
+      typed,
+    );
   }
-  if (reply.kind === 'modal' && caller.triggerId === undefined && text !== undefined)
-    return respondPrivately(workspace, caller, openFormMessage(workspace.word, text, caller.answerTs));
+  if (reply.kind === 'modal' && invocation.triggerId === undefined && text !== undefined)
+    return respondPrivately(
+      workspace,
+      invocation,
+      openFormMessage(workspace.word, text, invocation.answerTs),
+    );
   if (reply.kind !== 'several') return say(context, reply);
   for (const part of reply.replies) await follow(context, part, text);
 }
@@ -142,15 +149,15 @@ async function answerOrAsk(
   { text, isAnswer }: Typed,
   command: string,
 ): Promise<Reply> {
-  const { workspace, caller, registry } = context;
+  const { workspace, invocation, registry } = context;
   const question = await createQuestion(context, error, text);
   const matched = routeCommand(registry.commands, text);
   const retry = { text, isDurable: matched !== undefined && isDurable(matched) };
   const put = matched?.command.isPosted === true ? askInChannel : respondPrivately;
   if (question === undefined) await respondFailure(context, error, { command }, retry);
   else
-    await put(workspace, caller, question).then(
-      () => removeWorking(workspace, caller, isAnswer),
+    await put(workspace, invocation, question).then(
+      () => removeWorking(workspace, invocation, isAnswer),
       (failure: unknown) => respondFailure(context, failure, { command }, retry),
     );
   return { kind: 'nothing' };
@@ -162,7 +169,7 @@ async function createQuestion(
   text: string,
 ): Promise<Message | undefined> {
   const { word, roles } = context.workspace;
-  const { user, answerTs: thread } = context.caller;
+  const { user, answerTs: thread } = context.invocation;
   if (error instanceof UnclearWords) {
     const next = error.next === undefined ? '' : ` Try ${code(`${word} ${error.next}`)}.`;
     return (await suggest(context, text, `:warning: ${error.message}${next}`)).message;
@@ -182,23 +189,23 @@ const PROJECTS_WITHIN_MS = 1_000;
  * @param fault error in the words; mrkdwn, escaped
  */
 async function suggest(
-  { registry, workspace, caller }: { registry: Registry; workspace: Workspace; caller: Caller },
+  { registry, workspace, invocation }: { registry: Registry; workspace: Workspace; invocation: Invocation },
   text: string,
   fault?: string,
 ): Promise<Extract<Reply, { kind: 'private' }>> {
-  const allowed = await runnable(workspace, caller, registry.commands);
-  const projects = await indexProjects(workspace, caller);
+  const allowed = await runnable(workspace, invocation, registry.commands);
+  const projects = await indexProjects(workspace, invocation);
   const likely = findLikelyCommands(allowed, text, projects);
-  const message = suggestionsMessage(workspace.word, likely, { said: fault, thread: caller.answerTs });
+  const message = suggestionsMessage(workspace.word, likely, { said: fault, thread: invocation.answerTs });
   return { kind: 'private', message };
 }
 
 /** Index of the projects' names; empty without an account, or if the service does not list them in time. */
-async function indexProjects(workspace: Workspace, caller: Caller): Promise<NameIndex<Project>> {
+async function indexProjects(workspace: Workspace, invocation: Invocation): Promise<NameIndex<Project>> {
   const { accounts, channels, clock, projects } = workspace;
   try {
-    const channel = await channels.get(caller.channel);
-    const account = await accounts.resolve(caller, undefined, channel.account);
+    const channel = await channels.get(invocation.channel);
+    const account = await accounts.resolve(invocation, undefined, channel.account);
     const index = projects.list(account).then(indexNames);
     return (await withTimeout(clock, PROJECTS_WITHIN_MS, index)) ?? new NameIndex();
   } catch (error) {

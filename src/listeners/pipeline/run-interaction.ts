@@ -1,7 +1,7 @@
 import type { ActionContext, Command } from '../../commands/command.ts';
 import { Refusal } from '../../commands/permission.ts';
 import { outdated, UserError } from '../../core/errors.ts';
-import type { Audited, Caller, Message, Reply } from '../../core/message.ts';
+import type { Audited, Invocation, Message, Reply } from '../../core/message.ts';
 import { DAY_MS, withTimeout } from '../../core/time/clock.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
@@ -24,14 +24,14 @@ interface Interaction<Kind extends StoredRequest['kind']> extends RequestContext
 
 /** Creates the request of a click or choice. */
 export function createActionRequest(interaction: Interaction<'action'>): Request<Reply> {
-  const { registry, workspace, caller, request, handles } = interaction;
+  const { registry, workspace, invocation, request, handles } = interaction;
   const { actionId, value } = request;
   const entry = registry.action(actionId, handles.state?.view.callback_id);
   const action = entry?.action;
   return {
     kind: 'action',
     workspace,
-    caller,
+    invocation,
     command: entry?.command.name,
     what: action?.actionId,
     role: action?.role ?? entry?.command.role,
@@ -40,9 +40,9 @@ export function createActionRequest(interaction: Interaction<'action'>): Request
     claim: action?.once ? clickClaim(interaction) : undefined,
     // Modals and App Home show the outcome of a click themselves.
     showProgress:
-      caller.channel === undefined || handles.state !== undefined
+      invocation.channel === undefined || handles.state !== undefined
         ? undefined
-        : respondWorking(workspace, caller, entry?.command.name),
+        : respondWorking(workspace, invocation, entry?.command.name),
     async run() {
       if (action === undefined) throw outdated('button');
       return action.run(value, actionContext(interaction));
@@ -78,7 +78,7 @@ function changeName({ name }: Command, actionId: string): string {
 }
 
 function actionContext(interaction: Interaction<'action'>): ActionContext {
-  const { workspace, caller, request, handles } = interaction;
+  const { workspace, invocation, request, handles } = interaction;
   const { state, message } = handles;
   return {
     ...interaction,
@@ -87,7 +87,7 @@ function actionContext(interaction: Interaction<'action'>): ActionContext {
     message,
     async updateModal(view) {
       if (state === undefined) return;
-      await workspace.slack.updateModal(state.view.id, storeAnswerThread(view, caller.answerTs));
+      await workspace.slack.updateModal(state.view.id, storeAnswerThread(view, invocation.answerTs));
     },
   };
 }
@@ -98,30 +98,30 @@ export const CLAIM_MS = 30 * DAY_MS;
  * Lets the same click on the same message count once. The button disappears while the click is carried out, and returns
  * if that fails. A click that is repeated after a kill finds its own claim and continues.
  */
-function clickClaim({ workspace, caller, request, handles }: Interaction<'action'>): Claim<Reply> {
+function clickClaim({ workspace, invocation, request, handles }: Interaction<'action'>): Claim<Reply> {
   const { actionId, value } = request;
-  const { channel, messageTs, requestId } = caller;
+  const { channel, messageTs, requestId } = invocation;
   const click = ['click', channel, messageTs, actionId, value];
   const { message } = handles;
   return {
     async take() {
       if (!(await workspace.once(click, CLAIM_MS, requestId)))
         throw new UserError('That button was used already.');
-      if (message !== undefined) await redraw(workspace, caller, withoutElement(message, request));
+      if (message !== undefined) await redraw(workspace, invocation, withoutElement(message, request));
       return undefined;
     },
     async release() {
       await workspace.undoOnce(click);
-      if (message !== undefined) await redraw(workspace, caller, message);
+      if (message !== undefined) await redraw(workspace, invocation, message);
     },
   };
 }
 
 /** Redraws the clicked message. A used button that stays is not an error, because the claim prevents a second run. */
-async function redraw(workspace: Workspace, caller: Caller, message: Message): Promise<void> {
+async function redraw(workspace: Workspace, invocation: Invocation, message: Message): Promise<void> {
   try {
-    const { channel, messageTs: ts } = caller;
-    if (channel === undefined || ts === undefined) await replaceMessage(workspace, caller, message);
+    const { channel, messageTs: ts } = invocation;
+    if (channel === undefined || ts === undefined) await replaceMessage(workspace, invocation, message);
     // Slack sends ephemeral messages without content, so this message can be edited.
     else await workspace.slack.update({ channel, ts }, message);
   } catch (error) {
@@ -131,19 +131,21 @@ async function redraw(workspace: Workspace, caller: Caller, message: Message): P
 }
 
 export function createShortcutRequest(interaction: Interaction<'shortcut'>): Request<Reply> {
-  const { registry, workspace, caller, request } = interaction;
+  const { registry, workspace, invocation, request } = interaction;
   const entry = registry.shortcut(request.callbackId);
   const shortcut = entry?.shortcut;
   return {
     kind: 'shortcut',
     workspace,
-    caller,
+    invocation,
     command: entry?.command.name,
     what: shortcut?.callbackId,
     role: shortcut?.role ?? entry?.command.role,
     isChange: shortcut?.durable === true,
     showProgress:
-      caller.channel === undefined ? undefined : respondWorking(workspace, caller, entry?.command.name),
+      invocation.channel === undefined
+        ? undefined
+        : respondWorking(workspace, invocation, entry?.command.name),
     async run() {
       if (shortcut === undefined) throw outdated('shortcut');
       return shortcut.run({ ...interaction, said: request.said });
@@ -159,11 +161,11 @@ export function createShortcutRequest(interaction: Interaction<'shortcut'>): Req
 
 /** Shows the failure of a shortcut without a channel in a modal. Returns false if none can be opened. */
 async function showInModal(
-  { workspace, caller, explain }: RequestContext,
+  { workspace, invocation, explain }: RequestContext,
   error: unknown,
   fields: object,
 ): Promise<boolean> {
-  const { channel, triggerId } = caller;
+  const { channel, triggerId } = invocation;
   if (channel !== undefined || triggerId === undefined || isSlackFailure(error, 'expired')) return false;
   const message = failureMessage(explain(error, { ...fields }));
   const opening = workspace.slack.openModal(triggerId, drawNotice('Deckhand', message));
@@ -181,7 +183,7 @@ export async function runOptions(
   context: RequestContext,
   { action_id: actionId, block_id: blockId, value, view }: OptionsBody,
 ): Promise<{ options: ReturnType<typeof createOptions> }> {
-  const { registry, workspace, caller } = context;
+  const { registry, workspace, invocation } = context;
   const entry = registry.optionSource(actionId);
   if (entry === undefined) return { options: [] };
   const { source, command } = entry;
@@ -189,7 +191,7 @@ export async function runOptions(
   const { choices } = await carryOut<Audited & { choices: Choice[] }>({
     kind: 'options',
     workspace,
-    caller,
+    invocation,
     command: command.name,
     what: source.actionId,
     role: source.role ?? command.role,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CommandContext, SlackEvent, WorkflowStep } from '../../commands/command.ts';
 import { AccountFailure, UserError } from '../../core/errors.ts';
-import type { Audited, Caller } from '../../core/message.ts';
+import type { Audited, Invocation } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
 import { type Ending, endSteps } from '../../scheduler/workflows/end-steps.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
@@ -45,12 +45,12 @@ export function createSteps(steps: Readonly<Record<string, WorkflowStep>>) {
 /** @throws errors that the job should retry */
 async function runStep(workspace: Workspace, step: WorkflowStep | undefined, data: RunStep): Promise<void> {
   const { name, execution } = data;
-  const context = createContext(workspace, createCaller(data));
+  const context = createContext(workspace, createStepInvocation(data));
   const inputs: unknown = step?.inputs.parse(data.inputs);
   await carryOut<Audited & { ending?: Ending | undefined }>({
     kind: 'step',
     workspace,
-    caller: context.caller,
+    invocation: context.invocation,
     command: step?.command,
     what: step && name,
     actsIn: step?.actsIn?.(inputs),
@@ -70,7 +70,7 @@ async function runStep(workspace: Workspace, step: WorkflowStep | undefined, dat
 }
 
 /** A step has no person and no channel, so the workspace's account counts unless one is named. */
-function createCaller({ execution }: RunStep): Caller {
+function createStepInvocation({ execution }: RunStep): Invocation {
   return { user: '', channel: undefined, requestId: execution };
 }
 
@@ -88,6 +88,6 @@ function describeFailure(workspace: Workspace, data: RunStep, error: unknown): s
   if (error instanceof ServerNeeded) return error.message;
   if (error instanceof ProjectNeeded) return 'Name the project.';
   const { name, execution } = data;
-  const context = createContext(workspace, createCaller(data));
+  const context = createContext(workspace, createStepInvocation(data));
   return failureWords(context.explain(error, { step: name, execution }));
 }

@@ -4,7 +4,7 @@ import { FormFault, type Submitted, type ViewState } from '../../commands/comman
 import type { Registry } from '../../commands/registry.ts';
 import { outdated } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
-import type { Caller } from '../../core/message.ts';
+import type { Invocation } from '../../core/message.ts';
 import { DAY_MS, withTimeout } from '../../core/time/clock.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import type { Collection } from '../../store/store.ts';
@@ -16,7 +16,7 @@ import {
   type FormAck,
   type Inbox,
   inTime,
-  pickStoredCaller,
+  pickStoredInvocation,
   type SlackHandles,
   type StoredRequest,
 } from '../inbox.ts';
@@ -50,7 +50,7 @@ const ACK_WITHIN_MS = 2_500;
 export async function acknowledgeForm(
   inbox: Pick<Inbox, 'store' | 'refuse'>,
   workspace: Workspace,
-  caller: Caller,
+  invocation: Invocation,
   state: ViewState,
   ack: (answer: SubmissionAck) => Promise<void>,
 ): Promise<void> {
@@ -68,10 +68,10 @@ export async function acknowledgeForm(
   const leftMs = (limitMs: number): number => Math.max(0, sentAt + limitMs - clock.now());
   let form: Awaited<ReturnType<typeof storeForm>>;
   try {
-    form = await inTime(clock, storeRequest(inbox, workspace, caller, state, open));
+    form = await inTime(clock, storeRequest(inbox, workspace, invocation, state, open));
     if (form.submitted !== undefined) return open.answer(form.submitted);
   } catch (error) {
-    inbox.refuse(caller.requestId);
+    inbox.refuse(invocation.requestId);
     return open.answer({
       kind: 'errors',
       errors: {},
@@ -92,16 +92,16 @@ export async function acknowledgeForm(
 async function storeRequest(
   inbox: Pick<Inbox, 'store'>,
   workspace: Workspace,
-  caller: Caller,
+  invocation: Invocation,
   state: ViewState,
   ack: FormAck,
 ): ReturnType<typeof storeForm> {
-  const form = await storeForm(workspace, caller.requestId, state);
+  const form = await storeForm(workspace, invocation.requestId, state);
   if (form.submitted !== undefined) return form;
-  const { triggerId, responseUrl } = caller;
+  const { triggerId, responseUrl } = invocation;
   const request: StoredRequest = {
     kind: 'form',
-    caller: { ...pickStoredCaller(caller), requestId: form.request },
+    invocation: { ...pickStoredInvocation(invocation), requestId: form.request },
     form: form.id,
   };
   await inbox.store(workspace, request, { triggerId, responseUrl, acks: [ack] });
@@ -128,7 +128,7 @@ export async function runSubmission(
   const { workspace, registry } = context;
   const form = await readForm(workspace, request.form);
   // Another click's job runs it, or it has expired.
-  if (form?.request !== request.caller.requestId) return;
+  if (form?.request !== request.invocation.requestId) return;
   const { state } = form;
   const entry = registry.submission(state.view.callback_id ?? '');
   const sent: Sent = { ...context, form: request.form, state, entry };
@@ -142,12 +142,12 @@ export async function runSubmission(
 
 /** Runs a form, and stores the outcome before anybody sees it. */
 async function submitForm(sent: Sent, isResumed: boolean): Promise<Submitted> {
-  const { workspace, state, entry, caller, form } = sent;
+  const { workspace, state, entry, invocation, form } = sent;
   const isCutOff = isResumed && entry?.submission.isOrder === true;
   const submitted = isCutOff ? refuseToRepeat(state) : await carryOutForm(sent);
   const outcome =
     submitted.kind === 'view'
-      ? { ...submitted, view: storeAnswerThread(submitted.view, caller.answerTs) }
+      ? { ...submitted, view: storeAnswerThread(submitted.view, invocation.answerTs) }
       : submitted;
   await storeOutcome(workspace, form, outcome, state);
   return outcome;
@@ -160,12 +160,12 @@ function refuseToRepeat({ view }: ViewState): Submitted {
 }
 
 function carryOutForm(sent: Sent): Promise<Submitted> {
-  const { workspace, caller, state, entry } = sent;
+  const { workspace, invocation, state, entry } = sent;
   const submission = entry?.submission;
   return carryOut<Submitted>({
     kind: 'form',
     workspace,
-    caller,
+    invocation,
     command: entry?.command.name,
     what: submission?.callbackId,
     role: submission?.role ?? entry?.command.role,
@@ -221,11 +221,11 @@ function showWorking({ workspace, state }: Sent): () => Promise<void> {
 }
 
 async function finishForm(sent: Sent, submitted: Submitted, isShown: boolean): Promise<void> {
-  const { state, workspace, caller } = sent;
+  const { state, workspace, invocation } = sent;
   try {
     if (submitted.kind === 'close' && submitted.after !== undefined)
       await follow(sent, await submitted.after());
-    else if (!isShown) await respondPrivately(workspace, caller, createLateMessage(state, submitted));
+    else if (!isShown) await respondPrivately(workspace, invocation, createLateMessage(state, submitted));
   } catch (error) {
     await respondFailure(sent, error, { view: nameView(sent) });
   }

@@ -20,7 +20,7 @@ interface InvoicePage {
 /** The invoices of an account, polled once an hour. */
 export const INVOICES: Source<'invoices', InvoicePage> = {
   kind: 'invoices',
-  requester: INVOICE_SCHEDULES,
+  keyUse: INVOICE_SCHEDULES,
   queue: 'watch-invoices',
   postQueue: 'post-invoice-notices',
   intervalMs: ({ config }) => config.NOTICE_INTERVAL_MS ?? INTERVAL_MS,

@@ -6,7 +6,7 @@ import { defined } from '../../core/json.ts';
 import { toClause } from '../../core/mrkdwn.ts';
 import { nextPollMs } from '../../core/retry.ts';
 import type { JobType } from '../../jobs/jobs.ts';
-import type { Requester } from '../../records/accounts.ts';
+import type { KeyUse } from '../../records/accounts.ts';
 import type { FeedKind, FeedOf } from '../../records/feeds.ts';
 import { type FeedPlace, feedPlace, type ScheduleOf } from '../../records/schedules.ts';
 import type { Mentions } from '../../records/service-people.ts';
@@ -21,7 +21,7 @@ import { definePostJob, listFollowers, type Outbox, postPending } from './outbox
 export interface Source<K extends FeedKind, Page> extends Outbox, PollInterval {
   kind: K;
   /** Decides which of an account's keys is used. */
-  requester: Requester;
+  keyUse: KeyUse;
   /** @param signal of the poll; undefined if a person waits for the answer */
   fetch(client: AccountClient, signal?: AbortSignal): Promise<Page>;
   /** The feed after a page, with a batch pending if there is news for the active schedules. Pure. */
@@ -160,7 +160,7 @@ async function pollAccount<K extends FeedKind, Page>(
   { id, account: name, signal, pushed }: Poll,
   active: readonly ScheduleOf<K>[],
 ): Promise<Pace> {
-  const account = await workspace.accounts.get(name, source.requester);
+  const account = await workspace.accounts.get(name, source.keyUse);
   const paces = openPaces(workspace.store);
   const paceId = makePaceId(source, name);
   const before = (await paces.get(paceId)) ?? STEADY_PACE;

@@ -56,7 +56,7 @@ interface Changes {
 async function findChanges(workspace: Workspace): Promise<Changes> {
   const changes: Changes = { pausing: [], resuming: [] };
   for (const [kind, schedules] of Map.groupBy(await workspace.schedules.all(), (one) => one.kind)) {
-    const accounts = await workspace.accounts.list(SCHEDULE_TYPES[kind].requester);
+    const accounts = await workspace.accounts.list(SCHEDULE_TYPES[kind].keyUse);
     for (const schedule of schedules) {
       const { state } = schedule;
       const why = await whyNot(workspace, schedule, accounts);

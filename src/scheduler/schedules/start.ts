@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { INVOICE_SCHEDULES, type Requester, SCHEDULES } from '../../records/accounts.ts';
+import { INVOICE_SCHEDULES, type KeyUse, SCHEDULES } from '../../records/accounts.ts';
 import {
   ACTIVE,
   accountsChanged,
@@ -27,7 +27,7 @@ import { prepareTimed, startTimed } from './timed.ts';
 /** How a kind of schedule does its work. */
 export interface ScheduleType<S extends Schedule = Schedule> {
   /** Decides which of an account's keys it uses. */
-  requester: Requester;
+  keyUse: KeyUse;
   /** Begins its work, unless it goes on already; the work ends by itself if no schedule is active. */
   start(workspace: Workspace, schedule: S): Promise<void>;
   /** Called once it is stored for the first time; safe to repeat. */
@@ -40,20 +40,20 @@ export interface ScheduleType<S extends Schedule = Schedule> {
 }
 
 const TYPES: { [K in ScheduleKind]: ScheduleType<ScheduleOf<K>> } = {
-  digest: { requester: SCHEDULES, start: startTimed, prepareResume: prepareTimed },
+  digest: { keyUse: SCHEDULES, start: startTimed, prepareResume: prepareTimed },
   guard: {
-    requester: SCHEDULES,
+    keyUse: SCHEDULES,
     start: startTimed,
     onAdded: (workspace, { id, requestId }) => runGuard(workspace, id, requestId),
     prepareResume: prepareTimed,
   },
   watch: {
-    requester: SCHEDULES,
+    keyUse: SCHEDULES,
     start: (workspace, watch) => startPolling(workspace, ACTIVITY, watch),
     prepareResume: prepareWatch,
   },
   invoices: {
-    requester: INVOICE_SCHEDULES,
+    keyUse: INVOICE_SCHEDULES,
     start: (workspace, notices) => startPolling(workspace, INVOICES, notices),
     prepareResume: prepareNotices,
   },

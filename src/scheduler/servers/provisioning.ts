@@ -3,7 +3,7 @@ import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
-import type { Requester } from '../../records/accounts.ts';
+import type { KeyUse } from '../../records/accounts.ts';
 import { Followed, Target } from '../../records/test-runs.ts';
 
 import {
@@ -92,11 +92,11 @@ async function follow(following: Following<FollowedServer, ProvisioningState>): 
 
 async function readServer(
   { accounts }: Pick<Workspace, 'accounts'>,
-  requester: Requester,
+  keyUse: KeyUse,
   { account: name, project, server }: ServerTarget,
   signal: AbortSignal,
 ): Promise<Server> {
-  const account = await accounts.resolve(requester, name);
+  const account = await accounts.resolve(keyUse, name);
   const what = `server ${code(server.identifier)} in ${code(project.permalink)}`;
   return accounts.use(
     account,

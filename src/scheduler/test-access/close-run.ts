@@ -46,7 +46,7 @@ export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding
     const key = `${check.id} ${check.at} ${run.requestId}`;
     await workspace.jobs.send(GUARD_RESULTS, makeGuardResult(closed, check, ending, endedAt), { key });
   }
-  await postToRequesters(workspace, closed, ending);
+  await postToOthers(workspace, closed, ending);
 }
 
 /** After a test of one server, an older run of its project shows the server as it is now. */
@@ -150,7 +150,7 @@ function makeGuardResult(
 }
 
 /** Posts the outcome to everybody who requested the run while no message showed it. */
-async function postToRequesters(workspace: Workspace, run: Run, ending: RunEnding): Promise<void> {
+async function postToOthers(workspace: Workspace, run: Run, ending: RunEnding): Promise<void> {
   const state: TestState =
     'run' in ending ? { kind: 'ended', run: ending.run } : { kind: 'stopped', reason: ending.reason };
   for (const { requestId, requestedBy, channel, threadTs } of run.requests ?? []) {

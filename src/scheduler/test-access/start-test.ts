@@ -1,5 +1,5 @@
 import { UserError } from '../../core/errors.ts';
-import type { Caller, Reply } from '../../core/message.ts';
+import type { Invocation, Reply } from '../../core/message.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { episodeRecords, failingNow, subjectKey } from '../../records/episodes.ts';
 import {
@@ -35,7 +35,7 @@ export interface TestRequest
  */
 export async function startTest(
   workspace: Workspace,
-  { requestId, user: requestedBy, answerTs: threadTs }: Caller,
+  { requestId, user: requestedBy, answerTs: threadTs }: Invocation,
   channel: string,
   target: Target,
 ): Promise<Reply> {
@@ -132,7 +132,7 @@ async function findStarter(
 /** Follows a run again that was given up: the same root message, the same run. */
 export async function resumeTest(
   workspace: Workspace,
-  { user: resumedBy, requestId: resumedRequest, messageTs, threadTs }: Caller,
+  { user: resumedBy, requestId: resumedRequest, messageTs, threadTs }: Invocation,
   channel: string,
   target: Target,
   run: string,

@@ -48,7 +48,7 @@ const RANGE = 'last_7_days';
 /** The activity of an account, polled once a minute. */
 export const ACTIVITY: Source<'watch', FeedPage> = {
   kind: 'watch',
-  requester: SCHEDULES,
+  keyUse: SCHEDULES,
   queue: 'watch-activity',
   postQueue: 'post-watch-news',
   intervalMs: ({ config }) => config.NOTICE_INTERVAL_MS ?? INTERVAL_MS,

@@ -44,7 +44,7 @@ export function profileMessage(view: ProfileView): Message {
   };
 }
 
-/** For the asker alone. `url` is our own address, which leads to the service. */
+/** Shown only to the person who asked. `url` is our own address, which leads to the service. */
 export function linkMessage(url: string, link: Link | undefined, now: number, word: string): Message {
   const current = link === undefined ? '' : `${linkLine(link, now, word)} You can link again.\n`;
   return say(

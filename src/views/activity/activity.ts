@@ -45,7 +45,7 @@ export const ActivityAsk = z.object({
 export type ActivityAsk = z.infer<typeof ActivityAsk>;
 
 /** The reader: the person who asked, with buttons, or a channel. */
-export type ActivityAudience = { kind: 'asker'; isShared: boolean } | { kind: 'channel'; sharedBy: string };
+export type ActivityAudience = { kind: 'person'; isShared: boolean } | { kind: 'channel'; sharedBy: string };
 
 const PAGE = 12;
 
@@ -72,7 +72,7 @@ export function activityMessage(
       ...(query.stats ? drawFigures(query, activity, chart, recovery) : []),
       ...feedBlocks(shown, query.zone),
       context(...listNotes(query, activity, { page, pages }, audience)),
-      ...(audience.kind === 'asker' ? drawButtons({ ...query, page }, pages, audience.isShared) : []),
+      ...(audience.kind === 'person' ? drawButtons({ ...query, page }, pages, audience.isShared) : []),
     ],
   };
 }

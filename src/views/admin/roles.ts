@@ -170,7 +170,7 @@ export function answeredMessage({ user, role }: ShownRequest, by: string, isAllo
   );
 }
 
-export function askerLeftMessage({ user, role }: ShownRequest): Message {
+export function personLeftMessage({ user, role }: ShownRequest): Message {
   return say(`<@${user}> can no longer use Deckhand here, so the role ${bold(role)} was not given.`);
 }
 

@@ -59,7 +59,7 @@ export function workingWords(elapsedMs: number, line?: string): string {
   return `:hourglass_flowing_sand: Still working on it${elapsed}${what}…`;
 }
 
-/** Shown to the asker alone. */
+/** Shown only to the person who asked. */
 export function workingMessage(elapsedMs = 0, line?: string): Message {
   return say(workingWords(elapsedMs, line));
 }

@@ -46,7 +46,7 @@ const PHRASES: ReadonlyArray<[phrase: string, ...commands: string[]]> = [
   ['checks that everything works', 'doctor'],
 ];
 
-/** In at most 20 lines as people see them: a line for commands that belong together, and a button for each group. @param groups only what the asker may run */
+/** In at most 20 lines as people see them: a line for commands that belong together, and a button for each group. @param groups only what the person may run */
 export function helpMessage(groups: readonly HelpGroup[], word: string): Message {
   const filled = groups.filter(({ commands }) => listPhrases(commands).length > 0);
   const parts = filled.map(({ title, commands }) =>
@@ -64,14 +64,14 @@ function listPhrases(commands: readonly HelpEntry[]): string[] {
   });
 }
 
-/** Each command of one group, with its usage. @param all the groups that the asker may choose from */
+/** Each command of one group, with its usage. @param all the groups that the person may choose from */
 export function helpGroupMessage(group: HelpGroup, all: readonly HelpGroup[], word: string): Message {
   const title = `${group.title} ${group.summary}`;
   const filled = all.filter(({ commands }) => commands.length > 0);
   return headed(title, ...table(group.commands, word), ...groupButtons(filled));
 }
 
-/** Every command, also those that the asker may not run. */
+/** Every command, also those that the person may not run. */
 export function helpAllMessage(groups: readonly HelpGroup[], word: string): Message {
   const tables = groups.flatMap(({ title, commands }) => [section(`*${title}*`), ...table(commands, word)]);
   const account = `${code('--account <name>')} picks an account where you have several.`;

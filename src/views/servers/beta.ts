@@ -97,11 +97,11 @@ export function readHandOver(blockId: string): { account: string; betaUrl: strin
 export function askedToEnrollMessage(
   account: string,
   betaUrl: string | undefined,
-  requester: string,
+  requestedBy: string,
   word: string,
 ): Message {
   const open = linkButton('Open the beta page', 'link:beta', betaUrl);
-  const said = `:wave: <@${requester}> asks you to enable the managed-resources beta for the account ${code(account)}. An administrator of the account can do it${open === undefined ? ' in its settings' : ' on its page'}, or run ${code(`${word} beta enroll --account ${account}`, 120)} where an administrator’s key is connected.`;
+  const said = `:wave: <@${requestedBy}> asks you to enable the managed-resources beta for the account ${code(account)}. An administrator of the account can do it${open === undefined ? ' in its settings' : ' on its page'}, or run ${code(`${word} beta enroll --account ${account}`, 120)} where an administrator’s key is connected.`;
   return say(said, ...buttons(open));
 }
 

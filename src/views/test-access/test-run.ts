@@ -156,7 +156,12 @@ function mutedLine(view: TestView): KnownBlock {
   const where =
     url === undefined ? code(account) : `<${url}|${mrkdwn(project.name, 80)} in ${mrkdwn(account)}>`;
   const began = dateTime(view.createdAt ?? view.startedAt);
-  const parts = [where, `asked by ${askerWords(view.requestedBy)}`, `started ${began}`, elapsedWords(view)];
+  const parts = [
+    where,
+    `asked by ${requestedByWords(view.requestedBy)}`,
+    `started ${began}`,
+    elapsedWords(view),
+  ];
   return context(parts.filter((part) => part !== '').join(' · '));
 }
 
@@ -214,7 +219,7 @@ function drawMenu(runKey: string, items: readonly Item[]): ActionsBlock['element
   return [{ type: 'static_select', action_id: 'test:pick', placeholder, options }];
 }
 
-function askerWords(requestedBy: string | undefined): string {
+function requestedByWords(requestedBy: string | undefined): string {
   return requestedBy === undefined ? 'a workflow' : `<@${requestedBy}>`;
 }
 

@@ -122,11 +122,16 @@ describe('hosting', () => {
   test('hosting sync is carried out again where the process died over the click, but not for a second click', async ({
     world,
   }) => {
-    const caller = { workspace: TEAM, user: PEOPLE.admin, channel: CHANNEL, messageTs: '1.2' };
+    const invocation = { workspace: TEAM, user: PEOPLE.admin, channel: CHANNEL, messageTs: '1.2' };
     const value = JSON.stringify({ account: ACCOUNT, id: 'r-1' });
     const click = async (requestId: string, answer: string) => {
       const before = told(world).length;
-      const job = { kind: 'action', caller: { ...caller, requestId }, actionId: 'hosting:sync', value };
+      const job = {
+        kind: 'action',
+        invocation: { ...invocation, requestId },
+        actionId: 'hosting:sync',
+        value,
+      };
       await world.app.parts.engine.send(TEAM, rawJob('requests'), job);
       await world.slack.until(() =>
         told(world)

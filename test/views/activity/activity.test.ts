@@ -7,7 +7,7 @@ import {
   statsBlocks,
 } from '../../../src/views/activity/activity.ts';
 
-const ASKER = { kind: 'asker', isShared: false } as const;
+const PRIVATE = { kind: 'person', isShared: false } as const;
 const ASK: ActivityAsk = { account: 'acme', range: 'last_7_days', stats: false, page: 0, zone: 'UTC' };
 const EVENT: ActivityEvent = {
   event: 'deploy_completed',
@@ -64,44 +64,44 @@ describe('the feed', () => {
       { ...EVENT, created_at: '2026-11-20T03:00:00Z' },
       { ...EVENT, created_at: '2026-11-19T12:00:00Z' },
     ];
-    const inUtc = textOf(activityMessage(ASK, feed(events), ASKER).blocks);
+    const inUtc = textOf(activityMessage(ASK, feed(events), PRIVATE).blocks);
     expect(inUtc).toContain('Friday, Nov 20');
     expect(inUtc).toContain('Thursday, Nov 19');
     const inNewYork = textOf(
-      activityMessage({ ...ASK, zone: 'America/New_York' }, feed(events), ASKER).blocks,
+      activityMessage({ ...ASK, zone: 'America/New_York' }, feed(events), PRIVATE).blocks,
     );
     expect(inNewYork).not.toContain('Friday');
     expect(inNewYork).toContain('America/New_York');
   });
 
   it('has pages, and says when it holds the latest 100 only', () => {
-    const first = textOf(activityMessage(ASK, feed(many(100)), ASKER).blocks);
+    const first = textOf(activityMessage(ASK, feed(many(100)), PRIVATE).blocks);
     expect(first).toContain('page 1 of 9');
     expect(first).toContain('latest 100 events only');
     expect(first).toContain('Older');
     expect(first).not.toContain('Newer');
-    const last = textOf(activityMessage({ ...ASK, page: 8 }, feed(many(100)), ASKER).blocks);
+    const last = textOf(activityMessage({ ...ASK, page: 8 }, feed(many(100)), PRIVATE).blocks);
     expect(last).toContain('person 99');
     expect(last).toContain('Newer');
     expect(last).not.toContain('Older');
-    expect(textOf(activityMessage(ASK, feed(many(99)), ASKER).blocks)).not.toContain('latest 100');
+    expect(textOf(activityMessage(ASK, feed(many(99)), PRIVATE).blocks)).not.toContain('latest 100');
   });
 
   it('shows the last page where the feed became shorter meanwhile', () => {
-    expect(textOf(activityMessage({ ...ASK, page: 7 }, feed(many(3)), ASKER).blocks)).toContain('person 2');
+    expect(textOf(activityMessage({ ...ASK, page: 7 }, feed(many(3)), PRIVATE).blocks)).toContain('person 2');
   });
 
   it('of one project leaves the others out, and says so of the figures', () => {
     const other = { ...EVENT, project: { name: 'Other', permalink: 'other', identifier: 'p-2' } };
     const ask = { ...ASK, stats: true, project: { permalink: 'storefront', name: 'Storefront' } };
-    const message = activityMessage(ask, feed([EVENT, other]), ASKER);
+    const message = activityMessage(ask, feed([EVENT, other]), PRIVATE);
     expect(message.text).toContain('1 event');
     expect(textOf(message.blocks)).not.toContain('Other');
     expect(textOf(message.blocks)).toContain('Whole account: ');
   });
 
   it('says that nothing happened', () => {
-    expect(activityMessage(ASK, feed([]), ASKER).text).toBe(
+    expect(activityMessage(ASK, feed([]), PRIVATE).text).toBe(
       'Activity of `acme`, the last 7 days: nothing happened',
     );
   });
