@@ -1,209 +1,122 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
-import { PEOPLE } from '../support/test-world.ts';
-import type { Random } from './random.ts';
-import { addPerson, SIDES, type Side } from './sides.ts';
-import type { World } from './world.ts';
+import { ACCOUNT, PEOPLE, TEAM } from '../support/test-world.ts';
+import type { Random } from './storm.ts';
+import { ACTIVITY, BILLING, CHANNELS, PROJECTS, type World } from './world.ts';
 
-export type AskKind = 'read' | 'use' | 'test' | 'digest' | 'again';
-
-/** What somebody typed or clicked. Everybody does so once, so that their id tells what came of it. */
+/** A line that somebody typed. Everybody types one line, so that their id tells what came of it. */
 export interface Ask {
-  kind: AskKind;
-  side: Side;
+  kind: 'read' | 'use' | 'test' | 'digest';
   user: string;
   channel: string;
   line: string;
-  /** The permalink of the project that a test is of. */
-  project?: string;
-  /** By this machine's time. */
+  project?: (typeof PROJECTS)[number];
+  /** This machine's time, in milliseconds. */
   at: number;
-  /** Slack's ids of it, by which Deckhand knows it; two of a double click. */
-  requests: string[];
-  /** Slack had its acknowledgement. */
+  /** Slack's id of the request, by which Deckhand knows it. */
+  request: string;
   isAcked: boolean;
-  /** Undefined until it is answered or given up. */
-  ackedAt?: number;
 }
 
-/** What happened at the service that channels are to be told of. */
+/** A deployment or an invoice at the service, and the words that tell of it in a channel. */
 export interface Happening {
-  side: Side;
-  /** Stands in a message of this channel once told. */
   words: string;
   channel: string;
-  at: number;
-}
-
-export interface Traffic {
-  asks: Ask[];
-  happenings: Happening[];
-  /** Nobody types any more; resolves when all have their ack. */
-  end(): Promise<void>;
-}
-
-export interface Pace {
-  askMs: number;
-  happeningMs: number;
-  /** So many at most, over both workspaces. */
-  digests: number;
 }
 
 const READS = ['whoami', 'projects', 'audit 5', 'help', 'accounts', 'activity today'] as const;
 export const DIGEST_LINE = 'digest add cron:"* * * * *" UTC today';
+const MOST_DIGESTS = 4;
 
-/** Begins what goes on by itself, in each workspace: a watch, invoice notices, a digest and a test. */
-export async function prepare(world: World): Promise<Ask[]> {
-  const asks = SIDES.flatMap((side) => {
-    const [channel] = side.channels;
-    const project = side.projects[0].permalink;
-    return [
-      newAsk(world, side, 'digest', channel, DIGEST_LINE),
-      { ...newAsk(world, side, 'test', channel, `test ${project}`), project },
-    ];
-  });
-  for (const { team, activity, billing } of SIDES) {
-    const ann = world.slack.as(team, PEOPLE.admin);
-    for (const [channel, line] of [
-      [activity, 'watch all'],
-      [billing, 'invoices notify here'],
-    ] as const) {
-      const before = world.slack.messages(team, channel).length;
-      await ann.command(channel, `/deckhand ${line}`);
-      await world.slack.until(() => world.slack.messages(team, channel).length > before, { what: line });
-    }
+/** A watch and invoice notices, which go on by themselves. */
+export async function prepare({ slack }: World): Promise<void> {
+  const ann = slack.as(TEAM, PEOPLE.admin);
+  for (const [channel, line] of [
+    [ACTIVITY, 'watch all'],
+    [BILLING, 'invoices notify here'],
+  ] as const) {
+    await ann.command(channel, `/deckhand ${line}`);
+    await slack.until(() => slack.messages(TEAM, channel).length > 0, { what: line });
   }
-  await Promise.all(asks.map((ask) => type(world, ask)));
-  return asks;
 }
 
-export function startTraffic(world: World, random: Random, pace: Pace): Traffic {
+/** People ask and things happen until it is told to end; that resolves when every request has its ack. */
+export function startTraffic(
+  world: World,
+  random: Random,
+  { askMs, happeningMs }: { askMs: number; happeningMs: number },
+) {
   const asks: Ask[] = [];
   const happenings: Happening[] = [];
-  const open = new Set<Promise<void>>();
+  const open: Array<Promise<void>> = [];
   let isOver = false;
-
-  function askOnce(): void {
-    const ask = nextAsk(world, random, pace, asks);
-    asks.push(ask);
-    const done = (ask.kind === 'again' ? clickTwice(world, ask) : type(world, ask)).finally(() =>
-      open.delete(done),
-    );
-    open.add(done);
-  }
-
   async function repeat(everyMs: number, act: () => void): Promise<void> {
     while (!isOver) {
       await wait(everyMs * random.between(0.5, 1.5));
-      if (!isOver) act();
+      act();
     }
   }
-
-  const going = Promise.all([
-    repeat(pace.askMs, askOnce),
-    repeat(pace.happeningMs, () => happenings.push(happen(world, random, happenings.length))),
-  ]);
+  const going = [
+    repeat(askMs, () => {
+      const ask = chooseAsk(asks, random);
+      asks.push(ask);
+      open.push(type(world, ask));
+    }),
+    repeat(happeningMs, () => happenings.push(happen(world, random, happenings.length))),
+  ];
   return {
     asks,
     happenings,
     async end() {
       isOver = true;
-      await going;
+      await Promise.all(going);
       await Promise.all(open);
     },
   };
 }
 
-let people = 0;
-
-function newAsk({ slack }: World, side: Side, kind: AskKind, channel: string, line: string): Ask {
-  people += 1;
-  const user = `U0P${people}`;
-  addPerson(side, slack, user);
-  return { kind, side, user, channel, line, at: Date.now(), requests: [], isAcked: false };
-}
-
-function nextAsk(world: World, random: Random, pace: Pace, before: readonly Ask[]): Ask {
-  const side = random.pick(SIDES);
-  const channel = random.pick(side.channels);
-  const project = random.pick(side.projects).permalink;
+function chooseAsk(before: readonly Ask[], random: Random): Ask {
+  const project = random.pick(PROJECTS);
+  const ask = {
+    user: `U0P${before.length}`,
+    channel: random.pick(CHANNELS),
+    at: Date.now(),
+    request: '',
+    isAcked: false,
+  };
   const chance = random.next();
-  const used = before.filter(({ kind }) => kind === 'digest').length;
-  if (chance < 0.03 && used < pace.digests) return newAsk(world, side, 'digest', channel, DIGEST_LINE);
-  if (chance < 0.15) return newAsk(world, side, 'use', channel, `use ${project}`);
-  if (chance < 0.25 && buttonOf(world, side, channel) !== undefined)
-    return newAsk(world, side, 'again', channel, 'Run again');
-  if (chance < 0.6) return { ...newAsk(world, side, 'test', channel, `test ${project}`), project };
-  return newAsk(world, side, 'read', channel, random.pick(READS));
+  const digests = before.filter(({ kind }) => kind === 'digest').length;
+  if (digests === 0 || (chance < 0.03 && digests < MOST_DIGESTS))
+    return { ...ask, kind: 'digest', line: DIGEST_LINE };
+  if (chance < 0.15) return { ...ask, kind: 'use', line: `use ${project.permalink}` };
+  if (chance < 0.6) return { ...ask, kind: 'test', line: `test ${project.permalink}`, project };
+  return { ...ask, kind: 'read', line: random.pick(READS) };
 }
 
-async function type({ slack }: World, ask: Ask): Promise<void> {
-  const { side, user, channel, line } = ask;
-  const { outcome, delivery } = await slack.as(side.team, user).command(channel, `/deckhand ${line}`);
-  if (delivery !== undefined) ask.requests.push(String(delivery.payload.trigger_id));
+async function type({ slack, route }: World, ask: Ask): Promise<void> {
+  addPerson(slack, ask.user);
+  route();
+  const { outcome, delivery } = await slack.as(TEAM, ask.user).command(ask.channel, `/deckhand ${ask.line}`);
+  ask.request = String(delivery?.payload.trigger_id);
   ask.isAcked = outcome === 'ok';
-  ask.ackedAt = Date.now();
 }
 
-/** The same button, twice as fast as one can. */
-async function clickTwice(world: World, ask: Ask): Promise<void> {
-  const { side, user, channel } = ask;
-  const found = buttonOf(world, side, channel);
-  if (found === undefined) return;
-  const { ts, actionId, blockId } = found;
-  ask.project = found.project;
-  const person = world.slack.as(side.team, user);
-  const click = () => person.click({ channel, ts }, { actionId, blockId });
-  const results = await Promise.all([click(), click()]);
-  for (const { delivery } of results)
-    if (delivery !== undefined) ask.requests.push(String(delivery.payload.trigger_id));
-  ask.isAcked = results.some(({ outcome }) => outcome === 'ok');
-  ask.ackedAt = Date.now();
+/** Somebody who may do everything that Ann may. */
+function addPerson(slack: World['slack'], id: string): void {
+  const { people, channels } = slack.workspace(TEAM);
+  const ann = people.get(PEOPLE.admin);
+  if (ann === undefined) throw new Error('Ann is gone');
+  people.set(id, { ...ann, id, name: id.toLowerCase(), real_name: id });
+  for (const channel of channels.values()) if (channel.kind !== 'im') channel.members.add(id);
 }
 
-interface Found {
-  ts: string;
-  actionId: string;
-  blockId: string;
-  project: string;
-}
-
-interface Block {
-  block_id?: string;
-  elements?: Array<{ action_id?: string }>;
-}
-
-/** The "Run again" of the latest test that has ended in the channel. */
-function buttonOf({ slack }: World, { team, projects }: Side, channel: string): Found | undefined {
-  for (const message of slack.messages(team, channel).toReversed()) {
-    const block = ((message.blocks ?? []) as Block[]).find(({ elements }) => againIn(elements) !== undefined);
-    const actionId = againIn(block?.elements)?.action_id;
-    const project = projects.find(({ name }) => isRootOf(message, name))?.permalink;
-    if (block?.block_id !== undefined && actionId !== undefined && project !== undefined)
-      return { ts: message.ts, actionId, blockId: block.block_id, project };
-  }
-  return undefined;
-}
-
-function againIn(elements: Block['elements'] = []): { action_id?: string } | undefined {
-  return elements.find(({ action_id = '' }) => action_id.startsWith('test:again'));
-}
-
-export function isRootOf({ text }: Pick<SeenMessage, 'text'>, name: string): boolean {
-  return text.startsWith(`${name}: `);
-}
-
-/** A deployment, or now and then an invoice. */
 function happen({ service }: World, random: Random, count: number): Happening {
-  const side = random.pick(SIDES);
-  const { account, activity, billing } = side;
   if (random.next() < 0.2) {
-    const { number } = service.world.addInvoice({ account });
-    return { side, words: `New invoice \`${number}\``, channel: billing, at: Date.now() };
+    const { number } = service.world.addInvoice({ account: ACCOUNT });
+    return { words: `New invoice \`${number}\``, channel: BILLING };
   }
-  // As much of it as Deckhand shows.
+  // As much of a revision as Deckhand shows.
   const endRef = `r${1_000 + count}x`;
-  const project = random.pick(side.projects).permalink;
-  service.world.addDeployment({ account, project, endRef, succeeded: random.next() < 0.7 });
-  return { side, words: endRef, channel: activity, at: Date.now() };
+  const project = random.pick(PROJECTS).permalink;
+  service.world.addDeployment({ account: ACCOUNT, project, endRef, succeeded: random.next() < 0.7 });
+  return { words: endRef, channel: ACTIVITY };
 }

@@ -1,130 +1,176 @@
 import { mkdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
-import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
-import { setDatabaseClock } from '../process/database-clock.ts';
 import { type Disk, mountDisk } from '../support/disk.ts';
-import { openBrowser } from '../support/installing.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { createProduct } from '../support/program.ts';
 import { startSlack } from '../support/start-slack.ts';
-import { MEMORY_FOLDER } from '../support/temporary.ts';
-import { environment, oauthEnvironment, PEOPLE } from '../support/test-world.ts';
-import { openBalancer } from './balancer.ts';
-import { createDiary, type Diary } from './diary.ts';
-import { createReplica, type Replica } from './replica.ts';
-import { addSide, SIDES, type Side } from './sides.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import {
+  ACCOUNT,
+  API_KEY,
+  connectAccount,
+  EMAIL,
+  environment,
+  furnish,
+  PEOPLE,
+  TEAM,
+} from '../support/test-world.ts';
 
 export type StoreKind = 'sqlite' | 'postgres';
 
-/** Deckhand as processes between a simulated service and a local Slack, and everything that can be done to them. */
+export const CHANNELS = ['C0ONE', 'C0TWO', 'C0THREE', 'C0FOUR'] as const;
+export const ACTIVITY = 'C0ACTIVITY';
+export const BILLING = 'C0BILLING';
+const REPLICAS = { sqlite: 1, postgres: 2 } as const;
+const RUN_MS = 2_500;
+
+/** Projects whose test runs always end the same way. */
+export const PROJECTS = Array.from({ length: 10 }, (_, at) => {
+  const [status, outcome] =
+    at % 5 === 4
+      ? (['failed', 'the test failed without results'] as const)
+      : ([
+          'completed',
+          at % 3 === 1 ? '1 of 2 servers is unreachable' : 'all 2 servers are reachable',
+        ] as const);
+  return { name: `Shop ${at}`, permalink: `shop-${at}`, status, outcome };
+});
+
+/** Deckhand as a process that is started again whenever it ends. */
+export interface Replica {
+  /** Undefined while it is down. */
+  readonly port: number | undefined;
+  start(): Promise<void>;
+  end(how: 'kill' | 'stop', downMs: number): Promise<void>;
+}
+
+/** What Deckhand's logs say, for the verdict. Times are this machine's, in milliseconds. */
+export interface Diary {
+  /** Deliveries, posts by `client_msg_id`, and requests that Deckhand counted as uncertain. */
+  uncertain: Set<string>;
+  bugs: Array<{ line: string; at: number }>;
+  ends: number[];
+}
+
 export interface World {
-  store: StoreKind;
   slack: LocalSlack;
   service: SimulatedService;
-  replicas: readonly [Replica, ...Replica[]];
+  replicas: Replica[];
   diary: Diary;
-  /** SQLite's, where one could be mounted. */
+  /** Undefined on Postgres, and if no file system can be mounted. */
   disk: Disk | undefined;
   postgres: PostgresServer | undefined;
-  /** The true time, by which Slack and the service live; milliseconds since the epoch. */
-  now(): number;
-  /** The time by which occurrences fall due: the one process's, or the database's. */
-  occurrenceTime(): number;
-  /** Everything wakes up so much later. */
-  sleepThrough(ms: number): Promise<void>;
-  /** The database's clock is wrong by so much. */
-  setDatabaseClock(errorMs: number): Promise<void>;
+  /** Slack's next request goes to one of the replicas that are up, as a load balancer sends it. */
+  route(): void;
   stop(): Promise<void>;
 }
 
-const REPLICAS = { sqlite: 1, postgres: 2 } as const;
-
-/** @param onLine gets every line of Deckhand's logs */
-export async function openWorld(store: StoreKind, onLine: (line: string) => void): Promise<World> {
-  let aheadMs = 0;
-  let databaseErrorMs = 0;
-  const now = (): number => Date.now() + aheadMs;
-  const service = await startSimulatedService({ now });
-  const app = appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml'));
-  const slack = await startSlack({ app: { ...app, redirectUrls: undefined }, now, longestLog: 200_000 });
-  const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-chaos-'));
-  const data = join(folder, 'data');
+export async function openWorld(store: StoreKind): Promise<World> {
+  const service = await startSimulatedService();
+  const slack = await startSlack({ longestLog: 200_000 });
+  const { botToken } = furnish(slack);
+  for (const id of [...CHANNELS, ACTIVITY]) {
+    slack.addChannel(TEAM, { id, name: id.toLowerCase(), members: Object.values(PEOPLE) });
+    slack.invite(TEAM, id, 'bot');
+  }
+  slack.invite(TEAM, BILLING, 'bot');
+  addProjects(service);
+  const data = join(await temporaryFolder(), 'data');
   mkdirSync(data);
   const disk = store === 'sqlite' ? mountDisk(data) : undefined;
   const postgres = store === 'postgres' ? await startPostgres() : undefined;
   const database = await postgres?.createDatabase();
-  const diary = createDiary(onLine);
-  const balancer = await openBalancer();
-  const origin = `http://127.0.0.1:${balancer.port}`;
   const env = {
-    ...environment(slack, service, '', data),
-    ...oauthEnvironment(slack, origin),
+    ...environment(slack, service, botToken, data),
     POLL_INTERVAL_MS: '400',
     NOTICE_INTERVAL_MS: '1000',
     LOG_LEVEL: 'info',
     ...(database === undefined ? {} : { STORE_URL: database }),
   };
-  const newReplica = (at: number): Replica =>
-    createReplica({
-      env,
-      balancer,
-      clockFile: join(folder, `clock-${at}`),
-      onLine: diary.read,
-      onEnd: diary.ended,
-    });
-  const replicas = [
-    newReplica(0),
-    ...Array.from({ length: REPLICAS[store] - 1 }, (_, at) => newReplica(at + 1)),
-  ] as const;
-
-  async function setClocks(): Promise<void> {
-    for (const replica of replicas) replica.setClock(aheadMs, replica.errorMs);
-    if (database !== undefined) await setDatabaseClock(database, aheadMs + databaseErrorMs);
-  }
-
-  slack.deliverTo(`${origin}/slack/events`);
-  for (const side of SIDES) addSide(side, slack, service);
-  // The first one alone makes the tables.
+  const diary: Diary = { uncertain: new Set(), bugs: [], ends: [] };
+  const replicas = Array.from({ length: REPLICAS[store] }, () => createReplica(env, diary));
+  // The first one creates the tables.
   for (const replica of replicas) await replica.start();
-  for (const side of SIDES) await settleIn(side, slack, origin);
+  let turn = 0;
+  function route(): void {
+    const ports = replicas.flatMap(({ port }) => port ?? []);
+    turn += 1;
+    const port = ports[turn % ports.length];
+    if (port !== undefined) slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
+  }
+  route();
+  await connectAccount(slack);
   return {
-    store,
     slack,
     service,
     replicas,
     diary,
     disk,
     postgres,
-    now,
-    occurrenceTime: () => now() + (store === 'postgres' ? databaseErrorMs : replicas[0].errorMs),
-    async sleepThrough(ms) {
-      aheadMs += ms;
-      await setClocks();
-    },
-    async setDatabaseClock(errorMs) {
-      databaseErrorMs = errorMs;
-      await setClocks();
-    },
+    route,
     async stop() {
-      await Promise.all(replicas.map((replica) => replica.stop()));
-      await Promise.all([slack.stop(), service.stop(), balancer.close()]);
+      await Promise.all(replicas.map((replica) => replica.end('stop', Number.POSITIVE_INFINITY)));
+      await Promise.all([slack.stop(), service.stop()]);
       disk?.close();
       await postgres?.stop();
-      await rm(folder, { recursive: true, force: true });
+      await rm(data, { recursive: true, force: true });
     },
   };
 }
 
-/** Deckhand is installed into the workspace, and its account connected. */
-async function settleIn(side: Side, slack: LocalSlack, origin: string): Promise<void> {
-  const { account, apiKey, channels, email, team } = side;
-  const { status } = await openBrowser({ slack, origin }).install(team, PEOPLE.admin);
-  if (status !== 200) throw new Error(`installing answered ${status}`);
-  const ann = slack.as(team, PEOPLE.admin);
-  await ann.command(channels[0], '/deckhand connect');
-  await slack.until(() => ann.openView()?.content.callback_id === 'connect');
-  const answer = await ann.submit('connect', { account, email, api_key: apiKey });
-  if (answer.outcome !== 'ok') throw new Error(`connecting failed: ${answer.outcome} ${answer.body}`);
+function addProjects({ world }: SimulatedService): void {
+  const server = (name: string, isWell: boolean) => ({
+    name,
+    outcome: { status: isWell ? ('ok' as const) : ('error' as const) },
+  });
+  world.addAccount({
+    name: ACCOUNT,
+    users: [{ email: EMAIL, apiKey: API_KEY, role: 'admin', billing: true }],
+    projects: PROJECTS.map(({ name, permalink, outcome }) => ({
+      name,
+      permalink,
+      servers: [server('web-1', true), server('web-2', !outcome.startsWith('1 of 2'))],
+    })),
+  });
+  for (const { permalink, status } of PROJECTS)
+    world.setRunOutcome({ account: ACCOUNT, project: permalink, status, durationMs: RUN_MS });
+}
+
+function createReplica(env: Record<string, string>, diary: Diary): Replica {
+  const product = createProduct(env, (line) => readLog(line, diary));
+  let port: number | undefined;
+  let isOver = false;
+  async function start(): Promise<void> {
+    while (port === undefined && !isOver) {
+      // While its store is away, Deckhand cannot start; its supervisor tries again.
+      port = await product.start().catch(() => undefined);
+      if (port === undefined) await wait(500);
+    }
+  }
+  return {
+    get port() {
+      return port;
+    },
+    start,
+    async end(how, downMs) {
+      port = undefined;
+      isOver = downMs === Number.POSITIVE_INFINITY;
+      await (how === 'kill' ? product.kill() : product.stop());
+      diary.ends.push(Date.now());
+      if (isOver) return;
+      await wait(downMs);
+      await start();
+    },
+  };
+}
+
+function readLog(line: string, { uncertain, bugs }: Diary): void {
+  if (!line.startsWith('{')) return;
+  const { event = '', delivery } = JSON.parse(line) as { event?: string; delivery?: string };
+  if (event === 'possible_duplicate' && delivery !== undefined) uncertain.add(delivery);
+  if (event === 'bug' || event === 'unhandled_rejection') bugs.push({ line, at: Date.now() });
 }
