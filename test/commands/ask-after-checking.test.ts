@@ -1,27 +1,20 @@
 import { describe, expect } from 'vitest';
 import { ask } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
-import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { CHANNEL, type PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
-type Who = keyof typeof PEOPLE;
-
-/** What each of these asks for, where nothing stands in the way: in a menu, or in a form. */
-const MENUS = [
+const IN_THE_CHANNEL = [
   'test',
   'test storefront web-99',
   'watch',
   'watch storefront --server web-99',
   'guard add hourly',
 ];
-const FORMS = ['guard add', 'digest add', 'server add', 'integration add'];
-const PRIVATE = ['build 5f8a2c31', 'server show web-99'];
-const OPERATORS = /^(?:watch|guard|digest|server add|integration)/;
+const FOR_OPERATORS = ['watch', 'guard add', 'digest add', 'server add', 'integration add'];
+const FOR_MEMBERS = ['test storefront web-99', 'build 5f8a2c31', 'server show web-99'];
 
-describe('a command that asks for more', () => {
-  const workspace = ({ app }: TestWorld) => app.workspaces.open(TEAM);
-  const asked = ({ service }: TestWorld) => service.requests.all.map(({ path }) => path);
-
-  async function told(world: TestWorld, line: string, who: Who): Promise<string> {
+describe('a command that would ask for more, by a menu or a form, says first', () => {
+  async function told(world: TestWorld, line: string, who: keyof typeof PEOPLE): Promise<string> {
     world.service.requests.clear();
     const answer = await ask(world, `/deckhand ${line}`, who);
     expect(world.as(who).openViews()).toEqual([]);
@@ -29,58 +22,33 @@ describe('a command that asks for more', () => {
     return answer;
   }
 
-  describe('says first', () => {
-    test.override({ connected: true });
-
-    test.for(MENUS)('that Deckhand is not in the channel: %s', async (line, { world }) => {
-      world.slack.kick(TEAM, CHANNEL, 'bot');
-      const answer = await told(world, line, 'admin');
-      expect(answer).toContain('Invite it with `/invite @deckhand`, then try again.');
-      expect(answer).toContain('"Try again"');
-    });
-
-    test.for([...MENUS, ...FORMS, ...PRIVATE])('that the role is missing: %s', async (line, { world }) => {
-      const isOperators = OPERATORS.test(line);
-      if (!isOperators)
-        world.slack.changePerson(TEAM, PEOPLE.member, { is_restricted: true, is_ultra_restricted: true });
-      const words = isOperators
-        ? 'Only operators can do this. <@U0ANN> can give you access.'
-        : 'Single-channel guests';
-      expect(await told(world, line, 'member')).toContain(words);
-      expect(asked(world)).toEqual([]);
-    });
-
-    test.for([...MENUS, ...FORMS, ...PRIVATE])(
-      'that it is switched off there: %s',
-      async (line, { world }) => {
-        await workspace(world).channels.change(CHANNEL, () => ({ commands: ['projects'] }));
-        expect(await told(world, line, 'admin')).toContain('is switched off in this channel');
-        expect(asked(world)).toEqual([]);
-      },
-    );
-  });
-
   test.for(['test', 'watch', 'guard add', 'digest add', 'server add'])(
-    'says before it asks for an account that Deckhand is not in the channel: %s',
+    'that Deckhand is not in the channel, even before any account is connected: %s',
     async (line, { world }) => {
       world.slack.kick(TEAM, CHANNEL, 'bot');
       expect(await told(world, line, 'admin')).toContain('Invite it with');
     },
   );
 
-  describe('asks', () => {
+  describe('with an account', () => {
     test.override({ connected: true });
 
-    test.for([...MENUS, 'build 5f8a2c31', 'server show web-99'])(
-      'with a menu: %s',
-      async (line, { world }) => {
-        expect(await ask(world, `/deckhand ${line}`, 'admin')).toMatch(/"type":"(?:external|static)_select"/);
-      },
-    );
+    test.for(IN_THE_CHANNEL)('that Deckhand is not in the channel: %s', async (line, { world }) => {
+      world.slack.kick(TEAM, CHANNEL, 'bot');
+      const answer = await told(world, line, 'admin');
+      expect(answer).toContain('Invite it with `/invite @deckhand`, then try again.');
+      expect(answer).toContain('"Try again"');
+    });
 
-    test.for(FORMS)('with a form: %s', async (line, { world }) => {
-      await world.as('admin').command(CHANNEL, `/deckhand ${line}`);
-      await world.slack.until(() => world.as('admin').openViews().length > 0);
+    test('that the role is missing, or that it is switched off there', async ({ world }) => {
+      for (const line of FOR_OPERATORS)
+        expect(await told(world, line, 'member')).toContain(
+          'Only operators can do this. <@U0ANN> can give you access.',
+        );
+      await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ commands: ['projects'] }));
+      for (const line of [...FOR_OPERATORS, ...FOR_MEMBERS])
+        expect(await told(world, line, 'admin')).toContain('is switched off in this channel');
+      expect(world.service.requests.all).toEqual([]);
     });
   });
 });

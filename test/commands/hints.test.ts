@@ -1,7 +1,11 @@
 import { describe, expect } from 'vitest';
-import { test } from '../support/fixtures.ts';
+import { ask } from '../support/asking.ts';
+import { BRISK } from '../support/faults.ts';
+import { test as base } from '../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 import { ann } from './integrations/support.ts';
+
+const test = base.extend('connected', true);
 
 const HINT = 'Ask Kim <!channel> for it.';
 const SHOWN = 'Ask Kim &lt;!channel&gt; for it.';
@@ -12,12 +16,65 @@ function refuse(world: TestWorld, path: string, status: number, body: object, me
 }
 
 const channelText = ({ slack }: TestWorld) => JSON.stringify(slack.messages(TEAM, CHANNEL));
-const dmText = ({ slack }: TestWorld) => JSON.stringify(slack.dms(TEAM, PEOPLE.admin));
 const say = (world: TestWorld, line: string) => world.as('admin').command(CHANNEL, `/deckhand ${line}`);
+/** The sentence alone, without its blocks. */
+const sentence = async (world: TestWorld, line = 'whoami') =>
+  (await ask(world, `/deckhand ${line}`, 'admin')).split(' [{')[0] ?? '';
+
+describe('what the service says about a failure, in an answer', () => {
+  test.override({ worldOptions: BRISK });
+
+  test.for([
+    [401, 'unauthorized', 'was revoked or rotated'],
+    [403, 'permission_denied', 'The service refused this'],
+    [403, 'api_access_restricted', 'has no API access'],
+    [403, 'admin_required', 'An administrator of the account must do this'],
+    [404, 'record_not_found', 'did not find the profile'],
+    [404, 'account_not_found', 'no account named'],
+    [429, 'rate_limited', 'busy'],
+    [400, 'invalid_json', 'answered unexpectedly'],
+  ] as const)('follows our sentence: a hint with %i %s', async ([status, code, ours], { world }) => {
+    refuse(world, 'profile', status, { error_code: code, hint: HINT });
+    const said = await sentence(world);
+    expect(said).toContain(ours);
+    expect(said.indexOf(`The service says: ${SHOWN}`)).toBeGreaterThan(said.indexOf(ours));
+  });
+
+  test.for([
+    [403, { error: HINT, message: HINT, errors: [HINT, HINT], hint: HINT }, `The service says: ${SHOWN}`],
+    [422, { errors: ['Too many', 'Too many', 'Wait'] }, 'did not accept this: Too many, Wait.'],
+    [403, { error: 'Account locked', hint: 'Pay the bill' }, 'Account locked. Pay the bill.'],
+    [
+      403,
+      { error: 'api_access_restricted', message: 'Upgrade.' },
+      'no API access. The service says: Upgrade.',
+    ],
+  ] as const)('is shown once, and instead of a guess: %i %j', async ([status, body, reason], { world }) => {
+    refuse(world, 'profile', status, body);
+    const said = await sentence(world);
+    expect(said.split(reason)).toHaveLength(2);
+    expect(said.split('Ask Kim').length).toBeLessThan(3);
+    expect(said).not.toMatch(/suspended|lacks the permission/);
+  });
+
+  test('stands instead of a guess about invoices too', async ({ world }) => {
+    refuse(world, 'account/invoices', 403, { message: 'The account is locked' });
+    const said = await sentence(world, 'invoices');
+    expect(said).toContain('The service says: The account is locked.');
+    expect(said).not.toMatch(/owner is none|suspended/);
+  });
+
+  test('is not that the account’s name is wrong where a list is not found', async ({ world }) => {
+    for (const path of ['activity', 'account/invoices', 'projects']) {
+      refuse(world, path, 404, { error_code: 'record_not_found' });
+      const said = await sentence(world, path.replace('account/', ''));
+      expect(said).toContain('did not find the');
+      expect(said).not.toContain('no account named');
+    }
+  });
+});
 
 describe('a hint of the service', () => {
-  test.override({ connected: true });
-
   test('stands in the form of a new key that the service refuses', async ({ world }) => {
     refuse(world, 'projects', 403, { error_code: 'api_access_restricted', hint: HINT });
     const me = ann(world);
@@ -26,38 +83,27 @@ describe('a hint of the service', () => {
     expect(errors?.account).toContain(HINT);
   });
 
-  async function addHook(world: TestWorld, status: number, body: object) {
-    refuse(world, 'projects/storefront/integrations', status, body, 'POST');
+  test('follows the fault under its field in a form, or that of the whole on top', async ({ world }) => {
+    const path = 'projects/storefront/integrations';
+    const fault = { name: ['is taken'], error_code: 'invalid', hint: HINT };
     const me = ann(world);
     await me.open('integration add storefront');
     await me.choose('hook_type', 'http_req');
-    const { errors } = await me.submit({ name: 'Hook', 'properties.url': 'https://hooks.example.com' });
-    return { me, errors };
-  }
-
-  test('follows the fault under its field in a form', async ({ world }) => {
-    const { errors } = await addHook(world, 422, { name: ['is taken'], error_code: 'invalid', hint: HINT });
-    expect(errors?.name).toBe(`is taken. ${HINT}`);
-  });
-
-  test('stands on top of a form together with a fault of the whole', async ({ world }) => {
-    const { me } = await addHook(world, 422, { name: ['is taken'], base: ['Too many'], hint: HINT });
+    const values = { name: 'Hook', 'properties.url': 'https://hooks.example.com' };
+    refuse(world, path, 422, fault, 'POST');
+    expect((await me.submit(values)).errors?.name).toBe(`is taken. ${HINT}`);
+    world.service.faults.clear();
+    refuse(world, path, 422, { ...fault, base: ['Too many'] }, 'POST');
+    await me.submit(values);
     await world.slack.until(() => JSON.stringify(me.view()).includes('is taken'), { what: 'the fault' });
     expect(JSON.stringify(me.view())).toContain(`Too many; ${SHOWN}`);
   });
 
-  test('a busy service is named without its advice to programmers, and "Try again" does it', async ({
-    world,
-  }) => {
+  test('that advises programmers is left out, and "Try again" does it', async ({ world }) => {
     const hint = 'The service is paused for a moment; see Retry-After.';
     const body = { error_code: 'service_unavailable', hint };
-    world.service.faults.add({
-      path: `/${ACCOUNT}/projects`,
-      status: 503,
-      body,
-      retryAfter: '120',
-      times: 1,
-    });
+    const path = `/${ACCOUNT}/projects`;
+    world.service.faults.add({ path, status: 503, body, retryAfter: '120', times: 1 });
     await say(world, 'projects');
     const said = () => world.slack.ephemerals(TEAM, PEOPLE.admin);
     await world.slack.until(() => said().some(({ text }) => text.includes('The service is busy.')));
@@ -68,24 +114,14 @@ describe('a hint of the service', () => {
   });
 
   test.for([
-    ['starts', 'POST', 'projects/storefront/test_access'],
-    ['goes on', 'GET', 'projects/storefront/test_access/*'],
-  ] as const)(
-    'stands in the root message of a run while a busy service keeps it waiting, where it %s',
-    async ([, method, path], { world }) => {
-      const body = { error_code: 'service_unavailable', hint: HINT };
-      const fault = { method, path: `/${ACCOUNT}/${path}`, status: 503, body, retryAfter: '30' };
-      world.service.faults.add(fault);
-      await say(world, 'test storefront');
-      await world.slack.until(() => channelText(world).includes('The next try is'), { what: 'the wait' });
-      expect(channelText(world)).toContain(`The service says: ${SHOWN}`);
-    },
-  );
-
-  test('stands in the root message of a run that the service ends', async ({ world }) => {
-    refuse(world, 'projects/storefront/test_access/*', 403, REFUSED);
+    ['waits to start', { method: 'POST', status: 503, retryAfter: '30' }, '', 'The next try is'],
+    ['waits to go on', { status: 503, retryAfter: '30' }, '/*', 'The next try is'],
+    ['ends', { status: 403 }, '/*', 'stopped'],
+  ] as const)('stands in the root message of a run that %s', async ([, fault, part, words], { world }) => {
+    const path = `/${ACCOUNT}/projects/storefront/test_access${part}`;
+    world.service.faults.add({ path, body: REFUSED, ...fault });
     await say(world, 'test storefront');
-    await world.slack.until(() => channelText(world).includes('stopped'), { what: 'the end' });
+    await world.slack.until(() => channelText(world).includes(words), { what: words });
     expect(channelText(world)).toContain(SHOWN);
   });
 
@@ -99,14 +135,15 @@ describe('a hint of the service', () => {
 });
 
 describe('a hint of the service about a schedule', () => {
-  test.override({ connected: true, worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } } });
+  test.override({ worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } } });
 
   test('stands in the message about a paused watch', async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await say(world, 'watch all');
     await world.slack.until(() => channelText(world).includes('now hears'));
     refuse(world, 'activity', 403, REFUSED);
-    await world.slack.until(() => dmText(world).includes('Deckhand paused'), { what: 'the pause' });
-    expect(dmText(world)).toContain(SHOWN);
+    const told = () => JSON.stringify(world.slack.dms(TEAM, PEOPLE.admin));
+    await world.slack.until(() => told().includes('Deckhand paused'), { what: 'the pause' });
+    expect(told()).toContain(SHOWN);
   });
 });

@@ -11,10 +11,8 @@ const likely = (sentence: string) => findLikelyCommands(COMMANDS, sentence).map(
 
 it.for([
   ['what was deployed yesterday', 'activity'],
-  ['how much is the bill', 'invoices'],
   ['remind us on Mondays', 'digest add'],
   ['can you tset storefront', 'test'],
-  ['are our servers reachable', 'test'],
   ['who am I', 'whoami'],
   ['xyzzy', 'help'],
 ] as const)('"%s" may mean %s', ([sentence, name]) => {
@@ -23,12 +21,9 @@ it.for([
 
 it.for([
   ['tets storefront', 'test storefront'],
-  ['please test storefront', 'test storefront'],
   ['can you test storefront please', 'test storefront'],
   ['show me the activity', 'activity'],
-  ['run the test for storefront', 'test storefront'],
   ['run test on storefront', 'test storefront'],
-  ['test the storefront please', 'test storefront'],
   ['proj', 'projects'],
   ['how many deployments last week?', 'activity'],
 ] as const)('"%s" offers `%s` first', ([sentence, line]) => {
@@ -38,7 +33,6 @@ it.for([
 it.for([
   ['is the storefront ok?', 'test storefront'],
   ['Is Back Office reachable', 'test back-office'],
-  ['storefront', 'test storefront'],
   ['can you test it, the storefront I mean', 'test storefront'],
 ] as const)('"%s" names a project, and offers `%s`', ([sentence, line]) => {
   const projects = [

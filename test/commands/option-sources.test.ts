@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { answerTo, ask } from '../support/asking.ts';
 import { HASTY } from '../support/faults.ts';
-import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { test } from '../support/fixtures.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const MANY = Array.from({ length: 130 }, (_, at) => ({
   name: `Shop ${at}`,
@@ -9,148 +10,128 @@ const MANY = Array.from({ length: 130 }, (_, at) => ({
   servers: [],
 }));
 
-describe('menus in place of identifiers', () => {
-  let world: TestWorld;
-  afterEach(() => world.stop());
+type Who = keyof typeof PEOPLE;
 
-  async function enter(options: Parameters<typeof openTestWorld>[0] = {}): Promise<void> {
-    world = await openTestWorld({ connected: true, ...options });
-  }
+/** The latest message that only this person sees. */
+function latest({ slack }: TestWorld, who: Who) {
+  const { channel = '', ts = '' } =
+    slack.ephemerals(TEAM, PEOPLE[who]).findLast(({ text }) => !text.includes('Connected *')) ?? {};
+  return { channel, ts };
+}
+const look = (world: TestWorld, who: Who, actionId: string, query: string) =>
+  world.as(who).suggest(latest(world, who), { actionId, query });
+const choose = (world: TestWorld, who: Who, actionId: string, selected: string) =>
+  world.as(who).click(latest(world, who), { actionId, selected });
+const texts = ({ slack }: TestWorld) => slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text);
 
-  /** The latest message that only this person sees. */
-  function latest(who: keyof typeof PEOPLE) {
-    const message = world.slack
-      .ephemerals(TEAM, PEOPLE[who])
-      .findLast(({ text }) => !text.includes('Connected *'));
-    if (message === undefined) throw new Error('nothing was said');
-    return { channel: message.channel, ts: message.ts };
-  }
+describe('menus of many projects', () => {
+  test.override({ connected: true, worldOptions: { projects: MANY } });
 
-  const look = (who: keyof typeof PEOPLE, actionId: string, query: string) =>
-    world.as(who).suggest(latest(who), { actionId, query });
-
-  it('searches the projects where there are more than a plain menu holds, and runs what was typed', async () => {
-    await enter({ projects: MANY });
+  test('are searched, for one request of the service, and run what was typed', async ({ world }) => {
     await ask(world, '/deckhand test');
-    const menu = await look('member', 'projects:choose', 'shop 12');
+    world.service.requests.clear();
+    for (const query of ['s', 'sh', 'sho', 'shop']) await look(world, 'member', 'projects:choose', query);
+    expect(world.service.requests.all).toEqual([]);
+    const menu = await look(world, 'member', 'projects:choose', 'shop 12');
     const others = Array.from({ length: 10 }, (_, at) => `shop-12${at}`);
     expect(menu.options.map(({ value }) => value)).toEqual(['shop-12', ...others]);
-    await world.as('member').click(latest('member'), { actionId: 'projects:choose', selected: 'shop-12' });
+    await choose(world, 'member', 'projects:choose', 'shop-12');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
     expect(world.slack.messages(TEAM, CHANNEL)[0]?.text).toContain('Shop 12');
   });
 
-  it('shows all projects, a page at a time', async () => {
-    await enter({ projects: MANY });
+  test('are lists of pages', async ({ world }) => {
     expect(await ask(world, '/deckhand projects')).toContain('1 to 20 of');
     const seen = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.blocks);
-    await world.as('member').click(latest('member'), { actionId: 'projects:page#1' });
-    await world.slack.until(() => seen().includes('21 to 40 of'), { what: 'the second page' });
-    expect(seen()).toContain('Previous');
     const last = Math.ceil(MANY.length / 20);
-    for (let page = 2; page < last; page += 1) {
-      await world.as('member').click(latest('member'), { actionId: `projects:page#${page}` });
+    for (let page = 1; page < last; page += 1) {
+      await world.as('member').click(latest(world, 'member'), { actionId: `projects:page#${page}` });
       await world.slack.until(() => seen().includes(`${page * 20 + 1} to`), { what: `page ${page}` });
     }
+    expect(seen()).toContain('Previous');
     expect(seen()).not.toContain('Next');
   });
+});
 
-  it('asks the service once while a person types', async () => {
-    await enter({ projects: MANY });
-    await ask(world, '/deckhand test');
-    world.service.requests.clear();
-    for (const query of ['s', 'sh', 'sho', 'shop']) await look('member', 'projects:choose', query);
-    expect(world.service.requests.all).toEqual([]);
-  });
+describe('menus in place of identifiers', () => {
+  test.override({ connected: true });
 
-  it('asks which server is to be shown, and shows the one chosen', async () => {
-    await enter();
+  test('ask which project and which server is to be shown, and go away once it is', async ({ world }) => {
     expect(await ask(world, '/deckhand server show')).toContain('Which project');
     const asked = await answerTo(world, 'member', () =>
-      world.as('member').click(latest('member'), { actionId: 'projects:choose', selected: 'storefront' }),
+      choose(world, 'member', 'projects:choose', 'storefront'),
     );
     expect(asked).toContain('Which server do you mean?');
-    const isAsked = (question: string) =>
-      world.slack.ephemerals(TEAM, PEOPLE.member).some(({ text }) => text.includes(question));
-    await world.slack.until(() => !isAsked('Which project'), { what: 'the end of the first question' });
-    const menu = await look('member', 'server', 'web-2');
+    const isGone = (question: string) => !texts(world).join().includes(question);
+    await world.slack.until(() => isGone('Which project'), { what: 'the end of the first question' });
+    const menu = await look(world, 'member', 'server', 'web-2');
     expect(menu.options.map(({ text }) => text)).toEqual([expect.objectContaining({ text: 'web-2' })]);
     const value = String(menu.options[0]?.value);
-    const shown = await answerTo(world, 'member', () =>
-      world.as('member').click(latest('member'), { actionId: 'server', selected: value }),
-    );
+    const shown = await answerTo(world, 'member', () => choose(world, 'member', 'server', value));
     expect(shown).toContain('*web-2*');
-    await world.slack.until(() => !isAsked('Which server'), { what: 'the end of the second question' });
+    await world.slack.until(() => isGone('Which server'), { what: 'the end of the second question' });
   });
 
-  it('keeps the question of which project where the choice could not be carried out', async () => {
-    await enter();
+  test('stay where the choice could not be carried out', async ({ world }) => {
     await ask(world, '/deckhand test');
-    const place = latest('member');
     world.slack.kick(TEAM, CHANNEL, 'bot');
-    await world.as('member').click(place, { actionId: 'projects:choose', selected: 'storefront' });
-    const texts = () => world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text);
-    await world.slack.until(() => texts().some((text) => text.includes('Invite it')));
-    expect(texts().join()).toContain('Which project');
+    await choose(world, 'member', 'projects:choose', 'storefront');
+    await world.slack.until(() => texts(world).some((text) => text.includes('Invite it')));
+    expect(texts(world).join()).toContain('Which project');
   });
 
-  it('offers the servers of the project where a test names one that is not there', async () => {
-    await enter();
+  test('offer the servers of the project where a test names one that is not there', async ({ world }) => {
     expect(await ask(world, '/deckhand test storefront wbe-1')).toContain('There is no server `wbe-1`');
-    const menu = await look('member', 'server', '');
+    const menu = await look(world, 'member', 'server', '');
     expect(menu.options).toHaveLength(2);
-    const value = String(menu.options[0]?.value);
-    await world.as('member').click(latest('member'), { actionId: 'server', selected: value });
+    await choose(world, 'member', 'server', String(menu.options[0]?.value));
     const { slack } = world;
     await slack.until(() => slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('reachable')));
     expect(slack.messages(TEAM, CHANNEL)[0]?.text).toContain('web-1 in Storefront');
   });
 
-  it('takes what is typed where the service lists no servers', async () => {
-    await enter();
+  test('take what is typed where the service lists no servers', async ({ world }) => {
     world.service.faults.add({ path: `/${ACCOUNT}/projects/storefront/servers`, status: 404 });
     await ask(world, '/deckhand server show --account acme');
-    await answerTo(world, 'member', () =>
-      world.as('member').click(latest('member'), { actionId: 'projects:choose', selected: 'storefront' }),
-    );
-    const menu = await look('member', 'server', 'web-2');
+    await answerTo(world, 'member', () => choose(world, 'member', 'projects:choose', 'storefront'));
+    const menu = await look(world, 'member', 'server', 'web-2');
     expect(menu.options).toEqual([expect.objectContaining({ value: 'web-2' })]);
   });
 
-  it('offers every invoice to those who keep the books, and to nobody else', async () => {
-    await enter();
+  test('offer every invoice to those who keep the books, and to nobody else', async ({ world }) => {
     const owner = world.service.world.state.accounts.get(ACCOUNT)?.users[0];
-    if (owner !== undefined) owner.billing = true;
+    Object.assign(owner ?? {}, { billing: true });
     for (let at = 0; at < 20; at += 1)
       world.service.world.addInvoice({ account: ACCOUNT, number: 2000 + at });
-    await ask(world, '/deckhand invoices', 'admin');
-    const menu = await look('admin', 'invoice', '2003');
+    expect(await ask(world, '/deckhand invoices', 'admin')).toContain('20 invoices');
+    const menu = await look(world, 'admin', 'invoice', '2003');
     expect(menu.options.map(({ value }) => value)).toEqual(['2003']);
-    const sent = await answerTo(world, 'admin', () =>
-      world.as('admin').click(latest('admin'), { actionId: 'invoice', selected: '2003' }),
-    );
+    const place = latest(world, 'admin');
+    const sent = await answerTo(world, 'admin', () => choose(world, 'admin', 'invoice', '2003'));
     expect(sent).toContain('Invoice `2003` of `acme` was sent to you');
-    const list = await ask(world, '/deckhand invoices', 'admin');
-    expect(list).toContain('20 invoices');
-    await world.app.workspaces.open(TEAM).roles.set({
+    const holders = {
       admin: [PEOPLE.billing],
       operator: [],
       billing: [],
       changedBy: PEOPLE.billing,
       changedAt: 0,
-    });
-    expect((await look('admin', 'invoice', '2003')).options).toEqual([]);
+    };
+    await world.app.workspaces.open(TEAM).roles.set(holders);
+    const after = await world.as('admin').suggest(place, { actionId: 'invoice', query: '2003' });
+    expect(after.options).toEqual([]);
   });
+});
 
-  it('logs a failure of the service, and offers what was typed', async () => {
-    await enter(HASTY);
+describe('menus of a service that fails', () => {
+  test.override({ connected: true, worldOptions: HASTY });
+
+  test('offer what was typed', async ({ world }) => {
     world.service.faults.add({ path: '/**', status: 500, body: { error_code: 'internal_error' } });
     await world.as('admin').command(CHANNEL, '/deckhand settings');
-    await world.slack.until(() => world.as('admin').openView() !== undefined);
-    const viewId = world.as('admin').openView()?.id ?? '';
-    const menu = await world.as('admin').suggest({ viewId }, { actionId: 'project', query: 'storefront' });
-    expect(menu.options).toEqual([expect.objectContaining({ value: 'storefront' })]);
-    const unheard = await world.as('admin').suggest({ viewId }, { actionId: 'project', query: '' });
-    expect(unheard.options).toEqual([]);
+    const view = await world.slack.until(() => world.as('admin').openView());
+    const suggest = (query: string) =>
+      world.as('admin').suggest({ viewId: view.id }, { actionId: 'project', query });
+    expect((await suggest('storefront')).options).toEqual([expect.objectContaining({ value: 'storefront' })]);
+    expect((await suggest('')).options).toEqual([]);
   });
 });

@@ -21,8 +21,8 @@ describe('digest', () => {
   const click = (ts: string | undefined, actionId: string, who: 'admin' | 'member' = 'admin') =>
     world.as(who).click({ channel: CHANNEL, ts: ts ?? '' }, { actionId });
 
-  it('add says in the channel what was set up, and when it comes', async () => {
-    const said = await world.say('digest add weekly:mon 09:00 Europe/Lisbon last_7_days');
+  it('add says in the channel what was set up, by default for seven days in the person’s zone, and when it comes', async () => {
+    const said = await world.say('digest add weekly:mon 09:00');
     const id = await world.id();
     expect(id).toMatch(/^d[a-z2-9]{3}$/);
     expect(said).toContain(
@@ -40,24 +40,6 @@ describe('digest', () => {
     ]);
   });
 
-  it('list is shared with the channel once, however often the button is clicked, and audited', async () => {
-    await world.say('digest add daily 09:00 UTC');
-    await ask(world, '/deckhand digest list', 'admin');
-    const { ts } = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? {};
-    await Promise.all([click(ts, 'digest:share'), click(ts, 'digest:share')]);
-    const read = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin));
-    await world.passUntil(() => read().includes('used already') && read().includes('"edits"'));
-    const shared = world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('of this channel'));
-    expect(shared).toHaveLength(1);
-    const entries = (await world.app.workspaces.open(TEAM).audit.latest(5)).map(({ entry }) => entry);
-    expect(entries).toContainEqual(expect.objectContaining({ what: 'digest share', where: CHANNEL }));
-  });
-
-  it('add covers the last seven days in the person’s own zone where nothing else is said', async () => {
-    await world.say('digest add daily 7:30');
-    expect(await digests()).toMatchObject([{ range: 'last_7_days', zone: 'Europe/Lisbon' }]);
-  });
-
   /** As many digests as that, like the one that was set up first. */
   async function fill(amount: number, channelOf: (n: number) => string): Promise<void> {
     const { schedules: stored } = world.app.workspaces.open(TEAM);
@@ -73,13 +55,6 @@ describe('digest', () => {
     expect(said).toContain('Already set up: the digest of every connected account');
     await world.say('digest add daily 09:00 UTC today --skip-quiet');
     expect(await digests()).toHaveLength(2);
-  });
-
-  it('add is refused in a channel with 50 schedules', async () => {
-    await world.say('digest add daily 09:00 UTC');
-    await fill(50, () => CHANNEL);
-    const said = await ask(world, '/deckhand digest add daily 10:00 UTC', 'admin');
-    expect(said).toContain('This channel has 50 schedules, and 50 is the most.');
   });
 
   it('add is refused in a workspace with 500 schedules, and so is a watch', async () => {
@@ -108,12 +83,15 @@ describe('digest', () => {
   const otherThan = async (...ids: string[]) =>
     (await digests()).find((one) => !ids.includes(one.id))?.id ?? '';
 
-  it('comes back by "Undo" only where there is room, and then without being removed anew', async () => {
+  it('is one of 50 schedules of a channel at most, also when it comes back by "Undo"', async () => {
     await world.say('digest add daily 09:00 UTC');
     await fill(50, () => CHANNEL);
     await world.say('digest remove d7');
     const { ts } = last() ?? {};
     await world.say('digest add daily 10:00 UTC');
+    expect(await ask(world, '/deckhand digest add daily 11:00 UTC', 'admin')).toContain(
+      'This channel has 50 schedules, and 50 is the most.',
+    );
     const refused = await answerTo(world, 'admin', () => click(ts, 'digest:undo'));
     expect(refused).toContain('This channel has 50 schedules, and 50 is the most.');
     expect((await digests()).map(({ id }) => id)).not.toContain('d7');
@@ -141,7 +119,7 @@ describe('digest', () => {
     expect(await digests()).toEqual([]);
   });
 
-  it('list shows id, who, when, next and last, and its buttons draw it anew', async () => {
+  it('list shows id, who, when, next and last, and its buttons draw it anew; who shares it is audited', async () => {
     await world.say('digest add daily 09:00 UTC');
     const id = await world.id();
     const shown = await list();
@@ -153,19 +131,19 @@ describe('digest', () => {
       'No result yet',
     ])
       expect(shown).toContain(words);
-    const { ts } = last() ?? {};
-    const drawn = () =>
-      JSON.stringify(world.slack.messages(TEAM, CHANNEL).find((one) => one.ts === ts)?.blocks);
+    const { ts = '' } = last() ?? {};
     await click(ts, 'digest:pause');
-    await world.slack.until(() => drawn().includes(`Paused by <@${PEOPLE.admin}>`));
+    await world.slack.until(() => shownAt(ts).includes(`Paused by <@${PEOPLE.admin}>`));
     await click(ts, 'digest:resume');
-    await world.slack.until(() => drawn().includes('Next <!date^'));
+    await world.slack.until(() => shownAt(ts).includes('Next <!date^'));
     await world.time.advance(HOUR);
     await world.untilLast('posted');
     expect(await list()).toContain('posted.');
     await click(ts, 'digest:remove');
-    await world.slack.until(() => drawn().includes('has no digest yet'));
+    await world.slack.until(() => shownAt(ts).includes('has no digest yet'));
     expect(await digests()).toEqual([]);
+    const entries = (await world.app.workspaces.open(TEAM).audit.latest(9)).map(({ entry }) => entry);
+    expect(entries).toContainEqual(expect.objectContaining({ what: 'digest share', where: CHANNEL }));
   });
 
   it('is not set up for an account whose key does not work', async () => {
@@ -184,7 +162,7 @@ describe('digest', () => {
     expect(await list('digest list all')).toContain('<#C0BILLING>');
   });
 
-  it('pause, resume and remove need no id where the channel has one', async () => {
+  it('pause, resume and remove need no id where the channel has one, which stays paused if the channel cannot be told', async () => {
     await world.say('digest add daily 09:00 UTC');
     expect(await world.say('digest pause')).toContain('paused the digest');
     expect(await ask(world, '/deckhand digest pause', 'admin')).toContain(
@@ -192,23 +170,17 @@ describe('digest', () => {
     );
     await world.time.advance(2 * DAY);
     expect(world.posted()).toEqual([]);
-    expect(await world.say('digest resume')).toContain('resumed the digest');
-    await world.time.advance(2 * HOUR);
-    await world.untilPosted(1);
-    expect(await world.say('digest remove')).toContain('removed the digest');
-    await world.time.advance(2 * DAY);
-    expect(world.posted()).toHaveLength(1);
-  });
-
-  it('stays paused as it was where its channel cannot be told that it is resumed', async () => {
-    await world.say('digest add daily 09:00 UTC');
-    await world.say('digest pause');
     const [paused] = await digests();
     world.slack.fault({ method: 'chat.postMessage', error: 'not_in_channel' });
     expect(await ask(world, '/deckhand digest resume', 'admin')).toContain('/invite');
     expect(await digests()).toMatchObject([{ ...paused }]);
     world.slack.clearFaults();
     expect(await world.say('digest resume')).toContain('resumed the digest');
+    await world.time.advance(2 * HOUR);
+    await world.untilPosted(1);
+    expect(await world.say('digest remove')).toContain('removed the digest');
+    await world.time.advance(2 * DAY);
+    expect(world.posted()).toHaveLength(1);
   });
 
   it.each([
@@ -238,11 +210,17 @@ describe('digest', () => {
     expect(far).toContain('There is no digest `nothing`. Try `/deckhand digest list`.');
   });
 
-  it('is snoozed for a week by its button, and comes back by itself', async () => {
+  it('is paused, resumed and snoozed for a week by the buttons of its message, and comes back by itself', async () => {
     await world.say('digest add daily 09:00 UTC');
     await world.time.advance(HOUR);
     await world.untilPosted(1);
     const { ts = '' } = world.posted()[0] ?? {};
+    await click(ts, 'digest:pause');
+    await world.slack.until(() => shownAt(ts).includes(`paused by <@${PEOPLE.admin}>`));
+    expect(shownAt(ts)).toContain('Deployment digest');
+    expect(shownAt(ts)).not.toContain('next <!date');
+    await click(ts, 'digest:resume');
+    await world.slack.until(() => shownAt(ts).includes(`resumed by <@${PEOPLE.admin}>`));
     await click(ts, 'digest:snooze');
     await world.slack.until(() => shownAt(ts).includes(`snoozed by <@${PEOPLE.admin}>`));
     expect(shownAt(ts)).toContain('digest:resume');
@@ -269,21 +247,6 @@ describe('digest', () => {
     await world.slack.until(() => shownAt(ts).includes(`<!date^${secondsOf('2026-03-10T10:00-04:00')}^`));
   });
 
-  it('is paused and resumed by the buttons of its message, which says by whom', async () => {
-    await world.say('digest add daily 09:00 UTC');
-    await world.time.advance(HOUR);
-    await world.untilPosted(1);
-    const { ts = '' } = world.posted()[0] ?? {};
-    await click(ts, 'digest:pause');
-    await world.slack.until(() => shownAt(ts).includes(`paused by <@${PEOPLE.admin}>`));
-    expect(shownAt(ts)).toContain('Deployment digest');
-    expect(shownAt(ts)).not.toContain('next <!date');
-    await click(ts, 'digest:resume');
-    await world.slack.until(() => shownAt(ts).includes(`resumed by <@${PEOPLE.admin}>`));
-    expect(shownAt(ts)).toContain('digest:snooze');
-    expect(await digests()).toMatchObject([{ state: { kind: 'active' } }]);
-  });
-
   it('comes back as it was where its removal is undone within ten minutes', async () => {
     await world.say('digest add daily 09:00 UTC');
     const [before] = await digests();
@@ -301,18 +264,21 @@ describe('digest', () => {
     expect(await digests()).toEqual([]);
   });
 
-  it('is edited in the form that set it up, filled in, and keeps its id', async () => {
+  it('is edited by its card in the form that set it up, filled in; the card shows the new words, alone', async () => {
     await world.say('digest add weekly:mon 09:00 Europe/Lisbon last_7_days --skip-quiet');
-    const [before] = await digests();
-    await world.as('admin').command(CHANNEL, '/deckhand digest edit');
+    const { id, createdAt } = (await digests())[0] ?? {};
+    const card = last()?.ts ?? '';
     const view = () => world.as('admin').openView()?.content;
-    await world.slack.until(() => view() !== undefined);
-    expect(view()?.callback_id).toBe('digest.edit');
+    const posts = () => world.slack.messages(TEAM, CHANNEL).length;
+    const before = posts();
+    await click(card, 'digest:edit');
+    await world.slack.until(() => view()?.callback_id === 'digest.edit');
     for (const value of ['weekly:mon', '09:00', 'Europe/Lisbon', 'last_7_days', 'skip_quiet'])
       expect(JSON.stringify(view()?.blocks)).toContain(value);
     await world.as('admin').submit('digest.edit', { cadence: 'daily', time: '10:00', skip_quiet: [] });
-    await world.slack.until(() => last()?.text.includes('edited the digest'));
-    const { id, createdAt } = before ?? {};
+    await world.slack.until(() => shownAt(card).includes('edited the digest'));
+    expect(shownAt(card)).toContain('10:00');
+    expect(posts()).toBe(before);
     expect(await digests()).toMatchObject([
       { id, createdAt, cadence: { kind: 'daily', time: '10:00' }, zone: 'Europe/Lisbon', skipQuiet: false },
     ]);
@@ -320,27 +286,13 @@ describe('digest', () => {
     expect(world.posted()).toEqual([]);
     await world.time.advance(HOUR);
     await world.untilPosted(1);
-  });
 
-  it('is edited by the button of its card, which then shows the new words, alone', async () => {
-    await world.say('digest add daily 09:00 UTC');
-    const card = last()?.ts ?? '';
-    const posts = () => world.slack.messages(TEAM, CHANNEL).length;
-    const before = posts();
-    const edit = async (time: string) => {
-      await click(card, 'digest:edit');
-      await world.slack.until(() => world.as('admin').openView() !== undefined);
-      await world.as('admin').submit('digest.edit', { time });
-      await world.slack.until(() => world.as('admin').openView() === undefined);
-    };
-    await edit('10:00');
-    await world.slack.until(() => shownAt(card).includes('edited the digest'));
-    expect(shownAt(card)).toContain('10:00');
-    expect(posts()).toBe(before);
     world.slack.fault({ method: 'chat.update', error: 'edit_window_closed' });
-    await edit('11:00');
+    await click(card, 'digest:edit');
+    await world.slack.until(() => view()?.callback_id === 'digest.edit');
+    await world.as('admin').submit('digest.edit', { time: '11:00' });
     await world.slack.until(() => last()?.text.includes('11:00'));
-    expect(posts()).toBe(before + 1);
+    expect(posts()).toBe(before + 2);
   });
 
   it('is edited by the button of a list, which then shows the new words, alone', async () => {
@@ -367,62 +319,45 @@ describe('digest', () => {
     expect(world.posted()).toEqual([]);
   });
 
-  describe('add without words', () => {
-    const ann = () => world.as('admin');
-    const blocks = () => JSON.stringify(ann().openView()?.content.blocks);
-    beforeEach(async () => {
-      await ann().command(CHANNEL, '/deckhand digest add');
-      await world.slack.until(() => ann().openView() !== undefined);
-    });
+  it('add without words opens a form in the person’s own zone, which shows the next times with each choice', async () => {
+    const ann = world.as('admin');
+    const blocks = () => JSON.stringify(ann.openView()?.content.blocks);
+    await ann.command(CHANNEL, '/deckhand digest add');
+    await world.slack.until(() => ann.openView()?.content.callback_id === 'digest.add');
+    expect(blocks()).toContain('"value":"Europe/Lisbon"');
+    expect(blocks()).toContain('Next, in your own time: <!date^1772442000^');
+    const viewId = ann.openView()?.id ?? '';
+    await ann.click({ viewId }, { actionId: 'cadence', selected: 'weekly:wed' });
+    await world.slack.until(() => blocks().includes('<!date^1772614800^'));
+    await ann.click({ viewId }, { actionId: 'cadence', selected: 'cron' });
+    await world.slack.until(() => blocks().includes('"block_id":"cron"'));
+    expect(blocks()).toContain('Give five cron fields');
+    const wrong = await ann.submit('digest.add', { cron: '0 0 31 2 *' });
+    expect(wrong.errors?.cron).toContain('This is wrong: day of month');
+    await ann.suggest({ viewId }, { actionId: 'project', query: 'bill' });
+    const values = {
+      cron: '*/15 * * * *',
+      range: 'today',
+      project: 'billing-api',
+      skip_quiet: ['skip_quiet'],
+    };
+    world.slack.kick(TEAM, CHANNEL, 'bot');
+    await ann.submit('digest.add', values);
+    await world.slack.until(() => blocks().includes('Invite it'));
+    expect(await digests()).toEqual([]);
 
-    it('opens a form that shows the next times in the person’s own zone', async () => {
-      expect(ann().openView()?.content.callback_id).toBe('digest.add');
-      expect(blocks()).toContain('"value":"Europe/Lisbon"');
-      expect(blocks()).toContain('Next, in your own time: <!date^1772442000^');
-    });
-
-    it('draws them anew with each choice, and asks for cron fields where they are wanted', async () => {
-      const viewId = ann().openView()?.id ?? '';
-      await ann().click({ viewId }, { actionId: 'cadence', selected: 'weekly:wed' });
-      await world.slack.until(() => blocks().includes('<!date^1772614800^'));
-      await ann().click({ viewId }, { actionId: 'cadence', selected: 'cron' });
-      await world.slack.until(() => blocks().includes('"block_id":"cron"'));
-      expect(blocks()).toContain('Give five cron fields');
-      const wrong = await ann().submit('digest.add', { cron: '0 0 31 2 *' });
-      expect(wrong.errors?.cron).toContain('This is wrong: day of month');
-      expect((await ann().submit('digest.add', { cron: '*/15 * * * *' })).outcome).toBe('ok');
-      await world.slack.until(() => last()?.text.includes('every 15 minutes'));
-      expect(await digests()).toMatchObject([{ cadence: { kind: 'cron', cron: '*/15 * * * *' } }]);
-    });
-
-    it('sets up what was chosen', async () => {
-      const viewId = ann().openView()?.id ?? '';
-      await ann().suggest({ viewId }, { actionId: 'project', query: 'bill' });
-      await ann().submit('digest.add', {
-        cadence: 'daily',
-        time: '18:15',
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await ann.submit('digest.add', values);
+    await world.slack.until(() => last()?.text.includes('every 15 minutes'));
+    expect(await digests()).toMatchObject([
+      {
+        cadence: { kind: 'cron', cron: '*/15 * * * *' },
+        zone: 'Europe/Lisbon',
         range: 'today',
-        project: 'billing-api',
-        skip_quiet: ['skip_quiet'],
-      });
-      await world.slack.until(() => last()?.text.includes('set up the digest'));
-      expect(await digests()).toMatchObject([
-        {
-          cadence: { kind: 'daily', time: '18:15' },
-          zone: 'Europe/Lisbon',
-          range: 'today',
-          account: 'acme',
-          project: { permalink: 'billing-api', name: 'Billing API' },
-          skipQuiet: true,
-        },
-      ]);
-    });
-
-    it('keeps the form where Deckhand may not post in the channel', async () => {
-      world.slack.kick(TEAM, CHANNEL, 'bot');
-      await ann().submit('digest.add', {});
-      await world.slack.until(() => blocks().includes('Invite it'));
-      expect(await digests()).toEqual([]);
-    });
+        account: 'acme',
+        project: { permalink: 'billing-api', name: 'Billing API' },
+        skipQuiet: true,
+      },
+    ]);
   });
 });

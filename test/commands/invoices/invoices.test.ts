@@ -5,37 +5,28 @@ import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const LIST = '/*/account/invoices';
-const PDF = '/*/account/invoices/1001.pdf';
 
 describe('invoices', () => {
   test.override({ connected: true });
   test.beforeEach(async ({ world }) => {
     world.service.world.addInvoice({ account: ACCOUNT, number: 1000, paidAt: 1_790_000_000_000 });
     world.service.world.addInvoice({ account: ACCOUNT, number: 1001, total: '1234.50', currency: 'eur' });
-    setBilling(world, true);
+    world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
   });
 
   const files = (world: TestWorld) => world.slack.files(TEAM);
 
-  test('invoices are listed for the one who asks', async ({ world }) => {
+  test('are listed for one person, whose button sends a PDF by direct message, with no address anywhere', async ({
+    world,
+  }) => {
     const shown = await ask(world, '/deckhand invoices', 'admin');
     expect(shown).toContain('2 invoices of `acme`, 1 unpaid');
     expect(shown).toContain('1234.50 EUR');
     expect(shown).not.toContain('http');
-    expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
-  });
-
-  test('invoices need the billing role', async ({ world }) => {
-    expect(await ask(world, '/deckhand invoices')).toContain(
-      'Only people with the billing role can see invoices',
+    const ts = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.ts ?? '';
+    const said = await answerTo(world, 'admin', () =>
+      world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'invoices:pdf#1001' }),
     );
-    expect(world.service.requests.all.some(({ path }) => path.includes('invoices'))).toBe(false);
-  });
-
-  test('invoices come as a PDF by direct message, with nothing in the channel and no address anywhere', async ({
-    world,
-  }) => {
-    const said = await ask(world, '/deckhand invoices 1001', 'admin');
     expect(said).toContain('as a direct message');
     const [file] = files(world);
     expect(file?.bytes?.subarray(0, 5).toString()).toBe('%PDF-');
@@ -51,18 +42,7 @@ describe('invoices', () => {
     expect(latest?.entry).toMatchObject({ who: PEOPLE.admin, what: 'invoices', target: 'acme/1001' });
   });
 
-  test('invoices come by their button too', async ({ world }) => {
-    await ask(world, '/deckhand invoices', 'admin');
-    const card = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.ts ?? '';
-    const press = () =>
-      world.as('admin').click({ channel: CHANNEL, ts: card }, { actionId: 'invoices:pdf#1001' });
-    expect(await answerTo(world, 'admin', press)).toContain('as a direct message');
-    expect(files(world)).toHaveLength(1);
-  });
-
-  test('invoices stay in the channel that is told of this account’s invoices, and only there', async ({
-    world,
-  }) => {
+  test('stay in the channel that is told of this account’s invoices, and only there', async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     const { schedules } = world.app.workspaces.open(TEAM);
     const tell = (account: string): Promise<void> => {
@@ -87,63 +67,35 @@ describe('invoices', () => {
     expect(world.slack.dms(TEAM, PEOPLE.admin)).toHaveLength(1);
   });
 
-  test.for<[string, string, (world: TestWorld) => void]>([
-    ['a number that is unknown', 'There is no invoice `1001`', forget],
-    ['no billing manager', 'The service refused the invoices', (at) => setBilling(at, false)],
+  test.for([
     [
       'an address on another host',
+      LIST,
+      record('https://evil.example/1001.pdf'),
       'another host than the account’s',
-      (at) => fault(at, LIST, [{ ...RECORD, download_url: 'https://evil.example/1001.pdf' }]),
     ],
-    [
-      'an address that is none',
-      'no full address for the PDF',
-      (at) => fault(at, LIST, [{ ...RECORD, download_url: 'nonsense' }]),
-    ],
-    [
-      'a relative address',
-      'no full address for the PDF',
-      (at) => fault(at, LIST, [{ ...RECORD, download_url: '/acme/account/invoices/1001.pdf' }]),
-    ],
-    ['no PDF', 'is not a PDF', (at) => fault(at, PDF, { nothing: true })],
-    ['something too large', 'more than Deckhand accepts', (at) => fault(at, LIST, 'x'.repeat(6_000_000))],
-    ['a busy service', 'busy', (at) => at.service.faults.add({ path: PDF, status: 429, retryAfter: '3600' })],
+    ['an address that is none', LIST, record('nonsense'), 'no full address for the PDF'],
+    ['a relative address', LIST, record('/acme/account/invoices/1001.pdf'), 'no full address for the PDF'],
+    ['no PDF', '/*/account/invoices/1001.pdf', { nothing: true }, 'is not a PDF'],
   ] as const)(
-    'of invoices, %s is told in its own sentence, and nothing is sent',
-    async ([_what, sentence, prepare], { world }) => {
-      prepare(world);
-      expect(await ask(world, '/deckhand invoices 1001', 'admin')).toContain(sentence);
+    'of %s are told of in a sentence, and nothing is sent',
+    async ([, path, body, words], { world }) => {
+      world.service.faults.add({ path, status: 200, body });
+      expect(await ask(world, '/deckhand invoices 1001', 'admin')).toContain(words);
       expect(files(world)).toEqual([]);
     },
   );
 
-  test('invoices refuse words that are no number', async ({ world }) => {
+  test('are not known by words', async ({ world }) => {
     expect(await ask(world, '/deckhand invoices latest', 'admin')).toContain(
       '`latest` is not an invoice number',
     );
   });
 });
 
-const RECORD = {
-  number: 1001,
-  kind: 'subscription',
-  currency: 'eur',
-  total: '1.00',
-  vat: '0.00',
-  paid: false,
-  paid_at: null,
-  created_at: '2026-11-01T00:00:00Z',
-};
-
-function forget({ service }: TestWorld): void {
-  service.world.state.accounts.get(ACCOUNT)?.invoices.splice(0);
-}
-
-function fault({ service }: TestWorld, path: string, body: unknown): void {
-  service.faults.add({ path, status: 200, body });
-}
-
-function setBilling({ service }: TestWorld, billing: boolean): void {
-  const user = service.world.state.accounts.get(ACCOUNT)?.users.find(({ email }) => email === EMAIL);
-  Object.assign(user ?? {}, { billing });
+/** The list, with this address for the PDF. */
+function record(download_url: string): object[] {
+  const paid = { paid: false, paid_at: null, created_at: '2026-11-01T00:00:00Z' };
+  const amount = { currency: 'eur', total: '1.00', vat: '0.00' };
+  return [{ number: 1001, kind: 'subscription', ...amount, ...paid, download_url }];
 }

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { filterMentioned } from '../../../src/commands/test-access/test.ts';
+import { ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
@@ -19,71 +20,42 @@ const privately = (world: TestWorld, words: string) =>
   );
 
 describe('the shortcut "Run test access"', () => {
-  whenConnected(
-    'the shortcut "Run test access" asks in a form and shows the run in the channel that was chosen',
-    async ({ world }) => {
-      const ben = world.as('member');
-      await ben.shortcut('test_access');
-      const view = await formOf(world, 'member', 'test');
-      await ben.suggest({ viewId: view.id }, { actionId: 'project', query: 'store' });
-      await ben.click({ viewId: view.id }, { actionId: 'project', selected: 'storefront' });
-      await world.slack.until(() =>
-        ben.openView()?.content.private_metadata?.toString().includes('storefront'),
-      );
-      const servers = await ben.suggest({ viewId: view.id }, { actionId: 'server', query: '' });
-      const web = servers.options.find((option) => JSON.stringify(option.text).includes('web-2'));
-      const server = String(web?.value);
-      const answer = await ben.submit('test', { channel: 'C0BILLING', server });
-      expect(answer.outcome).toBe('ok');
-      await world.slack.until(() =>
-        roots(world, 'C0BILLING').at(-1)?.text.includes('web-2 in Storefront: reachable'),
-      );
-      expect(ben.openView()).toBeUndefined();
-    },
-  );
-
-  whenConnected(
-    'the shortcut "Run test access" says under the channel that it is not in it, and starts nothing',
-    async ({ world }) => {
-      world.slack.kick(TEAM, 'C0BILLING', 'bot');
-      const ben = world.as('member');
-      await ben.shortcut('test_access');
-      const view = await formOf(world, 'member', 'test');
-      await ben.suggest({ viewId: view.id }, { actionId: 'project', query: '' });
-      const answer = await ben.submit('test', { project: 'storefront', channel: 'C0BILLING' });
-      expect(answer.errors?.channel).toContain('/invite');
-      const again = await ben.submit('test', { project: 'storefront', channel: CHANNEL });
-      expect(again.outcome).toBe('ok');
-      await world.slack.until(() => roots(world).at(-1)?.text.includes('all 2 servers are reachable'));
-    },
-  );
-
-  test('the shortcut "Run test access" tells in a modal that nothing is connected yet', async ({ world }) => {
-    await world.as('member').shortcut('test_access');
-    const view = await formOf(world, 'member', 'notice');
-    expect(JSON.stringify(view.content.blocks)).toContain('No account is connected');
+  whenConnected('asks in a form and shows the run in the channel that was chosen', async ({ world }) => {
+    const ben = world.as('member');
+    await ben.shortcut('test_access');
+    const view = await formOf(world, 'member', 'test');
+    await ben.suggest({ viewId: view.id }, { actionId: 'project', query: 'store' });
+    await ben.click({ viewId: view.id }, { actionId: 'project', selected: 'storefront' });
+    await world.slack.until(() =>
+      ben.openView()?.content.private_metadata?.toString().includes('storefront'),
+    );
+    const servers = await ben.suggest({ viewId: view.id }, { actionId: 'server', query: '' });
+    const web = servers.options.find((option) => JSON.stringify(option.text).includes('web-2'));
+    const server = String(web?.value);
+    const answer = await ben.submit('test', { channel: 'C0BILLING', server });
+    expect(answer.outcome).toBe('ok');
+    await world.slack.until(() =>
+      roots(world, 'C0BILLING').at(-1)?.text.includes('web-2 in Storefront: reachable'),
+    );
+    expect(ben.openView()).toBeUndefined();
   });
 
-  whenConnected(
-    'the shortcut "Run test access" says where a run of the same goes on already',
-    async ({ world }) => {
-      world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
-      await world.as('admin').command(CHANNEL, '/deckhand test storefront');
-      await world.slack.until(() => roots(world).at(-1)?.text.includes('running'));
-      const ben = world.as('member');
-      await ben.shortcut('test_access');
-      const view = await formOf(world, 'member', 'test');
-      await ben.suggest({ viewId: view.id }, { actionId: 'project', query: '' });
-      await ben.submit('test', { project: 'storefront', channel: 'C0BILLING' });
-      const notice = await formOf(world, 'member', 'notice');
-      expect(JSON.stringify(notice.content.blocks)).toContain('running already');
-      expect(roots(world, 'C0BILLING')).toHaveLength(0);
-    },
-  );
+  whenConnected('says under the channel that it is not in it, and starts nothing', async ({ world }) => {
+    world.slack.kick(TEAM, 'C0BILLING', 'bot');
+    const ben = world.as('member');
+    await ben.shortcut('test_access');
+    const view = await formOf(world, 'member', 'test');
+    await ben.suggest({ viewId: view.id }, { actionId: 'project', query: '' });
+    const answer = await ben.submit('test', { project: 'storefront', channel: 'C0BILLING' });
+    expect(answer.errors?.channel).toContain('/invite');
+    const again = await ben.submit('test', { project: 'storefront', channel: CHANNEL });
+    expect(again.outcome).toBe('ok');
+    await world.slack.until(() => roots(world).at(-1)?.text.includes('all 2 servers are reachable'));
+  });
 });
 
 describe('the shortcut "Connect account"', () => {
-  test('the shortcut "Connect account" opens the form for an admin, and for a key of one’s own once there is an account', async ({
+  test('opens the form for an admin, and for a key of one’s own once there is an account', async ({
     world,
   }) => {
     await world.as('member').shortcut('connect_account');
@@ -101,6 +73,22 @@ describe('the shortcut "Connect account"', () => {
   });
 });
 
+describe('"Test access" on a row of the projects', () => {
+  test.override({ connected: true });
+
+  test('tests the project of the row, and points to that run while it runs', async ({ world }) => {
+    expect(await ask(world, '/deckhand projects')).toContain('Test access');
+    const list = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1);
+    const [, actionId = ''] =
+      /"action_id":"(test:project#\d+)"[^}]*}[^}]*storefront/.exec(JSON.stringify(list?.blocks)) ?? [];
+    const click = () => world.as('member').click({ channel: CHANNEL, ts: list?.ts ?? '' }, { actionId });
+    await click();
+    await click();
+    await world.slack.until(() => roots(world).at(-1)?.text.includes('all 2 servers are reachable'));
+    expect(roots(world)).toHaveLength(1);
+  });
+});
+
 describe('the shortcut on a message', () => {
   test.override({ connected: true });
 
@@ -110,26 +98,13 @@ describe('the shortcut on a message', () => {
     expect(outcome).toBe('ok');
   }
 
-  test.for([
-    ['its permalink', 'is storefront down?'],
-    ['its name', 'The STOREFRONT, again!'],
-    [
-      'a link to it',
-      ({ service }: TestWorld) =>
-        `see <${service.baseUrl.replace('{account}', ACCOUNT)}/projects/storefront>`,
-    ],
-  ] as const)(
-    'the shortcut on a message tests the project that is named by %s',
-    async ([_, text], { world }) => {
-      await on(world, typeof text === 'string' ? text : text(world));
-      await world.slack.until(() => roots(world).at(-1)?.text.includes('all 2 servers are reachable'));
-      expect(roots(world)).toHaveLength(1);
-    },
-  );
+  test('tests the project that a link leads to', async ({ world }) => {
+    await on(world, `see <${world.service.baseUrl.replace('{account}', ACCOUNT)}/projects/storefront>`);
+    await world.slack.until(() => roots(world).at(-1)?.text.includes('all 2 servers are reachable'));
+    expect(roots(world)).toHaveLength(1);
+  });
 
-  test('the shortcut on a message asks which, where several are named, and goes on with the choice', async ({
-    world,
-  }) => {
+  test('asks which, where several are named, and goes on with the choice', async ({ world }) => {
     await on(world, 'storefront and billing-api are both slow');
     const menu = await privately(world, 'Which project');
     await world
@@ -138,15 +113,13 @@ describe('the shortcut on a message', () => {
     await world.slack.until(() => roots(world).at(-1)?.text.includes('the server is reachable'));
   });
 
-  test('the shortcut on a message opens the form where none is named, with this channel in it', async ({
-    world,
-  }) => {
+  test('opens the form where none is named, with this channel in it', async ({ world }) => {
     await on(world, 'good morning');
     const view = await formOf(world, 'member', 'test');
     expect(view.values.channel?.channel).toMatchObject({ selected_conversation: CHANNEL });
   });
 
-  test('the shortcut on a message tells the person alone where it may not post', async ({ world }) => {
+  test('tells the person alone where it may not post', async ({ world }) => {
     const { ts } = await world.as('admin').postMessage(CHANNEL, 'storefront');
     world.slack.kick(TEAM, CHANNEL, 'bot');
     await world.as('member').shortcut('test_from_message', { channel: CHANNEL, ts });
@@ -180,7 +153,7 @@ describe('the projects that a text speaks of', () => {
     ['id-shop', ['shop']],
     ['au café!', ['café']],
     ['', []],
-  ])('the projects that a text speaks of in %j', async (text, expected) => {
+  ])('in %j', async (text, expected) => {
     const mentioned = await filterMentioned(text, projects);
     expect(mentioned.map(({ permalink }) => permalink)).toEqual(expected);
   });

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { BRISK, HASTY } from '../../support/faults.ts';
 import { test } from '../../support/fixtures.ts';
 import { sendPayload } from '../../support/signed.ts';
-import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const STATUS = '/acme/projects/*/test_access/*';
 
@@ -19,16 +19,12 @@ describe('test access from a channel', () => {
   const rootSays = (world: TestWorld, words: string) =>
     world.slack.until(() => root(world)?.text.includes(words), { what: `"${words}" in the root message` });
 
-  test('test access from a channel goes from the command to the summary, in a root message and its thread', async ({
+  test('goes from the command to the summary, in a root message and its thread, whose button tests one server again', async ({
     world,
   }) => {
-    world.service.world.setOutcome({
-      account: ACCOUNT,
-      project: 'storefront',
-      server: 'web-2',
-      status: 'error',
-      message: 'Connection <refused> & closed',
-    });
+    const { setOutcome } = world.service.world;
+    const server = { account: ACCOUNT, project: 'storefront', server: 'web-2' };
+    setOutcome({ ...server, status: 'error', message: 'Connection <refused> & closed' });
     await run(world, 'test storefront');
     await rootSays(world, '1 of 2 servers is unreachable');
     await world.slack.until(() => /took \d+ s/.test(thread(world)[0] ?? ''));
@@ -49,9 +45,27 @@ describe('test access from a channel', () => {
     expect(JSON.stringify(root(world)?.blocks)).toMatch(/Connection <refused> & closed.*Test web-2 again/);
     const posted = world.slack.calls.find(({ method }) => method === 'chat.postMessage');
     expect(JSON.stringify(posted)).toContain('running');
+
+    setOutcome({ ...server, status: 'ok' });
+    const failing = world.slack
+      .thread(TEAM, CHANNEL, root(world)?.ts ?? '')
+      .find(({ text }) => text.includes('refused'));
+    await world.as('member').click({ channel: CHANNEL, ts: failing?.ts ?? '' }, { actionId: 'test:server' });
+    await world.slack.until(() => roots(world).length === 2);
+    await rootSays(world, 'web-2 in Storefront: reachable');
+    expect(JSON.stringify(root(world)?.blocks)).not.toContain('Repository');
   });
 
-  test('test access from a channel knows a project that was added a moment ago', async ({ world }) => {
+  test('takes a project by its name in any case, without quotes too, before its last word is a server', async ({
+    world,
+  }) => {
+    await run(world, 'TEST “billing api” API-1');
+    await rootSays(world, 'api-1 in Billing API: reachable');
+    await run(world, 'test billing api');
+    await rootSays(world, 'Billing API: the server is reachable');
+  });
+
+  test('knows a project that was added a moment ago', async ({ world }) => {
     await run(world, 'test storefront');
     await rootSays(world, 'all 2 servers are reachable');
     world.service.world.addProject({ account: ACCOUNT, name: 'Newcomer', servers: [{ name: 'web-9' }] });
@@ -59,29 +73,7 @@ describe('test access from a channel', () => {
     await rootSays(world, 'the server is reachable');
   });
 
-  test('test access from a channel asks for the projects once where many test at the same time', async ({
-    world,
-  }) => {
-    world.service.requests.clear();
-    await Promise.all(['storefront', 'billing-api', 'storefront'].map((name) => run(world, `test ${name}`)));
-    await world.slack.until(() => roots(world).length === 2);
-    await world.slack.until(() =>
-      privately(world, 'member').some((text) => text.includes('running already')),
-    );
-    expect(world.service.requests.all.filter(({ path }) => path === '/projects')).toHaveLength(1);
-  });
-
-  test('test access from a channel takes a project by permalink, identifier or name in any case, and one server', async ({
-    world,
-  }) => {
-    await run(world, 'TEST “billing api” API-1');
-    await rootSays(world, 'api-1 in Billing API: reachable');
-    expect(JSON.stringify(root(world)?.blocks)).not.toContain('Repository');
-  });
-
-  test('test access from a channel names a server by its results where the service lists no servers', async ({
-    world,
-  }) => {
+  test('names a server by its results where the service lists no servers', async ({ world }) => {
     world.service.faults.add({ path: `/${ACCOUNT}/projects/storefront/servers`, status: 404 });
     const [server] = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers ?? [];
     await run(world, `test storefront ${server?.identifier}`);
@@ -90,32 +82,7 @@ describe('test access from a channel', () => {
     expect(kept?.target.server?.name).toBe('web-1');
   });
 
-  test('test access from a channel takes a name of two words without quotes for a project, before it takes the second for a server', async ({
-    world,
-  }) => {
-    await run(world, 'test billing api');
-    await rootSays(world, 'Billing API: the server is reachable');
-    expect(JSON.stringify(root(world)?.blocks)).toContain('Repository');
-  });
-
-  test('test access from a channel asks with a menu where several projects are meant, and goes on with the choice', async ({
-    world,
-  }) => {
-    await run(world, 'test');
-    const menu = await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.member).at(-1));
-    expect(menu.text).toContain('Which project');
-    const place = { channel: CHANNEL, ts: menu.ts };
-    await world.as('member').click(place, { actionId: 'projects:choose', selected: 'billing-api' });
-    await rootSays(world, 'the server is reachable');
-    await world.slack.until(
-      () => !privately(world, 'member').some((text) => text.includes('Which project')),
-      {
-        what: 'the end of the question',
-      },
-    );
-  });
-
-  test('test access from a channel uses the project that the channel is bound to', async ({ world }) => {
+  test('uses the project that the channel is bound to', async ({ world }) => {
     await world.as('admin').command(CHANNEL, '/deckhand use storefront');
     await world.slack.until(() => root(world)?.text.includes('bound this channel'));
     await world.as('admin').command(CHANNEL, '/deckhand use');
@@ -126,9 +93,7 @@ describe('test access from a channel', () => {
     await rootSays(world, 'all 2 servers are reachable');
   });
 
-  test('test access from a channel points to the run that goes on instead of starting a second', async ({
-    world,
-  }) => {
+  test('points to the run that goes on instead of starting a second', async ({ world }) => {
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
     await run(world, 'test storefront');
     await rootSays(world, 'running');
@@ -142,14 +107,7 @@ describe('test access from a channel', () => {
     expect(changes).toMatchObject([{ who: PEOPLE.member, target: `${ACCOUNT}/storefront` }]);
   });
 
-  test('test access from a channel shows a failed run as failed, also without results', async ({ world }) => {
-    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', status: 'failed' });
-    await run(world, 'test storefront');
-    await rootSays(world, 'failed');
-    await world.slack.until(() => thread(world)[0]?.includes('The test failed'));
-  });
-
-  test('test access from a channel runs once however often the button is clicked', async ({ world }) => {
+  test('runs once however often the button is clicked', async ({ world }) => {
     await run(world, 'test storefront');
     await rootSays(world, 'all 2 servers are reachable');
     const place = { channel: CHANNEL, ts: root(world)?.ts ?? '' };
@@ -161,9 +119,7 @@ describe('test access from a channel', () => {
     expect(roots(world)).toHaveLength(2);
   });
 
-  test('test access from a channel leaves a clicked message alone whose blocks did not come', async ({
-    world,
-  }) => {
+  test('leaves a clicked message alone whose blocks did not come', async ({ world }) => {
     await run(world, 'test storefront');
     await rootSays(world, 'all 2 servers are reachable');
     const { ts = '' } = root(world) ?? {};
@@ -184,24 +140,6 @@ describe('test access from a channel', () => {
     expect(world.logs.join()).not.toContain('redraw_failed');
   });
 
-  test('test access from a channel tests one server again from its own button, without a repository', async ({
-    world,
-  }) => {
-    const { setOutcome } = world.service.world;
-    const server = { account: ACCOUNT, project: 'storefront', server: 'web-1' };
-    setOutcome({ ...server, status: 'error', message: 'refused' });
-    await run(world, 'test storefront');
-    await rootSays(world, '1 of 2 servers is unreachable');
-    setOutcome({ ...server, status: 'ok' });
-    const failing = await world.slack.until(() =>
-      world.slack.thread(TEAM, CHANNEL, root(world)?.ts ?? '').find(({ text }) => text.includes('refused')),
-    );
-    await world.as('member').click({ channel: CHANNEL, ts: failing.ts }, { actionId: 'test:server' });
-    await world.slack.until(() => roots(world).length === 2);
-    await rootSays(world, 'web-1 in Storefront: reachable');
-    expect(JSON.stringify(roots(world).at(-1))).not.toMatch(/repository/i);
-  });
-
   describe('whose polls fail', () => {
     test.override({ worldOptions: HASTY });
 
@@ -210,7 +148,7 @@ describe('test access from a channel', () => {
       ['500', { status: 500 }],
       ['a dropped connection', { drop: true }],
       ['an answer that is no JSON', { badJson: true }],
-    ] as const)('test access from a channel goes on polling through %s', async ([_, fault], { world }) => {
+    ] as const)('goes on polling through %s', async ([_, fault], { world }) => {
       const handle = world.service.faults.add({ path: STATUS, ...fault, times: 3 });
       await run(world, 'test storefront');
       await rootSays(world, 'all 2 servers are reachable');
@@ -219,50 +157,12 @@ describe('test access from a channel', () => {
     });
   });
 
-  test('test access from a channel says when a busy service is asked again to start the run', async ({
-    world,
-  }) => {
-    const path = `/${ACCOUNT}/projects/storefront/test_access`;
-    world.service.faults.add({ method: 'POST', path, status: 429, retryAfter: '30', times: 1 });
-    await run(world, 'test storefront');
-    await world.slack.until(() => JSON.stringify(root(world) ?? '').includes('The next try is'));
-  });
-
-  test.for([
-    [401, {}, 'revoked or rotated'],
-    [403, {}, 'lacks the permission'],
-    [404, { error_code: 'record_not_found' }, 'no such test run in project `storefront`'],
-  ] as const)(
-    'test access from a channel ends with the reason when polling meets a %i',
-    async ([status, body, reason], { world }) => {
-      world.service.faults.add({ path: STATUS, status, body });
-      await run(world, 'test storefront');
-      await rootSays(world, 'stopped');
-      expect(JSON.stringify(root(world)?.blocks)).toContain(reason);
-    },
-  );
-
-  test('test access from a channel stops when the message is gone, and says so in the log', async ({
-    world,
-  }) => {
+  test('stops when the message is gone, and says so in the log', async ({ world }) => {
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 10_000 });
     world.slack.fault({ method: 'chat.update', error: 'message_not_found' });
     await run(world, 'test storefront');
     await world.logged('follow_abandoned');
     expect(roots(world)).toHaveLength(1);
-  });
-
-  test('test access from a channel says where it must be invited when it may not post', async ({ world }) => {
-    world.slack.addChannel(TEAM, {
-      id: 'C0ALONE',
-      name: 'alone',
-      members: [PEOPLE.member],
-      bot_is_member: false,
-    });
-    await world.as('member').command('C0ALONE', '/deckhand test storefront');
-    await world.slack.until(() => privately(world, 'member').some((text) => text.includes('/invite')));
-    await run(world, 'test storefront');
-    await rootSays(world, 'all 2 servers are reachable');
   });
 
   test.for(['not_in_channel', 'channel_not_found'] as const)(
@@ -279,39 +179,24 @@ describe('test access from a channel', () => {
       expect(said).not.toContain('/invite');
     },
   );
-
-  test('test access from a channel names the nearest project where there is none of that name', async ({
-    world,
-  }) => {
-    await run(world, 'test storefrnt');
-    await world.slack.until(() =>
-      privately(world, 'member').some((text) => text.includes('Did you mean `storefront`')),
-    );
-    await run(world, 'test billing');
-    await world.slack.until(() =>
-      privately(world, 'member').some((text) => text.includes('Did you mean `billing-api`')),
-    );
-    expect(roots(world)).toHaveLength(0);
-  });
 });
 
 describe('a run that takes too long', () => {
-  test('a run that takes too long is followed no longer, says so, and is taken up again with a button, in its thread too', async () => {
-    const world = await openTestWorld({ connected: true, env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } });
-    try {
-      world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 });
-      await world.as('member').command(CHANNEL, '/deckhand test storefront');
-      const root = () => world.slack.messages(TEAM, CHANNEL).at(-1);
-      await world.slack.until(() => root()?.text.includes('no longer followed'));
-      const progress = () => world.slack.thread(TEAM, CHANNEL, root()?.ts ?? '')[0]?.text;
-      await world.slack.until(() => progress()?.includes('No longer followed'));
-      world.service.clock.advance(3_600_000);
-      await world.as('member').click({ channel: CHANNEL, ts: root()?.ts ?? '' }, { actionId: 'test:check' });
-      await world.slack.until(() => root()?.text.includes('all 2 servers are reachable'));
-      await world.slack.until(() => progress()?.includes('The test took 1 h'));
-      expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(1);
-    } finally {
-      await world.stop();
-    }
+  test.override({ worldOptions: { env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } }, connected: true });
+
+  test('is followed no longer, says so, and is taken up again with a button, in its thread too', async ({
+    world,
+  }) => {
+    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 });
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    const root = () => world.slack.messages(TEAM, CHANNEL).at(-1);
+    await world.slack.until(() => root()?.text.includes('no longer followed'));
+    const progress = () => world.slack.thread(TEAM, CHANNEL, root()?.ts ?? '')[0]?.text;
+    await world.slack.until(() => progress()?.includes('No longer followed'));
+    world.service.clock.advance(3_600_000);
+    await world.as('member').click({ channel: CHANNEL, ts: root()?.ts ?? '' }, { actionId: 'test:check' });
+    await world.slack.until(() => root()?.text.includes('all 2 servers are reachable'));
+    await world.slack.until(() => progress()?.includes('The test took 1 h'));
+    expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(1);
   });
 });

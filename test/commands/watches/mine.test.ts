@@ -42,15 +42,11 @@ describe('watch mine', () => {
     await world.slack.until(() => seen().some(({ text }) => text.includes('of your own deployments')));
     deploy(world, 'Kim', false, 'mine001');
     await world.slack.until(() => shown(world).includes('mine001'));
-  });
-
-  test('asks a person for their name also where somebody else has claimed one', async ({ world }) => {
-    await claim(world);
+    // Another person has a name of their own.
     expect(await ask(world, '/deckhand watch mine', 'admin')).toContain('Choose your name');
-    expect(await world.app.workspaces.open(TEAM).schedules.all()).toEqual([]);
   });
 
-  test('sends one message an episode of one’s own, also where another person ends it, and no channel sees it', async ({
+  test('sends one message an episode of one’s own, also where another person ends it; no channel sees it, and nobody else ends it', async ({
     world,
   }) => {
     await claim(world);
@@ -70,6 +66,10 @@ describe('watch mine', () => {
     expect(shown(world)).not.toContain('theirs1');
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
     expect(await ask(world, '/deckhand watch list all', 'admin')).not.toContain('own deployments');
+    expect(await ask(world, '/deckhand unwatch mine', 'admin')).toContain('You have no watch of your own');
+    expect(await ask(world, '/deckhand unwatch', 'admin')).toContain('has no watch yet');
+    expect(await ask(world, '/deckhand unwatch mine')).toContain('no more direct messages');
+    expect(await ask(world, '/deckhand unwatch mine')).toContain('You have no watch of your own');
   });
 
   test('posts the other events too where it is asked for all, and nothing for the rest of the day once it is muted', async ({
@@ -123,14 +123,5 @@ describe('watch mine', () => {
     deploy(world, 'Kim', true, 'mine003');
     await world.slack.until(() => shown(world).includes('mine003'));
     expect(shown(world)).not.toContain('theirs');
-  });
-
-  test('ends with unwatch mine, and is nobody else’s to end', async ({ world }) => {
-    await claim(world);
-    await ask(world, '/deckhand watch mine');
-    expect(await ask(world, '/deckhand unwatch mine', 'admin')).toContain('You have no watch of your own');
-    expect(await ask(world, '/deckhand unwatch', 'admin')).toContain('has no watch yet');
-    expect(await ask(world, '/deckhand unwatch mine')).toContain('no more direct messages');
-    expect(await ask(world, '/deckhand unwatch mine')).toContain('You have no watch of your own');
   });
 });
