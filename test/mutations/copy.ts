@@ -1,92 +1,141 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { stripTypeScriptTypes } from 'node:module';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import type { Mutation } from './mutation.ts';
+import type { Mutant } from './operators.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-/** A fault that makes a test wait for what never comes is noticed by this. */
-const MAX_TEST_MS = 40_000;
+/** A test that waits in vain fails after this time. */
+const TEST_MS = 40_000;
+/** A run that takes longer than this noticed the mutant: something hangs. */
+const RUN_MS = 240_000;
+const CONFIG = 'vitest.mutants.config.ts';
 
-/** A test that failed; without a title the whole file did. */
-export interface Failure {
-  file: string;
-  title: string;
+/** The project's configuration, with the files in the order in which they are named. */
+const CONFIG_TEXT = `import process from 'node:process';
+import base from './vitest.config.ts';
+
+const order = (process.env.MUTANTS_TESTS ?? '').split(',');
+const rank = ({ moduleId }) => order.findIndex((path) => moduleId.endsWith('/' + path));
+class InOrder {
+  shard(files) { return files; }
+  sort(files) { return files.toSorted((a, b) => rank(a) - rank(b)); }
+}
+export default {
+  test: {
+    ...base.test,
+    setupFiles: ['test/support/imports.ts', 'test/mutations/cover.ts'],
+    sequence: order[0] === '' ? base.test.sequence : { sequencer: InOrder },
+    testTimeout: ${TEST_MS},
+    hookTimeout: ${TEST_MS},
+    expect: { poll: { timeout: ${TEST_MS / 2} } },
+  },
+};
+`;
+
+/** Code that a test file ran: for each source file the ranges, of which the smallest around a place decides. */
+export interface Coverage {
+  test: string;
+  files: Array<{ file: string; ranges: Array<{ startOffset: number; endOffset: number; count: number }> }>;
 }
 
-/** A copy of the repository in which a fault can be made. */
+/** A copy of the repository in which a mutant can be put. */
 export interface Copy {
-  /** The tests that fail with the fault in place; at most `most`, because each may wait long for what never comes. */
-  failures(mutation: Mutation, most: number): Promise<Failure[]>;
-  /** Those that fail without one. */
-  failuresOf(tests: readonly string[]): Promise<Failure[]>;
+  /** Runs these tests as they are; returns the test files that fail, and what the others ran. */
+  cover(tests: readonly string[]): Promise<{ failed: string[]; coverage: Coverage[] }>;
+  /** The test file that notices the mutant, `time-out`, or undefined. */
+  try(mutant: Mutant, tests: readonly string[]): Promise<string | undefined>;
   remove(): Promise<void>;
 }
 
 export async function makeCopy(): Promise<Copy> {
-  const folder = await mkdtemp(join(tmpdir(), 'deckhand-mutate-'));
-  for (const path of await files()) await cp(join(root, path), join(folder, path));
+  const folder = await mkdtemp(join(tmpdir(), 'deckhand-mutants-'));
+  for (const path of await listFiles()) await cp(join(root, path), join(folder, path));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  await writeFile(join(folder, CONFIG), CONFIG_TEXT);
   return {
-    async failures({ file, from, to, tests, only }, most) {
+    async cover(tests) {
+      const covered = await mkdtemp(join(folder, 'coverage-'));
+      const failed = await runTests(folder, tests, [], { MUTANTS_COVERAGE: covered });
+      const paths = await readdir(covered);
+      const coverage = await Promise.all(
+        paths.map(async (path) => JSON.parse(await readFile(join(covered, path), 'utf8')) as Coverage),
+      );
+      for (const one of coverage) one.test = one.test.slice(folder.length + 1);
+      return { failed: failed ?? [], coverage };
+    },
+    async try({ file, start, end, changed }, tests) {
       const path = join(folder, file);
       const source = await readFile(path, 'utf8');
-      const changed = source.replace(from, () => to);
-      if (changed === source) throw new Error(`${file} does not have the text of the fault`);
-      // A fault that does not even parse would be noticed by anything.
-      stripTypeScriptTypes(changed);
-      await writeFile(path, changed);
+      const text = source.slice(0, start) + changed + source.slice(end);
+      await writeFile(path, text);
       try {
-        return await run(folder, [`--bail=${most}`, ...tests, ...(only === undefined ? [] : ['-t', only])]);
+        const failed = await runTests(folder, tests, ['--bail=1'], { MUTANTS_TESTS: tests.join(',') });
+        return failed === undefined ? 'time-out' : failed[0];
       } finally {
         await writeFile(path, source);
       }
     },
-    failuresOf: (tests) => run(folder, tests),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }
 
-/** What git tracks, and what is new. */
-async function files(): Promise<string[]> {
-  const listed = ['ls-files', '--cached', '--others', '--exclude-standard'];
-  const { stdout } = await promisify(execFile)('git', listed, { cwd: root, maxBuffer: 64 * 1024 * 1024 });
+/** Tracked and new files. */
+async function listFiles(): Promise<string[]> {
+  const options = ['ls-files', '--cached', '--others', '--exclude-standard'];
+  const { stdout } = await promisify(execFile)('git', options, { cwd: root, maxBuffer: 64 * 1024 * 1024 });
   return stdout.split('\n').filter((path) => path !== '' && path !== 'node_modules');
 }
 
-const Report = z.object({
-  testResults: z.array(
-    z.object({
-      name: z.string(),
-      status: z.string(),
-      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
-    }),
-  ),
-});
+const Report = z.object({ testResults: z.array(z.object({ name: z.string(), status: z.string() })) });
 
-/** The titles of the tests that failed, and the files that failed as a whole. */
-async function run(folder: string, args: readonly string[]): Promise<Failure[]> {
-  const report = join(folder, 'mutate.json');
-  // Or a run that ends without one would be judged by the one before.
+/** Test files that fail; undefined if the run does not end in time. */
+async function runTests(
+  folder: string,
+  tests: readonly string[],
+  options: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<string[] | undefined> {
+  const report = join(folder, 'mutants.json');
+  // Otherwise a run that crashes would read the report of the one before.
   await rm(report, { force: true });
-  const times = [`--testTimeout=${MAX_TEST_MS}`, `--hookTimeout=${MAX_TEST_MS}`];
   const vitest = join(folder, 'node_modules', 'vitest', 'vitest.mjs');
-  const child = spawn(
-    process.execPath,
-    [vitest, 'run', '--reporter=json', `--outputFile=${report}`, ...times, ...args],
-    { cwd: folder, stdio: 'ignore' },
-  );
-  await once(child, 'close');
-  const { testResults } = Report.parse(JSON.parse(await readFile(report, 'utf8')));
-  return testResults.flatMap(({ name, status, assertionResults }) => {
-    const failed = assertionResults.filter((one) => one.status === 'failed');
-    const file = name.slice(folder.length + 1);
-    if (failed.length === 0 && status === 'failed') return [{ file, title: '' }];
-    return failed.map(({ fullName }) => ({ file, title: fullName }));
+  const args = [
+    vitest,
+    'run',
+    '--config',
+    CONFIG,
+    '--reporter=json',
+    `--outputFile=${report}`,
+    ...options,
+    ...tests,
+  ];
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    stdio: 'ignore',
+    detached: true,
+    env: { ...process.env, ...env },
   });
+  const timer = new AbortController();
+  const limit = 'MUTANTS_COVERAGE' in env ? 10 * RUN_MS : RUN_MS;
+  const late = wait(limit, undefined, { signal: timer.signal }).catch(() => undefined);
+  const code = await Promise.race([once(child, 'close').then(([status]) => status as number | null), late]);
+  timer.abort();
+  if (code === undefined) {
+    const closed = once(child, 'close');
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    await closed;
+    return undefined;
+  }
+  const text = await readFile(report, 'utf8').catch(() => '{"testResults":[]}');
+  const { testResults } = Report.parse(JSON.parse(text));
+  const failed = testResults.filter(({ status }) => status === 'failed');
+  // An error outside of all tests, which Vitest reports by its exit code alone.
+  if (failed.length === 0 && code !== 0) return ['(no test)'];
+  return failed.map(({ name }) => name.slice(folder.length + 1));
 }
