@@ -79,7 +79,7 @@ async function fillHistory({ store, runs, clock }: Workspace): Promise<void> {
     const id = `${String(now - at * 1000).padStart(15, '0')}-000000-${at}`;
     await audit.put(
       id,
-      { at: now - at * 1000, who: 'U0BEN', what: 'test', target: 'acme/p1', result: 'done' },
+      { at: now - at * 1000, requestedBy: 'U0BEN', what: 'test', target: 'acme/p1', result: 'done' },
       now + DAY_MS,
     );
   }

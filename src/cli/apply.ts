@@ -295,7 +295,12 @@ function planSection(section: Section, wanted: Entries | undefined, today: Entri
       else if (before !== undefined && section.change) await section.change(workspace, id, after);
       else await section.add(workspace, id, after);
       if (before === undefined) await pauseUnlessServed(workspace, section, id);
-      await workspace.audit.record({ who: 'deckhand', what: 'apply', target: description, result: 'done' });
+      await workspace.audit.record({
+        requestedBy: 'deckhand',
+        what: 'apply',
+        target: description,
+        result: 'done',
+      });
     };
     return [{ description, isRemoval: after === undefined, run }];
   });

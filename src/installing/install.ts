@@ -138,7 +138,7 @@ async function welcomeInto({ workspaces, config, clock }: InstallParts, installa
   const { workspace: id, secret } = readInstallation(installation);
   const { installer, name } = secret;
   const workspace = workspaces.open(id);
-  await workspace.audit.record({ who: installer ?? 'unknown', what: 'install', result: 'done' });
+  await workspace.audit.record({ requestedBy: installer ?? 'unknown', what: 'install', result: 'done' });
   if (installer !== undefined) {
     const message = welcomeMessage(await describeStart(workspace));
     await notifyOwner(workspace, { id: `installed ${clock.now()}`, user: installer, message });

@@ -121,11 +121,11 @@ async function finishLink(visit: Visit): Promise<LinkEnd | undefined> {
   const { links, audit } = workspace;
   const link = await links.keep(user, tokens, email);
   if (link === undefined) {
-    await audit.record({ who: user, what: 'link', result: 'refused' });
+    await audit.record({ requestedBy: user, what: 'link', result: 'refused' });
     return 'taken';
   }
   const { linkedAt } = link;
-  await audit.record({ who: user, what: 'link', result: 'done' });
+  await audit.record({ requestedBy: user, what: 'link', result: 'done' });
   const message = linkedMessage(config.SLACK_COMMAND, linkedAt, email);
   await notifyOwner(workspace, { id: `linked ${user} ${linkedAt}`, user, message });
   sendPage(response, 200, linkedPage(workspace.id, linkRequest.name, config.SLACK_COMMAND), config);

@@ -7,7 +7,7 @@ import type { Collection, WorkspaceStore } from '../store/store.ts';
 /** One line of the audit log. It holds no secret: `what` is a command's name, `target` a public name. */
 export const AuditEntry = z.object({
   at: z.number(),
-  who: z.string(),
+  requestedBy: z.string(),
   what: z.string(),
   where: z.string().optional(),
   target: z.string().optional(),
@@ -39,8 +39,8 @@ export function createAudit(parts: AuditParts) {
       serial = (serial + 1) % 1_000_000;
       const id = `${digits(at, 15)}-${digits(serial, 6)}-${randomUUID()}`;
       await stored.put(id, { at, ...entry }, at + KEPT_MS);
-      const { who, what, where, result } = entry;
-      parts.log.info({ event: 'audit', user: who, channel: where, command: what, result }, 'audit');
+      const { requestedBy, what, where, result } = entry;
+      parts.log.info({ event: 'audit', user: requestedBy, channel: where, command: what, result }, 'audit');
       if (serial % TRIM_EVERY === 1) await stored.trim(MAX_AUDIT_ROWS - TRIM_EVERY);
       await parts.onRecord();
     },

@@ -53,13 +53,13 @@ export const Outcome = z.object({
 });
 export type Outcome = z.infer<typeof Outcome>;
 
-/** A reply that the thread is to have; `by`: who clicked. */
+/** A reply for the thread. */
 const News = z.object({
   kind: z.enum(['failure', 'success', 'claim', 'release', 'close']),
   /** Among those of its kind. */
   number: z.number(),
   lines: z.array(z.string()),
-  by: z.string().optional(),
+  requestedBy: z.string().optional(),
 });
 export type News = z.infer<typeof News>;
 
@@ -69,7 +69,7 @@ const Ending = z.object({
   /** The success that ended it, in a few words; mrkdwn of our own making. */
   words: z.string().optional(),
   /** Who closed it; undefined if it closed by itself. */
-  by: z.string().optional(),
+  requestedBy: z.string().optional(),
 });
 
 /** Result of testing a project after one of its deployments failed. */
@@ -292,12 +292,12 @@ export function afterClick(
   const isFree = owner === undefined || owner === user || (verb !== 'release' && owner === seen);
   if (!isFree) return episode;
   const after = { ...episode, clicks: clicks + 1 };
-  const reply: News = { kind: verb, number: after.clicks, lines: [], by: user };
+  const reply: News = { kind: verb, number: after.clicks, lines: [], requestedBy: user };
   const said = { ...after, replies: [...replies, reply] };
   if (verb === 'release') return { ...said, owner: next, idleSince: now };
   if (verb !== 'close') return { ...said, owner: next };
   // The service's clock, as in the failures that come after it.
-  return { ...said, ending: { kind: 'closed', at: latestAt, by: user }, newsAt: now };
+  return { ...said, ending: { kind: 'closed', at: latestAt, requestedBy: user }, newsAt: now };
 }
 
 /** `outcome`: what to note of the episode's subject; without it the job looks whether there was no news for a week. */

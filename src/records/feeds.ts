@@ -209,7 +209,7 @@ export const Push = z.object({
   /** `PUBLIC_URL` when it was switched on. */
   publicUrl: z.string(),
   /** The removal of watches that switched it off. */
-  offBy: z.string().optional(),
+  removalRequest: z.string().optional(),
   /** Time of the latest call, milliseconds since the epoch; undefined before the first. */
   arrivedAt: z.number().optional(),
   /** Mark of the project's newest deployment; empty if it had none. */

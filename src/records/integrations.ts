@@ -16,7 +16,6 @@ export const RememberedIntegration = z.object({
   account: z.string(),
   project: ProjectRef,
   flags: z.array(z.enum(INTEGRATION_FLAGS)),
-  savedBy: z.string(),
   savedAt: z.number(),
 });
 export type RememberedIntegration = z.infer<typeof RememberedIntegration>;

@@ -112,8 +112,8 @@ export const Paused = z.object({
   cause: z.enum(['person', 'account', 'service', 'slack', 'channel']),
   /** Mrkdwn of our own making, half a sentence, e.g. "the channel is archived". */
   reason: z.string(),
-  /** The person who paused it. */
-  by: z.string().optional(),
+  /** Person who paused it. */
+  requestedBy: z.string().optional(),
   /** Milliseconds since the epoch. */
   at: z.number(),
   /** The request of the person who paused it, so that its repetition after a kill recognises it. */

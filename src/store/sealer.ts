@@ -148,23 +148,29 @@ function rewrap(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): W
   return wrap(keys[0], workspace, wrapped.id, unwrap(keys, workspace, wrapped).key.export());
 }
 
-function wrap(by: EncryptionKey, workspace: string, id: string, key: Buffer): WrappedKey {
-  return { id, wrappedBy: by.id, wrapped: encrypt(by.key, wrapContext(workspace, id), key) };
+function wrap(wrappingKey: EncryptionKey, workspace: string, id: string, key: Buffer): WrappedKey {
+  return {
+    id,
+    wrappedBy: wrappingKey.id,
+    wrapped: encrypt(wrappingKey.key, wrapContext(workspace, id), key),
+  };
 }
 
 /** @throws SealError */
 export function unwrap(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): DataKey {
-  const by = keys.find((key) => key.id === wrapped.wrappedBy);
-  if (by === undefined)
+  const wrappingKey = keys.find((key) => key.id === wrapped.wrappedBy);
+  if (wrappingKey === undefined)
     throw new SealError(
       `ENCRYPTION_KEYS lacks ${wrapped.wrappedBy}, which stored credentials are sealed with. Add it behind the first key, then run deckhand rotate-keys before taking it away.`,
     );
   try {
-    const key = createSecretKey(decrypt(by.key, wrapContext(workspace, wrapped.id), wrapped.wrapped));
+    const key = createSecretKey(
+      decrypt(wrappingKey.key, wrapContext(workspace, wrapped.id), wrapped.wrapped),
+    );
     return { id: wrapped.id, key };
   } catch (cause) {
     throw new SealError(
-      `ENCRYPTION_KEYS has another key under the id ${by.id} than the one that stored credentials are sealed with. Put the former key back, and give a new key an id of its own.`,
+      `ENCRYPTION_KEYS has another key under the id ${wrappingKey.id} than the one that stored credentials are sealed with. Put the former key back, and give a new key an id of its own.`,
       { cause },
     );
   }

@@ -118,16 +118,16 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
     },
     /**
      * True if a change would leave none of the workspace's own admins and owners among the admins.
-     * @param by the person who makes the change; counts as an owner if Slack lists none
+     * @param admin the person who makes the change; counts as an owner if Slack lists none
      */
-    async takesLastWayIn(after: Grants, by: string, team: string | undefined): Promise<boolean> {
+    async takesLastWayIn(after: Grants, admin: string, team: string | undefined): Promise<boolean> {
       const listed = (await undefinedOnSlackError(slackAdmins(team))) ?? [];
-      const owners = listed.length === 0 ? [by] : listed;
+      const owners = listed.length === 0 ? [admin] : listed;
       return (await haveWayIn(owners, await stored.get(GRANTS_ID))) && !(await haveWayIn(owners, after));
     },
     /** Adds one holder. Slack's own admins stay admins if no admin was named before. */
-    async give(user: string, role: GivenRole, by: string): Promise<void> {
-      await stored.update(GRANTS_ID, (before) => withHolder(before, { user, role, by, at: clock.now() }));
+    async give(user: string, role: GivenRole, admin: string): Promise<void> {
+      await stored.update(GRANTS_ID, (before) => withHolder(before, { user, role, admin, at: clock.now() }));
     },
     grants: () => stored.get(GRANTS_ID),
     /** True if groups hold roles, but Deckhand lacks the scope to read them. */
@@ -171,12 +171,12 @@ async function findActive(people: SlackPeople, users: readonly string[]): Promis
 
 function withHolder(
   before: Grants = { admin: [], operator: [], billing: [], changedBy: '', changedAt: 0 },
-  { user, role, by, at }: { user: string; role: GivenRole; by: string; at: number },
+  { user, role, admin, at }: { user: string; role: GivenRole; admin: string; at: number },
 ): Grants {
   // Named admins replace Slack's own, so the person who names the first one stays an admin.
   const isFirst = role === 'admin' && before.admin.length === 0 && !before.groups?.admin.length;
-  const holders = new Set([...(isFirst ? [by] : []), ...before[role], user]);
-  return { ...before, [role]: [...holders], changedBy: by, changedAt: at };
+  const holders = new Set([...(isFirst ? [admin] : []), ...before[role], user]);
+  return { ...before, [role]: [...holders], changedBy: admin, changedAt: at };
 }
 
 /** Opens direct messages only with people who may use Deckhand. */

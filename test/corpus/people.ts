@@ -242,12 +242,12 @@ const END_WORDS = [
 function auditEntries(hand: Hand): AuditEntry[] {
   return hand.list<AuditEntry>(
     [
-      { at: NOW, who: ADA, what: 'watch', where: CHANNEL, target: 'w7k2', result: 'done' },
-      { at: NOW, who: 'workflow', what: 'server add', target: 'acme/storefront', result: 'refused' },
+      { at: NOW, requestedBy: ADA, what: 'watch', where: CHANNEL, target: 'w7k2', result: 'done' },
+      { at: NOW, requestedBy: 'workflow', what: 'server add', target: 'acme/storefront', result: 'refused' },
     ],
     () => ({
       at: NOW,
-      who: hand.text('x'),
+      requestedBy: hand.text('x'),
       what: hand.text('watch'),
       target: hand.text('acme'),
       result: 'failed',
@@ -395,7 +395,7 @@ export const PEOPLE: readonly Subject[] = [
   subject(noAdminMessage, { none: () => ['operator', WORD] }),
   subject(askedAlreadyMessage, {
     unanswered: () => ['operator', undefined],
-    denied: () => ['operator', { by: ADA, isAllowed: false }],
+    denied: () => ['operator', { admin: ADA, isAllowed: false }],
   }),
   subject(heldAlreadyMessage, { held: () => ['operator'] }),
   subject(answeredMessage, {

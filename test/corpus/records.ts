@@ -233,12 +233,12 @@ export function skipped(hand: Hand): SkippedRows[] {
   return hand.list([one], () => one, 3);
 }
 
-export function paused(hand: Hand, by?: string): Paused {
+export function paused(hand: Hand, requestedBy?: string): Paused {
   return {
     kind: 'paused',
-    cause: by === undefined ? 'slack' : 'person',
+    cause: requestedBy === undefined ? 'slack' : 'person',
     reason: hand.safe('the channel is archived'),
     at: NOW - HOUR,
-    ...(by === undefined ? {} : { by }),
+    ...(requestedBy === undefined ? {} : { requestedBy }),
   };
 }

@@ -560,7 +560,7 @@ export const SCHEDULES: readonly Subject[] = [
     'with its diagnosis': (hand) => episode({ diagnosis: diagnosis(hand) })(hand),
     recovered: episode({ failures: 3, ending: { kind: 'recovered', at: NOW } }),
     closed: episode({ ending: { kind: 'closed', at: NOW } }),
-    'closed by a person': episode({ ending: { kind: 'closed', at: NOW, by: BEN } }),
+    'closed by a person': episode({ ending: { kind: 'closed', at: NOW, requestedBy: BEN } }),
   }),
   subject(failingMessage, {
     'some, and a watch is paused': (hand) => [
@@ -588,8 +588,8 @@ export const SCHEDULES: readonly Subject[] = [
   subject(episodeReply, {
     failure: (hand) => [{ kind: 'failure' as const, number: 2, lines: [hand.safe('deploy failed')] }],
     recovery: (hand) => [{ kind: 'success' as const, number: 3, lines: [hand.safe('deploy completed')] }],
-    claimed: () => [{ kind: 'claim' as const, number: 1, lines: [], by: BEN }],
-    'handed back': () => [{ kind: 'release' as const, number: 2, lines: [], by: BEN }],
-    closed: () => [{ kind: 'close' as const, number: 3, lines: [], by: BEN }],
+    claimed: () => [{ kind: 'claim' as const, number: 1, lines: [], requestedBy: BEN }],
+    'handed back': () => [{ kind: 'release' as const, number: 2, lines: [], requestedBy: BEN }],
+    closed: () => [{ kind: 'close' as const, number: 3, lines: [], requestedBy: BEN }],
   }),
 ];

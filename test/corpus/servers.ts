@@ -115,7 +115,7 @@ const wantedSite = {
 const shortPlace = (hand: Hand) => ({ permalink: 'storefront', name: hand.text('Storefront').slice(0, 100) });
 
 function integration(hand: Hand) {
-  return { ...INTEGRATION, name: hand.text('Deploy hook'), project: place(hand), savedBy: ADA };
+  return { ...INTEGRATION, name: hand.text('Deploy hook'), project: place(hand) };
 }
 
 const LABELS = HOOK_TYPES.map(({ label }) => label);

@@ -87,7 +87,7 @@ describe('a service that says who is linked', () => {
     const { links, audit } = world.app.workspaces.open(TEAM);
     expect(await links.get(PEOPLE.billing)).toBeUndefined();
     expect((await audit.latest(1)).map(({ entry }) => entry)).toMatchObject([
-      { who: PEOPLE.billing, what: 'link', result: 'refused' },
+      { requestedBy: PEOPLE.billing, what: 'link', result: 'refused' },
     ]);
     await ask(world, '/deckhand unlink');
     token({ email_address: BOOKS.email });

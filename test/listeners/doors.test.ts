@@ -201,7 +201,7 @@ describe('a change that fails', () => {
     world.service.faults.add({ path: `/${ACCOUNT}/**`, status: 500 });
     await answerTo(world, 'admin', () => world.as('admin').command(CHANNEL, '/deckhand test storefront'));
     const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
-    expect(latest?.entry).toMatchObject({ who: PEOPLE.admin, what: 'test', result: 'failed' });
+    expect(latest?.entry).toMatchObject({ requestedBy: PEOPLE.admin, what: 'test', result: 'failed' });
   });
 });
 

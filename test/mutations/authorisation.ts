@@ -77,8 +77,8 @@ export const AUTHORISATION: readonly Mutation[] = [
   {
     name: 'an old "Undo" works after a second removal',
     file: 'src/scheduler/schedules/start.ts',
-    from: '(removal?.undoneBy ?? undoneBy) === undoneBy',
-    to: '(removal?.undoneBy ?? undoneBy) !== ""',
+    from: '(removal?.undoRequest ?? undoRequest) === undoRequest',
+    to: '(removal?.undoRequest ?? undoRequest) !== ""',
     tests: ['test/security/small.test.ts'],
     only: 'X18',
   },

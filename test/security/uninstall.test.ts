@@ -113,7 +113,7 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
     const later = { ...parts.clock, now: () => parts.clock.now() + 600_000 };
     const { sweep } = createUninstalls({ ...parts, workspaces, clock: later });
     const marks = () => parts.store.of(GLOBAL).collection('uninstalled', z.unknown()).list();
-    const late = () => before.audit.record({ who: 'x', what: 'x', result: 'done' });
+    const late = () => before.audit.record({ requestedBy: 'x', what: 'x', result: 'done' });
     const written = async () => (await before.audit.latest(1)).length;
     await takeOut();
     await late();

@@ -70,6 +70,5 @@ export const INTEGRATION: RememberedIntegration = {
   account: 'acme',
   project: { permalink: 'storefront', name: 'Storefront' },
   flags: [],
-  savedBy: 'U1',
   savedAt: 0,
 };

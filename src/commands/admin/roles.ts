@@ -276,7 +276,7 @@ const AccessRequest = z.object({
   command: z.string(),
   /** Messages to admins. */
   asked: z.array(z.object({ channel: z.string(), ts: z.string() })),
-  outcome: z.object({ by: z.string(), isAllowed: z.boolean(), requestId: z.string() }).optional(),
+  outcome: z.object({ admin: z.string(), isAllowed: z.boolean(), requestId: z.string() }).optional(),
 });
 type AccessRequest = z.infer<typeof AccessRequest>;
 
@@ -342,9 +342,9 @@ async function answerRequest(
   { invocation, workspace }: ActionContext,
   isAllowed: boolean,
 ): Promise<Reply> {
-  const { user: by, requestId } = invocation;
+  const { user: admin, requestId } = invocation;
   const { roles, slack, log, word } = workspace;
-  const answer = { by, isAllowed, requestId };
+  const answer = { admin, isAllowed, requestId };
   const request = await openRequests(workspace).update(
     id,
     (current) => current && { ...current, outcome: current.outcome ?? answer },
@@ -353,21 +353,21 @@ async function answerRequest(
   const { user, role, outcome } = request;
   // Another admin or click was first. The same click continues after a kill.
   if (outcome.requestId !== requestId)
-    return replyInPlace(answeredMessage(request, outcome.by, outcome.isAllowed));
+    return replyInPlace(answeredMessage(request, outcome.admin, outcome.isAllowed));
   // Days may lie between request and answer, so Slack is asked again.
   const isActive = async () => (await roles.hasActive([user])) && (await roles.excluded(user)) === undefined;
   if (isAllowed && !(await isActive())) {
     await updateAll(workspace, request, personLeftMessage(request));
     return replyInPlace(personLeftMessage(request));
   }
-  if (isAllowed) await roles.give(user, role, by);
+  if (isAllowed) await roles.give(user, role, admin);
   try {
-    await slack.sendDirectMessage(user, accessAnswerMessage(request, by, isAllowed, word));
+    await slack.sendDirectMessage(user, accessAnswerMessage(request, admin, isAllowed, word));
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
     log.info({ event: 'asker_not_told', user, reason: error.reason }, 'Answer to a person failed');
   }
-  await updateAll(workspace, request, answeredMessage(request, by, isAllowed));
+  await updateAll(workspace, request, answeredMessage(request, admin, isAllowed));
   const target = `${isAllowed ? '+' : 'not '}${role} ${user}`;
   return { kind: 'nothing', audit: { what: isAllowed ? 'access allow' : 'access deny', target } };
 }

@@ -119,13 +119,13 @@ async function carryOut(
   const refusal = await findRefusal(workspace, { ...wanted, channels: [channel, subject.channel] });
   if (refusal !== undefined) throw refusal;
   const change = await changeOwner(workspace, { key, id, seen }, { user, verb });
-  if (change.kind === 'over') return { fault: overWords(verb, change.by) };
+  if (change.kind === 'over') return { fault: overWords(verb, change.requestedBy) };
   if (change.kind === 'lost') return { fault: `<@${change.owner}> is on it.` };
   return { audit: { target: subject.name, where: subject.channel } };
 }
 
-/** @param by who closed it, if it did not end by itself */
-function overWords(verb: Verb, by: string | undefined): string {
-  const how = by === undefined ? 'This failure is over' : `<@${by}> closed this failure`;
+/** @param requestedBy who closed it, if it did not end by itself */
+function overWords(verb: Verb, requestedBy: string | undefined): string {
+  const how = requestedBy === undefined ? 'This failure is over' : `<@${requestedBy}> closed this failure`;
   return verb === 'close' ? `${how} already.` : `${how}, so nobody has to be on it.`;
 }

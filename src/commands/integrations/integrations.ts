@@ -354,7 +354,7 @@ type Integration = Record<IntegrationFlag, boolean> & {
 
 /** @param id Deckhand's short id, if the integration is remembered already */
 function remember(
-  { invocation, workspace }: CommandContext,
+  { workspace }: CommandContext,
   { identifier, hook_type: hookType, name, ...flags }: Integration,
   target: Target,
   id?: string,
@@ -365,7 +365,6 @@ function remember(
     name: shownName(name || (identifier ?? hookType)),
     ...target,
     flags: INTEGRATION_FLAGS.filter((flag) => flags[flag]),
-    savedBy: invocation.user,
     savedAt: workspace.clock.now(),
   };
   return workspace.integrations.remember(integration, id);

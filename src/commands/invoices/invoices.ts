@@ -88,7 +88,13 @@ async function sendPdf(account: Account, number: number, context: CommandContext
     channel,
   });
   const target = `${account.name}/${number}`;
-  await workspace.audit.record({ who: user, what: 'invoices', where: channel, target, result: 'done' });
+  await workspace.audit.record({
+    requestedBy: user,
+    what: 'invoices',
+    where: channel,
+    target,
+    result: 'done',
+  });
   if (isForAll) return { kind: 'nothing' };
   return replyPrivately(invoiceSentMessage(account.name, number));
 }

@@ -204,8 +204,8 @@ function pausing(kind: ScheduleKind): Operation {
     done: 'paused',
     fits: (schedule) => !isAsleep(schedule),
     async change({ invocation, workspace }, schedule) {
-      const { user: by, requestId: causeId } = invocation;
-      const cause = { cause: 'person', reason: 'somebody paused it', by, causeId } as const;
+      const { user: requestedBy, requestId: causeId } = invocation;
+      const cause = { cause: 'person', reason: 'somebody paused it', requestedBy, causeId } as const;
       const state = { kind: 'paused', at: workspace.clock.now(), ...cause } as const;
       const paused = await pauseSchedule(workspace, schedule, state);
       if (paused?.state.kind === 'paused' && paused.state.causeId !== causeId)
@@ -266,9 +266,9 @@ function undoAction(kind: ScheduleKind): Action {
     actionId: `${kind}:undo`,
     durable: true,
     change,
-    async run({ removal: removedBy, list }, context) {
+    async run({ removal: removalRequest, list }, context) {
       const { invocation, message, workspace } = context;
-      const undo = { removedBy, undoneBy: invocation.requestId };
+      const undo = { removalRequest, undoRequest: invocation.requestId };
       const restored = await undoRemoval(workspace, kind, undo, ({ channel }) =>
         expectAllowedThere(context, { kind, channel }, commands.remove),
       );

@@ -331,5 +331,5 @@ export function recordChange(
 ): Promise<void> {
   const { channel: where } = schedule;
   const target = unmarked(scheduleWords(schedule));
-  return workspace.audit.record({ who: invocation.user, what, where, target, result: 'done' });
+  return workspace.audit.record({ requestedBy: invocation.user, what, where, target, result: 'done' });
 }

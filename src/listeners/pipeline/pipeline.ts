@@ -228,7 +228,13 @@ function record(
   { what = change, where = invocation.channel, target }: Change,
   result: 'done' | 'refused' | 'failed',
 ): Promise<void> {
-  return workspace.audit.record({ who: invocation.user || 'a workflow', what, result, where, target });
+  return workspace.audit.record({
+    requestedBy: invocation.user || 'a workflow',
+    what,
+    result,
+    where,
+    target,
+  });
 }
 
 /** True for an error that the person can correct; nothing was changed. */

@@ -75,7 +75,13 @@ async function begin(
   const other = await beginTest(workspace, { requestId, target, unasked });
   if (other !== undefined) return other;
   const name = `${target.account}/${target.project.permalink}`;
-  await workspace.audit.record({ who: 'Deckhand', what: 'test', where, target: name, result: 'done' });
+  await workspace.audit.record({
+    requestedBy: 'Deckhand',
+    what: 'test',
+    where,
+    target: name,
+    result: 'done',
+  });
   return undefined;
 }
 

@@ -72,8 +72,11 @@ export async function noteDiagnosis(
   await showEpisodes(workspace, key, signal);
 }
 
-/** Result of a click. `over`: the episode had ended; `by` is the person who closed it. `lost`: another click won. */
-type Clicked = { kind: 'done' } | { kind: 'over'; by?: string | undefined } | { kind: 'lost'; owner: string };
+/** Result of a click. `over`: the episode had ended; `requestedBy` closed it. `lost`: another click won. */
+type Clicked =
+  | { kind: 'done' }
+  | { kind: 'over'; requestedBy?: string | undefined }
+  | { kind: 'lost'; owner: string };
 
 /**
  * Puts a person on a failure, takes them off it, or closes it. Of two clicks on the same message one wins. A repeat after
@@ -92,9 +95,9 @@ export async function changeOwner(
     return changeEpisode(current, id, afterClick(episode, { user, verb, seen, now }));
   });
   const clicked = record?.episodes.find((one) => one.id === id);
-  const isClosed = verb === 'close' && clicked?.ending?.by === user;
+  const isClosed = verb === 'close' && clicked?.ending?.requestedBy === user;
   if (record === undefined || clicked === undefined || (clicked.ending !== undefined && !isClosed))
-    return { kind: 'over', by: clicked?.ending?.by };
+    return { kind: 'over', requestedBy: clicked?.ending?.requestedBy };
   if (isClosed) await afterNews(workspace, key, record);
   await showEpisodes(workspace, key);
   const { owner } = clicked;

@@ -134,7 +134,7 @@ export async function pauseIfExcluded(
     await pauseSchedule(workspace, schedule, { kind: 'paused', cause: 'person', reason, at });
     const what = `pause ${SCHEDULE_FACES[kind].command}`;
     const target = unmarked(scheduleWords(schedule));
-    await workspace.audit.record({ who: 'Deckhand', what, target, result: 'done' });
+    await workspace.audit.record({ requestedBy: 'Deckhand', what, target, result: 'done' });
     isPaused = true;
   }
   return isPaused;

@@ -145,7 +145,7 @@ const UNDO_MS = 10 * 60_000;
 const Removal = z.object({
   removed: z.array(Schedule),
   /** The request that brought them back, which may be repeated after a kill. */
-  undoneBy: z.string().optional(),
+  undoRequest: z.string().optional(),
 });
 
 function removals({ store }: Pick<Workspace, 'store'>) {
@@ -171,31 +171,31 @@ export function removeSchedules(
 
 /**
  * Brings back the schedules of a kind that a request removed, once; undefined after that, and after ten minutes.
- * @param removedBy the request @param undoneBy the one that brings it back
+ * @param removalRequest the request @param undoRequest the one that brings it back
  * @param expectAllowed throws if nothing may come back to the channel
  * @throws UserError if its channel or the workspace has too many schedules by now: it can be tried again
  */
 export async function undoRemoval(
   workspace: Workspace,
   kind: Schedule['kind'],
-  { removedBy, undoneBy }: { removedBy: string; undoneBy: string },
+  { removalRequest, undoRequest }: { removalRequest: string; undoRequest: string },
   expectAllowed: (there: { channel: string }) => Promise<void>,
 ): Promise<Schedule[] | undefined> {
   const restored = await workspace.store.exclusive(SCHEDULES_LOCK, async () => {
-    const removal = await removals(workspace).get(removedBy);
-    const isOpen = (removal?.undoneBy ?? undoneBy) === undoneBy;
+    const removal = await removals(workspace).get(removalRequest);
+    const isOpen = (removal?.undoRequest ?? undoRequest) === undoRequest;
     const { removed = [] } = removal ?? {};
     // A button may name a removal of another kind.
     if (removal === undefined || !isOpen || removed.some((one) => one.kind !== kind)) return undefined;
     const [{ channel } = {}] = removed;
     if (channel !== undefined) await expectAllowed({ channel });
     // A repetition after a kill has been let in before.
-    if (removal.undoneBy === undefined && channel !== undefined)
+    if (removal.undoRequest === undefined && channel !== undefined)
       await expectRoomForSchedule(workspace, channel, removed.length);
-    await removals(workspace).update(removedBy, (current) => current && { ...current, undoneBy });
+    await removals(workspace).update(removalRequest, (current) => current && { ...current, undoRequest });
     const all: Schedule[] = [];
     for (const one of removed) all.push(await restoreSchedule(workspace, one));
-    if (kind === 'watch') await planSettling(workspace, { restored: removedBy });
+    if (kind === 'watch') await planSettling(workspace, { restored: removalRequest });
     return all;
   });
   // Its account may have been disconnected in the meantime.

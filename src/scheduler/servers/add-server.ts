@@ -142,7 +142,7 @@ async function record(workspace: Workspace, order: ServerOrder, result: 'done' |
   const { user, draft } = order;
   const { account, project, wanted, channel } = draft;
   const target = `${account}/${project.permalink}/${wanted.name}`;
-  await workspace.audit.record({ who: user, what: 'server add', where: channel, target, result });
+  await workspace.audit.record({ requestedBy: user, what: 'server add', where: channel, target, result });
 }
 
 function makeTarget(

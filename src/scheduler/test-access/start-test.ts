@@ -103,10 +103,10 @@ async function readLayout(
 
 async function pointTo(workspace: Workspace, run: Run, here: string): Promise<Reply> {
   const { target, startedAt, createdAt = startedAt } = run;
-  const { by, channel, ts } = await findStarter(workspace, run, here);
+  const { starter, channel, ts } = await findStarter(workspace, run, here);
   const link = channel !== undefined && ts ? await workspace.slack.permalink({ channel, ts }) : undefined;
   const where = { link, isPostedLater: run.channel === undefined };
-  return { kind: 'private', message: alreadyRunningMessage(target, by, createdAt, where) };
+  return { kind: 'private', message: alreadyRunningMessage(target, starter, createdAt, where) };
 }
 
 /** Who or what began a run, and the message that shows it: the run's own, or that of the failure in this channel. */
@@ -114,19 +114,19 @@ async function findStarter(
   { store }: Workspace,
   run: Run,
   here: string,
-): Promise<{ by: TestStarter; channel?: string | undefined; ts?: string | undefined }> {
+): Promise<{ starter: TestStarter; channel?: string | undefined; ts?: string | undefined }> {
   const { requestId, requestedBy, channel, rootTs: ts, target, guards = [], unasked } = run;
-  if (requestedBy !== undefined) return { by: { user: requestedBy }, channel, ts };
-  if (guards.some((check) => makeGuardRequestId(check) === requestId)) return { by: { noun: 'guard' } };
-  if (unasked === undefined || !isUnasked(run)) return { by: { noun: 'workflow' }, channel, ts };
+  if (requestedBy !== undefined) return { starter: { user: requestedBy }, channel, ts };
+  if (guards.some((check) => makeGuardRequestId(check) === requestId)) return { starter: { noun: 'guard' } };
+  if (unasked === undefined || !isUnasked(run)) return { starter: { noun: 'workflow' }, channel, ts };
   const { account, project } = target;
   const own = { kind: 'deployments', channel: here, account, project: projectId(project) } as const;
   const failures = await Promise.all(
     [subjectKey(own), unasked.episode].map((key) => episodeRecords(store).get(key)),
   );
   const failure = failures.find((record) => record !== undefined && failingNow(record) !== undefined);
-  if (failure?.subject.channel !== here) return { by: { failureIn: failure?.subject.channel } };
-  return { by: { failureIn: here }, channel: here, ts: failingNow(failure)?.shown?.ts };
+  if (failure?.subject.channel !== here) return { starter: { failureIn: failure?.subject.channel } };
+  return { starter: { failureIn: here }, channel: here, ts: failingNow(failure)?.shown?.ts };
 }
 
 /** Follows a run again that was given up: the same root message, the same run. */

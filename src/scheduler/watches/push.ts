@@ -100,7 +100,7 @@ export const SETTLE_PUSHES = defineJob({
     await workspace.store.exclusive(SCHEDULES_LOCK, () => endUnwatched(workspace));
     for (const push of await workspace.pushes.list()) {
       if (push.state === 'ending') await tellOff(workspace, push, signal);
-      if (push.state !== 'on' && restored !== undefined && push.offBy === restored)
+      if (push.state !== 'on' && restored !== undefined && push.removalRequest === restored)
         await switchOnAgain(workspace, push);
     }
   },
@@ -115,9 +115,9 @@ export async function endUnwatched(workspace: Workspace, request?: string): Prom
 }
 
 /** From now on its address is unknown here. */
-async function endPush({ pushes }: Workspace, push: Push, offBy?: string): Promise<void> {
+async function endPush({ pushes }: Workspace, push: Push, removalRequest?: string): Promise<void> {
   if (push.token !== undefined) await pushes.tokens.revoke(push.token);
-  await pushes.change(push, ({ token, ...current }) => ({ ...current, state: 'ending', offBy }));
+  await pushes.change(push, ({ token, ...current }) => ({ ...current, state: 'ending', removalRequest }));
 }
 
 /** Switches the integration off at the service. A refusal changes nothing here: its address is unknown already. */

@@ -46,8 +46,8 @@ const ORDER = ['shared', 'billing', 'mine'] as const;
 
 function keyLine(key: Account): string {
   const { keyTail, email, createdBy, createdAt } = key;
-  const by = key.purpose === 'mine' ? 'connected' : `connected by <@${createdBy}>`;
-  return `${describeHealth(key)}  ${keyOwner(key)} ${code(maskedKey(keyTail))} of ${mrkdwn(email, 100)}, ${by} ${dateTime(createdAt)}`;
+  const connection = key.purpose === 'mine' ? 'connected' : `connected by <@${createdBy}>`;
+  return `${describeHealth(key)}  ${keyOwner(key)} ${code(maskedKey(keyTail))} of ${mrkdwn(email, 100)}, ${connection} ${dateTime(createdAt)}`;
 }
 
 /** E.g. "shared key", in mrkdwn. */

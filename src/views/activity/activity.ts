@@ -124,9 +124,11 @@ export function recoveryWords({
   const delta = more === 0 ? '' : ` ${change(more, '')}`;
   const time = (what: string, ms: number | undefined, earlier: number | undefined): string[] => {
     if (ms === undefined) return [];
-    const by = earlier === undefined ? 0 : ms - earlier;
-    const sign = by > 0 ? '▲' : '▼';
-    return [`${what} ${roughly(ms)}${Math.abs(by) < MINUTE_MS ? '' : ` ${sign} ${roughly(Math.abs(by))}`}`];
+    const change = earlier === undefined ? 0 : ms - earlier;
+    const sign = change > 0 ? '▲' : '▼';
+    return [
+      `${what} ${roughly(ms)}${Math.abs(change) < MINUTE_MS ? '' : ` ${sign} ${roughly(Math.abs(change))}`}`,
+    ];
   };
   const parts = [
     `${failures === 0 ? 'no failures' : count(failures, 'failure')}${delta}${goesOn}`,
@@ -150,16 +152,16 @@ const MAX_SERVERS = 10;
 
 /**
  * One line an event: outcome, time, project, event, revision, servers and person.
- * @param who mrkdwn for a person's name at the service
+ * @param describePerson mrkdwn for a person's name at the service
  * @param where mrkdwn for the project, unless the message is about it
  */
 export function eventLine(
   event: ActivityEvent,
   when: (at: string) => string = timeOnly,
-  who: (name: string) => string = (name) => mrkdwn(name, 30),
+  describePerson: (name: string) => string = (name) => mrkdwn(name, 30),
   where: readonly string[] = [projectName(event)],
 ): string {
-  const [revision, by] = revisionWords(event, who);
+  const [revision, author] = revisionWords(event, describePerson);
   const parts = [
     `${outcomeIcon(event.event)} ${when(event.created_at)}`,
     ...where,
@@ -169,16 +171,16 @@ export function eventLine(
   const { servers } = event.properties;
   if (servers.length > MAX_SERVERS) parts.push(`on ${servers.length} servers`);
   else if (servers.length > 0) parts.push(`on ${servers.map((server) => mrkdwn(server, 24)).join(', ')}`);
-  if (by) parts.push(by);
+  if (author) parts.push(author);
   return parts.join('  ');
 }
 
 /** "`4bcef3e`" and "by Grace Park"; each is empty if the event does not say. */
 export function revisionWords(
   { properties: { end_ref: revision }, user }: ActivityEvent,
-  who: (name: string) => string,
-): [revision: string, by: string] {
-  return [revision ? code(takeStart(sanitize(revision), 7)) : '', user ? `by ${who(user)}` : ''];
+  describePerson: (name: string) => string,
+): [revision: string, author: string] {
+  return [revision ? code(takeStart(sanitize(revision), 7)) : '', user ? `by ${describePerson(user)}` : ''];
 }
 
 /** Mrkdwn. */

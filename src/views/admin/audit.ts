@@ -44,8 +44,8 @@ export function auditMessage(entries: readonly AuditEntry[], at: AuditPage, hasM
   );
 }
 
-function drawEntry({ at, who, what, where, target, result }: AuditEntry): string {
-  const person = /^[UW][A-Z0-9]+$/.test(who) ? `<@${who}>` : mrkdwn(who, 40);
+function drawEntry({ at, requestedBy, what, where, target, result }: AuditEntry): string {
+  const person = /^[UW][A-Z0-9]+$/.test(requestedBy) ? `<@${requestedBy}>` : mrkdwn(requestedBy, 40);
   const channel = where !== undefined && /^[CG][A-Z0-9]+$/.test(where) ? ` in <#${where}>` : '';
   const about = target === undefined ? '' : ` ${code(target, 120)}`;
   return `${SIGNS[result]} ${dateTime(at)} ${person} ${code(what)}${about}${channel}${result === 'done' ? '' : ` — ${result}`}`;

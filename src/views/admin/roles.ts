@@ -153,8 +153,8 @@ export function noAdminMessage(role: string, word: string): Message {
   );
 }
 
-export function askedAlreadyMessage(role: string, outcome: { by: string } | undefined): Message {
-  const answer = outcome === undefined ? 'No admin has answered yet.' : `<@${outcome.by}> said no.`;
+export function askedAlreadyMessage(role: string, outcome: { admin: string } | undefined): Message {
+  const answer = outcome === undefined ? 'No admin has answered yet.' : `<@${outcome.admin}> said no.`;
   return say(`You asked for the role ${bold(role)} already today. ${answer}`);
 }
 
@@ -163,10 +163,10 @@ export function heldAlreadyMessage(role: string): Message {
 }
 
 /** Replaces the message of each admin. */
-export function answeredMessage({ user, role }: ShownRequest, by: string, isAllowed: boolean): Message {
-  if (!isAllowed) return say(`:no_entry_sign: <@${by}> did not give <@${user}> the role ${bold(role)}.`);
+export function answeredMessage({ user, role }: ShownRequest, admin: string, isAllowed: boolean): Message {
+  if (!isAllowed) return say(`:no_entry_sign: <@${admin}> did not give <@${user}> the role ${bold(role)}.`);
   return say(
-    `:white_check_mark: <@${by}> gave <@${user}> the role ${bold(role)}. They ${CAN[role] ?? 'hold it'} until an admin removes them in Roles.`,
+    `:white_check_mark: <@${admin}> gave <@${user}> the role ${bold(role)}. They ${CAN[role] ?? 'hold it'} until an admin removes them in Roles.`,
   );
 }
 
@@ -181,12 +181,12 @@ export function requestOverMessage(word: string): Message {
 /** The answer to the person who asked. */
 export function accessAnswerMessage(
   { role, command }: ShownRequest,
-  by: string,
+  admin: string,
   isAllowed: boolean,
   word: string,
 ): Message {
-  if (!isAllowed) return say(`<@${by}> did not give you the role ${bold(role)}. Ask them why.`);
+  if (!isAllowed) return say(`<@${admin}> did not give you the role ${bold(role)}. Ask them why.`);
   return say(
-    `:white_check_mark: <@${by}> gave you the role ${bold(role)}. ${code(`${word} ${command}`)} works for you now.`,
+    `:white_check_mark: <@${admin}> gave you the role ${bold(role)}. ${code(`${word} ${command}`)} works for you now.`,
   );
 }

@@ -133,9 +133,9 @@ function failureBlocks({ activity, data, unlisted }: ReportedAccount, room: numb
 function failuresLine({ failed, last, isPassing }: ProjectFailures): string {
   const name = last.project?.name || last.project?.permalink;
   const icon = isPassing ? ':large_green_circle:' : ':x:';
-  const by = last.user === null ? '' : `, last by ${mrkdwn(last.user, 30)}`;
+  const author = last.user === null ? '' : `, last by ${mrkdwn(last.user, 30)}`;
   const where = name ? mrkdwn(name, 60) : 'No project';
-  return `${icon} ${where}: ${failed} failed${by}${isPassing ? ', passing again' : ''}`;
+  return `${icon} ${where}: ${failed} failed${author}${isPassing ? ', passing again' : ''}`;
 }
 
 function noFailures(activity: Activity, data: DeploymentsData): string {

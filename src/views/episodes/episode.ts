@@ -51,13 +51,13 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode, pro
 }
 
 /** Thread reply about a later failure, the recovery, or a click. */
-export function episodeReply({ kind, number, lines, by = '' }: News): Message {
+export function episodeReply({ kind, number, lines, requestedBy = '' }: News): Message {
   const headings: Record<News['kind'], string> = {
     failure: `:rotating_light: Failure ${number}`,
     success: ':large_green_circle: Recovered',
-    claim: `:raising_hand: <@${by}> is on it.`,
-    release: `:wave: <@${by}> handed it back, so nobody is on it.`,
-    close: `:white_circle: <@${by}> closed it. The next failure begins another message.`,
+    claim: `:raising_hand: <@${requestedBy}> is on it.`,
+    release: `:wave: <@${requestedBy}> handed it back, so nobody is on it.`,
+    close: `:white_circle: <@${requestedBy}> closed it. The next failure begins another message.`,
   };
   return say(joinLinesWithin([headings[kind], ...lines], LIMITS.sectionText));
 }
@@ -85,14 +85,15 @@ export function describeEpisode(subject: Subject, episode: Episode): { title: st
   const name = withoutStars(subject.name, 80);
   const amount = count(failures, 'failure');
   if (ending?.kind === 'closed') {
-    const how = ending.by === undefined ? 'closed: no news for 7 days' : `closed by <@${ending.by}>`;
+    const how =
+      ending.requestedBy === undefined ? 'closed: no news for 7 days' : `closed by <@${ending.requestedBy}>`;
     return { title: `${name} ${how} (${amount})`, more: '' };
   }
   if (ending !== undefined) {
-    const by = ending.words ? `: ${ending.words}.` : '.';
+    const success = ending.words ? `: ${ending.words}.` : '.';
     const wasOnIt = owner === undefined ? '' : ` <@${owner}> was on it.`;
     const title = `${name} recovered after ${roughly(ending.at - since)} and ${amount}`;
-    return { title, more: `${by}${wasOnIt}` };
+    return { title, more: `${success}${wasOnIt}` };
   }
   const further = failures === 1 ? '' : `, ${amount}`;
   const from = newsAt - since > 12 * HOUR_MS ? dateTime(since) : timeOnly(since);

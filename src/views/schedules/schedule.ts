@@ -316,14 +316,15 @@ export function scheduleList(
 }
 
 /** "Paused by <@U1> today at 09:00." or "Paused today at 09:00: the channel is archived." */
-export function pausedWords({ by, at, reason }: Paused): string {
-  const when = by === undefined ? `${dateTime(at)}: ${reason}` : `by <@${by}> ${dateTime(at)}`;
+export function pausedWords({ requestedBy, at, reason }: Paused): string {
+  const when =
+    requestedBy === undefined ? `${dateTime(at)}: ${reason}` : `by <@${requestedBy}> ${dateTime(at)}`;
   return `:double_vertical_bar: Paused ${when}.`;
 }
 
 /** After "paused": the person who did it, or Deckhand's reason. */
-export function whyPaused({ by, reason }: Pick<Paused, 'by' | 'reason'>): string {
-  return by === undefined ? `because ${reason}` : `by <@${by}>`;
+export function whyPaused({ requestedBy, reason }: Pick<Paused, 'requestedBy' | 'reason'>): string {
+  return requestedBy === undefined ? `because ${reason}` : `by <@${requestedBy}>`;
 }
 
 /** The state of polling. */

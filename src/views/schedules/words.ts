@@ -55,15 +55,15 @@ function digestWords(digest: Digest): string {
  * @param user the person who set it up
  */
 export function describeStart(schedule: Schedule, user: string): string | undefined {
-  const by = `Set up by <@${user}>.`;
+  const sentence = `Set up by <@${user}>.`;
   if (schedule.kind === 'guard')
-    return `${bold(schedule.project.name)} is checked ${cadenceWords(schedule)}. You hear only if something is unreachable.${escalationSentence(schedule)} ${by}`;
+    return `${bold(schedule.project.name)} is checked ${cadenceWords(schedule)}. You hear only if something is unreachable.${escalationSentence(schedule)} ${sentence}`;
   if (schedule.kind === 'invoices')
-    return `This channel now hears of new and paid invoices of ${code(schedule.account)}, and of those unpaid after 7 and 14 days. ${by}`;
+    return `This channel now hears of new and paid invoices of ${code(schedule.account)}, and of those unpaid after 7 and 14 days. ${sentence}`;
   if (schedule.kind === 'digest') return undefined;
   const { account, project, mode } = schedule;
   const what = project === undefined ? `any project of ${code(account)}` : bold(project.name, 60);
-  return `This channel now hears when ${STARTS[mode].replace('%', () => what)}${filterWords(schedule)}.${escalationSentence(schedule)} ${by}`;
+  return `This channel now hears when ${STARTS[mode].replace('%', () => what)}${filterWords(schedule)}.${escalationSentence(schedule)} ${sentence}`;
 }
 
 /** "*Storefront* for failures"; mrkdwn. */

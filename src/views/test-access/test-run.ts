@@ -92,14 +92,18 @@ export type TestStarter =
  */
 export function alreadyRunningMessage(
   target: Target,
-  by: TestStarter,
+  starter: TestStarter,
   startedAt: number,
   { link, isPostedLater }: { link: string | undefined; isPostedLater: boolean },
 ): Message {
   const began = `started it ${dateTime(startedAt)}`;
   const sentences = [
     `A test of ${targetWords(target)} is running already.`,
-    'user' in by ? `<@${by.user}> ${began}.` : 'noun' in by ? `A ${by.noun} ${began}.` : failureWords(by),
+    'user' in starter
+      ? `<@${starter.user}> ${began}.`
+      : 'noun' in starter
+        ? `A ${starter.noun} ${began}.`
+        : failureWords(starter),
     ...(link === undefined ? [] : [`<${link}|See it here>.`]),
     ...(isPostedLater ? ['Its outcome is posted here when it ends.'] : []),
   ];

@@ -136,9 +136,9 @@ function deploymentFields(deployments: readonly ActivityEvent[] | undefined): En
 /** "Deploy completed on web-1, web-2 by Ann". */
 function deploymentWords({ event, properties, user }: ActivityEvent): string {
   const on = properties.servers.length === 0 ? [] : [`on ${properties.servers.join(', ')}`];
-  const by = user ? [`by ${user}`] : [];
+  const author = user ? [`by ${user}`] : [];
   const what = capitalised(sanitize(event.replaceAll('_', ' '), 40));
-  return sanitize([what, ...on, ...by].join(' '), 100);
+  return sanitize([what, ...on, ...author].join(' '), 100);
 }
 
 function words(key: string, label: string, value: string, color?: string): EntityCustomField {

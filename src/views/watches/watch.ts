@@ -191,12 +191,12 @@ export function newsLine(
   mentioned: (name: string) => string | undefined,
   where?: readonly [],
 ): NewsLine & { words: string } {
-  const who = (name: string): string => {
+  const describePerson = (name: string): string => {
     const user = mentioned(name);
     return user === undefined ? mrkdwn(name, 30) : `<@${user}>`;
   };
-  const words = revisionWords(event, who).filter(Boolean).join(' ');
-  return { kind: event.event, line: eventLine(event, dateTime, who, where), words };
+  const words = revisionWords(event, describePerson).filter(Boolean).join(' ');
+  return { kind: event.event, line: eventLine(event, dateTime, describePerson, where), words };
 }
 
 /** "12 events in `acme`: 10 deploy completed, 2 deploy failed" */

@@ -97,7 +97,11 @@ describe('the keys of an account', () => {
     await openForm(world, 'member', 'connect');
     expect(purposesIn(world, 'member')).toMatchObject({ values: ['mine'], initial: 'mine' });
     expect(await ask(world, '/deckhand connect globex')).toContain('Only admins can do this');
-    expect(await latest(world)).toMatchObject({ who: PEOPLE.member, what: 'connect', result: 'refused' });
+    expect(await latest(world)).toMatchObject({
+      requestedBy: PEOPLE.member,
+      what: 'connect',
+      result: 'refused',
+    });
   });
 
   test('of very many accounts are all listed, in parts', async ({ world }) => {
@@ -139,7 +143,7 @@ describe('the keys of an account', () => {
   test('a person’s commands use their own key, and nobody else’s do', async ({ world }) => {
     await connectKey(world, 'member', BEN, 'mine');
     expect(await latest(world)).toMatchObject({
-      who: PEOPLE.member,
+      requestedBy: PEOPLE.member,
       what: 'connect',
       target: `acme/mine/${PEOPLE.member}`,
     });
@@ -213,7 +217,7 @@ describe('the keys of an account', () => {
     const invoices = () => keysUsed(world, () => ask(world, '/deckhand invoices', 'billing'));
     expect(await invoices()).toEqual(new Set([EMAIL]));
     await connectKey(world, 'admin', BOOKS, 'billing');
-    expect(await latest(world)).toMatchObject({ who: PEOPLE.admin, target: 'acme/billing' });
+    expect(await latest(world)).toMatchObject({ requestedBy: PEOPLE.admin, target: 'acme/billing' });
     expect(await invoices()).toEqual(new Set([BOOKS.email]));
     expect(await keysUsed(world, () => ask(world, '/deckhand projects', 'billing'))).toEqual(
       new Set([EMAIL]),
@@ -309,7 +313,11 @@ describe('the keys of an account', () => {
       expect(used.size).toBe(0);
       expect(await workspaceOf(world).accounts.keys()).toMatchObject([{ email: EMAIL, purpose: 'shared' }]);
       if (purpose !== 'theirs')
-        expect(await latest(world)).toMatchObject({ who: PEOPLE.member, what: 'connect', result: 'refused' });
+        expect(await latest(world)).toMatchObject({
+          requestedBy: PEOPLE.member,
+          what: 'connect',
+          result: 'refused',
+        });
     },
   );
 

@@ -50,7 +50,9 @@ describe('me', () => {
     expect(await ask(world, '/deckhand me none')).toContain('do not mention you any more');
     expect(await ask(world, '/deckhand me none')).toContain('You have no name in `acme`');
     const entries = (await workspaceOf(world).audit.latest(3)).map(({ entry }) => entry);
-    expect(entries).toMatchObject([1, 2, 3].map(() => ({ who: PEOPLE.member, what: 'me', target: ACCOUNT })));
+    expect(entries).toMatchObject(
+      [1, 2, 3].map(() => ({ requestedBy: PEOPLE.member, what: 'me', target: ACCOUNT })),
+    );
   });
 
   test('gives a name to the first who claims it, in any letter case', async ({ world }) => {
@@ -107,7 +109,7 @@ describe('accounts default', () => {
     expect(await ask(world, '/deckhand accounts')).toMatch(/\*globex\* {2}_default_/);
     expect((await accounts.resolve({ user: PEOPLE.member })).name).toBe('globex');
     expect((await audit.latest(1)).map(({ entry }) => entry)).toMatchObject([
-      { who: PEOPLE.admin, what: 'accounts default', target: 'globex', result: 'done' },
+      { requestedBy: PEOPLE.admin, what: 'accounts default', target: 'globex', result: 'done' },
     ]);
   });
 

@@ -64,11 +64,11 @@ describe('audit', () => {
     const { audit } = world.app.workspaces.open(TEAM);
     for (let n = 1; n <= 12; n += 1) {
       await clock.advance(1);
-      await audit.record({ who: PEOPLE.admin, what: `change ${n}`, result: 'done' });
+      await audit.record({ requestedBy: PEOPLE.admin, what: `change ${n}`, result: 'done' });
     }
     const first = await ask(world, '/deckhand audit 5', 'admin');
     expect(changesIn(first)).toEqual([12, 11, 10, 9, 8]);
-    await audit.record({ who: PEOPLE.admin, what: 'change 99', result: 'done' });
+    await audit.record({ requestedBy: PEOPLE.admin, what: 'change 99', result: 'done' });
     await turn('Older');
     await world.slack.until(() => shown().includes('change 7'));
     expect(changesIn(shown())).toEqual([7, 6, 5, 4, 3]);
@@ -83,7 +83,12 @@ describe('audit', () => {
     const { audit } = world.app.workspaces.open(TEAM);
     for (let n = 1; n <= 50; n += 1) {
       await clock.advance(1);
-      await audit.record({ who: PEOPLE.admin, what: `change ${n}`, target: '&'.repeat(120), result: 'done' });
+      await audit.record({
+        requestedBy: PEOPLE.admin,
+        what: `change ${n}`,
+        target: '&'.repeat(120),
+        result: 'done',
+      });
     }
     const seen = new Set(changesIn(await ask(world, '/deckhand audit 50', 'admin')));
     while (seen.size < 50) {
@@ -97,7 +102,7 @@ describe('audit', () => {
 
   it('keeps entries for 400 days', async () => {
     const { audit } = world.app.workspaces.open(TEAM);
-    await audit.record({ who: PEOPLE.admin, what: 'x', result: 'done' });
+    await audit.record({ requestedBy: PEOPLE.admin, what: 'x', result: 'done' });
     const kept = async () => (await audit.latest(10)).filter(({ entry }) => entry.what === 'x');
     clock.jump(400 * 86_400_000 - 1000);
     expect(await kept()).toHaveLength(1);
@@ -108,7 +113,9 @@ describe('audit', () => {
   it('keeps the newest 50,000 entries of a workspace', async () => {
     await world.restart(async () => {
       const db = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
-      const doc = JSON.stringify({ value: { doc: { at: 1, who: 'U0', what: 'old', result: 'done' } } });
+      const doc = JSON.stringify({
+        value: { doc: { at: 1, requestedBy: 'U0', what: 'old', result: 'done' } },
+      });
       db.prepare(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 51000)
         INSERT INTO keyv (key, value, namespace)
         SELECT '${TEAM}/audit/' || printf('%015d-000000', i), ?, '' FROM n`).run(doc);

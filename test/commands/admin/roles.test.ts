@@ -134,7 +134,7 @@ describe('roles', () => {
     await set(world, { admin: [PEOPLE.admin], operator: [PEOPLE.member], billing: [] });
     const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
     expect(latest?.entry).toMatchObject({
-      who: PEOPLE.admin,
+      requestedBy: PEOPLE.admin,
       what: 'roles',
       where: CHANNEL,
       target: `+admin ${PEOPLE.admin}, +operator ${PEOPLE.member}`,

@@ -256,7 +256,6 @@ describe('integration edit', () => {
       account: ACCOUNT,
       project: { permalink: 'storefront', name: 'Storefront' },
       flags: ['send_on_start'],
-      savedBy: PEOPLE.admin,
       savedAt: 0,
     });
     await me.open(`integration edit ${identifier}`);
@@ -320,7 +319,6 @@ describe('integration edit', () => {
       account: ACCOUNT,
       project: { permalink: 'storefront', name: 'Storefront' },
       flags: [],
-      savedBy: PEOPLE.admin,
       savedAt: 0,
     };
     const first = await integrations.remember(room);

@@ -39,7 +39,7 @@ describe('invoices', () => {
     const sent = JSON.stringify(world.slack.calls.filter(({ method }) => method.startsWith('chat.')));
     expect(sent + said).not.toContain('/account/invoices/');
     const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
-    expect(latest?.entry).toMatchObject({ who: PEOPLE.admin, what: 'invoices', target: 'acme/1001' });
+    expect(latest?.entry).toMatchObject({ requestedBy: PEOPLE.admin, what: 'invoices', target: 'acme/1001' });
   });
 
   test('stay in the channel that is told of this account’s invoices, and only there', async ({ world }) => {

@@ -104,7 +104,7 @@ describe('test access from a channel', () => {
     // Only the one that began a run is a change.
     const { audit } = world.app.workspaces.open(TEAM);
     const changes = (await audit.latest(10)).map(({ entry }) => entry).filter(({ what }) => what === 'test');
-    expect(changes).toMatchObject([{ who: PEOPLE.member, target: `${ACCOUNT}/storefront` }]);
+    expect(changes).toMatchObject([{ requestedBy: PEOPLE.member, target: `${ACCOUNT}/storefront` }]);
   });
 
   test('runs once however often the button is clicked', async ({ world }) => {

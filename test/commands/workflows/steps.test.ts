@@ -86,7 +86,7 @@ describe('the workflow step "Run test access"', () => {
     expect(step).toMatchObject({ state: 'failed', error: expect.stringContaining('switched off') });
     expect(roots(world)).toEqual([]);
     const [latest] = await audit.latest(1);
-    expect(latest?.entry).toMatchObject({ who: 'a workflow', what: 'test', result: 'refused' });
+    expect(latest?.entry).toMatchObject({ requestedBy: 'a workflow', what: 'test', result: 'refused' });
   });
 
   test('ends although Slack was away for a moment, and keeps no token', async ({ world }) => {

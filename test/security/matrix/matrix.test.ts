@@ -101,7 +101,7 @@ describe('the matrix of who may do what, where', () => {
       name: 'Hook',
       project: { permalink: 'storefront', name: 'Storefront' },
     };
-    await integrations.remember({ ...kept, account: ACCOUNT, flags: [], savedBy: NAMED.admin, savedAt: 0 });
+    await integrations.remember({ ...kept, account: ACCOUNT, flags: [], savedAt: 0 });
   });
   afterAll(async () => {
     await world.stop();
