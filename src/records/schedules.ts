@@ -138,6 +138,8 @@ const Common = z.object({
   state: ScheduleState,
   /** When it was resumed or edited last; earlier occurrences do not count. */
   activeSince: z.number().optional(),
+  /** The newest message in its channel about a change of it, which has its buttons. `text`: mrkdwn of our own making. */
+  card: z.object({ ts: z.string(), text: z.string() }).optional(),
 });
 
 /** How the latest occurrence ended. `missed`: Deckhand was down for too long, and nothing was done. */

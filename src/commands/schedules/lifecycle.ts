@@ -50,6 +50,7 @@ import {
   describe,
   expectAllowedThere,
   listSchedules,
+  moveButtons,
   recordChange,
   redrawPosted,
   removalCard,
@@ -184,7 +185,11 @@ function createButton(kind: ScheduleKind, operation: Operation): Action {
       // Slack sends no content of a message that only one person sees.
       const isShared = message !== undefined;
       const isSeen = changed.channel === context.invocation.channel && (list === undefined || isShared);
-      if (!isSeen) await announce(context, changed, card, { isOptional: true });
+      const redrawn = message && redrawPosted(message, changed, done, context);
+      const { messageTs: ts } = context.invocation;
+      const isCard = list === undefined && redrawn === undefined && ts !== undefined;
+      if (isSeen) await moveButtons(context.workspace, changed, isCard ? { ts, text: card.text } : undefined);
+      else await announce(context, changed, card, { isOptional: true });
       const removed = done === 'removed' ? card : undefined;
       if (list !== undefined)
         return replyInPlace(await listSchedules(kind, context, list, { removed, isShared }));
@@ -192,7 +197,7 @@ function createButton(kind: ScheduleKind, operation: Operation): Action {
         const { text, blocks } = withoutElement(message, { value });
         return replyInPlace({ text, blocks: [...blocks, ...card.blocks.slice(0, 1)] });
       }
-      return replyInPlace((message && redrawPosted(message, changed, done, context)) ?? card);
+      return replyInPlace(redrawn ?? card);
     },
   };
 }
@@ -255,7 +260,10 @@ export async function removeHere(
   const [first] = here;
   if (first === undefined) throw new UserError(`This channel has no ${plural}.`, commands.add);
   await removeSchedules(workspace, here, invocation.requestId);
-  for (const schedule of here) await recordChange(context, commands.remove, schedule);
+  for (const schedule of here) {
+    await moveButtons(workspace, schedule);
+    await recordChange(context, commands.remove, schedule);
+  }
   return announce(context, first, removalCard(here, context), { isOptional: true });
 }
 
@@ -275,7 +283,15 @@ function undoAction(kind: ScheduleKind): Action {
       if (restored === undefined)
         throw new UserError('A removal can be undone once, within 10 minutes.', commands.add);
       for (const schedule of restored) await recordChange(context, change, schedule);
-      if (list === undefined) return replyInPlace(restoredCard(restored.map(describe), invocation.user));
+      if (list === undefined) {
+        const card = restoredCard(restored.map(describe), invocation.user);
+        const [only, ...others] = restored;
+        const ts =
+          others.length === 0 && invocation.channel === only?.channel ? invocation.messageTs : undefined;
+        if (only !== undefined && ts !== undefined)
+          await moveButtons(workspace, only, { ts, text: card.text });
+        return replyInPlace(card);
+      }
       return replyInPlace(await listSchedules(kind, context, list, { isShared: message !== undefined }));
     },
   });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { closest, distance } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
@@ -21,6 +22,7 @@ import { removeSchedules } from '../../scheduler/schedules/start.ts';
 import { ACTIVITY } from '../../scheduler/watches/feed.ts';
 import { canBePushed, isPushFor } from '../../scheduler/watches/push.ts';
 import { isSlackFailure, mayHavePosted, undefinedOnSlackError } from '../../slack/failure.ts';
+import { say } from '../../views/blocks/message.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
 import { notifyStateMessage } from '../../views/invoices/invoices.ts';
 import {
@@ -274,20 +276,38 @@ export function createRemovedError(schedule: Schedule): UserError {
  */
 export async function announce(
   { invocation, workspace }: CommandContext,
-  { channel }: Schedule,
+  schedule: Schedule,
   card: Message,
   { isOptional = false, undo }: { isOptional?: boolean; undo?: () => Promise<unknown> } = {},
 ): Promise<Reply> {
+  const { channel } = schedule;
   const id = `changed ${channel} ${invocation.requestId}`;
   const threadTs = channel === invocation.channel ? invocation.answerTs : undefined;
   try {
-    await deliver(workspace, { id, channel, threadTs, message: card });
+    const { ts } = await deliver(workspace, { id, channel, threadTs, message: card });
+    await moveButtons(workspace, schedule, ts === '' ? undefined : { ts, text: card.text });
   } catch (error) {
     if (isSlackFailure(error) && !mayHavePosted(error)) await undo?.();
     if (!isOptional || !isSlackFailure(error, 'gone', 'forbidden', 'revoked')) throw error;
     return replyPrivately(card);
   }
   return channel === invocation.channel ? { kind: 'nothing' } : replyPrivately(card);
+}
+
+/**
+ * Takes the buttons off the message that had them until now.
+ * @param card the message that has them now; undefined if that is no card, or if Slack did not name it
+ */
+export async function moveButtons(
+  { slack, schedules }: Workspace,
+  schedule: Schedule,
+  card?: Schedule['card'],
+): Promise<void> {
+  const { channel, card: before } = schedule;
+  if (isDeepStrictEqual(before, card)) return;
+  await schedules.change(schedule, (current) => ({ ...current, card }));
+  if (before !== undefined && before.ts !== card?.ts)
+    await undefinedOnSlackError(slack.update({ channel, ts: before.ts }, say(before.text)));
 }
 
 /** Posts the card of a new schedule, or removes the schedule if Slack did not post the card. */
@@ -319,7 +339,8 @@ export async function showEdited(
     const message =
       list === undefined ? card : await listSchedules(edited.kind, there, list, { isShared: true });
     const update = context.workspace.slack.update({ channel, ts }, message).then(() => true);
-    if ((await undefinedOnSlackError(update)) && channel === edited.channel) return;
+    if ((await undefinedOnSlackError(update)) && channel === edited.channel)
+      return moveButtons(context.workspace, edited, list === undefined ? { ts, text: card.text } : undefined);
   }
   await announce(context, edited, card, { isOptional: true });
 }

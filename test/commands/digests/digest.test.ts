@@ -173,7 +173,7 @@ describe('digest', () => {
     const [paused] = await digests();
     world.slack.fault({ method: 'chat.postMessage', error: 'not_in_channel' });
     expect(await ask(world, '/deckhand digest resume', 'admin')).toContain('/invite');
-    expect(await digests()).toMatchObject([{ ...paused }]);
+    expect((await digests()).map(({ state }) => state)).toEqual([paused?.state]);
     world.slack.clearFaults();
     expect(await world.say('digest resume')).toContain('resumed the digest');
     await world.time.advance(2 * HOUR);
@@ -247,6 +247,31 @@ describe('digest', () => {
     await world.slack.until(() => shownAt(ts).includes(`<!date^${secondsOf('2026-03-10T10:00-04:00')}^`));
   });
 
+  it('has its buttons on the newest message about it alone', async () => {
+    const buttonsOf = () =>
+      world.slack
+        .messages(TEAM, CHANNEL)
+        .map(({ blocks }) => [...new Set(JSON.stringify(blocks).match(/digest:\w+/g))].join(' '));
+    const shows = (...each: string[]) =>
+      world.slack.until(() => buttonsOf().join('; ') === each.join('; '), { what: each.join('; ') });
+    const [active, paused] = ['pause', 'resume'].map(
+      (verb) => `digest:${verb} digest:edit digest:preview digest:remove`,
+    );
+    await world.say('digest add daily 09:00 UTC');
+    await shows(active ?? '');
+    await click(last()?.ts, 'digest:pause');
+    await shows(paused ?? '');
+    await world.say('digest resume');
+    await shows('', active ?? '');
+    expect(world.slack.messages(TEAM, CHANNEL)[0]?.text).toContain('paused the digest');
+    await world.say('digest remove');
+    await shows('', '', 'digest:undo');
+    await click(last()?.ts, 'digest:undo');
+    await shows('', '', active ?? '');
+    await world.say('digest pause');
+    await shows('', '', '', paused ?? '');
+  });
+
   it('comes back as it was where its removal is undone within ten minutes', async () => {
     await world.say('digest add daily 09:00 UTC');
     const [before] = await digests();
@@ -254,7 +279,7 @@ describe('digest', () => {
     const removed = last()?.ts ?? '';
     await click(removed, 'digest:undo');
     await world.slack.until(() => shownAt(removed).includes('restored the digest'));
-    expect(await digests()).toEqual([before]);
+    expect(await digests()).toMatchObject([{ ...before, card: {} }]);
     await world.time.advance(HOUR);
     await world.untilPosted(1);
     await world.say('digest remove');
