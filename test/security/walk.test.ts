@@ -16,15 +16,47 @@ const HOSTILE = [
   ' <!channel> <https://evil.example|ok> <@U0EVIL> @here \u202eevil\u0007 </script>',
   'https://evil.example/login www.evil.example mailto:ops@evil.example javascript:alert(1) [ok](https://evil.example)',
 ].join(' ');
+/** Beyond every limit of Slack, by what it counts: characters, escapes, joined emoji, letters from the right, half an emoji. */
+const LONG = [
+  'x'.repeat(3_500),
+  '&'.repeat(3_500),
+  '👩‍👩‍👧‍👦'.repeat(500),
+  'שלום עולם '.repeat(350),
+  '\ud800',
+];
+/** More rows than a table or a menu of Slack takes. */
+const MANY = 110;
 /** What the service's own records are told apart by; everything else that is text becomes hostile. */
 const KEPT =
   /(^|_)(identifier|id|permalink|status|type|event|kind|key|at|url|date|zone|range|currency|account|slug|protocol|region|size|subdomain|state|number|total|vat|cost|price|delta|rate|scope)$/;
+let texts = 0;
 
+/** Each fourth text is long too, or the answers themselves would be too large. */
 function makeHostile(value: unknown, key: string): unknown {
-  if (typeof value === 'string') return KEPT.test(key) ? value : `${value}${HOSTILE}`;
+  if (typeof value === 'string') {
+    if (KEPT.test(key)) return value;
+    texts += 1;
+    return `${value}${HOSTILE}${texts % 4 === 0 ? LONG[(texts / 4) % LONG.length] : ''}`;
+  }
   if (Array.isArray(value)) return value.map((item) => makeHostile(item, key));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, makeHostile(part, name)]));
+}
+
+/** A list of records with many more, which are told apart as the others are. */
+function addRecords(value: unknown): unknown {
+  if (!Array.isArray(value) || typeof value[0] !== 'object' || value.length >= MANY) return value;
+  const more = Array.from({ length: MANY - value.length }, (_, at) => {
+    const record = value[at % value.length] as Record<string, unknown>;
+    const ids = ['identifier', 'permalink', 'number', 'slug', 'id'].filter((name) => name in record);
+    return {
+      ...record,
+      ...Object.fromEntries(
+        ids.map((name) => [name, typeof record[name] === 'number' ? 9_000 + at : `${record[name]}-${at}`]),
+      ),
+    };
+  });
+  return [...value, ...more];
 }
 
 describe('a walk through all commands, buttons and forms, where all that the service says is hostile', () => {
@@ -50,7 +82,7 @@ describe('a walk through all commands, buttons and forms, where all that the ser
     expect(await ask(world, `/deckhand me ${firstName} ${lastName}`, 'admin')).toContain('You are mentioned');
     proxy.change = (body) => {
       const ours = body.replaceAll(world.service.origin, proxy.origin);
-      return JSON.stringify(makeHostile(JSON.parse(ours), ''));
+      return JSON.stringify(makeHostile(addRecords(JSON.parse(ours)), ''));
     };
     await walk(world, walked);
   });

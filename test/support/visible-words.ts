@@ -1,10 +1,14 @@
-import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
-
-type Part = Record<string, unknown>;
-
-/** What a person reads of messages: texts, labels of buttons and menus, cells; no icons, no pictures. */
-export function visibleText(messages: readonly Pick<SeenMessage, 'blocks'>[]): string {
-  return messages.flatMap(({ blocks }) => (blocks ?? []).map(textOf)).join('\n');
+/**
+ * Text that a person reads in messages: texts, labels of buttons and menus, cells; no icons, no pictures.
+ *
+ * @param more keys of a block whose text is read too
+ */
+export function visibleText(
+  messages: readonly { blocks?: object[] | undefined }[],
+  more: string[] = [],
+): string {
+  const keys = [...SHOWN, ...more];
+  return messages.flatMap(({ blocks = [] }) => blocks.map((block) => readText(block, keys))).join('\n');
 }
 
 export function countWords(text: string): number {
@@ -30,9 +34,9 @@ const SHOWN = [
   'hint',
 ];
 
-function textOf(part: unknown): string {
+function readText(part: unknown, keys: readonly string[]): string {
   if (typeof part === 'string') return part;
-  if (Array.isArray(part)) return part.map(textOf).join(' ');
+  if (Array.isArray(part)) return part.map((item) => readText(item, keys)).join(' ');
   if (typeof part !== 'object' || part === null) return '';
-  return SHOWN.map((key) => textOf((part as Part)[key])).join(' ');
+  return keys.map((key) => readText((part as Record<string, unknown>)[key], keys)).join(' ');
 }

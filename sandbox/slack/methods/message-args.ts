@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { explain } from '../block-kit/explain.ts';
 import { LIMITS } from '../block-kit/limits.ts';
 import { checkMessageBlocks } from '../block-kit/message.ts';
+import { tellSent } from '../block-kit/sent.ts';
 import type { Json, Workspace } from '../state/types.ts';
 import { structured, text } from '../web-api/args.ts';
 import { refusal, SlackError } from '../web-api/errors.ts';
@@ -36,9 +37,10 @@ export function readContent(workspace: Workspace, args: ContentArgs): Content {
   if (args.markdown_text !== undefined && (args.text !== undefined || args.blocks !== undefined)) {
     throw new SlackError('markdown_text_conflict');
   }
+  const words = args.text ?? args.markdown_text ?? '';
   const content = {
-    text: args.text ?? args.markdown_text ?? '',
-    blocks: readBlocks(workspace, args.blocks),
+    text: words,
+    blocks: readBlocks(workspace, args.blocks, '/blocks', words),
     attachments: readAttachments(workspace, args.attachments),
     metadata: readMetadata(args.metadata),
   };
@@ -49,10 +51,12 @@ export function readContent(workspace: Workspace, args: ContentArgs): Content {
 }
 
 /** @throws SlackError `invalid_blocks` with every fault, `invalid_blocks_format` where it is no list at all */
-export function readBlocks(workspace: Workspace, blocks: unknown, root = '/blocks'): Json[] {
+export function readBlocks(workspace: Workspace, blocks: unknown, root = '/blocks', words?: string): Json[] {
   if (blocks === undefined || blocks === null || blocks === '') return [];
   if (!Array.isArray(blocks)) throw new SlackError('invalid_blocks_format');
-  const faults = [...checkInWorkspace(workspace, blocks, root), ...checkMessageBlocks(blocks, root)];
+  const broken = checkMessageBlocks(blocks, root);
+  tellSent({ kind: 'message', content: { text: words, blocks }, faults: broken });
+  const faults = [...checkInWorkspace(workspace, blocks, root), ...broken];
   if (faults.length > 0) throw refusal('invalid_blocks', faults);
   return blocks;
 }

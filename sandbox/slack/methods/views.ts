@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../block-kit/limits.ts';
+import { tellSent } from '../block-kit/sent.ts';
 import { checkView, isViewTooLarge } from '../block-kit/view.ts';
 import { findSeated, type Seated } from '../state/sharing.ts';
 import { checkTrigger } from '../state/triggers.ts';
@@ -165,7 +166,9 @@ export function readView(workspace: Workspace, view: unknown, type: 'modal' | 'h
     throw refusal('invalid_arguments', ['must provide an object [json-pointer:/view]']);
   }
   const { blocks } = view as Json;
-  const faults = [...checkInWorkspace(workspace, blocks, '/view/blocks'), ...checkView(view, type)];
+  const broken = checkView(view, type);
+  tellSent({ kind: type, content: view, faults: broken });
+  const faults = [...checkInWorkspace(workspace, blocks, '/view/blocks'), ...broken];
   if (faults.length > 0) throw refusal('invalid_arguments', faults);
   if (isViewTooLarge(view)) throw new SlackError('view_too_large');
   return view as ViewContent;

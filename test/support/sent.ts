@@ -1,0 +1,91 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { SENT, type Sent } from '../../sandbox/slack/block-kit/sent.ts';
+
+/** Slack rejects blocks of much over 13,000 characters in all; its documentation does not say so. */
+const MAX_TEXT = 13_000;
+/** `chat.update` rejects longer text. */
+const MAX_MESSAGE_TEXT = 4_000;
+
+/** Holds all that Deckhand sends to Slack's limits. @returns a function that ends this, which throws what was broken */
+export function holdToLimits(): () => void {
+  const broken: string[] = [];
+  const listen = (message: unknown): void => {
+    const sent = message as Sent;
+    broken.push(...sent.faults, ...findOwnFaults(sent));
+    record(sent);
+  };
+  SENT.subscribe(listen);
+  return () => {
+    SENT.unsubscribe(listen);
+    if (broken.length > 0) throw new Error(`Slack rejects what Deckhand sent:\n${broken.join('\n')}`);
+  };
+}
+
+/** Limits of messages beyond those of their blocks. */
+function findOwnFaults({ kind, content }: Sent): string[] {
+  if (kind !== 'message') return [];
+  const { text, blocks } = content as { text?: string; blocks: unknown };
+  const length = JSON.stringify(blocks).length > MAX_TEXT ? measureText(blocks) : 0;
+  return [
+    ...(length > MAX_TEXT ? [`${length} characters in the blocks of “${text?.slice(0, 60)}”`] : []),
+    ...(text === '' ? [`no text for the notification of ${JSON.stringify(blocks).slice(0, 200)}`] : []),
+    ...((text?.length ?? 0) > MAX_MESSAGE_TEXT ? [`the text of “${text?.slice(0, 60)}” is too long`] : []),
+  ];
+}
+
+function measureText(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + measureText(item), 0);
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.entries(value).reduce(
+    (sum, [key, item]) => sum + (key === 'text' || typeof item === 'object' ? measureText(item) : 0),
+    0,
+  );
+}
+
+/** Names the folder in which each worker records what it sends, as lines of JSON. */
+export const RECORDING = 'DECKHAND_TEST_RECORDING';
+const file = `${randomUUID()}.jsonl`;
+const recorded = new Set<string>();
+
+/** Records each wording of each shape once. */
+function record({ kind, content }: Sent): void {
+  const folder = process.env[RECORDING];
+  if (folder === undefined) return;
+  const shape = `${folder} ${describeShape(content, describeWording)}`;
+  const key = createHash('sha256').update(shape).digest('base64');
+  if (recorded.has(key)) return;
+  recorded.add(key);
+  appendFileSync(join(folder, file), `${JSON.stringify({ kind, content })}\n`);
+}
+
+/** Values that say what something is. */
+const NAMES = new Set(['type', 'style', 'status', 'callback_id']);
+/** Values that tell one record from another. */
+const IDS = new Set(['private_metadata', 'block_id', 'action_id', 'value', 'url', 'client_msg_id']);
+
+/** The tree of types and keys, with texts as `describe` has them and lists by the shapes of their items. */
+export function describeShape(value: unknown, describe: (text: string) => string, key = ''): string {
+  if (typeof value === 'string') return NAMES.has(key) ? value : IDS.has(key) ? '' : describe(value);
+  if (Array.isArray(value)) {
+    const items = new Set(value.map((item) => describeShape(item, describe, key)));
+    return `[${describeLength(value.length)} ${[...items].join(' ')}]`;
+  }
+  if (typeof value !== 'object' || value === null) return String(value);
+  const parts = Object.entries(value).map(([name, part]) => `${name}:${describeShape(part, describe, name)}`);
+  return `{${parts.join(' ')}}`;
+}
+
+/** The length by powers of four. */
+export function describeLength(length: number): string {
+  return length === 0 ? '0' : `4^${Math.ceil(Math.log(length) / Math.log(4))}`;
+}
+
+/** The words without names, numbers and times. */
+function describeWording(text: string): string {
+  const words = text.slice(0, 3_000).replace(/<[^>]*>|`[^`]*`|\*[^*]*\*|[\d.:,]+/g, '#');
+  return `${describeLength(text.length)} ${words}`;
+}
