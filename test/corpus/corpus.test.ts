@@ -1,43 +1,44 @@
 import { once } from 'node:events';
-import { globSync, mkdtempSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { checkMessageBlocks } from '../../sandbox/slack/block-kit/message.ts';
 import { checkView } from '../../sandbox/slack/block-kit/view.ts';
 import { shortcodes } from '../../sandbox/slack/web/src/emoji/shortcodes.ts';
-import { expectAccepted } from '../support/accepted.ts';
-import { CORPUS, drawCorpus } from './corpus.ts';
+import { ask } from '../support/asking.ts';
+import { RECORDING } from '../support/sent.ts';
+import { startSlack } from '../support/start-slack.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { CHANNEL, furnish, openTestWorld, PEOPLE, TEAM } from '../support/test-world.ts';
 import { proveIn } from './prove.ts';
+import { type Entry, pickShapes, readRecording } from './recording.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-describe('whoever wrote the texts in it, Slack takes', () => {
-  it.each(CORPUS)('$builder', ({ samples }) => {
-    for (const { what, hand, shown } of samples()) {
-      if ('entity_payload' in shown || 'next' in shown) continue;
-      expect(() => expectAccepted(shown), `${what}, ${hand}`).not.toThrow();
-    }
+it.each([
+  [
+    'a header of 151 characters',
+    'x',
+    [{ type: 'header', text: { type: 'plain_text', text: 'x'.repeat(151) } }],
+  ],
+  ['no text for the notification', '', [{ type: 'divider' }]],
+  ['a text that cannot be updated', 'x'.repeat(4_001), [{ type: 'divider' }]],
+  [
+    'blocks of more than 13,000 characters',
+    'x',
+    Array.from({ length: 5 }, () => ({ type: 'section', text: { type: 'mrkdwn', text: 'x'.repeat(2_900) } })),
+  ],
+])('a test fails whose messages have %s', async (_what, text, blocks) => {
+  const slack = await startSlack();
+  const { botToken } = furnish(slack);
+  await fetch(`${slack.apiUrl}chat.postMessage`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${botToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ channel: CHANNEL, text, blocks }),
   });
-});
-
-describe('the corpus', () => {
-  /** What blocks, forms and messages are made of: each is met through what they are in. */
-  const PARTS = /\/blocks\/(?:inputs|lists|message|modal)\.ts$/;
-  const SHOWN = /\b(?:Message|ModalView|HomeView|News|Page|EntityMetadata|\w*Block)\b/;
-
-  const builders = globSync('src/views/**/*.ts', { cwd: ROOT }).flatMap((file) => {
-    const source = readFileSync(join(ROOT, file), 'utf8');
-    const heads = source.matchAll(/^export (?:async )?function (\w+)[\s\S]*?\): ([^\n]+) \{\n/gm);
-    const made = [...heads].filter(([, , type = '']) => SHOWN.test(type));
-    return made.map(([, name = '']) => name).filter((name) => !PARTS.test(file) || /Message$/.test(name));
-  });
-
-  it.each(builders.filter((name) => !IN_OTHERS.has(name)))('has %s', (name) => {
-    expect(CORPUS.map(({ builder }) => builder)).toContain(name);
-  });
+  await expect(slack.stop()).rejects.toThrow('Slack rejects what Deckhand sent');
 });
 
 it('every emoji has its picture in the local Slack', () => {
@@ -51,97 +52,95 @@ it('every emoji has its picture in the local Slack', () => {
   expect(names.filter((name = '') => shortcodes[name] === undefined)).toEqual([]);
 });
 
-/** Parts of forms and messages that stand in a file of their own; the forms are in the corpus. */
-const IN_OTHERS: ReadonlySet<string> = new Set([
-  'accountInput',
-  'escalationInputs',
-  'projectBlock',
-  'testServerButton',
-  'accessButton',
-  'withFooterChange',
-  'withCharts',
-  'failureBlocks',
-  'factBlocks',
-  'placeLine',
-  'recoveryBlocks',
-]);
-
-/** Slack's method as its documentation has it: a form post with one of three payloads as JSON, and each fault by pointer. */
+/** Slack's method as documented: a form post with one payload as JSON, each fault by pointer; charts are unknown to it. */
 async function startValidator(token: string) {
-  const asked: string[] = [];
+  const calls: string[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const form = new URLSearchParams(Buffer.concat(chunks).toString());
     const answer =
       request.headers.authorization === `Bearer ${token}`
-        ? verdictOn(form)
+        ? validate(form)
         : { ok: false, error: 'invalid_auth' };
-    asked.push(`${request.url} ${[...form.keys()].join()}`);
+    calls.push(`${request.url} ${[...form.keys()].join()}`);
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return { asked, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/` };
+  onTestFinished(() => void server.close());
+  return { calls, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/` };
 }
 
-function verdictOn(form: URLSearchParams) {
-  const [[kind = '', text = ''] = []] = [...form].filter(([key]) =>
-    ['blocks', 'message', 'view'].includes(key),
-  );
+function validate(form: URLSearchParams) {
+  const [[kind, text] = []] = form;
+  if (kind === undefined || text === undefined) return { ok: true };
   const payload = JSON.parse(text);
-  const faults =
-    kind === 'view'
-      ? checkView(payload, payload.type)
-      : checkMessageBlocks(kind === 'blocks' ? payload : payload.blocks);
-  // A workspace that does not know charts yet.
-  const at = (payload.blocks ?? payload).findIndex(
-    (block: { type: string }) => block.type === 'data_visualization',
-  );
-  const unknown =
-    at === -1 ? [] : [{ pointer: `/blocks/${at}/type`, code: 'failed_constraint', message: 'unknown type' }];
-  const errors = [
-    ...faults.map((message) => ({ pointer: '/blocks', code: 'failed_constraint', message })),
-    ...unknown,
-  ];
+  const faults = kind === 'view' ? checkView(payload, payload.type) : checkMessageBlocks(payload.blocks);
+  const errors = faults.map((message) => ({ pointer: '/blocks', code: 'failed_constraint', message }));
+  for (const [at, { type }] of payload.blocks.entries())
+    if (type === 'data_visualization')
+      errors.push({ pointer: `/blocks/${at}/type`, code: 'failed_constraint', message: 'unknown type' });
   return errors.length === 0 ? { ok: true } : { ok: false, error: `invalid_${kind}`, errors };
 }
 
+/** Entries as a test records them. */
+async function recordWorld(): Promise<Entry[]> {
+  const folder = await temporaryFolder();
+  vi.stubEnv(RECORDING, folder);
+  const world = await openTestWorld({ connected: true });
+  for (const succeeded of [true, false])
+    world.service.world.addDeployment({
+      account: 'acme',
+      project: 'storefront',
+      servers: ['web-1'],
+      succeeded,
+    });
+  await ask(world, '/deckhand activity 7d stats');
+  await ask(world, '/deckhand server show web-1 storefront');
+  await ask(world, '/deckhand server show web-2 storefront');
+  await world.as('admin').command(CHANNEL, '/deckhand roles');
+  await world.slack.until(() => world.slack.modals(TEAM, PEOPLE.admin).length > 0);
+  await world.stop();
+  return readRecording(folder);
+}
+
 describe('npm run prove:slack', () => {
-  const folder = () => mkdtempSync(join(tmpdir(), 'deckhand-proof-'));
-  const some = drawCorpus().filter(({ builder }, at) => at % 8 === 0 || builder === 'digestMessage');
-
-  it('says how to get a token where there is none', async () => {
-    const { code, said } = await proveIn(folder(), {});
+  it('says how to get a token if it has none', async () => {
+    const { code, text } = await proveIn(await temporaryFolder(), {});
     expect(code).toBe(78);
-    expect(said).toContain('SLACK_PROVE_TOKEN=xoxb-');
+    expect(text).toContain('SLACK_PROVE_TOKEN=xoxb-');
   });
 
-  it('has Slack check what it is given, and writes down what it refuses, where and why', async () => {
-    const { asked, server, url } = await startValidator('xoxb-proof');
-    const there = folder();
-    const { code, said } = await proveIn(
-      there,
-      { SLACK_PROVE_TOKEN: 'xoxb-proof', SLACK_API_URL: url },
-      some,
-    );
-    server.close();
-    const [file = ''] = globSync('slack-proof-*.md', { cwd: there });
-    const report = readFileSync(join(there, file), 'utf8');
+  it('has Slack check what tests sent, each shape once, and reports what it rejects', async () => {
+    const [recorded, folder] = [await recordWorld(), await temporaryFolder()];
+    const { calls, url } = await startValidator('xoxb-proof');
+    const env = { SLACK_PROVE_TOKEN: 'xoxb-proof', SLACK_API_URL: url };
+    const { code, text } = await proveIn(folder, env, () => recorded);
+    const [file = ''] = globSync('slack-proof-*.md', { cwd: folder });
+    const report = readFileSync(join(folder, file), 'utf8');
     expect(code).toBe(1);
-    expect(said).toContain(file);
-    expect(new Set(asked)).toEqual(
-      new Set(['blocks', 'message', 'view'].map((kind) => `/api/blocks.validate ${kind}`)),
+    expect(text).toContain(file);
+    expect(new Set(calls)).toEqual(
+      new Set(['/api/auth.test ', '/api/blocks.validate message', '/api/blocks.validate view']),
     );
-    expect(report).toMatch(/\| plan \| \d+ \| 0 \|/);
-    expect(report).toMatch(/\| data_visualization \| (\d+) \| \1 \|/);
-    expect(report).toContain('- digestMessage, of an account, usual\n  - `/blocks/');
+    expect(report).toMatch(/^# Slack rejects 1 of \d+ messages/);
+    expect(report).toMatch(/\| input \| [1-9]\d* \| 0 \|/);
+    expect(report).toMatch(/\| data_visualization \| 1 \| 1 \|/);
+    expect(report).toMatch(
+      /- message: Activity of .*\n {2}- `\/blocks\/\d+\/type` failed_constraint: unknown type/,
+    );
     expect(report).not.toContain('xoxb-proof');
+    expect(calls).toHaveLength(1 + pickShapes(recorded).length);
+    expect(
+      pickShapes(recorded).filter(({ content }) => JSON.stringify(content).includes('*web-')),
+    ).toHaveLength(1);
   });
 
-  it('ends where Slack gives no verdict', async () => {
-    const { server, url } = await startValidator('another');
-    const proving = proveIn(folder(), { SLACK_PROVE_TOKEN: 'xoxb-proof', SLACK_API_URL: url }, some);
-    await expect(proving).rejects.toThrow('invalid_auth');
-    server.close();
+  it('ends before it runs a test if Slack rejects the token', async () => {
+    const { url } = await startValidator('another');
+    const env = { SLACK_PROVE_TOKEN: 'xoxb-proof', SLACK_API_URL: url };
+    const open = vi.fn(() => []);
+    await expect(proveIn(await temporaryFolder(), env, open)).rejects.toThrow('invalid_auth');
+    expect(open).not.toHaveBeenCalled();
   });
 });

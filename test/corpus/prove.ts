@@ -1,111 +1,103 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import process from 'node:process';
 import { ErrorCode, WebClient } from '@slack/web-api';
-import { drawCorpus } from './corpus.ts';
-import type { Sample, Shown } from './hand.ts';
+import { describeEntry, type Entry, openCorpus, pickShapes } from './recording.ts';
 
 const NO_TOKEN = `SLACK_PROVE_TOKEN is not set. Create an app at https://api.slack.com/apps from manifest.yml, install it in
 a workspace of your own, and copy its bot token, which begins with xoxb-. It needs no scope for this. Then run
 SLACK_PROVE_TOKEN=xoxb-… npm run prove:slack
+test/corpus/README.md says how to get a workspace for free.
 `;
 
-/** Writes what Slack says of the samples into the folder, of all by default. @throws where Slack gives no verdict */
+/**
+ * Has Slack check each shape of the entries, and writes its report into the folder.
+ *
+ * @throws if Slack gives no verdict
+ */
 export async function proveIn(
   folder: string,
   { SLACK_PROVE_TOKEN: token, SLACK_API_URL: slackApiUrl = 'https://slack.com/api/' }: NodeJS.ProcessEnv,
-  samples?: readonly Sample[],
-): Promise<{ code: number; said: string }> {
-  if (!token) return { code: 78, said: NO_TOKEN };
-  const proof = await prove(
-    new WebClient(token, { slackApiUrl, allowAbsoluteUrls: false }),
-    samples ?? drawCorpus(),
-  );
+  open: () => readonly Entry[] = openCorpus,
+): Promise<{ code: number; text: string }> {
+  if (!token) return { code: 78, text: NO_TOKEN };
+  const slack = new WebClient(token, { slackApiUrl, allowAbsoluteUrls: false });
+  // An unusable token is told before the tests run.
+  await slack.apiCall('auth.test');
+  const verdicts: Verdict[] = [];
+  for (const entry of pickShapes(open())) verdicts.push({ entry, faults: await askSlack(slack, entry) });
   const today = new Date().toISOString().slice(0, 10);
   const file = join(folder, `slack-proof-${today}.md`);
-  writeFileSync(file, reportOf(proof, today));
-  const refused = proof.filter(({ faults }) => faults.length > 0).length;
-  const said = `${proof.length} sent to Slack, ${refused} refused: ${file}\n`;
-  return { code: refused === 0 ? 0 : 1, said };
+  writeFileSync(file, describeProof(verdicts, today));
+  const rejected = verdicts.filter(({ faults }) => faults.length > 0).length;
+  const text = `${verdicts.length} sent to Slack, ${rejected} rejected: ${file}\n`;
+  return { code: rejected === 0 ? 0 : 1, text };
 }
 
-/** What Slack says of a sample. @see {@link https://docs.slack.dev/reference/methods/blocks.validate} */
+/** One fault that Slack finds. @see {@link https://docs.slack.dev/reference/methods/blocks.validate} */
 interface Fault {
   pointer?: string;
   code?: string;
   message?: string;
 }
 
-interface Proven {
-  sample: Sample;
+interface Verdict {
+  entry: Entry;
   faults: readonly Fault[];
 }
 
-/** Slack's words for a payload that it would not take; any other error is no verdict. */
-const REFUSALS: ReadonlySet<string> = new Set(['invalid_blocks', 'invalid_message', 'invalid_view']);
+/** Slack's words for a payload that it rejects; any other error is no verdict. */
+const REJECTIONS: ReadonlySet<string> = new Set(['invalid_blocks', 'invalid_message', 'invalid_view']);
 
-/** Has Slack check each sample that it would be sent, one after the other. @throws where Slack gives no verdict */
-async function prove(slack: Pick<WebClient, 'apiCall'>, samples: readonly Sample[]): Promise<Proven[]> {
-  const proven: Proven[] = [];
-  for (const sample of samples) {
-    const payload = payloadOf(sample.shown);
-    if (payload !== undefined) proven.push({ sample, faults: await faultsOf(slack, payload) });
-  }
-  return proven;
-}
-
-/** Pages are for browsers, and the method does not check the cards under links. */
-function payloadOf(shown: Shown): Record<string, unknown> | undefined {
-  if (Array.isArray(shown)) return { blocks: shown };
-  if ('entity_payload' in shown || 'next' in shown) return undefined;
-  return 'type' in shown ? { view: shown } : { message: { text: shown.text, blocks: shown.blocks } };
-}
-
-async function faultsOf(
+async function askSlack(
   slack: Pick<WebClient, 'apiCall'>,
-  payload: Record<string, unknown>,
+  { kind, content }: Entry,
 ): Promise<readonly Fault[]> {
   try {
-    await slack.apiCall('blocks.validate', payload);
+    await slack.apiCall('blocks.validate', kind === 'message' ? { message: content } : { view: content });
     return [];
   } catch (error) {
-    const data = answerIn(error);
-    if (data === undefined || !REFUSALS.has(data.error)) throw error;
+    const data = findAnswer(error);
+    if (data === undefined || !REJECTIONS.has(data.error)) throw error;
     return data.errors?.length ? data.errors : [{ code: data.error }];
   }
 }
 
-function answerIn(error: unknown): { error: string; errors?: Fault[] } | undefined {
+function findAnswer(error: unknown): { error: string; errors?: Fault[] } | undefined {
   const isAnswer = error instanceof Error && 'code' in error && error.code === ErrorCode.PlatformError;
   return isAnswer && 'data' in error ? (error.data as { error: string; errors?: Fault[] }) : undefined;
 }
 
-/** The outcome as Markdown: first by type of block, for what is new to Slack, then each refusal. */
-function reportOf(proven: readonly Proven[], day: string): string {
-  const refused = proven.filter(({ faults }) => faults.length > 0);
-  const types = [...new Set(proven.flatMap(({ sample }) => typesIn(sample.shown)))].toSorted();
+/** The report as Markdown: the outcome in its first line, then by type of block, then each rejection. */
+function describeProof(verdicts: readonly Verdict[], day: string): string {
+  const rejected = verdicts.filter(({ faults }) => faults.length > 0);
+  const types = [...new Set(verdicts.flatMap(({ entry }) => listTypes(entry)))].toSorted();
   const rows = types.map((type) => {
-    const holding = proven.filter(({ sample }) => typesIn(sample.shown).includes(type));
-    return `| ${type} | ${holding.length} | ${holding.filter((one) => refused.includes(one)).length} |`;
+    const holding = verdicts.filter(({ entry }) => listTypes(entry).includes(type));
+    return `| ${type} | ${holding.length} | ${holding.filter((one) => rejected.includes(one)).length} |`;
   });
-  const faults = refused.map(({ sample, faults: found }) =>
+  const faults = rejected.map(({ entry, faults: all }) =>
     [
-      `- ${sample.builder}, ${sample.what}, ${sample.hand}`,
-      ...found.map(({ pointer = '', code = '', message = '' }) => `  - \`${pointer}\` ${code}: ${message}`),
+      `- ${describeEntry(entry)}`,
+      ...all.map(({ pointer = '', code = '', message = '' }) => `  - \`${pointer}\` ${code}: ${message}`),
     ].join('\n'),
   );
-  return `# What Slack says of Deckhand's messages, ${day}
+  const outcome = rejected.length === 0 ? 'Slack takes all' : `Slack rejects ${rejected.length} of`;
+  return `# ${outcome} ${verdicts.length} messages, forms and homes of Deckhand, ${day}
 
-\`blocks.validate\` was asked about ${proven.length} messages, forms and homes: it refuses ${refused.length}.
-
-| block | in | refused |
+| block | in | rejected |
 | --- | ---: | ---: |
 ${rows.join('\n')}
-
-${faults.length === 0 ? 'None is refused.' : `## Refused\n\n${faults.join('\n')}`}
-`;
+${faults.length === 0 ? '' : `\n## Rejected\n\n${faults.join('\n')}\n`}`;
 }
 
-function typesIn(shown: Shown): string[] {
-  const blocks = Array.isArray(shown) ? shown : 'blocks' in shown ? shown.blocks : [];
+function listTypes({ content }: Entry): string[] {
+  const { blocks = [] } = content as { blocks?: { type: string }[] };
   return [...new Set(blocks.map(({ type }) => type))];
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const { code, text } = await proveIn(process.cwd(), process.env);
+  (code === 78 ? process.stderr : process.stdout).write(text);
+  process.exitCode = code;
 }
