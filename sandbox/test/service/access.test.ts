@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
-import { json } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { PERMISSIONS } from '../../service/world/records.ts';
 import { addAcme, startBench } from './caller.ts';
@@ -20,42 +17,6 @@ async function openAcme() {
   return { ...bench, world, people, me, member, update, fetchAs };
 }
 
-describe('credentials', () => {
-  test('open the account they belong to, with and without the suffix, and no other', async () => {
-    const { as, world, service, people, me } = await openAcme();
-    expect((await me.get('/projects.json')).body).toMatchObject([{ permalink: 'storefront' }]);
-    expect((await me.get('/projects')).status).toBe(200);
-    const { email, apiKey } = people.admin;
-    const [theirs] = world.addAccount({ name: 'other', users: [{ email }] }).users;
-    expect((await as('acme', { email, apiKey: theirs?.apiKey }).get('/profile')).status).toBe(401);
-    expect((await as('acme', { email: 'nobody@example.com', apiKey }).get('/profile')).status).toBe(401);
-    const bare = await fetch(`${service.origin}/acme/profile`);
-    expect(bare.status).toBe(401);
-    expect(bare.headers.get('www-authenticate')).toContain('Basic');
-  });
-
-  test('die with their key, alone, and live on with the rotated one', async () => {
-    const { as, world, people, me, member } = await openAcme();
-    const { email } = people.admin;
-    const old = as('acme', { email, apiKey: people.admin.apiKey });
-    const rotated = as('acme', { email, apiKey: world.rotateKey({ account: 'acme', email }) });
-    expect((await old.get('/profile')).status).toBe(401);
-    expect((await rotated.get('/profile')).status).toBe(200);
-    world.revokeKey({ account: 'acme', email });
-    expect((await rotated.get('/profile')).status).toBe(401);
-    expect((await me.get('/profile')).status).toBe(401);
-    expect((await member.get('/profile')).status).toBe(200);
-  });
-
-  test('wait for the verified e-mail', async () => {
-    const { world, people, member, update } = await openAcme();
-    update({ verified: false });
-    expect((await member.get('/profile')).status).toBe(401);
-    world.verifyEmail({ account: 'acme', email: people.member.email });
-    expect((await member.get('/profile')).status).toBe(200);
-  });
-});
-
 describe('an account', () => {
   test('that does not exist is a host that does not exist, not a missing record', async () => {
     const { fetchAs } = await openAcme();
@@ -64,18 +25,6 @@ describe('an account', () => {
       404,
       expect.not.stringContaining('record_not_found'),
     ]);
-  });
-
-  test('can be named by the host as well', async () => {
-    const { service, world, people } = await openAcme();
-    world.addInvoice({ account: 'acme' });
-    const host = `acme.localhost:${new URL(service.origin).port}`;
-    // Not every resolver knows that *.localhost is this machine, so only the Host header says it.
-    const auth = `${people.admin.email}:${people.admin.apiKey}`;
-    const request = get(`${service.origin}/account/invoices`, { auth, headers: { host } });
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    const download_url = `http://${host}/account/invoices/1001.pdf`;
-    expect(await json(response)).toMatchObject([{ download_url }]);
   });
 
   test('refuses everything without the API in its plan, and while it is suspended', async () => {
@@ -173,20 +122,6 @@ describe('what is not there', () => {
 });
 
 describe('the beta', () => {
-  test('is switched on by an administrator, and then anybody may ask', async () => {
-    const { world, me, member } = await openAcme();
-    world.updateAccount({ account: 'acme', betaFeatures: false });
-    const refused = await member.post('/beta/enrollments', {});
-    expect(refused).toMatchObject({ status: 403, body: { error: 'admin_required' } });
-    expect((await fetch(refused.body.beta_url)).status).toBe(200);
-    const { account } = (await member.get('/profile')).body;
-    expect(account).toMatchObject({ beta_features: false, managed_vps_eligible: false });
-    const enrolled = { status: 200, body: { enrolled: true, beta_features: true } };
-    expect(await me.post('/beta/enrollments')).toMatchObject(enrolled);
-    const again = await member.post('/beta/enrollments', { protocol: 'static_hosting' });
-    expect(again).toMatchObject(enrolled);
-  });
-
   test('names the protocol it does not know, and those it does', async () => {
     const { me } = await openAcme();
     const message = expect.stringMatching(/gopher.*static_hosting.*managed_vps/);

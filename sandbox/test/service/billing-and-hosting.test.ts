@@ -28,33 +28,6 @@ describe('hosted resources', () => {
     expect((await caller.get('/hosted_resources/none')).status).toBe(404);
     expect((await caller.post('/hosted_resources/none/sync')).status).toBe(404);
   });
-
-  test('a resource costs what its size costs, and carries a real key; a region is its slug and name', async () => {
-    const { caller } = await openAcme();
-    const [resource] = (await caller.get('/hosted_resources')).body;
-    const { sizes } = (await caller.get('/managed_hosting/sizes')).body;
-    const size = sizes.find(({ slug }: { slug: string }) => slug === resource.size);
-    expect(resource.monthly_cost).toBe(size.monthly_cost);
-    expect(resource.ssh_key).toMatchObject({
-      public_key: expect.stringMatching(/^ssh-ed25519 [A-Za-z0-9+/=]{68} /),
-      fingerprint: expect.stringMatching(/^SHA256:[A-Za-z0-9+/]{43}$/),
-    });
-    const { regions } = (await caller.get('/managed_hosting/regions')).body;
-    expect(regions[0]).toEqual({ slug: 'fra1', name: 'Frankfurt' });
-  });
-
-  test.each([
-    ['usd', 8],
-    ['eur', 7.6],
-    ['gbp', 6.4],
-  ])('sizes are priced in %s where the account pays in it', async (currency, monthly_cost) => {
-    const { as, world } = await openAcme();
-    const email = 'otto@example.com';
-    const account = world.addAccount({ name: 'other', currency, users: [{ email }] });
-    const caller = as('other', { email, apiKey: account.users[0]?.apiKey });
-    const { sizes } = (await caller.get('/managed_hosting/sizes')).body;
-    expect(sizes[0]).toMatchObject({ currency, monthly_cost });
-  });
 });
 
 describe('invoices', () => {

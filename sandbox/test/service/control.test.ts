@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addAcme, startBench } from './caller.ts';
+import { startBench } from './caller.ts';
 
 async function openControl() {
   const bench = await startBench();
@@ -29,37 +29,6 @@ test('another process can set up an account, run a test in it and decide how it 
   expect(ended.body.results.servers).toMatchObject([{ name: 'web-1', status: 'error', message: 'No' }]);
   const state = (await call('GET', 'state')).body;
   expect(state.accounts[0].projects[0].testRuns).toMatchObject([{ status: 'completed' }]);
-});
-
-test('faults can be set, listed and taken back, and never strike the control itself', async () => {
-  const { call, service } = await openControl();
-  const { id } = (await call('POST', 'faults', { path: '/docs.json', status: 500 })).body;
-  expect((await fetch(`${service.origin}/docs.json`)).status).toBe(500);
-  expect((await call('GET', 'faults')).body).toMatchObject([{ id, hits: 1, path: '/docs.json' }]);
-  expect((await call('DELETE', `faults/${id}`)).body).toEqual({ removed: true });
-  await call('POST', 'faults', { path: '/**', drop: true });
-  await call('DELETE', 'faults');
-  expect((await fetch(`${service.origin}/docs.json`)).status).toBe(200);
-});
-
-test('requests can be looked at and forgotten; e-mails can be read', async () => {
-  const bench = await openControl();
-  const { member } = addAcme(bench);
-  await bench.call('DELETE', 'requests');
-  await bench.as('acme', member).get('/profile');
-  expect((await bench.call('GET', 'requests')).body).toMatchObject([{ path: '/profile', status: 200 }]);
-  bench.service.world.sendVerification({ account: 'acme', email: member.email });
-  const [mail] = (await bench.call('GET', 'outbox')).body;
-  expect((await fetch(mail.link)).status).toBe(200);
-});
-
-test('a reset starts anew, with nothing or with the demo', async () => {
-  const bench = await openControl();
-  addAcme(bench);
-  await bench.call('POST', 'reset');
-  expect(bench.service.world.state.accounts.size).toBe(0);
-  await bench.call('POST', 'reset', { seed: 'demo' });
-  expect([...bench.service.world.state.accounts.keys()]).toEqual(['acme', 'globex']);
 });
 
 test.each([

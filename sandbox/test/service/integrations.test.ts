@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { addAcme, startBench } from './caller.ts';
 
@@ -75,41 +72,7 @@ test.each<[string, object, string, object?]>([
   });
 });
 
-describe.each(['chat_a_oauth', 'chat_b'])('%s', (hookType) => {
-  test('is handed over to a browser, becomes active there, and the page works once', async () => {
-    const { add, project } = await openAcme();
-    const { body } = await add(hookType);
-    expect(body).toEqual({ auth_required: true, auth_url: expect.any(String) });
-    expect(project.integrations[0]?.active).toBe(false);
-    expect(await (await fetch(body.auth_url)).text()).toContain('Ours');
-    expect((await fetch(body.auth_url, { method: 'POST' })).status).toBe(200);
-    expect(project.integrations[0]?.active).toBe(true);
-    expect((await fetch(body.auth_url, { method: 'POST' })).status).toBe(410);
-  });
-
-  test('asks again after another channel, not after another name', async () => {
-    const { hook, change } = await openAcme();
-    const { identifier } = hook({ hookType, properties: {} });
-    expect((await change(identifier, { name: 'Room' })).body).toMatchObject({ identifier, name: 'Room' });
-    const moved = await change(identifier, { properties: { channel: '#ops' } });
-    expect(moved.body).toMatchObject({ auth_required: true });
-  });
-});
-
 describe('an update', () => {
-  test('changes what is given and nothing else', async () => {
-    const { clock, hook, change } = await openAcme();
-    const integration = hook({ sendOnFailure: true });
-    clock.advance(5_000);
-    const changes = { send_on_start: true, properties: { url: `${url}0` } };
-    const { status, body } = await change(integration.identifier, changes);
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ name: 'Hook', send_on_start: true, send_on_failure: true });
-    expect(Date.parse(body.updated_at) - Date.parse(body.created_at)).toBe(5_000);
-    expect(integration.properties).toEqual({ url: `${url}0` });
-    expect((await change('none', {})).status).toBe(404);
-  });
-
   test('that would leave it incomplete changes nothing', async () => {
     const { hook, change } = await openAcme();
     const integration = hook();
@@ -117,46 +80,4 @@ describe('an update', () => {
     expect(answer).toMatchObject({ status: 422, body: { url: ["can't be blank"] } });
     expect(integration).toMatchObject({ name: 'Hook', properties: { url } });
   });
-
-  test('takes properties away by null, unless they are needed', async () => {
-    const { hook, change } = await openAcme();
-    const given = { hookType: 'cdn_cache', properties: { zone_id: 'z', path_prefix: '/shop' } };
-    const { identifier, properties } = hook(given);
-    expect(properties).toEqual(given.properties);
-    const kept = await change(identifier, { properties: { path_prefix: null } });
-    expect(kept.status).toBe(200);
-    const refused = await change(identifier, { properties: { zone_id: null } });
-    expect(refused).toMatchObject({ status: 422, body: { zone_id: ["can't be blank"] } });
-  });
-});
-
-test('properties can be left out where only the documented ones are asked for', async () => {
-  const { add, world } = await openAcme();
-  world.updateAccount({ account: 'acme', integrationRules: 'documented' });
-  expect((await add('chat_teams')).status).toBe(201);
-  expect((await add('codehost', { project: 'p' })).status).toBe(201);
-  const refused = await add('error_tracker_c', { project: 'p' });
-  expect(refused).toMatchObject({ status: 422, body: { hook_version: ["can't be blank"] } });
-});
-
-test('an HTTP request is sent for the deployments that its flags name, and for no others', async ({
-  onTestFinished,
-}) => {
-  const { world, hook } = await openAcme();
-  const bodies: string[] = [];
-  const server = createServer(async (request, response) => {
-    for await (const chunk of request) bodies.push(String(chunk));
-    response.writeHead(204).end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  hook({ sendOnFailure: true, properties: { url: address } });
-  hook({ sendOnFailure: true });
-  world.addDeployment(PLACE);
-  world.addDeployment({ ...PLACE, succeeded: false });
-  const { notifications } = world.state;
-  await expect.poll(() => notifications.map(({ status }) => status)).toEqual([204, undefined]);
-  expect(notifications.map(({ event }) => event)).toEqual(['deploy_failed', 'deploy_failed']);
-  expect(bodies.map((body) => JSON.parse(body).event)).toEqual(['deploy_failed']);
 });

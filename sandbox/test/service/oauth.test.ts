@@ -107,45 +107,7 @@ test.each<[string, SimulatedServiceOptions]>([
   expect(service.world.state.grants).toMatchObject([{ revoked: true }]);
 });
 
-test.each([
-  ['email_address', { email_address: 'ada@example.com' }],
-  ['assignments', {}],
-])('a token answer says whose it is where it is to, to those who asked for it: %s', async (scope, said) => {
-  const { service } = await openOauth({ oauthEmail: true });
-  const approved = await decide(service.origin, { ...request, scope });
-  const { body } = await exchange(service.origin, tokenForm(approved.searchParams.get('code')));
-  const { access_token, token_type, expires_in, scope: given, ...more } = body;
-  expect([more, given]).toEqual([said, scope]);
-});
-
-test('on an origin of its own it has its two endpoints and nothing else, and the main site has the rest', async () => {
-  const { service } = await openOauth({ ownAuthOrigin: true });
-  const statusOf = async (origin: string, path: string) => (await fetch(origin + path)).status;
-  const page = `/oauth/authorize?${new URLSearchParams(request)}`;
-  const metadata = '/.well-known/oauth-authorization-server';
-  expect(await statusOf(service.authUrl, page)).toBe(200);
-  expect(await statusOf(service.siteUrl, page)).toBe(404);
-  expect(await statusOf(service.siteUrl, metadata)).toBe(200);
-  expect(await statusOf(service.authUrl, metadata)).toBe(404);
-  expect(await statusOf(service.authUrl, '/acme/profile')).toBe(404);
-  expect(await statusOf(service.authUrl, '/_control/state')).toBe(404);
-});
-
 describe('the consent page', () => {
-  test('sends the person back with the state as it came, and keeps what the address held', async () => {
-    const { service } = await openOauth();
-    const params = { ...request, redirect_uri: `${CALLBACK}?from=service` };
-    const target = await decide(service.origin, params);
-    expect(target.href.startsWith(`${CALLBACK}?`)).toBe(true);
-    expect(Object.fromEntries(target.searchParams)).toMatchObject({ from: 'service', state: 'st&te' });
-    const refused = await decide(service.origin, request, 'deny');
-    const denied = { error: 'access_denied', error_description: 'The person said no.', state: 'st&te' };
-    expect(Object.fromEntries(refused.searchParams)).toEqual(denied);
-    service.world.setOauthIss({ on: true });
-    const named = await decide(service.origin, request, 'deny');
-    expect(named.searchParams.get('iss')).toBe(service.origin);
-  });
-
   test.each<[Params, string | undefined]>([
     [{ response_type: 'token' }, 'unsupported_response_type'],
     [{ scope: 'everything' }, 'invalid_scope'],
@@ -181,12 +143,6 @@ describe('a code', () => {
     expect(await redeem()).toMatchObject({ status: 200, body: { token_type: 'Bearer' } });
     expect(await redeem()).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     expect(grants).toMatchObject([{ revoked: true }]);
-  });
-
-  test('expires', async () => {
-    const { redeem, service } = await openCode();
-    service.clock.advance(60_000);
-    expect((await redeem()).body.error).toBe('invalid_grant');
   });
 
   test.each([

@@ -40,32 +40,6 @@ describe('a new account', () => {
     expect((await caller.get('/profile')).body).toMatchObject(profile);
     expect((await caller.get('/account/invoices')).status).toBe(200);
   });
-
-  test('is named after the e-mail where no name is given, and so is its administrator', async () => {
-    const { nameFor, world } = await openSignup();
-    expect(await nameFor({})).toBe('jane-doe-example-com');
-    const user = world.state.accounts.get('jane-doe-example-com')?.users[0];
-    expect(`${user?.firstName} ${user?.lastName}`).toBe('jane-doe-example-com Admin');
-  });
-
-  test('takes the next free variation of its name, up to the tenth, and none of the service itself', async () => {
-    const { nameFor, post, world } = await openSignup();
-    world.addAccount({ name: 'shop' });
-    expect(await nameFor({ account_name: 'Shop!' })).toBe('shop-2');
-    expect(await nameFor({ account_name: 'docs', email: 'joan@example.com' })).toBe('docs-2');
-    for (let n = 3; n <= 10; n += 1) world.addAccount({ name: `shop-${n}` });
-    expect((await post({ ...jane, email: 'joe@example.com', account_name: 'Shop?' })).status).toBe(409);
-  });
-
-  test('is verified by a link that works for a day', async () => {
-    const { nameFor, world, clock } = await openSignup();
-    const account = await nameFor({});
-    const [mail] = world.state.outbox;
-    clock.advance(24 * HOUR);
-    expect((await fetch(mail?.link ?? '')).status).toBe(410);
-    const fresh = world.sendVerification({ account, email: jane.email });
-    expect((await fetch(fresh.link)).status).toBe(200);
-  });
 });
 
 describe('a signup is refused', () => {
@@ -127,38 +101,5 @@ describe('a signup is refused', () => {
     expect((await attempt(4)).status).toBe(429);
     world.resetSignupLimits({});
     expect((await attempt(4)).status).toBe(201);
-  });
-});
-
-describe('why a signup is refused', () => {
-  const two = { ...jane, email: 'two@example.com' };
-  const named = { ...jane, email: 'new@example.com', account_name: 'Taken' };
-
-  test.each([
-    ['two_factor', 'two-factor', two, 422, /two-factor/i],
-    ['two_factor', '2fa', two, 422, /2fa/i],
-    ['two_factor', 'multi-factor', two, 422, /multi-factor/i],
-    ['two_factor', 'otp', two, 422, /otp/i],
-    ['email_taken', 'neither', jane, 409, /^(?!.*(?:name|mail|address))/i],
-    ['name_taken', 'neither', named, 409, /^(?!.*(?:name|mail|address))/i],
-  ])('%s can be worded as %s', async (condition, wording, body, status, words) => {
-    const { post, world } = await openSignup();
-    await post(jane);
-    world.setSignupWording({ condition: condition as 'two_factor', wording });
-    const answer = await post(body);
-    expect(answer.status).toBe(status);
-    expect(answer.body.errors.join(' ')).toMatch(words);
-  });
-
-  test('is chosen for each condition, until everything starts anew', async () => {
-    const { post, service, world } = await openSignup();
-    const short = async () => (await post({ ...jane, password: 'short' })).body.errors;
-    const usual = await short();
-    world.setSignupWording({ condition: 'short_password', wording: 'short' });
-    expect(await short()).toEqual(['Password is too short (minimum is 8 characters)']);
-    await fetch(`${service.origin}/_control/reset`, { method: 'POST' });
-    expect(await short()).toEqual(usual);
-    const none = () => world.setSignupWording({ condition: 'terms', wording: 'otp' });
-    expect(none).toThrow('no wording "otp"');
   });
 });

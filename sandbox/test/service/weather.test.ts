@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Kind } from '../../service/weather/settings.ts';
-import type { Bench, Caller } from './caller.ts';
-import { ADA, openWeather, rowsOf } from './varied.ts';
+import type { Caller } from './caller.ts';
+import { openWeather, rowsOf } from './varied.ts';
 
 const READ = [
   '/profile',
@@ -22,16 +22,6 @@ async function readAll(caller: Caller) {
   );
   return text;
 }
-
-test('is calm unless it is asked for', async () => {
-  const { service, caller } = await openWeather();
-  expect(service.weather.get().strength).toBe('off');
-  const before = await readAll(caller);
-  service.weather.set({ strength: 'wild', share: 1 });
-  expect(await readAll(caller)).not.toBe(before);
-  service.weather.set({});
-  expect(await readAll(caller)).toBe(before);
-});
 
 test('is the same for the same seed at every start, and another for another', async () => {
   const [first, again, other] = await Promise.all(
@@ -64,32 +54,6 @@ test('never takes away what makes a record a record', async () => {
   }
 });
 
-describe('a test run', () => {
-  async function follow(bench: Bench & { caller: Caller }) {
-    const { body } = await bench.caller.post('/projects/alpha/test_access');
-    const words = [body.status];
-    for (let poll = 0; poll < 5; poll += 1) {
-      words.push((await bench.caller.get(`/projects/alpha/test_access/${body.identifier}`)).body.status);
-    }
-    bench.service.clock.advance(60_000);
-    const ended = await bench.caller.get(`/projects/alpha/test_access/${body.identifier}`);
-    return { words, ended: ended.body };
-  }
-
-  test('is called by other words before it runs, and ends as it always does', async () => {
-    const bench = await openWeather({ strength: 'wild', share: 1, only: ['run_words'] });
-    const { words, ended } = await follow(bench);
-    expect(words[0]).toMatch(/^(?:pending|queued|warming_up)$/);
-    expect(words.at(-1)).toBe('running');
-    expect(ended.status).toBe('completed');
-  });
-
-  test('keeps to the words of the specification where nothing else is allowed', async () => {
-    const { words } = await follow(await openWeather({ strength: 'spec', share: 1 }));
-    expect(new Set(words)).toEqual(new Set(['running']));
-  });
-});
-
 test('what the specification puts in an order stays in it', async () => {
   const { service, caller } = await openWeather();
   const newestFirst = (rows: Record<string, unknown>[]) => {
@@ -101,50 +65,6 @@ test('what the specification puts in an order stays in it', async () => {
     newestFirst(rowsOf((await caller.get('/account/invoices')).body));
     newestFirst(rowsOf((await caller.get('/activity')).body));
   }
-});
-
-test('a list that was not found is there the next time', async () => {
-  const { caller } = await openWeather({ strength: 'wild', share: 1, only: ['not_found'] });
-  for (const path of ['/activity', '/account/invoices']) {
-    const statuses = [];
-    for (let n = 0; n < 4; n += 1) statuses.push((await caller.get(path)).status);
-    expect(statuses).toEqual([404, 200, 404, 200]);
-  }
-});
-
-test('what is made is answered with 200 or 201', async () => {
-  const { service, caller } = await openWeather();
-  const statuses = new Set<number>();
-  for (const seed of Array.from({ length: 12 }, (_, n) => n)) {
-    service.weather.set({ strength: 'spec', seed, share: 1, only: ['statuses'] });
-    statuses.add((await caller.post('/projects/alpha/test_access')).status);
-  }
-  expect(statuses).toEqual(new Set([200, 201]));
-});
-
-test('failures that the statistics count may have fallen out of the feed, which stays full and in order', async () => {
-  const { service, caller } = await openWeather();
-  const held = [];
-  for (const seed of Array.from({ length: 12 }, (_, n) => n)) {
-    service.weather.set({ strength: 'spec', seed, share: 1, only: ['statistics'] });
-    const { events, stats } = (await caller.get('/activity?range=today&include=stats')).body;
-    expect(stats.success_rate).toBe(60);
-    const times = events.map((event: { created_at: string }) => event.created_at);
-    expect(times).toEqual(times.toSorted().toReversed());
-    const failures = events.filter((event: { event: string }) => event.event === 'deploy_failed');
-    if (failures.length < 2) expect(events).toHaveLength(100);
-    held.push(failures.length);
-  }
-  expect(new Set(held)).toEqual(new Set([0, 1, 2]));
-});
-
-test('a key that waits for its e-mail may be refused by name', async () => {
-  const { service, caller } = await openWeather({ strength: 'wild', share: 1, only: ['failures'] });
-  service.world.updateUser({ account: 'acme', email: ADA.email, verified: false });
-  expect(await caller.get('/profile')).toMatchObject({
-    status: 403,
-    body: { error_code: 'email_verification_required' },
-  });
 });
 
 test.each(['spec', 'wild'] as const)(
@@ -164,57 +84,6 @@ test.each(['spec', 'wild'] as const)(
     expect(forms).toEqual(new Set(strength === 'spec' ? ['name'] : ['name', 'errors', 'error']));
   },
 );
-
-test('is switched and asked for over HTTP, and refuses what it does not know', async () => {
-  const { service } = await openWeather();
-  const url = `${service.origin}/_control/weather`;
-  const set = (body: unknown) => fetch(url, { method: 'POST', body: JSON.stringify(body) });
-  expect((await set({ strength: 'wild', seed: 7, only: ['order'] })).status).toBe(200);
-  expect(await (await fetch(url)).json()).toEqual({
-    strength: 'wild',
-    seed: '7',
-    share: 0.3,
-    only: ['order'],
-  });
-  expect((await set({ strength: 'stormy' })).status).toBe(422);
-  expect(service.weather.get().strength).toBe('wild');
-});
-
-test('leaves the answers of faults as they were asked for', async () => {
-  const { service, caller } = await openWeather({ strength: 'wild', share: 1 });
-  service.faults.add({ path: '/acme/profile', status: 503, body: { error_code: 'service_unavailable' } });
-  expect((await caller.get('/profile')).body).toEqual({ error_code: 'service_unavailable' });
-});
-
-test('a refusal without a documented body has any form, and keeps its status', async () => {
-  const { service, caller } = await openWeather();
-  service.world.updateUser({ account: 'acme', email: ADA.email, permissions: [] });
-  const forms = new Map<string, Set<string>>();
-  for (const strength of ['spec', 'wild'] as const) {
-    for (const seed of Array.from({ length: 30 }, (_, n) => n)) {
-      service.weather.set({ strength, seed, share: 1, only: ['failures'] });
-      const { status, body } = await caller.get('/hosted_resources');
-      expect(status).toBe(403);
-      const form = typeof body === 'string' ? 'a page' : Object.keys(body).join();
-      forms.set(strength, (forms.get(strength) ?? new Set()).add(form));
-    }
-  }
-  expect(forms.get('spec')).toEqual(new Set(['error', 'error_code,hint', '']));
-  expect(forms.get('wild')).toEqual(
-    new Set(['error', 'error_code,hint', '', 'errors', 'error,message,status', 'a page']),
-  );
-});
-
-test('what a plan lacks and a broken body keep their codes, whatever else is said', async () => {
-  const { service, caller } = await openWeather();
-  for (const seed of Array.from({ length: 10 }, (_, n) => n)) {
-    service.weather.set({ strength: 'wild', seed, share: 1, only: ['failures', 'doubled'] });
-    expect((await caller.send('POST', '/beta/enrollments', '{')).body.error_code).toBe('invalid_json');
-    service.world.updateAccount({ account: 'acme', apiAccess: false });
-    expect(JSON.stringify((await caller.get('/profile')).body)).toContain('api_access_restricted');
-    service.world.updateAccount({ account: 'acme', apiAccess: true });
-  }
-});
 
 const row = (sign: (row: Record<string, unknown>) => boolean) => (body: unknown) => rowsOf(body).some(sign);
 const has = (field: string) => (body: unknown) => Object.hasOwn(body as object, field);

@@ -33,12 +33,6 @@ describe('tokens', () => {
     await slack.until(() => names().length === 2);
     expect(names()).toEqual(['app_uninstalled', 'tokens_revoked']);
   });
-
-  it('are of no use once the app is uninstalled', async () => {
-    const { slack, client } = await startSetting();
-    slack.uninstall('T0ACME');
-    expect(await errorOf(client.auth.test())).toBe('account_inactive');
-  });
 });
 
 describe('methods', () => {

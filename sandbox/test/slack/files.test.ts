@@ -4,18 +4,6 @@ import { clientOf, errorOf, refusalOf, startSetting } from './setting.ts';
 const PNG = Buffer.from('iVBORw0KGgo=', 'base64');
 
 describe('uploading', () => {
-  it('takes a description for screen readers, by the documented name', async () => {
-    const { slack, client } = await startSetting();
-    const announce = { filename: 'a.png', length: PNG.length };
-    const long = client.apiCall('files.getUploadURLExternal', { ...announce, alt_txt: 'x'.repeat(1001) });
-    expect(await errorOf(long)).toBe('alt_txt_too_large');
-    const answer = await client.apiCall('files.getUploadURLExternal', { ...announce, alt_txt: 'Bars' });
-    const { upload_url, file_id } = answer as { upload_url?: string; file_id?: string };
-    await fetch(upload_url ?? '', { method: 'POST', body: PNG });
-    await client.files.completeUploadExternal({ files: [{ id: file_id ?? '' }] });
-    expect(slack.files('T0ACME')).toMatchObject([{ altText: 'Bars' }]);
-  });
-
   it.each([
     ['a channel the bot is not in', { channel_id: 'C0OTHER' }, 'not_in_channel'],
     ['an unknown channel', { channel_id: 'C0NONE' }, 'channel_not_found'],

@@ -35,56 +35,12 @@ async function withMessage() {
 }
 
 describe('using a message', () => {
-  it('sends a click with the message and where to answer', async () => {
-    const { slack, app, anna, at } = await withMessage();
-    await anna.click(at, { actionId: 'again' });
-    expect(lastSent({ app })).toMatchObject({
-      type: 'block_actions',
-      user: { id: 'U0ANNA' },
-      team: { id: 'T0ACME' },
-      channel: { id: 'C0DEPLOY', name: 'deploys' },
-      container: { type: 'message', message_ts: at.ts, is_ephemeral: false },
-      message: { ts: at.ts, text: 'x' },
-      response_url: expect.stringContaining(`${slack.origin}/actions/T0ACME/`),
-      actions: [{ type: 'button', action_id: 'again', block_id: 'what', value: 'run-1' }],
-    });
-  });
-
-  it('sends choices as option objects', async () => {
-    const { app, anna, at } = await withMessage();
-    await anna.click(at, { actionId: 'pick', selected: 'b' });
-    expect(lastSent({ app })).toMatchObject({
-      actions: [{ type: 'static_select', selected_option: { value: 'b' } }],
-      state: { values: { what: { pick: { selected_option: { value: 'b' } } } } },
-    });
-    await anna.click(at, { actionId: 'more', selected: 'x' });
-    expect(lastSent({ app }).actions).toMatchObject([{ selected_option: { value: 'x' } }]);
-    const none = anna.click(at, { actionId: 'pick', selected: 'z' });
-    await expect(none).rejects.toThrow('offers no z, but: a, b');
-  });
-
-  it('asks first where a confirm dialog says so', async () => {
-    const { app, anna, at } = await withMessage();
-    expect((await anna.click(at, { actionId: 'stop', confirm: false })).outcome).toBe('denied');
-    expect(app.received).toEqual([]);
-    expect((await anna.click(at, { actionId: 'stop' })).outcome).toBe('ok');
-  });
-
   it('cannot be done to buttons that are gone, or by who does not see them', async () => {
     const { slack, client, anna, at, whisper } = await withMessage();
     await client.chat.update({ ...at, text: 'done', blocks: [] });
     await expect(anna.click(at, { actionId: 'again' })).rejects.toThrow('0 elements');
     const unseen = slack.as('T0ACME', 'U0MAX').click(await whisper(), { actionId: 'again' });
     await expect(unseen).rejects.toThrow('sees no message');
-  });
-
-  it('says it when the app does not answer', async () => {
-    const { app, anna, at } = await withMessage();
-    app.reply(() => ({ status: 503 }));
-    expect(await anna.click(at, { actionId: 'again' })).toMatchObject({
-      outcome: 'http_service_error',
-      shown: expect.stringContaining('did not respond'),
-    });
   });
 
   it('asks the app for options, and takes one of them', async () => {
@@ -131,19 +87,6 @@ describe('a response_url', () => {
     expect(texts()).toEqual(['public']);
   });
 
-  it('replaces and removes ephemeral messages, which nothing else can', async () => {
-    const { app, respond, answers } = await withUrl(async ({ anna, whisper }) =>
-      anna.click(await whisper(), { actionId: 'again' }),
-    );
-    const { ts } = answers()[0] ?? {};
-    expect(lastSent({ app }).container).toMatchObject({ is_ephemeral: true, message_ts: ts });
-    expect(lastSent({ app })).not.toHaveProperty('message');
-    await respond({ replace_original: true, text: 'new' });
-    expect(answers()).toMatchObject([{ ts, text: 'new' }]);
-    await respond({ delete_original: true });
-    expect(answers()).toEqual([]);
-  });
-
   it('works five times, and counts no use for what Slack refuses', async () => {
     const { respond, answers } = await withUrl();
     const over = { text: 'x', blocks: [{ type: 'header', text: plain('x'.repeat(151)) }] };
@@ -160,24 +103,4 @@ describe('a response_url', () => {
     slack.advance(2000);
     expect(await respond({ text: 'x' })).toMatchObject({ body: { ok: false, error: 'expired_url' } });
   });
-});
-
-it('shortcuts are sent, with the message where they are about one', async () => {
-  const shortcuts = [
-    { type: 'global' as const, name: 'Run', callback_id: 'run' },
-    { type: 'message' as const, name: 'Test this', callback_id: 'test_this' },
-  ];
-  const { app, anna } = await startSetting({ app: { shortcuts } });
-  await anna.shortcut('run');
-  const global = { type: 'shortcut', callback_id: 'run', trigger_id: expect.any(String) };
-  expect(lastSent({ app })).toMatchObject(global);
-  const { ts } = await anna.postMessage('deploys', 'storefront is down');
-  await anna.shortcut('test_this', { channel: 'deploys', ts });
-  expect(lastSent({ app })).toMatchObject({
-    type: 'message_action',
-    message: { text: 'storefront is down' },
-    channel: { id: 'C0DEPLOY' },
-    response_url: expect.any(String),
-  });
-  expect((await anna.shortcut('test_this')).outcome).toBe('invalid_command');
 });

@@ -1,19 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { errorOf, startSetting } from './setting.ts';
 
-const header = (text: string) => ({ type: 'header', text: { type: 'plain_text', text } }) as const;
 const channel = 'C0DEPLOY';
 
 describe('chat.postMessage', () => {
-  it('shows a message with ids for its blocks', async () => {
-    const { slack, client, bot } = await startSetting();
-    const answer = await client.chat.postMessage({ channel, text: 'hello', blocks: [header('Hello')] });
-    expect(answer).toMatchObject({ ok: true, channel, ts: expect.stringMatching(/^\d+\.\d{6}$/) });
-    expect(slack.messages('T0ACME', 'deploys')).toMatchObject([
-      { text: 'hello', user: bot, ts: answer.ts, blocks: [{ type: 'header', block_id: expect.any(String) }] },
-    ]);
-  });
-
   it.each([
     ['an unknown channel', { channel: 'C0NONE' }, 'channel_not_found'],
     ['a private channel the bot is not in', { channel: 'C0PRIV' }, 'channel_not_found'],
@@ -49,17 +39,6 @@ describe('chat.postMessage', () => {
 });
 
 describe('a message', () => {
-  it('that is changed keeps what it said before, and loses its blocks where only text is given', async () => {
-    const { slack, client } = await startSetting();
-    const { ts = '' } = await client.chat.postMessage({ channel, text: 'running', blocks: [header('a')] });
-    await client.chat.update({ channel, ts, text: 'done', blocks: [header('b')] });
-    expect(slack.messages('T0ACME', 'deploys')).toMatchObject([
-      { ts, text: 'done', edited: { user: expect.any(String) }, edits: [{ text: 'running' }] },
-    ]);
-    await client.chat.update({ channel, ts, text: 'b' });
-    expect(slack.messages('T0ACME', 'deploys')[0]).not.toHaveProperty('blocks');
-  });
-
   it('is not changed or deleted if it is not there, not ours, too long or archived', async () => {
     const { slack, client } = await startSetting();
     const update = (ts: string, text = 'x') => errorOf(client.chat.update({ channel, ts, text }));

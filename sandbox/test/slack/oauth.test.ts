@@ -1,6 +1,6 @@
 import { WebClient } from '@slack/web-api';
 import { describe, expect, it } from 'vitest';
-import { clientOf, errorOf, lastSent, type Setting, startSetting } from './setting.ts';
+import { clientOf, errorOf, type Setting, startSetting } from './setting.ts';
 
 const BACK = 'https://deckhand.example/slack/oauth_redirect';
 const bare = { installed: false };
@@ -86,16 +86,6 @@ describe('oauth.v2.access', () => {
     expect(await refused({ code: late })).toBe('invalid_code');
   });
 
-  it('takes the client as HTTP Basic, too, and logs no secret', async () => {
-    const setting = await startSetting({}, bare);
-    const { apiUrl, app } = setting.slack;
-    const authorization = `Basic ${btoa(`${app.clientId}:${app.clientSecret}`)}`;
-    const body = new URLSearchParams({ code: codeFor(setting), redirect_uri: BACK });
-    const init = { method: 'POST', headers: { authorization }, body };
-    expect(await (await fetch(`${apiUrl}oauth.v2.access`, init)).json()).toMatchObject({ ok: true });
-    expect(JSON.stringify(setting.slack.calls)).not.toContain(app.clientSecret);
-  });
-
   it('rotates tokens: they end after twelve hours, refresh once each, and the two newest work', async () => {
     const setting = await startSetting({ app: { tokenRotation: true }, now: () => 1_800_000_000_000 }, bare);
     const { slack } = setting;
@@ -117,35 +107,6 @@ describe('oauth.v2.access', () => {
 });
 
 describe('an organisation', () => {
-  const second = {
-    ...{ id: 'T0TWO', name: 'Acme Two', enterprise, installed: false },
-    users: [{ id: 'U0TWO' }],
-    channels: [{ id: 'C0TWO', name: 'deploys' }],
-  };
-
-  it('installs for all its workspaces with one token and no team, and takes one away again', async () => {
-    const setting = await startSetting({}, { ...bare, enterprise });
-    const { slack } = setting;
-    slack.addWorkspace(second);
-    const answer = await exchange(setting, { code: codeFor(setting, { orgWide: true }) });
-    expect(answer).toMatchObject({ team: null, enterprise, is_enterprise_install: true });
-    const client = clientOf(slack, answer.access_token ?? '');
-    const post = (channel: string) => client.chat.postMessage({ channel, text: channel });
-    await post('C0TWO');
-    await post('C0DEPLOY');
-    expect(slack.messages('T0TWO', 'deploys')).toMatchObject([{ text: 'C0TWO' }]);
-    expect((await client.users.list({ team_id: 'T0TWO' })).members).toHaveLength(2);
-    await slack.as('T0TWO', 'U0TWO').command('deploys', '/deckhand');
-    const command = { team_id: 'T0TWO', enterprise_id: 'E0ORG', is_enterprise_install: 'true' };
-    expect(lastSent(setting)).toMatchObject(command);
-    slack.changeTeamAccess('T0TWO', false);
-    await slack.until(() => lastSent(setting).type === 'team_access_revoked');
-    expect(lastSent(setting)).toMatchObject({ team_ids: ['T0TWO'] });
-    expect(await errorOf(post('C0TWO'))).toBe('channel_not_found');
-    expect(await errorOf(client.users.list({ team_id: 'T0TWO' }))).toBe('team_access_not_granted');
-    expect(await errorOf(client.users.list({ team_id: 'T0NONE' }))).toBe('team_not_found');
-  });
-
   it('has to name a workspace where Slack cannot know which is meant', async () => {
     const botScopes = ['users:read', 'usergroups:read', 'channels:read'];
     const { slack } = await startSetting({ app: { botScopes } }, { enterprise, ...bare });
@@ -164,17 +125,4 @@ describe('an organisation', () => {
     expect(await client.apiCall('bots.info', { bot, team_id: 'T0ACME' })).toMatchObject({ ok: true });
     expect(await client.apiCall('users.info', { user: 'U0ANNA' })).toMatchObject({ ok: true });
   });
-});
-
-it('several workspaces may have the same channels and people, and share nothing', async () => {
-  const { slack, client } = await startSetting();
-  const users = [{ id: 'U0ANNA', name: 'another' }];
-  const other = slack.addWorkspace({ id: 'T0OTHER', users, channels: [{ id: 'C0DEPLOY', name: 'deploys' }] });
-  const theirs = clientOf(slack, other.botToken);
-  await client.chat.postMessage({ channel: 'C0DEPLOY', text: 'ours' });
-  await theirs.chat.postMessage({ channel: 'C0DEPLOY', text: 'theirs' });
-  expect(slack.messages('T0ACME', 'deploys').map(({ text }) => text)).toEqual(['ours']);
-  expect(slack.messages('T0OTHER', 'deploys').map(({ text }) => text)).toEqual(['theirs']);
-  const { user } = await theirs.users.info({ user: 'U0ANNA' });
-  expect(user).toMatchObject({ name: 'another', is_admin: false });
 });

@@ -84,27 +84,6 @@ describe('a policy of a workspace', () => {
     },
   );
 
-  it('may be about one channel or one thread', async () => {
-    const { client, ts, post, acts, forbid } = await withRoot();
-    const { ts: other } = await post({ text: 'other' });
-    const locked = 'restricted_action_thread_locked';
-    const allow = forbid({ channel: 'C0DEPLOY', thread: ts, threads: locked });
-    expect(await errorOf(acts.reply())).toBe(locked);
-    await post({ thread_ts: other });
-    allow();
-    forbid({ channel: 'deploys', threads: locked });
-    expect(await errorOf(post({ thread_ts: other }))).toBe(locked);
-    await client.chat.postMessage({ channel: 'U0ANNA', thread_ts: '1.2', text: 'elsewhere' });
-  });
-
-  it('may hold for a channel from the start', async () => {
-    const policy = { posts: 'restricted_action_read_only_channel' } as const;
-    const channels = [{ id: 'C0DEPLOY', name: 'deploys', policy }];
-    const { client } = await startSetting({}, { channels });
-    const refused = client.chat.postMessage({ ...DEPLOYS, text: 'x' });
-    expect(await errorOf(refused)).toBe('restricted_action_read_only_channel');
-  });
-
   it('refuses blocks that are too long, or of a type it does not have', async () => {
     const { post, forbid } = await withRoot();
     forbid({ longestBlocks: 100 });
@@ -146,31 +125,6 @@ describe('private answers', () => {
     expect(await answerOf(url)).toEqual([400, 'is_archived']);
     slack.deleteChannel('T0ACME', 'deploys');
     expect(await answerOf(url)).toEqual([400, 'channel_not_found']);
-  });
-});
-
-describe('faults on demand', () => {
-  it('may hit one channel, or thread replies alone', async () => {
-    const { slack, client, ts, acts } = await withRoot();
-    const error = 'restricted_action_thread_locked';
-    slack.fault({ method: 'chat.postMessage', channel: 'C0DEPLOY', replies: true, error });
-    expect(await errorOf(acts.reply())).toBe(error);
-    await acts.post();
-    await client.chat.postMessage({ channel: 'U0ANNA', thread_ts: ts, text: 'x' });
-  });
-
-  it('may hit answers to a response_url, which faults of all methods spare', async () => {
-    const { slack, url } = await withRoot();
-    slack.fault({ method: '*', error: 'fatal_error' });
-    expect((await answerOf(url))[0]).toBe(200);
-    slack.fault({ method: 'response_url', status: 500, times: 1 });
-    expect(await answerOf(url)).toEqual([500, 'internal_error']);
-    slack.fault({ method: 'response_url', status: 429, retryAfter: 7, times: 1 });
-    const slow = await fetch(url, { method: 'POST', body: JSON.stringify({ text: 'x' }) });
-    expect([slow.status, slow.headers.get('retry-after')]).toEqual([429, '7']);
-    slack.fault({ method: 'response_url', drop: 'after', times: 1 });
-    await expect(answerOf(url)).rejects.toThrow('fetch failed');
-    expect(slack.ephemerals('T0ACME', 'U0ANNA')).toHaveLength(2);
   });
 });
 

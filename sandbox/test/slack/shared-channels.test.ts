@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/types';
 import { describe, expect, it } from 'vitest';
-import { clientOf, lastSent, type Setting, startSetting } from './setting.ts';
+import { lastSent, type Setting, startSetting } from './setting.ts';
 
 const plain = (text: string) => ({ type: 'plain_text', text });
 const enterprise = { id: 'E0ORG', name: 'Acme Group' };
@@ -44,20 +44,6 @@ async function withPartner(theirs = theirOrganisation, ours = {}) {
 }
 
 describe('a channel shared with another company', () => {
-  it('has one id, its own name there, and the same messages for both', async () => {
-    const { slack, pia, info } = await withPartner();
-    await pia.postMessage('acme-deploys', 'hello from us');
-    const said = { text: 'hello from us', team: 'T0PARTNER', user: 'U0PIA' };
-    expect(slack.messages('T0ACME', 'deploys')).toMatchObject([said]);
-    expect(slack.messages('T0PARTNER', 'acme-deploys')).toEqual(slack.messages('T0ACME', 'deploys'));
-    expect(await info()).toMatchObject({
-      is_ext_shared: true,
-      is_shared: true,
-      shared_team_ids: ['T0ACME', 'T0PARTNER'],
-      context_team_id: 'T0ACME',
-    });
-  });
-
   it('brings a click with the team of the installation and the person’s own', async () => {
     const { slack, press, userInfo } = await withPartner();
     const payload = await press();
@@ -96,17 +82,6 @@ describe('a channel shared with another company', () => {
     expect(pia.openViews()).toEqual([]);
   });
 
-  it('shows the page the people who meet there, as people of elsewhere', async () => {
-    const { slack, bot } = await withPartner();
-    const answer = await (await fetch(`${slack.origin}/page/workspace`)).json();
-    const { teams } = answer as { teams: { id: string; users: { id: string; elsewhere?: boolean }[] }[] };
-    const met = teams.map(({ id, users }) => [
-      id,
-      users.flatMap((user) => (user.elsewhere ? [user.id] : [])),
-    ]);
-    expect(Object.fromEntries(met)).toEqual({ T0ACME: ['U0PIA'], T0PARTNER: ['U0ANNA', 'U0MAX', bot] });
-  });
-
   it('tells the app of a mention by its own team and names the other', async () => {
     const { slack, app, bot, pia } = await withPartner();
     await pia.postMessage('acme-deploys', '@deckhand help');
@@ -122,33 +97,6 @@ describe('a channel shared with another company', () => {
       },
     });
   });
-
-  it('has the app’s commands only for those whose own workspace has it', async () => {
-    const { app, slack, pia } = await withPartner();
-    expect((await pia.command('acme-deploys', '/deckhand help')).outcome).toBe('invalid_command');
-    expect(app.received).toEqual([]);
-    slack.install('T0PARTNER');
-    expect((await pia.command('acme-deploys', '/deckhand help')).outcome).toBe('ok');
-    expect(lastSent({ app })).toMatchObject({ team_id: 'T0PARTNER', channel_id: 'C0DEPLOY' });
-  });
-});
-
-it('somebody of a workspace that is not simulated acts under the team that they come from', async () => {
-  const setting = await startSetting();
-  const { slack, client } = setting;
-  slack.addPerson('T0ACME', { id: 'U0EXT', team_id: 'T0FAR' });
-  slack.invite('T0ACME', 'deploys', 'U0EXT');
-  const ext = slack.as('T0ACME', 'U0EXT');
-  const { trigger_id, ...payload } = await pressed(setting, ext);
-  expect(payload).toMatchObject({ team: { id: 'T0ACME' }, user: { id: 'U0EXT', team_id: 'T0FAR' } });
-  await client.apiCall('views.open', { trigger_id, view: modal });
-  await ext.close('ask');
-  expect(lastSent(setting)).toMatchObject({
-    type: 'view_closed',
-    team: { id: 'T0FAR' },
-    view: { team_id: 'T0FAR', app_installed_team_id: 'T0ACME' },
-  });
-  expect((await ext.command('deploys', '/deckhand')).outcome).toBe('invalid_command');
 });
 
 describe('two workspaces of one organisation', () => {
@@ -160,16 +108,5 @@ describe('two workspaces of one organisation', () => {
     expect(await userInfo()).not.toHaveProperty('is_stranger');
     expect(await info()).toMatchObject({ is_org_shared: true, is_ext_shared: false });
     expect(slack.deliveries.at(-1)?.team).toBe('T0ACME');
-  });
-
-  it('send no team where the app is installed for all of it', async () => {
-    const setting = await startSetting({}, { enterprise, installed: false });
-    const client = clientOf(setting.slack, setting.slack.installOrganisation('E0ORG'));
-    expect(await pressed(setting, setting.anna, client)).toMatchObject({
-      team: null,
-      enterprise,
-      is_enterprise_install: true,
-      user: { id: 'U0ANNA', team_id: 'T0ACME' },
-    });
   });
 });

@@ -64,8 +64,6 @@ async function greeted(slack: LocalSlack): Promise<Link> {
   await link.next('hello');
   return link;
 }
-
-const BUTTON = { type: 'button', action_id: 'go', text: { type: 'plain_text', text: 'Go' } };
 const type = (slack: LocalSlack, line: string) => slack.as('T0ACME', 'U0ANNA').command('deploys', line);
 
 describe('Socket Mode', () => {
@@ -79,36 +77,6 @@ describe('Socket Mode', () => {
       toStop.push(() => socket.close());
       await new Promise((resolve) => socket.addEventListener(outcome, resolve));
     }
-  });
-
-  it('counts the connections of an app, and uses them in turn', async () => {
-    const slack = await start();
-    const one = await connect(slack);
-    expect(await one.next('hello')).toMatchObject({ num_connections: 1 });
-    const two = await connect(slack);
-    expect(await two.next('hello')).toMatchObject({ num_connections: 2 });
-    for (const link of [one, two]) {
-      const typed = type(slack, '/deckhand');
-      link.ack((await link.next('slash_commands')).envelope_id);
-      expect((await typed).outcome).toBe('ok');
-    }
-  });
-
-  it('says what may be answered with the ack', async () => {
-    const slack = await start();
-    const link = await greeted(slack);
-    const typed = type(slack, '/deckhand');
-    const command = await link.next('slash_commands');
-    link.ack(command.envelope_id, { text: 'x', blocks: [{ type: 'actions', elements: [BUTTON] }] });
-    await typed;
-    const [answer] = slack.ephemerals('T0ACME', 'U0ANNA');
-    const place = { channel: 'C0DEPLOY', ts: answer?.ts ?? '' };
-    const clicked = slack.as('T0ACME', 'U0ANNA').click(place, { actionId: 'go' });
-    const click = await link.next('interactive');
-    link.ack(click.envelope_id);
-    await clicked;
-    expect(command.accepts_response_payload).toBe(true);
-    expect(click.accepts_response_payload).toBe(false);
   });
 
   it('refuses an eleventh connection', async () => {
@@ -135,20 +103,6 @@ describe('Socket Mode', () => {
     await slack.until(() => slack.connections().length === 0);
   });
 
-  it('prefers a new connection to one that is about to end', async () => {
-    const slack = await start();
-    const old = await greeted(slack);
-    slack.refreshConnections({ reason: 'refresh_requested' });
-    expect(await old.next('disconnect')).toMatchObject({ reason: 'refresh_requested' });
-    const fresh = await greeted(slack);
-    for (let turn = 0; turn < 2; turn += 1) {
-      const typed = type(slack, '/deckhand');
-      fresh.ack((await fresh.next('slash_commands')).envelope_id);
-      await typed;
-    }
-    expect(old.frames).toEqual([]);
-  });
-
   it('sends an envelope without an ack again over another connection', async () => {
     const slack = await start();
     const one = await greeted(slack);
@@ -163,23 +117,5 @@ describe('Socket Mode', () => {
     expect(outcome).toBe('ok');
     expect(delivery?.connections).toHaveLength(2);
     expect(slack.ephemerals('T0ACME', 'U0ANNA').at(-1)?.text).toBe('found');
-  });
-
-  it('holds such an envelope until there is another connection, while the person waits', async () => {
-    const slack = await start();
-    const one = await greeted(slack);
-    const typed = type(slack, '/deckhand');
-    const { envelope_id } = await one.next('slash_commands');
-    slack.dropConnections();
-    await one.closed;
-    const two = await connect(slack);
-    expect(await two.next('slash_commands')).toMatchObject({ envelope_id });
-    two.ack(envelope_id);
-    expect((await typed).outcome).toBe('ok');
-  });
-
-  it('says that the app is not there where it has no connection at all', async () => {
-    const slack = await start();
-    expect((await type(slack, '/deckhand')).outcome).toBe('dispatch_failed');
   });
 });

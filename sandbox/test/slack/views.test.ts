@@ -72,33 +72,9 @@ describe('views.update', () => {
     await anna.close();
     expect(await update({})).toBe('not_found');
   });
-
-  it('finds a view by its external_id, which no other may have', async () => {
-    const { client, modals, max, ...setting } = await withModal({ external_id: 'one' });
-    const view = modal({ external_id: 'one', title: plain('New') });
-    await client.views.update({ external_id: 'one', view });
-    expect(modals()[0]?.content.title).toMatchObject({ text: 'New' });
-    const trigger_id = await trigger({ client, ...setting }, max);
-    expect(await errorOf(client.views.open({ trigger_id, view }))).toBe('duplicate_external_id');
-  });
 });
 
 describe('submitting', () => {
-  it('sends what was filled in and closes on an empty answer', async () => {
-    const { app, anna, modals } = await withModal();
-    expect((await anna.submit('connect', { account: 'acme', region: 'osl' })).outcome).toBe('ok');
-    const values = {
-      account: { account: { type: 'plain_text_input', value: 'acme' } },
-      region: { region: { selected_option: { value: 'osl' } } },
-    };
-    expect(lastSent({ app })).toMatchObject({
-      type: 'view_submission',
-      user: { id: 'U0ANNA' },
-      view: { callback_id: 'connect', hash: expect.any(String), state: { values } },
-    });
-    expect(modals()).toEqual([]);
-  });
-
   it('is kept back where a required field is empty or wrong', async () => {
     const { app, client, anna, max, ...setting } = await withModal();
     const before = app.received.length;
@@ -123,14 +99,6 @@ describe('submitting', () => {
     const whole = { contact: 'a@b.example', page: 'https://a.example', port: '1.5' };
     expect((await max.submit('ask', whole)).errors).toEqual({ port: 'Enter a whole number.' });
     expect(anna.openViews()).toHaveLength(1);
-  });
-
-  it('shows faults under their fields', async () => {
-    const { app, anna, modals } = await withModal();
-    const errors = { account: 'unknown' };
-    app.reply(() => ({ body: { response_action: 'errors', errors } }));
-    expect(await anna.submit('connect', { account: 'acme' })).toMatchObject({ outcome: 'errors', errors });
-    expect(modals()).toMatchObject([{ errors }]);
   });
 
   it.each([
@@ -190,26 +158,4 @@ describe('the stack of modals', () => {
     await anna.close();
     expect(modals()).toEqual([]);
   });
-
-  it('tells of a closed view where it asked for that', async () => {
-    const { app, anna } = await withModal({ notify_on_close: true });
-    await anna.close();
-    expect(lastSent({ app })).toMatchObject({ type: 'view_closed', is_cleared: false });
-  });
-});
-
-it('App Home is published for one person, and its opening is told', async () => {
-  const { slack, app, client, anna } = await startSetting();
-  const publish = (text: string, more = {}) => {
-    const blocks = [{ type: 'section', text: { type: 'mrkdwn', text } } as const];
-    return client.views.publish({ user_id: 'U0ANNA', view: { type: 'home', blocks }, ...more });
-  };
-  const { view } = await publish('one');
-  await anna.openHome();
-  const opened = { type: 'app_home_opened', tab: 'home', user: 'U0ANNA', view: { id: view?.id } };
-  expect(lastSent({ app })).toMatchObject(opened);
-  expect(slack.home('T0ACME', 'U0MAX')).toBeUndefined();
-  expect(await errorOf(publish('two', { hash: '1.old' }))).toBe('hash_conflict');
-  await publish('two', { hash: view?.hash });
-  expect(slack.home('T0ACME', 'U0ANNA')?.content.blocks).toMatchObject([{ text: { text: 'two' } }]);
 });

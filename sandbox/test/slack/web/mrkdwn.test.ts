@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatDate } from '../../../slack/web/src/mrkdwn/date-token.ts';
-import type { Inline, TextBlock } from '../../../slack/web/src/mrkdwn/nodes.ts';
+import type { Inline } from '../../../slack/web/src/mrkdwn/nodes.ts';
 import { parseMrkdwn } from '../../../slack/web/src/mrkdwn/parse-mrkdwn.ts';
 
 const text = (value: string): Inline => ({ type: 'text', text: value });
@@ -55,31 +54,6 @@ describe('mrkdwn', () => {
     expect(parseMrkdwn(line)).toEqual([{ type: 'paragraph', children: nodes }]);
   });
 
-  it('makes links of plain addresses, domains and e-mail addresses only where the text is not verbatim', () => {
-    const said =
-      'see https://evil.example/login, evil.example/x or *ops@evil.example*; web-1.internal v1.2.3';
-    const linked = parseMrkdwn(said).flatMap((block) => (block.type === 'pre' ? [] : urlsIn(block.children)));
-    expect(linked).toEqual([
-      'https://evil.example/login',
-      'http://evil.example/x',
-      'mailto:ops@evil.example',
-    ]);
-    const verbatim = parseMrkdwn(`${said} <https://ok.example|ok>`, true);
-    expect(verbatim.flatMap((block) => (block.type === 'pre' ? [] : urlsIn(block.children)))).toEqual([
-      'https://ok.example',
-    ]);
-  });
-
-  it('keeps lines, quotes and fences apart', () => {
-    const said = 'one\ntwo\n&gt; quoted\n> too\n```\nfenced *as is*\n```\nafter ``` open';
-    expect(parseMrkdwn(said)).toEqual<TextBlock[]>([
-      { type: 'paragraph', children: [text('one'), { type: 'break' }, text('two')] },
-      { type: 'quote', children: [text('quoted'), { type: 'break' }, text('too')] },
-      { type: 'pre', text: 'fenced *as is*' },
-      { type: 'paragraph', children: [text('after ``` open')] },
-    ]);
-  });
-
   it('takes any text, and makes links only of addresses one may follow', () => {
     const marks = [
       '*',
@@ -108,26 +82,6 @@ describe('mrkdwn', () => {
         expect(urls.filter((url) => !/^(?:https?:\/\/|mailto:|tel:)/.test(url))).toEqual([]);
       }),
     );
-  });
-});
-
-describe('date tokens', () => {
-  const noon = new Date(2026, 2, 2, 12, 0, 30);
-  const seconds = noon.getTime() / 1000;
-  it.each([
-    ['{date_num} {time_secs}', 0, '2026-03-02 12:00:30 PM'],
-    ['{date}', 0, 'March 2, 2026'],
-    ['{date_short}', 0, 'Mar 2, 2026'],
-    ['{date_long}', 0, 'Monday, March 2, 2026'],
-    ['{date_pretty} at {time}', 0, 'today at 12:00 PM'],
-    ['{date_short_pretty}', 86_400_000, 'yesterday'],
-    ['{date_long_pretty}', -86_400_000, 'tomorrow'],
-    ['{date_short_pretty}', 3 * 86_400_000, 'Mar 2, 2026'],
-    ['{ago}', 5 * 60_000, '5 minutes ago'],
-    ['{ago}', 3 * 3_600_000, '3 hours ago'],
-    ['{unknown} day', 0, '{unknown} day'],
-  ])('writes %s, %i ms later, as %s', (format, later, expected) => {
-    expect(formatDate(seconds, format, noon.getTime() + later).replaceAll('\u202f', ' ')).toBe(expected);
   });
 });
 
