@@ -55,14 +55,32 @@ function mentionEvent(
 
 const BOT = { team_id: TEAM, user_id: 'U0BOT', is_bot: true };
 
-/** A mention as the composer sends it, in a part of its kind. */
-function composed(kind: 'section' | 'preformatted' | 'quote', style?: object) {
-  const said = { type: 'text', text: ' projects', style };
-  const mentioned = style === undefined ? { type: 'user', user_id: 'U0BOT' } : { ...said, text: '<@U0BOT>' };
-  return {
-    blocks: [{ type: 'rich_text', elements: [{ type: `rich_text_${kind}`, elements: [mentioned, said] }] }],
-  };
-}
+/** A message as the composer sends it, of these parts. */
+const composed = (...elements: object[]) => ({ blocks: [{ type: 'rich_text', elements }], text: 'unread' });
+const part = (kind: string, ...elements: object[]) => ({ type: `rich_text_${kind}`, elements });
+const BY_USER = { type: 'user', user_id: 'U0BOT' };
+const said = (text: string, style?: object) => ({ type: 'text', text, style });
+
+/** Messages that ask for nothing. */
+const IGNORED: Record<string, object> = {
+  'no mention': { text: 'projects' },
+  'a mention of somebody else': { text: '<@U0OTHER> projects', authorizations: [BOT] },
+  code: { text: 'type `<@U0BOT> projects`' },
+  'a code block': { text: 'like this:\n```\n<@U0BOT> projects\n```\nor so' },
+  'a quotation': { text: '&gt; <@U0BOT> projects\nwho was that?' },
+  'a long quotation': { text: '&gt;&gt;&gt; she said\n<@U0BOT> projects' },
+  'composed code': composed(part('section', said('<@U0BOT> projects', { code: true }))),
+  'a name composed as code': composed(
+    part('section', { ...BY_USER, style: { code: true } }, said(' projects')),
+  ),
+  'a composed code block': composed(part('preformatted', BY_USER, said(' projects'))),
+  'a composed quotation': composed(part('quote', BY_USER, said(' projects'))),
+  'an app': { bot_id: 'B0OTHER' },
+  'an application without a person': { user: undefined, subtype: 'bot_message' },
+  'an edited message': { edited: { user: PEOPLE.member, ts: '1700000000.000200' } },
+  'text that is no text': { text: { evil: true } },
+  'a hostile channel': { channel: '../C0' },
+};
 
 describe('a mention', () => {
   test.override({ connected: true });
@@ -73,26 +91,6 @@ describe('a mention', () => {
     await world.slack.until(() => seen(world).length > 1, { what: 'the progress' });
     expect(seen(world).map(({ thread_ts: thread }) => thread)).toEqual(seen(world).map(() => ts));
     expect(JSON.stringify(seen(world))).toContain('web-1');
-  });
-
-  test.for(['message_not_found', 'thread_not_found'])(
-    'whose message is deleted meanwhile (%s) says so, and not that Deckhand is to be invited',
-    async (error, { world }) => {
-      world.slack.invite(TEAM, CHANNEL, 'bot');
-      world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
-      const parts = { ts: '1700000000.000200', text: '<@U0BOT> test storefront' };
-      await sendJson(world, mentionEvent(parts, 'Ev0DELETED'));
-      const told = () =>
-        JSON.stringify(world.slack.calls.filter(({ method }) => method === 'chat.postEphemeral'));
-      await world.slack.until(() => told().includes('was deleted'), { what: 'the reason' });
-      expect(told()).not.toContain('/invite');
-    },
-  );
-
-  test('of a watch is answered in its own thread', async ({ world }) => {
-    const { ts } = await mention(world, '@deckhand watch storefront', { who: 'admin' });
-    await world.slack.until(() => seen(world).some(({ text }) => text.includes('now hears')));
-    expect(seen(world).map(({ thread_ts: thread }) => thread)).toEqual([ts]);
   });
 
   test('in a thread is answered in that thread', async ({ world }) => {
@@ -119,25 +117,6 @@ describe('a mention', () => {
     expect(seen(world)[0]?.thread_ts).toBe(ts);
   });
 
-  test('of a server that there is not offers those there are, and tests the one picked in its own thread', async ({
-    world,
-  }) => {
-    const { ts } = await mention(world, '@deckhand test storefront web-9');
-    const question = await answered(world, 'There is no server `web-9`');
-    const place = { channel: CHANNEL, ts: question?.ts ?? '' };
-    const ben = world.as('member');
-    const offered = await ben.suggest(place, { actionId: 'server', query: 'web-2' });
-    const [server] = offered.options ?? [];
-    await ben.click(place, { actionId: 'server', selected: String(server?.value) });
-    await world.slack.until(
-      () => seen(world).some(({ text }) => text.includes('web-2 in Storefront: reachable')),
-      {
-        what: 'the outcome',
-      },
-    );
-    expect(seen(world)[0]).toMatchObject({ thread_ts: ts, text: expect.stringContaining('web-2') });
-  });
-
   test('is answered to one person where the slash command is, and nobody else sees that', async ({
     world,
   }) => {
@@ -148,31 +127,18 @@ describe('a mention', () => {
 
   test.for([
     ['hey @deckhand projects?', 'Storefront'],
-    ['@deckhand: projects store', 'Storefront'],
-    ['@deckhand projects\nthanks a lot', 'Storefront'],
     ['@deckhand please `/deckhand projects store`!', 'Storefront'],
     [':wave: @deckhand\nprojects store', 'Storefront'],
     ['*@deckhand* *projects store*', 'Storefront'],
     ['@deckhand — projects store', 'Storefront'],
     ['@deckhand', 'You are connected'],
-    ['@deckhand,\nprojects store', 'Storefront'],
     ['hey @deckhand please\n\n• projects store\nthanks', 'Storefront'],
     ['@deckhand\n```\nprojects store\n```', 'Storefront'],
-    ['@deckhand ```projects store```', 'Storefront'],
     ['as in `@deckhand test`:\n@deckhand projects store @deckhand', 'Storefront'],
     ['projects @deckhand', 'Which of these did you mean?'],
   ] as const)('reads "%s"', async ([text, words], { world }) => {
     await mention(world, text);
     expect(await answered(world, words)).toBeDefined();
-  });
-
-  test('of a command with a form has a button that opens it', async ({ world }) => {
-    await mention(world, '@deckhand connect other', { who: 'admin' });
-    const answer = await answered(world, 'Open the form', 'admin');
-    const ann = world.as('admin');
-    await ann.click({ channel: CHANNEL, ts: answer?.ts ?? '' }, { actionId: 'start:at-once' });
-    await world.slack.until(() => ann.openView()?.content.callback_id === 'connect', { what: 'the form' });
-    expect(JSON.stringify(ann.openView()?.content)).toContain('other');
   });
 
   test('of a command with a form is answered in its thread, with what comes of the form too', async ({
@@ -199,12 +165,6 @@ describe('a mention', () => {
     expect(await answered(world, 'nothing happened')).toBeDefined();
   });
 
-  test('with other words that name a project offers the command with it', async ({ world }) => {
-    await mention(world, '@deckhand is the storefront ok?');
-    const answer = await answered(world, 'Which of these did you mean?');
-    expect(labels(answer)[0]).toBe('test storefront');
-  });
-
   test('inside a sentence does nothing by itself, and offers what it may mean', async ({ world }) => {
     const { ts } = await mention(world, 'we should let @deckhand test storefront');
     const answer = await answered(world, 'Which of these did you mean?');
@@ -213,33 +173,6 @@ describe('a mention', () => {
     await world.as('member').click({ channel: CHANNEL, ts: answer?.ts ?? '' }, { actionId: 'start:run#0' });
     await ended(world);
     expect(seen(world)[0]?.thread_ts).toBe(ts);
-  });
-
-  test('shows invoices to the one who asked alone', async ({ world }) => {
-    await world.app.workspaces.open(TEAM).roles.set({
-      admin: [PEOPLE.admin],
-      operator: [],
-      billing: [PEOPLE.billing],
-      changedBy: PEOPLE.admin,
-      changedAt: 0,
-    });
-    await mention(world, '@deckhand invoices', { who: 'billing' });
-    await world.slack.until(() => answers(world, 'billing').length > 0, { what: 'the invoices' });
-    expect(seen(world)).toEqual([]);
-  });
-
-  test('that Slack sends again is carried out once', async ({ world }) => {
-    await mention(world, '@deckhand test storefront');
-    await ended(world);
-    const first = world.slack.deliveries.findLast(({ name }) => name === 'app_mention');
-    expect(first && (await world.slack.redeliver(first)).outcome).toBe('ok');
-    await mention(world, '@deckhand projects');
-    await answered(world, 'Storefront');
-    expect(JSON.stringify(answers(world))).not.toContain('already');
-    const runs = world.service.requests.all.filter(
-      ({ method, path }) => method === 'POST' && path.includes('test'),
-    );
-    expect(runs).toHaveLength(1);
   });
 
   test('of one message starts one run, however many events tell of it', async ({ world }) => {
@@ -260,37 +193,11 @@ describe('a mention', () => {
     expect(answers(world)).toHaveLength(2);
   });
 
-  test.for([
-    ['no mention', { text: 'projects' }],
-    ['a mention of somebody else', { text: '<@U0OTHER> projects', authorizations: [BOT] }],
-    ['code', { text: 'type `<@U0BOT> projects`' }],
-    ['a code block', { text: 'like this:\n```\n<@U0BOT> projects\n```\nor so' }],
-    ['a quotation', { text: '&gt; <@U0BOT> projects\nwho was that?' }],
-    ['a long quotation', { text: '&gt;&gt;&gt; she said\n<@U0BOT> projects' }],
-    ['composed code', composed('section', { code: true })],
-    [
-      'a name composed as code',
-      {
-        blocks: [
-          {
-            type: 'rich_text',
-            elements: [
-              {
-                type: 'rich_text_section',
-                elements: [
-                  { type: 'user', user_id: 'U0BOT', style: { code: true } },
-                  { type: 'text', text: ' projects' },
-                ],
-              },
-            ],
-          },
-        ],
-      },
-    ],
-    ['a composed code block', composed('preformatted')],
-    ['a composed quotation', composed('quote')],
-  ] as const)('in a message that holds only %s asks for nothing', async ([_, parts], { world }) => {
-    await sendJson(world, mentionEvent(parts, 'Ev0IGNORED'));
+  test('in code, in a quotation, by an app or in an edit asks for nothing', async ({ world }) => {
+    for (const [at, parts] of Object.values(IGNORED).entries()) {
+      const event = mentionEvent({ ts: `1700000000.0001${10 + at}`, ...parts }, `Ev0IGNORED${at}`);
+      expect((await sendJson(world, event)).status).toBe(200);
+    }
     const whoami = { text: '<@U0BOT> whoami', ts: '1700000000.000500' };
     await sendJson(world, mentionEvent(whoami, 'Ev0READ'));
     await answered(world, 'You are <@');
@@ -300,92 +207,53 @@ describe('a mention', () => {
     expect(seen(world)).toEqual([]);
   });
 
-  test('is read as it was composed', async ({ world }) => {
-    const blocks = [
-      {
-        type: 'rich_text',
-        elements: [
-          { type: 'rich_text_quote', elements: [{ type: 'text', text: 'is the storefront well?' }] },
-          {
-            type: 'rich_text_section',
-            elements: [
-              { type: 'user', user_id: 'U0BOT' },
-              { type: 'text', text: '\n' },
-            ],
-          },
-          {
-            type: 'rich_text_list',
-            style: 'bullet',
-            elements: [
-              {
-                type: 'rich_text_section',
-                elements: [
-                  { type: 'text', text: 'projects ' },
-                  { type: 'text', text: 'store', style: { bold: true } },
-                ],
-              },
-            ],
-          },
-        ],
-      },
-    ];
-    await sendJson(world, mentionEvent({ blocks, text: 'is not read' }));
-    await answered(world, 'Storefront');
-  });
-
-  test('takes the address of a composed link, and not its label', async ({ world }) => {
+  test('is read as it was composed, with the address of a link and not its label', async ({ world }) => {
     const url = `${world.service.baseUrl.replace('{account}', 'acme')}/projects/storefront`;
-    const elements = [
-      { type: 'user', user_id: 'U0BOT' },
-      { type: 'text', text: ' activity ' },
-      { type: 'link', url, text: 'our shop' },
-    ];
-    const blocks = [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
-    await sendJson(world, mentionEvent({ blocks }));
+    const listed = part('section', said('activity '), { type: 'link', url, text: 'our shop' });
+    const blocks = composed(
+      part('quote', said('is the storefront well?')),
+      part('section', BY_USER, said('\n')),
+      { ...part('list', listed), style: 'bullet' },
+    );
+    await sendJson(world, mentionEvent(blocks));
     await answered(world, '*Storefront* in `acme`');
   });
 
-  test.for([
-    ['an app', { bot_id: 'B0OTHER' }],
-    ['an application without a person', { user: undefined, subtype: 'bot_message' }],
-    ['an edited message', { edited: { user: PEOPLE.member, ts: '1700000000.000200' } }],
-    ['text that is no text', { text: { evil: true } }],
-    ['a hostile channel', { channel: '../C0' }],
-  ] as const)('of %s is left alone', async ([_, parts], { world }) => {
-    expect((await sendJson(world, mentionEvent(parts, 'Ev0IGNORED'))).status).toBe(200);
-    const whoami = { text: '<@U0BOT> whoami', ts: '1700000000.000500' };
-    expect((await sendJson(world, mentionEvent(whoami, 'Ev0READ'))).status).toBe(200);
-    await answered(world, 'You');
-    expect(JSON.stringify(answers(world))).not.toContain('Storefront');
-  });
-
-  test('in a direct message is answered there', async ({ world }) => {
-    await world.app.workspaces
-      .open(TEAM)
-      .slack.sendDirectMessage(PEOPLE.member, { text: 'Hello', blocks: [] });
+  test('in a direct message is answered there, also where its event has no time', async ({ world }) => {
+    const { slack } = world.app.workspaces.open(TEAM);
+    await slack.sendDirectMessage(PEOPLE.member, { text: 'Hello', blocks: [] });
     const [greeting] = world.slack.dms(TEAM, PEOPLE.member);
-    await sendJson(world, mentionEvent({ channel: greeting?.channel }));
-    await answered(world, 'Storefront');
+    const event = mentionEvent({ channel: greeting?.channel });
+    await sendJson(world, { ...event, event_time: undefined });
+    expect((await answered(world, 'Storefront'))?.channel).toBe(greeting?.channel);
   });
 
-  test('is answered where its event has no time', async ({ world }) => {
+  test('whose message is deleted meanwhile says so, and not that Deckhand is to be invited', async ({
+    world,
+  }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
-    await sendJson(world, { ...mentionEvent({}), event_time: undefined });
-    await answered(world, 'Storefront');
+    for (const [at, error] of ['message_not_found', 'thread_not_found'].entries()) {
+      world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
+      const parts = { ts: `1700000000.00020${at}`, text: '<@U0BOT> test storefront' };
+      await sendJson(world, mentionEvent(parts, `Ev0DELETED${at}`));
+      const told = () =>
+        world.slack.calls
+          .filter(({ method }) => method === 'chat.postEphemeral')
+          .map(({ args }) => JSON.stringify(args));
+      await world.slack.until(() => told().filter((text) => text.includes('was deleted')).length > at);
+      expect(told().join()).not.toContain('/invite');
+    }
   });
-});
 
-test.for([
-  ['a person of another company', { team_id: 'T0FAR' }, 'Only people of the workspace that installed'],
-  ['a single-channel guest', { guest: 'single' }, 'Single-channel guests cannot use Deckhand'],
-] as const)('a mention by %s is refused, to them alone', async ([_, person, words], { world }) => {
-  world.slack.addPerson(TEAM, { ...person, id: 'U0OUTSIDE' });
-  world.slack.invite(TEAM, CHANNEL, 'U0OUTSIDE');
-  world.slack.invite(TEAM, CHANNEL, 'bot');
-  for (const text of ['@deckhand projects', '@deckhand what is this?', '@deckhand'])
-    await world.slack.as(TEAM, 'U0OUTSIDE').postMessage(CHANNEL, text);
-  const told = () => world.slack.ephemerals(TEAM, 'U0OUTSIDE').map(({ text }) => text);
-  await world.slack.until(() => told().length === 3, { what: 'three refusals' });
-  for (const text of told()) expect(text).toContain(words);
-  expect(seen(world)).toEqual([]);
+  test('by a person of another company is refused, to them alone', async ({ world }) => {
+    world.slack.addPerson(TEAM, { team_id: 'T0FAR', id: 'U0OUTSIDE' });
+    world.slack.invite(TEAM, CHANNEL, 'U0OUTSIDE');
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    for (const text of ['@deckhand projects', '@deckhand what is this?', '@deckhand'])
+      await world.slack.as(TEAM, 'U0OUTSIDE').postMessage(CHANNEL, text);
+    const told = () => world.slack.ephemerals(TEAM, 'U0OUTSIDE').map(({ text }) => text);
+    await world.slack.until(() => told().length === 3, { what: 'three refusals' });
+    for (const text of told()) expect(text).toContain('Only people of the workspace that installed');
+    expect(seen(world)).toEqual([]);
+  });
 });

@@ -31,19 +31,6 @@ describe('what takes its time', () => {
     await world.slack.until(() => said(world).length === 0);
   });
 
-  test('what takes its time as a click says so too', async ({ world }) => {
-    await world.connect();
-    await world.as('member').command(CHANNEL, '/deckhand activity');
-    const feed = await world.slack.until(() =>
-      world.slack
-        .ephemerals(TEAM, PEOPLE.member)
-        .find(({ blocks }) => JSON.stringify(blocks).includes('activity:share')),
-    );
-    world.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 500, times: 1 });
-    await world.as('member').click({ channel: CHANNEL, ts: feed.ts }, { actionId: 'activity:share' });
-    await world.slack.until(() => said(world).some((text) => text.includes('Still working')));
-  });
-
   test('what takes its time as a choice in a form shows there alone, not in the channel behind it', async ({
     world,
   }) => {

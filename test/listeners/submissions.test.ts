@@ -1,14 +1,9 @@
 import { describe, expect } from 'vitest';
-import { ServiceError } from '../../src/core/errors.ts';
 import { createInbox } from '../../src/listeners/inbox.ts';
 import { readInteraction, readViewState } from '../../src/listeners/payloads/payloads.ts';
 import { SubmissionBody } from '../../src/listeners/payloads/schemas.ts';
 import { acknowledgeForm } from '../../src/listeners/pipeline/run-submission.ts';
-import {
-  createAck,
-  describeInvalidFields,
-  type SubmissionAck,
-} from '../../src/listeners/pipeline/submission-view.ts';
+import type { SubmissionAck } from '../../src/listeners/pipeline/submission-view.ts';
 import { test } from '../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, TEAM, type TestWorld } from '../support/test-world.ts';
 
@@ -64,24 +59,6 @@ describe('a submitted form', () => {
     expect(JSON.stringify(one)).toContain('"purpose"');
     const done = 'deckhand_jobs_total{queue="requests",outcome="done"} 2';
     await expect.poll(() => world.app.parts.metrics.text()).toContain(done);
-  });
-
-  test('a submitted form shows what the service says as text, never as markup', async ({ world }) => {
-    const refused = await world.as('admin').submit('connect', { ...RIGHT, api_key: 'WrongKey'.repeat(5) });
-    expect(refused.outcome).toBe('errors');
-    const fields = {
-      base: ['<!channel> said no'],
-      email: ['<https://evil.example|fine>'],
-      zone: ['<!here>'],
-    };
-    const delivered = world.slack.deliveries.findLast(({ kind }) => kind === 'view_submission');
-    const { view } = SubmissionBody.parse(delivered?.payload);
-    const submitted = describeInvalidFields(new ServiceError('invalid', 'x', { status: 422, fields }));
-    const answer = JSON.stringify(createAck(submitted, readViewState(view)));
-    expect(answer).toContain('&lt;!channel&gt; said no');
-    expect(answer).toContain('&lt;https://evil.example|fine&gt;');
-    expect(answer).toContain('zone: &lt;!here&gt;');
-    expect(answer).not.toMatch(/<[!h]/);
   });
 });
 

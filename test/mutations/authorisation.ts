@@ -96,7 +96,7 @@ export const AUTHORISATION: readonly Mutation[] = [
     from: 'return isTaken ? undefined : store(user, tokens, email);',
     to: 'return isTaken === undefined ? undefined : store(user, tokens, email);',
     tests: ['test/linking/identity.test.ts'],
-    only: 'X7',
+    only: 'links one user',
   },
   {
     name: 'forms ignore the restrictions of a channel',
@@ -129,7 +129,7 @@ export const AUTHORISATION: readonly Mutation[] = [
     from: 'if (channel !== undefined) await expectAllowed({ channel });',
     to: '',
     tests: ['test/listeners/doors.test.ts'],
-    only: 'was removed from elsewhere',
+    only: 'its schedules',
   },
   {
     name: 'a channel’s restriction is not looked up',
@@ -157,7 +157,7 @@ export const AUTHORISATION: readonly Mutation[] = [
     file: PIPELINE,
     from: 'options: [explain, authorise],',
     to: 'options: [explain],',
-    tests: [PEOPLE_TEST, 'test/commands/option-sources.test.ts', 'test/security/matrix/matrix.test.ts'],
+    tests: ['test/commands/option-sources.test.ts', 'test/security/matrix/matrix.test.ts'],
   },
   {
     name: 'workflow steps need no permission',
@@ -178,8 +178,8 @@ export const AUTHORISATION: readonly Mutation[] = [
     file: PIPELINE,
     from: 'shortcut: [instrument, explain, respond, progress, authorise, audit],',
     to: 'shortcut: [instrument, explain, respond, progress, audit],',
-    tests: [PEOPLE_TEST],
-    only: 'a person of another company is refused',
+    tests: ['test/security/matrix/matrix.test.ts'],
+    only: 'shortcut',
   },
   {
     name: 'the assistant’s tools need no permission',

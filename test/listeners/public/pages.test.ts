@@ -12,60 +12,42 @@ async function open(world: TestWorld, path: string) {
   return { status: response.status, text, links, headers: response.headers };
 }
 
-describe('the public pages of one workspace', () => {
-  test('say what Deckhand is, and offer no install', async ({ world }) => {
-    const { status, text, links } = await open(world, '/');
+test('the public pages say what Deckhand is and what is stored, offer no install, and run or load nothing', async ({
+  world,
+}) => {
+  for (const [path, ...words] of [
+    ['/', 'hosted deployment service'],
+    ['/privacy', '400 days', '30 days', '7 days', 'encrypted', 'Uninstalling', 'API key'],
+  ] as const) {
+    const { status, headers, text } = await open(world, path);
     expect(status).toBe(200);
-    expect(text).toContain('hosted deployment service');
-    expect(links).toEqual([['Privacy', '/privacy']]);
-  });
-
-  test('say what is stored and for how long', async ({ world }) => {
-    const { status, text } = await open(world, '/privacy');
-    expect(status).toBe(200);
-    for (const words of ['400 days', '30 days', '7 days', 'encrypted', 'Uninstalling', 'API key'])
-      expect(text).toContain(words);
-  });
-
-  test('run no script, load nothing, and have one style that the policy names', async ({ world }) => {
-    for (const path of ['/', '/privacy']) {
-      const { headers, text } = await open(world, path);
-      expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
-      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
-      expect(text).not.toMatch(/<script|<img|<link|style="|\son\w+="/);
-      expect(text).toContain('<html lang="en">');
-    }
-  });
-
-  test('do not answer other methods', async ({ world }) => {
-    expect((await fetch(`${world.origin}/privacy`, { method: 'POST' })).status).toBe(405);
-  });
+    for (const word of words) expect(text).toContain(word);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(text).not.toMatch(/<script|<img|<link|style="|\son\w+="/);
+    expect(text).toContain('<html lang="en">');
+  }
+  expect((await open(world, '/')).links).toEqual([['Privacy', '/privacy']]);
+  expect((await fetch(`${world.origin}/privacy`, { method: 'POST' })).status).toBe(405);
 });
 
 describe('where workspaces install by OAuth', () => {
   test.override('worldOptions', { byOauth: true, env: { SUPPORT_URL: HELP } });
 
-  test('the front page leads to the install, and every page to help', async ({ world }) => {
+  test('the front page leads to the install, every page to help, its end back into that workspace, and a failure to its start', async ({
+    world,
+  }) => {
     expect((await open(world, '/')).links).toEqual([
       ['Add to Slack', '/slack/install'],
       ['Privacy', '/privacy'],
       ['Get help', HELP.replace('&', '&amp;')],
     ]);
     for (const path of ['/privacy', '/slack/install', '/slack/oauth_redirect'])
-      expect(
-        (await open(world, path)).links.map(([label]) => label),
-        path,
-      ).toContain('Get help');
-  });
-
-  test('the end of an install leads back into that workspace in Slack', async ({ world }) => {
+      expect((await open(world, path)).text, path).toContain('Get help');
+    const failed = await openBrowser(world).install(TEAM, PEOPLE.admin, { allow: false });
+    expect(failed.text).toContain('<a href="/slack/install">Start over</a>');
     const end = await openBrowser(world).install(TEAM, PEOPLE.admin);
     expect(end.text).toContain(`<a href="slack://open?team=${TEAM}">Open Slack</a>`);
-  });
-
-  test('a failed install leads to its start', async ({ world }) => {
-    const end = await openBrowser(world).install(TEAM, PEOPLE.admin, { allow: false });
-    expect(end.text).toContain('<a href="/slack/install">Start over</a>');
   });
 });
 
@@ -80,14 +62,7 @@ describe.each(['https://tools.example.com/a/deckhand', 'https://tools.example.co
     test('every page is found below its path, with a slash at the end too, and every link keeps the path', async ({
       world,
     }) => {
-      for (const path of [
-        '',
-        '/',
-        '/privacy',
-        '/slack/install',
-        '/slack/oauth_redirect',
-        '/service/oauth/start',
-      ])
+      for (const path of ['', '/', '/privacy', '/slack/install', '/service/oauth/start'])
         for (const written of [`/a/deckhand${path}`, path || '/']) {
           const page = await open(world, written);
           expect(page.headers.get('content-type'), written).toContain('text/html');

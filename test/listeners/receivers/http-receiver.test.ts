@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
 import { failingDatabase } from '../../support/failing-database.ts';
 import { test } from '../../support/fixtures.ts';
-import { sendJson, signedOnce } from '../../support/signed.ts';
-import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { signedOnce } from '../../support/signed.ts';
+import { PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const EVENT = JSON.stringify({
   type: 'event_callback',
@@ -59,40 +59,4 @@ describe('an event', () => {
     expect(await send(world.origin, { 'x-slack-retry-num': '1' })).toBe(200);
     await world.slack.until(() => world.slack.home(TEAM, PEOPLE.member) !== undefined);
   });
-
-  test('that is replayed is carried out once, after a restart too', async ({ world }) => {
-    const send = signedOnce(world.slack.app.signingSecret, EVENT);
-    const published = () => world.slack.calls.filter(({ method }) => method === 'views.publish').length;
-    expect(await send(world.origin)).toBe(200);
-    await world.slack.until(() => published() > 0);
-    // Which lets the job end.
-    await world.restart(async () => undefined);
-    const byOne = published();
-    expect(await send(world.origin)).toBe(200);
-    // A job that comes later ends later.
-    await sendJson(world, { ...JSON.parse(EVENT), event_id: 'Ev0NEXT' });
-    await world.slack.until(() => published() > byOne);
-    await world.app.stop(60_000);
-    expect(published()).toBe(2 * byOne);
-  });
-});
-
-test('a change that is replayed is carried out once', async ({ world }) => {
-  await world.connect();
-  const asked = {
-    command: '/deckhand',
-    text: 'use storefront',
-    team_id: TEAM,
-    user_id: PEOPLE.admin,
-    channel_id: CHANNEL,
-    trigger_id: '1.2.replayed',
-  };
-  const send = signedOnce(world.slack.app.signingSecret, new URLSearchParams(asked).toString());
-  expect(await Promise.all([send(world.origin), send(world.origin)])).toEqual([200, 200]);
-  const bound = () =>
-    world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('bound this channel'));
-  await world.slack.until(() => bound().length > 0);
-  expect(await send(world.origin)).toBe(200);
-  await world.app.stop(60_000);
-  expect(bound()).toHaveLength(1);
 });

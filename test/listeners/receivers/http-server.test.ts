@@ -54,35 +54,17 @@ describe('the listener', () => {
     expect(logs.join()).not.toContain('"level":"error"');
   });
 
-  it.each([
-    ['no HTTP', 'hello\r\n\r\n', 400],
-    ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(17_000)}\r\n\r\n`, 431],
-    ['two lengths', 'POST /in HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\na', 400],
-    [
-      'a length and chunks',
-      'POST /in HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
-      400,
-    ],
-  ])('answers %s with a 4xx', async (_, bytes, status) => {
-    const { answer } = await send(bytes);
-    expect(await answer).toContain(`HTTP/1.1 ${status}`);
-  });
-
-  it.each(['/slack/../in', '/slack/%2e%2e/in', '/slack/..\\in', '/./in', '//host/in'])(
-    'answers nothing at %s, which a proxy takes for another path',
-    async (path) => {
-      const { answer } = await send(
-        `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\nconnection: close\r\n\r\na`,
-      );
-      expect(await answer).toMatch(/^HTTP\/1\.1 400 /);
-    },
-  );
-
-  it.each(['/in', '/in?a=/../b', 'http://any.example/in'])('answers at %s', async (path) => {
-    const { answer } = await send(
-      `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\nconnection: close\r\n\r\na`,
-    );
-    expect(await answer).toContain('got 1');
+  it('answers at a path as it is written alone, which a proxy takes for no other', async () => {
+    for (const [path, words] of [
+      ...['/slack/../in', '/slack/%2e%2e/in', '/slack/..\\in', '/./in', '//host/in'].map(
+        (odd) => [odd, 'HTTP/1.1 400 '] as const,
+      ),
+      ...['/in', '/in?a=/../b', 'http://any.example/in'].map((plain) => [plain, 'got 1'] as const),
+    ]) {
+      const rest = 'HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\nconnection: close\r\n\r\na';
+      const { answer } = await send(`POST ${path} ${rest}`);
+      expect(await answer, path).toContain(words);
+    }
   });
 
   it('tells nobody why it failed, and the log alone', async () => {
