@@ -149,8 +149,8 @@ function makeTarget(
   { draft }: ServerOrder,
   { identifier, name }: { identifier: string; name: string },
 ): ServerTarget {
-  const { account, project, cost } = draft;
-  return { account, project, server: { identifier, name: name.slice(0, 200) }, cost };
+  const { account, project, cost, names } = draft;
+  return { account, project, server: { identifier, name: name.slice(0, 200) }, cost, names };
 }
 
 /** Posts in the channel, or in a direct message if Slack allows no post there: the server exists already. */

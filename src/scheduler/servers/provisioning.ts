@@ -4,6 +4,7 @@ import { bold, code } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
 import type { KeyUse } from '../../records/accounts.ts';
+import { Draft } from '../../records/servers.ts';
 import { Followed, Target } from '../../records/test-runs.ts';
 
 import {
@@ -36,7 +37,9 @@ import {
   pollUntil,
 } from '../follow.ts';
 
-export const ServerTarget = Target.required({ server: true }).extend({ cost: z.string().optional() });
+export const ServerTarget = Target.required({ server: true }).extend(
+  Draft.pick({ cost: true, names: true }).shape,
+);
 export type ServerTarget = z.infer<typeof ServerTarget>;
 
 /** A managed server that is followed: enough to go on from anywhere after a kill. */

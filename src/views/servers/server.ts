@@ -1,6 +1,7 @@
 import type { Button } from '@slack/types';
 import type { KnownBlock, Message, News } from '../../core/message.ts';
 import { bold, code, count, dateTime, duration, mrkdwn, sanitize, takeStart } from '../../core/mrkdwn.ts';
+import type { Draft } from '../../records/servers.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { Project } from '../../service/projects.ts';
 import { type BuildConfiguration, managedStatus, type Server } from '../../service/servers.ts';
@@ -201,8 +202,8 @@ function serverLine(server: Server): string {
   return lines.filter(Boolean).join('\n      ');
 }
 
-/** A server of a project; `cost` in words. */
-export type ServerTarget = Target & { server: NonNullable<Target['server']>; cost?: string | undefined };
+/** A server of a project; `cost` in words, `names` of what was chosen. */
+export type ServerTarget = Target & { server: NonNullable<Target['server']> } & Pick<Draft, 'cost' | 'names'>;
 
 /** The state of a followed managed server; `server` is its latest known record. */
 export type ProvisioningState =
@@ -231,7 +232,7 @@ export function provisioningMessage(view: ProvisioningView): Message {
   return {
     text: `Server ${name}: ${words}`,
     blocks: [
-      section(`${icon} *Server* ${name}: ${words}`),
+      section(`${icon} Server ${name}: ${words}`),
       ...detailBlocks(view),
       context(
         code(target.account),
@@ -274,7 +275,14 @@ const PUBLIC_FACTS: ReadonlySet<string> = new Set(['Address', 'IP address', 'Reg
 function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
   if (state.kind === 'stopped') return [section(state.reason)];
   const all = state.server === undefined ? [] : managedFacts(state.server);
-  const facts: Fact[] = all.filter(([name]) => PUBLIC_FACTS.has(name));
+  const { region, size } = target.names ?? {};
+  const chosen: Readonly<Record<string, string | undefined>> = { Region: region, Size: size };
+  const facts = all
+    .filter(([name]) => PUBLIC_FACTS.has(name))
+    .map(([name, words]): Fact => {
+      const label = chosen[name];
+      return [name, label === undefined ? words : mrkdwn(label)];
+    });
   const price: Fact = ['Price', target.cost !== undefined && mrkdwn(target.cost)];
   const trouble = state.kind === 'running' && state.trouble && `:warning: ${state.trouble}`;
   return [...factBlocks([...facts, price]), ...notes(trouble, state.kind === 'lost' && LOST)];

@@ -50,7 +50,9 @@ describe('server add', () => {
     expect(roots(world)).toHaveLength(1);
   });
 
-  test('server add makes a managed VPS, with its total on the confirmation', async ({ world }) => {
+  test('server add makes a managed server, with its price and the names of region and size', async ({
+    world,
+  }) => {
     await openFilled(world);
     await ann(world).click(
       { viewId: ann(world).openView()?.id ?? '' },
@@ -71,7 +73,7 @@ describe('server add', () => {
     await world.slack.until(() => roots(world)[0]?.text.includes(': active') === true);
     const root = JSON.stringify(roots(world)[0]?.blocks);
     expect(root).toMatch(/\*IP address\* {2}`203\.0\.113\.\d+`/);
-    expect(root).toContain('*Price*  24.00 USD a month');
+    expect(root).toContain('*Region*  Frankfurt\\n*Size*  2 vCPU, 4 GB\\n*Price*  24.00 USD a month');
     expect(root).toContain('Test this server');
   });
 
