@@ -3,15 +3,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify as toYaml } from 'yaml';
-import { z } from 'zod';
 import { APPLY } from '../../src/cli/apply.ts';
 import { BACKUP } from '../../src/cli/backup.ts';
 import { Configuration, EXPORT } from '../../src/cli/configuration.ts';
 import { carryOut } from '../../src/cli/program.ts';
 import { WEEKDAYS } from '../../src/core/choices.ts';
 import { Channel } from '../../src/records/channels.ts';
-import { ORIGIN, openStore } from '../../src/store/open-store.ts';
-import { GLOBAL } from '../../src/store/store.ts';
 import { TRIED } from '../store/databases.ts';
 import { ask } from '../support/asking.ts';
 import { byLength } from '../support/length.ts';
@@ -79,13 +76,6 @@ async function apply(where: string | TestWorld['config'], text: string | Buffer,
   return carryOut(APPLY, [file, ...args], { ...MIN_ENV, ENCRYPTION_KEYS, NOTICE_INTERVAL_MS: '40', ...own });
 }
 
-/** The Deckhand of a test is of an older release. */
-async function forgetRelease(url: string): Promise<void> {
-  const store = await openStore(url);
-  await store.of(GLOBAL).collection(ORIGIN, z.unknown()).delete('release');
-  await store.close();
-}
-
 async function openOn(url: string, connected = false): Promise<TestWorld> {
   const env = { STORE_URL: url, NOTICE_INTERVAL_MS: '40' };
   const world = await openTestWorld({ env, connected });
@@ -149,7 +139,6 @@ test.each(TRIED)('what people set up on $name is the same in an empty store', as
 test('what was applied to a new store goes on once its account is connected, with what happens since', async () => {
   const url = await temporarySqlite();
   expect(await apply(url, WRITTEN)).toMatchObject({ code: 0, err: '' });
-  await forgetRelease(url);
   const world = await openOn(url);
   const deploy = (endRef: string, endedAt = Date.now()) =>
     world.service.world.addDeployment({
@@ -403,7 +392,6 @@ describe('a project that the account does not have', () => {
       // Nothing that is there already is asked for.
       world.service.faults.add({ path: `/${ACCOUNT}/projects`, status: 500 });
       expect((await apply(world.config, WRITTEN)).out).toBe('Nothing to change.\n');
-      await forgetRelease(url);
     });
   });
 
@@ -480,7 +468,6 @@ test('a watch of one’s own deployments is neither printed nor removed', async 
   expect(parse(text).watches).toEqual({});
   await world.restart(async () => {
     expect((await apply(world.config, text)).out).toBe('Nothing to change.\n');
-    await forgetRelease(url);
   });
   expect(await ask(world, '/deckhand unwatch mine')).not.toContain('no watch');
 });

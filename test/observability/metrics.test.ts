@@ -177,7 +177,7 @@ describe('/metrics', () => {
     expect(text).toMatch(/^deckhand_commands_total{command="connect",by="form",outcome="done"} 1$/m);
     expect(text).toMatch(/^deckhand_requests_refused_total{reason="[^"]+"} 1$/m);
     expect(text).toMatch(/^deckhand_queue_jobs{queue="follow-test",state="waiting"} 0$/m);
-    expect(text).toMatch(/^deckhand_build_info{version="0.0.0-test",node="v[\d.]+"} 1$/m);
+    expect(text).toMatch(/^deckhand_build_info{version="[\d.]+",node="v[\d.]+"} 1$/m);
     expect(text).toContain('deckhand_engine_up 1');
   });
 

@@ -8,7 +8,7 @@ import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import type { WorkspaceOptions } from '../../sandbox/slack/state/workspaces.ts';
 import { buildPage } from '../../sandbox/slack/web/build.ts';
 import type { DeckhandApp } from '../../src/app.ts';
-import { type Config, parseConfig } from '../../src/config.ts';
+import { type Config, parseConfig, readVersion } from '../../src/config.ts';
 import { type Clock, systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { NO_TRACING, type Tracing } from '../../src/observability/tracing.ts';
@@ -250,7 +250,7 @@ async function openUnderTest(
   { time, clock = time ?? systemClock, serviceTimeoutMs, tracing = NO_TRACING }: TestWorldOptions,
 ): Promise<{ app: DeckhandApp; close: () => Promise<void> }> {
   const log = createLog(config.LOG_LEVEL, write);
-  const version = '0.0.0-test';
+  const version = readVersion();
   const opened = await openDeckhand(config, {
     log,
     version,
