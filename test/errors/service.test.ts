@@ -27,6 +27,7 @@ import {
 const WRONG_KEY = 'WrongKey'.repeat(5);
 const LATER = '3600';
 const A_DATE = new Date(Date.now() + 3_600_000).toUTCString();
+const SIGNUP = '/api/v1/signup';
 const BROKEN = { status: 200, body: { odd: true } };
 
 const connecting =
@@ -191,32 +192,44 @@ describe('a service that cannot be reached', () => {
   });
 });
 
-/** Those of 7.2 that test/commands/accounts/signup.test.ts does not meet. */
 describe('what a sign-up meets', () => {
   const FORM = { email: 'new@example.org', password: 'correct horse', terms_accepted: ['true'] };
-  const refusing =
-    (status: number, ...errors: string[]) =>
-    (at: TestWorld) => {
-      at.service.faults.add({ path: '/api/v1/signup', status, body: { status: 'error', errors } });
+  const meeting =
+    (fault: Omit<Parameters<TestWorld['service']['faults']['add']>[0], 'path'>) => (at: TestWorld) => {
+      at.service.faults.add({ path: SIGNUP, ...fault });
     };
+  const refusing = (status: number, ...errors: string[]) =>
+    meeting({ status, body: { status: 'error', errors } });
+  const banned = ({ service }: TestWorld) => service.world.banIp({ ip: '127.0.0.1' });
+  const unnamed = { account: { subdomain: 'not a slug', name: 'North' }, api_key: 'k'.repeat(40) };
 
-  it.each<[string, (world: TestWorld) => unknown, string, string]>([
-    ['400', refusing(400, 'Email is not valid'), '{"email":"', 'does not accept this e-mail address'],
-    ['403, locked', refusing(403, 'Account locked'), '', 'Wait before you try again.'],
+  it.each<[what: string, given: (world: TestWorld) => unknown, change: object, says: string, next: string]>([
+    ['400', refusing(400, 'Email is not valid'), {}, '{"email":"', 'does not accept this e-mail address'],
+    ['401', nothing, { email: EMAIL }, '{"password":"', 'with another password'],
+    ['403, locked', refusing(403, 'Account locked'), {}, 'locked', 'Wait before you try again.'],
+    ['403, disposable', nothing, { email: 'x@disposable.example' }, 'blocked the sign-up', 'on the web'],
+    ['403, banned', banned, {}, 'blocked the sign-up', 'domain is a disposable one'],
+    ['409, the name', nothing, { account_name: ACCOUNT }, '{"account_name":"', 'Choose another'],
+    ['409, the e-mail', refusing(409, 'Email is in use'), {}, '{"email":"', 'connect it instead'],
+    ['409 of neither', refusing(409), {}, 'Choose another name', 'connect it instead'],
+    ['422, the password', nothing, { password: 'short' }, '{"password":"', 'too short'],
+    ['422, the terms', refusing(422, 'Terms missing'), {}, '{"terms_accepted":"', 'must be accepted'],
+    ['422, the package', refusing(422, 'No such package'), {}, '{"package":"', 'has no such package'],
+    ['422, two factors', refusing(422, 'Two-factor is on'), {}, 'must be created on the web', '"url":"http'],
+    ['503', meeting({ status: 503, retryAfter: '120' }), {}, 'sign-ups are closed', 'Try again <!date^'],
     [
-      '403, banned',
-      ({ service }) => service.world.banIp({ ip: '127.0.0.1' }),
-      '',
-      'domain is a disposable one',
+      'a lost answer',
+      meeting({ drop: true, afterHandling: true }),
+      {},
+      'The account may have been created',
+      'If a verification e-mail',
     ],
-    ['409, the e-mail', refusing(409, 'Email is in use'), '{"email":"', 'connect it instead'],
-    ['422, the terms', refusing(422, 'Terms missing'), '{"terms_accepted":"', 'must be accepted'],
-    ['422, the package', refusing(422, 'No such package'), '{"package":"', 'has no such package'],
-  ])('%s is told in the form, with what to do', async (_, given, where, says) => {
+    ['a key that cannot be kept', meeting({ status: 201, body: unnamed }), {}, '', 'Do not sign up again'],
+  ])('%s is told in the form, with what to do', async (_, given, change, says, next) => {
     const world = await worldOfItsOwn({});
     await given(world);
-    const said = await sending(world, 'signup', 'signup', FORM);
-    expectAnswer(world, said, ['', nothing, whoami, says, '']);
-    expect(said).toContain(where);
+    const said = await sending(world, 'signup', 'signup', { ...FORM, ...change });
+    expectAnswer(world, said, ['', nothing, whoami, says, next]);
+    expect(world.service.requests.all.filter(({ path }) => path === SIGNUP)).toHaveLength(1);
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import { Account } from '../../../src/records/accounts.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { sendPayload } from '../../support/signed.ts';
@@ -37,6 +36,15 @@ async function connectKey(
   );
 }
 
+/** What an admin is told after the open form was sent. */
+async function answerToForm(world: TestWorld, values: Record<string, string>): Promise<string> {
+  const told = () => world.slack.ephemerals(TEAM, PEOPLE.admin).map(({ text }) => text);
+  const before = told().length;
+  expect(await world.as('admin').submit('connect', values)).toMatchObject({ outcome: 'ok' });
+  await world.slack.until(() => told().length > before);
+  return told().at(-1) ?? '';
+}
+
 /** Who asked the service during an act, by the addresses of the keys. Its public description needs no key. */
 async function keysUsed(world: TestWorld, act: () => Promise<unknown>): Promise<Set<string | undefined>> {
   world.service.requests.clear();
@@ -62,6 +70,13 @@ function purposesIn(world: TestWorld, who: Who) {
   };
 }
 
+/** Who sends a payload that Slack's own clients would not. */
+const forger = (who: Who, id = '') => ({
+  team: { id: TEAM },
+  user: { id: PEOPLE[who] },
+  trigger_id: `forged-${id}`,
+});
+
 const latest = async (world: TestWorld) =>
   (await workspaceOf(world).audit.latest(1)).map(({ entry }) => entry)[0];
 
@@ -80,7 +95,7 @@ describe('the keys of an account', () => {
     });
   });
 
-  test('the form of a connected account asks an admin what the key is for, and says whose key it would replace', async ({
+  test('the form asks an admin what the key is for, unless the account is not connected yet', async ({
     world,
   }) => {
     await openForm(world, 'admin');
@@ -89,6 +104,14 @@ describe('the keys of an account', () => {
       initial: 'mine',
       replaces: `Replaces the key ••••ey00 of ${EMAIL}`,
     });
+    await world.as('admin').close();
+    world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
+    await ask(world, '/deckhand projects');
+    await openForm(world, 'admin');
+    expect(purposesIn(world, 'admin').initial).toBe('shared');
+    await world.as('admin').close();
+    await openForm(world, 'admin', 'connect globex');
+    expect(blocksOf(world, 'admin').some(({ block_id: id }) => id === 'purpose')).toBe(false);
   });
 
   test('a member may choose a key of their own alone, and only for an account that is connected', async ({
@@ -116,11 +139,6 @@ describe('the keys of an account', () => {
     expect(listed()).not.toMatch(/and \d+ more/);
   });
 
-  test('an account that is not connected yet gets its shared key without a question', async ({ world }) => {
-    await openForm(world, 'admin', 'connect globex');
-    expect(blocksOf(world, 'admin').some(({ block_id: id }) => id === 'purpose')).toBe(false);
-  });
-
   test('a form that did not know that the account is connected asks once the key has worked', async ({
     world,
   }) => {
@@ -133,13 +151,6 @@ describe('the keys of an account', () => {
     expect(await workspaceOf(world).accounts.keys()).toMatchObject([{ purpose: 'shared', email: BEN.email }]);
   });
 
-  test('the form offers to replace a shared key that was revoked', async ({ world }) => {
-    world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
-    await ask(world, '/deckhand projects');
-    await openForm(world, 'admin');
-    expect(purposesIn(world, 'admin').initial).toBe('shared');
-  });
-
   test('a person’s commands use their own key, and nobody else’s do', async ({ world }) => {
     await connectKey(world, 'member', BEN, 'mine');
     expect(await latest(world)).toMatchObject({
@@ -148,11 +159,12 @@ describe('the keys of an account', () => {
       target: `acme/mine/${PEOPLE.member}`,
     });
     expect(await keysUsed(world, () => ask(world, '/deckhand projects'))).toEqual(new Set([BEN.email]));
-    expect(await keysUsed(world, () => ask(world, '/deckhand projects', 'billing'))).toEqual(
-      new Set([EMAIL]),
-    );
-    expect(await keysUsed(world, () => ask(world, '/deckhand projects', 'admin'))).toEqual(new Set([EMAIL]));
-    expect(await keysUsed(world, () => ask(world, '/deckhand doctor', 'admin'))).toEqual(new Set([EMAIL]));
+    for (const [line, who] of [
+      ['projects', 'billing'],
+      ['projects', 'admin'],
+      ['doctor', 'admin'],
+    ] as const)
+      expect(await keysUsed(world, () => ask(world, `/deckhand ${line}`, who))).toEqual(new Set([EMAIL]));
   });
 
   test('a menu never shows a person what was looked up with another key', async ({ world }) => {
@@ -185,31 +197,6 @@ describe('the keys of an account', () => {
       expect(await keysUsed(world, all)).toEqual(new Set([EMAIL, BEN.email]));
       expect(world.service.requests.all).toHaveLength(2);
     }
-  });
-
-  test('a test run is followed with the key of the person who asked, and run again with that of who clicks', async ({
-    world,
-  }) => {
-    await connectKey(world, 'member', BEN, 'mine');
-    const root = () => world.slack.messages(TEAM, CHANNEL)[0];
-    const ended = (times: number) =>
-      world.slack.until(
-        () =>
-          world.slack
-            .messages(TEAM, CHANNEL)
-            .filter(({ blocks }) => JSON.stringify(blocks).includes('test:again')).length >= times,
-      );
-    const asked = await keysUsed(world, async () => {
-      await world.as('member').command(CHANNEL, '/deckhand test storefront');
-      await ended(1);
-    });
-    expect(asked).toEqual(new Set([BEN.email]));
-    const again = await keysUsed(world, async () => {
-      await world.as('billing').click({ channel: CHANNEL, ts: root()?.ts ?? '' }, { actionId: 'test:again' });
-      await world.service.requests.seen(({ method }) => method === 'POST');
-      await ended(1);
-    });
-    expect(again).toEqual(new Set([EMAIL]));
   });
 
   test('invoices use one’s own key, else the billing key, else the shared one', async ({ world }) => {
@@ -265,59 +252,40 @@ describe('the keys of an account', () => {
     await world.slack.until(
       async () => (await world.app.parts.engine.stats())['settle-accounts']?.waiting === 0,
     );
-    expect((await workspaceOf(world).schedules.list('digest')).map(({ state }) => state.kind)).toEqual([
-      'active',
-    ]);
+    expect(await workspaceOf(world).schedules.list('digest')).toMatchObject([{ state: { kind: 'active' } }]);
     expect(world.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
   });
 
-  test.for(['shared', 'billing', 'theirs'])(
+  test.for([
+    ['shared', 'Only admins can do this'],
+    ['billing', 'Only admins can do this'],
+    ['theirs', 'Choose what the key is for.'],
+  ] as const)(
     'a member who forges the purpose %s is refused before anything is asked or stored',
-    async (purpose, { world }) => {
-      const values = { account: ACCOUNT, email: BEN.email, api_key: BEN.apiKey };
-      const state = Object.fromEntries(
-        Object.entries({ ...values, purpose }).map(([field, value]) => [
-          field,
-          {
-            [field]:
-              field === 'purpose'
-                ? {
-                    type: 'radio_buttons',
-                    selected_option: { value, text: { type: 'plain_text', text: 'x' } },
-                  }
-                : { type: 'plain_text_input', value },
-          },
-        ]),
-      );
+    async ([purpose, words], { world }) => {
+      const fields = { account: ACCOUNT, email: BEN.email, api_key: BEN.apiKey };
+      const typed = Object.entries(fields).map(([field, value]) => [
+        field,
+        { [field]: { type: 'plain_text_input', value } },
+      ]);
+      const option = { value: purpose, text: { type: 'plain_text', text: 'x' } };
+      const picked = { purpose: { purpose: { type: 'radio_buttons', selected_option: option } } };
+      const view = {
+        id: 'V1',
+        hash: 'h',
+        type: 'modal',
+        callback_id: 'connect',
+        private_metadata: '{}',
+        title: { type: 'plain_text', text: 'Forged' },
+        blocks: [],
+        state: { values: { ...Object.fromEntries(typed), ...picked } },
+      };
       const used = await keysUsed(world, async () => {
-        const answer = await sendPayload(world, {
-          team: { id: TEAM },
-          user: { id: PEOPLE.member },
-          trigger_id: 'forged',
-          type: 'view_submission',
-          view: {
-            id: 'V1',
-            hash: 'h',
-            type: 'modal',
-            callback_id: 'connect',
-            private_metadata: '{}',
-            title: { type: 'plain_text', text: 'Forged' },
-            blocks: [],
-            state: { values: state },
-          },
-        });
-        expect(answer.text).toContain(
-          purpose === 'theirs' ? 'Choose what the key is for.' : 'Only admins can do this',
-        );
+        const form = { ...forger('member'), type: 'view_submission', view };
+        expect((await sendPayload(world, form)).text).toContain(words);
       });
       expect(used.size).toBe(0);
       expect(await workspaceOf(world).accounts.keys()).toMatchObject([{ email: EMAIL, purpose: 'shared' }]);
-      if (purpose !== 'theirs')
-        expect(await latest(world)).toMatchObject({
-          requestedBy: PEOPLE.member,
-          what: 'connect',
-          result: 'refused',
-        });
     },
   );
 
@@ -361,37 +329,19 @@ describe('the keys of an account', () => {
     await world.slack.until(() => card()?.text.includes('Disconnect the billing key') === true);
     await click({ actionId: 'disconnect:confirm' });
     await world.slack.until(() => card()?.text.includes('is disconnected and deleted') === true);
-    expect((await workspaceOf(world).accounts.keys()).map(({ purpose }) => purpose)).toEqual([
-      'shared',
-      'mine',
-    ]);
+    const left = (await workspaceOf(world).accounts.keys()).map(({ purpose }) => purpose);
+    expect(left).toEqual(['shared', 'mine']);
     expect(await latest(world)).toMatchObject({ what: 'disconnect', target: 'acme/billing', result: 'done' });
   });
 
-  test('the next step after an account that is not the default one names it, and after the default one does not', async ({
-    world,
-  }) => {
-    world.service.world.addAccount({ name: 'other', users: [{ ...BEN, role: 'admin' }] });
-    const said = () => world.slack.ephemerals(TEAM, PEOPLE.admin).map(({ text }) => text);
-    await openForm(world, 'admin', 'connect other');
-    const form = { account: 'other', email: BEN.email, api_key: BEN.apiKey };
-    expect(await world.as('admin').submit('connect', form)).toMatchObject({ outcome: 'ok' });
-    await world.slack.until(() => said().length > 0);
-    expect(said().at(-1)).toContain('Next: `/deckhand test --account other`.');
-    await connectKey(world, 'admin', BOOKS, 'billing');
-    await world.slack.until(() => said().length > 1);
-    expect(said().at(-1)).toContain('Next: `/deckhand invoices`.');
-  });
-
-  test('a billing key connects also where the shared one went away while its form was open', async ({
+  test('a billing key connects although the shared one went away while its form was open', async ({
     world,
   }) => {
     await openForm(world, 'admin');
     await workspaceOf(world).accounts.disconnect(ACCOUNT);
     const sent = { account: ACCOUNT, email: BOOKS.email, api_key: BOOKS.apiKey, purpose: 'billing' };
-    expect(await world.as('admin').submit('connect', sent)).toMatchObject({ outcome: 'ok' });
-    const said = () => world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.text;
-    await world.slack.until(() => said()?.includes('Next: `/deckhand invoices`.') === true);
+    const said = await answerToForm(world, sent);
+    expect(said).toContain('Next: `/deckhand invoices`.');
   });
 
   test('in a channel bound to an account that is gone, no project of another is guessed', async ({
@@ -404,8 +354,7 @@ describe('the keys of an account', () => {
     });
     await openForm(world, 'admin', 'connect other');
     const form = { account: 'other', email: BEN.email, api_key: BEN.apiKey };
-    expect(await world.as('admin').submit('connect', form)).toMatchObject({ outcome: 'ok' });
-    await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.admin).length > 0);
+    expect(await answerToForm(world, form)).toContain('Next: `/deckhand test --account other`.');
     await world.as('admin').command(CHANNEL, '/deckhand use storefront');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
     const { accounts } = workspaceOf(world);
@@ -420,25 +369,12 @@ describe('the keys of an account', () => {
     expect(await ask(world, '/deckhand disconnect acme')).toContain('Only admins can do this');
     await connectKey(world, 'member', BEN, 'mine');
     expect(await ask(world, '/deckhand disconnect acme')).toContain('Disconnect the personal key');
-    const forged = (id: string) =>
-      answerTo(world, 'billing', () =>
-        sendPayload(world, {
-          team: { id: TEAM },
-          user: { id: PEOPLE.billing },
-          trigger_id: `forged-${id}`,
-          type: 'block_actions',
-          channel: { id: CHANNEL },
-          actions: [
-            {
-              type: 'button',
-              action_id: 'disconnect:confirm',
-              block_id: 'b',
-              value: JSON.stringify({ id }),
-              action_ts: '1',
-            },
-          ],
-        }),
-      );
+    const forged = (id: string) => {
+      const button = { type: 'button', action_id: 'disconnect:confirm', block_id: 'b', action_ts: '1' };
+      const actions = [{ ...button, value: JSON.stringify({ id }) }];
+      const click = { ...forger('billing', id), type: 'block_actions', channel: { id: CHANNEL }, actions };
+      return answerTo(world, 'billing', () => sendPayload(world, click));
+    };
     for (const id of [ACCOUNT, `acme mine ${PEOPLE.member}`])
       expect(await forged(id)).toContain('Only admins can do this');
     expect(await workspaceOf(world).accounts.keys()).toHaveLength(2);
@@ -463,35 +399,35 @@ describe('the keys of an account', () => {
     expect(own).toContain(BEN.email);
     expect(own).not.toContain('billing key');
   });
-
-  test('a sealed key opens in its own record alone', async ({ world }) => {
-    await connectKey(world, 'member', BEN, 'mine');
-    const { accounts, store } = workspaceOf(world);
-    const stored = store.collection('accounts', Account);
-    const shared = await stored.get(ACCOUNT);
-    await stored.update(`acme mine ${PEOPLE.member}`, (own) =>
-      own && shared ? { ...own, sealedKey: shared.sealedKey } : own,
-    );
-    const moved = await accounts.resolve({ user: PEOPLE.member }, ACCOUNT);
-    await expect(accounts.use(moved, async () => 'opened')).rejects.toThrow('does not open');
-  });
 });
 
-describe('a run that is followed again', () => {
+describe('a run', () => {
   test.override({ connected: true, worldOptions: { env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } } });
 
-  test('is asked for with the key of who clicked, not of who had begun it', async ({ world }) => {
+  test('is followed with the key of who began it, and again with that of who clicks', async ({ world }) => {
     world.service.world.addUser({ account: ACCOUNT, email: BEN.email, apiKey: BEN.apiKey });
     await connectKey(world, 'member', BEN, 'mine');
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 });
-    await world.as('member').command(CHANNEL, '/deckhand test storefront');
     const root = () => world.slack.messages(TEAM, CHANNEL).at(-1);
-    await world.slack.until(() => root()?.text.includes('no longer followed') === true);
-    world.service.clock.advance(3_600_000);
-    const used = await keysUsed(world, async () => {
-      await world.as('billing').click({ channel: CHANNEL, ts: root()?.ts ?? '' }, { actionId: 'test:check' });
-      await world.slack.until(() => root()?.text.includes('all 2 servers are reachable') === true);
+    const shows = (words: string) => world.slack.until(() => root()?.text.includes(words) === true);
+    const click = (actionId: string) =>
+      world.as('billing').click({ channel: CHANNEL, ts: root()?.ts ?? '' }, { actionId });
+    const begun = await keysUsed(world, async () => {
+      await world.as('member').command(CHANNEL, '/deckhand test storefront');
+      await shows('no longer followed');
     });
-    expect(used).toEqual(new Set([EMAIL]));
+    expect(begun).toEqual(new Set([BEN.email]));
+    world.service.clock.advance(3_600_000);
+    const checked = await keysUsed(world, async () => {
+      await click('test:check');
+      await shows('all 2 servers are reachable');
+    });
+    expect(checked).toEqual(new Set([EMAIL]));
+    const again = await keysUsed(world, async () => {
+      await click('test:again');
+      await world.service.requests.seen(({ method }) => method === 'POST');
+      await shows('no longer followed');
+    });
+    expect(again).toEqual(new Set([EMAIL]));
   });
 });

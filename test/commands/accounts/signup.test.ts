@@ -1,17 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { answerTo, ask } from '../../support/asking.ts';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest';
+import { ask } from '../../support/asking.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
-import {
-  ACCOUNT,
-  CHANNEL,
-  EMAIL,
-  openTestWorld,
-  PEOPLE,
-  TEAM,
-  type TestWorld,
-} from '../../support/test-world.ts';
+import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const PASSWORD = 'CanaryPassword-1f2e3d4c5b6a-Canary';
 const FORM = {
@@ -65,14 +57,16 @@ describe('signing up', () => {
     });
   });
 
-  it('says to verify first, looks less and less often, and says when the key works', async () => {
-    await openForm(world);
+  it('is offered where nothing is connected, says to verify first, looks less and less often, and says when the key works', async () => {
+    expect(await ask(world, '/deckhand', 'admin')).toContain('Create an account');
+    const [welcome] = world.slack.ephemerals(TEAM, PEOPLE.admin);
+    await world.as('admin').click({ channel: CHANNEL, ts: welcome?.ts ?? '' }, { actionId: 'signup:open' });
+    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'signup');
     await world.as('admin').submit('signup', FORM);
     await privately(world, 'Northwind');
-    await world.as('admin').command(CHANNEL, '/deckhand projects');
-    await privately(world, 'once its e-mail address is verified');
-    await world.as('admin').command(CHANNEL, '/deckhand accounts');
-    await privately(world, 'waiting for its e-mail to be verified');
+    expect(await ask(world, '/deckhand')).toContain('is not verified yet');
+    expect(await ask(world, '/deckhand projects')).toContain('once its e-mail address is verified');
+    expect(await ask(world, '/deckhand accounts')).toContain('waiting for its e-mail to be verified');
 
     await looksAfter(world, clock, 34_000);
     await looksAfter(world, clock, 68_000);
@@ -86,13 +80,6 @@ describe('signing up', () => {
     expect(await planned(world, 0)).toBe(0);
     await world.as('admin').command(CHANNEL, '/deckhand projects');
     await privately(world, 'No projects');
-  });
-
-  it('names the new account where another one is the default', async () => {
-    await world.connect();
-    await openForm(world);
-    await world.as('admin').submit('signup', FORM);
-    expect(await privately(world, 'Northwind')).toContain('/deckhand projects --account northwind');
   });
 
   it('gives up after a week, and says so once', async () => {
@@ -117,9 +104,13 @@ describe('signing up', () => {
     expect(world.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
   });
 
-  it('signs up once, however often the button is clicked', async () => {
+  it('signs up once, however often the button is clicked, and names the account beside the default one', async () => {
+    await world.connect();
     await openForm(world);
     const ann = world.as('admin');
+    const { terms_accepted: _, ...incomplete } = FORM;
+    expect((await ann.submit('signup', incomplete)).errors).toHaveProperty('terms_accepted');
+    expect(signups(world)).toBe(0);
     const answers = await Promise.all([
       ann.submit('signup', FORM),
       ann.submit('signup'),
@@ -127,7 +118,7 @@ describe('signing up', () => {
     ]);
     expect(answers.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
     expect(signups(world)).toBe(1);
-    await privately(world, 'Northwind');
+    expect(await privately(world, 'Northwind')).toContain('/deckhand projects --account northwind');
     const told = world.slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('Northwind'));
     expect(told).toHaveLength(1);
   });
@@ -148,59 +139,6 @@ describe('signing up', () => {
     expect(shown(world)).toContain('too many sign-up attempts. Try again <!date^');
   });
 
-  it.each([
-    ['401', { email: EMAIL }, 'password', 'with another password'],
-    ['409, the account name', { account_name: ACCOUNT }, 'account_name', 'Choose another'],
-    ['422, the password', { password: 'short' }, 'password', 'too short'],
-    ['403, a disposable address', { email: 'x@disposable.example' }, undefined, 'blocked the sign-up'],
-  ])('says what %s means under its field', async (_, change, field, words) => {
-    await openForm(world);
-    const answer = await world.as('admin').submit('signup', { ...FORM, ...change });
-    if (field === undefined) expect(shown(world)).toContain(words);
-    else expect(answer.errors?.[field]).toContain(words);
-    expect(world.service.world.state.accounts.size).toBe(1);
-  });
-
-  it.each(['usual', 'two-factor', '2fa', 'multi-factor', 'otp'])(
-    'sends a person with two-factor authentication to the web by a button, in the wording %s',
-    async (wording) => {
-      world.service.world.setSignupWording({ condition: 'two_factor', wording });
-      world.service.world.setIdentity({ email: FORM.email, password: PASSWORD, twoFactor: true });
-      await openForm(world);
-      await world.as('admin').submit('signup', FORM);
-      expect(shown(world)).toContain('must be created on the web');
-      expect(shown(world)).toContain(`"url":"${world.service.origin}"`);
-    },
-  );
-
-  it('shows a 409 that names neither field at both', async () => {
-    world.service.world.setSignupWording({ condition: 'name_taken', wording: 'neither' });
-    world.service.world.addAccount({ name: 'other', displayName: 'Northwind', users: [] });
-    await openForm(world);
-    const { errors } = await world.as('admin').submit('signup', FORM);
-    expect(errors?.account_name).toContain('Choose another name');
-    expect(errors?.email).toContain('connect it instead');
-  });
-
-  it('does not call the service unless the terms are accepted', async () => {
-    await openForm(world);
-    const { terms_accepted: _, ...form } = FORM;
-    expect((await world.as('admin').submit('signup', form)).errors).toHaveProperty('terms_accepted');
-    expect(signups(world)).toBe(0);
-  });
-
-  it.each([
-    ['a 503', { status: 503, retryAfter: '120' }, 'sign-ups are closed. Try again <!date^'],
-    ['a lost answer', { drop: true, afterHandling: true }, 'The account may have been created'],
-    ['an answer that is no JSON', { badJson: true, afterHandling: true }, 'If a verification e-mail arrives'],
-  ])('says what to do after %s', async (_, fault, words) => {
-    world.service.faults.add({ path: '/api/v1/signup', ...fault });
-    await openForm(world);
-    await world.as('admin').submit('signup', FORM);
-    expect(shown(world)).toContain(words);
-    expect(signups(world)).toBe(1);
-  });
-
   it('tells of a slow sign-up once it is done, and puts all back but the password where it failed', async () => {
     await openForm(world);
     world.service.faults.add({ path: '/api/v1/signup', delayMs: 300, status: 409, body: {}, times: 1 });
@@ -212,26 +150,6 @@ describe('signing up', () => {
     expect(await submitSlowly(world, clock)).toContain('One moment');
     await privately(world, 'Northwind');
     expect(shown(world)).toContain('Done');
-  });
-
-  it('never loses sight of an account whose key it cannot keep', async () => {
-    const made = { account: { subdomain: 'not a slug', name: 'North' }, api_key: 'k'.repeat(40) };
-    world.service.faults.add({ path: '/api/v1/signup', status: 201, body: made });
-    await openForm(world);
-    await world.as('admin').submit('signup', FORM);
-    expect(shown(world)).toContain('Do not sign up again');
-    expect(await world.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
-  });
-
-  it('is offered where nothing is connected, and the wait for the e-mail is shown afterwards', async () => {
-    const offered = await answerTo(world, 'admin', () => world.as('admin').command(CHANNEL, '/deckhand'));
-    expect(offered).toContain('Create an account');
-    const [message] = world.slack.ephemerals(TEAM, PEOPLE.admin);
-    await world.as('admin').click({ channel: CHANNEL, ts: message?.ts ?? '' }, { actionId: 'signup:open' });
-    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'signup');
-    await world.as('admin').submit('signup', FORM);
-    await privately(world, 'Northwind');
-    expect(await ask(world, '/deckhand')).toContain('is not verified yet');
   });
 
   it('leaves neither password nor key in a log line, the database or anything sent to Slack', async () => {
@@ -264,17 +182,10 @@ describe('signing up', () => {
   });
 });
 
-describe('without a sign-up address', () => {
-  it('there is no such command', async () => {
-    const world = await openTestWorld({ env: { SERVICE_SIGNUP_URL: '' } });
-    try {
-      await world.as('admin').command(CHANNEL, '/deckhand help');
-      await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.admin).length === 1);
-      expect(JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin))).not.toContain('signup');
-    } finally {
-      await world.stop();
-    }
-  });
+test('without a sign-up address there is no such command', async () => {
+  const world = await openTestWorld({ env: { SERVICE_SIGNUP_URL: '' } });
+  onTestFinished(() => world.stop());
+  expect(await ask(world, '/deckhand help', 'admin')).not.toContain('signup');
 });
 
 async function openForm({ as, slack }: TestWorld): Promise<void> {
@@ -324,11 +235,8 @@ async function looksAfter(world: TestWorld, clock: ManualClock, ms: number): Pro
 async function planned({ app }: TestWorld, count = 1): Promise<number> {
   return vi.waitFor(
     async () => {
-      const {
-        waiting = 0,
-        later = 0,
-        running = 0,
-      } = (await app.parts.engine.stats())['watch-verification'] ?? {};
+      const stats = (await app.parts.engine.stats())['watch-verification'];
+      const { waiting = 0, later = 0, running = 0 } = stats ?? {};
       if (later !== count || waiting + running !== 0) throw new Error(`${later} looks wait, ${running} run`);
       return later;
     },
