@@ -35,7 +35,14 @@ describe('doctor', () => {
   });
 
   test('says what the key may not do, and who may, without calling it a problem', async ({ world }) => {
-    world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: false, permissions: [] });
+    const { world: service } = world.service;
+    service.updateAccount({ account: ACCOUNT, betaFeatures: false });
+    expect(await ask(world, '/deckhand doctor')).toContain(
+      '*Managed hosting of `acme`*  is not enabled; `/deckhand beta enroll` enables it',
+    );
+    expect(service.state.accounts.get(ACCOUNT)?.betaFeatures).toBe(false);
+    service.updateAccount({ account: ACCOUNT, betaFeatures: true });
+    service.updateUser({ account: ACCOUNT, email: EMAIL, billing: false, permissions: [] });
     const said = await ask(world, '/deckhand doctor');
     expect(said).toContain('Nothing is broken');
     expect(said).toContain(':information_source: *Invoices of `acme`*  the key may not read them');
@@ -43,26 +50,18 @@ describe('doctor', () => {
     expect(said).toContain(':information_source: *Managed hosting of `acme`*  the key may not use it');
   });
 
-  test('says that managed hosting is not enabled, and enables nothing itself', async ({ world }) => {
-    world.service.world.updateAccount({ account: ACCOUNT, betaFeatures: false });
-    const said = await ask(world, '/deckhand doctor');
-    expect(said).toContain('*Managed hosting of `acme`*  is not enabled; `/deckhand beta enroll` enables it');
-    expect(world.service.world.state.accounts.get(ACCOUNT)?.betaFeatures).toBe(false);
-  });
-
-  test('does not take an outage for a missing permission', async ({ world }) => {
-    world.service.faults.add({ path: `/${ACCOUNT}/account/invoices`, status: 500 });
+  test('takes neither an outage nor a refused key for a missing permission', async ({ world }) => {
+    const invoices = { path: `/${ACCOUNT}/account/invoices`, status: 500 };
+    const fault = world.service.faults.add(invoices);
     const said = await ask(world, '/deckhand doctor');
     expect(said).toContain('1 problem found');
     expect(said).toContain(':x: *Invoices of `acme`*');
-  });
-
-  test('asks for no permissions where the key is refused', async ({ world }) => {
+    fault.remove();
     world.service.faults.add({ path: `/${ACCOUNT}/profile`, status: 401 });
     world.service.requests.clear();
-    const said = await ask(world, '/deckhand doctor');
-    expect(said).toContain('1 problem found');
-    expect(said).not.toContain('Invoices of');
+    const refused = await ask(world, '/deckhand doctor');
+    expect(refused).toContain('1 problem found');
+    expect(refused).not.toContain('Invoices of');
     expect(world.service.requests.all.map(({ path }) => path)).toEqual(['/profile']);
   });
 });

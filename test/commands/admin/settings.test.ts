@@ -20,16 +20,11 @@ describe('settings', () => {
   const look = (actionId: string, query: string) =>
     me.actor.suggest({ viewId: me.view().id }, { actionId, query });
 
-  it('shows what holds where nothing was set', async () => {
+  it('shows what holds, stores what is chosen, tells the person, and shows them the next time', async () => {
     await me.open('settings');
-    expect(me.view().content.callback_id).toBe('settings');
     expect(me.fields()).toEqual(['threads', 'layout', 'diagnose', 'project', 'zone']);
     expect(me.block('threads')).toMatchObject({ element: { initial_option: { value: 'on' } } });
     expect(me.block('layout')).toMatchObject({ element: { initial_option: { value: 'compact' } } });
-  });
-
-  it('stores all four, tells the asker, and shows them the next time', async () => {
-    await me.open('settings');
     await look('project', 'bill');
     const zones = await look('zone', 'lisbon');
     expect(zones.options.map((option) => option.value)).toEqual(['Europe/Lisbon']);
@@ -63,42 +58,29 @@ describe('settings', () => {
     expect(slack.thread(TEAM, CHANNEL, root?.ts ?? '')).toEqual([]);
   });
 
-  it('forgets the project and the zone where they are taken out', async () => {
-    await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({
-      account: 'acme',
-      project: { permalink: 'storefront', name: 'Storefront' },
-      zone: 'UTC',
-    }));
-    await me.open('settings');
-    await me.submit({ project: null, zone: null });
-    await world.slack.until(() => me.told().at(-1)?.includes('no default project') === true);
-    expect(await stored()).toEqual({ threads: true, layout: 'compact' });
-  });
-
-  it('keeps the project that stays, though the service is down', async () => {
+  it('keeps the project that stays, though the service is down, and forgets it where it is taken out', async () => {
     await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({
       account: 'acme',
       project: { permalink: 'gone-since', name: 'Gone' },
+      zone: 'UTC',
     }));
     world.service.faults.add({ path: '/**', drop: true });
     await me.open('settings');
     await me.submit({ layout: 'full' });
     await world.slack.until(() => me.told().at(-1)?.includes('layout *full*') === true);
     expect(await stored()).toMatchObject({ project: { permalink: 'gone-since' } });
+    await me.open('settings');
+    await me.submit({ layout: 'compact', project: null, zone: null });
+    await world.slack.until(() => me.told().at(-1)?.includes('no default project') === true);
+    expect(await stored()).toEqual({ threads: true, layout: 'compact' });
   });
 
   it.each([
-    ['Kolkata', 'Asia/Kolkata'],
     ['calcutta', 'Asia/Kolkata'],
     ['Kyiv', 'Europe/Kyiv'],
-    ['kiev', 'Europe/Kyiv'],
-    ['Kathmandu', 'Asia/Kathmandu'],
-    ['Yangon', 'Asia/Yangon'],
-    ['rangoon', 'Asia/Yangon'],
     ['Ho Chi Minh', 'Asia/Ho_Chi_Minh'],
-    ['saigon', 'Asia/Ho_Chi_Minh'],
-    ['Nuuk', 'America/Nuuk'],
     ['São Paulo', 'America/Sao_Paulo'],
+    ['US/Pacific', 'America/Los_Angeles'],
   ])('finds the time zone of %s, and shows it by its present name', async (query, zone) => {
     await me.open('settings');
     const [first] = (await look('zone', query)).options;
@@ -114,15 +96,11 @@ describe('settings', () => {
     expect(await stored()).toMatchObject({ zone: 'Europe/Kyiv' });
   });
 
-  it('offers the person’s own zone first, and takes older names', async () => {
+  it('offers the person’s own zone first, and the cities of an abbreviation', async () => {
     await me.open('settings');
     const all = await look('zone', '');
     expect(all.options).toHaveLength(100);
     expect(all.options[0]?.value).toBe('Europe/Lisbon');
-    expect((await look('zone', 'new york')).options.map(({ value }) => value)).toContain('America/New_York');
-    expect((await look('zone', 'US/Pacific')).options.map(({ value }) => value)).toEqual([
-      'America/Los_Angeles',
-    ]);
     expect((await look('zone', 'BST')).options.map(({ value }) => value)).toEqual([
       'Europe/London',
       'Asia/Dhaka',
