@@ -32,7 +32,7 @@ describe('roles', () => {
     expect(said).toContain(`<@${PEOPLE.member}>`);
     const [written] = await world.app.workspaces.open(TEAM).audit.latest(1);
     expect(written?.entry).toMatchObject({
-      who: PEOPLE.admin,
+      requestedBy: PEOPLE.admin,
       what: 'roles',
       where: CHANNEL,
       target: `+admin ${PEOPLE.admin}, +operator ${PEOPLE.member}, +billing ${PEOPLE.billing}`,
