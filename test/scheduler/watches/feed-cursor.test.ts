@@ -27,25 +27,13 @@ describe('what is new in a page', () => {
   const before = [event('b', 20), event('a', 10)];
 
   it.each<[string, ActivityEvent[], ActivityEvent[], Array<string | null>]>([
-    ['nothing, where nothing happened', before, before, []],
-    ['what stands on top, oldest first', before, [event('d', 40), event('c', 30), ...before], ['c', 'd']],
-    ['everything, where nothing was there', [], before, ['a', 'b']],
-    ['what came in the same second', before, [event('c', 20), ...before], ['c']],
-    ['what looks the same but is there once more', before, [event('b', 20), ...before], ['b']],
-    ['nothing in another order', [event('b', 10), event('a', 10)], [event('a', 10), event('b', 10)], []],
     ['what came late', before, [event('b', 20), event('c', 15), event('a', 10)], ['c']],
-    ['nothing that only left', before, [event('b', 20)], []],
     [
-      'nothing in another zone’s writing',
-      before,
-      before.map((one) => ({ ...one, created_at: inTokyo(one.created_at) })),
-      [],
-    ],
-    [
-      'nothing under another name',
+      'nothing in another zone’s writing, or under another name',
       before,
       before.map((one) => ({
         ...one,
+        created_at: inTokyo(one.created_at),
         user: 'Kim K.',
         project: { name: 'Shop', permalink: 'shop', identifier: 'p1' },
       })),
@@ -69,11 +57,6 @@ describe('what is new in a page', () => {
     expect(advance(found.cursor, second, NOW).fresh).toEqual([]);
   });
 
-  it('comes back to a page that lacked it without being new again', () => {
-    const cursor = advance(cursorAfter([event('b', 20), event('a', 10)], NOW), [event('a', 10)], NOW).cursor;
-    expect(advance(cursor, [event('b', 20), event('a', 10)], NOW).fresh).toEqual([]);
-  });
-
   it('is not what slides into a full page when others are deleted', () => {
     const old = many(130);
     const page = old.slice(0, PAGE_SIZE);
@@ -86,17 +69,6 @@ describe('what is new in a page', () => {
     const found = advance(cursorAfter(burst, NOW), [event('x', 0), ...burst.slice(0, -1)], NOW);
     expect(refs(found.fresh)).toEqual(['x']);
     expect(found.isTruncated).toBe(false);
-  });
-
-  it.each([
-    [99, false],
-    [100, true],
-    [250, true],
-  ])('says after %i events that some may be missing: %s', (amount, isTruncated) => {
-    const all = [...many(amount, 10), ...before];
-    const found = advance(cursorAfter(before, NOW), all.slice(0, PAGE_SIZE), NOW);
-    expect(found.isTruncated).toBe(isTruncated);
-    expect(found.fresh).toHaveLength(Math.min(amount, PAGE_SIZE));
   });
 
   it('says that some may be missing after a pause longer than the range', () => {

@@ -103,7 +103,10 @@ describe('a watch with working hours', () => {
     expect(shown(world).match(/`weekend`/g)).toHaveLength(1);
   });
 
-  test('keeps nothing that another watch of the channel has posted already', async ({ world, time }) => {
+  test('keeps nothing that another watch of the channel has posted, and its events if its removal is undone', async ({
+    world,
+    time,
+  }) => {
     await say(world, 'watch storefront --hours 9-18');
     await say(world, 'watch all failures');
     time.set(SATURDAY);
@@ -114,6 +117,11 @@ describe('a watch with working hours', () => {
     deploy(world, 'passed2');
     await polls(world);
     expect(shown(world)).not.toContain('passed2');
+    await say(world, 'unwatch storefront');
+    const ts = roots(world).at(-1)?.ts ?? '';
+    await polls(world);
+    await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'watch:undo' });
+    await world.slack.until(() => shown(world).includes('restored the watch'));
     time.set(MONDAY);
     await world.slack.until(() => shown(world).includes('passed2'));
     await polls(world);
@@ -121,55 +129,46 @@ describe('a watch with working hours', () => {
     expect(JSON.stringify(news(world)[1])).not.toContain('passed1');
   });
 
-  test('keeps what it has where its removal is undone', async ({ world, time }) => {
-    await say(world, 'watch storefront --hours 9-18');
-    await say(world, 'watch all failures');
-    time.set(SATURDAY);
-    deploy(world, 'passed1');
-    await polls(world);
-    await say(world, 'unwatch storefront');
-    const ts = roots(world).at(-1)?.ts ?? '';
-    await polls(world);
-    await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'watch:undo' });
-    await world.slack.until(() => shown(world).includes('restored the watch'));
-    time.set(MONDAY);
-    await world.slack.until(() => shown(world).includes('passed1'));
-  });
-
-  test('is edited in a form that keeps its server and hours', async ({ world }) => {
-    await say(world, 'watch storefront failures --server WEB-1 --hours 22-6');
+  test('is refused what is no server, no time or another watch’s project, in words and in its form', async ({
+    world,
+  }) => {
+    const refused = (words: string) => ask(world, `/deckhand watch storefront ${words}`, 'admin');
+    expect(await refused('--hours soon')).toContain('`9-18`');
+    expect(await refused('--hours')).toContain('`hours` is missing');
+    expect(await refused('--server web-9')).toContain('There is no server `web-9`');
+    const card = await say(world, 'watch storefront failures --server WEB-1 --hours 22-6');
+    const [, id] = /watch:pause#(\w+)/.exec(card) ?? [];
+    await say(world, 'watch billing-api');
     const ann = world.as('admin');
-    await ann.command(CHANNEL, '/deckhand watch edit');
-    await world.slack.until(() => ann.openView());
+    await ann.command(CHANNEL, `/deckhand watch edit ${id}`);
+    await world.slack.until(() => ann.openView()?.content.callback_id === 'watch.edit');
     const form = JSON.stringify(ann.openView()?.content.blocks);
     expect(form).toContain('"initial_value":"web-1"');
     expect(form).toContain('"initial_value":"22:00-06:00"');
+    const choose = (query: string) =>
+      ann.suggest({ viewId: ann.openView()?.id ?? '' }, { actionId: 'project', query });
+    await choose('bill');
+    const taken = await ann.submit('watch.edit', { project: 'billing-api', server: '' });
+    expect(taken.errors?.project).toContain('Another watch');
+    await choose('store');
     const project = { project: 'storefront' };
-    await ann.suggest({ viewId: ann.openView()?.id ?? '' }, { actionId: 'project', query: 'store' });
     const wrong = await ann.submit('watch.edit', { ...project, server: 'web-9', mode: 'all' });
     expect(wrong.errors?.server).toContain('no such server');
-    const never = await ann.submit('watch.edit', { ...project, server: 'web-1', hours: 'soon' });
-    expect(never.errors?.hours).toContain('is not a time range');
     // Under a field Slack shows plain text, without escapes.
     const strange = await ann.submit('watch.edit', { ...project, server: 'web-1', hours: '9 & 18' });
     expect(strange.errors?.hours).toContain('9 & 18 is not a time range');
     await ann.submit('watch.edit', { ...project, server: 'web-1', hours: '22:00-06:00', mode: 'all' });
     await world.slack.until(() => shown(world).includes('edited the watch'));
-    const card = JSON.stringify(roots(world).at(-1));
-    expect(card).toContain('*Storefront* in `acme`: all events on the server `web-1`');
-    expect(card).toContain('Monday to Friday from 22:00 to 06:00, Europe/Lisbon');
-  });
-
-  test('says what hours look like where the words are none, and asks for the server', async ({ world }) => {
-    expect(await ask(world, '/deckhand watch storefront --hours soon', 'admin')).toContain('`9-18`');
-    expect(await ask(world, '/deckhand watch storefront --hours', 'admin')).toContain('`hours` is missing');
-    const missing = await ask(world, '/deckhand watch storefront --server web-9', 'admin');
-    expect(missing).toContain('There is no server `web-9`');
+    const edited = JSON.stringify(roots(world).at(-1));
+    expect(edited).toContain('*Storefront* in `acme`: all events on the server `web-1`');
+    expect(edited).toContain('Monday to Friday from 22:00 to 06:00, Europe/Lisbon');
   });
 });
 
-describe('a watch of a server', () => {
-  test('posts what happened on that server alone, beside a watch of the whole project', async ({ world }) => {
+describe('a watch', () => {
+  test('of a server posts what happened there alone, beside a watch of the whole project', async ({
+    world,
+  }) => {
     await say(world, 'watch storefront --server web-1');
     deploy(world, 'other01', { servers: ['web-2'] });
     deploy(world, 'mine001', { servers: ['web-2', 'web-1'] });
@@ -198,22 +197,18 @@ describe('a watch of a server', () => {
     await world.slack.until(() => root(1).includes('Storefront recovered after'));
     expect(root(0)).toContain('closed by');
   });
-});
 
-describe('a person who has claimed their name at the service', () => {
-  test('is mentioned by watches, and is not once they gave the name back', async ({ world }) => {
+  test('mentions whoever has claimed the name of its events, until they give it back', async ({ world }) => {
     await say(world, 'watch storefront');
+    deploy(world, 'first01');
+    await world.slack.until(() => shown(world).includes('first01'));
     await ask(world, '/deckhand me kim');
-    const ts = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.ts ?? '';
-    await world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'me:claim' });
-    const answer = () => world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text;
-    await world.slack.until(() => answer()?.includes('says *kim* did something'));
     deploy(world, 'mine001');
     await world.slack.until(() => shown(world).includes('mine001'));
-    expect(JSON.stringify(news(world)[0])).toContain(`by <@${PEOPLE.member}>`);
+    expect(JSON.stringify(news(world)[1])).toContain(`by <@${PEOPLE.member}>`);
     await ask(world, '/deckhand me none');
     deploy(world, 'mine002');
     await world.slack.until(() => shown(world).includes('mine002'));
-    expect(JSON.stringify(news(world)[1])).toContain('by Kim');
+    expect(JSON.stringify(news(world)[2])).toContain('by Kim');
   });
 });

@@ -90,16 +90,6 @@ describe('a watched channel', () => {
     fromPage(newFeed({ channel, account: 'acme' }, NOW), words, NOW);
   const page = (...marks: string[]) => ({ events: events(...marks).toReversed() });
 
-  it('holds nothing of a first page, and then what its active watches are for', () => {
-    const watches = [watch('all')];
-    const first = begin(page('+a'));
-    expect(first.pending).toEqual([]);
-    expect(afterPage(first, watches, page('+a'), CONTEXT).pending).toEqual([]);
-    const next = afterPage(first, watches, page('+a', '+b'), CONTEXT);
-    expect(next.pending).toMatchObject([{ id: 'b1', what: '1 event', for: ['w-all-all'] }]);
-    expect(afterPage(next, watches, page('+a', '+b'), CONTEXT).pending).toHaveLength(1);
-  });
-
   /** What is posted of the words after a first page without any, by batch. */
   function posted(words: string, ...watches: Watch[]): string[] {
     const { pending } = afterPage(begin(page()), watches, page(...words.split(' ')), CONTEXT);
@@ -154,27 +144,6 @@ describe('a watched channel', () => {
       ]);
     },
   );
-
-  it('posts one’s own failures alone to a person, and what ends them whoever did it', () => {
-    const mentions = new Map([['kim', 'U1']]);
-    const own: Watch = { ...watch('all'), person: 'U1' };
-    const by = (user: string, ...words: string[]) => events(...words).map((event) => ({ ...event, user }));
-    const all = [
-      ...by('Lee', '-a'),
-      ...by('Kim', '+b', '-a').slice(1),
-      ...by('Lee', '+b', '+b', '+a').slice(2),
-    ];
-    const { pending } = afterPage(
-      begin(page(), 'D1'),
-      [own],
-      { events: all.toReversed() },
-      { ...CONTEXT, mentions },
-    );
-    expect(pending.map(({ episode }) => episode?.outcomes.map(({ kind }) => kind))).toEqual([
-      ['failure', 'success'],
-    ]);
-    expect(pending[0]?.episode?.subject).toMatchObject({ person: 'U1', name: 'A' });
-  });
 
   it('posts nothing while it is muted, and still shows that a failure is over', () => {
     const muted: Watch = { ...watch('all'), mutedUntil: NOW + 1 };
