@@ -178,7 +178,7 @@ describe('a call of the service', () => {
     world,
   }) => {
     await watchPushed(world);
-    const before = reads(world);
+    const [begun, before] = [performance.now(), reads(world)];
     const url = hook(world);
     const wrong = url.slice(0, -43) + randomBytes(32).toString('base64url');
     const calls = Array.from({ length: 1_000 }, (_, at) => call(at % 2 === 0 ? url : wrong));
@@ -186,7 +186,8 @@ describe('a call of the service', () => {
     expect(answers.map(({ status }) => status)).toEqual(calls.map((_, at) => (at % 2 === 0 ? 204 : 404)));
     deploy(world, 'among01');
     await until(world, () => shown(world).includes('among01'), 'the event');
-    expect(reads(world) - before).toBeLessThanOrEqual(4);
+    const most = 2 + (performance.now() - begun) / 2_000;
+    expect(reads(world) - before).toBeLessThanOrEqual(most);
   });
 
   test('is refused if its body is too large, and closes no other', async ({ world }) => {
