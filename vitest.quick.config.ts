@@ -53,7 +53,6 @@ const LONG = [
   'test/scheduler/{episodes,guards}/*.test.ts',
   'test/scheduler/schedules/{accounts,chain,refused-token}.test.ts',
   'test/scheduler/slack-outage.test.ts',
-  'test/scheduler/servers/refusals.test.ts',
   'test/scheduler/test-access/thread.test.ts',
   'test/scheduler/watches/{feed-cursor,hours,watch}.test.ts',
   'test/security/{one-token,matrix/matrix}.test.ts',

@@ -41,14 +41,14 @@ export const AUTHORISATION: readonly Mutation[] = [
     from: 'if (!allows(await channels.get(schedule.channel), command))',
     to: 'if (!allows(await channels.get(schedule.channel), "help"))',
     tests: ['test/scheduler/schedules/accounts.test.ts'],
-    only: 'X5',
+    only: 'switched off in their channel',
   },
   {
     name: 'any member closes a failure',
     file: 'src/commands/episodes/failing.ts',
     from: "verb !== 'close' || isTheirs ? 'member' : 'operator'",
     to: "verb !== 'close' || isTheirs ? 'member' : 'member'",
-    tests: ['test/scheduler/episodes/closing.test.ts'],
+    tests: ['test/scheduler/episodes/episodes.test.ts'],
     only: 'no other member',
   },
   {

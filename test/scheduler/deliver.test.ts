@@ -49,7 +49,7 @@ describe('a delivery', () => {
     expect(await counted()).toBe('1');
   });
 
-  it.each(['is_archived', 'not_in_channel', 'restricted_action', 'account_inactive', 'invalid_blocks'])(
+  it.each(['is_archived', 'account_inactive', 'invalid_blocks'])(
     'leaves nothing where Slack refuses with %s, so that it can be posted later without doubt',
     async (error) => {
       world.slack.fault({ method: 'chat.postMessage', error, times: 1 });

@@ -1,18 +1,11 @@
 import { describe, expect, onTestFinished } from 'vitest';
 import type { Policy } from '../../sandbox/slack/state/types.ts';
+import { confirmSite } from '../commands/servers/ordering.ts';
 import { ask } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
 import { byLength } from '../support/length.ts';
-import { createManualClock } from '../support/manual-clock.ts';
-import {
-  ACCOUNT,
-  CHANNEL,
-  EMAIL,
-  openTestWorld,
-  PEOPLE,
-  TEAM,
-  type TestWorld,
-} from '../support/test-world.ts';
+import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { openDigestWorld } from './digests/digest-world.ts';
 
 /** Words of Slack of one kind take one way; `npm run test:long` tries them all. */
 const some = <T>(words: readonly T[]): readonly T[] => words.slice(0, byLength(2, words.length));
@@ -78,37 +71,24 @@ describe('a channel where replies are refused', () => {
     'cannot_reply_to_message',
   ] as const;
 
-  async function expectRootAlone(world: TestWorld): Promise<void> {
-    await world.slack.until(() => roots(world)[0]?.text.includes('1 of 2 servers is unreachable'));
-    await world.logged('"event":"follow_ended"');
-    expect(thread(world)).toEqual([]);
-    expect(shown(roots(world)[0])).toContain('Connection refused');
-  }
-
   test.for(some(words))(
-    'with %s has a run followed in its root message alone',
+    'with %s has a run in its root message alone, with a button that goes away once used',
     async (threads, { world }) => {
       failOneServer(world);
       world.slack.policy(TEAM, { channel: CHANNEL, threads });
       await run(world, 'test storefront');
-      await expectRootAlone(world);
+      await world.slack.until(() => roots(world)[0]?.text.includes('1 of 2 servers is unreachable'));
+      await world.logged('"event":"follow_ended"');
       expect(roots(world)).toHaveLength(1);
+      expect(thread(world)).toEqual([]);
+      expect(shown(roots(world)[0])).toContain('Connection refused');
+      const ts = roots(world)[0]?.ts ?? '';
+      expect(shown(roots(world)[0]?.blocks).split('Test web-2 again')).toHaveLength(2);
+      await world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'test:server#0' });
+      await world.slack.until(() => roots(world)[1]?.text.includes('web-2 in Storefront: unreachable'));
+      expect(shown(roots(world)[0]?.blocks)).not.toContain('Test web-2 again');
     },
   );
-
-  test('has the button of a failing server in the root message, which goes away once used', async ({
-    world,
-  }) => {
-    failOneServer(world);
-    world.slack.policy(TEAM, { channel: CHANNEL, threads: 'restricted_action_thread_locked' });
-    await run(world, 'test storefront');
-    await expectRootAlone(world);
-    const ts = roots(world)[0]?.ts ?? '';
-    expect(shown(roots(world)[0]?.blocks).split('Test web-2 again')).toHaveLength(2);
-    await world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'test:server#0' });
-    await world.slack.until(() => roots(world)[1]?.text.includes('web-2 in Storefront: unreachable'));
-    expect(shown(roots(world)[0]?.blocks)).not.toContain('Test web-2 again');
-  });
 
   test('has no replies of later runs, until the settings turn threads on', async ({ world }) => {
     const allow = world.slack.policy(TEAM, { threads: 'cannot_reply_to_message' });
@@ -133,21 +113,12 @@ describe('a channel where replies are refused', () => {
 
 describe('a message that may not be edited', () => {
   test.override({ connected: true });
-  const words = ['update_failed', 'edit_window_closed', 'is_inactive', 'cant_update_message'] as const;
-
-  test.for(some(words))('(%s) has the outcome in its thread', async (edits, { world }) => {
-    failOneServer(world);
-    world.slack.policy(TEAM, { edits });
-    await run(world, 'test storefront');
-    const outcome = await world.slack.until(() =>
-      thread(world).find(({ text }) => text.startsWith('Storefront: 1 of 2')),
-    );
-    expect(shown(outcome)).toContain('Connection refused');
-    expect(roots(world)).toHaveLength(1);
-  });
-
-  const others = [
+  const words = [
+    'edit_window_closed',
     'a_word_that_nobody_has_seen',
+    'update_failed',
+    'is_inactive',
+    'cant_update_message',
     'restricted_action_read_only_channel',
     'posting_to_channel_denied',
     'msg_blocks_too_long',
@@ -156,12 +127,15 @@ describe('a message that may not be edited', () => {
     'block_mismatch',
     'team_not_found',
   ];
-  test.for(some(others))('by another word (%s) has the outcome in its thread', async (error, { world }) => {
+  test.for(some(words))('(%s) has the outcome in its thread', async (error, { world }) => {
+    failOneServer(world);
     world.slack.fault({ method: 'chat.update', error });
     await run(world, 'test storefront');
-    await world.slack.until(() =>
-      thread(world).some(({ text }) => text.includes('all 2 servers are reachable')),
+    const outcome = await world.slack.until(() =>
+      thread(world).find(({ text }) => text.startsWith('Storefront: 1 of 2')),
     );
+    expect(shown(outcome)).toContain('Connection refused');
+    expect(roots(world)).toHaveLength(1);
   });
 
   test('nor replied to has the outcome in a new message', async ({ world }) => {
@@ -227,17 +201,13 @@ describe('a policy of the workspace', () => {
     }
   });
 
-  test.for(['file_uploads_except_images_disabled', 'storage_limit_reached'] as const)(
-    '(%s) that keeps an invoice back is answered too',
-    async (uploads, { world }) => {
-      world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
-      world.service.world.addInvoice({ account: ACCOUNT, number: 1001 });
-      world.slack.policy(TEAM, { uploads });
-      const [, words = ''] = POLICIES.find(([word]) => word === uploads) ?? [];
-      const said = await ask(world, '/deckhand invoices 1001', 'admin');
-      expect(said.toLowerCase()).toContain(words.toLowerCase());
-    },
-  );
+  test('that keeps an invoice back is answered too', async ({ world }) => {
+    world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
+    world.service.world.addInvoice({ account: ACCOUNT, number: 1001 });
+    world.slack.policy(TEAM, { uploads: 'storage_limit_reached' });
+    const said = await ask(world, '/deckhand invoices 1001', 'admin');
+    expect(said).toContain('The workspace’s storage for files is full');
+  });
 });
 
 describe('a watch that meets a policy', () => {
@@ -261,37 +231,51 @@ describe('a watch that meets a policy', () => {
   );
 });
 
-describe('a policy that refuses every message', () => {
-  test('is told to the owner of what it has paused once messages are let through again, once', async () => {
-    const time = createManualClock();
-    const world = await openTestWorld({ time, connected: true });
-    onTestFinished(() => world.stop());
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.as('admin').command(CHANNEL, '/deckhand watch all');
-    await world.slack.until(() => shown(roots(world)).includes('now hears'));
-    const refusal = world.slack.fault({ method: 'chat.postMessage', error: 'enterprise_is_restricted' });
-    world.service.world.addDeployment({ account: ACCOUNT, project: 'storefront', user: 'Kim' });
-    const dms = () => world.slack.dms(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('paused'));
-    const passUntil = async (check: () => boolean) => {
-      while (!check()) {
-        await time.advance(10_000);
-        for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-      }
-    };
-    const isRefused = (line: string) => line.includes('"job_failed"') && line.includes('"late-notices"');
-    await passUntil(() => world.logs.some(isRefused));
-    await world.restart(async () => {});
-    expect(dms()).toEqual([]);
-    const from = time.now();
-    await passUntil(() => time.now() - from > 20 * 60_000);
-    expect(dms()).toEqual([]);
-    refusal();
-    await passUntil(() => dms().length > 0);
-    expect(shown(dms())).toContain('the Slack organisation of this workspace restricts Deckhand');
-    expect(shown(dms())).toContain('watch:resume');
-    expect(time.now() - from).toBeLessThan(2 * 3_600_000);
-    await passUntil(() => time.now() - from > 4 * 3_600_000);
-    expect(dms()).toHaveLength(1);
+test('a policy that refuses every message is told to the owner of what it has paused once they are let through, once', async () => {
+  const world = await openDigestWorld();
+  onTestFinished(() => world.stop());
+  await world.say('watch all');
+  const refusal = world.slack.fault({ method: 'chat.postMessage', error: 'enterprise_is_restricted' });
+  world.deploy(true, 0);
+  const dms = () => world.slack.dms(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('paused'));
+  const isRefused = (line: string) => line.includes('"job_failed"') && line.includes('"late-notices"');
+  await world.passUntil(() => world.logs.some(isRefused));
+  await world.restart(async () => {});
+  const from = world.time.now();
+  await world.passUntil(() => world.time.now() - from > 20 * 60_000);
+  expect(dms()).toEqual([]);
+  refusal();
+  await world.passUntil(() => dms().length > 0);
+  expect(shown(dms())).toContain('the Slack organisation of this workspace restricts Deckhand');
+  expect(shown(dms())).toContain('watch:resume');
+  expect(world.time.now() - from).toBeLessThan(2 * 3_600_000);
+  await world.passUntil(() => world.time.now() - from > 4 * 3_600_000);
+  expect(dms()).toHaveLength(1);
+});
+
+describe('a server that is ordered', () => {
+  test.override({ connected: true, worldOptions: { speed: 0 } });
+
+  /** Orders a static site, which is ready some seconds of the service later. */
+  async function order(world: TestWorld): Promise<void> {
+    await confirmSite(world);
+    await world.as('admin').submit('server.add');
+    await world.slack.until(() => roots(world).length > 0);
+    world.service.clock.advance(10_000);
+  }
+
+  test('is followed in its root message alone where replies are refused', async ({ world }) => {
+    world.slack.policy(TEAM, { channel: CHANNEL, threads: 'restricted_action' });
+    await order(world);
+    await world.slack.until(() => roots(world)[0]?.text.includes(': active'));
+    expect(thread(world)).toEqual([]);
+    expect(shown(roots(world)[0]?.blocks)).toContain('https://shop-front.sites.example.net');
+  });
+
+  test('says that it is active in the thread where edits are refused', async ({ world }) => {
+    world.slack.policy(TEAM, { channel: CHANNEL, edits: 'update_failed' });
+    await order(world);
+    await world.slack.until(() => thread(world).some(({ text }) => text.includes(': active')));
   });
 });
 

@@ -1,36 +1,27 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { createManualClock } from '../support/manual-clock.ts';
-import { CHANNEL, openTestWorld, TEAM } from '../support/test-world.ts';
-
-const MINUTE = 60_000;
+import { CHANNEL, MINUTE, openDigestWorld, TEAM } from './digests/digest-world.ts';
 
 /** A run that has begun, on a clock that the test moves. */
 async function openRunning() {
-  const time = createManualClock();
-  const world = await openTestWorld({ time, connected: true });
+  const world = await openDigestWorld();
   onTestFinished(() => world.stop());
-  const { slack } = world;
-  const root = () => slack.messages(TEAM, CHANNEL)[0];
-  const thread = () => slack.thread(TEAM, CHANNEL, root()?.ts ?? '').map(({ text }) => text);
+  const root = () => world.slack.messages(TEAM, CHANNEL)[0];
+  const thread = () => world.slack.thread(TEAM, CHANNEL, root()?.ts ?? '').map(({ text }) => text);
   async function passUntil(check: () => boolean): Promise<number> {
-    const from = time.now();
-    while (!check()) {
-      expect(time.now() - from, 'time that passed').toBeLessThan(120 * MINUTE);
-      await time.advance(1_000);
-      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    }
-    return time.now() - from;
+    const from = world.time.now();
+    await world.passUntil(check);
+    return world.time.now() - from;
   }
   await world.as('member').command(CHANNEL, '/deckhand test storefront');
   await passUntil(() => thread().some((text) => text.includes('Running since')));
-  return { time, world, root, thread, passUntil };
+  return { world, root, thread, passUntil };
 }
 
 it('a run shows its outcome once Slack is back, however long it was away', async () => {
-  const { time, world, root, thread, passUntil } = await openRunning();
+  const { world, root, thread, passUntil } = await openRunning();
   const back = world.slack.fault({ method: '*', status: 503 });
-  const from = time.now();
-  await passUntil(() => time.now() - from > 40 * MINUTE);
+  const from = world.time.now();
+  await passUntil(() => world.time.now() - from > 40 * MINUTE);
   expect(root()?.text).toContain('running');
   back();
   const waited = await passUntil(() => root()?.text.includes('all 2 servers are reachable') === true);

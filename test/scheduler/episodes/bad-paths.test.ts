@@ -1,14 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
-import { InstallationEnded } from '../../../src/core/errors.ts';
 import { DAY_MS } from '../../../src/core/time/clock.ts';
 import { episodeRecords, type Outcome, withOutcomes, withoutShown } from '../../../src/records/episodes.ts';
 import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
 import { fastClock } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
-import { openBrowser } from '../../support/installing.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { ACCOUNT, CHANNEL, openTestWorld, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const test = base.extend('worldOptions', () => ({ clock: fastClock(20) }));
 
@@ -37,17 +35,6 @@ describe('an episode', () => {
   test.override({ connected: true });
   test.beforeEach(async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
-  });
-
-  test('is refused to those who click where its command is switched off', async ({ world }) => {
-    await note(world, 'failure', 1_000);
-    const workspace = world.app.workspaces.open(TEAM);
-    await workspace.channels.change(CHANNEL, (settings) => ({ ...settings, commands: ['test'] }));
-    const place = { channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' };
-    await world.as('member').click(place, { actionId: 'episode:claim' });
-    const refused = () => world.slack.ephemerals(TEAM, PEOPLE.member).map(({ text }) => text);
-    await world.slack.until(() => refused().some((text) => text.includes('`watch` is switched off')));
-    expect(blocks(world)).not.toContain('is on it');
   });
 
   test.for([
@@ -118,7 +105,7 @@ describe('an episode', () => {
 });
 
 base(
-  'nothing is lost where 50 episodes begin, fail on and end at once, faster than Slack takes posts and edits',
+  'nothing is lost where 50 episodes begin, fail on and end at once, within Slack’s rates',
   async ({ onTestFinished }) => {
     const world = await openTestWorld({ time: fastClock(100), realRates: true, connected: true });
     onTestFinished(() => world.stop());
@@ -133,25 +120,8 @@ base(
     );
     const replies = roots(world).flatMap(({ ts }) => world.slack.thread(TEAM, CHANNEL, ts));
     expect(replies).toHaveLength(names.length * 2);
-    expect(world.slack.calls.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
   },
 );
-
-base('an episode goes with an uninstall', async ({ onTestFinished }) => {
-  const world = await openTestWorld({ byOauth: true });
-  onTestFinished(() => world.stop());
-  await openBrowser(world).install(TEAM, PEOPLE.admin);
-  world.slack.invite(TEAM, CHANNEL, 'bot');
-  await note(world, 'failure', 1_000);
-  expect(await recordsOf(world)).toHaveLength(1);
-  const workspace = world.app.workspaces.open(TEAM);
-  world.slack.uninstall(TEAM);
-  await world.logged('"event":"uninstalled"');
-  expect(await recordsOf(world)).toEqual([]);
-  const outcome: Outcome = { kind: 'failure', id: 'f2', at: 2_000, lines: [] };
-  const subject = { ...SUBJECT, project: 'Storefront', name: 'Storefront' };
-  await expect(noteOutcomes(workspace, subject, [outcome])).rejects.toThrow(InstallationEnded);
-});
 
 base(
   'an episode is closed after a week without news, begins anew after that, and is forgotten',

@@ -108,23 +108,6 @@ describe('a failed deployment', () => {
     expect(audit).toMatch(/Deckhand[^\n]*test[^\n]*acme\/storefront/);
   });
 
-  test('shows the last result with its time when it fails on, and is tested once an hour', async ({
-    world,
-  }) => {
-    await follow(world, 'storefront failures');
-    await fails(world);
-    await explained(world);
-    await fails(world);
-    await world.slack.until(() => line(world)?.includes('tested at') === true, { what: 'the time' });
-    deploy(world, true);
-    await world.slack.until(() => shown(world).includes('recovered after'));
-    await fails(world);
-    await explained(world);
-    expect(roots(world)).toHaveLength(2);
-    expect(line(world)).toMatch(/^Repository and all 2 servers .* cause\. \(tested at <!date/);
-    expect(started(world)).toHaveLength(1);
-  });
-
   test('is tested once for two channels and three watches', async ({ world }) => {
     await follow(world, 'storefront failures');
     await follow(world, 'all failures');
@@ -184,20 +167,13 @@ describe('a failed deployment', () => {
   });
 
   test.for([
-    ['the run fails by itself', { status: 'failed' }],
-    ['the run has no results', { results: 'none' }],
-  ] as const)('adds nothing where %s', async ([, outcome], { world }) => {
+    ['the run fails by itself', { status: 'failed' }, undefined],
+    ['the run has no results', { results: 'none' }, undefined],
+    ['the service refuses the run', {}, 403],
+    ['the service fails', {}, 500],
+  ] as const)('adds nothing where %s, and is not tested again', async ([, outcome, status], { world }) => {
     world.service.world.setRunOutcome?.({ ...STOREFRONT, ...outcome });
-    await follow(world, 'storefront failures');
-    await fails(world);
-    await expect.poll(() => started(world).length).toBe(1);
-    await quiet(world);
-    expect(line(world)).toBeUndefined();
-    expect(thread(world)).toEqual([]);
-  });
-
-  test.for([403, 404, 422, 500])('adds nothing where the service answers %i', async (status, { world }) => {
-    world.service.faults.add({ ...POST, status });
+    if (status !== undefined) world.service.faults.add({ ...POST, status });
     await follow(world, 'storefront failures');
     await fails(world);
     await expect.poll(() => started(world).length).toBeGreaterThan(0);
@@ -206,8 +182,8 @@ describe('a failed deployment', () => {
     await fails(world);
     await quiet(world);
     expect(started(world)).toHaveLength(before);
-    expect(shown(world)).not.toContain(':mag:');
-    expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(2);
+    expect(line(world)).toBeUndefined();
+    expect(thread(world)).toHaveLength(1);
     expect(await ask(world, '/deckhand watch list', 'admin')).not.toContain('Paused');
   });
 
@@ -235,15 +211,10 @@ describe('a failed deployment', () => {
       if (what.startsWith('the account')) {
         world.service.faults.add({ path: '/acme/**', status: 401 });
         await expect.poll(async () => (await workspace.accounts.get(ACCOUNT))?.state).toBe('broken');
-        // It was found just before.
+        // The failure was found just before.
+        const place = { channel: CHANNEL, account: ACCOUNT, project: 'storefront', name: 'Storefront' };
         const outcome = { kind: 'failure' as const, id: '1', at: Date.now(), lines: ['deploy failed'] };
-        const subject = {
-          kind: 'deployments',
-          channel: CHANNEL,
-          account: ACCOUNT,
-          name: 'Storefront',
-        } as const;
-        await noteOutcomes(workspace, { ...subject, project: 'storefront' }, [outcome]);
+        await noteOutcomes(workspace, { kind: 'deployments', ...place }, [outcome]);
       }
       deploy(world, false);
       await quiet(world);
@@ -302,12 +273,19 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     await world.passUntil(() => roots(world).at(-1)?.text !== before);
   };
 
-  it('is made again by a failure an hour later, and not before', async () => {
+  it('is made again by a failure an hour later, and before that shows the last result with its time', async () => {
     await failsAgain();
     await explainedIn();
+    expect(line(world)).toBe(NOT_THE_CAUSE);
+    await failsAgain();
+    await world.passUntil(() => line(world)?.includes('tested at') === true);
+    deploy(world, true);
+    await world.passUntil(() => shown(world).includes('recovered after'));
     await world.time.advance(55 * MINUTE);
     await failsAgain();
-    await passed(MINUTE);
+    await explainedIn();
+    expect(roots(world)).toHaveLength(2);
+    expect(line(world)).toMatch(/^Repository and all 2 servers .* cause\. \(tested at <!date/);
     expect(started(world)).toHaveLength(1);
     await world.time.advance(5 * MINUTE);
     breakServer(world, 'web-1');
@@ -316,9 +294,16 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     expect(started(world)).toHaveLength(2);
   });
 
-  it('is the last result with its time within the hour, also after a person’s test', async () => {
+  it('is not taken from a person’s test of ten minutes ago, but within the hour from their later ones', async () => {
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.passUntil(() =>
+      JSON.stringify(world.slack.messages(TEAM, CHANNEL)).includes('are reachable'),
+    );
+    await world.time.advance(11 * MINUTE);
     await failsAgain();
     await explainedIn();
+    expect(started(world)).toHaveLength(2);
+    expect(line(world)).toBe(NOT_THE_CAUSE);
     await world.time.advance(15 * MINUTE);
     breakServer(world, 'web-1');
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
@@ -328,7 +313,7 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     await world.time.advance(15 * MINUTE);
     await failsAgain();
     await passed(MINUTE);
-    expect(started(world)).toHaveLength(2);
+    expect(started(world)).toHaveLength(3);
     expect(line(world)).toBe(tested);
   });
 
@@ -355,17 +340,5 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     await failsAgain();
     await explainedIn();
     expect(started(world)).toHaveLength(2);
-  });
-
-  it('does not use a result that is older than ten minutes', async () => {
-    await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.passUntil(() =>
-      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('are reachable')),
-    );
-    await world.time.advance(11 * MINUTE);
-    await failsAgain();
-    await explainedIn();
-    expect(started(world)).toHaveLength(2);
-    expect(line(world)).toBe(NOT_THE_CAUSE);
   });
 });

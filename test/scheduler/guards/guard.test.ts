@@ -96,6 +96,7 @@ describe('a guard', () => {
     expect(JSON.stringify(roots()[0]?.blocks)).not.toMatch(/(?:is|are) unreachable/);
     // One more each for the confirmation of the first failure alone.
     expect(started()).toHaveLength(13);
+    expect(await ask(world, '/deckhand guard list', 'admin')).toContain('all 2 servers are reachable');
   });
 
   it('tests the same project again from its message after a rename, and none that took its permalink', async () => {
@@ -115,20 +116,12 @@ describe('a guard', () => {
     ).not.toContain('Another');
   });
 
-  it('tests at once when it is set up, silent where all is reachable, and lists the result', async () => {
-    await world.say('guard add storefront daily 09:00 UTC');
-    const before = messages().length;
-    await pass(async () => (await guards())[0]?.last?.outcome === 'reachable', 'the first run');
-    expect(allStarted()).toHaveLength(1);
-    expect(messages()).toHaveLength(before);
-    expect(await ask(world, '/deckhand guard list', 'admin')).toContain('all 2 servers are reachable');
-  });
-
   it('tells of what is unreachable when it is set up, since the first test', async () => {
     breakServer();
     const began = world.time.now();
     await world.say('guard add storefront daily 09:00 UTC');
     await pass(() => roots().length === 1, 'the message');
+    expect(allStarted()).toHaveLength(2);
     const since = Number(/<!date\^(\d+)/.exec(roots()[0]?.text ?? '')?.[1]) * 1_000;
     expect(since - began).toBeLessThan(MINUTE);
     expect(world.time.now() - began).toBeGreaterThanOrEqual(2 * MINUTE);
@@ -261,47 +254,30 @@ describe('a guard', () => {
     expect(started()).toHaveLength(2);
   });
 
-  it('pauses where its project is gone, after three tests that did not find it', async () => {
-    await add('storefront hourly');
-    world.service.faults.add({
-      path: '/acme/projects/storefront/test_access',
-      status: 404,
-      body: { error_code: 'record_not_found' },
-    });
-    await world.time.advance(HOUR);
-    await pass(() => dms().length === 1, 'the notice');
-    expect(dms()[0]).toContain(
-      `Deckhand paused the guard of *Storefront* in \`acme\`, every hour, in <#${CHANNEL}>`,
-    );
-    expect(started()).toHaveLength(3);
-    expect(await guards()).toMatchObject([{ state: { kind: 'paused', cause: 'service' } }]);
-    expect(roots()).toEqual([]);
-  });
-
-  it('pauses where the service refuses, and tells its owner once', async () => {
-    await add('storefront hourly');
-    world.service.faults.add({
-      path: '/acme/projects/*/test_access',
-      status: 403,
-      body: { error_code: 'api_access_restricted' },
-    });
-    await world.time.advance(HOUR);
-    await pass(() => dms().length === 1, 'the notice');
-    expect(dms()[0]).toContain('because the plan of the account `acme` has no API access');
-    expect(JSON.stringify(world.slack.dms(TEAM, PEOPLE.admin)[0]?.blocks)).toContain('"text":"Resume"');
-    await world.time.advance(3 * HOUR);
-    expect(dms()).toHaveLength(1);
-    expect(started()).toHaveLength(1);
-  });
-
-  it('pauses with its account where the key was revoked', async () => {
-    await add('storefront hourly');
-    world.service.world.revokeKey({ account: ACCOUNT, email: 'ann@example.com' });
-    await world.time.advance(HOUR);
-    await pass(() => dms().length === 1, 'the notice');
-    expect(dms()[0]).toContain('the key of the account `acme` was revoked or rotated');
-    expect(await guards()).toMatchObject([{ state: { kind: 'paused', cause: 'account' } }]);
-  });
+  it.each([
+    [404, { error_code: 'record_not_found' }, 3, 'the guard of *Storefront* in `acme`, every hour'],
+    [
+      403,
+      { error_code: 'api_access_restricted' },
+      1,
+      'because the plan of the account `acme` has no API access',
+    ],
+  ])(
+    'pauses where the service answers %i %j %i times, and tells its owner once',
+    async (status, body, times, words) => {
+      await add('storefront hourly');
+      world.service.faults.add({ path: '/acme/projects/*/test_access', status, body });
+      await world.time.advance(HOUR);
+      await pass(() => dms().length === 1, 'the notice');
+      expect(dms()[0]).toContain(words);
+      expect(JSON.stringify(world.slack.dms(TEAM, PEOPLE.admin)[0]?.blocks)).toContain('"text":"Resume"');
+      await world.time.advance(3 * HOUR);
+      expect(dms()).toHaveLength(1);
+      expect(started()).toHaveLength(times);
+      expect(await guards()).toMatchObject([{ state: { kind: 'paused', cause: 'service' } }]);
+      expect(roots()).toEqual([]);
+    },
+  );
 
   it('goes on where the service does not answer for a while, and says so in its list', async () => {
     await add('storefront hourly');
@@ -320,19 +296,5 @@ describe('a guard', () => {
     await pass(() => dms().length === 1, 'the notice');
     expect(dms()[0]).toContain('because the channel is archived');
     expect(await guards()).toMatchObject([{ state: { kind: 'paused', cause: 'slack' } }]);
-  });
-
-  it('says nothing where Deckhand was uninstalled between the two tests', async () => {
-    await add('storefront hourly');
-    breakServer();
-    await world.time.advance(HOUR);
-    await pass(() => started().length === 1, 'the first test');
-    await pass(async () => (await workspace().runs.newest(100))[0]?.status === 'completed', 'its end');
-    world.slack.uninstall(TEAM);
-    await world.logged('"event":"uninstalled"');
-    for (let minute = 0; minute < 20; minute += 1) await world.time.advance(MINUTE);
-    expect(started()).toHaveLength(1);
-    expect(roots()).toEqual([]);
-    expect(world.logs.filter((line) => line.includes('"level":50'))).toEqual([]);
   });
 });

@@ -49,7 +49,7 @@ describe('invoice notices', () => {
       await world.service.requests.next(({ path }) => path.endsWith('/account/invoices'));
   }
 
-  test('invoice notices tell each new invoice and each that became paid, once, and nothing of what was there', async ({
+  test('invoice notices tell once of each new and each paid invoice, with its PDF for who may see it', async ({
     world,
   }) => {
     await begin(world);
@@ -64,6 +64,16 @@ describe('invoice notices', () => {
       ':page_facing_up: New invoice `2001` of `acme`: 49.50 EUR, unpaid',
       ':white_check_mark: Paid: invoice `1001` of `acme`, 11.00 USD',
     ]);
+    const notice = world.slack.messages(TEAM, BILLING).find(({ text }) => text.includes('`2001`'));
+    const press = (who: keyof typeof PEOPLE) =>
+      world.as(who).click({ channel: BILLING, ts: notice?.ts ?? '' }, { actionId: 'invoices:pdf#2001' });
+    expect(await answerTo(world, 'member', () => press('member'))).toContain(
+      'Only people with the billing role can see invoices',
+    );
+    expect(world.slack.files(TEAM)).toEqual([]);
+    await press('admin');
+    await until(world, () => world.slack.files(TEAM).length > 0, 'the file');
+    expect(world.slack.files(TEAM)[0]?.shares).toMatchObject([{ channel: BILLING }]);
   });
 
   test('invoice notices say once that an invoice cannot be read, beside those that can', async ({
@@ -87,31 +97,19 @@ describe('invoice notices', () => {
     expect(shown(world)).toMatch(/1 entry could not be read\. Reference `[0-9a-f]{8}`/);
   });
 
-  test('invoice notices bring the PDF to the channel for who may see it, and to nobody else', async ({
+  test('invoice notices begin where Deckhand can speak with a billing manager’s key, say how they stand and stop', async ({
     world,
   }) => {
-    await begin(world);
-    world.service.world.addInvoice({ account: ACCOUNT, number: 2001 });
-    await until(world, () => lines(world).length > 0, 'the new one');
-    const ts = world.slack.messages(TEAM, BILLING).at(-1)?.ts ?? '';
-    const press = (who: keyof typeof PEOPLE) =>
-      world.as(who).click({ channel: BILLING, ts }, { actionId: 'invoices:pdf#2001' });
-    expect(await answerTo(world, 'member', () => press('member'))).toContain(
-      'Only people with the billing role can see invoices',
-    );
-    expect(world.slack.files(TEAM)).toEqual([]);
-    await press('admin');
-    await until(world, () => world.slack.files(TEAM).length > 0, 'the file');
-    expect(world.slack.files(TEAM)[0]?.shares).toMatchObject([{ channel: BILLING }]);
-  });
-
-  test('invoice notices are for the billing role, say how they stand, and stop', async ({ world }) => {
-    expect(await ask(world, '/deckhand invoices notify here')).toContain(
-      'Only people with the billing role can see invoices',
-    );
-    expect(await ask(world, '/deckhand invoices notify', 'admin')).toContain('gets no invoice notices');
+    const notify = (words: string) => ask(world, `/deckhand invoices notify ${words}`, 'admin');
+    setBilling(world, false);
+    expect(await notify('here')).toContain('The service refused the invoices');
+    setBilling(world, true);
+    world.slack.kick(TEAM, CHANNEL, 'bot');
+    expect(await notify('here')).toContain('Invite it');
+    expect(await notify('')).toContain('gets no invoice notices');
+    world.slack.invite(TEAM, CHANNEL, 'bot');
     await begin(world, CHANNEL);
-    const again = await ask(world, '/deckhand invoices notify here', 'admin');
+    const again = await notify('here');
     expect(again).toContain(`Set up by <@${PEOPLE.admin}>`);
     expect(again).toContain('Nothing was posted yet');
     await world.as('admin').command(CHANNEL, '/deckhand invoices notify off');
@@ -121,20 +119,7 @@ describe('invoice notices', () => {
     world.service.world.addInvoice({ account: ACCOUNT, number: 2002 });
     await until(world, () => shown(world).includes('`2002`'), 'the other channel');
     expect(shown(world, CHANNEL)).not.toContain('2001');
-    expect(await ask(world, '/deckhand invoices notify off', 'admin')).toContain('has no invoice notices');
-  });
-
-  test('invoice notices do not begin without a billing manager’s key, nor where Deckhand cannot speak', async ({
-    world,
-  }) => {
-    setBilling(world, false);
-    expect(await ask(world, '/deckhand invoices notify here', 'admin')).toContain(
-      'The service refused the invoices',
-    );
-    setBilling(world, true);
-    world.slack.kick(TEAM, CHANNEL, 'bot');
-    expect(await ask(world, '/deckhand invoices notify here', 'admin')).toContain('Invite it');
-    expect(await ask(world, '/deckhand invoices notify', 'admin')).toContain('gets no invoice notices');
+    expect(await notify('off')).toContain('has no invoice notices');
   });
 
   test('invoice notices pause with the reason where the service refuses, tell it once, and go on where they were', async ({
@@ -152,77 +137,46 @@ describe('invoice notices', () => {
     expect(dms(world)).toHaveLength(1);
   });
 
-  test('invoice notices pause where the channel is gone, and leave the others alone', async ({ world }) => {
+  test('invoice notices go on where the invoices are not found twice in a row, and pause at the third time', async ({
+    world,
+  }) => {
     await begin(world);
-    await begin(world, CHANNEL);
-    world.slack.archiveChannel(TEAM, CHANNEL);
-    world.service.world.addInvoice({ account: ACCOUNT, number: 2001 });
-    await until(
-      world,
-      () => dms(world).length > 0 && shown(world).includes('`2001`'),
-      'the message and the notice',
-    );
-    expect(dms(world)[0]).toContain(
-      `the invoice notices of \`acme\`, in <#${CHANNEL}>, because the channel is archived`,
-    );
-    world.service.world.addInvoice({ account: ACCOUNT, number: 2002 });
-    await until(world, () => shown(world).includes('`2002`'), 'the next notice');
-    expect(dms(world)).toHaveLength(1);
-  });
-
-  test('invoice notices go on where the invoices are not found twice in a row', async ({ world }) => {
-    await begin(world);
-    const body = { error_code: 'record_not_found' };
-    world.service.faults.add({ path: '/acme/account/invoices', status: 404, body, times: 2 });
+    const missing = {
+      path: '/acme/account/invoices',
+      status: 404,
+      body: { error_code: 'record_not_found' },
+    };
+    world.service.faults.add({ ...missing, times: 2 });
     await looks(world);
     world.service.world.addInvoice({ account: ACCOUNT, number: 2001 });
     await until(world, () => shown(world).includes('`2001`'), 'the notice');
     expect(dms(world)).toHaveLength(0);
-  });
-
-  test('invoice notices pause once the invoices are not found three times in a row', async ({ world }) => {
-    await begin(world);
-    const body = { error_code: 'record_not_found' };
-    world.service.faults.add({ path: '/acme/account/invoices', status: 404, body });
+    world.service.faults.add(missing);
     await until(world, () => dms(world).length > 0, 'the message');
     expect(dms(world)[0]).toContain('did not find the invoices');
   });
 
-  /** A second account, whose invoices the same person may see. */
-  async function connectGlobex(world: TestWorld): Promise<void> {
+  test('invoice notices of two accounts are shown by name, and the one does not wait for the other', async ({
+    world,
+  }) => {
     const apiKey = 'OtherKey00OtherKey00OtherKey00OtherKey00';
-    world.service.world.addAccount({
-      name: 'globex',
-      users: [{ email: EMAIL, apiKey, role: 'admin', billing: true }],
-    });
+    const user = { email: EMAIL, apiKey, role: 'admin', billing: true } as const;
+    world.service.world.addAccount({ name: 'globex', users: [user] });
     const ann = world.as('admin');
     await ann.command(CHANNEL, '/deckhand connect');
     await until(world, () => ann.openView() !== undefined, 'the form');
     await ann.submit('connect', { account: 'globex', email: EMAIL, api_key: apiKey });
-  }
-
-  test('`invoices notify` of one account shows that one alone, and it and `off` refuse a name that nobody connected', async ({
-    world,
-  }) => {
-    await connectGlobex(world);
-    await begin(world, BILLING, 'invoices notify here --account globex');
-    await begin(world, BILLING, 'invoices notify here --account acme');
+    for (const name of ['globex', 'acme'])
+      await begin(world, BILLING, `invoices notify here --account ${name}`);
     const state = async (line: string) => {
       const told = world.slack.ephemerals(TEAM, PEOPLE.admin).length;
-      await world.as('admin').command(BILLING, `/deckhand invoices notify ${line}`);
+      await ann.command(BILLING, `/deckhand invoices notify ${line}`);
       return (await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.admin)[told])).text;
     };
     for (const name of ['globex', 'acme']) expect(await state('')).toContain(`notices of \`${name}\``);
-    expect(await state('--account Globex')).toContain('notices of `globex`');
-    expect(await state('--account globex')).not.toContain('`acme`');
+    expect(await state('--account Globex')).not.toContain('`acme`');
     expect(await state('--account nobody')).toContain('No account named `nobody`');
     expect(await state('off --account nobody')).toContain('No account named `nobody`');
-  });
-
-  test('invoice notices of one account do not wait for another that fails', async ({ world }) => {
-    await connectGlobex(world);
-    await begin(world, BILLING, 'invoices notify here --account globex');
-    await begin(world, BILLING, 'invoices notify here --account acme');
     world.service.faults.add({ path: '/globex/account/invoices', status: 500 });
     world.service.world.addInvoice({ account: ACCOUNT, number: 2001 });
     await until(world, () => shown(world).includes('`2001`'), 'the notice');

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connectAccount, EMAIL } from '../../support/test-world.ts';
+import { API_KEY, connectAccount, EMAIL } from '../../support/test-world.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -40,57 +40,45 @@ describe('the schedules of an account', () => {
     await ann.submit('connect', { account: 'beacon', email: EMAIL, api_key: OTHER_KEY });
   }
 
-  it('all pause with one message when its key is revoked, and go on when it is connected again', async () => {
-    for (const line of ['daily 09:00 UTC', 'daily 09:00 UTC today', 'daily 10:00 UTC'])
-      await world.say(`digest add ${line}`);
-    world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
-    await world.time.advance(HOUR);
-    await world.slack.until(() => dms().length > 0);
-    await untilStates('paused paused paused');
-    await world.time.advance(2 * DAY);
-    expect(dms()).toHaveLength(1);
-    expect(dms()[0]).toContain('the key of the account `acme` was revoked or rotated');
-    expect(dms()[0]).toContain('/deckhand connect acme');
-    expect(dms()[0]).toContain('the digest of every connected account');
-    for (const { id } of await world.app.workspaces.open(TEAM).schedules.list('digest'))
-      expect(dms()[0]).not.toContain(`\`${id}\``);
-    expect(world.posted()).toEqual([]);
-
-    const { users } = world.service.world.state.accounts.get(ACCOUNT) ?? { users: [] };
-    for (const user of users) user.apiKey = 'HouseKey00HouseKey00HouseKey00HouseKey00';
-    await connectAccount(world.slack);
-    await untilStates('active active active');
-    await world.time.advance(DAY);
-    await world.untilPosted(3);
-    expect(dms()).toHaveLength(1);
-  });
-
-  it('are told of in their channel in one line when they pause, and in one when they go on', async () => {
+  it('pause and go on with its key, told of in one message, and in their channel in one line for all', async () => {
     for (const line of [
       'watch storefront',
       'watch all failures',
       'watch billing-api',
+      'guard add storefront hourly',
+      'guard add billing-api hourly',
       'digest add daily 09:00 UTC',
+      'digest add daily 09:00 UTC today',
     ])
       await world.say(line);
-    for (const line of ['guard add storefront hourly', 'guard add billing-api hourly']) await world.say(line);
-    const said = () => world.slack.messages(TEAM, CHANNEL).slice(before);
     const before = world.slack.messages(TEAM, CHANNEL).length;
+    const told = () =>
+      world.slack
+        .messages(TEAM, CHANNEL)
+        .slice(before)
+        .map(({ text }) => text);
     world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
-    await world.passUntil(() => said().length > 0 && dms().length > 0);
-    await untilStates('paused');
+    await world.passUntil(() => told().length > 0 && dms().length > 0);
+    await untilStates('paused paused');
     await world.time.advance(HOUR);
-    expect(said().map(({ text }) => text)).toEqual([
-      ':double_vertical_bar: Deckhand paused 1 digest, 2 guards and 3 watches, because the key of the account `acme` was revoked or rotated. They resume by themselves once an admin connects the account again with `/deckhand connect acme`.',
+    expect(dms()).toHaveLength(1);
+    expect(dms()[0]).toContain('the key of the account `acme` was revoked or rotated');
+    expect(dms()[0]).toContain('/deckhand connect acme');
+    for (const { id } of await world.app.workspaces.open(TEAM).schedules.all())
+      expect(dms()[0]).not.toContain(`\`${id}\``);
+    expect(told()).toEqual([
+      ':double_vertical_bar: Deckhand paused 2 digests, 2 guards and 3 watches, because the key of the account `acme` was revoked or rotated. They resume by themselves once an admin connects the account again with `/deckhand connect acme`.',
     ]);
+
     const { users } = world.service.world.state.accounts.get(ACCOUNT) ?? { users: [] };
-    for (const user of users) user.apiKey = 'HouseKey00HouseKey00HouseKey00HouseKey00';
+    for (const user of users) user.apiKey = API_KEY;
     await connectAccount(world.slack);
-    await untilStates('active');
-    await world.passUntil(() => said().length > 1);
-    expect(said().at(-1)?.text).toBe(
-      ':arrow_forward: The account `acme` works again, so 1 digest, 2 guards and 3 watches go on.',
+    await untilStates('active active');
+    await world.passUntil(() => told().length > 1);
+    expect(told()[1]).toBe(
+      ':arrow_forward: The account `acme` works again, so 2 digests, 2 guards and 3 watches go on.',
     );
+    expect(dms()).toHaveLength(1);
   });
 
   it('that the service refuses are resumed by the button of the notice, which tells their channel', async () => {
@@ -98,12 +86,13 @@ describe('the schedules of an account', () => {
     const refusal = world.service.faults.add({
       path: '/acme/activity',
       status: 403,
-      body: { error_code: 'api_access_restricted' },
+      body: { error_code: 'api_access_restricted', hint: 'Ask Kim for it.' },
     });
     await world.time.advance(HOUR);
     await world.passUntil(() => dms().length > 0);
+    expect(dms()[0]).toContain('paused the digest of every connected account');
     expect(dms()[0]).toMatch(
-      /paused the digest of every connected account.* Once this is fixed, press “Resume”\.$/,
+      /has no API access\. The service says: Ask Kim for it\. Once .* press “Resume”\.$/,
     );
     const channel = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
     await world.slack.until(() => channel().at(-1)?.includes('Deckhand paused the digest of') === true);
