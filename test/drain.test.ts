@@ -98,15 +98,4 @@ describe('a process that is told to end', () => {
     expect(stored).toContain('Fx0STORED');
     expect(stored).not.toMatch(/xwfp-of-a-step|verification/);
   });
-
-  test('a process that is told to end hands followed runs back at once', async ({ world }) => {
-    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 });
-    await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('running'));
-    await world.app.stop(GRACE_MS);
-    expect((await world.app.parts.engine.stats())['follow-test']).toMatchObject({
-      waiting: 1,
-      running: 0,
-    });
-  });
 });

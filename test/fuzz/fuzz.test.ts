@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { byLength } from '../support/length.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { fuzz } from './fuzz.ts';
-import { isFlat } from './memory.ts';
 
 it(
   'malformed requests and answers neither end nor stall it, and none is answered with a 5xx',
@@ -23,10 +22,3 @@ it(
   },
   byLength(300_000, 3_600_000),
 );
-
-it.each([
-  [[100, 150, 160, 170, 170, 175, 170, 180, 175], true],
-  [[100, 150, 200, 250, 300, 350, 500, 650, 800], false],
-])('tells flat memory from a leak: %j', (memory, flat) => {
-  expect(isFlat(memory)).toBe(flat);
-});

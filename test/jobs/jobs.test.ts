@@ -1,5 +1,4 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
 import type { Engine, JobOptions, NewJob } from '../../src/jobs/jobs.ts';
 import {
   collect,
@@ -339,47 +338,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     await engine.cancel('T1');
     expect(await engine.unreadable('T1')).toEqual([]);
   });
-
-  test('takes any text in data', async () => {
-    const site = await open();
-    const texts = ['\0', '\ud800', 'a\u2028b', '“é” \u{1f600}'];
-    const seen: unknown[] = [];
-    const { engine } = await started(site, (e) =>
-      e.work(TEXT, { options: ONCE, run: async (_, { data }) => void seen.push(data.text) }),
-    );
-    for (const text of texts) await engine.send('T1', TEXT, { text });
-    await idle(engine, site);
-    expect(seen.sort()).toEqual(texts.toSorted());
-  });
-
-  test('answers a ping only while it can run jobs', async () => {
-    const site = await open();
-    const { engine } = await site.engine();
-    await expect(engine.ping()).rejects.toThrow();
-    await engine.start();
-    await engine.ping();
-    await engine.stop(0);
-    await expect(engine.ping()).rejects.toThrow();
-  });
-
-  test('counts what is due, what runs, and how long the oldest has been due', async () => {
-    const site = await open();
-    const release = Promise.withResolvers<void>();
-    const handled = collect(() => release.promise);
-    const { engine } = await started(site, work(handled, { ...ONCE, concurrency: 1 }));
-    for (const n of [1, 2, 3]) await send(engine, n);
-    await send(engine, 4, { at: site.now() + MINUTE });
-    await handled.given(1);
-    await site.advance(5 * SECOND);
-
-    const { oldestDueMs = 0, ...counts } = (await engine.stats()).q ?? {};
-    expect(counts).toEqual({ waiting: 2, later: 1, running: 1 });
-    expect(oldestDueMs).toBeGreaterThanOrEqual(5 * SECOND);
-    release.resolve();
-  });
 });
-
-const TEXT = { queue: 'q', schema: z.object({ text: z.string() }) };
 
 /** Lets time pass until nothing is due and nothing runs. */
 async function idle(engine: Engine, site: Site): Promise<void> {

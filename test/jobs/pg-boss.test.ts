@@ -59,19 +59,6 @@ test('several replicas that start at once on an empty database run each of many 
   );
 });
 
-test('the engine goes on after its connections were cut', async () => {
-  const url = await freshDatabase();
-  const handled = collect();
-  const engine = await replica(url, (e) => e.work(Q, { run: handled.run, options: ONCE }));
-  await sql(
-    url,
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'deckhand engine' AND datname = current_database()",
-  );
-
-  await expect.poll(() => send(engine, 1, { key: 'k' }).catch(() => 'failed')).toBe(true);
-  await handled.given(1);
-});
-
 test('counts for a scrape, and jobs that cannot be read, are looked for without loading those that have ended', async () => {
   const proxy = await openDatabaseProxy(await freshDatabase());
   const handled = collect();

@@ -105,22 +105,6 @@ it.each(byLength(['apply'], ['backup', 'restore', 'migrate', 'rotate-keys', 'sch
   },
 );
 
-it.each([
-  ['16 MB', {}, '--max-semi-space-size=16'],
-  ['what was asked for', { NODE_OPTIONS: '--max-semi-space-size=4' }, ''],
-])('the launcher gives objects that do not last %s, by whatever it is started', async (_, env, flags) => {
-  const root = join(import.meta.dirname, '..', '..');
-  // Says with which flags of V8 each process runs, the launcher's own first.
-  const tell = 'console.error("flags", ...process.execArgv.filter((each) => each.startsWith("--max")))';
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--import', `data:text/javascript,${tell}`, join(root, 'bin', 'deckhand.mjs'), '--version'],
-    { env: { PATH: process.env.PATH, ...env }, encoding: 'utf8' },
-  );
-  expect([status, stdout]).toEqual([0, `${version}\n`]);
-  expect(stderr).toBe(`flags\n${`flags ${flags}`.trim()}\n`);
-});
-
 it('an npm script installs what it is run with also where the environment is that of production', async () => {
   const root = join(import.meta.dirname, '..', '..');
   const cwd = await temporaryFolder();

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import process from 'node:process';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { Fault } from '../../src/cli/program.ts';
 import { startFault } from '../../src/cli/start.ts';
@@ -13,12 +12,8 @@ import { createLog } from '../../src/observability/log.ts';
 import { openBackend, openDeckhand } from '../../src/open.ts';
 import { test as it } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.ts';
-import { byLength } from '../support/length.ts';
-import { type Ended, MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
+import { MIN_ENV } from '../support/run-deckhand.ts';
 import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
-
-const start = (env: Record<string, string>, uid?: number): Promise<Ended> =>
-  runDeckhand({ env: { ...MIN_ENV, ...env }, ...(uid === undefined ? {} : { uid }) });
 
 /** As a start of the process ends at this store; what else the process says of it is asked of some of them. */
 async function startOn(url: string): Promise<Fault | undefined> {
@@ -55,15 +50,6 @@ function expectFault(fault: Fault | undefined, exitCode: number, ...words: strin
   expect(fault?.exitCode).toBe(exitCode);
 }
 
-/** One sentence, or two, on standard error; the same in the log; a stack in neither. */
-function expectSentence({ code, out, err }: Ended, exitCode: number, ...words: string[]): void {
-  for (const word of words) expect(err).toContain(word);
-  expect(err).toMatch(/^[^\n]+\.\n$/);
-  expect(JSON.parse(out)).toMatchObject({ event: 'start_failed', reason: err.trim() });
-  expect(out + err).not.toMatch(/\n? {2,}at |node:internal|"stack"/);
-  expect(code).toBe(exitCode);
-}
-
 describe('the data folder', () => {
   it('that cannot be made is named', async () => {
     const folder = await temporaryFolder();
@@ -75,10 +61,6 @@ describe('the data folder', () => {
   it('that cannot be written is named', async () => {
     // Root too can write nothing there.
     expectFault(await startOn('sqlite:///proc/deckhand.sqlite'), 78, '/proc/deckhand.sqlite');
-  });
-
-  it('that the system itself refuses is named, and not tried for ever', async () => {
-    expectFault(await startOn('sqlite:///proc/data/deckhand.sqlite'), 78, '/proc/data', 'STORE_URL');
   });
 });
 
@@ -104,12 +86,6 @@ describe('an SQLite file', () => {
     );
     expectFault(await startOn(`sqlite://${path}`), 78, path, 'is damaged');
   });
-
-  it('that is a folder is named', async () => {
-    const path = join(await temporaryFolder(), 'deckhand.sqlite');
-    await mkdir(path);
-    expectFault(await startOn(`sqlite://${path}`), 78, path, 'could not be opened');
-  });
 });
 
 describe('the port', () => {
@@ -124,23 +100,6 @@ describe('the port', () => {
   it('of a machine that this is not is a fault of HOST', async () => {
     expectFault(await startAt({ HOST: '192.0.2.1' }), 78, '192.0.2.1', 'HOST');
   });
-
-  const first = Number(readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8'));
-  const isRestricted = first > 81;
-  // Who may have it is asked of a process that runs as another user.
-  it.runIf(isRestricted && byLength(false, true))(
-    'that only root may have is named (skipped where everybody may)',
-    async () => {
-      const isRoot = process.getuid?.() === 0;
-      const folder = await temporaryFolder();
-      await chmod(folder, 0o777);
-      const ended = await start(
-        { PORT: '81', STORE_URL: `sqlite://${folder}/deckhand.sqlite` },
-        isRoot ? 65_534 : undefined,
-      );
-      expectSentence(ended, 78, 'port 81', 'PORT');
-    },
-  );
 });
 
 describe('Postgres', () => {
@@ -170,12 +129,6 @@ describe('Postgres', () => {
     // A resolver that is absent or slow gives another answer.
     const isUnknown = fault?.sentence.startsWith('There is no host');
     expectFault(fault, isUnknown ? 78 : 75, 'postgres.invalid', 'STORE_URL');
-  });
-
-  it('whose address has a lone % is one sentence too', async () => {
-    const url = `postgres://deck@127.0.0.1:${await freePort()}/5`;
-    expectFault(await startOn(`${url}%zz`), 75, 'does not answer');
-    expectFault(await startOn(`${url}%`), 78, 'URI malformed', 'STORE_URL');
   });
 
   it('whose certificate cannot be read is a fault that names the file', async () => {

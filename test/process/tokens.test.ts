@@ -1,9 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
 import { startDeckhand } from '../support/deckhand-process.ts';
-import { briskClock } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
 import { freePort } from '../support/free-port.ts';
 import { startSlack } from '../support/start-slack.ts';
@@ -65,12 +61,6 @@ describe('the tokens of the environment', () => {
     expect(await deckhand.ended).toBe(0);
   });
 
-  test('a right one is tried once, and said nothing about', async ({ world }) => {
-    await world.slack.until(() => world.slack.calls.some(({ method }) => method === 'auth.test'));
-    expect(await readyz(world)).toBe('ready');
-    expect(refusals(world.logs)).toEqual([]);
-  });
-
   test('one that is revoked while Deckhand runs makes it unready with Slack’s word, once a call met it', async ({
     world,
   }) => {
@@ -91,28 +81,5 @@ describe('the tokens of the environment', () => {
     const late = await startSlack({ port });
     onTestFinished(() => late.stop());
     await expect.poll(() => readyz(world)).toBe('slack: invalid_auth');
-  });
-
-  test('a Slack that does not know how to try them says nothing against them', async () => {
-    let asked = 0;
-    const slack = createServer((_, response) => {
-      asked += 1;
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end('{"ok":false,"error":"unknown_method"}');
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => void slack.close());
-    await once(slack, 'listening');
-    const { port } = slack.address() as AddressInfo;
-    const SLACK_API_URL = `http://127.0.0.1:${port}/api/`;
-    const world = await open({ clock: briskClock, env: { SLACK_BOT_TOKEN: 'xoxb-any', SLACK_API_URL } });
-    await expect.poll(() => asked).toBeGreaterThan(1);
-    expect(await readyz(world)).toContain('ready');
-    expect(refusals(world.logs)).toEqual([]);
-  });
-
-  test('there is none to try where workspaces install Deckhand', async () => {
-    const world = await open({ byOauth: true });
-    expect(await readyz(world)).toBe('ready');
-    expect(world.slack.calls).toEqual([]);
   });
 });

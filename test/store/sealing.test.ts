@@ -80,15 +80,6 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
     await expect(sealed).rejects.toThrow('another key under the id old');
   });
 
-  test('takes a key for another where it opens no data key of its id', async () => {
-    const store = await open(await fresh());
-    await sealerOf(keysOf(OLD), store).seal(FIELD, 'secret');
-
-    const other = keysOf(`old:${randomBytes(32).toString('base64')}`);
-    await expect(checkKeys(other, store)).rejects.toThrow('under the id old');
-    await checkKeys(keysOf(OLD), store);
-  });
-
   test('frees the id of a key that was rotated away, and holds the new one to its id', async () => {
     const store = await open(await fresh());
     await sealerOf(keysOf(OLD), store).seal(FIELD, 'secret');
@@ -133,15 +124,6 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
       ]);
     }
     await expect(sealer.open(FIELD, 'plain text')).rejects.toThrow('no sealed value');
-  });
-
-  test('two sealings of one secret differ, and neither shows it', async () => {
-    const sealer = sealerOf(keysOf(OLD), await open(await fresh()));
-
-    const [first, second] = [await sealer.seal(FIELD, 'hunter2'), await sealer.seal(FIELD, 'hunter2')];
-
-    expect(first).not.toBe(second);
-    expect(Buffer.from(first.split('.')[2] ?? '', 'base64url').includes('hunter2')).toBe(false);
   });
 
   test('after an erase nothing sealed before opens, also where the key was in memory', async () => {
