@@ -59,7 +59,7 @@ const LONG = [
   'test/slack/{refused,repeats}.test.ts',
   'test/spec-fields.test.ts',
   'test/trust/unreadable.test.ts',
-  'test/views/schedules/cadence.test.ts',
+  'test/views/cadence.test.ts',
   'test/workspace/{install-states,link-requests,retention}.test.ts',
 ];
 
