@@ -36,6 +36,16 @@ describe('a command that was typed before an account was connected', () => {
     expect(roots()).toHaveLength(1);
   });
 
+  test('has a button that repeats it, also once it waits no longer', async ({ world }) => {
+    expect(await ask(world, '/deckhand projects')).toContain('"Try again"');
+    const { ts = '' } = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1) ?? {};
+    const { waiting } = world.app.workspaces.open(TEAM);
+    for (const { id } of await waiting.list()) await waiting.forget(id);
+    await world.connect();
+    await world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'start:at-once#1' });
+    await answered(world, 'member', '2 projects in');
+  });
+
   test('is refused where the person lost the role meanwhile', async ({ world }) => {
     await ask(world, '/deckhand use storefront');
     await world.app.workspaces.open(TEAM).roles.set({

@@ -150,9 +150,9 @@ async function answerOrAsk(
   command: string,
 ): Promise<Reply> {
   const { workspace, invocation, registry } = context;
-  const question = await createQuestion(context, error, text);
   const matched = routeCommand(registry.commands, text);
   const retry = { text, isDurable: matched !== undefined && isDurable(matched) };
+  const question = await createQuestion(context, error, retry);
   const put = matched?.command.isPosted === true ? askInChannel : respondPrivately;
   if (question === undefined) await respondFailure(context, error, { command }, retry);
   else
@@ -166,7 +166,7 @@ async function answerOrAsk(
 async function createQuestion(
   context: RequestContext,
   error: unknown,
-  text: string,
+  { text, isDurable }: { text: string; isDurable: boolean },
 ): Promise<Message | undefined> {
   const { word, roles } = context.workspace;
   const { user, answerTs: thread } = context.invocation;
@@ -178,7 +178,7 @@ async function createQuestion(
   if (error instanceof ServerNeeded)
     return chooseServerMessage(error.message, { ...error.target, run: text, thread });
   if (error instanceof AccountNeeded)
-    return connectFirstMessage(word, text, await roles.holds(user, 'admin'));
+    return connectFirstMessage(word, { text, isDurable, thread }, await roles.holds(user, 'admin'));
   return undefined;
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { bold, code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Account, Purpose } from '../../records/accounts.ts';
+import { type RunButton, runButton } from '../blocks/failures.ts';
 import { type Choice, emailInput, menu, selectInput, textInput } from '../blocks/inputs.ts';
 import { inPages, listBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, headed, LIMITS, say } from '../blocks/message.ts';
@@ -159,15 +160,19 @@ function nameChoice(value: Purpose, shared: PurposeChoice['shared']): Choice {
   }
 }
 
-/** The typed command runs once an account is connected, by its author or by an admin. */
-export function connectFirstMessage(word: string, typed: string, isAdmin: boolean): Message {
-  const command = code(`${word} ${typed}`, 120);
-  if (!isAdmin)
-    return say(
-      `No account is connected in this workspace yet. Ask an admin to run ${code(`${word} connect`)}, and ${command} runs by itself.`,
-    );
+/** The typed command runs by itself once an account is connected, or is repeated by its button. */
+export function connectFirstMessage(
+  word: string,
+  typed: Omit<RunButton, 'label'>,
+  isAdmin: boolean,
+): Message {
+  const next = isAdmin ? 'Connect one' : `Ask an admin to run ${code(`${word} connect`)}`;
+  const command = code(`${word} ${typed.text}`, 120);
   return say(
-    `No account is connected in this workspace yet. Connect one, and ${command} runs by itself.`,
-    ...buttons(button('Connect an account', 'connect:open', { style: 'primary', value: {} })),
+    `No account is connected in this workspace yet. ${next}, and ${command} runs by itself.`,
+    ...buttons(
+      isAdmin && button('Connect an account', 'connect:open', { style: 'primary', value: {} }),
+      runButton({ ...typed, label: 'Try again' }, 1),
+    ),
   );
 }

@@ -28,7 +28,7 @@ export const GROUPS_UNREAD =
 const FIELDS: Record<GivenRole, { label: string; hint: string }> = {
   admin: {
     label: 'Admins',
-    hint: 'Can do everything. At least one person: until somebody is named, Slack’s own admins and owners are admins.',
+    hint: 'Can do everything. Name at least one person. Until then, Slack’s own admins and owners are admins.',
   },
   operator: {
     label: 'Operators',
@@ -69,7 +69,7 @@ export function changedWords(changedBy: string | undefined): string {
 /** The same form with a question: saving it again is the answer. @param metadata of the form from now on */
 export function lastWayInModal(view: ModalView, metadata: unknown): ModalView {
   const words =
-    'None of the admins and owners of this Slack workspace would be an admin of Deckhand any more, so they could not change this back. Nothing was saved yet. Save again if you mean it, or add one of them.';
+    'No admin or owner of this Slack workspace would be an admin of Deckhand any more, so none of them could change this back. Nothing was saved yet. Save again if you mean it, or add one of them.';
   return withBanner({ ...resendable(view), private_metadata: JSON.stringify(metadata) }, words);
 }
 
@@ -127,7 +127,7 @@ interface ShownRequest {
 /** The direct message to an admin. */
 export function accessRequestMessage({ user, role, command }: ShownRequest, id: string): Message {
   return say(
-    `:raised_hand: <@${user}> asks for the role ${bold(role)}, to use ${code(command)}.`,
+    `:raised_hand: <@${user}> asks for the role ${bold(role)}, to use ${code(command)}. With it they ${CAN[role] ?? 'can do more'}.`,
     ...buttons(
       button('Allow', 'access:allow', { style: 'primary', value: { id } }),
       button('Deny', 'access:deny', { style: 'danger', value: { id } }),

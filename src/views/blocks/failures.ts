@@ -67,7 +67,7 @@ export interface FailureContext {
 
 const IN_A_MINUTE = 'Try again in a minute.';
 
-/** DESIGN's table of errors, in sentences. Anything without a sentence of its own is a bug. */
+/** Every failure in sentences. Anything without a sentence of its own is a bug. */
 export function explain(error: unknown, at: FailureContext): Explained {
   if (error instanceof UserError)
     return {
@@ -264,7 +264,7 @@ function drawChoice(
   return menu({ actionId: 'start:choose', placeholder: 'Choose one', target: { run, thread }, choices });
 }
 
-function runButton({ label, text, isDurable, thread }: RunButton, at: number): Button {
+export function runButton({ label, text, isDurable, thread }: RunButton, at: number): Button {
   const value = { text, thread };
   const id = `${isDurable ? 'start:run' : 'start:at-once'}#${at === 0 ? 'next' : at}`;
   return button(label, id, { ...(at === 0 && { style: 'primary' }), value });

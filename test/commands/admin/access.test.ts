@@ -32,7 +32,11 @@ describe('"Ask for access" on a refusal', () => {
 
   test('asks an admin, who allows it: the role holds at once, and both are told', async ({ world }) => {
     await askFor(world, '/deckhand use storefront');
-    await told(world, 'admin', 'asks for the role *operator*, to use `use`');
+    await told(
+      world,
+      'admin',
+      'asks for the role *operator*, to use `use`. With it they can change things at the service',
+    );
     await answer(world, 'access:allow');
     await told(world, 'member', 'gave you the role *operator*');
     await told(world, 'admin', 'gave <@U0BEN> the role *operator*. They can change things');

@@ -66,7 +66,7 @@ describe('roles', () => {
     expect(world.slack.calls.filter(({ method }) => method === 'usergroups.list')).toEqual([]);
     const values = { admin: [PEOPLE.member], operator: [], billing: [] };
     await world.as('admin').submit('roles', values);
-    expect(shown()).toContain('None of the admins and owners of this Slack workspace');
+    expect(shown()).toContain('No admin or owner of this Slack workspace');
     expect(await ask(world, '/deckhand audit', 'admin')).toContain('Who did what');
     await answerTo(world, 'admin', () => world.as('admin').submit('roles', values));
     expect(await ask(world, '/deckhand roles', 'admin')).toContain(`<@${PEOPLE.member}> can give you access`);
