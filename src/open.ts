@@ -17,6 +17,7 @@ import { listResponseHosts } from './slack/uploads.ts';
 import { createWeb } from './slack/web.ts';
 import { type OpenStore, openStore, takeOver } from './store/open-store.ts';
 import { checkKeys, createSealer } from './store/sealer.ts';
+import { measureFreeBytes } from './store/sqlite.ts';
 import { mapDatabaseErrors, type UnreadableDocument } from './store/store.ts';
 import {
   type Installations,
@@ -47,7 +48,7 @@ export interface Opened {
  */
 export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
   const { log, version, clock = systemClock, tracing = NO_TRACING, serviceTimeoutMs } = options;
-  const metrics: Metrics = createMetrics(version, countJobs, clock);
+  const metrics: Metrics = createMetrics(version, countJobs, clock, measureDisk);
   const onUnreadable = reportUnreadable(log, metrics);
   const common = { config, version, clock, log, tracing, metrics, onUnreadable };
   const opening = { ...common, release: version, onJobEnd: metrics.job };
@@ -67,6 +68,11 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   async function countJobs(): Promise<EngineStats> {
     const [stats] = await Promise.all([engine.stats(), store.ping()]);
     return stats;
+  }
+  /** On Postgres the disk is not ours. */
+  async function measureDisk(): Promise<number | undefined> {
+    const path = store.sqlite?.location();
+    return path ? measureFreeBytes(path) : undefined;
   }
 
   async function close(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Clock, withTimeout } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { PUSH_PAUSE_MS, pollPushed } from '../scheduler/schedules/polling.ts';
 import { ACTIVITY } from '../scheduler/watches/feed.ts';
 import { HOOK_PATH } from '../scheduler/watches/push.ts';
@@ -16,6 +17,7 @@ interface HookParts {
   track(work: Promise<void>): void;
   clock: Clock;
   log: Logger;
+  metrics: Metrics;
   /** Aborted once the process ends: polls find what is not read by then. */
   signal: AbortSignal;
 }
@@ -25,7 +27,7 @@ interface HookParts {
  * specified: so it is ignored, nothing is stored, and a known token only has the feed read.
  */
 export function hookRoutes(parts: HookParts): Routes {
-  const { store, workspaces, clock } = parts;
+  const { store, workspaces, clock, metrics } = parts;
   const tokens = createHookTokens(store);
   const readSoon = createReading(parts);
   return {
@@ -36,6 +38,7 @@ export function hookRoutes(parts: HookParts): Routes {
       if (hook === undefined || (await workspaces.enterInstalled(hook.workspace)) === undefined)
         return sendText(response, 404, 'not found');
       response.writeHead(204).end();
+      metrics.push('came');
       readSoon(hook);
     },
   };

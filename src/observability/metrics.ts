@@ -9,6 +9,8 @@ type QueueStats = Readonly<
   Record<string, { waiting: number; later: number; running: number; oldestDueMs: number }>
 >;
 type CountJobs = () => Promise<QueueStats>;
+/** Free bytes on the disk of the store; undefined on Postgres. */
+type MeasureDisk = () => Promise<number | undefined>;
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** Time-out for counting jobs, because Prometheus gives up a scrape after ten seconds. */
@@ -16,7 +18,12 @@ const COUNT_MS = 5_000;
 const LAG_SECONDS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 43_200];
 
 /** Metrics that an operator would alert on, named by Prometheus' convention. */
-export function createMetrics(version: string, countJobs: CountJobs, clock: Clock = systemClock) {
+export function createMetrics(
+  version: string,
+  countJobs: CountJobs,
+  clock: Clock = systemClock,
+  measureDisk: MeasureDisk = async () => undefined,
+) {
   const registry = new Registry();
   const ofProcess = processMetrics();
   const meters = createMeters(registry);
@@ -27,6 +34,7 @@ export function createMetrics(version: string, countJobs: CountJobs, clock: Cloc
     (queue) => meters.jobs.inc({ queue, outcome: 'failed' }, 0),
   );
   const { gauge } = createMakers(registry);
+  const disk = gauge('deckhand_disk_free_bytes', 'Free bytes on the disk of the SQLite file.');
   gauge('deckhand_build_info', 'Deckhand’s version, and the version of Node.', 'version', 'node').set(
     { version, node: process.version },
     1,
@@ -60,10 +68,14 @@ export function createMetrics(version: string, countJobs: CountJobs, clock: Cloc
       meters.slots.inc({ kind, outcome });
       if (lateMs !== undefined) meters.lag.observe({ kind }, Math.max(0, lateMs) / 1000);
     },
+    /** Counts a call of the service about a deployment, or a deployment without one. */
+    push: (outcome: 'came' | 'missing') => meters.pushes.inc({ outcome }),
     contentType: registry.contentType,
     /** Returns Prometheus' text format, even if the store does not answer. */
     async text(): Promise<string> {
+      const free = measureDisk().catch(() => undefined);
       await updateQueues();
+      disk.set((await free) ?? Number.NaN);
       return Registry.merge([ofProcess, registry]).metrics();
     },
   };
@@ -129,12 +141,8 @@ function createMeters(registry: Registry) {
       'Posts, runs and orders that may have been made twice because an answer was lost.',
       'what',
     ),
-    slots: counter(
-      'deckhand_slots_total',
-      'Occurrences of schedules by kind and outcome.',
-      'kind',
-      'outcome',
-    ),
+    slots: counter('deckhand_slots_total', 'Occurrences of schedules by outcome.', 'kind', 'outcome'),
+    pushes: counter('deckhand_pushes_total', 'Calls of the service that came, and missing ones.', 'outcome'),
     lag: histogram(
       'deckhand_slot_lag_seconds',
       'From when an occurrence of a schedule was due to when it was handled.',
@@ -148,6 +156,7 @@ function createMeters(registry: Registry) {
 function beginAtZero({
   slots,
   possibleDuplicates,
+  pushes,
   tokens,
   unreadable,
 }: ReturnType<typeof createMeters>): void {
@@ -155,6 +164,7 @@ function beginAtZero({
   unreadable.inc({ kind: 'document', of: 'accounts' }, 0);
   for (const kind of ['digest', 'guard', 'watch', 'invoices'])
     for (const outcome of ['failed', 'missed']) slots.inc({ kind, outcome }, 0);
+  pushes.inc({ outcome: 'missing' }, 0);
   for (const what of ['post', 'run', 'order']) possibleDuplicates.inc({ what }, 0);
 }
 

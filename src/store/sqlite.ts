@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { KeyvSqlite, type SqliteDriver } from '@keyv/sqlite';
@@ -165,6 +166,12 @@ function linkTarget(path: string): string | undefined {
   } catch {
     return undefined; // Not a link: the file does not exist yet.
   }
+}
+
+/** Free bytes for this user on the disk of a file. */
+export async function measureFreeBytes(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(dirname(realFile(path)));
+  return bavail * bsize;
 }
 
 /** Lets only the owner read a file, whatever the umask. SQLite gives its log and index the same mode. */

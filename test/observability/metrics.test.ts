@@ -1,12 +1,15 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parser } from '@prometheus-io/lezer-promql';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { CHANNEL, openTestWorld, type TestWorld } from '../support/test-world.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
@@ -24,7 +27,7 @@ const Alerts = z.strictObject({
             .regex(/^\d+[smh]$/)
             .optional(),
           labels: z.strictObject({ severity: z.enum(['page', 'warn', 'info']) }),
-          annotations: z.strictObject({ summary: z.string(), action: z.string() }),
+          annotations: z.strictObject({ summary: z.string(), action: z.string(), paragraph: z.string() }),
         }),
       ),
     }),
@@ -53,8 +56,50 @@ const queries = [
 ];
 
 /** What Prometheus adds to every scrape by itself. */
-const PROMETHEUS_OWN = new Set(['up']);
-const LABELS_OWN = ['job', 'instance'];
+const PROMETHEUS_OWN = new Set(['up', 'ALERTS']);
+const LABELS_OWN = ['job', 'instance', 'alertname', 'alertstate'];
+
+const UP = 'up{job="deckhand"} 1x120';
+/** Series of two hours, by the alert that alone must fire at their end. */
+const FAULTS: Record<string, string[]> = {
+  DeckhandDown: ['up{job="deckhand"} 0x120'],
+  DeckhandGone: [],
+  DeckhandStoreDown: [UP, 'deckhand_engine_up 0x120'],
+  DeckhandDiskAlmostFull: ['deckhand_disk_free_bytes 400000000x120'],
+  DeckhandAcksSlow: [
+    'deckhand_ack_duration_seconds_bucket{le="1"} 0+1x120',
+    'deckhand_ack_duration_seconds_bucket{le="5"} 0+60x120',
+    'deckhand_ack_duration_seconds_bucket{le="+Inf"} 0+60x120',
+  ],
+  DeckhandRequestsRefused: ['deckhand_requests_refused_total{reason="forged"} 0+60x120'],
+  DeckhandQueueStuck: ['deckhand_queue_oldest_due_seconds{queue="requests"} 90x120'],
+  DeckhandQueueGrows: ['deckhand_queue_jobs{queue="requests",state="waiting"} 0+10x120'],
+  DeckhandJobsDead: ['deckhand_jobs_total{queue="requests",outcome="failed"} 0x90 1x30'],
+  DeckhandCommandsFailing: ['deckhand_commands_total{command="test",outcome="failed"} 0+1x120'],
+  DeckhandSlackFailing: ['deckhand_slack_call_duration_seconds_count{outcome="unreachable"} 0+1x120'],
+  DeckhandTokenRefused: ['deckhand_slack_token_refused{variable="SLACK_BOT_TOKEN"} 0x105 1x15'],
+  DeckhandSocketDown: [UP, 'deckhand_slack_connected{by="socket"} 0x120'],
+  DeckhandUnreadable: ['deckhand_unreadable_total{kind="document",of="accounts"} 0x90 1x30'],
+  DeckhandServiceFailing: ['deckhand_service_call_duration_seconds_count{outcome="unreachable"} 0+1x120'],
+  DeckhandPushesStopped: ['deckhand_pushes_total{outcome="missing"} 0x90 1x30'],
+  DeckhandSlotsFailing: ['deckhand_slots_total{kind="digest",outcome="missed"} 0x90 1x30'],
+  DeckhandSlotsLate: [
+    'deckhand_slot_lag_seconds_bucket{le="300"} 0+1x120',
+    'deckhand_slot_lag_seconds_bucket{le="900"} 0+60x120',
+    'deckhand_slot_lag_seconds_bucket{le="+Inf"} 0+60x120',
+  ],
+  DeckhandPossibleDuplicate: ['deckhand_possible_duplicates_total{what="post"} 0x90 1x30'],
+  DeckhandEventLoopSlow: ['nodejs_eventloop_lag_p99_seconds 0.6x120'],
+  DeckhandRestarting: ['process_start_time_seconds{job="deckhand"} 0+60x120'],
+};
+const HEALTHY = [
+  'deckhand_engine_up 1x120',
+  'deckhand_disk_free_bytes 5000000000x120',
+  'deckhand_slack_token_refused{variable="SLACK_BOT_TOKEN"} 0x112 1x8',
+  'deckhand_queue_jobs{queue="requests",state="waiting"} 200x120',
+  'deckhand_pushes_total{outcome="came"} 0+1x120',
+  'deckhand_commands_total{command="test",outcome="done"} 0+1x120',
+];
 
 /** What Grafana puts in before it asks. */
 function filledIn(expr: string): string {
@@ -91,6 +136,7 @@ async function toldByAll(): Promise<string> {
   metrics.job('requests', 'done');
   metrics.possibleDuplicate('post');
   metrics.occurrence('digest', 'posted', 1);
+  metrics.push('came');
   return metrics.text();
 }
 
@@ -131,6 +177,41 @@ describe('alert rules and dashboard', () => {
     const baseOf = (name: string) => name.replace(/_(bucket|count|sum)$/, '');
     const shownBases = new Set([...shown].map(baseOf));
     expect(ours.filter((name) => !shownBases.has(baseOf(name)))).toEqual([]);
+  });
+
+  it('names the paragraph of operations.md that helps', () => {
+    const text = readFileSync(join(docs, 'operations.md'), 'utf8');
+    const anchors = [...text.matchAll(/^#+ (.+)$/gm)].map(
+      ([, title = '']) => `operations.md#${title.toLowerCase().replaceAll(' ', '-')}`,
+    );
+    for (const { annotations } of rules) expect(anchors).toContain(annotations.paragraph);
+  });
+
+  it('fires for each fault, and for nothing else', async ({ skip }) => {
+    if (spawnSync('promtool', ['--version']).status !== 0) return skip('promtool is not installed here');
+    const folder = await temporaryFolder();
+    const file = join(folder, 'alerts.test.yml');
+    const tests = [...Object.entries(FAULTS), [undefined, HEALTHY] as const].map(([alertname, series]) => ({
+      interval: '1m',
+      input_series: [...(/Gone|Down$/.test(alertname ?? '') ? [] : [UP]), ...series].map((one) => {
+        const at = one.indexOf(' ');
+        return { series: one.slice(0, at), values: one.slice(at + 1) };
+      }),
+      promql_expr_test: [
+        {
+          expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+          eval_time: '2h',
+          exp_samples: alertname === undefined ? [] : [{ labels: `{alertname="${alertname}"}`, value: 1 }],
+        },
+      ],
+    }));
+    await writeFile(
+      file,
+      stringify({ rule_files: [join(docs, 'alerts.yml')], evaluation_interval: '1m', tests }),
+    );
+    const { stdout, stderr, status } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+    expect(status, `${stdout}${stderr}`).toBe(0);
+    expect(new Set(Object.keys(FAULTS))).toEqual(new Set(rules.map(({ alert }) => alert)));
   });
 
   it('names every rule and panel once', () => {
@@ -179,6 +260,7 @@ describe('/metrics', () => {
     expect(text).toMatch(/^deckhand_queue_jobs{queue="follow-test",state="waiting"} 0$/m);
     expect(text).toMatch(/^deckhand_build_info{version="[\d.]+",node="v[\d.]+"} 1$/m);
     expect(text).toContain('deckhand_engine_up 1');
+    expect(text).toMatch(/^deckhand_disk_free_bytes [1-9]\d{5,}$/m);
   });
 
   it('has what the alerts count before it happens, so that the first time is an increase', async () => {

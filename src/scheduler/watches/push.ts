@@ -236,7 +236,7 @@ export async function notePushes(
 }
 
 async function noteEvents(
-  { clock, log, pushes }: Workspace,
+  { clock, log, metrics, pushes }: Workspace,
   push: Push,
   events: ReadPage['events'],
   isPushed: boolean,
@@ -247,8 +247,10 @@ async function noteEvents(
   const next = afterRead(push, newest, isPushed, clock.now());
   if (JSON.stringify(next) === JSON.stringify(push)) return push;
   const { account, isMissing } = next;
-  if (isMissing === true && push.isMissing !== true)
+  if (isMissing === true && push.isMissing !== true) {
+    metrics.push('missing');
     log.warn({ event: 'pushes_missing', account }, 'A deployment was found without a call of the service');
+  }
   await pushes.change(push, (current) => (current.token === push.token ? next : current));
   return next;
 }

@@ -309,6 +309,7 @@ describe('by the clock', () => {
     expect(await secondsUntilRead()).toBeLessThan(35);
     expect(await ask(world, '/deckhand watch list')).toContain('Calls of the service do not arrive');
     expect(await ask(world, '/deckhand doctor')).toContain('do not arrive, so it is polled every minute');
+    expect(await world.app.parts.metrics.text()).toContain('deckhand_pushes_total{outcome="missing"} 1');
     await secondsUntilRead();
     expect(await secondsUntilRead()).toBeLessThan(70);
     await deployHeard('pushed2');
