@@ -20,9 +20,10 @@ describe('installing', () => {
   afterEach(() => world.stop());
 
   it('goes from the page over Slack to a direct message with the first step, and makes the installer an admin', async () => {
+    const withGroups = new URL(await browser.begin('Add with user groups'));
+    expect(withGroups.searchParams.get('scope')?.split(',')).toContain('usergroups:read');
     const page = await browser.open(`${world.origin}/slack/install`);
     expect(page.status).toBe(200);
-    expect(page.text).toContain('Add to Slack');
     expect(page.headers.get('set-cookie')).toMatch(
       /^deckhand-install=\S+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
     );
@@ -45,16 +46,33 @@ describe('installing', () => {
     await world.slack.until(() => world.as('member').openView()?.content.callback_id === 'connect');
   });
 
-  it('asks for user groups only where the person wants them', async () => {
-    expect(await browser.begin()).not.toContain('usergroups');
-    const scope = new URL(await browser.begin('Add with user groups')).searchParams.get('scope');
-    expect(scope?.split(',')).toContain('usergroups:read');
+  it('says when Slack refuses the code, or cannot be reached, or the person says no', async () => {
+    const back = new URL(world.as('admin').install(await browser.begin()));
+    back.searchParams.set('code', 'forged');
+    const refused = await browser.open(back.href);
+    world.slack.fault({ method: 'oauth.v2.access', status: 503 });
+    const unreachable = await browser.install(TEAM, PEOPLE.admin);
+    const cancelled = await browser.install(TEAM, PEOPLE.admin, { allow: false });
+    expect([refused, unreachable, cancelled].map(({ status, text }) => [status, text])).toEqual([
+      [502, expect.stringContaining('Slack refused')],
+      [502, expect.stringContaining('cannot be reached')],
+      [403, expect.stringContaining('was cancelled')],
+    ]);
+    expect(world.logs.join('')).not.toContain('forged');
+    expect(await world.app.parts.installations.token(TEAM)).toBeUndefined();
   });
 
-  it('shows a page of its own for a refusal', async () => {
-    const end = await browser.install(TEAM, PEOPLE.admin, { allow: false });
-    expect([end.status, end.text]).toEqual([403, expect.stringContaining('was cancelled')]);
-    expect(await world.app.parts.installations.token(TEAM)).toBeUndefined();
+  it('answers what was never begun with a page that repeats nothing of it', async () => {
+    for (const [query, status] of [
+      ['?code=x', 400],
+      ['?code=x&state=%22%3E%3Cscript%3Ealert(1)%3C/script%3E', 400],
+      ['', 400],
+      ['?error=%3Cscript%3E', 502],
+    ] as const) {
+      const end = await browser.open(`${world.origin}/slack/oauth_redirect${query}`);
+      expect(end.status).toBe(status);
+      expect(end.text).not.toContain('script');
+    }
   });
 
   it.each([
@@ -104,31 +122,6 @@ describe('installing', () => {
     const back = world.as('admin').install(await browser.begin());
     await openBrowser(world).open(back);
     expect(await storedText(world.config.STORE_URL)).toBe(before);
-  });
-
-  it.each([
-    ['no state at all', '?code=x'],
-    ['a made-up state', '?code=x&state=%22%3E%3Cscript%3Ealert(1)%3C/script%3E'],
-    ['nothing', ''],
-    ['a refusal by no word that we know', '?error=%3Cscript%3E', 502],
-  ])('answers %s with a page that repeats nothing of it', async (_, query, status = 400) => {
-    const end = await browser.open(`${world.origin}/slack/oauth_redirect${query}`);
-    expect(end.status).toBe(status);
-    expect(end.text).not.toContain('script');
-  });
-
-  it('says when Slack refuses the code, or cannot be reached', async () => {
-    const back = new URL(world.as('admin').install(await browser.begin()));
-    back.searchParams.set('code', 'forged');
-    const refused = await browser.open(back.href);
-    expect([refused.status, refused.text]).toEqual([502, expect.stringContaining('Slack refused')]);
-    world.slack.fault({ method: 'oauth.v2.access', status: 503 });
-    const unreachable = await browser.install(TEAM, PEOPLE.admin);
-    expect([unreachable.status, unreachable.text]).toEqual([
-      502,
-      expect.stringContaining('cannot be reached'),
-    ]);
-    expect(world.logs.join('')).not.toContain('forged');
   });
 
   it('tells a workspace that it is not installed in what to do', async () => {

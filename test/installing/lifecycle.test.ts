@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createUninstalls } from '../../src/installing/install.ts';
 import { DATABASES } from '../store/databases.ts';
 import { ask } from '../support/asking.ts';
@@ -40,7 +40,7 @@ async function installAndWork(): Promise<void> {
 }
 
 describe.each(DATABASES)('a workspace that takes Deckhand out, on $name', ({ fresh }) => {
-  it('leaves nothing that can be read', async () => {
+  it('leaves nothing that can be read, also when it is installed again', async () => {
     world = await openTestWorld({ byOauth: true, env: { STORE_URL: await fresh() } });
     await installAndWork();
     const names = ['Storefront', 'Billing API', 'House', EMAIL, API_KEY.slice(-4)];
@@ -55,6 +55,9 @@ describe.each(DATABASES)('a workspace that takes Deckhand out, on $name', ({ fre
     await sweep();
     expect(await found(canaries)).toEqual([]);
     expect(await world.app.workspaces.open(TEAM).runs.newest(100)).toEqual([]);
+
+    await openBrowser(world).install(TEAM, PEOPLE.admin);
+    expect(await ask(world, '/deckhand accounts', 'admin')).toContain('No account');
   });
 });
 
@@ -78,32 +81,16 @@ async function sweep(): Promise<void> {
 }
 
 describe('the events of an installation', () => {
-  it('come in any order and again, and end it once', async () => {
-    world = await openTestWorld({ byOauth: true });
-    await installAndWork();
-    world.slack.uninstall(TEAM);
-    await world.logged('"event":"uninstalled"');
-    expect(await world.app.parts.installations.about(TEAM)).toBeUndefined();
-    expect(await world.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
-  });
-
-  it('are of no concern to an installation that is newer', async () => {
+  it('are of no concern to an installation that is newer, or where only a person’s token was revoked', async () => {
     world = await openTestWorld({ byOauth: true });
     await installAndWork();
     const past = Math.floor(Date.now() / 1000) - 60;
     await late({ type: 'app_uninstalled' }, past);
     await late({ type: 'tokens_revoked', tokens: { bot: ['U0BOT'] } }, past);
-    await idle();
-    expect(await world.app.parts.installations.about(TEAM)).toBeDefined();
-    expect(await ask(world, '/deckhand accounts')).toContain('acme');
-  });
-
-  it('spare a workspace where only a person’s token was revoked', async () => {
-    world = await openTestWorld({ byOauth: true });
-    await openBrowser(world).install(TEAM, PEOPLE.admin);
     await late({ type: 'tokens_revoked', tokens: { oauth: [PEOPLE.admin], bot: [] } }, soon());
     await idle();
     expect(await world.app.parts.installations.about(TEAM)).toBeDefined();
+    expect(await ask(world, '/deckhand accounts')).toContain('acme');
   });
 
   it('spare a workspace whose environment token still works, where they may be older than it', async () => {
@@ -125,106 +112,66 @@ describe('the events of an installation', () => {
     await world.logged('"event":"uninstalled"');
     expect(await world.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
   });
-
-  it('let a workspace be installed again, with nothing of before', async () => {
-    world = await openTestWorld({ byOauth: true });
-    await installAndWork();
-    world.slack.uninstall(TEAM);
-    await world.logged('"event":"uninstalled"');
-    await openBrowser(world).install(TEAM, PEOPLE.admin);
-    await idle();
-    expect(await ask(world, '/deckhand accounts', 'admin')).toContain('No account');
-  });
 });
 
 describe('an organisation', () => {
-  const enterprise = { id: 'E0GROUP', name: 'House Group' };
-
-  it('is one installation for all its workspaces', async () => {
+  beforeEach(async () => {
     world = await openTestWorld({ byOauth: true });
-    const people = Object.values(PEOPLE).map((id) => ({ id }));
-    for (const id of ['T0EAST', 'T0WEST'])
-      world.slack.addWorkspace({
-        id,
-        name: id,
-        enterprise,
-        installed: false,
-        users: people,
-        channels: [{ id: `C0${id}`, name: 'deploys', members: Object.values(PEOPLE) }],
-      });
-    await openBrowser(world).install('T0EAST', PEOPLE.member, { orgWide: true });
-    const { installations } = world.app.parts;
-    expect(await installations.token('E0GROUP')).toMatch(/^xoxb-/);
-    expect(await installations.token('T0EAST')).toBeUndefined();
-    const ben = world.slack.as('T0WEST', PEOPLE.member);
-    await ben.command('deploys', '/deckhand connect');
-    await world.slack.until(() => ben.openView()?.content.callback_id === 'connect');
-
-    world.slack.uninstall('T0EAST');
-    await world.logged('"event":"uninstalled"');
-    expect(await installations.token('E0GROUP')).toBeUndefined();
-  });
-});
-
-describe('user groups of an organisation', () => {
-  it('are asked for and read with the team of the person who sets the roles', async () => {
-    world = await openTestWorld({ byOauth: true });
-    for (const id of ['T0EAST', 'T0WEST'])
+    for (const id of ['T0EAST', 'T0WEST']) {
+      const group = { id: `S0${id}`, name: id, handle: id.toLowerCase(), users: [PEOPLE.billing] };
+      const people = Object.values(PEOPLE).map((person) => ({ id: person }));
       world.slack.addWorkspace({
         id,
         name: id,
         enterprise: { id: 'E0GROUP', name: 'House Group' },
         installed: false,
-        users: Object.values(PEOPLE).map((user) => ({ id: user })),
+        users: [...people, { id: `U0${id}`, is_admin: true }],
         channels: [{ id: `C0${id}`, name: 'deploys', members: Object.values(PEOPLE) }],
       });
-    const group = (id: string) => ({ id, name: id, handle: id.toLowerCase(), users: [PEOPLE.billing] });
-    world.slack.workspace('T0EAST').userGroups.set('S0EAST', group('S0EAST'));
-    world.slack.workspace('T0WEST').userGroups.set('S0WEST', group('S0WEST'));
+      world.slack.workspace(id).userGroups.set(group.id, group);
+    }
+  });
+
+  it('is one installation for all its workspaces, with the user groups of the team that sets the roles', async () => {
     const browser = openBrowser(world);
     const authorize = await browser.begin('Add with user groups');
     await browser.open(world.slack.as('T0EAST', PEOPLE.member).install(authorize, { orgWide: true }));
-    for (const [team, chosen, hidden] of [
-      ['T0WEST', 'S0WEST', 'S0EAST'],
-      ['T0EAST', 'S0EAST', 'S0WEST'],
+    const { installations } = world.app.parts;
+    expect(await installations.token('E0GROUP')).toMatch(/^xoxb-/);
+    expect(await installations.token('T0EAST')).toBeUndefined();
+    for (const [team, other] of [
+      ['T0WEST', 'T0EAST'],
+      ['T0EAST', 'T0WEST'],
     ] as const) {
       const ben = world.slack.as(team, PEOPLE.member);
       await ben.command('deploys', '/deckhand roles');
       await world.slack.until(() => ben.openView()?.content.callback_id === 'roles');
       const blocks = JSON.stringify(ben.openView()?.content.blocks);
-      expect(blocks).toContain(chosen);
-      expect(blocks).not.toContain(hidden);
-      const answer = await ben.submit('roles', { admin: [PEOPLE.member], operator_groups: [chosen] });
+      expect(blocks).toContain(`S0${team}`);
+      expect(blocks).not.toContain(`S0${other}`);
+      const answer = await ben.submit('roles', { admin: [PEOPLE.member], operator_groups: [`S0${team}`] });
       expect(answer.outcome).toBe('ok');
     }
     const { roles } = world.app.workspaces.open('E0GROUP');
-    expect((await roles.grants())?.groups?.operator).toEqual(['S0EAST', 'S0WEST']);
+    expect((await roles.grants())?.groups?.operator).toEqual(['S0T0EAST', 'S0T0WEST']);
     expect(await roles.holds(PEOPLE.billing, 'operator')).toBe(true);
-    const asked = world.slack.calls.filter(({ method }) => method.startsWith('usergroups.'));
-    expect(asked.every(({ args }) => String(args.team_id).startsWith('T0'))).toBe(true);
-  });
-});
+    const requested = world.slack.calls.filter(({ method }) => method.startsWith('usergroups.'));
+    expect(requested.every(({ args }) => String(args.team_id).startsWith('T0'))).toBe(true);
 
-describe('the admins of an organisation', () => {
-  it('are looked up with the team of the person who asks for access', async () => {
-    world = await openTestWorld({ byOauth: true });
-    for (const id of ['T0EAST', 'T0WEST'])
-      world.slack.addWorkspace({
-        id,
-        name: id,
-        enterprise: { id: 'E0GROUP', name: 'House Group' },
-        installed: false,
-        users: [{ id: PEOPLE.billing }, { id: PEOPLE.member }, { id: `U0${id}`, is_admin: true }],
-        channels: [{ id: `C0${id}`, name: 'deploys', members: [PEOPLE.member] }],
-      });
+    world.slack.uninstall('T0EAST');
+    await world.logged('"event":"uninstalled"');
+    expect(await installations.token('E0GROUP')).toBeUndefined();
+  });
+
+  it('has access asked of the admins of the person’s own team', async () => {
     await openBrowser(world).install('T0EAST', PEOPLE.billing, { orgWide: true });
     const ben = world.slack.as('T0WEST', PEOPLE.member);
     await ben.command('deploys', '/deckhand roles');
     const refusal = await world.slack.until(() => world.slack.ephemerals('T0WEST', PEOPLE.member).at(-1));
     await ben.click({ channel: 'C0T0WEST', ts: refusal.ts }, { actionId: 'access:ask' });
-    const asked = (team: string) => JSON.stringify(world.slack.dms(team, `U0${team}`));
-    await world.slack.until(() => asked('T0WEST').includes('asks for the role'), { what: 'the wish' });
-    expect(asked('T0EAST')).toBe('[]');
+    const told = (team: string) => JSON.stringify(world.slack.dms(team, `U0${team}`));
+    await world.slack.until(() => told('T0WEST').includes('asks for the role'), { what: 'the wish' });
+    expect(told('T0EAST')).toBe('[]');
   });
 });
 

@@ -48,32 +48,29 @@ describe('a service that says who is linked', () => {
   it.each([
     ['in its token answer', { email_address: BOOKS.email }, undefined],
     ['where its metadata says to ask', {}, { status: 200, headers, body: { email: BOOKS.email } }],
-  ])('%s lends no key, though a connected one is of that user', async (_, told, answer) => {
-    expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
-    token(told);
-    if (answer !== undefined) {
-      await nameUserinfo();
-      world.service.faults.add({ path: '/oauth/userinfo', ...answer });
-    }
-    expect((await linkBen()).replaceAll('\u2060', '')).toContain(`Linked. You are ${BOOKS.email}`);
-    expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
-    const said = await ask(world, '/deckhand whoami');
-    expect(said).toContain('You use the shared key');
-    expect(said).toContain(`You are ${BOOKS.email} at the service`);
-    expect(await usersOf(() => ask(world, '/deckhand projects', 'billing'))).toEqual([EMAIL]);
-    await ask(world, '/deckhand unlink');
-    expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
-  });
-
-  it('fills in the form for a key of one’s own', async () => {
-    token({ email_address: 'ben@example.com', scope: 'email_address' });
-    await linkBen();
-    await world.as('member').command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
-    await world.slack.until(() => world.as('member').openView());
-    expect(JSON.stringify(world.as('member').openView()?.content.blocks)).toContain(
-      '"initial_value":"ben@example.com"',
-    );
-  });
+  ])(
+    '%s fills in the form for a key of one’s own, and lends no key, though a connected one is of that user',
+    async (_, told, answer) => {
+      expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
+      token(told);
+      if (answer !== undefined) {
+        await nameUserinfo();
+        world.service.faults.add({ path: '/oauth/userinfo', ...answer });
+      }
+      expect((await linkBen()).replaceAll('\u2060', '')).toContain(`Linked. You are ${BOOKS.email}`);
+      expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
+      const said = await ask(world, '/deckhand whoami');
+      expect(said).toContain('You use the shared key');
+      expect(said).toContain(`You are ${BOOKS.email} at the service`);
+      await world.as('member').command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
+      await world.slack.until(() => world.as('member').openView());
+      expect(JSON.stringify(world.as('member').openView()?.content.blocks)).toContain(
+        `"initial_value":"${BOOKS.email}"`,
+      );
+      await ask(world, '/deckhand unlink');
+      expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
+    },
+  );
 
   it('links one user of the service to one person of a workspace, and says so to the second', async () => {
     token({ email_address: BOOKS.email });

@@ -31,7 +31,7 @@ describe('linking', () => {
   });
   afterEach(() => world.stop());
 
-  it('goes from the command through the browser to a direct message, and is seen and taken back', async () => {
+  it('goes from the command through the browser to a direct message, with no secret anywhere, and is seen and taken back', async () => {
     await world.connect();
     expect(await ask(world, '/deckhand whoami')).toContain('is not linked');
     const start = await linkButton(world);
@@ -48,7 +48,8 @@ describe('linking', () => {
     expect(away.headers.get('set-cookie')).toMatch(
       /^__Host-deckhand-link-\S+=\S+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
     );
-    const done = await browser.open(await browser.decide(away.location, 'approve'));
+    const callback = await browser.decide(away.location, 'approve');
+    const done = await browser.open(callback);
     expect(done.status).toBe(200);
     expect(done.text).toContain('“Ben Member” is linked');
     expect(done.text).toContain('return to Slack');
@@ -57,10 +58,28 @@ describe('linking', () => {
     await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
     expect(world.slack.dms(TEAM, PEOPLE.member)[0]?.text).toContain('Linked. Commands still use');
     expect(await ask(world, '/deckhand whoami')).toContain('Linked <!date^');
-    const grants = world.service.world.state.grants;
+    const { grants } = world.service.world.state;
     expect(grants).toMatchObject([
       { email: EMAIL, scopes: ['email_address', 'assignments'], revoked: false },
     ]);
+    // `client_secret_post`: the client in the body, and no Basic header.
+    const exchange = world.service.requests.all.find(({ path }) => path.endsWith('/oauth/token'));
+    expect(exchange).toMatchObject({ method: 'POST', status: 200, user: undefined });
+    expect(exchange?.body).toMatchObject({
+      client_id: 'deckhand',
+      client_secret: expect.stringMatching(/./),
+    });
+    const { code = '', state = '' } = Object.fromEntries(new URL(callback).searchParams);
+    const places = {
+      log: world.logs.join('\n'),
+      database: await bytesIn(world.folder),
+      slack: JSON.stringify(world.slack.calls),
+      page: done.text,
+    };
+    for (const [place, text] of Object.entries(places))
+      for (const secret of [grants[0]?.accessToken ?? '', code, state, SECRET])
+        expect(secret !== '' && text.includes(secret), `a secret stands in the ${place}`).toBe(false);
+    expect(places.database).toContain('sealedTokens');
 
     const unlinked = await ask(world, '/deckhand unlink');
     expect(unlinked).toContain('authorised applications at the service');
@@ -133,44 +152,6 @@ describe('linking', () => {
     expect((await audit.latest(1)).map(({ entry }) => entry.what)).toEqual(['unlink']);
   });
 
-  it('exchanges the code with client_secret_post: the client in the body, and no Basic header', async () => {
-    const away = await browser.go(await linkButton(world));
-    await browser.open(await browser.decide(away.location, 'approve'));
-    const exchange = world.service.requests.all.find(({ path }) => path.endsWith('/oauth/token'));
-    expect(exchange).toMatchObject({ method: 'POST', status: 200, user: undefined });
-    expect(exchange?.body).toMatchObject({
-      client_id: 'deckhand',
-      client_secret: expect.stringMatching(/./),
-    });
-  });
-
-  it('leaves no token, code or secret in a log line, the database, Slack or a page', async () => {
-    const away = await browser.go(await linkButton(world));
-    const callback = await browser.decide(away.location, 'approve');
-    const done = await browser.open(callback);
-    await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
-    const [grant] = world.service.world.state.grants;
-    const { code = '', state = '' } = Object.fromEntries(new URL(callback).searchParams);
-    const places = {
-      log: world.logs.join('\n'),
-      database: await bytesIn(world.folder),
-      slack: JSON.stringify(world.slack.calls),
-      page: done.text,
-    };
-    for (const [place, text] of Object.entries(places))
-      for (const secret of [grant?.accessToken ?? '', code, state, SECRET])
-        expect(secret !== '' && text.includes(secret), `a secret stands in the ${place}`).toBe(false);
-    expect(places.database).toContain('sealedTokens');
-  });
-
-  it('is refused when the person says no', async () => {
-    const away = await browser.go(await linkButton(world));
-    const page = await browser.open(await browser.decide(away.location, 'deny'));
-    expect(page.status).toBe(403);
-    expect(page.text).toContain('The link was cancelled');
-    await expectNoLink(world);
-  });
-
   it('counts once', async () => {
     const start = await linkButton(world);
     const away = await browser.go(start);
@@ -182,43 +163,35 @@ describe('linking', () => {
     expect(world.service.world.state.grants.filter(({ revoked }) => !revoked)).toHaveLength(1);
   });
 
-  it('ends only in the browser that began it', async () => {
-    const away = await browser.go(await linkButton(world));
-    const callback = await browser.decide(away.location, 'approve');
-    const page = await openLinkBrowser(world).open(callback);
-    expect(page.status).toBe(403);
-    expect(page.text).toContain('another browser');
-    expect((await browser.open(callback)).status).toBe(410);
-    await expectNoLink(world);
-  });
-
-  it('runs out after ten minutes, before the browser opens and after', async () => {
+  it('ends only in the browser that began it, within ten minutes, and if the person says yes', async () => {
+    const denied = await browser.go(await linkButton(world));
+    const cancelled = await browser.open(await browser.decide(denied.location, 'deny'));
+    const elsewhere = await browser.go(await linkButton(world));
+    const stolen = await browser.decide(elsewhere.location, 'approve');
+    const other = await openLinkBrowser(world).open(stolen);
+    expect((await browser.open(stolen)).status).toBe(410);
     const start = await linkButton(world);
-    const away = await browser.go(start);
-    const callback = await browser.decide(away.location, 'approve');
+    const callback = await browser.decide((await browser.go(start)).location, 'approve');
     await clock.advance(10 * MINUTE);
-    const [late, old] = [await browser.open(callback), await browser.open(start)];
-    expect([late.status, old.status]).toEqual([410, 410]);
-    expect(late.text).toContain('took too long');
+    const late = await browser.open(callback);
+    expect([cancelled, other, late].map(({ status, text }) => [status, text])).toEqual([
+      [403, expect.stringContaining('The link was cancelled')],
+      [403, expect.stringContaining('another browser')],
+      [410, expect.stringContaining('took too long')],
+    ]);
+    expect((await browser.open(start)).status).toBe(410);
     await expectNoLink(world);
   });
 
-  it.each([
-    ['a state that nobody issued', '?code=abc&state=made-up'],
-    ['no state', '?code=abc'],
-    ['markup', '?state=%3Cscript%3E&error=%3Cscript%3E&error_description=%3Cscript%3E'],
-  ])('refuses %s', async (_, search) => {
-    const page = await browser.open(`${PUBLIC_URL}/service/oauth/callback${search}`);
-    expect(page.status).toBe(400);
-    expect(page.text).toContain('Unknown link');
-    expect(page.text).not.toContain('<script');
-  });
-
-  it('names the person as text, whatever they are called', async () => {
-    world.slack.changePerson(TEAM, PEOPLE.member, { real_name: '<script>"&' });
-    const away = await browser.go(await linkButton(world));
-    const page = await browser.open(await browser.decide(away.location, 'approve'));
-    expect(page.text).toContain('“&lt;script&gt;&quot;&amp;” is linked');
+  it('refuses what nobody began, and repeats nothing of it', async () => {
+    const markup = '%3Cscript%3E';
+    const queries = ['code=abc&state=made-up', 'code=abc', `state=${markup}&error_description=${markup}`];
+    for (const query of queries) {
+      const page = await browser.open(`${PUBLIC_URL}/service/oauth/callback?${query}`);
+      expect(page.status).toBe(400);
+      expect(page.text).toContain('Unknown link');
+      expect(page.text).not.toContain('<script');
+    }
   });
 
   it('keeps people apart: another’s state links that person only', async () => {
@@ -275,22 +248,15 @@ describe('linking', () => {
   });
 
   it.each<[string, object, number?]>([
-    ['only a token', { access_token: 'canary' }],
-    [
-      'nulls',
-      { access_token: 'canary', token_type: 'bearer', expires_in: null, scope: null, refresh_token: null },
-    ],
-    ['a list of scopes', { access_token: 'canary', scope: ['email_address'], refresh_token: '' }],
-    [
-      'odd types',
-      { access_token: 'canary', token_type: 7, refresh_token: [], expires_in: 'soon', scope: {} },
-    ],
-    ['more than was asked for', { access_token: 'canary', id_token: 'x', extra: { a: 1 }, expires_in: '60' }],
-    ['the status 201', { access_token: 'canary' }, 201],
-  ])('takes a token answer with %s', async (_, body, status = 200) => {
+    ['only a token', {}],
+    ['nulls', { token_type: 'bearer', expires_in: null, scope: null, refresh_token: null }],
+    ['odd types', { token_type: 7, refresh_token: [], expires_in: 'soon', scope: {}, extra: { a: 1 } }],
+    ['the status 201', { scope: ['email_address'], refresh_token: '' }, 201],
+  ])('takes a token answer with %s', async (_, more, status = 200) => {
     const away = await browser.go(await linkButton(world));
     const callback = await browser.decide(away.location, 'approve');
     const headers = { 'content-type': 'application/json' };
+    const body = { access_token: 'canary', ...more };
     world.service.faults.add({ path: '/oauth/token', status, body, headers });
     expect((await browser.open(callback)).status).toBe(200);
     expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeDefined();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ask } from '../support/asking.ts';
 import { linkButton, openLinkable, openLinkBrowser } from '../support/linking.ts';
 import { openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
@@ -33,44 +33,34 @@ describe('linking where the endpoints have an origin of their own', () => {
     change(callback);
     const page = await browser.open(callback.href);
     expect(page.status).toBe(502);
-    await expectNoLink(world);
+    expect(await world.app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeUndefined();
+    expect(world.slack.dms(TEAM, PEOPLE.member)).toEqual([]);
   });
 });
 
-it('asks the origin of SERVICE_AUTH_URL for the metadata where no main site is named', async () => {
-  const world = await openLinkable({ env: { SERVICE_SITE_URL: '' } });
-  const browser = openLinkBrowser(world);
-  try {
+describe('linking', () => {
+  async function open(env: Record<string, string>): Promise<TestWorld> {
+    const world = await openLinkable({ env });
+    onTestFinished(() => world.stop());
+    return world;
+  }
+
+  it('asks the origin of SERVICE_AUTH_URL for the metadata where no main site is named', async () => {
+    const world = await open({ SERVICE_SITE_URL: '' });
+    const browser = openLinkBrowser(world);
     const away = await browser.go(await linkButton(world));
     expect((await browser.open(await browser.decide(away.location, 'approve'))).status).toBe(200);
-  } finally {
-    await world.stop();
-  }
-});
+  });
 
-describe('linking that is not set up', () => {
   it('says which variable is missing', async () => {
-    const world = await openLinkable({ env: { PUBLIC_URL: '' } });
-    try {
-      expect(await ask(world, '/deckhand link')).toContain('PUBLIC_URL');
-      const page = await fetch(`${world.origin}/service/oauth/callback?state=x`);
-      expect(page.status).toBe(404);
-    } finally {
-      await world.stop();
-    }
+    const world = await open({ PUBLIC_URL: '' });
+    expect(await ask(world, '/deckhand link')).toContain('PUBLIC_URL');
+    expect((await fetch(`${world.origin}/service/oauth/callback?state=x`)).status).toBe(404);
   });
 
   it('is absent without an OAuth client', async () => {
     const world = await openTestWorld();
-    try {
-      expect(await ask(world, '/deckhand help')).not.toContain('unlink');
-    } finally {
-      await world.stop();
-    }
+    onTestFinished(() => world.stop());
+    expect(await ask(world, '/deckhand help')).not.toContain('unlink');
   });
 });
-
-async function expectNoLink({ app, slack }: TestWorld): Promise<void> {
-  expect(await app.workspaces.open(TEAM).links.get(PEOPLE.member)).toBeUndefined();
-  expect(slack.dms(TEAM, PEOPLE.member)).toEqual([]);
-}
