@@ -44,11 +44,16 @@ describe('the printed manifest', () => {
     expect(manifestFor([ADDRESS], template)).toContain('# Steps for Workflow Builder.');
   });
 
-  it('needs no address in Socket Mode', () => {
-    const { features, settings } = print('--socket-mode');
+  it('needs no address in Socket Mode, and takes another slash word and the domains of links', () => {
+    const domains = ['one.example', 'two.example'];
+    const unfurl = domains.flatMap((domain) => ['--unfurl-domain', domain]);
+    const words = ['--socket-mode', '--command', '/ship', ...unfurl];
+    const { features, settings } = print(...words);
     expect(settings.socket_mode_enabled).toBe(true);
-    expect(manifestFor(['--socket-mode'], template)).not.toContain('https://');
-    expect(features.slash_commands[0]?.command).toBe('/deckhand');
+    expect(manifestFor(words, template)).not.toContain('https://');
+    expect(features.slash_commands[0]?.command).toBe('/ship');
+    expect(features.unfurl_domains).toEqual(domains);
+    expect(faultsOf([...words, ...unfurl, ...unfurl])).toContain('features.unfurl_domains');
   });
 
   it('has the install page’s address for many workspaces, in Socket Mode too', () => {
@@ -56,20 +61,6 @@ describe('the printed manifest', () => {
     expect(print(ADDRESS, '--oauth').oauth_config.redirect_urls).toEqual(redirects);
     expect(print(ADDRESS, '--oauth', '--socket-mode').oauth_config.redirect_urls).toEqual(redirects);
     expect(print(ADDRESS).oauth_config.redirect_urls).toBeUndefined();
-  });
-
-  it('takes another slash word and the domains of links', () => {
-    const { features } = print(
-      ADDRESS,
-      '--command',
-      '/ship',
-      '--unfurl-domain',
-      'one.example',
-      '--unfurl-domain',
-      'two.example',
-    );
-    expect(features.slash_commands[0]?.command).toBe('/ship');
-    expect(features.unfurl_domains).toEqual(['one.example', 'two.example']);
   });
 
   it('has the server of the assistant’s tools and its scope, as operations.md asks for them', () => {
@@ -99,11 +90,6 @@ describe('the printed manifest', () => {
   ])('refuses %s, and shows how it is used', (_, words, fault) => {
     expect(faultsOf(words)).toContain(fault);
     expect(faultsOf(words)).toContain('npm run --silent manifest -- <https address>');
-  });
-
-  it('refuses more domains than Slack takes', () => {
-    const words = Array.from({ length: 6 }, (_, at) => ['--unfurl-domain', `d${at}.example`]).flat();
-    expect(faultsOf([ADDRESS, ...words])).toContain('features.unfurl_domains');
   });
 });
 
