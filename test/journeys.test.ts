@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ann } from './commands/integrations/support.ts';
+import { type Journey, measureJourney } from './journey.ts';
 import { openDigestWorld } from './scheduler/digests/digest-world.ts';
 import { ask } from './support/asking.ts';
 import { patientClock } from './support/faults.ts';
-import { type Journey, measureJourney } from './support/journey.ts';
 import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './support/test-world.ts';
 
 /** As on a busy machine, where a poll or a redraw of App Home falls into a journey. */

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
+import { countWords, visibleText } from './corpus/visible-words.ts';
 import { answerTo } from './support/asking.ts';
 import { test as base } from './support/fixtures.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from './support/test-world.ts';
-import { countWords, visibleText } from './support/visible-words.ts';
 
 const SERVERS = ['web-1', 'web-2', 'web-3', 'worker-1', 'worker-2', 'assets', 'staging'];
 

@@ -1,6 +1,6 @@
 import process from 'node:process';
-import { visibleText } from '../support/visible-words.ts';
 import { describeEntry, type Entry, openCorpus } from './recording.ts';
+import { visibleText } from './visible-words.ts';
 
 /** Prints every message and form that the tests send to Slack, to be read aloud: `npm run corpus [-- <words>]`. */
 

@@ -20,7 +20,7 @@ import {
   PodDisruptionBudget,
   Service,
   ServiceMonitor,
-} from '../support/kubernetes-schemas.ts';
+} from './kubernetes-schemas.ts';
 
 const FOLDER = 'deploy/kubernetes';
 const NAMESPACE = 'kubernetes.io/metadata.name';

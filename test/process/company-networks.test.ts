@@ -5,7 +5,6 @@ import { commandLine } from '../../src/cli/programs.ts';
 import { ask } from '../support/asking.ts';
 import { startDeckhand } from '../support/deckhand-process.ts';
 import { test } from '../support/fixtures.ts';
-import { makeCertificate, openForwardProxy, openTls } from '../support/forward-proxy.ts';
 import { freePort } from '../support/free-port.ts';
 import { sendSigned } from '../support/signed.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -20,6 +19,7 @@ import {
   TEAM,
   type TestWorld,
 } from '../support/test-world.ts';
+import { makeCertificate, openForwardProxy, openTls } from './forward-proxy.ts';
 
 const portOf = (address: string): number => Number(new URL(address).port);
 

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../src/core/time/clock.ts';
 import { ask } from '../support/asking.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
-import { createWalked, walk } from '../support/walk.ts';
+import { createWalked, walk } from './walk.ts';
 
 const { email, apiKey, firstName, lastName } = DEMO_USERS.admin;
 // Late on a working day there are deployments of today, and so a chart of each project's.

@@ -1,3 +1,4 @@
+import { openJar, type Seen } from './installing.ts';
 import {
   CHANNEL,
   EMAIL,
@@ -18,30 +19,14 @@ export const CLIENT = {
 };
 export const PATH = '/service/oauth/start';
 
-interface Seen {
-  status: number;
-  text: string;
-  location: string;
-  headers: Headers;
-}
-
 /** A browser with cookies of its own, behind the proxy that makes us public. */
 export function openLinkBrowser(world: TestWorld) {
-  const jar = new Map<string, string>();
-  async function open(address: string, form?: Record<string, string>): Promise<Seen> {
-    const isOurs = address.startsWith(PUBLIC_URL);
-    const response = await fetch(address.replace(PUBLIC_URL, world.origin), {
-      redirect: 'manual',
-      headers: isOurs ? { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') } : {},
-      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
-    });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      jar.set(name, value);
-    }
-    const { status, headers } = response;
-    return { status, text: await response.text(), location: headers.get('location') ?? '', headers };
-  }
+  const ours = openJar();
+  const foreign = openJar();
+  const open = (address: string, form?: Record<string, string>): Promise<Seen> =>
+    address.startsWith(PUBLIC_URL)
+      ? ours.open(address.replace(PUBLIC_URL, world.origin), form)
+      : foreign.open(address, form);
   /** Goes on from our page by its form, to where the browser is sent. */
   async function go(start: string): Promise<Seen> {
     const page = await open(start);

@@ -7,15 +7,20 @@ export interface Answer {
   text: string;
 }
 
-/** One request, signed once, that can be sent as often as one likes and to whichever replica. */
-export function signedOnce(signingSecret: string, body: string) {
-  const timestamp = String(Math.floor(Date.now() / 1000));
+/** The headers by which Slack signs a body. */
+function sign(signingSecret: string, body: string, offset = 0): Record<string, string> {
+  const timestamp = String(Math.floor(Date.now() / 1000) + offset);
   const hmac = createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`);
-  const headers = {
+  return {
     'content-type': body.startsWith('{') ? 'application/json' : 'application/x-www-form-urlencoded',
     'x-slack-request-timestamp': timestamp,
     'x-slack-signature': `v0=${hmac.digest('hex')}`,
   };
+}
+
+/** One request, signed once, that can be sent as often as one likes and to whichever replica. */
+export function signedOnce(signingSecret: string, body: string) {
+  const headers = sign(signingSecret, body);
   return async (origin: string, more: Record<string, string> = {}): Promise<number> => {
     const options = { method: 'POST', body, headers: { ...headers, ...more } } as const;
     const answer = await request(`${origin}/slack/events`, options);
@@ -30,16 +35,15 @@ export async function sendSigned(
   body: string,
   options: { type?: string; offset?: number; signature?: string; path?: string } = {},
 ): Promise<Answer> {
-  const timestamp = String(Math.floor(Date.now() / 1000) + (options.offset ?? 0));
-  const hmac = createHmac('sha256', slack.app.signingSecret).update(`v0:${timestamp}:${body}`);
+  const { type = 'application/x-www-form-urlencoded', signature } = options;
   const answer = await request(`${origin}${options.path ?? '/slack/events'}`, {
     method: 'POST',
     body,
     headers: {
+      ...sign(slack.app.signingSecret, body, options.offset),
       accept: 'application/json, text/event-stream',
-      'content-type': options.type ?? 'application/x-www-form-urlencoded',
-      'x-slack-request-timestamp': timestamp,
-      'x-slack-signature': options.signature ?? `v0=${hmac.digest('hex')}`,
+      'content-type': type,
+      ...(signature === undefined ? {} : { 'x-slack-signature': signature }),
     },
   });
   return { status: answer.statusCode, text: await answer.body.text() };

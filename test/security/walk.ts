@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { DEMO_IDS } from '../../sandbox/service/seed/demo-facts.ts';
 import { NO_TRACING, type Tracing } from '../../src/observability/tracing.ts';
-import { CHANNEL, PEOPLE, TEAM, type TestWorld } from './test-world.ts';
+import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 /** Words after a command, beyond its own examples. */
 const WORDS: Record<string, readonly string[]> = {

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import { temporaryFolder } from './temporary.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 export interface ForwardProxy {
   port: number;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { StatementSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 
-const SRC = join(import.meta.dirname, '..', '..', 'src/');
+const SRC = join(import.meta.dirname, '..', 'src/');
 
 /** What a request of ours passed through, from its arrival to what people see in the end. */
 export interface Journey {
