@@ -34,7 +34,10 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: LongestFirst },
     globalSetup: 'test/support/shared.ts',
-    setupFiles: 'test/support/imports.ts',
+    setupFiles: [
+      'test/support/imports.ts',
+      ...(process.env.MUTANTS_COVERAGE ? ['test/mutations/cover.ts'] : []),
+    ],
     include: ['test/**/*.test.ts', 'sandbox/test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...byLength(NIGHTLY, [])],
     restoreMocks: true,

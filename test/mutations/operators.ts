@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { parseSync } from 'rolldown/utils';
 
 /** One change to a source file. */
@@ -14,117 +14,59 @@ export interface Mutant {
   changed: string;
 }
 
-/** A node of the ESTree that rolldown's parser returns. */
+/** A node of the parser's ESTree. */
 interface Node {
   type: string;
   start: number;
   end: number;
   [field: string]: unknown;
 }
+type Print = (node: unknown) => string;
+type Change = [operator: string, changed: string, target?: unknown];
 
-const SWAPPED: Readonly<Record<string, string>> = {
-  '===': '!==',
-  '!==': '===',
-  '<': '<=',
-  '<=': '<',
-  '>': '>=',
-  '>=': '>',
-  '&&': '||',
-  '||': '&&',
-  '+': '-',
-  '-': '+',
-};
-const SWAPPED_METHODS = new Map([
-  ['some', 'every'],
-  ['every', 'some'],
-]);
+const NOTHING = '(undefined as never)';
+const PAIRS = ['=== !==', '< <=', '> >=', '&& ||', '+ -'].map((pair) => pair.split(' '));
+const SWAPPED = new Map([...PAIRS, ...PAIRS.map((pair) => pair.toReversed())] as Array<[string, string]>);
+const LEAVES = new Set(['ReturnStatement', 'ThrowStatement', 'ContinueStatement', 'BreakStatement']);
+/** Methods that return the same kind of value. */
+const STEPS = new Set(['filter', 'replace', 'replaceAll', 'slice', 'toSorted', 'trim']);
 /** A line of the log, which nobody but an operator sees. */
 const LOG = /^(await )?[\w.?]*log\??\.\w+\(/i;
-const LEAVES = new Set(['ReturnStatement', 'ThrowStatement', 'ContinueStatement', 'BreakStatement']);
-const TYPE_SCRIPT_VALUES = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression']);
-
-/** Same for a mutant whose lines moved. */
-export function describePlace({ file, where, operator, original }: Mutant): string {
-  return [file, where, operator, original.replaceAll(/\s+/g, ' ')].join('|');
-}
-
-/** Mutants in an order that depends on the seed and their keys, so that a change elsewhere does not change the sample. */
-export function shuffle(mutants: readonly Mutant[], seed: string): Mutant[] {
-  const rank = (mutant: Mutant) =>
-    createHash('sha256')
-      .update(`${seed}|${describePlace(mutant)}`)
-      .digest('hex');
-  return mutants
-    .map((mutant) => ({ mutant, by: rank(mutant) }))
-    .toSorted((a, b) => a.by.localeCompare(b.by))
-    .map(({ mutant }) => mutant);
-}
-
-/** All mutants of a file, in the order of its text. */
-export function readMutants(file: string, text: string): Mutant[] {
-  const mutants: Mutant[] = [];
-  const print: Print = (node) => text.slice(node?.start, node?.end);
-
-  function visit(node: Node, where: readonly string[], parent: Node): void {
-    const add = (operator: string, changed: string, { start, end } = node) => {
-      const original = text.slice(start, end);
-      const line = text.slice(0, start).split('\n').length;
-      const place = where.join('.') || '(module)';
-      mutants.push({ file, where: place, operator, line, start, end, original, changed });
-    };
-    for (const [operator, changed, target] of CHANGES[node.type]?.(node, print, parent) ?? [])
-      add(operator, changed, target);
-    const name = findName(node, print);
-    for (const child of listChildren(node)) visit(child, name === undefined ? where : [...where, name], node);
-  }
-
-  const { program, errors } = parseSync(file, text);
-  if (errors.length > 0) throw new Error(`${file} does not parse`);
-  visit(program as unknown as Node, [], program as unknown as Node);
-  return mutants;
-}
-
-type Change = [operator: string, changed: string, target?: Node];
-/** A node by the names of its fields. */
-type Fields = Readonly<Record<string, Node>>;
-type Print = (node: Node | undefined) => string;
 
 /** Changes by the type of the node. */
 const CHANGES: Readonly<Record<string, (node: Node, print: Print, parent: Node) => Change[]>> = {
-  IfStatement(node, print) {
-    const { test = node, consequent, alternate } = node as unknown as Fields;
-    const last = [consequent?.body ?? consequent].flat().at(-1) as Node | undefined;
-    const changes: Change[] = [['negate condition', `!(${print(test)})`, test]];
-    if (!alternate && LEAVES.has(last?.type ?? '')) changes.push(['remove early return', ';']);
-    return changes;
+  IfStatement({ test, consequent, alternate }, print) {
+    const last = [(consequent as Node).body ?? consequent].flat().at(-1) as Node | undefined;
+    const canGo = !alternate && LEAVES.has(last?.type ?? '');
+    return [...negate(test, print), ...(canGo ? ([['remove early return', ';']] as Change[]) : [])];
   },
-  ConditionalExpression({ test }, print) {
-    return [['negate condition', `!(${print(test as Node)})`, test as Node]];
-  },
+  ConditionalExpression: ({ test }, print) => negate(test, print),
   BinaryExpression: swapOperator,
   LogicalExpression: swapOperator,
-  UnaryExpression({ operator, argument }, print) {
-    return operator === '!' ? [['drop negation', `(${print(argument as Node)})`]] : [];
+  UnaryExpression: ({ operator, argument }, print) =>
+    operator === '!' ? [['drop negation', `(${print(argument)})`]] : [],
+  ExpressionStatement: (node, print) =>
+    node.directive || LOG.test(print(node)) ? [] : [['drop statement', ';']],
+  AwaitExpression: (_node, _print, parent) =>
+    parent.type === 'ExpressionStatement' ? [] : [['drop call', NOTHING]],
+  ReturnStatement({ argument }, print) {
+    const isSame =
+      !argument || (argument as Node).type === 'AwaitExpression' || print(argument) === 'undefined';
+    return isSame ? [] : [['return nothing', `return ${NOTHING};`]];
   },
-  ExpressionStatement(node, print) {
-    return node.directive || LOG.test(print(node)) ? [] : [['drop statement', ';']];
+  ArrowFunctionExpression: ({ body }) =>
+    (body as Node).type === 'BlockStatement' ? [] : [['return nothing', NOTHING, body]],
+  ArrayExpression({ elements }) {
+    const all = elements as Node[];
+    return all.map((one, at) => [
+      'drop element',
+      '',
+      { start: one.start, end: all[at + 1]?.start ?? one.end },
+    ]);
   },
-  AwaitExpression(_node, _print, parent) {
-    return parent.type === 'ExpressionStatement' ? [] : [['drop call', '(undefined as never)']];
-  },
-  ReturnStatement(node) {
-    const argument = node.argument as Node | null;
-    if (!argument || argument.type === 'AwaitExpression') return [];
-    return [['return nothing', `return ${emptyLike(argument)};`]];
-  },
-  ArrowFunctionExpression(node) {
-    const body = node.body as Node;
-    return body.type === 'BlockStatement' ? [] : [['return nothing', `(${emptyLike(body)})`, body]];
-  },
-  MemberExpression(node, print) {
-    const property = node.property as Node;
-    const other = node.computed ? undefined : SWAPPED_METHODS.get(print(property));
-    return other === undefined ? [] : [['swap operator', other, property]];
+  CallExpression({ callee }, print) {
+    const { object, property } = callee as Node;
+    return property && STEPS.has(print(property)) ? [['drop step', `(${print(object)})`]] : [];
   },
   Literal({ value }) {
     if (typeof value === 'boolean') return [['flip boolean', String(!value)]];
@@ -132,42 +74,56 @@ const CHANGES: Readonly<Record<string, (node: Node, print: Print, parent: Node) 
   },
 };
 
+function negate(test: unknown, print: Print): Change[] {
+  return [['negate condition', `!(${print(test)})`, test]];
+}
+
 function swapOperator({ operator, left, right }: Node, print: Print): Change[] {
-  if (operator === '??') return [['drop fallback', `(${print(left as Node)})`]];
-  const other = SWAPPED[operator as string];
+  if (operator === '??') return [['drop fallback', `(${print(left)})`]];
+  const other = SWAPPED.get(operator as string);
   // In brackets, because `??` may not be next to `||`.
-  return other === undefined
-    ? []
-    : [['swap operator', `((${print(left as Node)}) ${other} (${print(right as Node)}))`]];
+  return other === undefined ? [] : [['swap operator', `((${print(left)}) ${other} (${print(right)}))`]];
 }
 
-/** Empty value of the kind that the expression has. */
-function emptyLike({ type, value }: Node): string {
-  if (type === 'ArrayExpression') return '([] as never)';
-  if (type === 'TemplateLiteral' || typeof value === 'string') return "('' as never)";
-  return '(undefined as never)';
+/** All mutants of a file. */
+export function readMutants(file: string, text: string): Mutant[] {
+  const mutants: Mutant[] = [];
+  const print: Print = (node) => text.slice((node as Node).start, (node as Node).end);
+
+  function visit(node: Node, parent: Node, where: readonly string[]): void {
+    for (const [operator, changed, target = node] of CHANGES[node.type]?.(node, print, parent) ?? []) {
+      const { start, end } = target as Node;
+      const line = text.slice(0, start).split('\n').length;
+      const place = { file, where: where.join('.') || 'module', operator, line, start, end };
+      mutants.push({ ...place, original: print(target), changed });
+    }
+    const name = findName(node);
+    const inner = name === undefined ? where : [...where, print(name)];
+    for (const child of listChildren(node)) visit(child, node, inner);
+  }
+
+  const { program, errors } = parseSync(file, text);
+  if (errors.length > 0) throw new Error(`${file} does not parse`);
+  visit(program as unknown as Node, program as unknown as Node, []);
+  return mutants;
 }
 
-/** Name of a function, a method or a constant that holds one. */
-function findName(node: Node, print: Print): string | undefined {
-  const { id, key, value, init } = node as unknown as Record<string, Node | null | undefined>;
-  if (node.type === 'FunctionDeclaration' || node.type === 'ClassDeclaration')
-    return id ? print(id) : undefined;
-  const holds = value ?? init;
-  const isFunction = /Function/.test(holds?.type ?? '');
-  const named = id ?? key;
-  return isFunction && named ? print(named) : undefined;
+/** Name of a function, or of a member or constant that holds one. */
+function findName({ type, id, key, value, init }: Node): unknown {
+  const isHolder = /Function/.test(((value ?? init) as Node | undefined)?.type ?? '');
+  return isHolder || type === 'FunctionDeclaration' ? (id ?? key) : undefined;
 }
 
-/** Child nodes without types. */
+/** Child nodes, without types. */
 function listChildren(node: Node): Node[] {
-  const values = Object.values(node).flat() as unknown[];
-  return values.filter(
-    (value): value is Node =>
-      typeof value === 'object' &&
-      value !== null &&
-      'type' in value &&
-      typeof value.type === 'string' &&
-      (!value.type.startsWith('TS') || TYPE_SCRIPT_VALUES.has(value.type)),
-  );
+  const values = Object.values(node).flat() as Array<Partial<Node> | null>;
+  const nodes = values.filter((value): value is Node => typeof value?.type === 'string');
+  return nodes.filter((child) => !child.type.startsWith('TS') || 'expression' in child);
+}
+
+/** An order that depends on the seed and the mutants' texts, so that a change elsewhere does not change a sample. */
+export function shuffle(mutants: readonly Mutant[], seed: string): Mutant[] {
+  const rank = ({ file, where, operator, original }: Mutant) =>
+    hash('sha256', [seed, file, where, operator, original.replaceAll(/\s+/g, ' ')].join('|'));
+  return mutants.toSorted((a, b) => rank(a).localeCompare(rank(b)));
 }
