@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { CommandContext } from '../commands/command.ts';
 import { TOOLS, type Tool, type ToolResult } from '../commands/mcp/tools.ts';
@@ -46,23 +46,28 @@ export function mcpRoutes(parts: McpParts): Routes {
   };
 }
 
-/** Answers one message of the protocol, with a server of its own, as the SDK requires without sessions. */
+/** Answers one message with a server of its own. A client need not accept a stream: each answer is JSON. */
 async function answerMcp(
   message: Record<string, unknown>,
   headers: IncomingHttpHeaders,
   parts: ToolParts,
 ): Promise<{ status: number; type: string; body: string }> {
   // Loaded with the first request, because most installations do without it.
-  const { McpServer } = await import('@modelcontextprotocol/sdk/server/mcp.js');
-  const http = await import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js');
+  const mcp = await import('@modelcontextprotocol/server');
   // Slack gives its requests no ids, but each has a signature of its own.
   const requestId = `mcp ${hash('sha256', String(headers['x-slack-signature']), 'base64url')}`;
-  const server = new McpServer({ name: 'deckhand', title: 'Deckhand', version: parts.version });
+  const server = new mcp.McpServer({ name: 'deckhand', title: 'Deckhand', version: parts.version });
   registerTools(server, { ...parts, requestId });
-  const transport = new http.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  const request = createRequest(headers);
+  const body = { parsedBody: message };
   try {
-    await server.connect(transport);
-    const answer = await transport.handleRequest(createRequest(headers), { parsedBody: message });
+    // The handler would answer older revisions with a stream.
+    const transport = new mcp.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    const isOlder = await mcp.isLegacyRequest(request, message);
+    if (isOlder) await server.connect(transport);
+    const answer = isOlder
+      ? await transport.handleRequest(request, body)
+      : await mcp.createMcpHandler(() => server).fetch(request, body);
     const type = answer.headers.get('content-type') ?? 'application/json';
     return { status: answer.status, type, body: await answer.text() };
   } finally {
@@ -74,8 +79,8 @@ function registerTools(server: McpServer, parts: Call): void {
   for (const tool of TOOLS) {
     const { name, description, inputs: inputSchema, isChange } = tool;
     const annotations = { readOnlyHint: isChange !== true, destructiveHint: false, openWorldHint: true };
-    server.registerTool(name, { description, inputSchema, annotations }, async (inputs, { _meta }) => {
-      const answer = await runTool(parts, tool, inputs, _meta);
+    server.registerTool(name, { description, inputSchema, annotations }, async (inputs, { mcpReq }) => {
+      const answer = await runTool(parts, tool, inputs, mcpReq._meta);
       if ('refusal' in answer) return { content: [{ type: 'text', text: answer.refusal }], isError: true };
       const { data, next, message } = answer;
       const text = JSON.stringify({ ...data, next }, cleanText);
@@ -97,19 +102,16 @@ function cleanText(_field: string, value: unknown): unknown {
 
 const MAX_TEXT = 300;
 
-/**
- * The request for the SDK, with the headers that it needs; the body is parsed already. Every answer is JSON, so a client
- * need not accept a stream.
- */
-function createRequest({
-  'content-type': type,
-  'mcp-protocol-version': version,
-}: IncomingHttpHeaders): Request {
-  const headers = new Headers({ accept: 'application/json, text/event-stream' });
-  if (type !== undefined) headers.set('content-type', type);
-  if (typeof version === 'string') headers.set('mcp-protocol-version', version);
-  return new Request('http://localhost/mcp', { method: 'POST', headers });
+/** The request for the SDK, with the headers of the protocol; the body is parsed already. */
+function createRequest(headers: IncomingHttpHeaders): Request {
+  const own = Object.entries(headers).filter(([name]) => name.startsWith('mcp-') || name === 'content-type');
+  return new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: { ...Object.fromEntries(own.map(([name, value]) => [name, String(value)])), accept: ACCEPTED },
+  });
 }
+
+const ACCEPTED = 'application/json, text/event-stream';
 
 /** An id, or an object with an id, as in Slack's interactions. */
 const Entity = z.union([MaybeId, z.object({ id: Id }).transform(({ id }) => id)]);

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished } from 'vitest';
 import { noteOutcomes } from '../../src/scheduler/episodes/episodes.ts';
 import { fastClock } from '../support/faults.ts';
@@ -9,6 +8,8 @@ import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '
 
 const ON = { env: { MCP: 'on' } };
 const NAMES = ['projects', 'failing', 'test_access', 'latest_run', 'activity', 'statistics', 'invoices'];
+
+const NEWEST = { pin: '2026-07-28' } as const;
 
 interface Sent {
   headers: Record<string, string>;
@@ -32,8 +33,11 @@ const send = (world: TestWorld, { headers, body }: Sent) =>
   fetch(`${world.origin}/mcp`, { method: 'POST', headers, body });
 
 /** The SDK's own client, with Slack's signature on each request. */
-async function assistant(world: TestWorld, secret?: string): Promise<Client> {
-  const client = new Client({ name: 'slackbot', version: '1.0.0' });
+async function assistant(
+  world: TestWorld,
+  { secret, mode = NEWEST }: { secret?: string; mode?: 'legacy' | typeof NEWEST } = {},
+): Promise<Client> {
+  const client = new Client({ name: 'slackbot', version: '1.0.0' }, { versionNegotiation: { mode } });
   const transport = new StreamableHTTPClientTransport(new URL(`${world.origin}/mcp`), {
     fetch: (url, init) => {
       const body = String(init?.body ?? '');
@@ -45,8 +49,7 @@ async function assistant(world: TestWorld, secret?: string): Promise<Client> {
     },
   });
   onTestFinished(() => client.close());
-  // The transport's optional `sessionId` has no place in the type that it is declared to have.
-  await client.connect(transport as Parameters<Client['connect']>[0]);
+  await client.connect(transport);
   return client;
 }
 
@@ -84,18 +87,24 @@ test('the endpoint is absent unless it is switched on', async ({ world }) => {
 describe('the MCP endpoint', () => {
   test.override({ worldOptions: ON, connected: true });
 
-  test('has the seven tools, of which one starts something', async ({ world }) => {
-    const { tools } = await (await assistant(world)).listTools();
-    expect(tools.map(({ name }) => name)).toEqual(NAMES);
-    const changing = tools.filter(({ annotations }) => annotations?.readOnlyHint === false);
-    expect(changing.map(({ name }) => name)).toEqual(['test_access']);
-    expect(tools.every(({ annotations }) => annotations?.destructiveHint === false)).toBe(true);
-  });
+  test.for([
+    ['the newest revision', NEWEST],
+    ['an older one', 'legacy'],
+  ] as const)(
+    'has the seven tools, of which one starts something, in %s of the protocol',
+    async ([, mode], { world }) => {
+      const { tools } = await (await assistant(world, { mode })).listTools();
+      expect(tools.map(({ name }) => name)).toEqual(NAMES);
+      const changing = tools.filter(({ annotations }) => annotations?.readOnlyHint === false);
+      expect(changing.map(({ name }) => name)).toEqual(['test_access']);
+      expect(tools.every(({ annotations }) => annotations?.destructiveHint === false)).toBe(true);
+    },
+  );
 
   test('answers in JSON, also where the caller names no stream', async ({ world }) => {
     const { headers, body } = signed(world, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }));
     const answer = await send(world, { headers: { ...headers, accept: '*/*' }, body });
-    expect(answer.status).toBe(200);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
     expect(await answer.text()).toContain('latest_run');
   });
 
@@ -233,7 +242,7 @@ describe('the MCP endpoint', () => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
     expect((await send(world, signed(world, `${body} `, 'another secret'))).status).toBe(401);
     expect((await send(world, { ...signed(world, `${body}  `), body })).status).toBe(401);
-    await expect(assistant(world, 'another secret')).rejects.toThrow();
+    await expect(assistant(world, { secret: 'another secret' })).rejects.toThrow();
     for (const [odd, status] of [
       ['{', 400],
       [`[${body}]`, 400],
@@ -260,8 +269,7 @@ describe('the MCP endpoint', () => {
       expect(answer.isError).toBe(true);
       expect(answer.text).not.toContain(API_KEY);
     }
-    const unknown = await call(client, 'disconnect', { account: ACCOUNT });
-    expect(unknown.isError).toBe(true);
+    await expect(call(client, 'disconnect', { account: ACCOUNT })).rejects.toThrow('disconnect not found');
     expect(await world.app.workspaces.open(TEAM).accounts.get(ACCOUNT)).toBeDefined();
     expect(world.logs.join('')).not.toContain('$ne');
   });
