@@ -351,58 +351,6 @@ describe('a field of the specification', () => {
     expect(await ask(world, '/deckhand build bc-1 storefront', 'admin')).not.toContain('srv-3');
   });
 
-  it('2.8: identifier, status, created_at, completed_at and results, repository and servers, status and message', async () => {
-    const runs = 'projects/storefront/test_access';
-    const running = { identifier: 'run-8', status: 'running', created_at: AT, completed_at: null };
-    const results = {
-      repository: { status: 'error', message: 'No such repository' },
-      servers: [
-        { name: 'web-8', identifier: 'srv-8', status: 'ok', message: null },
-        { name: 'web-9', identifier: 'srv-9', status: 'error', message: 'Refused' },
-      ],
-    };
-    failing({ method: 'POST', status: 200, body: running }, runs)(world);
-    failing({ status: 200, body: running, times: 1 }, `${runs}/run-8`)(world);
-    const completed = { ...running, status: 'completed', completed_at: AT, results };
-    failing({ status: 200, body: completed }, `${runs}/run-8`)(world);
-    await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    const root = () => world.slack.messages(TEAM, CHANNEL).at(-1);
-    const thread = () => world.slack.thread(TEAM, CHANNEL, root()?.ts ?? '').map(({ text }) => text);
-    await world.slack.until(() => thread().length === 3);
-    expect(root()?.text).toContain('the repository and 1 of 2 servers are unreachable');
-    expect(thread().join('\n')).toMatch(/\*Repository\* is unreachable\nNo such repository/);
-    expect(JSON.stringify(root()?.blocks)).toContain('web-8');
-    expect(thread().join('\n')).toMatch(/\*web-9\* is unreachable\nRefused/);
-    expect(JSON.stringify(world.slack.thread(TEAM, CHANNEL, root()?.ts ?? ''))).toContain('srv-9');
-  });
-
-  it('2.10: identifier, hook_type, name and the three flags are kept and shown', async () => {
-    const record = { hook_type: 'cdn_cache', name: 'Edge', created_at: AT, updated_at: AT };
-    const flags = { send_on_start: true, send_on_completion: false, send_on_failure: true };
-    answering('projects/*/integrations', { identifier: 'int-1', ...record, ...flags }, 'POST')(world);
-    const ann = world.as('admin');
-    await ann.command(CHANNEL, '/deckhand integration add storefront');
-    await world.slack.until(() => ann.openView()?.content.callback_id === 'integration.add');
-    const { id = '', hash } = ann.openView() ?? {};
-    await ann.click({ viewId: id }, { actionId: 'hook_type', selected: 'cdn_cache' });
-    await world.slack.until(() => ann.openView()?.hash !== hash);
-    await ann.submit('integration.add', {
-      name: 'Edge',
-      flags: ['send_on_start'],
-      'properties.zone_id': 'z',
-      'properties.path_prefix': '/',
-    });
-    const told = () => world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.text ?? '';
-    await world.slack.until(() => told().includes('*Edge*'));
-    const [kept] = await world.app.workspaces.open(TEAM).integrations.list();
-    expect(kept).toMatchObject({
-      identifier: 'int-1',
-      hookType: 'cdn_cache',
-      name: 'Edge',
-      flags: ['send_on_start', 'send_on_failure'],
-    });
-  });
-
   it('2.2: all that a sign-up answers is shown, the key but for its end', async () => {
     const body = {
       account: {

@@ -17,21 +17,18 @@ test.each([
   [400, { error_code: 'invalid_json', error: 'no JSON' }, 'unexpected'],
   [400, { error: 'email is missing' }, 'rejected'],
   [401, '', 'unauthorized'],
-  [401, { error: 'HTTP Basic: Access denied.' }, 'unauthorized'],
   [401, { error: 'email_verification_required' }, 'email_verification_required'],
   [403, { error_code: 'api_access_restricted', hint: 'Upgrade' }, 'api_access_restricted'],
   [403, { error: 'api_access_restricted', upgrade_url: 'https://example.com/up' }, 'api_access_restricted'],
-  [403, { error: 'email_verification_required', message: 'Verify' }, 'email_verification_required'],
   [403, {}, 'forbidden'],
   [403, '<h1>Forbidden</h1>', 'forbidden'],
   [404, { error_code: 'record_not_found', status: 'not_found' }, 'record_not_found'],
   [404, { status: 404 }, 'record_not_found'],
+  [404, { error_code: 'account_not_found', hint: 'Check it' }, 'account_not_found'],
   [404, '<h1>No such host</h1>', 'account_not_found'],
-  [404, '', 'account_not_found'],
   [404, '[]', 'account_not_found'],
   [404, { error_code: 'invalid_api_method' }, 'unexpected'],
   [422, { name: ["can't be blank"] }, 'invalid'],
-  [422, '', 'invalid'],
   [429, '', 'busy'],
   [500, { error_code: 'internal_error', hint: 'Try later' }, 'unexpected'],
   [503, { error_code: 'service_unavailable' }, 'busy'],
@@ -40,40 +37,12 @@ test.each([
   [422, { error: 'unsupported_protocol', message: 'ftp is not supported' }, 'invalid'],
   // Beyond the tables
   [301, '', 'unexpected'],
-  [304, '', 'unexpected'],
-  [402, '', 'rejected'],
   [405, '', 'rejected'],
   [408, '', 'unreachable'],
   [409, { status: 'error', errors: ['taken'] }, 'rejected'],
-  [502, '<h1>Bad gateway</h1>', 'unexpected'],
-  [504, '', 'unexpected'],
   [599, 'null', 'unexpected'],
 ])('%i %j is %s', (status, body, kind) => {
   expect(classify(status, body)).toMatchObject({ kind, status, operation: 'getThing' });
-});
-
-test.each([
-  ['a list or the profile', { error_code: 'record_not_found' }, 'record_not_found'],
-  ['any path', { error_code: 'account_not_found', hint: 'Check it' }, 'account_not_found'],
-  ['a list or the profile', '', 'account_not_found'],
-  ['an endpoint the service lacks', { error_code: 'invalid_api_method' }, 'unexpected'],
-])('404 at %s with %j is %s', (_where, body, kind) => {
-  expect(classify(404, body)).toMatchObject({ kind });
-});
-
-test.each([
-  [400, 'rejected'],
-  [401, 'unauthorized'],
-  [403, 'forbidden'],
-  [404, 'unexpected'],
-  [409, 'rejected'],
-  [422, 'invalid'],
-  [429, 'busy'],
-  [503, 'busy'],
-])('sign-up: %i is %s and keeps its messages', (status, kind) => {
-  const body = { status: 'error', errors: ['First reason', 'Second reason'] };
-  const error = classify(status, body, { scope: 'signup' });
-  expect(error).toMatchObject({ kind, status, messages: ['First reason', 'Second reason'] });
 });
 
 test.each<[unknown, Record<string, string[]>]>([
@@ -88,7 +57,6 @@ test.each<[unknown, Record<string, string[]>]>([
   [{ error: 'unsupported_protocol', message: 'No ftp' }, { base: ['No ftp'] }],
   [{ integration: { name: ['x'], properties: { url: ['y'] } } }, { name: ['x'], 'properties.url': ['y'] }],
   [{ 'hosted_website_attributes.subdomain': ['taken'] }, { subdomain: ['taken'] }],
-  [{ 'server.hosted_website.subdomain': ['taken'] }, { subdomain: ['taken'] }],
   [{ name: ['x'], hint: 'Read the manual', error_code: 'invalid' }, { name: ['x'] }],
   [{ name: [], other: null, third: 7 }, {}],
   ['not JSON', {}],

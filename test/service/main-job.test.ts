@@ -30,17 +30,6 @@ describe('profile', () => {
       },
     });
   });
-
-  test('a 404 means that the account name is wrong, unless the service itself answered', async () => {
-    const replies: Reply[] = [
-      { status: 404, raw: 'no such host' },
-      { status: 404, json: { status: 'not_found' } },
-    ];
-    await using wire = await startWire({ 'GET /acme/profile': replies });
-    await using client = openAccount(wire.origin);
-    expect(await failure(getProfile(client.account))).toMatchObject({ kind: 'account_not_found' });
-    expect(await failure(getProfile(client.account))).toMatchObject({ kind: 'record_not_found' });
-  });
 });
 
 describe('projects', () => {
@@ -262,17 +251,5 @@ describe('test access', () => {
     expect(await failure(look())).toMatchObject({ kind: 'unexpected' });
     expect(await failure(look())).toMatchObject({ kind: 'unexpected' });
     expect((await look()).results).toBeUndefined();
-  });
-
-  test('a run or project that is gone is not a wrong account', async () => {
-    const reply = { status: 404, json: { error_code: 'record_not_found', hint: 'Look again' } };
-    await using wire = await startWire({ [GET]: [reply] });
-    await using client = openAccount(wire.origin);
-    const error = await failure(getTestAccess(client.account, 'store', 'r-1'));
-    expect(error).toMatchObject({
-      kind: 'record_not_found',
-      hint: 'Look again',
-      errorCode: 'record_not_found',
-    });
   });
 });

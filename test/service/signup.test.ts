@@ -37,7 +37,6 @@ test('an account is created without credentials, and its key comes back', async 
 });
 
 test.each([
-  { account: { subdomain: 'acme' } },
   { account: null, mcp_config: { account: 'acme' }, oauth_urls: [], email_verified: 'no' },
   { account: { identifier: 'acme', name: {} }, ssh_public_key: 'ssh-ed25519 AAAA' },
 ])('nothing odd in the answer loses the key, which is told only once: %j', async (odd) => {
