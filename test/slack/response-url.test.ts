@@ -42,11 +42,9 @@ it.each([
   ['another port', (host: string) => [`http://${host}/x`, ['127.0.0.1:1']] as const],
   ['a name in front', (host: string) => [`http://hooks.slack.com@${host}/x`, [host]] as const],
   ['a longer name', () => ['https://hooks.slack.com.evil.example/x', ['hooks.slack.com']] as const],
-  ['a shorter name', () => ['https://slack.com/x', ['hooks.slack.com']] as const],
   ['plain http', () => ['http://hooks.slack.com/x', ['hooks.slack.com']] as const],
   ['another port of Slack', () => ['https://hooks.slack.com:8443/x', ['hooks.slack.com']] as const],
   ['another scheme', () => ['file:///etc/passwd', ['hooks.slack.com', '']] as const],
-  ['the cloud’s own address', () => ['http://169.254.169.254/latest', ['hooks.slack.com']] as const],
   ['no address', () => ['hooks.slack.com', ['hooks.slack.com']] as const],
 ])('refuses %s before any request, and keeps the address out of the log', async (_, of) => {
   const { host, paths } = await openHost({ status: 200 });
@@ -58,14 +56,11 @@ it.each([
   expect(logs).not.toContain(url);
 });
 
-it('does not take a refusal that comes with 200 for an answer', async () => {
-  const { host } = await openHost({ status: 200, body: '{"ok":false,"error":"invalid_blocks"}' });
+it.each([
+  ['a refusal that comes with 200', { status: 200, body: '{"ok":false,"error":"invalid_blocks"}' }],
+  ['a redirect', { status: 302, location: '/stolen' }],
+])('does not take %s for an answer, and asks nowhere else', async (_, answer) => {
+  const { host, paths } = await openHost(answer);
   expect((await respond(`http://${host}/x`, [host])).taken).toBe(false);
-});
-
-it('follows no redirect', async () => {
-  const elsewhere = await openHost({ status: 200 });
-  const { host } = await openHost({ status: 302, location: `http://${elsewhere.host}/stolen` });
-  expect((await respond(`http://${host}/x`, [host])).taken).toBe(false);
-  expect(elsewhere.paths).toEqual([]);
+  expect(paths).toEqual(['/x']);
 });
