@@ -44,7 +44,7 @@ const LONG = [
   'test/commands/workflows/steps.test.ts',
   'test/corpus/corpus.test.ts',
   'test/errors/*.test.ts',
-  'test/core/retry-if-locked.test.ts',
+  'test/core/retry.test.ts',
   'test/listeners/{doors,mcp,mentions,people,progress,submissions,threads}.test.ts',
   'test/listeners/receivers/{misshapen,socket-mode}.test.ts',
   'test/linking/{identity,link,setup}.test.ts',

@@ -4,8 +4,6 @@ import { nextOccurrence, parseCron } from '../../src/core/time/cron.ts';
 import { CronError, listZoneNames, parseZone } from '../../src/core/time/zone.ts';
 import { byLength } from '../support/length.ts';
 
-const DAY = 86_400_000;
-
 /** Lord Howe moves by half an hour, Casablanca twice around Ramadan, Apia once skipped a whole day. */
 const ZONES = [
   'UTC',
@@ -28,25 +26,8 @@ function timesAfter(cron: string, zone: string, after: string, count: number): s
   return times;
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function localTime(zone: string, instant: number): string {
-  const options = { timeZone: zone, dateStyle: 'short', timeStyle: 'short' } as const;
-  const format = formats.get(zone) ?? new Intl.DateTimeFormat('sv-SE', options);
-  formats.set(zone, format);
-  return format.format(instant);
-}
-
 describe('the next occurrences', () => {
   test.each([
-    ['every day', '0 9 * * *', 'UTC', '2026-01-01T09:00Z', ['2026-01-02T09:00Z', '2026-01-03T09:00Z']],
-    [
-      'a weekday',
-      '30 8 * * mon',
-      'Europe/Lisbon',
-      '2026-03-28T00:00Z',
-      ['2026-03-30T07:30Z', '2026-04-06T07:30Z'],
-    ],
     ['day or weekday', '0 0 13 * 5', 'UTC', '2026-02-12T12:00Z', ['2026-02-13T00:00Z', '2026-02-20T00:00Z']],
     ['29 February', '0 0 29 2 *', 'UTC', '2096-03-01T00:00Z', ['2104-02-29T00:00Z']],
     [
@@ -78,13 +59,6 @@ describe('the next occurrences', () => {
       ['2026-11-01T05:30Z', '2026-11-01T06:00Z', '2026-11-01T06:30Z', '2026-11-01T07:00Z'],
     ],
     [
-      'every hour, in both of two hours that have the same name',
-      '0 * * * *',
-      'America/New_York',
-      '2026-11-01T04:30Z',
-      ['2026-11-01T05:00Z', '2026-11-01T06:00Z', '2026-11-01T07:00Z'],
-    ],
-    [
       'every hour at half past, where an hour is skipped',
       '30 * * * *',
       'America/New_York',
@@ -99,25 +73,11 @@ describe('the next occurrences', () => {
       ['2026-11-01T05:30Z', '2026-11-01T07:00Z', '2026-11-01T07:30Z'],
     ],
     [
-      'every half hour, where the clocks are set back over midnight',
-      '*/30 * * * *',
-      'America/St_Johns',
-      '2010-11-07T02:00Z',
-      ['2010-11-07T02:30Z', '2010-11-07T03:00Z', '2010-11-07T03:30Z', '2010-11-07T04:00Z'],
-    ],
-    [
       'half an hour skipped',
       '15 2 * * *',
       'Australia/Lord_Howe',
       '2026-10-03T00:00Z',
       ['2026-10-03T15:30Z', '2026-10-04T15:15Z'],
-    ],
-    [
-      'half an hour doubled',
-      '45 1 * * *',
-      'Australia/Lord_Howe',
-      '2026-04-04T00:00Z',
-      ['2026-04-04T14:45Z', '2026-04-05T15:15Z'],
     ],
     [
       'a skipped midnight',
@@ -135,22 +95,6 @@ describe('the next occurrences', () => {
     ],
   ])('%s', (_, cron, zone, after, expected) => {
     expect(timesAfter(cron, zone, after, expected.length)).toEqual(expected);
-  });
-
-  test('over 400 days come once, in order, at the local time that was asked for', () => {
-    for (const zone of ZONES) {
-      const start = Date.parse('2026-01-01T12:00Z');
-      const end = start + 400 * DAY;
-      const occurrences: number[] = [];
-      const nextAfter = (at: number): number => nextOccurrence('30 9 * * *', zone, at);
-      for (let at = nextAfter(start); at <= end && occurrences.length <= 400; at = nextAfter(at))
-        occurrences.push(at);
-      expect(occurrences).toEqual([...new Set(occurrences)].sort((a, b) => a - b));
-      const shown = occurrences.map((occurrence) => localTime(zone, occurrence).split(' '));
-      const dates = new Set(shown.map(([date]) => date));
-      const times = new Set(shown.map(([, time]) => time));
-      expect([zone, occurrences.length, dates.size, ...times]).toEqual([zone, 400, 400, '09:30']);
-    }
   });
 });
 
@@ -193,18 +137,12 @@ describe('for any schedule, zone and instant', () => {
 
 describe('what a person types', () => {
   test.each([
-    ['', 'five fields'],
     ['0 9 * *', 'five fields'],
-    ['0 0 9 * * *', 'five fields'],
     ['@daily', 'five fields'],
     ['61 * * * *', 'minute (0-59)'],
-    ['0 25 * * *', 'hour (0-23)'],
     ['0 9 32 * 8', 'day of month (1-31), day of week'],
     ['0 9 31 2 *', 'day of month'],
-    ['0 9 L * *', 'day of month'],
-    ['0 9 * * 5#2', 'five fields'],
     ['0 9 * xyz *', 'month (1-12 or jan-dec)'],
-    ['0-99999999999 * * * *', 'five fields'],
     ['*/0 * * * *', 'minute (0-59)'],
     ['0 9 * * 1; rm', 'five fields'],
   ])('“%s” is refused, saying what is wrong: %s', (text, part) => {
@@ -214,15 +152,11 @@ describe('what a person types', () => {
 
   test.each([
     ['asia/calcutta', 'Asia/Kolkata'],
-    ['asia/kolkata', 'Asia/Kolkata'],
     ['Europe/Kiev', 'Europe/Kyiv'],
-    ['Asia/Katmandu', 'Asia/Kathmandu'],
-    ['America/Godthab', 'America/Nuuk'],
     ['US/Pacific', 'America/Los_Angeles'],
     ['America/Indianapolis', 'America/Indiana/Indianapolis'],
     ['Etc/GMT+5', 'Etc/GMT+5'],
     ['etc/utc', 'UTC'],
-    ['America/Los Angeles', 'America/Los_Angeles'],
     ['america/argentina/rio gallegos', 'America/Argentina/Rio_Gallegos'],
   ])('the zone typed as %s goes by its present name, %s', (typed, zone) => {
     expect(parseZone(typed)).toBe(zone);
@@ -230,13 +164,8 @@ describe('what a person types', () => {
 
   test.each([
     ['BST', '`Europe/London` or `Asia/Dhaka`'],
-    ['wat', '`Africa/Lagos` or `Africa/Algiers`'],
-    ['PHT', '`Asia/Manila` or `Asia/Singapore`'],
     ['ist', '`Asia/Kolkata`, `Europe/Dublin` or `Asia/Jerusalem`'],
-    ['EST', '`America/New_York`'],
     ['PST8PDT', '`America/Los_Angeles`'],
-    ['CET', '`Europe/Berlin`'],
-    ['GMT', '`Europe/London`'],
     ['GMT+1', '`Europe/Berlin`'],
     ['UTC-03:30', '`America/St_Johns`'],
     ['+02:00', '`Africa/Cairo`'],
@@ -257,13 +186,7 @@ describe('what a person types', () => {
     for (const [zone, names] of all) expect([...new Set(names.map(parseZone))]).toEqual([zone]);
   });
 
-  test('a time zone gets its usual spelling, and what is none is refused', () => {
-    expect([' europe/LISBON', 'utc', 'Asia/Kolkata'].map(parseZone)).toEqual([
-      'Europe/Lisbon',
-      'UTC',
-      'Asia/Kolkata',
-    ]);
-    for (const text of ['', 'Mars/Base', '2', '../etc'])
-      expect(() => parseZone(text)).toThrow('There is no time zone');
+  test.each(['', 'Mars/Base', '2', '../etc'])('“%s” is no time zone', (text) => {
+    expect(() => parseZone(text)).toThrow('There is no time zone');
   });
 });

@@ -1,8 +1,41 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, it, onTestFinished } from 'vitest';
-import { retryIfLocked } from '../../src/core/retry.ts';
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import { parseRetryAfter, retryIfLocked } from '../../src/core/retry.ts';
 import { temporaryFolder } from '../support/temporary.ts';
+
+const NOW = Date.UTC(1994, 10, 6, 8, 49, 0);
+
+test.each([
+  ['7', 7_000],
+  [' 120 ', 120_000],
+  ['1.5', 1_500],
+  ['Sun, 06 Nov 1994 08:49:37 GMT', 37_000],
+  ['Sunday, 06-Nov-94 08:49:37 GMT', 37_000],
+  ['Sun, 06 Nov 1994 08:00:00 GMT', 0],
+])('%j waits %i ms', (header, wait) => {
+  expect(parseRetryAfter(header, NOW)).toBe(NOW + wait);
+});
+
+test.each([undefined, '', '-5', 'soon', '1e3', 'Sun, 36 Nov 1994 08:49:37 GMT'])(
+  '%j is no time',
+  (header) => {
+    expect(parseRetryAfter(header, NOW)).toBeUndefined();
+  },
+);
+
+test('any header gives nothing, or a date that is not before now', () => {
+  const headers = fc.oneof(fc.string(), fc.nat().map(String), fc.stringMatching(/^\d{1,400}$/));
+  fc.assert(
+    fc.property(headers, (header) => {
+      const at = parseRetryAfter(header, NOW);
+      if (at === undefined) return;
+      expect(at).toBeGreaterThanOrEqual(NOW);
+      expect(Number.isNaN(new Date(at).getTime())).toBe(false);
+    }),
+  );
+});
 
 async function twoConnections(): Promise<[DatabaseSync, DatabaseSync]> {
   const path = join(await temporaryFolder(), 'file.sqlite');
@@ -15,7 +48,7 @@ async function twoConnections(): Promise<[DatabaseSync, DatabaseSync]> {
   return [ours, other];
 }
 
-it('waits for the lock of another program, two seconds at most, and writes once it is free', async () => {
+test('waits for the lock of another program, two seconds at most, and writes once it is free', async () => {
   const [ours, other] = await twoConnections();
   other.exec('BEGIN IMMEDIATE');
   const startedAt = performance.now();
@@ -33,7 +66,7 @@ it('waits for the lock of another program, two seconds at most, and writes once 
   expect(ours.prepare('SELECT id FROM kept').all()).toEqual([{ id: 2 }]);
 });
 
-it('tries nothing again that fails for another reason', async () => {
+test('tries nothing again that fails for another reason', async () => {
   const [ours] = await twoConnections();
   let tries = 0;
   const insert = (): void => {
