@@ -146,38 +146,22 @@ describe('traces of what people ask for', () => {
   });
 });
 
-describe('traces of what goes by itself', () => {
-  it('a digest is one of its own, from its occurrence to its post', async () => {
-    const collector = await startCollector();
-    const tracing = await traceTo(collector);
-    const time = createManualClock('2026-03-02T08:58:00Z');
-    const world = await openTestWorld({ tracing, time, connected: true });
-    onTestFinished(() => world.stop());
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC today');
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
-    await time.advance(120_000);
-    const digest = () =>
-      world.slack.messages(TEAM, CHANNEL).find(({ text }) => text.includes('Deployment digest'));
-    await world.slack.until(digest);
-    await world.app.stop(10_000);
-    await tracing.close();
-
-    const spans = collector.spans();
-    const occurrence = spans.find(({ name }) => name === 'process digest');
-    expect(occurrence).toMatchObject({
-      attributes: { 'deckhand.workspace': TEAM, 'deckhand.outcome': 'done' },
-    });
-    expect(occurrence).not.toHaveProperty('parentSpanId');
-    const trace = spans
-      .filter(({ traceId }) => traceId === occurrence?.traceId)
-      .map((span) => wayTo(spans, span));
-    expect(trace).toEqual(
-      expect.arrayContaining([
-        'process digest',
-        'process digest > GET getActivity',
-        'process digest > POST chat.postMessage',
-      ]),
-    );
+it('says that the last spans were lost where the collector does not answer', async () => {
+  const lines: string[] = [];
+  const clock = createManualClock('2026-03-02T09:00:00Z');
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const collector = await startCollector(200, () => {
+    ask();
+    return new Promise(() => undefined);
   });
+  const tracing = await traceTo(collector, (line) => lines.push(line), clock);
+  await tracing.run({ name: 'work', kind: 'internal' }, async () => undefined);
+
+  const closed = tracing.close();
+  await asked;
+  await clock.advance(5_000);
+  await closed;
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { level: 'warn', event: 'traces_not_sent', reason: 'timeout' },
+  ]);
 });
