@@ -138,11 +138,11 @@ describe('what the service does', () => {
   beforeEach(() => mend(world));
 
   it.each(ROWS)('%s: is told where it was caused, in one sentence with a next step', async (...row) => {
-    const [, given, when] = row;
+    const [, given, when, ...answer] = row;
     const others = world.slack.ephemerals(TEAM, PEOPLE.billing).length;
     const before = world.slack.messages(TEAM, CHANNEL).length;
     await given(world);
-    expectAnswer(world, await when(world), row);
+    expectAnswer(world, await when(world), answer);
     expect(world.slack.ephemerals(TEAM, PEOPLE.billing)).toHaveLength(others);
     expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(before + (when === testing ? 1 : 0));
   });
@@ -163,14 +163,8 @@ describe('what the service does', () => {
     await ann.command(CHANNEL, '/deckhand server add storefront');
     const shown = () => JSON.stringify(ann.openView() ?? {});
     await world.slack.until(() => shown().includes('answered unexpectedly'));
-    expectAnswer(world, shown(), [
-      '',
-      nothing,
-      whoami,
-      'unexpectedly',
-      'contact your administrator',
-      'with a reference',
-    ]);
+    expectAnswer(world, shown(), ['unexpectedly', 'contact your administrator', 'with a reference']);
+    expect(shown()).toContain('"block_id":"subdomain"');
   });
 });
 
@@ -188,7 +182,7 @@ describe('a service that cannot be reached', () => {
   ])('because it %s is called that', async (_, options, given) => {
     const world = await worldOfItsOwn(options);
     await given(world);
-    expectAnswer(world, await whoami(world), ['', nothing, whoami, ...TOLD]);
+    expectAnswer(world, await whoami(world), TOLD);
   });
 });
 
@@ -229,7 +223,7 @@ describe('what a sign-up meets', () => {
     const world = await worldOfItsOwn({});
     await given(world);
     const said = await sending(world, 'signup', 'signup', { ...FORM, ...change });
-    expectAnswer(world, said, ['', nothing, whoami, says, next]);
+    expectAnswer(world, said, [says, next]);
     expect(world.service.requests.all.filter(({ path }) => path === SIGNUP)).toHaveLength(1);
   });
 });

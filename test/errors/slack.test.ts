@@ -1,69 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { failing } from '../support/faults.ts';
-import { CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
-import { expectAnswer, nothing, type Row, typing, whoami, worldOfItsOwn } from './support.ts';
+import { CHANNEL, EMAIL, PEOPLE, TEAM } from '../support/test-world.ts';
+import { expectAnswer, typing, whoami, worldOfItsOwn } from './support.ts';
+
+const POST = ['chat.postMessage', 'test storefront'] as const;
+const OPEN = ['views.open', 'connect'] as const;
+const NOT_ALLOWED = ['Slack does not allow Deckhand', 'Ask a workspace admin'] as const;
+const EXPIRED = ['has expired', 'Run the command again.'] as const;
+const WRONG = ['Slack did not take Deckhand’s answer.', 'Try again', 'with a reference'] as const;
 
 describe('what Slack does', () => {
-  const refusing = (method: string, error: string) => (at: TestWorld) => {
-    at.slack.fault({ method, error, times: 1 });
-  };
-
-  it.each<Row>([
-    [
-      'not in the channel',
-      refusing('chat.postMessage', 'not_in_channel'),
-      typing('test storefront'),
-      'Deckhand is not in this channel yet.',
-      'Invite it with `/invite @deckhand`, then try again.',
-    ],
-    [
-      'an archived channel',
-      refusing('chat.postMessage', 'is_archived'),
-      typing('test storefront'),
-      'This channel is archived.',
-      'Use another channel.',
-    ],
-    [
-      'a read-only channel',
-      refusing('chat.postMessage', 'restricted_action_read_only_channel'),
-      typing('test storefront'),
-      'Slack does not allow Deckhand',
-      'Ask a workspace admin',
-    ],
-    [
-      'a missing scope',
-      refusing('views.open', 'missing_scope'),
-      typing('connect'),
-      'Slack does not allow Deckhand',
-      'Ask a workspace admin',
-    ],
-    [
-      'an expired trigger',
-      refusing('views.open', 'expired_trigger_id'),
-      typing('connect'),
-      'has expired',
-      'Run the command again.',
-    ],
-    [
-      'a trigger that Slack does not know',
-      refusing('views.open', 'invalid_trigger_id'),
-      typing('connect'),
-      'has expired',
-      'Run the command again.',
-    ],
-    [
-      'a call that Slack finds wrong',
-      refusing('views.open', 'invalid_arguments'),
-      typing('connect'),
-      'Slack did not take Deckhand’s answer.',
-      'Try again',
-      'with a reference',
-    ],
-  ])('%s: is told to the asker alone', async (...row) => {
+  it.each([
+    [POST, { error: 'not_in_channel' }, ['Deckhand is not in this channel yet.', '`/invite @deckhand`']],
+    [POST, { error: 'is_archived' }, ['This channel is archived.', 'Use another channel.']],
+    [POST, { error: 'restricted_action_read_only_channel' }, NOT_ALLOWED],
+    [OPEN, { error: 'missing_scope' }, NOT_ALLOWED],
+    [OPEN, { error: 'expired_trigger_id' }, EXPIRED],
+    [OPEN, { error: 'invalid_trigger_id' }, EXPIRED],
+    [OPEN, { error: 'invalid_arguments' }, WRONG],
+    [OPEN, { status: 429, retryAfter: 600 }, ['Slack is limiting Deckhand’s requests.', 'in a minute.']],
+  ] as const)('%s: %j is told to the person alone', async ([method, line], fault, answer) => {
     const world = await worldOfItsOwn({});
-    const [, given, when] = row;
-    await given(world);
-    expectAnswer(world, await when(world), row);
+    world.slack.fault({ method, ...fault });
+    expectAnswer(world, await typing(line)(world), answer);
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
   });
 
@@ -72,19 +31,6 @@ describe('what Slack does', () => {
     world.slack.fault({ method: 'chat.postMessage', status: 429, retryAfter: 1, times: 1 });
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('reachable'));
-  });
-
-  it('a rate limit of a form is told where waiting would be too long', async () => {
-    const world = await worldOfItsOwn({});
-    world.slack.fault({ method: 'views.open', status: 429, retryAfter: 600 });
-    const said = await typing('connect')(world);
-    expectAnswer(world, said, [
-      '',
-      nothing,
-      whoami,
-      'Slack is limiting Deckhand’s requests.',
-      'Try again in a minute.',
-    ]);
   });
 
   it('a response address that has run out is made up for by a message to the same person', async () => {

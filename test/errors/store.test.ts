@@ -13,7 +13,7 @@ import {
   TEAM,
   type TestWorld,
 } from '../support/test-world.ts';
-import { expectAnswer, nothing, sending, typing, whoami, worldOfItsOwn } from './support.ts';
+import { expectAnswer, sending, typing, whoami, worldOfItsOwn } from './support.ts';
 
 describe('a store that fails', () => {
   const TOLD = ['Deckhand cannot reach its database.', 'Try again in a minute.', 'with a reference'] as const;
@@ -35,35 +35,24 @@ describe('a store that fails', () => {
     database.exec('ALTER TABLE keyv RENAME TO lost');
     undo = 'ALTER TABLE lost RENAME TO keyv';
   }
-  function refuseJobs(): void {
-    database.exec(`CREATE TRIGGER refused BEFORE INSERT ON deckhand_jobs
+  function refuse(table: string, condition = ''): void {
+    database.exec(`CREATE TRIGGER refused BEFORE INSERT ON ${table} ${condition}
       BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END`);
     undo = 'DROP TRIGGER refused';
   }
+  const refuseJobs = () => refuse('deckhand_jobs');
   /** Nothing more can be written of this collection: the store breaks in the middle of what the person does. */
-  function breakCollection(name: string): void {
-    database.exec(`CREATE TRIGGER broken BEFORE INSERT ON keyv WHEN NEW.key LIKE '%${name}%'
-      BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END`);
-    undo = 'DROP TRIGGER broken';
-  }
+  const breakCollection = (name: string) => refuse('keyv', `WHEN NEW.key LIKE '%${name}%'`);
+  const LOGGED = /"event":"store_failed".*"stack"|"stack".*"event":"store_failed"/;
 
   it('in a command is told with a reference', async () => {
     loseStore();
-    expectAnswer(world, await whoami(world), ['', nothing, whoami, ...TOLD]);
-    expect(
-      world.logs.some((line) => line.includes('"event":"store_failed"') && line.includes('"stack"')),
-    ).toBe(true);
+    expectAnswer(world, await whoami(world), TOLD);
+    expect(world.logs.join('')).toMatch(LOGGED);
   });
 
   const expectNothingDone = (said: string) =>
-    expectAnswer(world, said, [
-      '',
-      nothing,
-      whoami,
-      'so nothing was done',
-      'Try again in a minute.',
-      TOLD[2],
-    ]);
+    expectAnswer(world, said, ['so nothing was done', TOLD[1], TOLD[2]]);
 
   it('before a change is stored is told with a reference, and nothing is done', async () => {
     refuseJobs();
@@ -75,17 +64,11 @@ describe('a store that fails', () => {
   it('before a click is stored is told to who clicked, and nothing is done', async () => {
     const roots = () => world.slack.messages(TEAM, CHANNEL);
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    const again = () => {
-      const [root] = roots();
-      const block = root?.blocks?.find(({ type }) => type === 'actions');
-      return root === undefined || block === undefined ? undefined : { ts: root.ts, block };
-    };
-    await world.slack.until(() => again() !== undefined);
+    await world.slack.until(() => JSON.stringify(roots()).includes('test:again'));
     refuseJobs();
-    const { ts, block } = again() ?? { ts: '', block: {} };
-    const name = { actionId: 'test:again', blockId: String(block.block_id) };
+    const place = { channel: CHANNEL, ts: roots()[0]?.ts ?? '' };
     const said = await answerTo(world, 'admin', () =>
-      world.as('admin').click({ channel: CHANNEL, ts }, name),
+      world.as('admin').click(place, { actionId: 'test:again' }),
     );
     expectNothingDone(said);
     expect(roots()).toHaveLength(1);
@@ -112,7 +95,7 @@ describe('a store that fails', () => {
     expect(outcome).toBe('ok');
     await world.logged('"event":"job_failed"');
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
-    database.exec('DROP TRIGGER broken');
+    database.exec(undo);
     undo = '';
     await world.slack.until(() =>
       world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('bound this channel')),
@@ -123,7 +106,7 @@ describe('a store that fails', () => {
     breakCollection('accounts');
     const sent = { account: ACCOUNT, email: EMAIL, api_key: API_KEY, purpose: 'shared' };
     const said = await sending(world, `connect ${ACCOUNT}`, 'connect', sent);
-    expectAnswer(world, said, ['', nothing, whoami, ...TOLD]);
+    expectAnswer(world, said, TOLD);
   });
 });
 
@@ -132,8 +115,6 @@ it('a record that cannot be read is named as such, with a reference', async () =
   const odd = z.object({ project: z.number() });
   await world.app.parts.store.of(TEAM).collection('channels', odd).put(CHANNEL, { project: 5 });
   const told = ['A stored record cannot be read.', 'doctor', 'with a reference'] as const;
-  expectAnswer(world, await typing('test')(world), ['', nothing, whoami, ...told]);
-  expect(world.logs.some((line) => line.includes('"event":"store_failed"') && line.includes('"stack"'))).toBe(
-    true,
-  );
+  expectAnswer(world, await typing('test')(world), told);
+  expect(world.logs.join('')).toContain('"event":"store_failed"');
 });

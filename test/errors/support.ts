@@ -42,7 +42,11 @@ export async function sending(world: TestWorld, line: string, form: string, valu
   return JSON.stringify(answer.errors ?? ann.openView()?.content.blocks);
 }
 
-export function expectAnswer(world: TestWorld, said: string, [, , , says, next, more]: Row): void {
+export function expectAnswer(
+  world: TestWorld,
+  said: string,
+  [says, next, more]: readonly [says: string, next: string, more?: 'with a reference'],
+): void {
   expect(said).toContain(says);
   expect(said).toContain(next);
   expect(said, 'no stack trace').not.toMatch(/\.ts:\d|\bat \w+ \(|node_modules|Error:/);

@@ -1,5 +1,3 @@
-import { createHmac } from 'node:crypto';
-import { request } from 'undici';
 import { describe, expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { test } from '../support/fixtures.ts';
@@ -14,23 +12,16 @@ const SENTENCE = 'Deckhand belongs to another workspace here, so nothing was don
 let serial = 0;
 
 /** A person of another company, an admin there, whose payload names their own team. */
-const person = (user = MALLORY) => {
+const person = () => {
   serial += 1;
-  return { team: { id: FAR }, user: { id: user, team_id: FAR }, trigger_id: `far-${serial}` };
+  return { team: { id: FAR }, user: { id: MALLORY, team_id: FAR }, trigger_id: `far-${serial}` };
 };
 
 function command(world: TestWorld, text: string, more: Record<string, string> = {}) {
   serial += 1;
-  const fields = {
-    command: '/deckhand',
-    text,
-    team_id: FAR,
-    user_id: MALLORY,
-    channel_id: CHANNEL,
-    trigger_id: `far-${serial}`,
-    response_url: `${world.slack.origin}/response/far`,
-    ...more,
-  };
+  const place = { channel_id: CHANNEL, response_url: `${world.slack.origin}/response/far` };
+  const who = { team_id: FAR, user_id: MALLORY, trigger_id: `far-${serial}` };
+  const fields = { command: '/deckhand', text, ...place, ...who, ...more };
   return sendSigned(world, new URLSearchParams(fields).toString());
 }
 
@@ -57,34 +48,22 @@ async function settled({ slack }: TestWorld): Promise<number> {
 describe('with one token the installation is what Slack says the token is of', () => {
   test.override({ worldOptions: { env: { MCP: 'on' } } });
 
-  test.for(['help', 'roles', 'connect acme', 'me Ben', 'test storefront', 'whoami'])(
-    '"%s" of another workspace gets one sentence, and does nothing',
-    async (text, { world }) => {
-      const before = await settled(world);
+  test('commands of another workspace get one sentence, and do nothing', async ({ world }) => {
+    const before = await settled(world);
+    for (const text of ['help', 'roles', 'connect acme', 'me Ben', 'test storefront', 'whoami']) {
       expect(await command(world, text)).toEqual({ status: 200, text: SENTENCE });
       const ofOrganisation = { enterprise_id: 'E0FAR', is_enterprise_install: 'true', team_id: TEAM };
       expect((await command(world, text, ofOrganisation)).text).toBe(SENTENCE);
-      await didNothing(world, before);
-    },
-  );
+    }
+    await didNothing(world, before);
+  });
 
   test('clicks, forms, menus, shortcuts and events of another workspace do nothing', async ({ world }) => {
     const before = await settled(world);
-    const click = { type: 'button', action_id: 'connect:open', block_id: 'b', value: '{}', action_ts: '1' };
-    const clicked = await sendPayload(world, {
-      type: 'block_actions',
-      ...person(),
-      channel: { id: CHANNEL },
-      actions: [click],
-    });
-    const shortcut = { type: 'shortcut', callback_id: 'test_project', ...person() };
-    const menu = {
-      type: 'block_suggestion',
-      ...person(),
-      action_id: 'projects:choose',
-      block_id: 'b',
-      value: '',
-    };
+    const button = { type: 'button', action_id: 'connect:open', block_id: 'b', value: '{}', action_ts: '1' };
+    const click = { type: 'block_actions', channel: { id: CHANNEL }, actions: [button] };
+    const shortcut = { type: 'shortcut', callback_id: 'test_project' };
+    const menu = { type: 'block_suggestion', action_id: 'projects:choose', block_id: 'b', value: '' };
     const event = {
       type: 'event_callback',
       event_id: 'Ev0FAR',
@@ -92,9 +71,9 @@ describe('with one token the installation is what Slack says the token is of', (
       authorizations: [{ team_id: FAR, is_enterprise_install: false }],
       event: { type: 'app_mention', user: MALLORY, text: '<@U0BOT> test', channel: CHANNEL, ts: '1.1' },
     };
-    expect(clicked.status).toBe(200);
-    expect((await sendPayload(world, shortcut)).status).toBe(200);
-    expect((await sendPayload(world, menu)).text).toBe('{"options":[]}');
+    expect((await sendPayload(world, { ...click, ...person() })).status).toBe(200);
+    expect((await sendPayload(world, { ...shortcut, ...person() })).status).toBe(200);
+    expect((await sendPayload(world, { ...menu, ...person() })).text).toBe('{"options":[]}');
     expect((await sendJson(world, event)).status).toBe(200);
     expect((await sendPayload(world, form('connect'))).text).toContain(SENTENCE);
     const elsewhere = form('connect', { app_installed_team_id: 'E0HOUSE', team_id: TEAM });
@@ -104,21 +83,11 @@ describe('with one token the installation is what Slack says the token is of', (
 
   test('a tool call of another workspace gets the sentence', async ({ world }) => {
     const before = await settled(world);
-    const at = String(Math.floor(Date.now() / 1000));
     const _meta = { slack: { user_id: MALLORY, team_id: FAR, channel_id: CHANNEL } };
     const params = { name: 'projects', arguments: {}, _meta };
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-    const hmac = createHmac('sha256', world.slack.app.signingSecret).update(`v0:${at}:${body}`);
-    const answer = await request(`${world.origin}/mcp`, {
-      method: 'POST',
-      body,
-      headers: {
-        'content-type': 'application/json',
-        'x-slack-request-timestamp': at,
-        'x-slack-signature': `v0=${hmac.digest('hex')}`,
-      },
-    });
-    expect(await answer.body.text()).toContain(SENTENCE);
+    const answer = await sendSigned(world, body, { type: 'application/json', path: '/mcp' });
+    expect(answer.text).toContain(SENTENCE);
     await didNothing(world, before);
   });
 

@@ -83,10 +83,14 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
     expect(await openWrappedKeys(store).get(TEAM)).toBeUndefined();
   };
 
-  it('stores no API key of a form whose answer comes after the uninstall', async () => {
+  it('stores no API key of a form whose answer comes after the uninstall, and refuses later commands', async () => {
     const answer = await connecting();
     await takeOut();
     await answer();
+    const typed = { command: '/deckhand', text: 'use storefront', trigger_id: 'late' };
+    const who = { team_id: TEAM, user_id: PEOPLE.admin, channel_id: CHANNEL };
+    const { text } = await sendSigned(world, new URLSearchParams({ ...typed, ...who }).toString());
+    expect(text).toContain('was taken out of this workspace');
     await nothingIsStored();
   });
 
@@ -142,14 +146,5 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
     };
     await expect.poll(open).toBe(0);
     expect(world.logs.slice(known)).toEqual([]);
-  });
-
-  it('refuses a command that comes after it, with a sentence', async () => {
-    await takeOut();
-    const asked = { command: '/deckhand', text: 'use storefront', trigger_id: 'late' };
-    const who = { team_id: TEAM, user_id: PEOPLE.admin, channel_id: CHANNEL };
-    const { text } = await sendSigned(world, new URLSearchParams({ ...asked, ...who }).toString());
-    expect(text).toContain('was taken out of this workspace');
-    await nothingIsStored();
   });
 });

@@ -98,12 +98,19 @@ describe('a walk through all commands, buttons and forms, where all that the ser
   });
 
   it('lets no mention, link or direction mark of it come alive', () => {
-    const alive = produced().flatMap((payload) => livePartsOf(payload));
+    const alive = shown().filter(({ text, isPlain }) => MARKS.test(text) || (!isPlain && LIVE.test(text)));
     expect(alive).toEqual([]);
   });
 
   it('leaves no plain address that Slack would make a link of', () => {
-    expect(produced().flatMap((payload) => linkedByItself(payload))).toEqual([]);
+    const texts = shown().filter(({ isPlain }) => !isPlain);
+    const linked = texts.filter(({ isVerbatim, key, text }) =>
+      isVerbatim === undefined
+        ? // Only what is in `<…>` is a link that we named.
+          SHOWN.has(key) && PLAIN_ADDRESS.test(text.replace(/<[^>]*>/g, ''))
+        : !isVerbatim,
+    );
+    expect(linked).toEqual([]);
   });
 
   it('leads nobody to a foreign address', () => {
@@ -114,10 +121,12 @@ describe('a walk through all commands, buttons and forms, where all that the ser
       'https://house.slack.com',
       `https://walked.${world.config.SERVICE_SITES_DOMAIN}`,
     ]);
-    const foreign = produced()
-      .flatMap((payload) => addressesOf(payload))
-      .filter((url) => !known.has(new URL(url).origin));
-    expect(foreign).toEqual([]);
+    const addresses = shown().flatMap(({ isPlain, key, text }) => {
+      if (isPlain) return [];
+      if (/(^|_)url$/.test(key) && /^https?:/.test(text)) return [text];
+      return [...text.matchAll(/<(https?:[^|>\s]+)/g)].map(([, url = '']) => url);
+    });
+    expect(addresses.filter((url) => !known.has(new URL(url).origin))).toEqual([]);
   });
 
   it('writes no secret into the log', () => {
@@ -162,6 +171,8 @@ describe('a walk through all commands, buttons and forms, where all that the ser
     expect(missing).toEqual([]);
   });
 
+  const shown = (): Leaf[] => [...leavesOf(produced())];
+
   /** Everything that was sent to Slack: calls, messages by whatever way, answers to forms and menus. */
   function produced(): unknown[] {
     const { slack } = world;
@@ -188,7 +199,10 @@ const FIELDS = new Set(
 );
 
 const LIVE = /<!(?:channel|here|everyone|subteam)|<@U0EVIL|<https?:\/\/evil/;
-/** What people never see: values for the way back, and what they typed themselves. */
+const MARKS = /(?!\n)\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+const PLAIN_ADDRESS = /https?:\/\/|mailto:\w|javascript:\w/;
+const SHOWN = new Set(['text', 'fallback', 'pretext', 'initial_comment']);
+/** Keys that people never see: values for the way back, and what they typed themselves. */
 const UNSEEN = new Set([
   'private_metadata',
   'value',
@@ -198,79 +212,36 @@ const UNSEEN = new Set([
   'state',
   'client_msg_id',
 ]);
-/** By field, under which Slack shows them as plain text. */
-const FAULTS = 'errors';
-const MARKS = /(?!\n)\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-/** Text that Slack would read as more than text. */
-function livePartsOf(payload: unknown, key = ''): string[] {
-  if (UNSEEN.has(key)) return [];
-  if (typeof payload === 'string') {
-    const inner = parsed(payload);
-    if (inner !== undefined) return livePartsOf(inner, key);
-    return LIVE.test(payload) || MARKS.test(payload) ? [payload] : [];
-  }
-  if (Array.isArray(payload)) return payload.flatMap((item) => livePartsOf(item, key));
-  if (typeof payload !== 'object' || payload === null) return [];
-  return Object.entries(payload).flatMap(([name, part]) =>
-    isPlainText(payload) || isTitleOfTask(payload, name) || key === FAULTS
-      ? hiddenIn(part)
-      : livePartsOf(part, name),
-  );
+interface Leaf {
+  key: string;
+  text: string;
+  /** True if Slack shows markup as it is. */
+  isPlain: boolean;
+  /** Of a text with markup, whether Slack makes no links of it; undefined for other texts. */
+  isVerbatim: boolean | undefined;
 }
 
-/** Where markup is shown as it is. */
-function isPlainText(payload: object): boolean {
-  return 'type' in payload && ['plain_text', 'raw_text', 'text'].includes(String(payload.type));
+/** The texts of a payload that people see. Arguments and answers travel as JSON in strings. */
+function* leavesOf(part: unknown, leaf: Omit<Leaf, 'text'> = ROOT): Generator<Leaf> {
+  const inner = typeof part === 'string' ? parsed(part) : part;
+  if (typeof part === 'string' && inner === undefined) yield { ...leaf, text: part };
+  else if (Array.isArray(inner)) for (const item of inner) yield* leavesOf(item, leaf);
+  else
+    for (const [key, value] of Object.entries(inner ?? {}))
+      if (!UNSEEN.has(key)) yield* leavesOf(value, readLeaf(inner as object, key, leaf.key === 'errors'));
 }
 
-/** Slack documents it as plain text. */
-function isTitleOfTask(payload: object, name: string): boolean {
-  return name === 'title' && 'type' in payload && ['task_card', 'plan'].includes(String(payload.type));
+const ROOT = { key: '', isPlain: false, isVerbatim: undefined };
+const PLAIN = ['plain_text', 'raw_text', 'text'];
+
+/** Slack documents the title of a task as plain text. */
+function readLeaf(parent: object, key: string, isError: boolean): Omit<Leaf, 'text'> {
+  const { type, verbatim } = parent as { type?: string; verbatim?: boolean };
+  const isPlain = isError || PLAIN.includes(`${type}`) || /^title (task_card|plan)$/.test(`${key} ${type}`);
+  return { key, isPlain, isVerbatim: /^(mrkdwn|markdown)$/.test(`${type}`) ? verbatim === true : undefined };
 }
 
-function hiddenIn(part: unknown): string[] {
-  return typeof part === 'string' && MARKS.test(part) ? [part] : [];
-}
-
-const PLAIN_ADDRESS = /https?:\/\/|mailto:\w|javascript:\w/;
-
-/** Text with markup that is not verbatim, and the addresses in texts that cannot be. */
-function linkedByItself(payload: unknown, key = ''): string[] {
-  if (UNSEEN.has(key)) return [];
-  if (typeof payload === 'string') {
-    const inner = parsed(payload);
-    return inner === undefined ? plainAddressIn(payload, key) : linkedByItself(inner, key);
-  }
-  if (typeof payload !== 'object' || payload === null || isPlainText(payload)) return [];
-  const { type, verbatim } = payload as { type?: unknown; verbatim?: unknown };
-  if (type === 'mrkdwn' || type === 'markdown') return verbatim === true ? [] : [JSON.stringify(payload)];
-  return Object.entries(payload).flatMap(([name, part]) =>
-    linkedByItself(part, Array.isArray(payload) ? key : name),
-  );
-}
-
-/** Only what stands in `<…>` is a link that we named. */
-function plainAddressIn(text: string, key: string): string[] {
-  const isShown = ['text', 'fallback', 'pretext', 'initial_comment'].includes(key);
-  return isShown && PLAIN_ADDRESS.test(text.replace(/<[^>]*>/g, '')) ? [text] : [];
-}
-
-function addressesOf(payload: unknown, key = ''): string[] {
-  if (UNSEEN.has(key) || key === FAULTS) return [];
-  if (typeof payload === 'string') {
-    const inner = parsed(payload);
-    if (inner !== undefined) return addressesOf(inner, key);
-    const isAddress = /(^|_)url$/.test(key) && /^https?:/.test(payload);
-    return isAddress ? [payload] : [...payload.matchAll(/<(https?:[^|>\s]+)/g)].map(([, url]) => url ?? '');
-  }
-  if (typeof payload !== 'object' || payload === null || isPlainText(payload)) return [];
-  return Object.entries(payload).flatMap(([name, part]) =>
-    isTitleOfTask(payload, name) ? [] : addressesOf(part, Array.isArray(payload) ? key : name),
-  );
-}
-
-/** Arguments and answers travel as JSON in strings. */
 function parsed(text: string): unknown {
   if (!/^[[{]/.test(text)) return undefined;
   try {

@@ -1,5 +1,7 @@
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { TOOLS } from '../../../src/commands/mcp/tools.ts';
 import { allCommands } from '../../../src/commands/registry.ts';
 import { STEPS } from '../../../src/commands/workflows/steps.ts';
@@ -56,15 +58,9 @@ export function allDoors(responseUrl: (id: string) => string): Door[] {
       command,
       span: `command ${command}`,
       async send(world, { id, user, channel }) {
-        const asks = {
-          command: '/deckhand',
-          text: command,
-          team_id: TEAM,
-          user_id: user,
-          channel_id: channel,
-        };
-        const form = new URLSearchParams({ ...asks, trigger_id: id, response_url: responseUrl(id) });
-        return (await sendSigned(world, form.toString())).text;
+        const fields = { command: '/deckhand', text: command, team_id: TEAM, trigger_id: id };
+        const place = { user_id: user, channel_id: channel, response_url: responseUrl(id) };
+        return (await sendSigned(world, new URLSearchParams({ ...fields, ...place }).toString())).text;
       },
     },
     ...(more.actions ?? []).map(
@@ -73,11 +69,9 @@ export function allDoors(responseUrl: (id: string) => string): Door[] {
         command,
         span: `action ${command}`,
         async send(world, cell) {
-          const actions = [
-            { type: 'button', action_id: actionId, block_id: 'b', value: '{}', action_ts: '1' },
-          ];
+          const button = { type: 'button', action_id: actionId, block_id: 'b', value: '{}', action_ts: '1' };
           const inView = view === undefined ? {} : { view: viewOf(view, cell) };
-          const click = { ...asked(cell), type: 'block_actions', ...inView, actions };
+          const click = { ...asked(cell), type: 'block_actions', ...inView, actions: [button] };
           return (await sendPayload(world, click)).text;
         },
       }),
@@ -181,15 +175,10 @@ const EVENT_DOORS: readonly Door[] = [
       command,
       span: `command ${command}`,
       // In a thread, so that its private answer names it.
-      send: (world, { id, user, channel, ts }) =>
-        sendEvent(world, id, {
-          type: 'app_mention',
-          user,
-          channel,
-          text: `<@U0BOT> ${command}`,
-          ts,
-          thread_ts: ts,
-        }),
+      send(world, { id, user, channel, ts }) {
+        const mention = { type: 'app_mention', text: `<@U0BOT> ${command}`, ts, thread_ts: ts };
+        return sendEvent(world, id, { ...mention, user, channel });
+      },
       saidIn: (world, { ts }) => argsOf(world, 'chat.postEphemeral', ({ thread_ts }) => thread_ts === ts),
     }),
   ),
@@ -204,13 +193,10 @@ const EVENT_DOORS: readonly Door[] = [
         const links = [{ url: linkOf(world, cell, command) }];
         return sendEvent(world, id, { type: 'link_shared', user, channel, message_ts: '1.1', links });
       },
-      saidIn: (world, cell) =>
-        argsOf(
-          world,
-          'chat.unfurl',
-          ({ channel, unfurls }) =>
-            channel === cell.channel && JSON.stringify(unfurls).includes(linkOf(world, cell, command)),
-        ),
+      saidIn(world, cell) {
+        const isOf = (unfurls: unknown) => JSON.stringify(unfurls).includes(linkOf(world, cell, command));
+        return argsOf(world, 'chat.unfurl', (args) => args.channel === cell.channel && isOf(args.unfurls));
+      },
     }),
   ),
   {
@@ -219,13 +205,8 @@ const EVENT_DOORS: readonly Door[] = [
     span: 'POST entity.presentDetails',
     send(world, { id, user, channel }) {
       const entity_url = `${world.service.baseUrl.replace('{account}', ACCOUNT)}/projects/storefront`;
-      return sendEvent(world, id, {
-        type: 'entity_details_requested',
-        user,
-        channel,
-        trigger_id: id,
-        entity_url,
-      });
+      const event = { type: 'entity_details_requested', user, channel, trigger_id: id, entity_url };
+      return sendEvent(world, id, event);
     },
     saidIn: (world, { id }) => argsOf(world, 'entity.presentDetails', ({ trigger_id }) => trigger_id === id),
   },
@@ -265,10 +246,8 @@ function argsOf(
 export async function startAnswers() {
   const answers = new Map<string, string>();
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
     const id = request.url?.slice(1) ?? '';
-    answers.set(id, `${answers.get(id) ?? ''}${Buffer.concat(chunks)}`);
+    answers.set(id, `${answers.get(id) ?? ''}${await text(request)}`);
     response.end('ok');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -283,26 +262,22 @@ export async function startAnswers() {
 
 /** Says when work has ended: traces see every door, and wait for its answer. */
 export function watchSpans() {
-  const ended = new Map<string, number>();
-  let changed = Promise.withResolvers<void>();
+  const counts = new Map<string, number>();
+  const ended = new EventEmitter();
+  const count = (name: string): number => counts.get(name) ?? 0;
   const tracing: Tracing = {
     ...NO_TRACING,
-    async run(start, work) {
-      try {
-        return await NO_TRACING.run(start, work);
-      } finally {
-        ended.set(start.name, (ended.get(start.name) ?? 0) + 1);
-        changed.resolve();
-        changed = Promise.withResolvers();
-      }
-    },
+    run: (start, work) =>
+      NO_TRACING.run(start, work).finally(() => {
+        counts.set(start.name, count(start.name) + 1);
+        ended.emit('end');
+      }),
   };
-  const count = (name: string): number => ended.get(name) ?? 0;
   return {
     tracing,
     count,
     async until(name: string, least: number): Promise<void> {
-      while (count(name) < least) await changed.promise;
+      while (count(name) < least) await once(ended, 'end');
     },
   };
 }

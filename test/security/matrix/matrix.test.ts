@@ -96,11 +96,8 @@ describe('the matrix of who may do what, where', () => {
     const [admin, operator, billing] = [given(NAMED.admin), given('U0OPS'), given(NAMED.billing)];
     await roles.set({ admin, operator, billing, changedBy: NAMED.admin, changedAt: 0 });
     await channels.change(CLOSED, () => ({ commands: [] }));
-    const kept = {
-      hookType: 'webhook',
-      name: 'Hook',
-      project: { permalink: 'storefront', name: 'Storefront' },
-    };
+    const project = { permalink: 'storefront', name: 'Storefront' };
+    const kept = { hookType: 'webhook', name: 'Hook', project };
     await integrations.remember({ ...kept, account: ACCOUNT, flags: [], savedAt: 0 });
   });
   afterAll(async () => {

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { answerTo, ask } from '../support/asking.ts';
+import { answerTo } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
 import { sendPayload } from '../support/signed.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
@@ -25,20 +25,15 @@ function forge(world: TestWorld, action_id: string, value: object) {
 describe('an "Undo"', () => {
   test.override({ connected: true });
 
-  /** What the buttons "Undo" of all messages carry. */
+  /** Values of the buttons "Undo" of all messages. */
   function undos({ slack }: TestWorld): string[] {
     const shown = [...slack.messages(TEAM, CHANNEL), ...slack.ephemerals(TEAM, PEOPLE.admin)];
-    const buttons = shown.flatMap(({ blocks }) =>
-      (blocks ?? []).flatMap((block) =>
-        block.type === 'actions' && Array.isArray(block.elements) ? (block.elements as object[]) : [],
-      ),
-    );
-    return buttons.flatMap((one) =>
-      'action_id' in one && one.action_id === 'digest:undo' && 'value' in one ? [String(one.value)] : [],
-    );
+    const blocks = shown.flatMap((message) => (message.blocks ?? []) as { elements?: object[] }[]);
+    const buttons = blocks.flatMap(({ elements }) => (elements ?? []) as Record<string, unknown>[]);
+    return buttons.filter(({ action_id }) => action_id === 'digest:undo').map(({ value }) => String(value));
   }
 
-  /** Removes the one digest; what its "Undo" carries. */
+  /** Removes the one digest, and reads the value of its "Undo". */
   async function remove(world: TestWorld, id: string): Promise<{ removal: string }> {
     const before = undos(world);
     await world.as('admin').command(CHANNEL, `/deckhand digest remove ${id}`);
@@ -69,36 +64,4 @@ describe('an "Undo"', () => {
     await forge(world, 'digest:undo', second);
     await world.slack.until(async () => (await digests(world)).length === 1);
   });
-});
-
-describe('a digest whose zone Node does not know', () => {
-  test.override({ connected: true });
-
-  test('is listed as what it is, beside the others', async ({ world }) => {
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 9:00 UTC');
-    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 9:00 Europe/Lisbon');
-    await world.slack.until(async () => (await digests(world)).length === 2);
-    const [first] = await digests(world);
-    const { schedules: stored } = world.app.workspaces.open(TEAM);
-    if (first !== undefined) await stored.put({ ...first, zone: 'Mars/Olympus' });
-    const said = await ask(world, '/deckhand digest list', 'admin');
-    expect(said).toContain('1 digest cannot be read');
-    expect(said).toContain('Next ');
-    expect(bugs(world)).toEqual([]);
-  });
-});
-
-test('a form, button or shortcut that is not known is not in the log by the word that came', async ({
-  world,
-}) => {
-  const who = { team: { id: TEAM }, user: { id: PEOPLE.admin, team_id: TEAM } };
-  const word = 'CanaryWordOfSomebody';
-  await forge(world, word, {});
-  await sendPayload(world, { type: 'shortcut', ...who, callback_id: word, trigger_id: 'forged-shortcut' });
-  const view = { id: 'V1', hash: 'h', type: 'modal', callback_id: word, blocks: [], state: {} };
-  await sendPayload(world, { type: 'view_submission', ...who, trigger_id: 'forged-form', view });
-  await ask(world, '/deckhand help', 'admin');
-  await world.logged('"view":"unknown"');
-  expect(world.logs.filter((line) => line.includes(word))).toEqual([]);
 });
