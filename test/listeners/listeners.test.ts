@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { describe, expect } from 'vitest';
 import { test } from '../support/fixtures.ts';
-import { sendJson, sendPayload, sendSigned } from '../support/signed.ts';
+import { sendJson, sendPayload, sendSigned, sign } from '../support/signed.ts';
 import { API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const whenConnected = test.extend('connected', true);
@@ -176,8 +176,11 @@ describe('the front door', () => {
     expect(await sendForm(world, check, { signature: '' })).toEqual({ status: 200, text: '' });
     const type = 'application/x-www-form-urlencoded; charset=utf-8';
     expect((await sendForm(world, { ssl_check: '1' }, { type })).status).toBe(200);
-    const challenge = await sendJson(world, { type: 'url_verification', challenge: 'abc' });
-    expect(JSON.parse(challenge.text)).toEqual({ challenge: 'abc' });
+    const body = JSON.stringify({ type: 'url_verification', challenge: 'abc' });
+    const headers = sign(world.slack.app.signingSecret, body);
+    const challenge = await fetch(`${world.origin}/slack/events`, { method: 'POST', body, headers });
+    expect(challenge.headers.get('content-type')).toContain('application/json');
+    expect(await challenge.json()).toEqual({ challenge: 'abc' });
     await world.app.stop(500);
     expect(world.slack.ephemerals(TEAM, PEOPLE.member)).toEqual([]);
     expect(world.logs.join('')).not.toContain('request_refused');

@@ -8,7 +8,7 @@ export interface Answer {
 }
 
 /** The headers by which Slack signs a body. */
-function sign(signingSecret: string, body: string, offset = 0): Record<string, string> {
+export function sign(signingSecret: string, body: string, offset = 0): Record<string, string> {
   const timestamp = String(Math.floor(Date.now() / 1000) + offset);
   const hmac = createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`);
   return {

@@ -191,8 +191,9 @@ describe('user groups', () => {
     connected: true,
   });
   test.beforeEach(async ({ world }) => {
-    const group = { id: 'S0OPS', name: 'Ops', handle: 'ops', users: [PEOPLE.member] };
-    world.slack.workspace(TEAM).userGroups.set(group.id, group);
+    const { userGroups } = world.slack.workspace(TEAM);
+    userGroups.set('S0OPS', { id: 'S0OPS', name: 'Ops', handle: 'ops', users: [PEOPLE.member] });
+    userGroups.set('S0PAY', { id: 'S0PAY', name: 'Pay', handle: 'pay', users: [PEOPLE.billing] });
   });
 
   test('user groups hold a role for their members, and a refusal names them', async ({ world }) => {
@@ -209,7 +210,7 @@ describe('user groups', () => {
 
   test('user groups give nothing once Slack does not let us read them', async ({ world }) => {
     const { roles } = world.app.workspaces.open(TEAM);
-    const groups = { admin: [], operator: ['S0OPS'], billing: [] };
+    const groups = { admin: [], operator: ['S0OPS'], billing: ['S0PAY'] };
     await roles.set({
       admin: [PEOPLE.admin],
       operator: [],
@@ -222,5 +223,6 @@ describe('user groups', () => {
     expect(await roles.holds(PEOPLE.member, 'operator')).toBe(false);
     world.slack.clearFaults();
     expect(await roles.holds(PEOPLE.member, 'operator')).toBe(true);
+    expect(await roles.holds(PEOPLE.member, 'billing')).toBe(false);
   });
 });
