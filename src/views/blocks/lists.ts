@@ -115,13 +115,25 @@ function tableBlock(
   shown: readonly string[][],
 ): TableBlock | DataTableBlock {
   const heads = columns.map((column) => (typeof column === 'string' ? { title: column } : column));
-  const rows = [heads.map(({ title }) => title), ...shown].map((row) =>
-    row.map((text) => ({ type: 'raw_text' as const, text })),
-  );
-  if (shown.length > PAGE)
+  const drawText = (text: string) => ({ type: 'raw_text' as const, text });
+  const titles = heads.map(({ title }) => drawText(title));
+  if (shown.length > PAGE) {
+    // As texts, Slack would sort "9.00 EUR" after "10.00 EUR".
+    const drawCell = (text: string, at: number) => {
+      const [, number] = (heads[at]?.align === 'right' && PLAIN_NUMBER.exec(text)) || [];
+      return number === undefined
+        ? drawText(text)
+        : { type: 'raw_number' as const, value: Number(number), text };
+    };
+    const rows = [titles, ...shown.map((row) => row.map(drawCell))];
     return { type: 'data_table', caption: sanitize(caption, MAX_CELL), page_size: PAGE, rows };
+  }
+  const rows = [titles, ...shown.map((row) => row.map(drawText))];
   return { type: 'table', column_settings: heads.map(({ align }) => ({ align: align ?? 'left' })), rows };
 }
+
+/** A number that cannot be misread: "1,234" can. */
+const PLAIN_NUMBER = /^([-+]?\d+(?:\.\d+)?)(?: |$)/;
 
 /** The result of a post that holds nothing else. */
 export const UNREAD = 'entries that could not be read';

@@ -42,6 +42,7 @@ describe('hosting', () => {
       world.service.world.addHostedResource({ account: ACCOUNT, name: `box ${at}`, identifier: `r-${at}` });
     const paged = await ask(world, '/deckhand hosting');
     expect(paged).toContain('"type":"data_table","caption":"Managed servers","page_size":10');
+    expect(paged).toContain('{"type":"raw_number","value":24,"text":"24.00 USD"}');
     world.slack.policy(TEAM, { refusedBlocks: ['data_table'] });
     const plain = await ask(world, '/deckhand hosting');
     expect(plain).toContain('"type":"table"');
