@@ -31,6 +31,10 @@ describe('linking', () => {
   });
   afterEach(() => world.stop());
 
+  /** Goes on to the service, which approves; the address that the browser is sent back to. */
+  const approve = async () => browser.decide((await browser.go(await linkButton(world))).location, 'approve');
+  const link = async () => browser.open(await approve());
+
   it('goes from the command through the browser to a direct message, with no secret anywhere, and is seen and taken back', async () => {
     await world.connect();
     expect(await ask(world, '/deckhand whoami')).toContain('is not linked');
@@ -127,10 +131,6 @@ describe('linking', () => {
   });
 
   it('offers to undo the link in the direct message, and never undoes a later one', async () => {
-    const link = async () => {
-      const away = await browser.go(await linkButton(world));
-      await browser.open(await browser.decide(away.location, 'approve'));
-    };
     await link();
     await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length === 1);
     const [first] = world.slack.dms(TEAM, PEOPLE.member);
@@ -166,8 +166,7 @@ describe('linking', () => {
   it('ends only in the browser that began it, within ten minutes, and if the person says yes', async () => {
     const denied = await browser.go(await linkButton(world));
     const cancelled = await browser.open(await browser.decide(denied.location, 'deny'));
-    const elsewhere = await browser.go(await linkButton(world));
-    const stolen = await browser.decide(elsewhere.location, 'approve');
+    const stolen = await approve();
     const other = await openLinkBrowser(world).open(stolen);
     expect((await browser.open(stolen)).status).toBe(410);
     const start = await linkButton(world);
@@ -209,8 +208,7 @@ describe('linking', () => {
     ['drops the connection', { drop: true }, 'cannot be reached'],
     ['is not available', { status: 503, body: '' }, 'cannot be reached'],
   ])('has a page for a service that %s', async (_, fault, words) => {
-    const away = await browser.go(await linkButton(world));
-    const callback = await browser.decide(away.location, 'approve');
+    const callback = await approve();
     world.service.faults.add({ path: '/oauth/token', ...fault });
     const page = await browser.open(callback);
     expect(page.status).toBe(502);
@@ -253,8 +251,7 @@ describe('linking', () => {
     ['odd types', { token_type: 7, refresh_token: [], expires_in: 'soon', scope: {}, extra: { a: 1 } }],
     ['the status 201', { scope: ['email_address'], refresh_token: '' }, 201],
   ])('takes a token answer with %s', async (_, more, status = 200) => {
-    const away = await browser.go(await linkButton(world));
-    const callback = await browser.decide(away.location, 'approve');
+    const callback = await approve();
     const headers = { 'content-type': 'application/json' };
     const body = { access_token: 'canary', ...more };
     world.service.faults.add({ path: '/oauth/token', status, body, headers });

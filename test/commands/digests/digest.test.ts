@@ -101,12 +101,6 @@ describe('digest', () => {
     expect(await digests()).toHaveLength(50);
   });
 
-  it('add leaves nothing behind where Deckhand may not post', async () => {
-    world.slack.kick(TEAM, CHANNEL, 'bot');
-    expect(await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin')).toContain('Invite it');
-    expect(await digests()).toEqual([]);
-  });
-
   it.each([
     ['digest add daily 25:00 UTC', 'Did you mean `23:00`?'],
     ['digest add daily 09:00 UTC --account nobody', 'No account named `nobody`'],
