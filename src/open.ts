@@ -15,9 +15,9 @@ import { createSlack, type Slack } from './slack/slack.ts';
 import { createTokenHealth } from './slack/token-health.ts';
 import { listResponseHosts } from './slack/uploads.ts';
 import { createWeb } from './slack/web.ts';
-import { type OpenStore, openStore, takeOver } from './store/open-store.ts';
+import { expectReadable, type OpenStore, openStore, takeOver } from './store/open-store.ts';
 import { checkKeys, createSealer } from './store/sealer.ts';
-import { measureFreeBytes } from './store/sqlite.ts';
+import { type Access, measureFreeBytes } from './store/sqlite.ts';
 import { mapDatabaseErrors, type UnreadableDocument } from './store/store.ts';
 import {
   type Installations,
@@ -34,6 +34,8 @@ export interface OpenOptions {
   tracing?: Tracing;
   /** Time-out of calls to the service. */
   serviceTimeoutMs?: number | undefined;
+  /** `alone` by default. With `beside`, never start the app. */
+  access?: Access | undefined;
 }
 
 export interface Opened {
@@ -47,11 +49,11 @@ export interface Opened {
  * @throws StoreError, SealError saying what to do
  */
 export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
-  const { log, version, clock = systemClock, tracing = NO_TRACING, serviceTimeoutMs } = options;
+  const { log, version, clock = systemClock, tracing = NO_TRACING, serviceTimeoutMs, access } = options;
   const metrics: Metrics = createMetrics(version, countJobs, clock, measureDisk);
   const onUnreadable = reportUnreadable(log, metrics);
   const common = { config, version, clock, log, tracing, metrics, onUnreadable };
-  const opening = { ...common, release: version, onJobEnd: metrics.job };
+  const opening = { ...common, release: version, onJobEnd: metrics.job, access };
   const backend = await openBackend(config.STORE_URL, opening);
   const { store, engine } = backend;
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
@@ -155,6 +157,7 @@ export interface BackendOptions {
   /** Deckhand's release; a store of a newer one is refused. Unchecked if left out. */
   release?: string;
   log?: Pick<Logger, 'warn' | 'error'>;
+  access?: Access | undefined;
   /** Off by default. */
   tracing?: Tracing;
   /** Called with the outcome of each attempt at a job. */
@@ -168,14 +171,16 @@ export interface BackendOptions {
  * @throws StoreError saying what to do
  */
 export async function openBackend(url: string, options: BackendOptions): Promise<Backend> {
-  const { clock, log } = options;
+  const { clock, log, access = 'alone' } = options;
   const store = await openStore(url, {
     clock,
+    access,
     onUnreadable: options.onUnreadable,
     onError: (err) => log?.warn({ event: 'store_error', err }, 'Store error'),
   });
   try {
-    if (options.release !== undefined) await takeOver(store, options.release);
+    const claim = access === 'alone' ? takeOver : expectReadable;
+    if (options.release !== undefined) await claim(store, options.release);
   } catch (error) {
     await store.close();
     throw error;

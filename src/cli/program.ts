@@ -20,8 +20,8 @@ export interface Program {
   options?: NonNullable<ParseArgsConfig['options']>;
   /** Asks for the one argument that the program takes. Undefined: it takes none. */
   argument?: string;
-  /** Resolves with the text to print, or with undefined if the process goes on. */
-  run(input: Input): Promise<string | undefined>;
+  /** Resolves with the text to print, or with undefined if the process goes on. The exit code is 0 by default. */
+  run(input: Input): Promise<string | { text: string; code: number } | undefined>;
 }
 
 interface Input {
@@ -63,8 +63,9 @@ interface Ending {
 export async function carryOut(program: Program, args: readonly string[], env: Environment): Promise<Ending> {
   try {
     const input = readInput(program, args, env);
-    const text = input.options.help === true ? program.help.trimEnd() : await program.run(input);
-    return { code: 0, out: text === undefined ? '' : `${escapeControls(text)}\n`, err: '' };
+    const result = input.options.help === true ? program.help.trimEnd() : await program.run(input);
+    const { text, code } = typeof result === 'object' ? result : { text: result, code: 0 };
+    return { code, out: text === undefined ? '' : `${escapeControls(text)}\n`, err: '' };
   } catch (error) {
     const usage = describeUsage(error);
     const fault = usage

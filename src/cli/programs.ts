@@ -25,6 +25,7 @@ Programs:
   rotate-keys     Wrap all data keys with the first of ENCRYPTION_KEYS
   export          Print what people have set up, as YAML
   apply <file>    Set up what such a file says
+  doctor          Check the settings, the store, Slack's tokens and the accounts, while Deckhand runs
   schema          Print the statements that create what Postgres needs, for the owner of the database
 
 Options:
@@ -60,6 +61,7 @@ const PROGRAMS: ReadonlyMap<string | undefined, () => Promise<Program>> = new Ma
   ['rotate-keys', async () => (await import('./maintenance.ts')).ROTATE_KEYS],
   ['schema', async () => (await import('./maintenance.ts')).SCHEMA],
   ['export', async () => (await import('./configuration.ts')).EXPORT],
+  ['doctor', async () => (await import('./doctor.ts')).DOCTOR],
   ['apply', async () => (await import('./apply.ts')).APPLY],
 ]);
 

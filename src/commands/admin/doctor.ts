@@ -9,33 +9,47 @@ import { listHostedResources } from '../../service/servers.ts';
 import { GROUPS_SCOPE, REQUIRED_SCOPES, SCOPE_NAMES, SCOPE_REASONS } from '../../slack/failure.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { type CommandContext, defineCommand, replyPrivately } from '../command.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { defineCommand, replyPrivately } from '../command.ts';
 
 export const doctor = defineCommand({
   name: 'doctor',
   summary: 'Checks the connection, permissions, scopes, scheduler and store',
   role: 'member',
-  async run(_, context) {
-    const { health } = context.workspace;
-    const findings = await Promise.all([
-      check('Store', context, () => health.store().then(() => 'answers')),
-      check('Scheduler', context, () => health.jobs().then(() => 'runs')),
-      checkSlack(context),
-      checkAppToken(context),
-      checkAccounts(context),
-      checkPushes(context),
-      checkRecords(context),
-      checkJobs(context).catch(() => []),
-      checkDescription(context),
-    ]);
-    return replyPrivately(doctorMessage(findings.flat()));
+  async run(_, { workspace, invocation: { user } }) {
+    const checkScheduler = () => workspace.health.jobs().then(() => 'runs');
+    return replyPrivately(doctorMessage(await examine({ workspace, user, checkScheduler })));
   },
 });
+
+interface Examination {
+  workspace: Workspace;
+  /** Undefined for the operator, who sees every key. */
+  user?: string | undefined;
+  checkScheduler(): Promise<string>;
+}
+
+/** Runs all checks of a workspace. */
+export async function examine(examination: Examination): Promise<Finding[]> {
+  const { workspace, checkScheduler } = examination;
+  const findings = await Promise.all([
+    check('Store', examination, () => workspace.health.store().then(() => 'answers')),
+    check('Scheduler', examination, checkScheduler),
+    checkSlack(examination),
+    checkAppToken(examination),
+    checkAccounts(examination),
+    checkPushes(examination),
+    checkRecords(examination),
+    checkJobs(examination).catch(() => []),
+    checkDescription(examination),
+  ]);
+  return findings.flat();
+}
 
 /** @param work returns a text if all is well */
 async function check(
   what: string,
-  { workspace }: CommandContext,
+  { workspace }: Examination,
   work: () => Promise<string | { limited: string }>,
 ): Promise<Finding> {
   try {
@@ -51,14 +65,16 @@ async function check(
   }
 }
 
-async function checkSlack(context: CommandContext): Promise<Finding[]> {
+async function checkSlack(context: Examination): Promise<Finding[]> {
   const { slack, roles } = context.workspace;
   let granted: readonly string[] | undefined;
   const token = await check('Slack', context, async () => {
     granted = (await slack.call('auth.test', {})).response_metadata?.scopes;
     return 'the token works';
   });
-  const scopes = [...SCOPE_NAMES, ...((await roles.lacksGroups()) ? [GROUPS_SCOPE] : [])];
+  // Roles that cannot be read have a line of their own.
+  const lacksGroups = await roles.lacksGroups().catch(() => false);
+  const scopes = [...SCOPE_NAMES, ...(lacksGroups ? [GROUPS_SCOPE] : [])];
   const missing = scopes.filter((scope) => granted !== undefined && !granted.includes(scope));
   return [token, ...missing.map(describeMissing)];
 }
@@ -70,7 +86,7 @@ function describeMissing(scope: string): Finding {
 }
 
 /** A call to Slack tests the bot token. The app token is tested only when Deckhand connects. */
-function checkAppToken({ workspace }: CommandContext): Finding[] {
+function checkAppToken({ workspace }: Examination): Finding[] {
   const refused = workspace.health.refusedToken();
   if (refused?.variable !== 'SLACK_APP_TOKEN') return [];
   const said = `Slack refuses it: ${code(refused.reason)}. The operator must set ${code(refused.variable)} again.`;
@@ -78,7 +94,7 @@ function checkAppToken({ workspace }: CommandContext): Finding[] {
 }
 
 /** Calls of the service about deployments that do not arrive, or go to an old address. */
-async function checkPushes({ workspace }: CommandContext): Promise<Finding[]> {
+async function checkPushes({ workspace }: Examination): Promise<Finding[]> {
   const { config, pushes, word } = workspace;
   const on = (await pushes.list()).filter(({ state }) => state === 'on');
   const next = `${code(`${word} watch list all`)} has “Hear within seconds”, which sets its integration up again`;
@@ -93,13 +109,13 @@ async function checkPushes({ workspace }: CommandContext): Promise<Finding[]> {
   return findings.filter((finding) => finding !== undefined);
 }
 
-async function checkRecords({ workspace }: CommandContext): Promise<Finding[]> {
+async function checkRecords({ workspace }: Examination): Promise<Finding[]> {
   const records = await workspace.store.unreadable();
   return records.map(({ collection, id }) => describeUnreadable(`Record ${code(id)} of ${code(collection)}`));
 }
 
 /** Jobs are counted, because their names mean nothing to people. */
-async function checkJobs({ workspace }: CommandContext): Promise<Finding[]> {
+async function checkJobs({ workspace }: Examination): Promise<Finding[]> {
   const jobs = Map.groupBy(await workspace.health.unreadableJobs(), ({ queue }) => queue);
   return [...jobs].map(([queue, { length }]) =>
     describeUnreadable(`${count(length, 'job')} of ${code(queue)}`),
@@ -111,9 +127,9 @@ function describeUnreadable(what: string): Finding {
   return { what, health: 'broken', said };
 }
 
-/** Only admins see drift: the operator has to act on it. */
-async function checkDescription({ invocation, workspace }: CommandContext): Promise<Finding[]> {
-  if (!(await workspace.roles.holds(invocation.user, 'admin'))) return [];
+/** Only admins and the operator see drift. */
+async function checkDescription({ user, workspace }: Examination): Promise<Finding[]> {
+  if (user !== undefined && !(await workspace.roles.holds(user, 'admin'))) return [];
   const what = 'API description';
   const report = await workspace.service.checkDrift();
   if ('note' in report) return [{ what, health: 'well', said: report.note }];
@@ -122,16 +138,18 @@ async function checkDescription({ invocation, workspace }: CommandContext): Prom
 }
 
 /** Checks the keys that act for this person. `accounts` shows the health of other people's own keys. */
-async function checkAccounts(context: CommandContext): Promise<Finding[]> {
-  const { invocation, workspace } = context;
+async function checkAccounts(context: Examination): Promise<Finding[]> {
+  const { user, workspace } = context;
   const keys = await workspace.accounts.keys();
-  const usable = keys.filter(({ purpose, createdBy }) => purpose !== 'mine' || createdBy === invocation.user);
+  const usable = keys.filter(
+    ({ purpose, createdBy }) => purpose !== 'mine' || createdBy === (user ?? createdBy),
+  );
   if (usable.length === 0) {
     const said = `none is connected; an admin can run ${code(`${workspace.word} connect`)}`;
     return [{ what: 'Accounts', health: 'broken', said }];
   }
   const [acting, forInvoicesToo] = await Promise.all(
-    [invocation, makeInvoiceUse(invocation)].map(async (keyUse) =>
+    [{ user }, makeInvoiceUse({ user })].map(async (keyUse) =>
       (await workspace.accounts.list(keyUse)).map(makeKeyId),
     ),
   );
@@ -147,13 +165,13 @@ async function checkAccounts(context: CommandContext): Promise<Finding[]> {
 
 /** Checks the key, then its permissions if it works. */
 async function checkKey(
-  context: CommandContext,
+  context: Examination,
   account: Account,
   { acts, readsInvoices }: { acts: boolean; readsInvoices: boolean },
 ): Promise<Finding[]> {
   const { workspace } = context;
   let profile: Profile | undefined;
-  const key = await check(describeKey(account), context, async () => {
+  const key = await check(describeKey(account, context), context, async () => {
     profile = await workspace.accounts.use(account, (client) => getProfile(client));
     return profile.account.suspended ? 'the key works, but the account is suspended' : 'the key works';
   });
@@ -173,9 +191,10 @@ async function checkKey(
   return [key, ...permissions];
 }
 
-function describeKey({ name, purpose }: Account): string {
+function describeKey({ name, purpose, createdBy }: Account, { user }: Examination): string {
   if (purpose === 'shared') return `Account ${code(name)}`;
-  return `${purpose === 'mine' ? 'Your own' : 'Billing'} key of ${code(name)}`;
+  const owner = user === undefined ? createdBy : 'Your own';
+  return `${purpose === 'mine' ? owner : 'Billing'} key of ${code(name)}`;
 }
 
 interface Permission {
@@ -194,7 +213,7 @@ const INVOICES: Permission = {
 };
 
 function checkPermission(
-  context: CommandContext,
+  context: Examination,
   account: Account,
   { name, read, granted, refused }: Permission,
 ): Promise<Finding> {

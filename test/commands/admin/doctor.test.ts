@@ -1,9 +1,14 @@
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect } from 'vitest';
+import { DOCTOR } from '../../../src/cli/doctor.ts';
+import { carryOut } from '../../../src/cli/program.ts';
 import { ask } from '../../support/asking.ts';
 import { BRISK } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
+import { MIN_ENV } from '../../support/run-deckhand.ts';
 import { ACCOUNT, EMAIL } from '../../support/test-world.ts';
 
+const ENCRYPTION_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 const test = base.extend('connected', () => true).extend('worldOptions', BRISK);
 
 describe('doctor', () => {
@@ -63,5 +68,58 @@ describe('doctor', () => {
     expect(refused).toContain('1 problem found');
     expect(refused).not.toContain('Invoices of');
     expect(world.service.requests.all.map(({ path }) => path)).toEqual(['/profile']);
+  });
+
+  test('from a shell has a line for each check, beside a running Deckhand, and ends with 1 after a fault', async ({
+    world,
+  }) => {
+    const { SLACK_SIGNING_SECRET, SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL } = world.config;
+    const { SERVICE_BASE_URL, SERVICE_SIGNUP_URL } = world.config;
+    const settings = {
+      SERVICE_SIGNUP_URL,
+      SLACK_SIGNING_SECRET,
+      SLACK_BOT_TOKEN,
+      SLACK_API_URL,
+      SERVICE_BASE_URL,
+      STORE_URL,
+    };
+    const run = (env = {}) => carryOut(DOCTOR, [], { ...MIN_ENV, ENCRYPTION_KEYS, ...settings, ...env });
+    world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
+    expect(await run()).toEqual({
+      code: 0,
+      err: '',
+      out: `ok     Store: answers
+ok     Scheduler: no due job waits
+ok     Slack: the token works
+ok     Account acme: the key works
+ok     Invoices of acme: the key may read them
+ok     Managed hosting of acme: the key may use it
+ok     API description: agrees with Deckhand's calls
+`,
+    });
+    world.service.faults.add({ path: `/${ACCOUNT}/profile`, status: 500 });
+    world.slack.fault({ method: 'apps.connections.open', error: 'invalid_auth' });
+    const { code, out } = await run({ SLACK_APP_TOKEN: 'xapp-1' });
+    expect(code).toBe(1);
+    expect(out).toContain('FAULT  App token: Slack refuses it: invalid_auth\n');
+    expect(out).toMatch(/^FAULT {2}Account acme: The service/m);
+    // What the checks found is theirs alone.
+    expect(await ask(world, '/deckhand projects')).toContain('2 projects');
+  });
+
+  test('from a shell says that nobody does the jobs that are due', async ({ world }) => {
+    const { SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL } = world.config;
+    const env = { ...MIN_ENV, ENCRYPTION_KEYS, SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL };
+    await world.restart(async () => {
+      const database = new DatabaseSync(STORE_URL.slice('sqlite://'.length));
+      const late = Date.now() - 180_000;
+      database.exec(
+        `INSERT INTO deckhand_jobs (queue, workspace, data, due) VALUES ('note', 'T1', '{}', ${late})`,
+      );
+      database.close();
+      const { code, out } = await carryOut(DOCTOR, [], env);
+      expect(code).toBe(1);
+      expect(out).toMatch(/^FAULT {2}Scheduler: A job has been due for 3 min/m);
+    });
   });
 });

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type { DeckhandApp } from '../app.ts';
+import { examine } from '../commands/admin/doctor.ts';
+import { parseConfig, readVersion } from '../config.ts';
+import { UserError } from '../core/errors.ts';
+import { describeUnreached } from '../core/http.ts';
+import { duration, unmarked } from '../core/mrkdwn.ts';
+import { MINUTE_MS } from '../core/time/clock.ts';
+import { createLog } from '../observability/log.ts';
+import { openDeckhand } from '../open.ts';
+import { isSlackFailure } from '../slack/failure.ts';
+import { checkBotToken } from '../slack/token-health.ts';
+import { DATA_KEYS, GLOBAL } from '../store/store.ts';
+import type { Finding, Health } from '../views/admin/doctor.ts';
+import type { Program } from './program.ts';
+import { expectThere } from './stores.ts';
+
+const FAULT_EXIT_CODE = 1;
+const WORDS: Record<Health, string> = { well: 'ok', limited: 'note', broken: 'FAULT' };
+
+export const DOCTOR: Program = {
+  command: 'deckhand doctor',
+  help: `Usage: deckhand doctor
+
+Checks what /deckhand doctor checks, for every workspace and every key, and Slack's app token. It prints a line for each check:
+ok, note, or FAULT. Deckhand may be running; if it is not, due jobs that wait are a fault. Exit code 0, or 1 with a fault.
+`,
+  async run({ env }) {
+    const config = parseConfig(env);
+    expectThere(config.STORE_URL);
+    const log = createLog('silent');
+    const { app, close } = await openDeckhand(config, { log, version: readVersion(), access: 'beside' });
+    const ending = new AbortController();
+    const { SLACK_BOT_TOKEN: token, SLACK_APP_TOKEN: appToken } = config;
+    const { web, clock, tokenHealth: health } = app.parts;
+    if (token !== undefined) void checkBotToken({ token, web, health, clock, signal: ending.signal });
+    try {
+      const findings = appToken === undefined ? [] : [await checkAppToken(app, appToken)];
+      findings.push(...(await examineAll(app)));
+      const text = findings.map(printFinding).join('\n');
+      return { text, code: findings.some((one) => one.health === 'broken') ? FAULT_EXIT_CODE : 0 };
+    } finally {
+      ending.abort();
+      await close();
+    }
+  },
+};
+
+function printFinding({ what, health, said }: Finding): string {
+  return `${WORDS[health].padEnd(5)}  ${unmarked(what)}: ${unmarked(said)}`;
+}
+
+/** Asks Slack for an address of Socket Mode, without using it. */
+async function checkAppToken({ parts: { web } }: DeckhandApp, token: string): Promise<Finding> {
+  const what = 'App token';
+  try {
+    await web.call('apps.connections.open', {}, token);
+    return { what, health: 'well', said: 'the token works' };
+  } catch (error) {
+    return { what, health: 'broken', said: describeRefusal(error) };
+  }
+}
+
+/** @throws any other error, which is a bug */
+function describeRefusal(error: unknown): string {
+  if (!isSlackFailure(error)) throw error;
+  const why = describeUnreached(error);
+  return why === undefined ? `Slack refuses it: ${error.reason}` : `Slack cannot be reached: ${why}`;
+}
+
+async function examineAll(app: DeckhandApp): Promise<Finding[]> {
+  const { config, store, tokenHealth, installations } = app.parts;
+  const keyed = await store.of(GLOBAL).collection(DATA_KEYS, z.unknown()).list();
+  const known = new Set(keyed.map(({ id }) => id));
+  if (config.SLACK_BOT_TOKEN !== undefined) {
+    try {
+      known.add((await tokenHealth.owner()) ?? '');
+    } catch (error) {
+      if (known.size === 0) return [{ what: 'Slack', health: 'broken', said: describeRefusal(error) }];
+    }
+  }
+  const installed: string[] = [];
+  for (const id of known) if (id !== '' && (await installations.isInstalled(id))) installed.push(id);
+  if (installed.length === 0)
+    return [{ what: 'Workspaces', health: 'limited', said: 'Deckhand is installed in none' }];
+  const found = await Promise.all(
+    installed.map(async (id) => {
+      const workspace = app.workspaces.open(id);
+      const findings = await examine({ workspace, checkScheduler: () => checkScheduler(app) });
+      return findings.map((one) => (installed.length === 1 ? one : { ...one, what: `${id} ${one.what}` }));
+    }),
+  );
+  return found.flat();
+}
+
+/** Jobs that wait for so long are taken by no process. */
+const STUCK_MS = MINUTE_MS;
+
+async function checkScheduler({ parts: { engine } }: DeckhandApp): Promise<string> {
+  const queues = Object.values(await engine.stats());
+  const oldestMs = Math.max(0, ...queues.map(({ oldestDueMs }) => oldestDueMs));
+  if (oldestMs > STUCK_MS)
+    throw new UserError(`A job has been due for ${duration(oldestMs)}. Check that Deckhand runs.`);
+  return 'no due job waits';
+}
