@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
 import { request } from 'undici';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type DatabaseProxy, openDatabaseProxy } from '../support/database-proxy.ts';
 import { byLength } from '../support/length.ts';
 import { freshDatabase } from '../support/postgres.ts';
@@ -135,4 +136,33 @@ describe.each(byLength(OUTAGES.slice(0, 1), OUTAGES))('a Postgres that $name', (
     await expect.poll(isBound).toBe(true);
     expect(performance.now() - from).toBeLessThan(WELL_WITHIN_MS);
   });
+});
+
+it('does not do later what it said was not done', async () => {
+  const url = await freshDatabase();
+  const proxy = await openDatabaseProxy(url);
+  const world = await openTestWorld({ env: { STORE_URL: proxy.url } });
+  const database = new pg.Client({ connectionString: url });
+  await database.connect();
+  onTestFinished(async () => {
+    await database.end();
+    await world.stop();
+    await proxy.close();
+  });
+  const ran = async (): Promise<number> => {
+    const { rowCount } = await database.query(
+      "SELECT FROM pgboss.job WHERE name = 'requests' AND state = 'completed'",
+    );
+    return rowCount ?? 0;
+  };
+  await world.connect();
+  const before = await ran();
+  // Longer than Deckhand waits, so that the database stores it after the person was told.
+  proxy.slow(3_000);
+  const fields = { command: '/deckhand', text: 'use storefront', channel_id: CHANNEL, trigger_id: 'late.1' };
+  const body = new URLSearchParams({ ...fields, team_id: TEAM, user_id: PEOPLE.admin });
+  expect((await sendSigned(world, body.toString())).text).toContain('nothing was done');
+  proxy.slow(0);
+  await expect.poll(ran).toBe(before + 1);
+  expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
 });
