@@ -79,7 +79,12 @@ describe('a menu', () => {
   });
 
   it('holds more than a hundred choices in a form, and keeps the one that was chosen', () => {
-    const choices = Array.from({ length: 250 }, (_, at) => ({ value: `size-${at}`, text: `Size ${at}` }));
+    const description = 'As the service calls it. '.repeat(10);
+    const choices = Array.from({ length: 250 }, (_, at) => ({
+      value: `size-${at}`,
+      text: `${at}`,
+      description,
+    }));
     const form = modal('server.add', 'Add', { submit: 'Add' }, [selectInput('size', 'Size', { choices })]);
     expect(checkView(form, 'modal')).toEqual([]);
     for (const { value } of choices) expect(JSON.stringify(form)).toContain(`"${value}"`);
