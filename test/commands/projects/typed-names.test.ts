@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
-import { ACCOUNT, CHANNEL, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const server = (name: string) => ({ name });
 const PROJECTS = [
@@ -12,6 +12,9 @@ const PROJECTS = [
 
 const posted = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
 
+const untilSaid = (world: TestWorld, words: string) =>
+  world.slack.until(() => posted(world).some((text) => text.includes(words)), { what: words });
+
 function address(world: TestWorld, path: string): string {
   return `${world.config.SERVICE_BASE_URL.replace('{account}', ACCOUNT)}/projects/${path}`;
 }
@@ -21,42 +24,49 @@ describe('a project and server as they are typed', () => {
 
   test.for([
     ['Joe’s “best” shop', 'best'],
-    ["Joe's best shop", 'best'],
     ["Joe's best shop web one", 'web one in'],
     ['“Joe’s best shop” web-2', 'web-2 in'],
     ['--account-like', 'account-like'],
-    ['"--account-like"', 'account-like'],
     ['Billing —account acme', 'Billing'],
     ['Billing -–account=acme', 'Billing'],
     ['billing api', 'api in Billing'],
     ['web one', 'web one in'],
   ] as const)('`test %s` tests it', async ([words, name], { world }) => {
     await world.as('member').command(CHANNEL, `/deckhand test ${words}`);
-    await world.slack.until(() => posted(world).some((text) => text.includes(name)), { what: name });
+    await untilSaid(world, name);
   });
 
-  test('a pasted address names the project everywhere, and its server', async ({ world }) => {
+  test('a typed apostrophe finds a straight one, and a pasted address names the project and its server', async ({
+    world,
+  }) => {
+    expect(await ask(world, '/deckhand projects joe’s')).toContain('1 project');
     const link = address(world, 'billing');
     await world.as('admin').command(CHANNEL, `/deckhand use <${link}>`);
-    await world.slack.until(() => posted(world).some((text) => text.includes('*Billing* (`billing`)')));
+    await untilSaid(world, '*Billing* (`billing`)');
     expect(await ask(world, `/deckhand activity <${link}|Billing> 7d`)).toContain('*Billing* in `acme`');
     expect(await ask(world, `/deckhand activity ${link.replace('http://', '')}`)).toContain(
       '*Billing* in `acme`',
     );
     await world.as('admin').command(CHANNEL, `/deckhand watch <${link}>`);
-    await world.slack.until(() =>
-      posted(world).some((text) => text.includes('anything happens in *Billing*')),
-    );
+    await untilSaid(world, 'anything happens in *Billing*');
     await world.as('admin').command(CHANNEL, `/deckhand unwatch <${link}>`);
-    await world.slack.until(() =>
-      posted(world).some((text) => text.includes('removed the watch of *Billing*')),
-    );
+    await untilSaid(world, 'removed the watch of *Billing*');
     const [api] = world.service.world.state.accounts.get(ACCOUNT)?.projects[2]?.servers ?? [];
     const shown = await ask(
       world,
       `/deckhand server show ${address(world, `billing/servers/${api?.identifier}`)}`,
     );
     expect(shown).toContain('*api*');
+  });
+
+  test('`test` asks which project is meant where several have such a server', async ({ world }) => {
+    world.service.world.addProject({ account: ACCOUNT, name: 'Newcomer', servers: [server('api')] });
+    const question = await ask(world, '/deckhand test api');
+    expect(question).toContain('Which project do you mean?');
+    expect(question).not.toContain('joes');
+    const place = { channel: CHANNEL, ts: world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.ts ?? '' };
+    await world.as('member').click(place, { actionId: 'projects:choose', selected: 'newcomer' });
+    await untilSaid(world, 'api in Newcomer');
   });
 
   test('an address that is of no project at the service is refused by name', async ({ world }) => {
@@ -94,10 +104,10 @@ describe('a permalink that is the name of another project too', () => {
 
   test('means the project of the permalink, and the other one is named', async ({ world }) => {
     await world.as('admin').command(CHANNEL, '/deckhand use storefront');
-    await world.slack.until(() => posted(world).some((text) => text.includes('*Shop* (`storefront`)')));
+    await untilSaid(world, '*Shop* (`storefront`)');
     expect(posted(world).join()).toContain('the name of `shop-2` too');
     expect(await ask(world, '/deckhand test storefront')).toContain('the name of `shop-2` too');
-    await world.slack.until(() => posted(world).some((text) => text.includes('reachable')));
+    await untilSaid(world, 'reachable');
   });
 });
 
@@ -107,9 +117,9 @@ describe('where the service lists no servers', () => {
   test('the servers that a test has just shown can be typed by name', async ({ world }) => {
     world.service.faults.add({ method: 'GET', path: `/${ACCOUNT}/projects/*/servers`, status: 404 });
     await world.as('member').command(CHANNEL, '/deckhand test joes');
-    await world.slack.until(() => posted(world).some((text) => text.includes('all 2 servers are reachable')));
+    await untilSaid(world, 'all 2 servers are reachable');
     await world.as('member').command(CHANNEL, '/deckhand test joes web one');
-    await world.slack.until(() => posted(world).some((text) => text.includes('web one in')));
+    await untilSaid(world, 'web one in');
     expect(await ask(world, '/deckhand server show web-2 joes')).toContain('*web-2*');
     expect(await ask(world, '/deckhand server show web-3 joes')).toContain('web-3');
   });
