@@ -199,18 +199,27 @@ describe('the keys of an account', () => {
     }
   });
 
-  test('invoices use one’s own key, else the billing key, else the shared one', async ({ world }) => {
+  test('invoices use one’s own key, else the billing key, else the shared one, as `whoami` says', async ({
+    world,
+  }) => {
     world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
     const invoices = () => keysUsed(world, () => ask(world, '/deckhand invoices', 'billing'));
     expect(await invoices()).toEqual(new Set([EMAIL]));
+    expect(await ask(world, '/deckhand whoami')).toMatch(
+      new RegExp(`^You are <@${PEOPLE.member}>.*You use the shared key`),
+    );
     await connectKey(world, 'admin', BOOKS, 'billing');
     expect(await latest(world)).toMatchObject({ requestedBy: PEOPLE.admin, target: 'acme/billing' });
     expect(await invoices()).toEqual(new Set([BOOKS.email]));
-    expect(await keysUsed(world, () => ask(world, '/deckhand projects', 'billing'))).toEqual(
-      new Set([EMAIL]),
-    );
+    expect(await ask(world, '/deckhand whoami', 'billing')).toContain('For invoices: the billing key');
+    const projects = await keysUsed(world, () => ask(world, '/deckhand projects', 'billing'));
+    expect(projects).toEqual(new Set([EMAIL]));
     await connectKey(world, 'billing', BEA, 'mine');
     expect(await invoices()).toEqual(new Set([BEA.email]));
+    const own = await ask(world, '/deckhand whoami', 'billing');
+    expect(own).toContain('You use your own key');
+    expect(own).toContain(BEA.email);
+    expect(own).not.toContain('billing key');
   });
 
   test('schedules use the shared key and invoice notices the billing key, whoever sets them up', async ({
@@ -289,20 +298,6 @@ describe('the keys of an account', () => {
     },
   );
 
-  test('accounts lists every key with its purpose, owner and health, and none in the clear', async ({
-    world,
-  }) => {
-    await connectKey(world, 'member', BEN, 'mine');
-    await connectKey(world, 'admin', BOOKS, 'billing');
-    world.service.world.revokeKey({ account: ACCOUNT, email: BEN.email });
-    await ask(world, '/deckhand projects');
-    const said = await ask(world, '/deckhand accounts', 'billing');
-    expect(said).toContain(`:white_check_mark: works  shared key \`••••ey00\` of ${EMAIL}`);
-    expect(said).toContain('works  billing key');
-    expect(said).toContain(`:x: the key was revoked or rotated  personal key of <@${PEOPLE.member}>`);
-    expect(said).not.toContain(BEN.apiKey);
-  });
-
   test('an account of which only a person’s own key is left is said to have no shared one, to them and to others', async ({
     world,
   }) => {
@@ -318,9 +313,18 @@ describe('the keys of an account', () => {
     );
   });
 
-  test('disconnect asks which of several keys is meant, and removes that one alone', async ({ world }) => {
+  test('accounts lists every key with its purpose, owner and health, of which disconnect removes the one that is meant', async ({
+    world,
+  }) => {
     await connectKey(world, 'member', BEN, 'mine');
     await connectKey(world, 'admin', BOOKS, 'billing');
+    world.service.world.revokeKey({ account: ACCOUNT, email: BEN.email });
+    await ask(world, '/deckhand projects');
+    const said = await ask(world, '/deckhand accounts', 'billing');
+    expect(said).toContain(`:white_check_mark: works  shared key \`••••ey00\` of ${EMAIL}`);
+    expect(said).toContain('works  billing key');
+    expect(said).toContain(`:x: the key was revoked or rotated  personal key of <@${PEOPLE.member}>`);
+    expect(said).not.toContain(BEN.apiKey);
     const card = () => world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
     const click = (use: { actionId: string; selected?: string }) =>
       world.as('admin').click({ channel: CHANNEL, ts: card()?.ts ?? '' }, use);
@@ -384,20 +388,6 @@ describe('the keys of an account', () => {
       .click({ channel: CHANNEL, ts: card()?.ts ?? '' }, { actionId: 'disconnect:confirm' });
     await world.slack.until(() => card()?.text.includes('is disconnected and deleted') === true);
     expect(await keysUsed(world, () => ask(world, '/deckhand projects'))).toEqual(new Set([EMAIL]));
-  });
-
-  test('whoami begins with you, then says whose key acts for you, also for invoices', async ({ world }) => {
-    const shared = await ask(world, '/deckhand whoami');
-    expect(shared).toMatch(new RegExp(`^You are <@${PEOPLE.member}>`));
-    expect(shared.indexOf('You are <@')).toBeLessThan(shared.indexOf('You use the shared key'));
-    expect(shared).toContain('You use the shared key');
-    await connectKey(world, 'admin', BOOKS, 'billing');
-    expect(await ask(world, '/deckhand whoami', 'billing')).toContain('For invoices: the billing key');
-    await connectKey(world, 'member', BEN, 'mine');
-    const own = await ask(world, '/deckhand whoami');
-    expect(own).toContain('You use your own key');
-    expect(own).toContain(BEN.email);
-    expect(own).not.toContain('billing key');
   });
 });
 
