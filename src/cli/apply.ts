@@ -62,7 +62,7 @@ function check(config: Config, documents: readonly Read[], isDry: boolean): Prom
       const today = await readConfiguration(store.of(workspace), workspace);
       const isThere = workspaces.length === 0 || workspaces.includes(workspace);
       const missing: Fault = [['workspace'], !isThere && `The store has ${workspaces.join(', ')} alone.`];
-      const others = await findFaults({ wanted: configuration, today }, store, config);
+      const others = await findFaults({ requested: configuration, today }, store, config);
       for (const [path, message] of [missing, ...others])
         if (message) faults.push(`${placeOf(path)}: ${message}`);
       changes.push(...planSteps(configuration, today).map(({ description }) => description));
@@ -74,16 +74,16 @@ function check(config: Config, documents: readonly Read[], isDry: boolean): Prom
 
 /** Calls the service last: a file that is wrong by itself is refused without it. */
 async function findFaults(
-  { wanted, today }: Record<'wanted' | 'today', Configuration>,
+  { requested, today }: Record<'requested' | 'today', Configuration>,
   store: Store,
   config: Config,
 ): Promise<Fault[]> {
-  const accounts = await store.of(wanted.workspace).collection('accounts', Account).list();
+  const accounts = await store.of(requested.workspace).collection('accounts', Account).list();
   const keys = accounts.map(({ doc }) => doc);
   const connected = keys.map(({ name }) => name);
-  const faults = findContentFaults(wanted, today, connected).filter(([, message]) => message);
+  const faults = findContentFaults(requested, today, connected).filter(([, message]) => message);
   if (faults.length > 0) return faults;
-  return findProjectFaults({ wanted, today, keys: selectKeys(keys, SCHEDULES) }, store, config);
+  return findProjectFaults({ requested, today, keys: selectKeys(keys, SCHEDULES) }, store, config);
 }
 
 /** Makes the changes one by one. After an interruption, the next run makes the remaining ones. */
@@ -111,11 +111,11 @@ async function applyAll(config: Config, documents: readonly Read[]): Promise<voi
  * @throws ProgramError if the service does not answer
  */
 async function findProjectFaults(
-  { wanted, today, keys }: { wanted: Configuration; today: Configuration; keys: readonly Account[] },
+  { requested, today, keys }: { requested: Configuration; today: Configuration; keys: readonly Account[] },
   store: Store,
   config: Config,
 ): Promise<Fault[]> {
-  const sealer = createSealer(config.ENCRYPTION_KEYS, store).of(wanted.workspace);
+  const sealer = createSealer(config.ENCRYPTION_KEYS, store).of(requested.workspace);
   const service = openService(config);
   const cached = new Map<string, Promise<Project[] | undefined>>();
   const list = (key: Account): Promise<Project[] | undefined> => {
@@ -125,7 +125,7 @@ async function findProjectFaults(
   };
   try {
     const faults: Fault[] = [];
-    for (const { path, account, project } of changedProjects(wanted, today)) {
+    for (const { path, account, project } of changedProjects(requested, today)) {
       const chosen = keys.filter(({ name }) => account === undefined || account === name);
       const lists = await Promise.all(chosen.map(list));
       const isMissing =
@@ -141,10 +141,10 @@ async function findProjectFaults(
 }
 
 /** Projects in entries that the store does not have yet. */
-function changedProjects(wanted: Configuration, today: Configuration) {
+function changedProjects(requested: Configuration, today: Configuration) {
   const sections = ['channels', 'digests', 'guards', 'watches'] as const;
   return sections.flatMap((section) =>
-    Object.entries(wanted[section] ?? {}).flatMap(([id, { account, project }]) => {
+    Object.entries(requested[section] ?? {}).flatMap(([id, { account, project }]) => {
       const before = today[section]?.[id];
       const isSame = before?.account === account && isDeepStrictEqual(before?.project, project);
       if (project === undefined || isSame) return [];
@@ -266,24 +266,24 @@ async function pauseUnlessServed(workspace: Workspace, { kind }: Section, id: st
 }
 
 /** Lists the changes that the file asks for. Removals come first, to make room. */
-function planSteps(wanted: Configuration, today: Configuration): Step[] {
+function planSteps(requested: Configuration, today: Configuration): Step[] {
   const byWorkspace = ({ workspace, roles }: Configuration) => roles && { [workspace]: roles };
   return [
-    ...planSection(ROLES, byWorkspace(wanted), byWorkspace(today)),
-    ...planSection(CHANNELS, wanted.channels, today.channels),
-    ...planSection(DIGESTS, wanted.digests, today.digests),
-    ...planSection(GUARDS, wanted.guards, today.guards),
-    ...planSection(WATCHES, wanted.watches, today.watches),
-    ...planSection(NOTICES, wanted.notices, today.notices),
+    ...planSection(ROLES, byWorkspace(requested), byWorkspace(today)),
+    ...planSection(CHANNELS, requested.channels, today.channels),
+    ...planSection(DIGESTS, requested.digests, today.digests),
+    ...planSection(GUARDS, requested.guards, today.guards),
+    ...planSection(WATCHES, requested.watches, today.watches),
+    ...planSection(NOTICES, requested.notices, today.notices),
   ].toSorted((one, other) => Number(other.isRemoval) - Number(one.isRemoval));
 }
 
 type Entries = Readonly<Record<string, object>>;
 
-function planSection(section: Section, wanted: Entries | undefined, today: Entries = {}): Step[] {
-  if (wanted === undefined) return [];
+function planSection(section: Section, requested: Entries | undefined, today: Entries = {}): Step[] {
+  if (requested === undefined) return [];
   // Maps, because an id may be `constructor`.
-  const [old, next] = [new Map(Object.entries(today)), new Map(Object.entries(wanted))];
+  const [old, next] = [new Map(Object.entries(today)), new Map(Object.entries(requested))];
   return [...new Set([...old.keys(), ...next.keys()])].flatMap((id) => {
     const [before, after] = [old.get(id), next.get(id)];
     const fields = findDifferences(before, after);

@@ -193,11 +193,11 @@ export type Fault = [path: Path, message: string | false | undefined];
 
 /** @param connected names of the connected accounts */
 export function findContentFaults(
-  wanted: Configuration,
+  requested: Configuration,
   today: Configuration,
   connected: readonly string[],
 ): Fault[] {
-  const { roles, channels = {}, digests = {}, guards = {}, watches = {}, notices = {} } = wanted;
+  const { roles, channels = {}, digests = {}, guards = {}, watches = {}, notices = {} } = requested;
   const accounts = new Set([...connected, ...listPlaces(today).map(({ entry }) => entry.account)]);
   const hasAdmin = roles === undefined || roles.admin.length + (roles.groups?.admin.length ?? 0) > 0;
   return [
@@ -217,11 +217,11 @@ export function findContentFaults(
       return [['notices', id], id !== name && `Its name has to be ${name}.`];
     }),
     // Until an account is connected, schedules wait for theirs.
-    ...listPlaces(wanted).map(({ path, entry: { account } }): Fault => {
+    ...listPlaces(requested).map(({ path, entry: { account } }): Fault => {
       const isThere = connected.length === 0 ? isAccountName(account ?? 'any') : accounts.has(account);
       return [[...path, 'account'], account !== undefined && !isThere && `There is no account ${account}.`];
     }),
-    ...roomFaults({ ...today, ...wanted }),
+    ...roomFaults({ ...today, ...requested }),
   ];
 }
 

@@ -141,9 +141,9 @@ export function parseArguments(command: Command, rest: Words): unknown {
   // `--server web-1` fills the word of that name. Only commands with an account take `--account`.
   const positionals = command.positionals.filter((name) => flags[name] === undefined);
   const options = [...own, ...switches, ...command.positionals].filter((name) => name !== 'account');
-  const known = [...options, ...(takesAccount ? ['account'] : [])];
+  const flagNames = [...options, ...(takesAccount ? ['account'] : [])];
   const [unread] = takesNames(command) ? [] : (rest.unknown ?? []);
-  const strange = Object.keys(rest.flags).find((flag) => !known.includes(flag)) ?? unread;
+  const strange = Object.keys(rest.flags).find((flag) => !flagNames.includes(flag)) ?? unread;
   if (strange !== undefined)
     throw new UserError(
       `There is no option ${code(`--${strange}`, 40)} for this command.`,

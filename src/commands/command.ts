@@ -166,7 +166,7 @@ export interface Shortcut {
 
 export interface ShortcutContext extends CommandContext {
   /** The whole text of the message, links included; empty for a global shortcut. */
-  said: string;
+  messageText: string;
 }
 
 /** The thing that a command acts on, by kind. It is resolved before the handler runs. */

@@ -122,12 +122,12 @@ function rateCommand({ name, summary }: Command, words: readonly string[]): numb
 }
 
 /** Equal, or different by a typing mistake or an ending. */
-function isLike(word: string, wanted: string): boolean {
-  if (word === wanted) return true;
-  if (word.length <= SHORTEST_WORD || wanted.length <= SHORTEST_WORD) return false;
-  if (word.startsWith(wanted) || wanted.startsWith(word)) return true;
+function isLike(word: string, commandWord: string): boolean {
+  if (word === commandWord) return true;
+  if (word.length <= SHORTEST_WORD || commandWord.length <= SHORTEST_WORD) return false;
+  if (word.startsWith(commandWord) || commandWord.startsWith(word)) return true;
   // "last" is not "list".
-  return wanted.length > SHORTEST_WORD + 1 && distance(word, wanted) <= 1;
+  return commandWord.length > SHORTEST_WORD + 1 && distance(word, commandWord) <= 1;
 }
 
 function comparable(word: string): string {

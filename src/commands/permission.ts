@@ -49,8 +49,8 @@ export class Refusal extends UserError {
  * The reason why the command may not run; undefined if it may. A missing role comes before a channel's restriction.
  * @throws UserError if Slack cannot say who it is
  */
-export async function findRefusal(rules: Rules, wanted: Wanted): Promise<Refusal | undefined> {
-  const { user, command, role, channels } = wanted;
+export async function findRefusal(rules: Rules, request: Wanted): Promise<Refusal | undefined> {
+  const { user, command, role, channels } = request;
   const exclusion = role === undefined ? undefined : await findExclusion(rules, user);
   if (exclusion !== undefined) return exclusion;
   if (role !== undefined && !(await rules.roles.holds(user, role))) return lacking(rules, role, command);

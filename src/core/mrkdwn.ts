@@ -121,11 +121,11 @@ export function truncate(text: string, max: number): string {
 /** The first code points of a text. */
 export function takeStart(text: string, characters: number): string {
   let length = 0;
-  let left = characters;
+  let remaining = characters;
   for (const point of text) {
-    if (left === 0) break;
+    if (remaining === 0) break;
     length += point.length;
-    left -= 1;
+    remaining -= 1;
   }
   return text.slice(0, length);
 }
@@ -133,22 +133,22 @@ export function takeStart(text: string, characters: number): string {
 /** Whole lines of safe mrkdwn, up to `max` characters, with "and N more" for the rest. */
 export function joinLinesWithin(lines: readonly string[], max: number, noun = 'more'): string {
   let used = 0;
-  const shown: string[] = [];
+  const head: string[] = [];
   for (const line of lines) {
     const reserve = 24;
     if (used + line.length + 1 > max - reserve) break;
-    shown.push(line);
+    head.push(line);
     used += line.length + 1;
   }
-  const left = lines.length - shown.length;
-  if (left > 0) shown.push(`_and ${left} ${noun}_`);
-  return shown.join('\n');
+  const omitted = lines.length - head.length;
+  if (omitted > 0) head.push(`_and ${omitted} ${noun}_`);
+  return head.join('\n');
 }
 
 /** "a, b, and 3 more": the first `max` texts. @param noun what the rest are called */
 export function listFirst(texts: readonly string[], max: number, noun = 'more'): string {
-  const left = texts.length - max;
-  return [...texts.slice(0, max), ...(left > 0 ? [`and ${left} ${noun}`] : [])].join(', ');
+  const omitted = texts.length - max;
+  return [...texts.slice(0, max), ...(omitted > 0 ? [`and ${omitted} ${noun}`] : [])].join(', ');
 }
 
 /** "Deploy completed" */

@@ -163,9 +163,9 @@ export function indexNames<T extends Named>(items: readonly T[]): Promise<NameIn
   const existing = INDEXES.get(items);
   // Each entry is stored under its own list.
   if (existing !== undefined) return existing as Promise<NameIndex<T>>;
-  const made = makeIndex(items);
-  INDEXES.set(items, made);
-  return made;
+  const index = makeIndex(items);
+  INDEXES.set(items, index);
+  return index;
 }
 
 async function makeIndex<T extends Named>(items: readonly T[]): Promise<NameIndex<T>> {

@@ -253,7 +253,7 @@ class Runner implements Engine {
         ...(claiming === undefined ? [] : [claiming]),
         ...[...running.values()].map(({ ended }) => ended),
       ]);
-    for (let left = busy(); left.length > 0; left = busy()) await Promise.all(left);
+    for (let remaining = busy(); remaining.length > 0; remaining = busy()) await Promise.all(remaining);
   }
 
   /** Claims jobs that other replicas sent, and touches the running ones. */

@@ -43,7 +43,7 @@ export const StoredRequest = z.discriminatedUnion('kind', [
     kind: z.literal('shortcut'),
     invocation: StoredInvocation,
     callbackId: z.string(),
-    said: z.string(),
+    messageText: z.string(),
   }),
   z.object({
     kind: z.literal('form'),

@@ -293,7 +293,7 @@ const SIGNUPS_PER_HOUR = 3;
 /** Remaining sign-ups of this hour by our own count, and the time of the next free one, milliseconds since the epoch. */
 export interface SignupsLeft {
   perHour: number;
-  left: number;
+  remaining: number;
   freeAt: number | undefined;
 }
 
@@ -317,10 +317,10 @@ function openAttempts(store: WorkspaceStore) {
 
 function countLeft(at: readonly number[], now: number): SignupsLeft {
   const counted = recent(at, now);
-  const left = Math.max(0, SIGNUPS_PER_HOUR - counted.length);
+  const remaining = Math.max(0, SIGNUPS_PER_HOUR - counted.length);
   const oldest = counted[0];
-  const freeAt = left > 0 || oldest === undefined ? undefined : oldest + HOUR_MS;
-  return { perHour: SIGNUPS_PER_HOUR, left, freeAt };
+  const freeAt = remaining > 0 || oldest === undefined ? undefined : oldest + HOUR_MS;
+  return { perHour: SIGNUPS_PER_HOUR, remaining, freeAt };
 }
 
 function recent(at: readonly number[], now: number): number[] {

@@ -116,7 +116,7 @@ export const Episode = z.object({
   /** Replies to post, oldest first. */
   replies: z.array(News),
   /** The message in Slack, kept for `scheduler/deliver.ts`; undefined before its post. */
-  shown: z.object({ ts: z.string(), cause: z.string(), hash: z.string() }).optional(),
+  rootRef: z.object({ ts: z.string(), cause: z.string(), hash: z.string() }).optional(),
 });
 export type Episode = z.infer<typeof Episode>;
 
@@ -236,10 +236,10 @@ export function changeEpisode<R extends EpisodeRecord | undefined>(
   return { ...record, episodes };
 }
 
-/** The record without what Slack has: replies, and episodes before the latest. @param shown the record as Slack has it */
-export function withoutShown(record: EpisodeRecord, shown: EpisodeRecord): EpisodeRecord {
-  const over = new Set(shown.episodes.slice(0, -1).map(({ id }) => id));
-  const posted = shown.episodes.flatMap(({ replies }) => replies);
+/** The record without what Slack has: replies, and episodes before the latest. @param earlier the record as Slack has it */
+export function withoutShown(record: EpisodeRecord, earlier: EpisodeRecord): EpisodeRecord {
+  const over = new Set(earlier.episodes.slice(0, -1).map(({ id }) => id));
+  const posted = earlier.episodes.flatMap(({ replies }) => replies);
   const isNew = (reply: News): boolean => !posted.some((one) => isDeepStrictEqual(one, reply));
   const episodes = record.episodes
     .filter(({ id }) => !over.has(id))
@@ -284,20 +284,20 @@ export type Verb = 'claim' | 'release' | 'close';
  */
 export function afterClick(
   episode: Episode,
-  { user, verb, seen, now }: { user: string; verb: Verb; seen: string | undefined; now: number },
+  { user, verb, drawnOwner, now }: { user: string; verb: Verb; drawnOwner: string | undefined; now: number },
 ): Episode {
   const { owner, clicks = 0, replies, latestAt } = episode;
   const next = verb === 'release' ? undefined : user;
   if (verb !== 'close' && owner === next) return episode;
-  const isFree = owner === undefined || owner === user || (verb !== 'release' && owner === seen);
+  const isFree = owner === undefined || owner === user || (verb !== 'release' && owner === drawnOwner);
   if (!isFree) return episode;
   const after = { ...episode, clicks: clicks + 1 };
   const reply: News = { kind: verb, number: after.clicks, lines: [], requestedBy: user };
-  const said = { ...after, replies: [...replies, reply] };
-  if (verb === 'release') return { ...said, owner: next, idleSince: now };
-  if (verb !== 'close') return { ...said, owner: next };
+  const answered = { ...after, replies: [...replies, reply] };
+  if (verb === 'release') return { ...answered, owner: next, idleSince: now };
+  if (verb !== 'close') return { ...answered, owner: next };
   // The service's clock, as in the failures that come after it.
-  return { ...said, ending: { kind: 'closed', at: latestAt, requestedBy: user }, newsAt: now };
+  return { ...answered, ending: { kind: 'closed', at: latestAt, requestedBy: user }, newsAt: now };
 }
 
 /** `outcome`: what to note of the episode's subject; without it the job looks whether there was no news for a week. */

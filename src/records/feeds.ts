@@ -47,17 +47,17 @@ export function afterUnread(
   now: number,
 ): { unread?: ReportedUnread; isNews: boolean } {
   const count = skipped.reduce((sum, rows) => sum + rows.count, 0);
-  const known = reported?.count ?? 0;
-  if (count > known) return { unread: { count, at: now }, isNews: true };
+  const reportedCount = reported?.count ?? 0;
+  if (count > reportedCount) return { unread: { count, at: now }, isNews: true };
   if (reported === undefined) return { isNews: false };
-  const isOld = count < known && now - reported.at > DAY_MS;
+  const isOld = count < reportedCount && now - reported.at > DAY_MS;
   return { unread: isOld ? { count, at: now } : reported, isNews: false };
 }
 
 /** How far a feed was read. Events have no identifiers, so it holds marks of the latest ones. */
 export const FeedCursor = z.object({
   /** The mark of each event, as often as it was there, with its instant in milliseconds since the epoch. */
-  seen: z.array(z.tuple([z.string(), z.number()])),
+  recentMarks: z.array(z.tuple([z.string(), z.number()])),
   /** Events that are not younger than this count as read. */
   floor: z.number().nullable(),
   lookedAt: z.number(),
@@ -72,7 +72,7 @@ const Failing = z.record(z.string(), z.array(z.object({ server: z.string(), at: 
 export type Failing = z.infer<typeof Failing>;
 
 /** An event as it will be posted. */
-const KeptLine = z.object({
+const BacklogLine = z.object({
   /** The event's type. */
   kind: z.string(),
   /** Mrkdwn of our own making. */
@@ -84,20 +84,20 @@ const KeptLine = z.object({
     .extend({ project: z.string(), name: z.string(), permalink: z.string().optional() })
     .optional(),
 });
-export type KeptLine = z.infer<typeof KeptLine>;
+export type BacklogLine = z.infer<typeof BacklogLine>;
 
 /** Events that wait for the working hours of a watch. */
-export const Kept = z.object({
+export const Backlog = z.object({
   /** Oldest first. */
-  lines: z.array(KeptLine),
+  lines: z.array(BacklogLine),
   /** Number of older ones that were dropped for lack of room. */
   dropped: z.number(),
   /** True if the feed may have held more events than the service listed. */
   isTruncated: z.boolean(),
 });
-export type Kept = z.infer<typeof Kept>;
+export type Backlog = z.infer<typeof Backlog>;
 
-export const NOTHING_KEPT: Kept = { lines: [], dropped: 0, isTruncated: false };
+export const EMPTY_BACKLOG: Backlog = { lines: [], dropped: 0, isTruncated: false };
 
 const Common = z.object({
   channel: z.string(),
@@ -114,7 +114,7 @@ export const ActivityFeed = Common.extend({
   kind: z.literal('watch'),
   cursor: FeedCursor,
   failing: Failing,
-  kept: Kept,
+  backlog: Backlog,
   /** The servers whose creation Deckhand tells here itself, by `announcedServer`. */
   announced: z.array(z.string()),
 });
@@ -133,7 +133,7 @@ export type KnownInvoices = z.infer<typeof KnownInvoices>;
 export const InvoiceFeed = Common.extend({
   kind: z.literal('invoices'),
   /** Undefined until the invoices have been read once. */
-  known: KnownInvoices.optional(),
+  knownInvoices: KnownInvoices.optional(),
 });
 export type InvoiceFeed = z.infer<typeof InvoiceFeed>;
 

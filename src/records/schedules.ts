@@ -186,7 +186,7 @@ export type Guard = z.infer<typeof Guard>;
 export type TimedSchedule = Digest | Guard;
 
 /** The latest that was posted, or why not; mrkdwn of our own making. */
-export const LastResult = z.object({ at: z.number(), said: z.string() });
+export const LastResult = z.object({ at: z.number(), text: z.string() });
 export type LastResult = z.infer<typeof LastResult>;
 
 /** Fields of watches and invoice notices, which follow a feed. */

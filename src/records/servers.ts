@@ -57,7 +57,7 @@ export const Protocol = z.enum(['static_hosting', 'managed_vps']);
 export type Protocol = z.infer<typeof Protocol>;
 
 /** A server to create, with the service's field names. */
-export const Wanted = z.discriminatedUnion('protocol_type', [
+export const RequestedServer = z.discriminatedUnion('protocol_type', [
   z.object({
     protocol_type: z.literal('static_hosting'),
     name: z.string(),
@@ -71,7 +71,7 @@ export const Wanted = z.discriminatedUnion('protocol_type', [
     size: z.string(),
   }),
 ]);
-export type Wanted = z.infer<typeof Wanted>;
+export type RequestedServer = z.infer<typeof RequestedServer>;
 
 /** State of the modal, from the form to the confirmation. */
 export const Draft = z.object({
@@ -83,7 +83,7 @@ export const Draft = z.object({
   /** The form shows the fields of this protocol. */
   protocol: Protocol,
   /** Set after the form, for the confirmation. */
-  wanted: Wanted.optional(),
+  requested: RequestedServer.optional(),
   /** The price in words; plain text. */
   cost: z.string().optional(),
   /** Names of the region and size that the confirmation shows. */

@@ -108,15 +108,15 @@ export function createServiceNames({
     },
     /** Replaces the person's earlier name. @throws UserError if another person has the name */
     async claim(account: string, user: string, typed: string): Promise<void> {
-      const made: Claim = { name: sanitize(typed, MAX_NAME), user, at: clock.now() };
+      const claim: Claim = { name: sanitize(typed, MAX_NAME), user, at: clock.now() };
       await stored.update(account, (current) => {
         const claims = current?.claims ?? [];
         const others = claims.filter((one) => one.user !== user);
-        const existing = others.find(({ name }) => makePersonKey(name) === makePersonKey(made.name));
+        const existing = others.find(({ name }) => makePersonKey(name) === makePersonKey(claim.name));
         if (existing !== undefined) throw nameTaken(existing);
         if (others.length >= MAX_CLAIMS)
           throw new UserError(`${MAX_CLAIMS} names of this account are claimed, which is the most.`);
-        return { claims: [...others, made] };
+        return { claims: [...others, claim] };
       });
       await onClaim();
     },

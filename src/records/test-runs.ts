@@ -176,14 +176,14 @@ export function makeTargetKey(target: Target): string {
 }
 
 /** All that wait for the end of one of the two: steps, guards, and people whom nothing shows how the run goes. */
-function waitingFor(running: Run | undefined, wanted: NewRun): Pick<Run, 'steps' | 'guards' | 'requests'> {
-  const { requestId, requestedBy, channel, threadTs } = wanted;
+function waitingFor(running: Run | undefined, requested: NewRun): Pick<Run, 'steps' | 'guards' | 'requests'> {
+  const { requestId, requestedBy, channel, threadTs } = requested;
   const isUnseen = running !== undefined && running.channel === undefined && channel !== undefined;
-  const asked = isUnseen ? [{ requestId, requestedBy, channel, threadTs }] : undefined;
+  const requests = isUnseen ? [{ requestId, requestedBy, channel, threadTs }] : undefined;
   return {
-    steps: united(running?.steps, wanted.steps, (step) => step),
-    guards: united(running?.guards, wanted.guards, makeGuardRequestId),
-    requests: united(running?.requests, asked, (request) => request.requestId),
+    steps: united(running?.steps, requested.steps, (step) => step),
+    guards: united(running?.guards, requested.guards, makeGuardRequestId),
+    requests: united(running?.requests, requests, (request) => request.requestId),
   };
 }
 
@@ -252,7 +252,7 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
     if (run.unasked !== undefined && current !== undefined && isTooSoon(current, run.unasked))
       return { mine: false, isResumed: false, run: current };
     const expiresAt = run.startedAt + KEPT_MS;
-    const made = {
+    const nextRun = {
       ...run,
       id: makeRunId(run),
       ...waitingFor(running, run),
@@ -261,15 +261,15 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
       unasked: run.unasked ?? current?.unasked,
     };
     // First, so that a run is never without its target after a kill.
-    await targets.put(key, { run: made.id }, expiresAt);
-    await runs.put(made.id, made, expiresAt);
+    await targets.put(key, { run: nextRun.id }, expiresAt);
+    await runs.put(nextRun.id, nextRun, expiresAt);
     if (current !== undefined)
       await runs.update(
         current.id,
         (one) => (one?.shownAt === undefined ? one && { ...one, isReplaced: true } : undefined),
         run.startedAt + REPLACED_KEPT_MS,
       );
-    return { mine: true, isResumed: false, run: made };
+    return { mine: true, isResumed: false, run: nextRun };
   }
 
   return {

@@ -44,11 +44,11 @@ export interface Delivery {
 export function deliver(workspace: Workspace, what: Delivery): Promise<MessageRef> {
   const { id, channel } = what;
   return inTurn(workspace, what, async (send) => {
-    const sent = openDeliveries(workspace);
-    const known = (await sent.get(id))?.ts;
-    if (known !== undefined) return { channel, ts: known };
+    const deliveries = openDeliveries(workspace);
+    const earlierTs = (await deliveries.get(id))?.ts;
+    if (earlierTs !== undefined) return { channel, ts: earlierTs };
     const ref = await sendOnce(workspace, send, what);
-    await sent.put(id, { ts: ref.ts }, workspace.clock.now() + KEPT_MS);
+    await deliveries.put(id, { ts: ref.ts }, workspace.clock.now() + KEPT_MS);
     return ref;
   });
 }
@@ -141,12 +141,12 @@ export interface Thread extends Omit<Delivery, 'message'> {
   cause: string;
   replies: Replies;
   /** The root as Slack has it; undefined before its post. */
-  shown: ShownRoot | undefined;
-  save(shown: ShownRoot): Promise<void>;
+  rootRef: RootRef | undefined;
+  save(rootRef: RootRef): Promise<void>;
 }
 
 /** `ts` is empty if the root was deleted, or Slack did not say where it is. */
-interface ShownRoot {
+interface RootRef {
   ts: string;
   cause: string;
   /** Hash of the message. */
@@ -165,14 +165,14 @@ export async function showThread(workspace: Workspace, thread: Thread): Promise<
 
 /** Returns the root's `ts`, empty if it was deleted. */
 async function showRoot(workspace: Workspace, thread: Thread): Promise<string> {
-  const { id, root: message, cause, shown, save } = thread;
+  const { id, root: message, cause, rootRef, save } = thread;
   const version = hash('sha256', JSON.stringify(message), 'base64url');
-  if (shown?.hash === version) return shown.ts;
-  const root = { ts: shown?.ts ?? '', cause, hash: version };
+  if (rootRef?.hash === version) return rootRef.ts;
+  const root = { ts: rootRef?.ts ?? '', cause, hash: version };
   if (root.ts !== '' && !(await editRoot(workspace, thread, root))) root.ts = '';
-  if (root.ts === '' && shown?.cause !== cause) {
+  if (root.ts === '' && rootRef?.cause !== cause) {
     // The same name until its `ts` is saved, whatever it says by then.
-    const name = shown === undefined ? id : `${id} after ${shown.cause}`;
+    const name = rootRef === undefined ? id : `${id} after ${rootRef.cause}`;
     root.ts = (await post(workspace, { ...thread, id: name, message })).ts;
   }
   await save(root);
@@ -183,7 +183,7 @@ async function showRoot(workspace: Workspace, thread: Thread): Promise<string> {
 async function editRoot(
   workspace: Workspace,
   thread: Thread,
-  { ts, hash: version }: ShownRoot,
+  { ts, hash: version }: RootRef,
 ): Promise<boolean> {
   const { id, channel, root: message, replies, signal } = thread;
   try {

@@ -234,8 +234,8 @@ export async function pollUntil<T>(
     // One poll after the deadline too: the work may have ended while Deckhand was down.
     const isInTime = clock.now() < deadline;
     try {
-      const found = await poll(state !== STEADY);
-      if (found !== undefined) return found;
+      const outcome = await poll(state !== STEADY);
+      if (outcome !== undefined) return outcome;
       state = STEADY;
     } catch (error) {
       state = await afterFailure(error, state, loop, clock.now());

@@ -144,17 +144,17 @@ export interface FilledIntegration {
 /** The values that differ from those that the form showed. API 4.8. */
 export function findChanges(
   filled: FilledIntegration,
-  shown: { name: string; flags: readonly IntegrationFlag[] } | undefined,
+  before: { name: string; flags: readonly IntegrationFlag[] } | undefined,
 ): IntegrationChanges {
   const changes: IntegrationChanges = {};
-  if (filled.name !== undefined && filled.name !== shown?.name) changes.name = filled.name;
+  if (filled.name !== undefined && filled.name !== before?.name) changes.name = filled.name;
   for (const flag of INTEGRATION_FLAGS) {
     const isOn = filled.flags.includes(flag);
-    if (shown === undefined ? isOn : isOn !== shown.flags.includes(flag)) changes[flag] = isOn;
+    if (before === undefined ? isOn : isOn !== before.flags.includes(flag)) changes[flag] = isOn;
     else if (filled.flagsOff.includes(flag)) changes[flag] = false;
   }
-  const taken = Object.fromEntries(filled.cleared.map((key) => [key, null]));
-  const properties = { ...filled.properties, ...taken };
+  const removals = Object.fromEntries(filled.cleared.map((key) => [key, null]));
+  const properties = { ...filled.properties, ...removals };
   if (Object.keys(properties).length > 0) changes.properties = properties;
   return changes;
 }

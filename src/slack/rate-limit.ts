@@ -100,18 +100,18 @@ const MINUTE_MS = 60_000;
 const CHANNEL_MS = 1_000;
 
 export function createEditBudget({ now }: Pick<Clock, 'now'>) {
-  const taken = new Map<string, Array<{ channel: string; at: number }>>();
+  const postings = new Map<string, Array<{ channel: string; at: number }>>();
   const pausedUntil = new Map<string, number>();
 
   function hasRoom(workspace: string, channel: string): boolean {
     const at = now();
     if (at < (pausedUntil.get(workspace) ?? 0)) return false;
-    const edits = taken.get(workspace) ?? [];
+    const edits = postings.get(workspace) ?? [];
     // Edits go on if somebody sets the clock back.
     const isRecent = (edit: { at: number }): boolean => edit.at <= at && at - edit.at < MINUTE_MS;
     // Each poll asks. Mostly all are recent, so no list is made.
     const recent = edits.every(isRecent) ? edits : edits.filter(isRecent);
-    if (recent !== edits) taken.set(workspace, recent);
+    if (recent !== edits) postings.set(workspace, recent);
     if (recent.length >= A_MINUTE) return false;
     return !recent.some((edit) => edit.channel === channel && at - edit.at < CHANNEL_MS);
   }
@@ -122,8 +122,8 @@ export function createEditBudget({ now }: Pick<Clock, 'now'>) {
     take(workspace: string, channel: string): boolean {
       if (!hasRoom(workspace, channel)) return false;
       const edit = { channel, at: now() };
-      const edits = taken.get(workspace);
-      if (edits === undefined) taken.set(workspace, [edit]);
+      const edits = postings.get(workspace);
+      if (edits === undefined) postings.set(workspace, [edit]);
       else edits.push(edit);
       return true;
     },

@@ -192,8 +192,8 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce) {
     const text = { ...disableAutolinks(message), ...inThread(threadTs), client_msg_id: clientMsgId };
     const sendOnce = () => once('chat.postMessage', { ...PLAIN_POST, channel, ...text });
     const options = { signal, ...reporting(channel, clientMsgId) };
-    const sent = await withRetries(clock, BACKGROUND, sendOnce, options);
-    return { channel: sent.channel ?? channel, ts: sent.ts ?? '' };
+    const answer = await withRetries(clock, BACKGROUND, sendOnce, options);
+    return { channel: answer.channel ?? channel, ts: answer.ts ?? '' };
   };
 
   const nameLock = (channel: string): string => `post ${workspace} ${channel}`;

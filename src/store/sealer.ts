@@ -136,8 +136,13 @@ async function makeDataKey(
   isInstalled: () => Promise<boolean>,
 ): Promise<DataKey> {
   if (!(await isInstalled())) throw new InstallationEnded();
-  const made = wrap(keys[0], workspace, randomBytes(6).toString('base64url'), randomBytes(DATA_KEY_BYTES));
-  await openWrappedKeys(store).create(workspace, made);
+  const wrappedKey = wrap(
+    keys[0],
+    workspace,
+    randomBytes(6).toString('base64url'),
+    randomBytes(DATA_KEY_BYTES),
+  );
+  await openWrappedKeys(store).create(workspace, wrappedKey);
   const winner = await readDataKey(store, keys, workspace);
   if (winner === undefined) throw new InstallationEnded();
   return winner;

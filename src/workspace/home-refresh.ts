@@ -64,8 +64,8 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
       }
     },
     /** Number of people who have it open; it limits how often it may be refreshed. */
-    seenBy(seen: number): void {
-      amount = seen;
+    seenBy(people: number): void {
+      amount = people;
     },
     /** The address of a message, cached; undefined if Slack gives none. */
     permalink: (messageRef: MessageRef) =>

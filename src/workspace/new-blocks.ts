@@ -53,9 +53,9 @@ export function createNewBlocks({ once, wasDone, clock, log }: Once & { clock: C
       return await sendOnce(message);
     } catch (error) {
       if (block === undefined || !areBlocksRefused(error)) throw error;
-      const sent = await send(plainMessage(message), sendOnce, surface);
+      const answer = await send(plainMessage(message), sendOnce, surface);
       await refuse(block);
-      return sent;
+      return answer;
     }
   }
 

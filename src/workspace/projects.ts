@@ -104,16 +104,16 @@ export async function findProject(
 export async function describeNamesakes(
   projects: readonly Project[],
   named: string | undefined,
-  taken: ProjectRef,
+  bound: ProjectRef,
 ): Promise<string> {
   const fitting = named === undefined ? [] : (await indexNames(projects)).find(named);
-  const others = fitting.filter((project) => !isSameProject(project, taken));
+  const others = fitting.filter((project) => !isSameProject(project, bound));
   if (others.length === 0) return '';
   const keys = listFirst(
     others.map(({ permalink }) => code(permalink)),
     MAX_SHOWN,
   );
-  return `${code(named)} is the permalink of ${bold(taken.name)} and the name of ${keys} too.`;
+  return `${code(named)} is the permalink of ${bold(bound.name)} and the name of ${keys} too.`;
 }
 
 /** Compared length of a permalink in the search for the nearest name. */

@@ -165,8 +165,8 @@ export async function findHandle(
   ownTeam: string | undefined,
 ): Promise<string | undefined> {
   const team = makeTeamArgument(id, ownTeam);
-  const wanted = spellName(handle);
-  const isMeant = (name: string | undefined): boolean => name !== undefined && spellName(name) === wanted;
+  const spelling = spellName(handle);
+  const isMeant = (name: string | undefined): boolean => name !== undefined && spellName(name) === spelling;
   let refusal: SlackFailure | undefined;
   const listed = await slack.call('usergroups.list', team).catch((error: unknown) => {
     if (!isSlackFailure(error, 'forbidden')) throw error;
@@ -212,9 +212,9 @@ async function findPeople(
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const answer = await slack.call('users.list', { limit: LISTED_PEOPLE, ...team, ...from });
     const able = (answer.members ?? []).filter(({ deleted, is_bot }) => !deleted && !is_bot);
-    const found = able.filter(fits).flatMap(({ id }) => id ?? []);
+    const ids = able.filter(fits).flatMap(({ id }) => id ?? []);
     const cursor = answer.response_metadata?.next_cursor;
-    if (found.length > 0 || !cursor) return found;
+    if (ids.length > 0 || !cursor) return ids;
     from = { cursor };
   }
   return [];

@@ -81,8 +81,8 @@ async function submitSignup(state: ViewState, context: CommandContext): Promise<
   const request = readFields(Fields, state);
   const limit = await countSignup(workspace.store, workspace.clock.now());
   try {
-    const made = await signUp(workspace.service, request);
-    return await keepAccount(context, made, request.email);
+    const signup = await signUp(workspace.service, request);
+    return await keepAccount(context, signup, request.email);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return refuseSignup(context, error, limit);
@@ -90,19 +90,19 @@ async function submitSignup(state: ViewState, context: CommandContext): Promise<
 }
 
 /** Connects the new account with the key it came with; the service shows the key only this once. */
-async function keepAccount(context: CommandContext, made: Signup, email: string): Promise<Submitted> {
+async function keepAccount(context: CommandContext, signup: Signup, email: string): Promise<Submitted> {
   const { workspace, invocation } = context;
   const { user } = invocation;
   const { word, config } = workspace;
   const { SERVICE_BASE_URL } = config;
-  const { subdomain, url, name: displayName } = made.account;
+  const { subdomain, url, name: displayName } = signup.account;
   const name = parseAccountName(subdomain, SERVICE_BASE_URL) ?? parseAccountName(url ?? '', SERVICE_BASE_URL);
   if (name === undefined) return lostKey(subdomain, word);
-  const state = made.email_verified ? 'ok' : 'unverified';
-  const { ssh_public_key: ssh } = made;
+  const state = signup.email_verified ? 'ok' : 'unverified';
+  const { ssh_public_key: ssh } = signup;
   const deployKey = ssh === null ? undefined : { publicKey: ssh.public_key, fingerprint: ssh.fingerprint };
   try {
-    const key = { name, email, apiKey: made.api_key, createdBy: user, state } as const;
+    const key = { name, email, apiKey: signup.api_key, createdBy: user, state } as const;
     const account = await workspace.accounts.connect(key);
     if (state === 'unverified') await watchFor(workspace, account, deployKey);
   } catch (error) {
@@ -119,10 +119,10 @@ async function keepAccount(context: CommandContext, made: Signup, email: string)
     url: accountUrl(name, SERVICE_BASE_URL),
     displayName,
     email,
-    keyTail: made.api_key.slice(-4),
-    isVerified: made.email_verified,
+    keyTail: signup.api_key.slice(-4),
+    isVerified: signup.email_verified,
     deployKey,
-    oauthUrls: made.oauth_urls,
+    oauthUrls: signup.oauth_urls,
     word,
   });
   return closeWith(message, { target: name });
@@ -150,10 +150,13 @@ function refuseSignup(
   workspace.log.info({ event: 'signup_refused', user: invocation.user, kind, status }, 'Sign-up refused');
   const { errors, base, onWebOnly } = signupFault(error, { now, webSignup });
   const words = error.status === 429 ? '' : leftWords(limit);
-  const left = words === '' ? '' : ` ${words}`;
+  const suffix = words === '' ? '' : ` ${words}`;
   if (base !== undefined && onWebOnly) return { kind: 'view', view: webSignupModal(base, webSignup) };
-  if (base !== undefined) throw new FormFault(errors, base + left);
-  const withLimit = Object.entries(errors).map(([field, text], at) => [field, at === 0 ? text + left : text]);
+  if (base !== undefined) throw new FormFault(errors, base + suffix);
+  const withLimit = Object.entries(errors).map(([field, text], at) => [
+    field,
+    at === 0 ? text + suffix : text,
+  ]);
   throw new FormFault(Object.fromEntries(withLimit));
 }
 

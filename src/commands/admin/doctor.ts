@@ -55,13 +55,13 @@ async function check(
   try {
     const result = await work();
     return typeof result === 'string'
-      ? { what, health: 'well', said: result }
-      : { what, health: 'limited', said: result.limited };
+      ? { what, health: 'well', text: result }
+      : { what, health: 'limited', text: result.limited };
   } catch (error) {
     const explained = workspace.explain(error);
     workspace.log.warn({ event: 'doctor', reason: what, err: error }, 'Check failed');
     const why = describeUnreached(error);
-    return { what, health: 'broken', said: `${failureWords(explained)}${why ? ` The reason: ${why}.` : ''}` };
+    return { what, health: 'broken', text: `${failureWords(explained)}${why ? ` The reason: ${why}.` : ''}` };
   }
 }
 
@@ -81,16 +81,16 @@ async function checkSlack(context: Examination): Promise<Finding[]> {
 
 function describeMissing(scope: string): Finding {
   const health = REQUIRED_SCOPES.includes(scope) ? 'broken' : 'limited';
-  const said = `is missing. It is for ${SCOPE_REASONS[scope]}. Install the app again to get it.`;
-  return { what: `Scope ${code(scope)}`, health, said };
+  const text = `is missing. It is for ${SCOPE_REASONS[scope]}. Install the app again to get it.`;
+  return { what: `Scope ${code(scope)}`, health, text };
 }
 
 /** A call to Slack tests the bot token. The app token is tested only when Deckhand connects. */
 function checkAppToken({ workspace }: Examination): Finding[] {
   const refused = workspace.health.refusedToken();
   if (refused?.variable !== 'SLACK_APP_TOKEN') return [];
-  const said = `Slack refuses it: ${code(refused.reason)}. The operator must set ${code(refused.variable)} again.`;
-  return [{ what: 'App token', health: 'broken', said }];
+  const text = `Slack refuses it: ${code(refused.reason)}. The operator must set ${code(refused.variable)} again.`;
+  return [{ what: 'App token', health: 'broken', text }];
 }
 
 /** Calls of the service about deployments that do not arrive, or go to an old address. */
@@ -104,7 +104,7 @@ async function checkPushes({ workspace }: Examination): Promise<Finding[]> {
       ? 'do not arrive, so it is polled every minute'
       : 'go to an old address of Deckhand';
     const what = `Calls about ${code(project.permalink, 60)} in ${code(account)}`;
-    return { what, health: 'limited', said: `${fault}; ${next}` };
+    return { what, health: 'limited', text: `${fault}; ${next}` };
   });
   return findings.filter((finding) => finding !== undefined);
 }
@@ -123,8 +123,8 @@ async function checkJobs({ workspace }: Examination): Promise<Finding[]> {
 }
 
 function describeUnreadable(what: string): Finding {
-  const said = 'cannot be read; set up again what is missing, or ask your operator';
-  return { what, health: 'broken', said };
+  const text = 'cannot be read; set up again what is missing, or ask your operator';
+  return { what, health: 'broken', text };
 }
 
 /** Only admins and the operator see drift. */
@@ -132,9 +132,9 @@ async function checkDescription({ user, workspace }: Examination): Promise<Findi
   if (user !== undefined && !(await workspace.roles.holds(user, 'admin'))) return [];
   const what = 'API description';
   const report = await workspace.service.checkDrift();
-  if ('note' in report) return [{ what, health: 'well', said: report.note }];
-  if (report.drift.length === 0) return [{ what, health: 'well', said: "agrees with Deckhand's calls" }];
-  return report.drift.map((difference) => ({ what, health: 'broken', said: mrkdwn(difference, 300) }));
+  if ('note' in report) return [{ what, health: 'well', text: report.note }];
+  if (report.drift.length === 0) return [{ what, health: 'well', text: "agrees with Deckhand's calls" }];
+  return report.drift.map((difference) => ({ what, health: 'broken', text: mrkdwn(difference, 300) }));
 }
 
 /** Checks the keys that act for this person. `accounts` shows the health of other people's own keys. */
@@ -145,8 +145,8 @@ async function checkAccounts(context: Examination): Promise<Finding[]> {
     ({ purpose, createdBy }) => purpose !== 'mine' || createdBy === (user ?? createdBy),
   );
   if (usable.length === 0) {
-    const said = `none is connected; an admin can run ${code(`${workspace.word} connect`)}`;
-    return [{ what: 'Accounts', health: 'broken', said }];
+    const text = `none is connected; an admin can run ${code(`${workspace.word} connect`)}`;
+    return [{ what: 'Accounts', health: 'broken', text }];
   }
   const [acting, forInvoicesToo] = await Promise.all(
     [{ user }, makeInvoiceUse({ user })].map(async (keyUse) =>

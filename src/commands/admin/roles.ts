@@ -136,8 +136,8 @@ function hashState(state: unknown): string {
 }
 
 /** A state equal to the form's own may come from this form, before a kill. */
-function expectUnchanged(current: string, initial: string, made: string): void {
-  if (current !== initial && current !== made) throw new ChangedMeanwhile();
+function expectUnchanged(current: string, initial: string, kind: string): void {
+  if (current !== initial && current !== kind) throw new ChangedMeanwhile();
 }
 
 async function submitRoles(
@@ -275,7 +275,7 @@ const AccessRequest = z.object({
   /** The command that was refused. */
   command: z.string(),
   /** Messages to admins. */
-  asked: z.array(z.object({ channel: z.string(), ts: z.string() })),
+  questions: z.array(z.object({ channel: z.string(), ts: z.string() })),
   outcome: z.object({ admin: z.string(), isAllowed: z.boolean(), requestId: z.string() }).optional(),
 });
 type AccessRequest = z.infer<typeof AccessRequest>;
@@ -297,21 +297,21 @@ export const askAccessAction: Action = defineButton(
       const requests = openRequests(workspace);
       if (await workspace.roles.holds(user, role)) return replyInPlace(heldAlreadyMessage(role));
       const id = `${user} ${role}`;
-      const request = { user, role, command, asked: [] };
+      const request = { user, role, command, questions: [] };
       if (!(await requests.create(id, request, workspace.clock.now() + DAY_MS)))
         return replyInPlace(askedAlreadyMessage(role, (await requests.get(id))?.outcome));
-      const asked = await askAdmins(workspace, accessRequestMessage(request, id), invocation.team).catch(
+      const questions = await askAdmins(workspace, accessRequestMessage(request, id), invocation.team).catch(
         async (error: unknown) => {
           await requests.delete(id);
           throw error;
         },
       );
-      if (asked.length === 0) {
+      if (questions.length === 0) {
         await requests.delete(id);
         return replyInPlace(noAdminMessage(role, workspace.word));
       }
-      await requests.update(id, (current) => current && { ...current, asked });
-      const admins = asked.map(({ admin }) => admin);
+      await requests.update(id, (current) => current && { ...current, questions });
+      const admins = questions.map(({ admin }) => admin);
       return replyInPlace(accessAskedMessage(role, admins), { what: 'access ask', target: role });
     },
   },
@@ -322,18 +322,18 @@ const MAX_ASKED = 3;
 
 /** Returns the messages that were sent. @throws SlackFailure if a scope is missing: then no admin can be reached */
 async function askAdmins(workspace: Workspace, message: Message, team: string | undefined) {
-  const asked: Array<{ admin: string; channel: string; ts: string }> = [];
+  const questions: Array<{ admin: string; channel: string; ts: string }> = [];
   for (const admin of await workspace.roles.admins(team)) {
-    if (asked.length === MAX_ASKED) break;
+    if (questions.length === MAX_ASKED) break;
     try {
-      asked.push({ admin, ...(await workspace.slack.sendDirectMessage(admin, message)) });
+      questions.push({ admin, ...(await workspace.slack.sendDirectMessage(admin, message)) });
     } catch (error) {
       if (!isSlackFailure(error) || error.reason === 'missing_scope') throw error;
       const { reason } = error;
       workspace.log.info({ event: 'admin_not_asked', user: admin, reason }, 'Message to an admin failed');
     }
   }
-  return asked;
+  return questions;
 }
 
 /** Stores an admin's answer, gives the role, and tells the person. The first answer counts. */
@@ -375,10 +375,10 @@ async function answerRequest(
 /** Updates the message of every admin who was asked. */
 async function updateAll(
   { slack, log }: Workspace,
-  { asked }: AccessRequest,
+  { questions }: AccessRequest,
   message: Message,
 ): Promise<void> {
-  for (const messageRef of asked) {
+  for (const messageRef of questions) {
     try {
       await slack.update(messageRef, message);
     } catch (error) {

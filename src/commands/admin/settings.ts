@@ -38,8 +38,8 @@ export const settings = defineCommand({
     const isConnected = (await workspace.accounts.list(invocation)).length > 0;
     const account = isConnected ? (await resolveAccount(context)).name : undefined;
     const project = await findProjectForForm(workspace, current.account ?? account, current.project);
-    const shown = { ...current, ...(project && { project }) };
-    return { kind: 'modal', view: settingsModal({ channel: invocation.channel, account }, shown) };
+    const settings = { ...current, ...(project && { project }) };
+    return { kind: 'modal', view: settingsModal({ channel: invocation.channel, account }, settings) };
   },
   submissions: [{ callbackId: SETTINGS, submit: submitSettings }],
   optionSources: [zonePicker],

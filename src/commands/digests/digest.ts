@@ -150,10 +150,17 @@ function isRange(words: readonly string[]): boolean {
 
 async function choose(
   context: CommandContext,
-  { account: named, project: wanted, cadence, zone, range = DEFAULT_RANGE, skip_quiet: quiet = [] }: Filled,
+  {
+    account: named,
+    project: projectName,
+    cadence,
+    zone,
+    range = DEFAULT_RANGE,
+    skip_quiet: quiet = [],
+  }: Filled,
 ): Promise<DigestChoices> {
   const { workspace } = context;
-  const project = wanted === undefined || isEverything(wanted) ? undefined : wanted;
+  const project = projectName === undefined || isEverything(projectName) ? undefined : projectName;
   const account = await workspace.accounts.resolve(SCHEDULES, named);
   const only = named === undefined && project === undefined ? {} : { account: account.name };
   if (!isServed(only, await workspace.accounts.list()))

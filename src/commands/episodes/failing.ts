@@ -58,7 +58,7 @@ export async function readFailing(
   const failures = await listFailing(store, user, channel);
   const withLink = async (failure: Failure, at: number): Promise<ShownFailure> => {
     const { subject, episode } = failure;
-    const { ts } = episode.shown ?? {};
+    const { ts } = episode.rootRef ?? {};
     return ts && at < MAX_LINKED
       ? { ...failure, link: await home.permalink({ channel: subject.channel, ts }) }
       : failure;
@@ -104,7 +104,7 @@ export function ownerActions(
 /** `fault`: why nothing was changed; mrkdwn. @throws Refusal */
 async function carryOut(
   verb: Verb,
-  { key, id, owner: seen }: z.infer<typeof EpisodeButton>,
+  { key, id, owner: drawnOwner }: z.infer<typeof EpisodeButton>,
   { invocation: { user, channel }, workspace }: CommandContext,
 ): Promise<Audited & { fault?: string }> {
   const record = await episodeRecords(workspace.store).get(key);
@@ -113,12 +113,12 @@ async function carryOut(
   const { subject } = record;
   const { owner, ending } = clicked;
   // Whoever is on a failure may close it; one whom somebody took over from is told who is on it now.
-  const isTheirs = owner === user || (owner !== undefined && seen === user) || ending !== undefined;
+  const isTheirs = owner === user || (owner !== undefined && drawnOwner === user) || ending !== undefined;
   const role = verb !== 'close' || isTheirs ? 'member' : 'operator';
-  const wanted = { user, command: COMMANDS[subject.kind], role } as const;
-  const refusal = await findRefusal(workspace, { ...wanted, channels: [channel, subject.channel] });
+  const permission = { user, command: COMMANDS[subject.kind], role } as const;
+  const refusal = await findRefusal(workspace, { ...permission, channels: [channel, subject.channel] });
   if (refusal !== undefined) throw refusal;
-  const change = await changeOwner(workspace, { key, id, seen }, { user, verb });
+  const change = await changeOwner(workspace, { key, id, drawnOwner }, { user, verb });
   if (change.kind === 'over') return { fault: overWords(verb, change.requestedBy) };
   if (change.kind === 'lost') return { fault: `<@${change.owner}> is on it.` };
   return { audit: { target: subject.name, where: subject.channel } };

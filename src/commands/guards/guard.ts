@@ -43,13 +43,13 @@ const GUARD_FEATURE = {
     account === choices.account && isSameProject(project, choices.project),
   readValues: (guard: TimedSchedule) => (guard.kind === 'guard' ? escalationValues(guard.escalation) : {}),
   async choose(context: CommandContext, filled: Filled, before?: TimedSchedule) {
-    const { cadence, zone, account: named, project: wanted } = filled;
+    const { cadence, zone, account: named, project: projectName } = filled;
     const { workspace, invocation } = context;
     const bound = await workspace.channels.get(invocation.channel);
     const account = await workspace.accounts.resolve(SCHEDULES, named, bound.account);
-    const project = await showUnderField('project', () => findChosenProject(context, account, wanted));
-    const known = before?.kind === 'guard' ? before.escalation : undefined;
-    const escalation = await readEscalation(context, filled, known);
+    const project = await showUnderField('project', () => findChosenProject(context, account, projectName));
+    const formerEscalation = before?.kind === 'guard' ? before.escalation : undefined;
+    const escalation = await readEscalation(context, filled, formerEscalation);
     return { kind: 'guard', cadence, zone, account: account.name, project, escalation } as const;
   },
 } as const satisfies TimedFeature;

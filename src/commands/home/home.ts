@@ -97,10 +97,10 @@ async function publish(
 ): Promise<void> {
   const { viewers } = workspace.home;
   await workspace.store.exclusive(`home ${workspace.id} ${user}`, async () => {
-    const known = await viewers.get(user);
+    const viewer = await viewers.get(user);
     if (openedAt !== undefined) {
       // Before anything is read, so that a change from then on is shown to them too.
-      await viewers.put(user, { ...known, openedAt }, openedAt + LATELY_MS);
+      await viewers.put(user, { ...viewer, openedAt }, openedAt + LATELY_MS);
       workspace.home.opened();
     }
     const refusal = await refusalFor(workspace, user);
@@ -123,11 +123,11 @@ async function publish(
       return workspace.newBlocks.send(message, show, 'home');
     };
     try {
-      const hash = await sendAll(known?.hash ?? openedHash).catch((error: unknown) => {
+      const hash = await sendAll(viewer?.hash ?? openedHash).catch((error: unknown) => {
         if (isSlackFailure(error) && error.reason === 'hash_conflict') return sendAll(undefined);
         throw error;
       });
-      const at = openedAt ?? known?.openedAt ?? workspace.clock.now();
+      const at = openedAt ?? viewer?.openedAt ?? workspace.clock.now();
       await viewers.put(user, { openedAt: at, hash }, at + LATELY_MS);
     } catch (error) {
       if (!isSlackFailure(error) || isSlackFailure(error, 'busy', 'unreachable')) throw error;

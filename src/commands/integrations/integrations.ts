@@ -53,8 +53,8 @@ import { resolveAccount, resolveForForm, resolveFormTarget } from '../targets/ta
 /** Common to both forms. */
 const FORM = {
   secrets: (state: ViewState) => {
-    const { shown } = readOrigin(state);
-    return listSecretFields(shown === undefined ? chosenType(state.values) : findHookType(shown.type));
+    const { current } = readOrigin(state);
+    return listSecretFields(current === undefined ? chosenType(state.values) : findHookType(current.type));
   },
   draw: (state: ViewState, context: CommandContext) => drawForm(context, state),
 };
@@ -208,7 +208,7 @@ async function openEdit(context: CommandContext, id?: string, project?: string):
       offers: [{ label: 'Add one', text: 'integration add' }],
     });
   const integration = await findIntegration(context, id, project);
-  const picks = integration.shown === undefined ? { picks: remembered.length > 0 } : {};
+  const picks = integration.current === undefined ? { picks: remembered.length > 0 } : {};
   return openForm(context, INTEGRATION_EDIT, { ...integration, ...picks }, project);
 }
 
@@ -217,7 +217,7 @@ async function findIntegration(
   context: CommandContext,
   id: string | undefined,
   named?: string,
-): Promise<Pick<IntegrationOrigin, 'account' | 'project' | 'identifier' | 'shown'>> {
+): Promise<Pick<IntegrationOrigin, 'account' | 'project' | 'identifier' | 'current'>> {
   const match = id === undefined ? undefined : await context.workspace.integrations.find(id);
   if (match !== undefined) {
     const { account, project, identifier, hookType: type, flags } = match;
@@ -225,7 +225,7 @@ async function findIntegration(
       account,
       project,
       identifier,
-      shown: { id: match.id, type, name: shownName(match.name), flags },
+      current: { id: match.id, type, name: shownName(match.name), flags },
     };
   }
   if (id === undefined && named === undefined) return { account: (await resolveAccount(context)).name };
@@ -248,8 +248,8 @@ async function pickIntegration(value: string | undefined, context: ActionContext
   const last = readOrigin(state);
   const origin = await pickOrigin(context, last, value);
   const values = { [INTEGRATION_FIELD]: value };
-  const { identifier: _, shown: __, ...empty } = origin;
-  if (last.identifier !== undefined || last.shown !== undefined)
+  const { identifier: _, current: __, ...empty } = origin;
+  if (last.identifier !== undefined || last.current !== undefined)
     await context.updateModal(drawForm(context, state, { origin: empty, values }));
   await context.updateModal(drawForm(context, state, { origin, values }));
   return { kind: 'nothing' };
@@ -261,7 +261,7 @@ async function submitEdit(state: ViewState, context: CommandContext): Promise<Su
   const typed = state.values[IDENTIFIER_FIELD];
   const identifier = origin.identifier ?? ((typeof typed === 'string' && typed.trim()) || undefined);
   if (identifier !== undefined) return saveChanges(state, context, origin, identifier);
-  if (origin.shown !== undefined) throw new FormFault({ [IDENTIFIER_FIELD]: 'Enter the identifier.' });
+  if (origin.current !== undefined) throw new FormFault({ [IDENTIFIER_FIELD]: 'Enter the identifier.' });
   const value = state.values[INTEGRATION_FIELD];
   if (typeof value !== 'string') throw new FormFault({ [INTEGRATION_FIELD]: 'Choose one.' });
   const picked = await pickOrigin(context, origin, value);
@@ -275,16 +275,16 @@ async function saveChanges(
   origin: IntegrationOrigin,
   identifier: string,
 ): Promise<Submitted> {
-  const { shown } = origin;
-  const form = readIntegration(state.values, 'change', shown && findHookType(shown.type));
+  const { current } = origin;
+  const form = readIntegration(state.values, 'change', current && findHookType(current.type));
   if (Object.keys(form.errors).length > 0) throw new FormFault(form.errors);
-  const changes = findChanges(form, shown);
+  const changes = findChanges(form, current);
   if (Object.keys(changes).length === 0) throw new FormFault({}, 'Nothing was changed, so nothing was sent.');
-  const edited = { identifier, type: shown?.type ?? form.type?.label ?? '', shown, changes };
+  const edited = { identifier, type: current?.type ?? form.type?.label ?? '', current, changes };
   if (INTEGRATION_FLAGS.some((flag) => changes[flag] === false))
     await expectNotices(context, state, applyChanges(edited));
   const { account, project } = await resolveFormTarget(context, origin, state.values.project);
-  const named = origin.identifier === undefined ? identifier : (shown?.id ?? identifier);
+  const named = origin.identifier === undefined ? identifier : (current?.id ?? identifier);
   const result = await context.workspace.accounts.use(
     account,
     (client) => updateIntegration(client, projectId(project), identifier, changes),
@@ -297,7 +297,7 @@ async function saveChanges(
 interface Edited {
   identifier: string;
   type: string;
-  shown: IntegrationOrigin['shown'];
+  current: IntegrationOrigin['current'];
   changes: IntegrationChanges;
 }
 
@@ -307,24 +307,24 @@ async function showChanged(
   result: IntegrationResult,
   edited: Edited,
 ): Promise<Message> {
-  const { shown, identifier, changes } = edited;
+  const { current, identifier, changes } = edited;
   const expected = applyChanges(edited);
   if (result.kind === 'auth_required') {
     // Too little is known of an integration that was set up elsewhere.
-    if (shown !== undefined) await remember(context, expected, target, shown.id);
+    if (current !== undefined) await remember(context, expected, target, current.id);
     return authoriseMessage({ ...target, name: expected.name }, result.authUrl);
   }
   const changed = { ...expected, ...defined(result.integration), identifier };
-  return changedMessage(await remember(context, changed, target, shown?.id), changes);
+  return changedMessage(await remember(context, changed, target, current?.id), changes);
 }
 
 /** The integration as it should be now: an answer that asks for authorisation does not contain it. */
-function applyChanges({ identifier, type, shown, changes }: Edited): Integration {
-  const isOn = (flag: IntegrationFlag): boolean => changes[flag] ?? shown?.flags.includes(flag) ?? false;
+function applyChanges({ identifier, type, current, changes }: Edited): Integration {
+  const isOn = (flag: IntegrationFlag): boolean => changes[flag] ?? current?.flags.includes(flag) ?? false;
   return {
     identifier,
     hook_type: type,
-    name: changes.name ?? shown?.name ?? identifier,
+    name: changes.name ?? current?.name ?? identifier,
     send_on_start: isOn('send_on_start'),
     send_on_completion: isOn('send_on_completion'),
     send_on_failure: isOn('send_on_failure'),

@@ -174,8 +174,8 @@ async function begin(context: CommandContext): Promise<Reply> {
   if (existing?.state.kind === 'paused') return resume.run({ named: existing.id }, context, {});
   if (existing !== undefined && existing.requestId !== requestId) return showState(context);
   const { invoices } = await workspace.accounts.use(account, (client) => INVOICES.fetch(client));
-  const known = knownFrom(invoices, workspace.clock.now());
-  const requested = { channel, account: account.name, requestId, createdBy, known };
+  const knownInvoices = knownFrom(invoices, workspace.clock.now());
+  const requested = { channel, account: account.name, requestId, createdBy, knownInvoices };
   return postNewCard(context, await addNotices(workspace, requested), 'invoices notify');
 }
 

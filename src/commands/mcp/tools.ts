@@ -255,8 +255,8 @@ async function targetAsked(
   requested: { project?: string | undefined; server?: string | undefined },
   context: CommandContext,
 ): Promise<Run['target']> {
-  const { account: used, project: found } = await resolveProject(context, requested.project);
-  return resolveTestTarget(context, used, found, requested.server);
+  const { account: used, project } = await resolveProject(context, requested.project);
+  return resolveTestTarget(context, used, project, requested.server);
 }
 
 function listFacts(run: Run): Record<string, unknown> {

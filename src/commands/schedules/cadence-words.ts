@@ -213,13 +213,13 @@ export async function readEscalation(
   if (before !== undefined && mention === describeHandle(before)) return { ...before, after: minutes };
   const [, id, label] = MENTION.exec(mention) ?? ID.exec(mention) ?? [];
   const name = (id === undefined ? mention : (label ?? '')).replace(/^@/, '').slice(0, 80);
-  const found = id ?? (await findHandle(workspace, name, invocation.team));
-  if (found === undefined)
+  const match = id ?? (await findHandle(workspace, name, invocation.team));
+  if (match === undefined)
     throw new FormFault({
       mention: `Nobody here is called ${name}, and no user group is. Give a handle, e.g. @oncall.`,
     });
-  const handle = name || (await readHandle(workspace, found, invocation.team));
-  return { mention: found, ...(handle ? { name: handle } : {}), after: minutes };
+  const handle = name || (await readHandle(workspace, match, invocation.team));
+  return { mention: match, ...(handle ? { name: handle } : {}), after: minutes };
 }
 
 /**

@@ -116,14 +116,14 @@ async function describeWatches(
   scope: ListScope,
 ): Promise<ListedSchedule[]> {
   const readPace = await readPolling(workspace.store, ACTIVITY);
-  const lines = (await workspace.feeds.list('watch')).flatMap(({ kept }) => kept.lines);
+  const lines = (await workspace.feeds.list('watch')).flatMap(({ backlog }) => backlog.lines);
   const pushes = await workspace.pushes.list();
   return watches.map((watch) => {
-    const kept = lines.filter((line) => line.for.includes(watch.id)).length;
+    const backlog = lines.filter((line) => line.for.includes(watch.id)).length;
     const { isGone = false } = watch;
     const push = pushes.find((one) => isPushFor(one, watch));
     const { PUBLIC_URL: publicUrl } = workspace.config;
-    const shown = { scope, polling: readPace(watch.account), kept, isGone, push, publicUrl };
+    const shown = { scope, polling: readPace(watch.account), backlog, isGone, push, publicUrl };
     return {
       id: watch.id,
       isAsleep: isAsleep(watch),
@@ -181,7 +181,7 @@ export function redrawPosted(
 ): Message | undefined {
   if (schedule.kind !== 'digest') return undefined;
   const frame = { digest: schedule, next: findNextTime(schedule, clock.now()) };
-  const change = { said: `${done} by <@${invocation.user}>`, isAsleep: isAsleep(schedule) };
+  const change = { text: `${done} by <@${invocation.user}>`, isAsleep: isAsleep(schedule) };
   return withFooterChange(message, frame, change);
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { AccountFailure, UserError } from '../../core/errors.ts';
 import type { Change, ModalView, Reply } from '../../core/message.ts';
-import { Draft, Protocol, type Wanted } from '../../records/servers.ts';
+import { Draft, Protocol, type RequestedServer } from '../../records/servers.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
 import { followServer, ServerTarget } from '../../scheduler/servers/provisioning.ts';
 import { enrollInBeta, getProfile, type Profile } from '../../service/profile.ts';
@@ -73,13 +73,13 @@ export const serverAdd = defineCommand({
 /** Runs twice: the form leads to the confirmation, and the confirmation orders the server. */
 async function submitServerAdd(state: ViewState, context: CommandContext): Promise<Submitted> {
   const draft = readDraft(state);
-  return draft.wanted === undefined ? confirm(state, context, draft) : order(state, context, draft);
+  return draft.requested === undefined ? confirm(state, context, draft) : order(state, context, draft);
 }
 
 /** Asks for a confirmation with the price, or shows what prevents the order. */
 async function confirm(state: ViewState, context: CommandContext, before: Draft): Promise<Submitted> {
   const protocol = readProtocol(state, before);
-  const wanted: Wanted = readFields(ServerFields[protocol], state);
+  const requested: RequestedServer = readFields(ServerFields[protocol], state);
   const { workspace } = context;
   const { account, project } = await resolveFormTarget(context, before, state.values.project);
   const draft = { ...before, protocol, project };
@@ -90,17 +90,22 @@ async function confirm(state: ViewState, context: CommandContext, before: Draft)
     isManaged ? workspace.hosting.sizes(account) : [],
   ]);
   if (!isEligible(profile, protocol)) return { kind: 'view', view: await enrollFirst(context, draft) };
-  const confirmed = { ...draft, wanted, ...findChoice(wanted, { regions, sizes }), order: randomUUID() };
+  const confirmed = {
+    ...draft,
+    requested,
+    ...findChoice(requested, { regions, sizes }),
+    order: randomUUID(),
+  };
   return { kind: 'view', view: confirmServerModal(confirmed, workspace.config.SERVICE_SITES_DOMAIN) };
 }
 
 /** The price in words, and the names of the chosen size and region. @throws FormFault */
-function findChoice(wanted: Wanted, offer: Offer): Pick<Draft, 'cost' | 'names'> {
-  if (wanted.protocol_type === 'static_hosting') return {};
-  const size = offer.sizes.find(({ slug }) => slug === wanted.size);
+function findChoice(requested: RequestedServer, offer: Offer): Pick<Draft, 'cost' | 'names'> {
+  if (requested.protocol_type === 'static_hosting') return {};
+  const size = offer.sizes.find(({ slug }) => slug === requested.size);
   if (size === undefined) throw new FormFault({ size: 'This size is no longer offered.' });
   const { monthly_cost: cost, currency, label } = size;
-  const region = offer.regions.find(({ slug }) => slug === wanted.region)?.name ?? wanted.region;
+  const region = offer.regions.find(({ slug }) => slug === requested.region)?.name ?? requested.region;
   return { names: { region, size: label }, ...(cost !== null && { cost: monthly(cost, currency) }) };
 }
 
@@ -108,7 +113,7 @@ function readProtocol({ values }: ViewState, { protocol }: Draft): Protocol {
   return Protocol.catch(protocol).parse(values.protocol_type);
 }
 
-const Confirmed = Draft.required({ project: true, wanted: true, order: true });
+const Confirmed = Draft.required({ project: true, requested: true, order: true });
 
 /** Stores the order before the modal is answered, so that a kill neither loses nor repeats it. */
 async function order(
@@ -123,9 +128,9 @@ async function order(
     draft: confirmed,
     answerTs: invocation.answerTs,
     orderedAt: workspace.clock.now(),
-    asked: false,
+    isSent: false,
   });
-  return { kind: 'view', view: creatingNotice(confirmed.wanted.name) };
+  return { kind: 'view', view: creatingNotice(confirmed.requested.name) };
 }
 
 /** Follows a server again in the same message, after the time limit. */
@@ -198,8 +203,8 @@ function changeProtocol(state: ViewState, context: ActionContext, value?: string
 }
 
 function goBack(state: ViewState, context: ActionContext): Promise<ModalView> {
-  const { wanted, cost: _, names: __, ...draft } = readDraft(state);
-  return drawTwice(context, { draft, values: wanted === undefined ? {} : fillServerForm(wanted) });
+  const { requested, cost: _, names: __, ...draft } = readDraft(state);
+  return drawTwice(context, { draft, values: requested === undefined ? {} : fillServerForm(requested) });
 }
 
 /** Enrols the account, then shows the form, or who can enrol. A repeat changes nothing. */

@@ -204,17 +204,17 @@ async function testMentioned(context: ShortcutContext): Promise<Reply> {
 
 /** Finds the projects that a message links to, else those that it names of the channel's account. */
 async function findMentioned(context: ShortcutContext): Promise<{ account: Account; projects: Project[] }> {
-  const { invocation, workspace, said } = context;
-  for (const [address] of said.matchAll(/https?:\/\/[^\s<>|"]+/g)) {
+  const { invocation, workspace, messageText } = context;
+  for (const [address] of messageText.matchAll(/https?:\/\/[^\s<>|"]+/g)) {
     const link = readAddress(address, workspace.config.SERVICE_BASE_URL);
     const account = link && (await workspace.accounts.get(link.account, invocation));
     if (!account) continue;
     const linked = await workspace.projects.look(account);
-    return { account, projects: await filterMentioned(said, linked) };
+    return { account, projects: await filterMentioned(messageText, linked) };
   }
   const account = await resolveAccount(context);
   const projects = await workspace.projects.look(account);
-  return { account, projects: await filterMentioned(said, projects) };
+  return { account, projects: await filterMentioned(messageText, projects) };
 }
 
 /** The projects that a text names, in the order of the list. */

@@ -62,15 +62,15 @@ const watch = defineCommand({
   }),
   async run({ words, server, hours, mention, after }, context) {
     const { invocation, workspace } = context;
-    const asked = readWatchWords(words?.split(' ') ?? []);
+    const options = readWatchWords(words?.split(' ') ?? []);
     const read = hours === undefined ? undefined : readHours(hours);
     const channel = expectChannel(context);
     const { kind, watch: schedule } = await setUpWatch(workspace, {
       channel,
-      ...(await resolveWatched(asked, server, context)),
+      ...(await resolveWatched(options, server, context)),
       hours: read && { ...read, zone: await readZone(workspace, invocation.user) },
       escalation: await readEscalation(context, { mention, after }),
-      mode: asked.mode ?? 'all',
+      mode: options.mode ?? 'all',
       user: invocation.user,
       requestId: invocation.requestId,
     });
@@ -87,9 +87,9 @@ const watch = defineCommand({
 
 async function drawNew({ invocation, workspace }: CommandContext, schedule: Watch): Promise<Message> {
   const push = (await workspace.pushes.list(schedule.account)).find((one) => isPushFor(one, schedule));
-  const shown = { ...describe(schedule), canBePushed: canBePushed(workspace, schedule, push) };
+  const card = { ...describe(schedule), canBePushed: canBePushed(workspace, schedule, push) };
   const note = pushWords(push, workspace.config.PUBLIC_URL);
-  return scheduleCard(shown, { done: 'set up', user: invocation.user, note });
+  return scheduleCard(card, { done: 'set up', user: invocation.user, note });
 }
 
 /** Resolves the target with the key that reads the feed. */
@@ -154,12 +154,12 @@ const watchEdit = editCommand('watch', {
 async function readChoices(
   context: CommandContext,
   before: Watch,
-  { mode, project: wanted, server: typed, hours, mention, after }: z.infer<typeof Fields>,
+  { mode, project: projectName, server: typed, hours, mention, after }: z.infer<typeof Fields>,
 ): Promise<WatchChoices> {
   const { invocation, workspace } = context;
   const account = await workspace.accounts.resolve(SCHEDULES, before.account);
-  const project = wanted
-    ? await showUnderField('project', () => findChosenProject(context, account, wanted))
+  const project = projectName
+    ? await showUnderField('project', () => findChosenProject(context, account, projectName))
     : undefined;
   // An unchanged server is not looked up again: it may be gone from the service.
   const isSame = isSameOrNone(project, before.project) && typed === before.server?.name;

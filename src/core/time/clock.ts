@@ -18,8 +18,8 @@ const MAX_TIMER = 2_147_483_647;
 export const systemClock: Clock = {
   now: () => Date.now(),
   async sleep(ms, signal) {
-    for (let left = ms; left >= 0; left -= MAX_TIMER)
-      await wait(Math.min(left, MAX_TIMER), undefined, { signal }).catch(() => signal?.throwIfAborted());
+    for (let remaining = ms; remaining >= 0; remaining -= MAX_TIMER)
+      await wait(Math.min(remaining, MAX_TIMER), undefined, { signal }).catch(() => signal?.throwIfAborted());
   },
 };
 

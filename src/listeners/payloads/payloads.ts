@@ -80,7 +80,7 @@ export function readShortcut(body: ShortcutBody): IncomingRequest {
     kind: 'shortcut',
     invocation: pickStoredInvocation(invocation),
     callbackId: body.callback_id,
-    said: collectText(body),
+    messageText: collectText(body),
   };
   return { workspace, invocation, request, handles: pickHandles(invocation) };
 }

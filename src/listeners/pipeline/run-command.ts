@@ -196,7 +196,7 @@ async function suggest(
   const allowed = await runnable(workspace, invocation, registry.commands);
   const projects = await indexProjects(workspace, invocation);
   const likely = findLikelyCommands(allowed, text, projects);
-  const message = suggestionsMessage(workspace.word, likely, { said: fault, thread: invocation.answerTs });
+  const message = suggestionsMessage(workspace.word, likely, { fault: fault, thread: invocation.answerTs });
   return { kind: 'private', message };
 }
 

@@ -148,7 +148,7 @@ export function createShortcutRequest(interaction: Interaction<'shortcut'>): Req
         : respondWorking(workspace, invocation, entry?.command.name),
     async run() {
       if (shortcut === undefined) throw outdated('shortcut');
-      return shortcut.run({ ...interaction, said: request.said });
+      return shortcut.run({ ...interaction, messageText: request.messageText });
     },
     respond: (reply) => follow(interaction, reply),
     async explain(error) {

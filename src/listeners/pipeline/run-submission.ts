@@ -109,7 +109,7 @@ async function storeRequest(
 }
 
 /** A submitted form, with its handler. */
-interface Sent extends RequestContext {
+interface SentForm extends RequestContext {
   form: string;
   state: ViewState;
   entry: ReturnType<Registry['submission']>;
@@ -131,20 +131,22 @@ export async function runSubmission(
   if (form?.request !== request.invocation.requestId) return;
   const { state } = form;
   const entry = registry.submission(state.view.callback_id ?? '');
-  const sent: Sent = { ...context, form: request.form, state, entry };
-  const endProgress = showWorking(sent);
-  const submitted = await (async () => form.submitted ?? submitForm(sent, isResumed))().finally(endProgress);
+  const sentForm: SentForm = { ...context, form: request.form, state, entry };
+  const endProgress = showWorking(sentForm);
+  const submitted = await (async () => form.submitted ?? submitForm(sentForm, isResumed))().finally(
+    endProgress,
+  );
   const waiting = acks.filter(({ isOpen }) => isOpen);
   await Promise.all(waiting.map((ack) => ack.answer(submitted)));
-  const isShown = waiting.length > 0 || (await showLate(sent, submitted));
-  await finishForm(sent, submitted, isShown);
+  const isShown = waiting.length > 0 || (await showLate(sentForm, submitted));
+  await finishForm(sentForm, submitted, isShown);
 }
 
 /** Runs a form, and stores the outcome before anybody sees it. */
-async function submitForm(sent: Sent, isResumed: boolean): Promise<Submitted> {
-  const { workspace, state, entry, invocation, form } = sent;
+async function submitForm(sentForm: SentForm, isResumed: boolean): Promise<Submitted> {
+  const { workspace, state, entry, invocation, form } = sentForm;
   const isCutOff = isResumed && entry?.submission.isOrder === true;
-  const submitted = isCutOff ? refuseToRepeat(state) : await carryOutForm(sent);
+  const submitted = isCutOff ? refuseToRepeat(state) : await carryOutForm(sentForm);
   const outcome =
     submitted.kind === 'view'
       ? { ...submitted, view: storeAnswerThread(submitted.view, invocation.answerTs) }
@@ -159,8 +161,8 @@ function refuseToRepeat({ view }: ViewState): Submitted {
   return { kind: 'view', view: notice(view.title.text, text) };
 }
 
-function carryOutForm(sent: Sent): Promise<Submitted> {
-  const { workspace, invocation, state, entry } = sent;
+function carryOutForm(sentForm: SentForm): Promise<Submitted> {
+  const { workspace, invocation, state, entry } = sentForm;
   const submission = entry?.submission;
   return carryOut<Submitted>({
     kind: 'form',
@@ -173,42 +175,42 @@ function carryOutForm(sent: Sent): Promise<Submitted> {
     isChange: true,
     async run() {
       if (submission === undefined) throw outdated('form');
-      return submission.submit(state, sent).catch((error: unknown) => drawFaults(sent, error));
+      return submission.submit(state, sentForm).catch((error: unknown) => drawFaults(sentForm, error));
     },
     async explain(error) {
       const invalid = findInvalid(error);
       if (invalid !== undefined) return describeInvalidFields(invalid);
-      const explained = sent.explain(error, { view: nameView(sent) });
+      const explained = sentForm.explain(error, { view: nameView(sentForm) });
       return { kind: 'errors', errors: {}, base: failureWords(explained), lacks: explained.lacks };
     },
   });
 }
 
 /** @throws errors that are not about the form's fields */
-async function drawFaults(sent: Sent, error: unknown): Promise<Submitted> {
+async function drawFaults(sentForm: SentForm, error: unknown): Promise<Submitted> {
   if (!(error instanceof FormFault)) throw error;
-  const { state, entry } = sent;
+  const { state, entry } = sentForm;
   const { errors, base } = error;
   const { draw } = entry?.submission ?? {};
   if (draw !== undefined && isAnyHidden(errors, state.view))
-    return { kind: 'view', view: await draw(state, sent) };
+    return { kind: 'view', view: await draw(state, sentForm) };
   return { kind: 'errors', errors, ...defined({ base }) };
 }
 
 /** Name of the form for the log, which holds no text from outside. */
-function nameView({ entry }: Sent): string {
+function nameView({ entry }: SentForm): string {
   return entry?.submission.callbackId ?? 'unknown';
 }
 
 /** Shows the outcome in the modal. Returns false if it was closed. */
-async function showLate({ workspace, state, entry }: Sent, submitted: Submitted): Promise<boolean> {
+async function showLate({ workspace, state, entry }: SentForm, submitted: Submitted): Promise<boolean> {
   const view = createLateView(state, submitted, entry?.submission);
   const updated = workspace.slack.updateModal(state.view.id, view).then(() => true);
   return (await undefinedOnSlackError(updated)) ?? false;
 }
 
 /** Shows in the modal how long the work has taken so far, until the returned function is called. */
-function showWorking({ workspace, state }: Sent): () => Promise<void> {
+function showWorking({ workspace, state }: SentForm): () => Promise<void> {
   const show = async (ms: number): Promise<void> => {
     await workspace.slack.updateModal(state.view.id, notice(state.view.title.text, workingWords(ms)));
   };
@@ -220,14 +222,14 @@ function showWorking({ workspace, state }: Sent): () => Promise<void> {
   );
 }
 
-async function finishForm(sent: Sent, submitted: Submitted, isShown: boolean): Promise<void> {
-  const { state, workspace, invocation } = sent;
+async function finishForm(sentForm: SentForm, submitted: Submitted, isShown: boolean): Promise<void> {
+  const { state, workspace, invocation } = sentForm;
   try {
     if (submitted.kind === 'close' && submitted.after !== undefined)
-      await follow(sent, await submitted.after());
+      await follow(sentForm, await submitted.after());
     else if (!isShown) await respondPrivately(workspace, invocation, createLateMessage(state, submitted));
   } catch (error) {
-    await respondFailure(sent, error, { view: nameView(sent) });
+    await respondFailure(sentForm, error, { view: nameView(sentForm) });
   }
 }
 
@@ -236,7 +238,7 @@ const StoredForm = z.object({
   /** Slack's id of the click whose job runs the form. */
   request: z.string(),
   /** A form with errors (`faulty`) may be sent again. */
-  state: z.enum(['sent', 'done', 'faulty']),
+  state: z.enum(['sentForm', 'done', 'faulty']),
   /** Fields, which may hold keys and passwords; later the outcome in their place. */
   sealed: z.string(),
 });
@@ -261,7 +263,7 @@ async function storeForm(
 ): Promise<OpenedForm & { id: string }> {
   const id = formId(state);
   const forms = openForms(workspace);
-  const doc: StoredForm = { request, state: 'sent', sealed: await sealForm(workspace, id, state) };
+  const doc: StoredForm = { request, state: 'sentForm', sealed: await sealForm(workspace, id, state) };
   const isNew = await forms.create(id, doc, workspace.clock.now() + DAY_MS);
   const reopen = (current: StoredForm | undefined): StoredForm =>
     current === undefined || (current.state === 'faulty' && current.request !== request) ? doc : current;
@@ -299,7 +301,7 @@ async function unsealForm({ sealer }: Workspace, form: string, stored: StoredFor
   const { request } = stored;
   // The seal proves that Deckhand wrote it, so it needs no schema.
   const value: unknown = JSON.parse(await sealer.open(sealedField(form), stored.sealed));
-  if (stored.state === 'sent') return { request, state: value as ViewState };
+  if (stored.state === 'sentForm') return { request, state: value as ViewState };
   const { submitted, ...shown } = value as Required<OpenedForm> & Pick<ViewState['view'], 'id' | 'title'>;
   const view = { type: 'modal' as const, hash: '', private_metadata: '', blocks: [], ...shown };
   return { request, submitted, state: { values: {}, metadata: '', view } };

@@ -191,8 +191,8 @@ async function readReport(
     return { kind: 'reported', account: account.name, activity, data, unlisted, recovery, skipped };
   } catch (error) {
     if (!(error instanceof AccountFailure || error instanceof AccountKeyUnreadable)) throw error;
-    const said = failureWords(workspace.explain(error));
-    const failed = { kind: 'failed', account: account.name, said } as const;
+    const reason = failureWords(workspace.explain(error));
+    const failed = { kind: 'failed', account: account.name, reason } as const;
     if (error instanceof AccountKeyUnreadable) return failed;
     const { operation, kind, status } = error.cause;
     const fields = { account: account.name, digest: digest.id, operation, kind, status };
@@ -202,7 +202,7 @@ async function readReport(
 }
 
 function gone({ name: account }: Account, { name }: ProjectRef): Gathered {
-  return { kind: 'failed', account, said: `${bold(name)} is no longer listed.`, isGone: true };
+  return { kind: 'failed', account, reason: `${bold(name)} is no longer listed.`, isGone: true };
 }
 
 /** It may be over in a minute. A feed that is not found says nothing about the account. */

@@ -45,8 +45,8 @@ export async function noteOutcomes(
   const begins = outcomes.some(({ kind }) => kind === 'failure');
   const noted = await episodeRecords(workspace.store).update(key, (current) => {
     if (current === undefined && !begins) return undefined;
-    const known = current ?? { subject, counted: [], episodes: [] };
-    return withOutcomes({ ...known, subject }, outcomes, now);
+    const record = current ?? { subject, counted: [], episodes: [] };
+    return withOutcomes({ ...record, subject }, outcomes, now);
   });
   if (noted === undefined) return;
   await afterNews(workspace, key, noted);
@@ -85,14 +85,14 @@ type Clicked =
  */
 export async function changeOwner(
   workspace: Workspace,
-  { key, id, seen }: { key: string; id: string; seen: string | undefined },
+  { key, id, drawnOwner }: { key: string; id: string; drawnOwner: string | undefined },
   { user, verb }: { user: string; verb: Verb },
 ): Promise<Clicked> {
   const now = workspace.clock.now();
   const record = await episodeRecords(workspace.store).update(key, (current) => {
     const episode = current && failingNow(current);
     if (current === undefined || episode?.id !== id) return current;
-    return changeEpisode(current, id, afterClick(episode, { user, verb, seen, now }));
+    return changeEpisode(current, id, afterClick(episode, { user, verb, drawnOwner, now }));
   });
   const clicked = record?.episodes.find((one) => one.id === id);
   const isClosed = verb === 'close' && clicked?.ending?.requestedBy === user;
@@ -125,7 +125,7 @@ async function noteOrClose(
 /** A week after its latest news an episode is closed, and forgotten another week later. */
 async function closeQuiet(workspace: Workspace, key: string, signal: AbortSignal): Promise<void> {
   const now = workspace.clock.now();
-  const kept = await episodeRecords(workspace.store).update(key, (record) => {
+  const closedRecord = await episodeRecords(workspace.store).update(key, (record) => {
     const last = record?.episodes.at(-1);
     if (record === undefined || last === undefined || now < last.newsAt + QUIET_MS) return record;
     if (last.ending !== undefined) return undefined;
@@ -133,8 +133,8 @@ async function closeQuiet(workspace: Workspace, key: string, signal: AbortSignal
     const ending = { kind: 'closed', at: last.newsAt } as const;
     return changeEpisode(record, last.id, { ending, newsAt: now });
   });
-  if (kept === undefined) return;
-  await afterNews(workspace, key, kept);
+  if (closedRecord === undefined) return;
+  await afterNews(workspace, key, closedRecord);
   await showEpisodes(workspace, key, signal);
 }
 
@@ -188,7 +188,7 @@ function threadFor(
   { subject }: EpisodeRecord,
   episode: Episode,
 ): Thread {
-  const { id, failures, shown, diagnosis, ending } = episode;
+  const { id, failures, rootRef, diagnosis, ending } = episode;
   const drawnAt = clock.now();
   const { channel, account, permalink } = subject;
   const url = permalink === undefined ? undefined : projectUrl(account, permalink, config.SERVICE_BASE_URL);
@@ -202,12 +202,12 @@ function threadFor(
       ...(ending === undefined && diagnosis?.items.length ? [makeDetailsReply(subject, diagnosis)] : []),
     ],
     possibleDuplicate: 'unknown',
-    shown,
+    rootRef,
     async save(now) {
       await episodeRecords(store).update(key, (current) => {
         // It may have been handed back while Slack was slow.
         const { idleSince = drawnAt } = current?.episodes.find((one) => one.id === id) ?? {};
-        return changeEpisode(current, id, { shown: now, idleSince });
+        return changeEpisode(current, id, { rootRef: now, idleSince });
       });
     },
   };

@@ -86,8 +86,8 @@ async function listMentions(
 ): Promise<Array<Escalation & { at: number }>> {
   if (owner !== undefined || idleSince === undefined) return [];
   const kind = subject.kind === 'deployments' ? 'watch' : 'guard';
-  const found = await Promise.all(escalates.map((id) => schedules.get(kind, id)));
-  return found.flatMap((schedule) => {
+  const followers = await Promise.all(escalates.map((id) => schedules.get(kind, id)));
+  return followers.flatMap((schedule) => {
     const { escalation } = schedule ?? {};
     if (schedule?.state.kind !== 'active' || escalation === undefined) return [];
     // It may have been edited to follow another project.
@@ -108,7 +108,7 @@ async function postMentions(
   episode: Episode,
   { due, signal }: { due: readonly string[]; signal: AbortSignal },
 ): Promise<void> {
-  const { id, shown, idleSince = 0 } = episode;
+  const { id, rootRef, idleSince = 0 } = episode;
   const present: string[] = [];
   for (const mention of due) if (await isPresent(workspace, mention)) present.push(mention);
   const message = escalationReply(subject, episode, present, workspace.clock.now() - idleSince);
@@ -116,7 +116,7 @@ async function postMentions(
   const { channel } = subject;
   const place = { id: `episode ${id}`, channel, signal, possibleDuplicate: 'unknown' } as const;
   try {
-    if (await postReplies(workspace, { ...place, threadTs: shown?.ts }, [[name, message]])) return;
+    if (await postReplies(workspace, { ...place, threadTs: rootRef?.ts }, [[name, message]])) return;
   } catch (error) {
     if (!isRefusal(error)) throw error;
   }

@@ -39,10 +39,10 @@ function afterInvoices(
   { invoices, skipped }: InvoicePage,
   { now, batch }: PageContext,
 ): InvoiceFeed {
-  const before = feed.known ?? knownFrom(invoices, now);
-  const { known, news } = listInvoiceNews(before, invoices, now);
+  const before = feed.knownInvoices ?? knownFrom(invoices, now);
+  const { knownInvoices, news } = listInvoiceNews(before, invoices, now);
   const { unread, isNews } = afterUnread(feed.unread, skipped, now);
-  const next = { ...feed, known, unread };
+  const next = { ...feed, knownInvoices, unread };
   if (news.length === 0 && !isNews) return next;
   const messages = invoiceNotices(feed.account, news, isNews ? skipped : []);
   const added = {
@@ -65,15 +65,16 @@ export async function prepareNotices(
 }
 
 /**
- * Stores new notices and begins to poll; repeated for the same channel and account it changes nothing. Without `known` the
+ * Stores new notices and begins to poll; repeated for the same channel and account it changes nothing. Without `knownInvoices` the
  * first poll finds out what is not news.
  */
 export function addNotices(
   workspace: Workspace,
   {
-    known,
+    knownInvoices,
     ...requested
-  }: Pick<InvoiceNotices, 'requestId' | 'channel' | 'account' | 'createdBy'> & Pick<InvoiceFeed, 'known'>,
+  }: Pick<InvoiceNotices, 'requestId' | 'channel' | 'account' | 'createdBy'> &
+    Pick<InvoiceFeed, 'knownInvoices'>,
 ): Promise<InvoiceNotices> {
   const { clock, feeds, schedules, store } = workspace;
   return store.exclusive(SCHEDULES_LOCK, async () => {
@@ -87,7 +88,7 @@ export function addNotices(
         kind: 'invoices',
         channel,
         account,
-        known,
+        knownInvoices,
         pending: [],
       }));
       await schedules.put(notices);
@@ -117,12 +118,12 @@ export function knownFrom(invoices: readonly Invoice[], now: number): KnownInvoi
  * @param now milliseconds since the epoch
  */
 export function listInvoiceNews(
-  known: KnownInvoices,
+  knownInvoices: KnownInvoices,
   invoices: readonly Invoice[],
   now: number,
-): { known: KnownInvoices; news: InvoiceNews[] } {
-  const settled = new Set(known.settled);
-  const unpaid = new Map(known.unpaid.map(({ number, reminded }) => [number, reminded]));
+): { knownInvoices: KnownInvoices; news: InvoiceNews[] } {
+  const settled = new Set(knownInvoices.settled);
+  const unpaid = new Map(knownInvoices.unpaid.map(({ number, reminded }) => [number, reminded]));
   const news: InvoiceNews[] = [];
   for (const invoice of invoices.toSorted(byAge)) {
     const { number, paid } = invoice;
@@ -140,8 +141,8 @@ export function listInvoiceNews(
     if (due > (reminded ?? 0)) news.push({ kind: 'unpaid', invoice, days: daysSince(invoice, now) });
     unpaid.set(number, Math.max(due, reminded ?? 0));
   }
-  const left = [...unpaid].map(([number, reminded]) => ({ number, reminded }));
-  return { known: { settled: [...settled], unpaid: left }, news };
+  const stillUnpaid = [...unpaid].map(([number, reminded]) => ({ number, reminded }));
+  return { knownInvoices: { settled: [...settled], unpaid: stillUnpaid }, news };
 }
 
 function byAge(one: Invoice, other: Invoice): number {

@@ -192,8 +192,8 @@ export const OWNER_NOTICES = defineJob({
       .openDirect(user)
       .then((dm) => deliver(workspace, { id, channel: dm, message, signal }));
     if (channel === undefined) return void (await undefinedOnSlackError(direct, 'gone'));
-    const sent = await undefinedOnSlackError(direct, 'gone', 'forbidden', 'rejected');
-    if (sent === undefined) await here();
+    const ts = await undefinedOnSlackError(direct, 'gone', 'forbidden', 'rejected');
+    if (ts === undefined) await here();
   },
   async onDeadLetter({ log }, { user, channel }, err) {
     log.warn(

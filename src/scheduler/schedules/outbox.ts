@@ -95,7 +95,7 @@ async function takeOff(
   batch: Batch,
   failed: string | undefined,
 ): Promise<void> {
-  const last = { at: clock.now(), said: failed === undefined ? batch.what : `${batch.what}, but ${failed}` };
+  const last = { at: clock.now(), text: failed === undefined ? batch.what : `${batch.what}, but ${failed}` };
   for (const id of batch.for) await schedules.change({ kind, id }, (current) => ({ ...current, last }));
   await feeds.update(kind, place, (current) => {
     const pending = current?.pending.filter((one) => one.id !== batch.id) ?? [];

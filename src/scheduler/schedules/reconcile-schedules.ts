@@ -89,13 +89,13 @@ function findAccount({ account }: Schedule, accounts: readonly Account[]): Accou
 }
 
 function explainPause(schedule: Schedule, accounts: readonly Account[]): string {
-  const found = findAccount(schedule, accounts);
-  if (found?.state === 'unverified')
-    return `the e-mail address of the account ${code(found.name)} is not verified yet`;
-  const key = found?.purpose === 'billing' ? 'billing key' : 'key';
-  if (found?.isUnreadable === true)
-    return `the stored ${key} of the account ${code(found.name)} cannot be read`;
-  if (found !== undefined) return `the ${key} of the account ${code(found.name)} was revoked or rotated`;
+  const account = findAccount(schedule, accounts);
+  if (account?.state === 'unverified')
+    return `the e-mail address of the account ${code(account.name)} is not verified yet`;
+  const key = account?.purpose === 'billing' ? 'billing key' : 'key';
+  if (account?.isUnreadable === true)
+    return `the stored ${key} of the account ${code(account.name)} cannot be read`;
+  if (account !== undefined) return `the ${key} of the account ${code(account.name)} was revoked or rotated`;
   if (schedule.account === undefined) return 'no account is connected any more';
   return `the account ${code(schedule.account)} is not connected any more`;
 }
@@ -110,9 +110,9 @@ function nextStep(
   accounts: readonly Account[],
 ): string {
   const [first] = paused;
-  const found = first && findAccount(first, accounts);
-  if (found?.state === 'unverified') return `${resumes(paused)} once it is verified.`;
-  const name = found?.name ?? first?.account;
+  const account = first && findAccount(first, accounts);
+  if (account?.state === 'unverified') return `${resumes(paused)} once it is verified.`;
+  const name = account?.name ?? first?.account;
   const connect = code(`${word} connect${name === undefined ? '' : ` ${name}`}`, 120);
   return `${resumes(paused)} once an admin connects the account again with ${connect}.`;
 }

@@ -79,7 +79,7 @@ export function addTimed(workspace: Workspace, requested: NewTimed): Promise<Tim
     const all: readonly TimedSchedule[] = await schedules.list(kind);
     const existing = all.find((one) => one.requestId === requestId);
     if (existing === undefined) await expectRoomForSchedule(workspace, channel);
-    const isTaken = (taken: string): boolean => all.some(({ id }) => id === taken);
+    const isTaken = (candidate: string): boolean => all.some(({ id }) => id === candidate);
     const id = requested.id ?? makeFreeId(kind.charAt(0), requestId, isTaken);
     const schedule = existing ?? { ...requested, id, createdAt: clock.now(), state: ACTIVE };
     const type = SCHEDULE_TYPES[kind];

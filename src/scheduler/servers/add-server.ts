@@ -65,13 +65,13 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
     await createOrders(workspace).put(order);
   }
   if (order.created === undefined) {
-    const { asked } = order;
-    if (!asked) {
+    const { isSent } = order;
+    if (!isSent) {
       await announce(workspace, order, true);
       const servers = await listNamesakes(workspace, order);
-      await save({ asked: true, namesakes: servers?.map(({ identifier }) => identifier) });
+      await save({ isSent: true, namesakes: servers?.map(({ identifier }) => identifier) });
     }
-    const created = asked
+    const created = isSent
       ? await findOrNotify(workspace, order, job.signal)
       : await create(workspace, order, job.signal);
     if (created === undefined) return save({ isDone: true });
@@ -79,8 +79,8 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
   }
   if (order.created === undefined) return;
   const target = makeTarget(order, order.created);
-  const messageRef = order.shown ?? (await postRoot(workspace, order, target, job));
-  await save({ shown: messageRef });
+  const messageRef = order.messageRef ?? (await postRoot(workspace, order, target, job));
+  await save({ messageRef: messageRef });
   await follow(workspace, order, target, messageRef);
   await save({ isDone: true });
   await showInModal(workspace, order, createdNotice(target.server.name, isInChannel(order, messageRef)));
@@ -88,7 +88,12 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
 
 /** Before the service is asked, whose feed may have the server at once. */
 function announce({ feeds }: Workspace, { draft }: ServerOrder, isAnnounced: boolean): Promise<void> {
-  return setAnnounced(feeds, draft, announcedServer(draft.project.permalink, draft.wanted.name), isAnnounced);
+  return setAnnounced(
+    feeds,
+    draft,
+    announcedServer(draft.project.permalink, draft.requested.name),
+    isAnnounced,
+  );
 }
 
 /** Undefined if the server was not created, or the outcome is unknown; the person is notified then. */
@@ -104,7 +109,7 @@ async function create(
     const { permalink } = draft.project;
     const { identifier, name } = await workspace.accounts.use(
       account,
-      (client) => createServer(client, projectId(draft.project), draft.wanted),
+      (client) => createServer(client, projectId(draft.project), draft.requested),
       { what: `project ${code(permalink)}`, list: 'projects' },
     );
     await record(workspace, order, 'done');
@@ -130,18 +135,18 @@ async function findOrNotify(
   const { account, project, order: id } = order.draft;
   const fields = { account, project: project.permalink, order: id };
   countPossibleDuplicate(workspace, 'order', fields);
-  const found = await findOrdered(workspace, order, signal);
-  await record(workspace, order, found === undefined ? 'failed' : 'done');
-  if (found === undefined)
+  const server = await findOrdered(workspace, order, signal);
+  await record(workspace, order, server === undefined ? 'failed' : 'done');
+  if (server === undefined)
     await notifyUnknown(workspace, order, error === undefined ? 'interrupted' : 'no answer', error);
-  return found;
+  return server;
 }
 
 async function record(workspace: Workspace, order: ServerOrder, result: 'done' | 'failed'): Promise<void> {
   if (result === 'failed') await announce(workspace, order, false);
   const { user, draft } = order;
-  const { account, project, wanted, channel } = draft;
-  const target = `${account}/${project.permalink}/${wanted.name}`;
+  const { account, project, requested, channel } = draft;
+  const target = `${account}/${project.permalink}/${requested.name}`;
   await workspace.audit.record({ requestedBy: user, what: 'server add', where: channel, target, result });
 }
 

@@ -66,16 +66,16 @@ async function follow(following: Following<FollowedServer, ProvisioningState>): 
   const { workspace, thread, signal } = following;
   const { log } = workspace;
   const { target, requestedBy, resumedBy: user = requestedBy } = thread.state;
-  let seen: Server | undefined;
+  let latest: Server | undefined;
   const polls = createPolls(following, (trouble) =>
-    thread.showRunning({ kind: 'running', server: seen, trouble }, true),
+    thread.showRunning({ kind: 'running', server: latest, trouble }, true),
   );
 
   /** The server in its final state; undefined while that may change. */
   async function poll(recovered: boolean): Promise<Server | undefined> {
     const server = await readServer(workspace, { user }, target, signal);
-    const isNews = seen === undefined || serializeShown(seen) !== serializeShown(server);
-    seen = server;
+    const isNews = latest === undefined || serializeShown(latest) !== serializeShown(server);
+    latest = server;
     if (FINAL_STATUSES.has(managedStatus(server))) return server;
     const running = { kind: 'running', server } as const;
     await thread.showRunning(running, recovered || isNews);
@@ -87,7 +87,7 @@ async function follow(following: Following<FollowedServer, ProvisioningState>): 
   const ended = await pollUntil(workspace, polls, poll);
   const status = ended === undefined ? 'lost' : managedStatus(ended);
   await thread.showEnd(
-    ended === undefined ? { kind: 'lost', server: seen } : { kind: 'ended', server: ended },
+    ended === undefined ? { kind: 'lost', server: latest } : { kind: 'ended', server: ended },
   );
   if (ended !== undefined) await thread.post(statusNews(ended));
   log.info({ event: 'follow_ended', ...logFields(thread.state), status }, 'following a server ended');
@@ -201,20 +201,20 @@ async function awaitSync(
   try {
     const resource = await pollUntil(workspace, { signal, deadline: followed.until }, async () => {
       const account = await workspace.accounts.resolve({ user }, name);
-      const seen = await workspace.accounts.use(account, (client) =>
+      const current = await workspace.accounts.use(account, (client) =>
         getHostedResource(client, id, { signal, retries: 0 }),
       );
-      return serializeState(seen) === followed.before ? undefined : { seen, account };
+      return serializeState(current) === followed.before ? undefined : { current, account };
     });
     if (resource === undefined)
       return say(
         `:hourglass: The sync of ${code(id)} has changed nothing so far. Check again with ${code(`${word} hosting show ${id}`, 120)}.`,
       );
-    const { seen, account } = resource;
+    const { current, account } = resource;
     const currency = await readCurrency(workspace, account);
     const maySync = await workspace.roles.holds(user, 'operator');
-    const news = `:white_check_mark: The sync of ${bold(seen.name || id)} is done.`;
-    return resourceMessage({ account: name, resource: seen, currency, maySync, news });
+    const news = `:white_check_mark: The sync of ${bold(current.name || id)} is done.`;
+    return resourceMessage({ account: name, resource: current, currency, maySync, news });
   } catch (error) {
     if (!isExplained(error) || signal.aborted) throw error;
     return failureMessage(workspace.report(error, { job: FOLLOW_SYNC.queue }));

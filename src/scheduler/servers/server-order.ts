@@ -5,7 +5,7 @@ import type { Message, ModalView } from '../../core/message.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
-import { Draft, Wanted } from '../../records/servers.ts';
+import { Draft, RequestedServer } from '../../records/servers.ts';
 import { listServers, type Server } from '../../service/servers.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';
@@ -31,18 +31,18 @@ export const ServerOrder = z.object({
   viewId: z.string(),
   draft: Draft.extend({
     project: Draft.shape.project.unwrap(),
-    wanted: Wanted,
+    requested: RequestedServer,
     order: z.string(),
   }),
   /** Thread in which a mention is answered. */
   answerTs: z.string().optional(),
   orderedAt: z.number(),
   /** Set before the service is asked: if the process dies from then on, the outcome is unknown. */
-  asked: z.boolean(),
+  isSent: z.boolean(),
   /** Servers that had the name before the order: another one with it is the ordered one. Unset if none can be listed. */
   namesakes: z.array(z.string()).optional(),
   created: z.object({ identifier: z.string(), name: z.string() }).optional(),
-  shown: z.object({ channel: z.string(), ts: z.string() }).optional(),
+  messageRef: z.object({ channel: z.string(), ts: z.string() }).optional(),
   /** It was made and is followed, or its person was told why not. */
   isDone: z.boolean().optional(),
 });
@@ -79,11 +79,11 @@ export async function findOrdered(
   for (let look = 1; look <= LOOKS; look += 1) {
     if (look > 1) await workspace.clock.sleep(workspace.config.POLL_INTERVAL_MS, signal);
     const servers = await listNamesakes(workspace, order);
-    const made = servers?.filter(
+    const matches = servers?.filter(
       ({ identifier, protocol_type }) =>
-        !namesakes.includes(identifier) && protocol_type === draft.wanted.protocol_type,
+        !namesakes.includes(identifier) && protocol_type === draft.requested.protocol_type,
     );
-    const [only, ...others] = made ?? [];
+    const [only, ...others] = matches ?? [];
     if (others.length > 0) return undefined;
     if (only !== undefined) return { identifier: only.identifier, name: only.name };
   }
@@ -95,13 +95,13 @@ export async function listNamesakes(
   workspace: Workspace,
   { user, draft }: ServerOrder,
 ): Promise<Server[] | undefined> {
-  const { account: name, project, wanted } = draft;
+  const { account: name, project, requested } = draft;
   try {
     const account = await workspace.accounts.resolve({ user }, name);
     const servers = await workspace.accounts.use(account, (client) =>
       listServers(client, projectId(project)),
     );
-    return servers?.filter((server) => server.name === wanted.name);
+    return servers?.filter((server) => server.name === requested.name);
   } catch (error) {
     // The order itself meets the same failure, and explains it.
     if (error instanceof AccountFailure || error instanceof UserError) return undefined;
@@ -115,8 +115,8 @@ export async function showInModal(
   order: ServerOrder,
   view: ModalView,
 ): Promise<boolean> {
-  const sent = slack.updateModal(order.viewId, view).then(() => true);
-  return (await undefinedOnSlackError(sent)) ?? false;
+  const update = slack.updateModal(order.viewId, view).then(() => true);
+  return (await undefinedOnSlackError(update)) ?? false;
 }
 
 /**
@@ -134,8 +134,8 @@ export async function notifyRefused(
   // Under a new id: this order is used up.
   const draft = { ...order.draft, order: randomUUID() };
   const form = confirmServerModal(draft, workspace.config.SERVICE_SITES_DOMAIN);
-  const sent = view ?? withBanner(form, failureWords(explained));
-  if (!(await showInModal(workspace, order, sent))) await notify(workspace, order, failureMessage(explained));
+  const page = view ?? withBanner(form, failureWords(explained));
+  if (!(await showInModal(workspace, order, page))) await notify(workspace, order, failureMessage(explained));
 }
 
 /** Undefined if the confirmation form shows the reason itself. */
@@ -158,9 +158,9 @@ export async function notifyUnknown(
   const { reference } = error === undefined ? {} : explainFor(workspace, order, error);
   const text = unknownOutcomeWords(order.draft, why, workspace.word);
   const reasons = error === undefined ? '' : addReasons(text, error.cause);
-  const said = failureWords({ text: `${text}${reasons}`, reference });
-  await notify(workspace, order, say(said));
-  await showInModal(workspace, order, notice(SERVER_ADD_TITLE, said));
+  const sentence = failureWords({ text: `${text}${reasons}`, reference });
+  await notify(workspace, order, say(sentence));
+  await showInModal(workspace, order, notice(SERVER_ADD_TITLE, sentence));
 }
 
 function explainFor(
@@ -184,17 +184,17 @@ async function formAgain(workspace: Workspace, order: ServerOrder, cause: Servic
   const { draft } = order;
   const { base = [], ...fields } = cause.fields ?? {};
   const view = serverFormModal({
-    draft: { ...draft, wanted: undefined, order: randomUUID() },
-    values: fillServerForm(draft.wanted),
+    draft: { ...draft, requested: undefined, order: randomUUID() },
+    values: fillServerForm(draft.requested),
     offer: await readOffer(workspace, order),
     sitesDomain: workspace.config.SERVICE_SITES_DOMAIN,
   });
-  const sent = new Set(view.blocks.map((block) => block.block_id));
+  const blockIds = new Set(view.blocks.map((block) => block.block_id));
   const errors: Record<string, string> = {};
   const hint = cause.hint === undefined ? [] : [cause.hint];
   const rest = [...new Set([...base, ...(cause.messages ?? []), ...hint])];
   for (const [field, messages] of Object.entries(fields)) {
-    if (sent.has(field)) errors[field] = messages.join('; ');
+    if (blockIds.has(field)) errors[field] = messages.join('; ');
     else rest.push(`${field.replaceAll('_', ' ')} ${messages.join('; ')}`);
   }
   const marked = withFieldErrors(view, errors);

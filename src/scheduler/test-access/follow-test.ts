@@ -102,28 +102,28 @@ async function poll(following: FollowingRun, run: string, recovered: boolean): P
   const ask = (client: AccountClient) =>
     getTestAccess(client, projectId(project), run, { signal, retries: 0 }, last);
   const what = `such test run in project ${code(project.permalink)}`;
-  const seen = await workspace.accounts.use(account, ask, { what, list: 'projects' });
-  if (hasEnded(seen)) return seen;
-  const isNews = await saveStanding(following, seen);
-  await thread.showRunning({ kind: 'running', results: seen.results }, isNews || recovered);
-  await thread.post(listNews(target, seen, layout));
+  const testRun = await workspace.accounts.use(account, ask, { what, list: 'projects' });
+  if (hasEnded(testRun)) return testRun;
+  const isNews = await saveStanding(following, testRun);
+  await thread.showRunning({ kind: 'running', results: testRun.results }, isNews || recovered);
+  await thread.post(listNews(target, testRun, layout));
   return undefined;
 }
 
 /**
- * @param known saved in the same write, even if the run has no news
+ * @param identity saved in the same write, even if the run has no news
  * @returns true if the service reports another status or start than before
  */
 async function saveStanding(
   { workspace, thread }: FollowingRun,
   run: TestRun,
-  known: Pick<Run, 'run'> = {},
+  identity: Pick<Run, 'run'> = {},
 ): Promise<boolean> {
   const { state } = thread;
   const serviceStatus = hasEnded(run) ? state.serviceStatus : run.status;
   const { createdAt = state.createdAt } = readRunTimes(run);
   const isNews = serviceStatus !== state.serviceStatus || createdAt !== state.createdAt;
-  if (isNews || known.run !== undefined) await thread.save({ ...known, serviceStatus, createdAt });
+  if (isNews || identity.run !== undefined) await thread.save({ ...identity, serviceStatus, createdAt });
   if (isNews) await workspace.home.refresh();
   return isNews;
 }

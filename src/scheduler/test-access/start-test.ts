@@ -57,9 +57,9 @@ export async function beginTest(workspace: Workspace, request: TestRequest): Pro
   const longest = config.FOLLOW_TIMEOUT_MINUTES * 60_000 + GRACE_MS;
   const steps = step === undefined ? {} : { steps: [step] };
   const guards = guard === undefined ? {} : { guards: [guard] };
-  const shown = await readLayout(workspace, asked.channel);
-  const wanted: NewRun = { ...asked, ...shown, startedAt, status: 'running', ...steps, ...guards };
-  const claim = await runs.claim(wanted, startedAt - longest);
+  const layout = await readLayout(workspace, asked.channel);
+  const newRun: NewRun = { ...asked, ...layout, startedAt, status: 'running', ...steps, ...guards };
+  const claim = await runs.claim(newRun, startedAt - longest);
   if (!claim.mine) return claim.run;
   if (claim.run.status === 'running') await postAndFollow(workspace, claim.run, claim.isResumed);
   return undefined;
@@ -126,7 +126,7 @@ async function findStarter(
   );
   const failure = failures.find((record) => record !== undefined && failingNow(record) !== undefined);
   if (failure?.subject.channel !== here) return { starter: { failureIn: failure?.subject.channel } };
-  return { starter: { failureIn: here }, channel: here, ts: failingNow(failure)?.shown?.ts };
+  return { starter: { failureIn: here }, channel: here, ts: failingNow(failure)?.rootRef?.ts };
 }
 
 /** Follows a run again that was given up: the same root message, the same run. */
@@ -137,14 +137,14 @@ export async function resumeTest(
   target: Target,
   run: string,
 ): Promise<Reply> {
-  const known = await workspace.runs.latest(target);
-  const isShownHere = [known?.rootTs, known?.threadTs].some(
+  const latest = await workspace.runs.latest(target);
+  const isShownHere = [latest?.rootTs, latest?.threadTs].some(
     (ts) => ts !== undefined && [messageTs, threadTs].includes(ts),
   );
-  if (known === undefined || !isShownHere)
+  if (latest === undefined || !isShownHere)
     throw new UserError('That test is too old to be followed again.', 'test');
   const layout = await readLayout(workspace, channel);
-  await workspace.runs.change(known, (current) =>
+  await workspace.runs.change(latest, (current) =>
     current.resumedRequest === resumedRequest
       ? {}
       : {
@@ -158,6 +158,6 @@ export async function resumeTest(
           shownAt: undefined,
         },
   );
-  await FOLLOW_TEST.begin(workspace, known.id, resumedRequest);
+  await FOLLOW_TEST.begin(workspace, latest.id, resumedRequest);
   return { kind: 'nothing' };
 }

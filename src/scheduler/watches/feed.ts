@@ -9,10 +9,10 @@ import {
   type ActivityFeed,
   afterUnread,
   announcedServer,
+  type Backlog,
+  type BacklogLine,
   type Batch,
-  type Kept,
-  type KeptLine,
-  NOTHING_KEPT,
+  EMPTY_BACKLOG,
 } from '../../records/feeds.ts';
 import { type FeedPlace, isWithin, type Watch } from '../../records/schedules.ts';
 import { makePersonKey } from '../../records/service-people.ts';
@@ -92,17 +92,17 @@ export function afterPage(
   const { open, closed, muted } = groupWatches(watches, now);
   const twins = findTwins(page.events);
   const first = fresh.filter((event) => !twins.has(event));
-  const { failing, found } = followOutcomes(feed.failing, page.events, new Set(first), (event, kind) =>
+  const { failing, outcomes } = followOutcomes(feed.failing, page.events, new Set(first), (event, kind) =>
     kind === 'failure'
       ? [...open, ...closed].filter((watch) => isFollowed(watch, event, mentions))
       : [...open, ...closed, ...muted].filter((watch) => isPlaced(watch, event)),
   );
-  const lines = found.map((one) => outcomeLine(one, muted, context));
+  const lines = outcomes.map((one) => outcomeLine(one, muted, context));
   const closedIds = new Set(closed.map(({ id }) => id));
   const [atOnce = [], atOpening = []] = [false, true].map((isKept) =>
     lines.filter((line) => line.for.every((id) => closedIds.has(id)) === isKept),
   );
-  const ended = new Set(found.map(({ event }) => event));
+  const ended = new Set(outcomes.map(({ event }) => event));
   const created = fresh.map(createdServer);
   const others = first.filter(
     (event) => !isFailure(event.event) && !ended.has(event) && !feed.announced.includes(createdServer(event)),
@@ -115,19 +115,19 @@ export function afterPage(
   );
   // Events that are missing may be among those that were watched for.
   const isTruncatedForAll = isTruncated && open.length === 0 && closed.length > 0;
-  const kept = keep(feed.kept, [...later.lines, ...atOpening], isTruncatedForAll);
-  const { due, left } = takeDue(kept, open);
+  const backlog = keep(feed.backlog, [...later.lines, ...atOpening], isTruncatedForAll);
+  const { due, remaining } = takeDue(backlog, open);
   const { unread, isNews } = afterUnread(feed.unread, page.skipped ?? [], now);
   const isReported = isNews && open.length > 0;
   const next = {
     ...feed,
     cursor,
     failing,
-    kept: left,
+    backlog: remaining,
     announced: feed.announced.filter((server) => !created.includes(server)),
     unread: isNews && !isReported ? feed.unread : unread,
   };
-  const said = {
+  const update = {
     lines: news.lines,
     isTruncated: isTruncated && open.length > 0,
     skipped: isReported ? (page.skipped ?? []) : [],
@@ -136,7 +136,7 @@ export function afterPage(
   const batches = [
     ...newsBatch(feed, watches, { id: `${context.batch} kept`, news: keptNews(due, open) }, context),
     ...episodeBatches(feed, watches, [...due.lines, ...atOnce], context),
-    ...newsBatch(feed, watches, { id: context.batch, news: said }, context),
+    ...newsBatch(feed, watches, { id: context.batch, news: update }, context),
   ];
   return batches.length === 0 ? next : { ...next, pending: [...feed.pending, ...batches] };
 }
@@ -193,17 +193,17 @@ function newsFor(
   watches: readonly Watch[],
   events: readonly ActivityEvent[],
   context: PageContext,
-): { lines: KeptLine[]; events: Set<ActivityEvent> } {
+): { lines: BacklogLine[]; events: Set<ActivityEvent> } {
   const unfiltered = watches.filter(({ mode }) => mode === 'all');
-  const wanted = new Set<ActivityEvent>();
-  const lines = events.flatMap((event): KeptLine[] => {
+  const toShow = new Set<ActivityEvent>();
+  const lines = events.flatMap((event): BacklogLine[] => {
     const ids = unfiltered.filter((watch) => isFollowed(watch, event, context.mentions)).map(({ id }) => id);
     if (ids.length === 0) return [];
-    wanted.add(event);
+    toShow.add(event);
     const { kind, line } = newsLine(event, mentionedIn(context));
     return [{ kind, line, for: ids }];
   });
-  return { lines, events: wanted };
+  return { lines, events: toShow };
 }
 
 /** Servers of an event that a diagnosis looks at. */
@@ -213,7 +213,7 @@ function outcomeLine(
   { event, kind, for: watches }: FoundOutcome,
   muted: readonly Watch[],
   context: PageContext,
-): KeptLine {
+): BacklogLine {
   const outcome = {
     kind,
     id: `${identifyEvent(event)} ${hash('sha256', event.user ?? '', 'base64url').slice(0, 8)}`,
@@ -229,7 +229,7 @@ function outcomeLine(
   return { ...line, for: watches.map(({ id }) => id), outcome: { ...outcome, words } };
 }
 
-function idsIn(lines: readonly KeptLine[]): string[] {
+function idsIn(lines: readonly BacklogLine[]): string[] {
   return [...new Set(lines.flatMap((line) => line.for))];
 }
 
@@ -237,11 +237,11 @@ function idsIn(lines: readonly KeptLine[]): string[] {
 function episodeBatches(
   { channel, account }: ActivityFeed,
   watches: readonly Watch[],
-  lines: readonly KeptLine[],
+  lines: readonly BacklogLine[],
   { now: at, batch }: PageContext,
 ): Batch[] {
-  const ofEpisodes = lines.flatMap((kept) =>
-    kept.outcome === undefined ? [] : [{ ...kept, ...kept.outcome }],
+  const ofEpisodes = lines.flatMap((line) =>
+    line.outcome === undefined ? [] : [{ ...line, ...line.outcome }],
   );
   // Every watch in a direct message is its person's.
   const person = isDirect(channel) ? watches[0]?.createdBy : undefined;
@@ -288,21 +288,21 @@ function newsBatch(
 }
 
 /** Sums up the stored lines that belong to no episode, for the watches that asked for some of them. */
-function keptNews({ lines: all, dropped, isTruncated }: Kept, open: readonly Watch[]): FoundNews {
+function keptNews({ lines: all, dropped, isTruncated }: Backlog, open: readonly Watch[]): FoundNews {
   const lines = all.filter(({ outcome }) => outcome === undefined);
   const owed = open.filter(({ id }) => isTruncated || lines.some((line) => line.for.includes(id)));
-  return { lines, isTruncated, ids: owed.map(({ id }) => id), kept: { dropped } };
+  return { lines, isTruncated, ids: owed.map(({ id }) => id), backlog: { dropped } };
 }
 
 /** Restarts the feed at a page: nothing in it is news. Pure. */
 export function fromPage(feed: ActivityFeed, { events, unread }: FeedPage, now: number): ActivityFeed {
-  return { ...feed, cursor: cursorAfter(events, now, unread), kept: NOTHING_KEPT };
+  return { ...feed, cursor: cursorAfter(events, now, unread), backlog: EMPTY_BACKLOG };
 }
 
 /** A feed that begins now. @param now milliseconds since the epoch */
 export function newFeed({ channel, account }: FeedPlace, now: number): ActivityFeed {
-  const cursor = { seen: [], floor: now, lookedAt: now };
-  const nothing = { failing: {}, kept: NOTHING_KEPT, announced: [], pending: [] };
+  const cursor = { recentMarks: [], floor: now, lookedAt: now };
+  const nothing = { failing: {}, backlog: EMPTY_BACKLOG, announced: [], pending: [] };
   return { kind: 'watch', channel, account, cursor, ...nothing };
 }
 
@@ -310,31 +310,31 @@ export function newFeed({ channel, account }: FeedPlace, now: number): ActivityF
 const MAX_KEPT = 200;
 
 /** Adds lines at the end, and drops the oldest beyond `MAX_KEPT`. Pure. */
-function keep(kept: Kept, lines: readonly KeptLine[], isTruncated: boolean): Kept {
-  const all = [...kept.lines, ...lines];
+function keep(backlog: Backlog, lines: readonly BacklogLine[], isTruncated: boolean): Backlog {
+  const all = [...backlog.lines, ...lines];
   const dropped = Math.max(0, all.length - MAX_KEPT);
   return {
     lines: all.slice(dropped),
-    dropped: kept.dropped + dropped,
-    isTruncated: kept.isTruncated || isTruncated,
+    dropped: backlog.dropped + dropped,
+    isTruncated: backlog.isTruncated || isTruncated,
   };
 }
 
 /** Splits the stored lines into those for watches that are open now and the rest. Pure. */
-function takeDue(kept: Kept, open: readonly Watch[]): { due: Kept; left: Kept } {
-  if (open.length === 0) return { due: NOTHING_KEPT, left: kept };
+function takeDue(backlog: Backlog, open: readonly Watch[]): { due: Backlog; remaining: Backlog } {
+  if (open.length === 0) return { due: EMPTY_BACKLOG, remaining: backlog };
   const ids = new Set(open.map(({ id }) => id));
-  const isDue = (line: KeptLine): boolean => line.for.some((id) => ids.has(id));
+  const isDue = (line: BacklogLine): boolean => line.for.some((id) => ids.has(id));
   return {
-    due: { ...kept, lines: kept.lines.filter(isDue) },
-    left: { ...NOTHING_KEPT, lines: kept.lines.filter((line) => !isDue(line)) },
+    due: { ...backlog, lines: backlog.lines.filter(isDue) },
+    remaining: { ...EMPTY_BACKLOG, lines: backlog.lines.filter((line) => !isDue(line)) },
   };
 }
 
 /** Removes the lines that only this watch waits for. Pure. */
-export function without(kept: Kept, id: string): Kept {
-  const lines = kept.lines
+export function without(backlog: Backlog, id: string): Backlog {
+  const lines = backlog.lines
     .map((line) => ({ ...line, for: line.for.filter((one) => one !== id) }))
     .filter((line) => line.for.length > 0);
-  return { ...kept, lines };
+  return { ...backlog, lines };
 }

@@ -18,7 +18,7 @@ import {
 export const PAGE_SIZE = 100;
 
 /** More than a few pages; what is older than these is behind the floor. */
-const MAX_SEEN = 400;
+const MAX_MARKS = 400;
 
 /** The range that is polled is seven days long (API 4.9), give or take a day in the account's time zone. */
 const RANGE_MS = 6 * DAY_MS;
@@ -40,7 +40,7 @@ interface Entry {
 
 /** The cursor after everything in the page. Pure. @param now milliseconds since the epoch */
 export function cursorAfter(page: readonly ActivityEvent[], now: number, unread?: number): FeedCursor {
-  return advance({ seen: [], floor: null, lookedAt: now }, page, now, unread).cursor;
+  return advance({ recentMarks: [], floor: null, lookedAt: now }, page, now, unread).cursor;
 }
 
 /**
@@ -57,8 +57,8 @@ export function advance(
   unread: number | undefined = 0,
 ): Found {
   const entries = page.map(readEntry).reverse();
-  const known = countMarks(cursor);
-  const fresh = entries.filter((entry) => !takeMark(known, entry.mark) && isAfter(cursor, entry));
+  const marks = countMarks(cursor);
+  const fresh = entries.filter((entry) => !takeMark(marks, entry.mark) && isAfter(cursor, entry));
   const isFull = page.length + unread >= PAGE_SIZE && page.length > 0;
   const isOverrun = isFull && fresh.length === entries.length;
   const isLate = now - cursor.lookedAt > RANGE_MS;
@@ -73,9 +73,9 @@ export function advance(
  * Events at the floor itself were cut off with an earlier page, or came in the same moment as the last one seen. They
  * may be new only if nothing younger was seen.
  */
-function isAfter({ seen, floor }: FeedCursor, { at }: Entry): boolean {
+function isAfter({ recentMarks, floor }: FeedCursor, { at }: Entry): boolean {
   if (floor === null || at > floor) return true;
-  return at === floor && seen.every(([, seenAt]) => seenAt <= floor);
+  return at === floor && recentMarks.every(([, seenAt]) => seenAt <= floor);
 }
 
 function moveCursor(
@@ -88,30 +88,30 @@ function moveCursor(
   const oldest = isFull ? Math.min(...entries.map(({ at }) => at)) : null;
   const floor = later(cursor.floor, oldest);
   const added = fresh.map(({ mark, at }): [string, number] => [mark, at]);
-  const seen = [...cursor.seen, ...added]
+  const recentMarks = [...cursor.recentMarks, ...added]
     .filter(([, at]) => floor === null || at >= floor)
     .toSorted(([, one], [, other]) => other - one);
-  const dropped = seen[MAX_SEEN]?.[1] ?? null;
+  const dropped = recentMarks[MAX_MARKS]?.[1] ?? null;
   // It says roughly when the feed was read, so that most pages change nothing.
   const lookedAt = now - cursor.lookedAt > HOUR_MS ? now : cursor.lookedAt;
-  return { seen: seen.slice(0, MAX_SEEN), floor: later(floor, dropped), lookedAt };
+  return { recentMarks: recentMarks.slice(0, MAX_MARKS), floor: later(floor, dropped), lookedAt };
 }
 
 function later(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.max(one, other);
 }
 
-function countMarks({ seen }: FeedCursor): Map<string, number> {
+function countMarks({ recentMarks }: FeedCursor): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const [mark] of seen) counts.set(mark, (counts.get(mark) ?? 0) + 1);
+  for (const [mark] of recentMarks) counts.set(mark, (counts.get(mark) ?? 0) + 1);
   return counts;
 }
 
 /** True if the mark was seen once more than was taken so far. */
-function takeMark(known: Map<string, number>, mark: string): boolean {
-  const left = known.get(mark) ?? 0;
-  if (left > 0) known.set(mark, left - 1);
-  return left > 0;
+function takeMark(marks: Map<string, number>, mark: string): boolean {
+  const remaining = marks.get(mark) ?? 0;
+  if (remaining > 0) marks.set(mark, remaining - 1);
+  return remaining > 0;
 }
 
 /**
@@ -128,8 +128,8 @@ export function identifyEvent(event: ActivityEvent): string {
 const ENTRIES = new WeakMap<ActivityEvent, Entry>();
 
 function readEntry(event: ActivityEvent): Entry {
-  const known = ENTRIES.get(event);
-  if (known !== undefined) return known;
+  const cached = ENTRIES.get(event);
+  if (cached !== undefined) return cached;
   const entry = { event, at: readEventTime(event), mark: identifyEvent(event) };
   ENTRIES.set(event, entry);
   return entry;
@@ -154,10 +154,10 @@ export function followOutcomes(
   page: readonly ActivityEvent[],
   fresh: ReadonlySet<ActivityEvent>,
   watchesOf: (event: ActivityEvent, kind: FoundOutcome['kind']) => Watch[],
-): { failing: Failing; found: FoundOutcome[] } {
-  if (fresh.size === 0) return { failing: before, found: [] };
+): { failing: Failing; outcomes: FoundOutcome[] } {
+  if (fresh.size === 0) return { failing: before, outcomes: [] };
   const failing = new Map(Object.entries(before));
-  const found: FoundOutcome[] = [];
+  const outcomes: FoundOutcome[] = [];
   const ordered = page.toReversed().toSorted((one, other) => readEventTime(one) - readEventTime(other));
   for (const event of ordered) {
     const key = identifyProject(event);
@@ -165,12 +165,12 @@ export function followOutcomes(
     const kind = classifyEvent(event, servers, fresh);
     const watches = kind === undefined ? [] : watchesOf(event, kind);
     if (kind === undefined || watches.length === 0) continue;
-    const left = kind === 'failure' ? afterFailure(servers, event, watches) : afterSuccess(servers, event);
-    failing.set(key, left);
+    const after = kind === 'failure' ? afterFailure(servers, event, watches) : afterSuccess(servers, event);
+    failing.set(key, after);
     // A success elsewhere, as on staging, is no recovery.
-    if (kind === 'failure' || left.length === 0) found.push({ event, kind, for: watches });
+    if (kind === 'failure' || after.length === 0) outcomes.push({ event, kind, for: watches });
   }
-  return { failing: Object.fromEntries([...failing].filter(([, servers]) => servers.length > 0)), found };
+  return { failing: Object.fromEntries([...failing].filter(([, servers]) => servers.length > 0)), outcomes };
 }
 
 type FailingServer = NonNullable<Failing[string]>[number];

@@ -70,10 +70,10 @@ async function callUs(
       // Somebody deleted it at the service.
       if (!(error instanceof AccountFailure) || error.cause.kind !== 'record_not_found') throw error;
     }
-  const made = await accounts.use(account, (client) =>
+  const answer = await accounts.use(account, (client) =>
     createIntegration(client, id, { hook_type: 'http_req', name: 'Deckhand', ...changes }),
   );
-  return made.kind === 'integration' ? made.integration.identifier : made.identifier;
+  return answer.kind === 'integration' ? answer.integration.identifier : answer.identifier;
 }
 
 const Settling = z.object({

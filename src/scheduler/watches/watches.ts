@@ -56,9 +56,9 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
     if (existing === undefined && person === undefined) await expectRoomForSchedule(workspace, channel);
     await readPage(workspace, { channel, account }, page, existing, context);
     const kind = existing === undefined ? 'new' : howChanged(existing, requested);
-    const id = makeFreeId('w', requestId, (taken) => all.some((one) => one.id === taken));
+    const id = makeFreeId('w', requestId, (candidate) => all.some((one) => one.id === candidate));
     const setUp = { createdBy: requested.user, createdAt: clock.now() };
-    const made: Watch = {
+    const newWatch: Watch = {
       kind: 'watch',
       id,
       requestId,
@@ -77,8 +77,8 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
         state: ACTIVE,
         mutedUntil: undefined,
       })));
-    if (changed === undefined) await schedules.put(made);
-    const watch = changed ?? made;
+    if (changed === undefined) await schedules.put(newWatch);
+    const watch = changed ?? newWatch;
     await startPolling(workspace, ACTIVITY, watch);
     if (changed !== undefined) await replanEscalations(workspace, changed);
     return { kind, watch };
@@ -173,8 +173,8 @@ function withPage(
 ): ActivityFeed {
   const isAnew = watch?.state.kind !== 'paused' || watch.state.cause === 'person';
   const isResumed = watch?.state.kind === 'paused' && isAnew;
-  const kept = isResumed ? without(feed.kept, watch.id) : feed.kept;
-  if (active.length > 0) return afterPage({ ...feed, kept }, active, page, context);
+  const backlog = isResumed ? without(feed.backlog, watch.id) : feed.backlog;
+  if (active.length > 0) return afterPage({ ...feed, backlog }, active, page, context);
   if (isAnew) return { ...fromPage(feed, page, context.now), pending: [] };
   return afterPage(feed, [watch], page, context);
 }

@@ -86,9 +86,9 @@ const PURPOSE_NAMES = { shared: 'Shared key', billing: 'Billing key', mine: 'Per
 /** @param isShared the account has a shared key */
 export function confirmDisconnectMessage(key: ShownKey, isShared: boolean): Message {
   const then = isShared ? CONSEQUENCES[key.purpose] : '. The account has no shared key to use in its place';
-  const said = `Disconnect the ${keyOwner(key)} ${code(maskedKey(key.keyTail))} from ${bold(key.name)}? The key is deleted${then}.`;
+  const question = `Disconnect the ${keyOwner(key)} ${code(maskedKey(key.keyTail))} from ${bold(key.name)}? The key is deleted${then}.`;
   const confirm = button('Disconnect', 'disconnect:confirm', { style: 'danger', value: { id: key.id } });
-  return say(said, ...buttons(confirm));
+  return say(question, ...buttons(confirm));
 }
 
 const CONSEQUENCES = {

@@ -38,21 +38,21 @@ const TWO_FACTOR =
 
 /** The sentences for a refused sign-up, under the field that they are about. API 7.2. */
 export function signupFault(error: ServiceError, at: { now: number; webSignup: string }): SignupFault {
-  const said = listTexts(error);
-  if (said.some(({ field = '', text }) => TWO_FACTOR.test(`${field} ${text}`))) return TWO_FACTOR_FAULT;
+  const reasons = listTexts(error);
+  if (reasons.some(({ field = '', text }) => TWO_FACTOR.test(`${field} ${text}`))) return TWO_FACTOR_FAULT;
   switch (error.status) {
     case 400:
-      return misfits(said, {
-        email: withReason('The e-mail address or the password is missing or not valid.', said, sanitize),
+      return misfits(reasons, {
+        email: withReason('The e-mail address or the password is missing or not valid.', reasons, sanitize),
       });
     case 401:
       return { errors: { password: WRONG_PASSWORD } };
     case 403:
-      return blocked(said, at.webSignup);
+      return blocked(reasons, at.webSignup);
     case 409:
-      return taken(said);
+      return taken(reasons);
     case 422:
-      return misfits(said);
+      return misfits(reasons);
     case 429:
       return inGeneral(
         `There were too many sign-up attempts. Try again ${when(error, at.now, 'in an hour')}.`,
@@ -62,7 +62,7 @@ export function signupFault(error: ServiceError, at: { now: number; webSignup: s
         `The service’s billing is unavailable, so sign-ups are closed. Try again ${when(error, at.now, 'later')}.`,
       );
     default:
-      return inGeneral(withReason('The service refused the sign-up.', said, mrkdwn));
+      return inGeneral(withReason('The service refused the sign-up.', reasons, mrkdwn));
   }
 }
 
@@ -84,16 +84,16 @@ function listTexts(error: ServiceError): Said[] {
   const fields = Object.entries(error.fields ?? {}).flatMap(([field, texts]) =>
     texts.map((text) => ({ field: field === 'base' ? undefined : field, text })),
   );
-  const known = new Set(fields.map(({ text }) => text));
-  const rest = (error.messages ?? []).filter((text) => !known.has(text));
+  const fieldTexts = new Set(fields.map(({ text }) => text));
+  const rest = (error.messages ?? []).filter((text) => !fieldTexts.has(text));
   return [...fields, ...rest.map((text) => ({ field: undefined, text }))];
 }
 
 /** Each text under its field; `otherwise` if no text has one. */
-function misfits(said: readonly Said[], otherwise: Record<string, string> = {}): SignupFault {
+function misfits(reasons: readonly Said[], otherwise: Record<string, string> = {}): SignupFault {
   const errors: Record<string, string> = {};
   const rest: Said[] = [];
-  for (const one of said) {
+  for (const one of reasons) {
     const field = one.field ?? FIELD_WORDS.find(([, words]) => words.test(one.text))?.[0];
     const own = field === undefined ? undefined : FIELD_FAULTS[field];
     if (field === undefined || own === undefined) rest.push(one);
@@ -120,8 +120,8 @@ const BLOCKS: ReadonlyArray<[words: RegExp, said: string]> = [
   [/\bsuspicious\b|\bpattern\b|\bspam\b/i, 'The service blocked the sign-up because it looked suspicious.'],
 ];
 
-function blocked(said: readonly Said[], webSignup: string): SignupFault {
-  const texts = said.map(({ text }) => text).join(' ');
+function blocked(reasons: readonly Said[], webSignup: string): SignupFault {
+  const texts = reasons.map(({ text }) => text).join(' ');
   if (/\bdisposable\b/i.test(texts))
     return {
       errors: { email: 'The service does not accept disposable e-mail addresses. Use a lasting one.' },
@@ -130,7 +130,7 @@ function blocked(said: readonly Said[], webSignup: string): SignupFault {
     BLOCKS.find(([words]) => words.test(texts))?.[1] ??
     withReason(
       'The service blocked the sign-up. It looked suspicious, the e-mail’s domain is a disposable one, Deckhand’s address is banned, or the e-mail address is locked after too many failed attempts.',
-      said,
+      reasons,
       mrkdwn,
     );
   return inGeneral(`${why} You can also sign up <${webSignup}|on the web>.`);
@@ -147,8 +147,8 @@ const EITHER_TAKEN = {
 };
 
 /** The service may mean the name or the e-mail address. */
-function taken(said: readonly Said[]): SignupFault {
-  const texts = said.map(({ field = '', text }) => `${field} ${text}`).join(' ');
+function taken(reasons: readonly Said[]): SignupFault {
+  const texts = reasons.map(({ field = '', text }) => `${field} ${text}`).join(' ');
   const isEmail = /e-?mail/i.test(texts);
   const isName = /\bname\b|account_name|subdomain/i.test(texts);
   if (isEmail === isName) return { errors: EITHER_TAKEN };
@@ -170,10 +170,10 @@ function when(error: ServiceError, now: number, otherwise: string): string {
 /** "The service refused the sign-up: no such package." */
 function withReason(
   sentence: string,
-  said: readonly Said[],
+  reasons: readonly Said[],
   clean: (text: string, max: number) => string,
 ): string {
-  const texts = said.map(({ text }) => text.trim().replace(/\.$/, '')).filter((text) => text !== '');
+  const texts = reasons.map(({ text }) => text.trim().replace(/\.$/, '')).filter((text) => text !== '');
   return texts.length === 0
     ? sentence
     : closed(`${sentence.replace(/\.$/, '')}: ${clean(texts.join('; '), 200)}`);

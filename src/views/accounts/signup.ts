@@ -52,15 +52,15 @@ export function signupModal(origin: { channel?: string | undefined }, limit: Sig
 }
 
 /** Replaces the form if only a browser can go on. `said` is mrkdwn. */
-export function webSignupModal(said: string, webSignup: string): ModalView {
+export function webSignupModal(text: string, webSignup: string): ModalView {
   const onTheWeb = button('Sign up on the web', 'link:open', { style: 'primary', url: webSignup });
-  return notice(SIGNUP_TITLE, `:information_source: ${said}`, ...buttons(onTheWeb));
+  return notice(SIGNUP_TITLE, `:information_source: ${text}`, ...buttons(onTheWeb));
 }
 
 /** Empty while several attempts are left. */
-export function leftWords({ left, freeAt }: SignupsLeft): string {
-  if (left > 1) return '';
-  if (left === 1) return 'Last attempt this hour.';
+export function leftWords({ remaining, freeAt }: SignupsLeft): string {
+  if (remaining > 1) return '';
+  if (remaining === 1) return 'Last attempt this hour.';
   const when = freeAt === undefined ? 'in an hour' : dateTime(freeAt);
   return `No attempts are left this hour. You can try again ${when}.`;
 }
@@ -94,14 +94,14 @@ const MAX_PROVIDERS = 10;
 /** Only for the person who signed up. API 2.2 and 5.1 (docs/service-api.md). */
 export function signedUpMessage(view: SignedUp): Message {
   const { account, displayName, url, keyTail, email, isVerified } = view;
-  const said = `:tada: The account ${bold(displayName)} (${code(account)}) is created at <${url}> and connected, with the key ${code(maskedKey(keyTail))}.`;
+  const text = `:tada: The account ${bold(displayName)} (${code(account)}) is created at <${url}> and connected, with the key ${code(maskedKey(keyTail))}.`;
   const next = isVerified
     ? `Next: ${quoteProjects(view)}.`
     : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. You get a direct message once the account works. Then ${quoteProjects(view)} lists its projects.`;
   return {
-    text: `${said} ${next}`,
+    text: `${text} ${next}`,
     blocks: [
-      section(said),
+      section(text),
       section(next),
       ...deployKeyBlocks(view.deployKey),
       ...providerBlocks(view.oauthUrls),
@@ -121,8 +121,8 @@ function quoteProjects({ word, account, isNamed }: Pick<SignedUp, 'word' | 'acco
 /** The key works from now on; the deploy key is shown again, because private messages do not last. */
 export function verifiedMessage(view: Pick<SignedUp, 'account' | 'isNamed' | 'deployKey' | 'word'>): Message {
   const { account, deployKey } = view;
-  const said = `:white_check_mark: The e-mail address of ${code(account)} is verified. The key works and deployments are unblocked. Next: ${quoteProjects(view)}.`;
-  return say(said, ...deployKeyBlocks(deployKey));
+  const text = `:white_check_mark: The e-mail address of ${code(account)} is verified. The key works and deployments are unblocked. Next: ${quoteProjects(view)}.`;
+  return say(text, ...deployKeyBlocks(deployKey));
 }
 
 export function neverVerifiedMessage(account: string): Message {
@@ -154,8 +154,8 @@ function providerBlocks(oauthUrls: Record<string, string>): KnownBlock[] {
     )
     .filter((one) => one !== undefined);
   if (connect.length === 0) return [];
-  const said = '*Repository provider.* You can also connect a provider’s account in your browser:';
-  return [section(said), ...buttons(...connect.slice(0, MAX_PROVIDERS))];
+  const text = '*Repository provider.* You can also connect a provider’s account in your browser:';
+  return [section(text), ...buttons(...connect.slice(0, MAX_PROVIDERS))];
 }
 
 /** Text to be copied: without markup. Line breaks stay, other invisible characters do not. */

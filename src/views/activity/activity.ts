@@ -59,7 +59,7 @@ export function activityMessage(
   const events = filterEvents(activity.events, query.project);
   const pages = Math.max(1, Math.ceil(events.length / PAGE));
   const page = Math.min(query.page, pages - 1);
-  const shown = events.slice(page * PAGE, (page + 1) * PAGE);
+  const visible = events.slice(page * PAGE, (page + 1) * PAGE);
   const { name } = RANGE_WORDS[query.range];
   const of = subjectWords(query.account, query.project);
   const none = activity.unread === undefined ? 'nothing happened' : 'no event could be read';
@@ -70,7 +70,7 @@ export function activityMessage(
       header(`Activity, ${name}`),
       section(`${of}: ${what}`),
       ...(query.stats ? drawFigures(query, activity, chart, recovery) : []),
-      ...feedBlocks(shown, query.zone),
+      ...feedBlocks(visible, query.zone),
       context(...listNotes(query, activity, { page, pages }, audience)),
       ...(audience.kind === 'person' ? drawButtons({ ...query, page }, pages, audience.isShared) : []),
     ],

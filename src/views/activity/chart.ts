@@ -81,8 +81,8 @@ export function rounded(value: number): string {
 /** "95.2 %" */
 export function percentage(value: number): string {
   // 99.96 is not everything: only a hundred reads as a hundred.
-  const shown = value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value;
-  return `${rounded(shown)} %`;
+  const figure = value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value;
+  return `${rounded(figure)} %`;
 }
 
 /** The charts of a message, by account. */

@@ -11,7 +11,7 @@ export interface Finding {
   what: string;
   health: Health;
   /** Mrkdwn, escaped. */
-  said: string;
+  text: string;
 }
 
 const MARKS: Record<Health, string> = {
@@ -25,6 +25,6 @@ export function doctorMessage(findings: readonly Finding[]): Message {
   const isAllWell = findings.every(({ health }) => health === 'well');
   const title =
     faults > 0 ? `${count(faults, 'problem')} found` : isAllWell ? 'Everything works' : 'Nothing is broken';
-  const lines = findings.map(({ what, health, said }) => `${MARKS[health]} *${what}*  ${said}`);
+  const lines = findings.map(({ what, health, text }) => `${MARKS[health]} *${what}*  ${text}`);
   return headed(title, ...listBlocks(lines));
 }

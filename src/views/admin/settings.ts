@@ -58,6 +58,6 @@ export function settingsMessage(settings: Channel): Message {
   const about = project ? `${bold(project.name)} (${code(project.permalink)})` : 'no default project';
   const when = zone === undefined ? 'no time zone' : mrkdwn(zone);
   const diagnosed = `failures are ${diagnose ? '' : 'not '}diagnosed`;
-  const said = `threads *${threads ? 'on' : 'off'}*, layout *${layout}*, ${diagnosed}, ${about}, ${when}`;
-  return say(`:gear: This channel’s settings: ${said}.`);
+  const settingsWords = `threads *${threads ? 'on' : 'off'}*, layout *${layout}*, ${diagnosed}, ${about}, ${when}`;
+  return say(`:gear: This channel’s settings: ${settingsWords}.`);
 }

@@ -25,14 +25,14 @@ export function zoneName(zone: string): string {
 function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string {
   // Made when it is first used: four of them took a tenth of a start.
   let format: Intl.DateTimeFormat | undefined;
-  const known = new Map<string, string>();
+  const formats = new Map<string, string>();
   return (day) => {
-    const before = known.get(day);
+    const before = formats.get(day);
     if (before !== undefined) return before;
     format ??= new Intl.DateTimeFormat('en-US', { ...options, timeZone: 'UTC' });
     const text = format.format(Date.parse(day));
-    if (known.size >= MAX_DAYS) known.clear();
-    known.set(day, text);
+    if (formats.size >= MAX_DAYS) formats.clear();
+    formats.set(day, text);
     return text;
   };
 }
@@ -43,11 +43,11 @@ function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string
  * is rounded.
  */
 export function money(amount: number | string | null, currency: string | null | undefined): string {
-  const known = /^[a-z]{3}$/i.test(currency ?? '') ? (currency ?? '').toUpperCase() : undefined;
+  const currencyCode = /^[a-z]{3}$/i.test(currency ?? '') ? (currency ?? '').toUpperCase() : undefined;
   const decimal = String(amount).trim();
   if (!/^[-+]?\d[\d.,' ]*$/.test(decimal)) return '—';
-  const shown = typeof amount === 'number' ? withDigits(decimal, known) : decimal;
-  return known === undefined ? shown : `${shown} ${known}`;
+  const figure = typeof amount === 'number' ? withDigits(decimal, currencyCode) : decimal;
+  return currencyCode === undefined ? figure : `${figure} ${currencyCode}`;
 }
 
 /** "7.60 EUR a month" */

@@ -81,8 +81,9 @@ export function textInput(
   spec: FieldSpec & { placeholder?: string; maxLength?: number } = {},
 ): InputBlock {
   const { placeholder, maxLength = LIMITS.inputText } = spec;
-  const shown = placeholder === undefined ? {} : { placeholder: plainText(placeholder, LIMITS.placeholder) };
-  return input(field, label, spec, { type: 'plain_text_input', max_length: maxLength, ...shown });
+  const optional =
+    placeholder === undefined ? {} : { placeholder: plainText(placeholder, LIMITS.placeholder) };
+  return input(field, label, spec, { type: 'plain_text_input', max_length: maxLength, ...optional });
 }
 
 export function emailInput(field: string, label: string, spec: FieldSpec): InputBlock {

@@ -21,7 +21,7 @@ export function inPages<T>(
   sizeOf: (item: T) => number = () => 0,
 ): T[][] {
   const pages: T[][] = [];
-  let left = 0;
+  let omitted = 0;
   for (const item of items) {
     const size = sizeOf(item);
     const page = pages.at(-1);
@@ -58,7 +58,7 @@ export function splitAnswer(message: Message): Message[] {
     else above.push(block);
   }
   const parts: KnownBlock[][] = [];
-  let left = 0;
+  let omitted = 0;
   for (const unit of units) {
     const length = measureBlocks(unit);
     const part = parts.at(-1);
@@ -112,12 +112,12 @@ export function table(
 function tableBlock(
   caption: string,
   columns: readonly Column[],
-  shown: readonly string[][],
+  visible: readonly string[][],
 ): TableBlock | DataTableBlock {
   const heads = columns.map((column) => (typeof column === 'string' ? { title: column } : column));
   const drawText = (text: string) => ({ type: 'raw_text' as const, text });
   const titles = heads.map(({ title }) => drawText(title));
-  if (shown.length > PAGE) {
+  if (visible.length > PAGE) {
     // As texts, Slack would sort "9.00 EUR" after "10.00 EUR".
     const drawCell = (text: string, at: number) => {
       const [, number] = (heads[at]?.align === 'right' && PLAIN_NUMBER.exec(text)) || [];
@@ -125,10 +125,10 @@ function tableBlock(
         ? drawText(text)
         : { type: 'raw_number' as const, value: Number(number), text };
     };
-    const rows = [titles, ...shown.map((row) => row.map(drawCell))];
+    const rows = [titles, ...visible.map((row) => row.map(drawCell))];
     return { type: 'data_table', caption: sanitize(caption, MAX_CELL), page_size: PAGE, rows };
   }
-  const rows = [titles, ...shown.map((row) => row.map(drawText))];
+  const rows = [titles, ...visible.map((row) => row.map(drawText))];
   return { type: 'table', column_settings: heads.map(({ align }) => ({ align: align ?? 'left' })), rows };
 }
 

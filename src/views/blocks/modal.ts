@@ -130,6 +130,6 @@ export function messagesByField(error: z.ZodError): Record<string, string> {
 
 /** True if an error is about a field that the form does not show yet: then the form is drawn with it first. */
 export function isAnyHidden(errors: Record<string, string>, { blocks }: ModalView): boolean {
-  const shown = new Set(blocks.map((block) => block.block_id));
-  return Object.keys(errors).some((field) => !shown.has(field));
+  const blockIds = new Set(blocks.map((block) => block.block_id));
+  return Object.keys(errors).some((field) => !blockIds.has(field));
 }

@@ -81,8 +81,8 @@ const GIVING_REASONS: ReadonlySet<ServiceErrorKind> = new Set([
 
 /** The reasons that a text does not hold yet, after a space; empty without such a reason. Mrkdwn. */
 export function addReasons(text: string, error: ServiceError): string {
-  const said = listReasons(error).map((reason) => mrkdwn(reason, 500));
-  const unsaid = said.filter((reason) => !text.includes(reason));
+  const reasons = listReasons(error).map((reason) => mrkdwn(reason, 500));
+  const unsaid = reasons.filter((reason) => !text.includes(reason));
   return unsaid.length === 0 ? '' : ` The service says: ${unsaid.map(closed).join(' ')}`;
 }
 
@@ -90,8 +90,8 @@ export function addReasons(text: string, error: ServiceError): string {
 export function troubleWords(cause: ServiceError): string {
   const { retryAt: at } = cause;
   const next = at === undefined ? 'Deckhand keeps trying' : `The next try is ${dateTime(at)}`;
-  const said = `The service is busy or does not answer. ${next}.`;
-  return `${said}${addReasons(said, cause)}`;
+  const sentence = `The service is busy or does not answer. ${next}.`;
+  return `${sentence}${addReasons(sentence, cause)}`;
 }
 
 export function listMessages({ fields = {}, messages = [], hint = 'no reason given' }: ServiceError): string {

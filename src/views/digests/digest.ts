@@ -41,7 +41,7 @@ export type AccountReport =
       /** Events that could not be read. */
       skipped?: readonly SkippedRows[];
     }
-  | { kind: 'failed'; account: string; said: string };
+  | { kind: 'failed'; account: string; reason: string };
 
 export type ReportedAccount = Extract<AccountReport, { kind: 'reported' }>;
 
@@ -81,7 +81,7 @@ function drawDigest(frame: DigestFrame, reports: readonly AccountReport[], chart
     text: truncate(`${late.join('')} Deployment digest, ${range}. ${summary}`.trim(), LIMITS.messageText),
     blocks: [
       header(`Deployment digest, ${range}`),
-      ...late.map((said) => context(said)),
+      ...late.map((text) => context(text)),
       ...inFull.flatMap((report) => reportBlocks(report, digest, inFull.length, charts)),
       ...(rest.length === 0 ? [] : [section(joinLinesWithin(rest, 1500, 'more accounts'))]),
       ...notes(skippedWords(skipped)),
@@ -92,7 +92,7 @@ function drawDigest(frame: DigestFrame, reports: readonly AccountReport[], chart
 
 /** "acme: 14 deployments, 92.9 % succeeded" */
 function describeReport(report: AccountReport, digest: Digest): string {
-  if (report.kind === 'failed') return `${code(report.account)}: ${report.said}`;
+  if (report.kind === 'failed') return `${code(report.account)}: ${report.reason}`;
   const name = subjectWords(report.account, digest.project);
   const { total_deployments: total, success_rate: rate } = report.activity.stats ?? {};
   if (digest.project !== undefined || typeof total !== 'number') return `${name}: ${totalWords(report.data)}`;
@@ -101,7 +101,7 @@ function describeReport(report: AccountReport, digest: Digest): string {
 }
 
 function reportBlocks(report: AccountReport, digest: Digest, amount: number, charts: Charts): KnownBlock[] {
-  if (report.kind === 'failed') return [section(`${code(report.account)}  :warning: ${report.said}`)];
+  if (report.kind === 'failed') return [section(`${code(report.account)}  :warning: ${report.reason}`)];
   const { project, range } = digest;
   const chart = charts.get(report.account);
   const name = subjectWords(report.account, digest.project);
@@ -155,7 +155,7 @@ function cutNote({ isTruncated }: DeploymentsData): string {
 /** A change by a button of the digest's message. */
 export interface FooterChange {
   /** E.g. "snoozed until 9 March by <@U1>"; mrkdwn. */
-  said: string;
+  text: string;
   isAsleep: boolean;
 }
 
@@ -165,7 +165,7 @@ function drawFooter({ digest, next, isPreview }: DigestFrame, change?: FooterCha
     `Set up by <@${digest.createdBy}>`,
     zoneName(digest.zone),
     next !== undefined && `next ${dateTime(next)}`,
-    change?.said,
+    change?.text,
     isPreview && 'preview',
   );
   if (isPreview) return [notes];

@@ -23,35 +23,35 @@ interface Unreachable {
 /**
  * "web-1 cannot be reached: Connection refused (tested at 14:03)": what a test says about a failed deployment; mrkdwn.
  * Undefined if it says nothing for certain.
- * @param named the servers that the event names; only these are shown, if the test knows them
+ * @param serverNames the servers that the event names; only these are shown, if the test knows them
  * @param isOlder true if the test ended before the failure
  * @param isRepaired true if a test has found something unreachable since the failure
  */
 export function diagnosisLine(
   run: Run,
-  named: readonly string[],
+  serverNames: readonly string[],
   { isOlder, isRepaired }: { isOlder: boolean; isRepaired: boolean },
 ): string | undefined {
   const { failing = [], servers = [], unreachable = [], repository, reachable = 0, total = 0 } = run;
   const tested = ` (tested at ${timeOnly(timesOfRun(run).ended)})`;
   const messageOf = (key: string): string | null => failing.find((item) => item.key === key)?.message ?? null;
-  const known = servers.filter((server) => named.some((name) => isNamed(server, name)));
+  const matches = servers.filter((server) => serverNames.some((name) => isNamed(server, name)));
   const down = unreachable.map((identifier): Unreachable & { isMeant: boolean } => ({
     name: mrkdwn(servers.find((server) => server.identifier === identifier)?.name ?? identifier, 40),
     message: messageOf(`server:${identifier}`),
-    isMeant: known.length === 0 || known.some((server) => server.identifier === identifier),
+    isMeant: matches.length === 0 || matches.some((server) => server.identifier === identifier),
   }));
-  const meant = down.filter(({ isMeant }) => isMeant).slice(0, MAX_NAMES);
-  const others = down.length - meant.length;
+  const named = down.filter(({ isMeant }) => isMeant).slice(0, MAX_NAMES);
+  const others = down.length - named.length;
   if (repository === 'error')
     return (
-      unreachableWords([{ name: 'The repository', message: messageOf('repository') }, ...meant], others) +
+      unreachableWords([{ name: 'The repository', message: messageOf('repository') }, ...named], others) +
       tested
     );
-  if (meant.length > 0) return unreachableWords(meant, others) + tested;
+  if (named.length > 0) return unreachableWords(named, others) + tested;
   const older = isOlder ? tested : '';
   if (down.length > 0) {
-    const names = known.map(({ name }) => mrkdwn(name, 40));
+    const names = matches.map(({ name }) => mrkdwn(name, 40));
     return `${list(names)} ${areOrIs(names.length)} reachable, ${count(others, 'other server')} ${areOrIs(others)} not.${older}`;
   }
   if (!outcomeWords({ serviceStatus: run.status, ...run }, run.target).isSuccess) return undefined;
@@ -61,13 +61,13 @@ export function diagnosisLine(
 }
 
 /** "web-1 and 2 others cannot be reached: Connection refused" */
-function unreachableWords(shown: readonly Unreachable[], others: number): string {
-  const [first, ...rest] = shown;
+function unreachableWords(visible: readonly Unreachable[], others: number): string {
+  const [first, ...rest] = visible;
   const isOneReason = rest.every(({ message }) => message === first?.message);
-  const hasReasons = !isOneReason && shown.length <= MAX_REASONS;
+  const hasReasons = !isOneReason && visible.length <= MAX_REASONS;
   const reason = (one: Unreachable): string => reasonWords(one, MAX_REASON).replace(/\.$/, '');
-  const names = shown.map((one) => (hasReasons ? `${one.name} (${reason(one)})` : one.name));
-  const isServerShown = shown.length > 1 || first?.name !== 'The repository';
+  const names = visible.map((one) => (hasReasons ? `${one.name} (${reason(one)})` : one.name));
+  const isServerShown = visible.length > 1 || first?.name !== 'The repository';
   const more = others === 0 ? [] : [count(others, isServerShown ? 'other' : 'server')];
   const why = isOneReason && first !== undefined ? `: ${reason(first)}` : '';
   return `${list([...names, ...more])} cannot be reached${why}`;

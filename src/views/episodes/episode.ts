@@ -110,8 +110,8 @@ export function describeFailing({ kind }: Subject, { items = [] }: Episode): str
     key === 'repository' ? 'the repository' : withoutStars(title, 40),
   );
   const others = names.length - MAX_NAMED + 1;
-  const shown = names.length > MAX_NAMED ? [...names.slice(0, MAX_NAMED - 1), `${others} others`] : names;
-  return `${new Intl.ListFormat('en-GB').format(shown)} ${names.length === 1 ? 'is' : 'are'} unreachable`;
+  const visible = names.length > MAX_NAMED ? [...names.slice(0, MAX_NAMED - 1), `${others} others`] : names;
+  return `${new Intl.ListFormat('en-GB').format(visible)} ${names.length === 1 ? 'is' : 'are'} unreachable`;
 }
 
 /** Who reads a list of failures, and from which message a click comes back to it. */

@@ -191,8 +191,8 @@ function reconnectStep(
 /** For the person who installed Deckhand: what it is, and the first step. */
 export function welcomeMessage(view: StartView): Message {
   const first = startMessage(view);
-  const said = `:anchor: Deckhand is installed. You and the admins of this workspace can do everything until you set roles with ${code(`${view.word} roles`)}. Invite Deckhand to a channel with \`/invite\`.`;
-  return { text: `${said} ${first.text}`, blocks: [section(said), ...first.blocks] };
+  const text = `:anchor: Deckhand is installed. You and the admins of this workspace can do everything until you set roles with ${code(`${view.word} roles`)}. Invite Deckhand to a channel with \`/invite\`.`;
+  return { text: `${text} ${first.text}`, blocks: [section(text), ...first.blocks] };
 }
 
 interface Suggestion {
@@ -208,13 +208,13 @@ interface Suggestion {
 export function suggestionsMessage(
   word: string,
   suggestions: readonly Suggestion[],
-  { said, thread }: { said?: string | undefined; thread?: string | undefined },
+  { fault, thread }: { fault?: string | undefined; thread?: string | undefined },
 ): Message {
   const offered = suggestions.map(({ text, isDurable }, at) =>
     button(text, `${isDurable ? 'start:run' : 'start:at-once'}#${at}`, { value: { text, thread } }),
   );
   const help = context(`${code(`${word} help`)} lists all commands.`);
-  return say(said ?? 'Which of these did you mean?', ...buttons(...offered), help);
+  return say(fault ?? 'Which of these did you mean?', ...buttons(...offered), help);
 }
 
 /** A form opens only at a click, so the answer to a mention has a button for it. @param thread the mention's thread */

@@ -110,7 +110,7 @@ function firstSteps(data: HomeData): KnownBlock[] {
 
 function overview(data: HomeData): KnownBlock[] {
   const isAdmin = data.roles.includes('admin');
-  const left = data.accounts.length - MAX_ACCOUNTS;
+  const omitted = data.accounts.length - MAX_ACCOUNTS;
   return [
     ...failingBlocks(data.failing),
     ...buttons(
@@ -124,7 +124,7 @@ function overview(data: HomeData): KnownBlock[] {
     ...drawFigures(data),
     header('Accounts'),
     ...data.accounts.slice(0, MAX_ACCOUNTS).map((account) => accountBlock(account, data)),
-    ...(left > 0 ? [context(`and ${left} more: ${code(`${data.word} accounts`)}`)] : []),
+    ...(omitted > 0 ? [context(`and ${omitted} more: ${code(`${data.word} accounts`)}`)] : []),
   ];
 }
 
@@ -168,17 +168,17 @@ function drawFigures({ accounts, figures, charts }: HomeData): KnownBlock[] {
     return [title, context(':hourglass_flowing_sand: Loading the figures of the last 7 days…')];
   const names = accounts.map(({ name }) => name).filter((name) => Object.hasOwn(figures, name));
   const blocks = names.flatMap((name) => {
-    const known = figures[name];
-    if (known === undefined) return [];
+    const figure = figures[name];
+    if (figure === undefined) return [];
     const whose = names.length === 1 ? [] : [section(bold(name))];
-    if ('failed' in known) return [...whose, context(`:warning: ${known.failed}`)];
+    if ('failed' in figure) return [...whose, context(`:warning: ${figure.failed}`)];
     const chart = charts?.get(name);
-    const drawn = [...statsBlocks(known.stats, HOME_RANGE), ...(chart ? [chart] : [])];
+    const drawn = [...statsBlocks(figure.stats, HOME_RANGE), ...(chart ? [chart] : [])];
     return [
       ...whose,
       ...drawn,
-      ...recoveryList(known.recoveries ?? []),
-      ...notes(skippedWords(known.skipped ?? [])),
+      ...recoveryList(figure.recoveries ?? []),
+      ...notes(skippedWords(figure.skipped ?? [])),
     ];
   });
   return blocks.length === 0 ? [] : [title, ...blocks];
@@ -222,13 +222,13 @@ function drawSchedule({ schedule, next }: HomeSchedule, roles: readonly string[]
   return section(text.join('\n'), mayChange && scheduleMenu(schedule));
 }
 
-function moreSchedules(left: readonly HomeSchedule[], word: string): KnownBlock[] {
-  if (left.length === 0) return [];
-  const kinds = [...new Set(left.map(({ schedule }) => schedule.kind))];
+function moreSchedules(omitted: readonly HomeSchedule[], word: string): KnownBlock[] {
+  if (omitted.length === 0) return [];
+  const kinds = [...new Set(omitted.map(({ schedule }) => schedule.kind))];
   const lists = kinds
     .map((kind) => SCHEDULE_FACES[kind])
     .map(({ commands: { list }, role }) => (role === 'operator' ? `${list} all` : list));
-  return [context(`and ${left.length} more: ${lists.map((list) => code(`${word} ${list}`)).join(', ')}`)];
+  return [context(`and ${omitted.length} more: ${lists.map((list) => code(`${word} ${list}`)).join(', ')}`)];
 }
 
 function permissionWords({ roles, word }: HomeData): string {

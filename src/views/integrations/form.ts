@@ -35,7 +35,7 @@ export const IntegrationOrigin = z.object({
   /** The edited integration's identifier. A remembered one may have none yet. */
   identifier: z.string().optional(),
   /** The remembered integration as the form showed it first. */
-  shown: z
+  current: z
     .object({ id: z.string(), type: z.string(), name: z.string(), flags: z.array(z.enum(INTEGRATION_FLAGS)) })
     .optional(),
   /** True if the person may pick another one. */
@@ -100,19 +100,19 @@ function addBlocks(form: IntegrationForm): KnownBlock[] {
 }
 
 function editBlocks(form: IntegrationForm): KnownBlock[] {
-  const { identifier, shown, picks } = form.origin;
+  const { identifier, current, picks } = form.origin;
   const picker = picks ? [integrationPicker(form)] : [];
-  if (identifier === undefined && shown === undefined) return picker;
-  const type = shown === undefined ? chosenType(form.values) : findHookType(shown.type);
+  if (identifier === undefined && current === undefined) return picker;
+  const type = current === undefined ? chosenType(form.values) : findHookType(current.type);
   return [
     ...picker,
-    ...(shown === undefined ? unknownBlocks(form, identifier ?? '') : [knownLine(form, shown)]),
+    ...(current === undefined ? unknownBlocks(form, identifier ?? '') : [knownLine(form, current)]),
     ...(identifier === undefined ? [identifierInput()] : []),
-    textInput('name', 'Name', { optional: true, initial: shown?.name, maxLength: MAX_NAME }),
+    textInput('name', 'Name', { optional: true, initial: current?.name, maxLength: MAX_NAME }),
     ...(type ? [...propertyBlocks(type, form.values, false), ...clearBlocks(type, form.values)] : []),
-    flagsInput('flags', 'Notify', shown?.flags),
+    flagsInput('flags', 'Notify', current?.flags),
     // If the current flags are unknown, an empty box means "unchanged", so switching off needs its own boxes.
-    ...(shown === undefined ? [flagsInput('flags_off', 'Stop notifying')] : []),
+    ...(current === undefined ? [flagsInput('flags_off', 'Stop notifying')] : []),
     context(UNCHANGED),
   ];
 }
@@ -122,11 +122,11 @@ const UNCHANGED =
 
 function knownLine(
   { origin, wireNames }: IntegrationForm,
-  shown: NonNullable<IntegrationOrigin['shown']>,
+  current: NonNullable<IntegrationOrigin['current']>,
 ): KnownBlock {
   const project = origin.project ? ` in ${bold(origin.project.name)}` : '';
-  const what = `${bold(shown.name)}, ${mrkdwn(typeName(shown.type, wireNames))}`;
-  return context(`${code(shown.id)}  ${what}${project} of ${code(origin.account)}`);
+  const what = `${bold(current.name)}, ${mrkdwn(typeName(current.type, wireNames))}`;
+  return context(`${code(current.id)}  ${what}${project} of ${code(origin.account)}`);
 }
 
 /** An OAuth type is added with an answer that has no identifier, and no operation lists integrations. */
@@ -149,13 +149,13 @@ function unknownBlocks(form: IntegrationForm, identifier: string): KnownBlock[] 
 }
 
 function integrationPicker({ origin }: IntegrationForm): KnownBlock {
-  const { identifier, shown } = origin;
-  const value = shown?.id ?? identifier ?? '';
+  const { identifier, current } = origin;
+  const value = current?.id ?? identifier ?? '';
   return searchInput(INTEGRATION_FIELD, 'Integration', {
     hint: 'Those that were set up with Deckhand. For any other, type its identifier.',
     placeholder: 'Search, or type an identifier',
     dispatch: true,
-    initial: { value, text: shown?.name ?? value },
+    initial: { value, text: current?.name ?? value },
   });
 }
 

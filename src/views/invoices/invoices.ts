@@ -58,9 +58,9 @@ export function invoiceComment(account: string, number: number, user: string): s
 
 /** "Invoice 1001 of acme, 49.00 USD, unpaid"; plain text. */
 export function invoiceTitle(account: string, number: number, invoice: Invoice | undefined): string {
-  const known =
+  const total =
     invoice === undefined ? [] : [money(invoice.total, invoice.currency), invoice.paid ? 'paid' : 'unpaid'];
-  return sanitize([`Invoice ${number} of ${account}`, ...known].join(', '), 150);
+  return sanitize([`Invoice ${number} of ${account}`, ...total].join(', '), 150);
 }
 
 const COLUMNS = [

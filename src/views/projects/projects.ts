@@ -28,15 +28,15 @@ export function projectsMessage(projects: readonly Project[], at: ProjectsPage, 
   const title = `${count(projects.length, 'project')} ${what} ${code(account)}`;
   if (projects.length === 0) return say(`No projects ${what} ${code(account)}.${next}`);
   const first = page * ON_PAGE;
-  const shown = projects.slice(first, first + ON_PAGE);
+  const visible = projects.slice(first, first + ON_PAGE);
   const turn = (label: string, to: number): Button =>
     button(label, `projects:page#${to}`, { value: { ...at, page: to } });
-  const which = projects.length > ON_PAGE ? `${first + 1} to ${first + shown.length} of ` : '';
+  const which = projects.length > ON_PAGE ? `${first + 1} to ${first + visible.length} of ` : '';
   return {
     text: title,
     blocks: [
       header(`Projects of ${sanitize(account, 60)}`),
-      ...shown.map((project, at) => projectRow(account, project, at)),
+      ...visible.map((project, at) => projectRow(account, project, at)),
       ...buttons(
         page > 0 && turn('Previous', page - 1),
         first + ON_PAGE < projects.length && turn('Next', page + 1),
@@ -71,7 +71,7 @@ export function chooseProjectMessage(
   projects: readonly Project[],
   text: string,
   thread?: string,
-  said = 'Which project do you mean?',
+  question = 'Which project do you mean?',
 ): Message {
   const choices = projects
     .filter((project) => project.permalink.length <= LIMITS.optionValue)
@@ -83,7 +83,7 @@ export function chooseProjectMessage(
     choices: choices.length > LIMITS.options ? undefined : choices,
   });
   const isAsked = choices.length > 0 && choice.length > 0;
-  return isAsked ? say(said, ...choice) : say(`${said} Add its name to the command.`);
+  return isAsked ? say(question, ...choice) : say(`${question} Add its name to the command.`);
 }
 
 /** The project of a form, or its field. `typed`: a project that could not be looked up yet. */
@@ -118,7 +118,7 @@ export interface DeployView {
 export function deployMessage({ word, account, url, project }: DeployView): Message {
   const what = project === undefined ? '' : ` ${bold(project.name)}`;
   const where = account === undefined ? '' : `, in the account ${code(account)}`;
-  const said = `Deckhand does not deploy or roll back. Deploy${what} on the service’s own pages${where}.`;
+  const text = `Deckhand does not deploy or roll back. Deploy${what} on the service’s own pages${where}.`;
   const instead = `${code(`${word} watch`)} posts deployments here as they happen, ${code(`${word} activity`)} shows the latest.`;
-  return say(said, ...buttons(linkButton(`Open ${account}`, 'link:open#deploy', url)), context(instead));
+  return say(text, ...buttons(linkButton(`Open ${account}`, 'link:open#deploy', url)), context(instead));
 }

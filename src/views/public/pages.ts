@@ -218,17 +218,17 @@ export function linkFailedPage(end: LinkEnd, word: string): Page & { status: num
 
 /** Asks before anything begins: a person who was sent another's link reads whose it is. */
 export function linkQuestionPage(
-  asked: { name: string; email: string | undefined; lacksScope?: boolean; workspace: string },
+  linkRequest: { name: string; email: string | undefined; lacksScope?: boolean; workspace: string },
   form: { action: string; fields: Readonly<Record<string, string>> },
   word: string,
 ): Page {
-  const why = asked.lacksScope
+  const why = linkRequest.lacksScope
     ? 'the e-mail address is missing, because Slack has not given Deckhand the scope users:read.email'
     : 'Slack shows no e-mail address of this user';
-  const email = ` (${asked.email === undefined ? why : sanitize(asked.email, 200)})`;
+  const email = ` (${linkRequest.email === undefined ? why : sanitize(linkRequest.email, 200)})`;
   return {
     title: 'Link your user?',
-    text: `The Slack user “${sanitize(asked.name, 80)}”${email} of the workspace “${sanitize(asked.workspace, 80)}” asked to be linked to a user at the deployment service. If you continue, the service asks you to sign in, and Deckhand then knows that Slack user by your name and address there. A link lends no API key and gives no permission.`,
+    text: `The Slack user “${sanitize(linkRequest.name, 80)}”${email} of the workspace “${sanitize(linkRequest.workspace, 80)}” asked to be linked to a user at the deployment service. If you continue, the service asks you to sign in, and Deckhand then knows that Slack user by your name and address there. A link lends no API key and gives no permission.`,
     next: `Continue only if that Slack user is you and you ran ${word} link just now. If not, close this page, and nothing is linked.`,
     form: { label: 'Continue to the service', ...form },
   };

@@ -307,8 +307,8 @@ export function scheduleList(
   ]);
   const [first = []] = inPages(rows, { most: MOST, room: MAX_ROWS }, (row) => JSON.stringify(row).length);
   const page = isWhole ? rows : first;
-  const left = rows.length - page.length;
-  const more = left > 0 && `and ${left} more: ${code(`${word} ${commands.list} ${scope}`)}`;
+  const omitted = rows.length - page.length;
+  const more = omitted > 0 && `and ${omitted} more: ${code(`${word} ${commands.list} ${scope}`)}`;
   const next = `${canChange ? `${add} adds one.` : ''}${others}`.trim();
   const share = !isShared && canChange && button('Share to channel', `${kind}:share`, { value: { scope } });
   const title = `${count(listed.length, noun, plural)} of this ${place}`;
@@ -347,7 +347,7 @@ export function polledLines(
       ? `Active, ${checked}.`
       : `:warning: The service does not answer, ${checked}. Deckhand keeps trying.`;
   return [
-    last === undefined ? 'Nothing was posted yet.' : `Last: ${last.said}, ${dateTime(last.at)}.`,
+    last === undefined ? 'Nothing was posted yet.' : `Last: ${last.text}, ${dateTime(last.at)}.`,
     state.kind === 'paused' ? pausedWords(state) : active,
   ];
 }

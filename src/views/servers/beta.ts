@@ -19,13 +19,13 @@ export function betaMessage(account: string, profile: Profile, mayEnroll: boolea
     static_hosting_eligible: site,
     managed_vps_eligible: machine,
   } = profile.account;
-  const said = `The managed-resources beta is *${isOn ? 'on' : 'off'}* for ${bold(profile.account.name || account)}.`;
+  const text = `The managed-resources beta is *${isOn ? 'on' : 'off'}* for ${bold(profile.account.name || account)}.`;
   const facts = factLines([
     ['Static hosting', flagWords(site)],
     ['Managed servers', flagWords(machine)],
   ]);
   const next = isOn ? notes(nextStep(word)) : enrollBlocks(account, mayEnroll);
-  return say(said, section(facts), ...next);
+  return say(text, section(facts), ...next);
 }
 
 /** The service offers no way to undo it. */
@@ -74,8 +74,8 @@ export function handOverMessage(account: string, refused: ServiceError): Message
 
 /** Mrkdwn. */
 export function handOverWords(account: string, refused: ServiceError): string {
-  const said = `:lock: Only an administrator of the account ${code(account)} can enable the beta.`;
-  return `${said}${addReasons(said, refused)}`;
+  const text = `:lock: Only an administrator of the account ${code(account)} can enable the beta.`;
+  return `${text}${addReasons(text, refused)}`;
 }
 
 /** The page where the beta is enabled, and a menu that notifies the person who is picked. */
@@ -101,8 +101,8 @@ export function askedToEnrollMessage(
   word: string,
 ): Message {
   const open = linkButton('Open the beta page', 'link:beta', betaUrl);
-  const said = `:wave: <@${requestedBy}> asks you to enable the managed-resources beta for the account ${code(account)}. An administrator of the account can do it${open === undefined ? ' in its settings' : ' on its page'}, or run ${code(`${word} beta enroll --account ${account}`, 120)} where an administrator’s key is connected.`;
-  return say(said, ...buttons(open));
+  const text = `:wave: <@${requestedBy}> asks you to enable the managed-resources beta for the account ${code(account)}. An administrator of the account can do it${open === undefined ? ' in its settings' : ' on its page'}, or run ${code(`${word} beta enroll --account ${account}`, 120)} where an administrator’s key is connected.`;
+  return say(text, ...buttons(open));
 }
 
 function flagWords(isEligible: boolean): string {

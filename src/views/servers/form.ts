@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ServiceError } from '../../core/errors.ts';
 import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
-import type { Draft, Protocol, Wanted } from '../../records/servers.ts';
+import type { Draft, Protocol, RequestedServer } from '../../records/servers.ts';
 import type { Region, Size } from '../../service/servers.ts';
 
 import { monthly } from '../blocks/formats.ts';
@@ -59,9 +59,9 @@ export function addressWords(subdomain: string, sitesDomain: string | undefined)
 }
 
 /** The form's values for an order. */
-export function fillServerForm(wanted: Wanted): Values {
-  if (wanted.protocol_type === 'managed_vps') return { ...wanted };
-  return { ...wanted, spa_mode: wanted.spa_mode ? [SPA_MODE] : [] };
+export function fillServerForm(requested: RequestedServer): Values {
+  if (requested.protocol_type === 'managed_vps') return { ...requested };
+  return { ...requested, spa_mode: requested.spa_mode ? [SPA_MODE] : [] };
 }
 
 const NAMELESS = 'Give the server a name.';
@@ -93,7 +93,7 @@ export const ServerFields = {
       size: z.string({ error: 'Choose a size.' }),
     })
     .transform((machine) => ({ protocol_type: 'managed_vps' as const, ...machine })),
-} satisfies Record<Protocol, z.ZodType<Wanted>>;
+} satisfies Record<Protocol, z.ZodType<RequestedServer>>;
 
 const SPA_MODE = 'true';
 
@@ -129,10 +129,10 @@ function machineBlocks({ offer }: ServerForm): KnownBlock[] {
 function choiceBlocks(field: string, label: string, choices: readonly Choice[], all: number): KnownBlock[] {
   if (choices.length === 0)
     return [section(`:warning: The service offers no ${mrkdwn(field)} right now. Try again later.`)];
-  const left = all - choices.length;
+  const omitted = all - choices.length;
   return [
     selectInput(field, label, { choices }),
-    ...notes(left > 0 && `_and ${left} more that do not fit here_`),
+    ...notes(omitted > 0 && `_and ${omitted} more that do not fit here_`),
   ];
 }
 
@@ -163,14 +163,14 @@ function readText(value: Values[string]): string {
 
 /** The last step before the order: everything that was chosen, and the price. */
 export function confirmServerModal(
-  draft: Draft & { project: { name: string }; wanted: Wanted },
+  draft: Draft & { project: { name: string }; requested: RequestedServer },
   sitesDomain: string | undefined,
 ): ModalView {
-  const { wanted, project, account, cost } = draft;
+  const { requested, project, account, cost } = draft;
   const facts: Fact[] = [
-    ['Name', mrkdwn(wanted.name)],
+    ['Name', mrkdwn(requested.name)],
     ['Project', `${mrkdwn(project.name)} of ${code(account)}`],
-    ...wantedFacts(draft, sitesDomain),
+    ...requestedFacts(draft, sitesDomain),
     ['Price', cost === undefined ? 'not given by the service' : `*${mrkdwn(cost)}*`],
   ];
   return modal(SERVER_ADD, SERVER_ADD_TITLE, { submit: 'Create', metadata: draft }, [
@@ -181,27 +181,30 @@ export function confirmServerModal(
   ]);
 }
 
-function wantedFacts({ wanted, names }: Draft & { wanted: Wanted }, sitesDomain: string | undefined): Fact[] {
-  if (wanted.protocol_type === 'managed_vps')
+function requestedFacts(
+  { requested, names }: Draft & { requested: RequestedServer },
+  sitesDomain: string | undefined,
+): Fact[] {
+  if (requested.protocol_type === 'managed_vps')
     return [
       ['Kind', 'Virtual server'],
-      ['Region', mrkdwn(names?.region || wanted.region)],
-      ['Size', mrkdwn(names?.size || wanted.size)],
+      ['Region', mrkdwn(names?.region || requested.region)],
+      ['Size', mrkdwn(names?.size || requested.size)],
     ];
   return [
     ['Kind', 'Static hosting'],
-    ['Address', addressWords(wanted.subdomain, sitesDomain)],
-    ['Single-page app', wanted.spa_mode ? 'yes' : 'no'],
+    ['Address', addressWords(requested.subdomain, sitesDomain)],
+    ['Single-page app', requested.spa_mode ? 'yes' : 'no'],
   ];
 }
 
 /** The account is not in the beta: offers to enrol it. */
 export function enrollFirstModal(draft: Draft, mayEnroll: boolean): ModalView {
-  const said = `The account ${code(draft.account)} is not enrolled in the managed-resources beta, so it cannot have managed servers yet.`;
+  const text = `The account ${code(draft.account)} is not enrolled in the managed-resources beta, so it cannot have managed servers yet.`;
   const next = mayEnroll
     ? buttons(button('Enrol now', 'server.add:enroll', { style: 'primary', confirm: ENROLL_CONFIRMATION }))
     : [section('An admin can enrol it. Ask one:'), ...handOverBlocks(draft.account, undefined)];
-  return endModal(draft, said, next);
+  return endModal(draft, text, next);
 }
 
 /** The service answered `admin_required`, in the modal. */
@@ -211,14 +214,14 @@ export function handOverModal(draft: Draft, refused: ServiceError): ModalView {
 }
 
 /** Replaces the form until something else is done. */
-function endModal(draft: Draft, said: string, next: readonly KnownBlock[]): ModalView {
-  const blocks = [section(said), ...next];
+function endModal(draft: Draft, text: string, next: readonly KnownBlock[]): ModalView {
+  const blocks = [section(text), ...next];
   return modal(SERVER_ADD, SERVER_ADD_TITLE, { close: 'Close', metadata: draft }, blocks);
 }
 
 export function creatingNotice(name: string): ModalView {
-  const said = `:hourglass_flowing_sand: Asking the service for ${bold(name)}… You can close this; the channel shows the outcome.`;
-  return notice(SERVER_ADD_TITLE, said);
+  const text = `:hourglass_flowing_sand: Asking the service for ${bold(name)}… You can close this; the channel shows the outcome.`;
+  return notice(SERVER_ADD_TITLE, text);
 }
 
 /** @param isInChannel false if its message is a direct message */
@@ -226,20 +229,20 @@ export function createdNotice(name: string, isInChannel: boolean): ModalView {
   const where = isInChannel
     ? 'The channel shows its progress.'
     : 'Deckhand cannot post in the channel, so its progress is in your direct messages.';
-  const said = `:white_check_mark: The service has accepted the order for ${bold(name)}. ${where}`;
-  return notice(SERVER_ADD_TITLE, said);
+  const text = `:white_check_mark: The service has accepted the order for ${bold(name)}. ${where}`;
+  return notice(SERVER_ADD_TITLE, text);
 }
 
 /** Says that the server may exist, and how to check. Mrkdwn. */
 export function unknownOutcomeWords(
-  { wanted, project }: { wanted: Wanted; project: { permalink: string } },
+  { requested, project }: { requested: RequestedServer; project: { permalink: string } },
   why: 'interrupted' | 'no answer',
   word: string,
 ): string {
   const because =
     why === 'interrupted' ? 'Deckhand was stopped while it asked' : 'The service gave no proper answer';
-  const show = code(`${word} server show "${wanted.name}" ${project.permalink}`, 200);
+  const show = code(`${word} server show "${requested.name}" ${project.permalink}`, 200);
   const list = code(`${word} hosting list`);
-  const check = wanted.protocol_type === 'managed_vps' ? `${list} or ${show}` : show;
-  return `:warning: ${because}, so ${bold(wanted.name)} may or may not exist. Check with ${check} before you try again.`;
+  const check = requested.protocol_type === 'managed_vps' ? `${list} or ${show}` : show;
+  return `:warning: ${because}, so ${bold(requested.name)} may or may not exist. Check with ${check} before you try again.`;
 }

@@ -37,8 +37,8 @@ export type Fact = readonly [name: string, words: string | false | null | undefi
 
 /** "*Name*  words" lines. */
 export function factLines(facts: readonly Fact[]): string {
-  const shown = facts.filter(([, words]) => words);
-  return shown.map(([name, words]) => `*${name}*  ${words}`).join('\n');
+  const visible = facts.filter(([, words]) => words);
+  return visible.map(([name, words]) => `*${name}*  ${words}`).join('\n');
 }
 
 export function factBlocks(facts: readonly Fact[]): KnownBlock[] {
@@ -142,8 +142,8 @@ export function describeStatus(status: string): string {
 
 /** "active: running and ready…", in mrkdwn; an unknown status is shown as it is. */
 export function statusWords(status: string): string {
-  const known = knownStatus(status);
-  return known === undefined ? code(status, 60) : `*${status}*: ${known.meaning}`;
+  const meaning = knownStatus(status);
+  return meaning === undefined ? code(status, 60) : `*${status}*: ${meaning.meaning}`;
 }
 
 /** "running and ready…", to go on from "is". */
@@ -247,8 +247,8 @@ export function provisioningMessage(view: ProvisioningView): Message {
 
 /** The first news of the thread. */
 export function orderedNews(target: ServerTarget): News {
-  const said = `:package: The service has accepted the order for ${bold(target.server.name)} and is creating it.`;
-  return { key: 'ordered', message: say(said) };
+  const text = `:package: The service has accepted the order for ${bold(target.server.name)} and is creating it.`;
+  return { key: 'ordered', message: say(text) };
 }
 
 /** The news of a state, once for each. */
@@ -258,8 +258,8 @@ export function statusNews(server: Server): News[] {
   if (status === undefined || status === 'provisioning') return [];
   const address = server.static_hosting?.url ?? server.managed_vps?.ip_address;
   const where = status === 'active' && address ? `, at ${mrkdwn(address, 300)}` : '';
-  const said = `${statusIcon(status)} ${bold(server.name)} is ${statusMeaning(status)}${where}`;
-  return [{ key: `status:${status.slice(0, 60)}`, message: say(said) }];
+  const text = `${statusIcon(status)} ${bold(server.name)} is ${statusMeaning(status)}${where}`;
+  return [{ key: `status:${status.slice(0, 60)}`, message: say(text) }];
 }
 
 function headline(state: ProvisioningState): { icon: string; words: string } {

@@ -65,11 +65,11 @@ export function testRootMessage(view: TestView): Message {
   const { icon, words } = headline(view);
   const title = `${nameTarget(view.target)}: ${words}`;
   const items = shownItems(view);
-  const build = (shown: readonly KnownBlock[]): Message => ({
+  const build = (items: readonly KnownBlock[]): Message => ({
     text: title,
     blocks: [
       section(`${icon} *${title}*`),
-      ...shown,
+      ...items,
       ...noteBlocks(view),
       mutedLine(view),
       ...drawButtons(view),

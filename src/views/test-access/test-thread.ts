@@ -85,8 +85,8 @@ function newsOfItem(target: Target, item: Item): News {
     identifier === undefined
       ? button('Run again', 'test:again', { value: { target } })
       : serverButton(target, item);
-  const said = `:x: ${bold(title)} is unreachable\n${reasonWords(item, 2000)}`;
-  return { key, message: say(said, ...buttons(again)) };
+  const text = `:x: ${bold(title)} is unreachable\n${reasonWords(item, 2000)}`;
+  return { key, message: say(text, ...buttons(again)) };
 }
 
 /** All results, with pages and to be sorted. */

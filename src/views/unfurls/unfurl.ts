@@ -56,9 +56,9 @@ export interface ShownProject {
 }
 
 /** The card under a link, which all in the channel see: what the unfurl beside it says, in fields. */
-export function projectCard(shown: ShownProject, link: string): EntityMetadata {
+export function projectCard(project: ShownProject, link: string): EntityMetadata {
   return {
-    ...createEntity(shown, [...deployed(shown.project), ...tested(shown.latest)]),
+    ...createEntity(project, [...deployed(project.project), ...tested(project.latest)]),
     app_unfurl_url: link,
   };
 }
@@ -68,14 +68,14 @@ export function projectCard(shown: ShownProject, link: string): EntityMetadata {
  * @param deployments of the project, newest first; undefined if they could not be read
  */
 export function projectDetails(
-  shown: ShownProject,
+  project: ShownProject,
   deployments: readonly ActivityEvent[] | undefined,
 ): EntityMetadata {
-  return createEntity(shown, [
-    ...deployed(shown.project),
-    ...tested(shown.latest),
+  return createEntity(project, [
+    ...deployed(project.project),
+    ...tested(project.latest),
     ...deploymentFields(deployments),
-    words('account', 'Account', shown.account),
+    words('account', 'Account', project.account),
   ]);
 }
 
@@ -113,8 +113,8 @@ function tested(run: Run | undefined): EntityCustomField[] {
   const { began, ended } = timesOfRun(run);
   if (run.status === 'running')
     return [words('test', label, 'Running', 'blue'), moment('tested', 'Started', began)];
-  const { icon, words: said } = endedWords(run);
-  return [words('test', label, said, COLORS[icon] ?? 'yellow'), moment('tested', 'Tested', ended)];
+  const { icon, words: result } = endedWords(run);
+  return [words('test', label, result, COLORS[icon] ?? 'yellow'), moment('tested', 'Tested', ended)];
 }
 
 const COLORS: Readonly<Record<string, string>> = {
@@ -126,9 +126,9 @@ const COLORS: Readonly<Record<string, string>> = {
 function deploymentFields(deployments: readonly ActivityEvent[] | undefined): EntityCustomField[] {
   const label = 'Deployments';
   if (deployments === undefined) return [words('deployments', label, 'Could not be read')];
-  const shown = deployments.filter(({ event }) => outcomeOfDeployment(event) !== undefined);
-  if (shown.length === 0) return [words('deployments', label, 'None in the last 30 days')];
-  return shown.slice(0, MAX_DEPLOYMENTS).map((event, at) => {
+  const visible = deployments.filter(({ event }) => outcomeOfDeployment(event) !== undefined);
+  if (visible.length === 0) return [words('deployments', label, 'None in the last 30 days')];
+  return visible.slice(0, MAX_DEPLOYMENTS).map((event, at) => {
     return moment(`deployment_${at + 1}`, deploymentWords(event), Date.parse(event.created_at));
   });
 }

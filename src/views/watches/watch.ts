@@ -12,7 +12,7 @@ import {
   sanitize,
   truncate,
 } from '../../core/mrkdwn.ts';
-import type { KeptLine, Push } from '../../records/feeds.ts';
+import type { BacklogLine, Push } from '../../records/feeds.ts';
 import type { Watch } from '../../records/schedules.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -68,14 +68,14 @@ export function watchLines(
   {
     scope,
     polling,
-    kept,
+    backlog,
     isGone,
     push,
     publicUrl,
   }: {
     scope: ListScope;
     polling: ShownPolling;
-    kept: number;
+    backlog: number;
     isGone: boolean;
     push?: Push | undefined;
     publicUrl?: string | undefined;
@@ -88,7 +88,7 @@ export function watchLines(
     polledLines(state, polling, last).join(' '),
     ...[pushWords(push, publicUrl)].filter((line) => line !== undefined),
     `Set up by <@${createdBy}> ${dateTime(createdAt)}.`,
-    ...(kept === 0 ? [] : [`${count(kept, 'event')} waiting for working hours.`]),
+    ...(backlog === 0 ? [] : [`${count(backlog, 'event')} waiting for working hours.`]),
   ];
 }
 
@@ -121,7 +121,7 @@ export function pushWords(
 }
 
 /** A piece of news in words. */
-export type NewsLine = Pick<KeptLine, 'kind' | 'line'>;
+export type NewsLine = Pick<BacklogLine, 'kind' | 'line'>;
 
 export interface WatchedNews {
   account: string;
@@ -132,7 +132,7 @@ export interface WatchedNews {
   /** Unreadable rows of the feed that the channel was not told of yet. */
   skipped?: readonly SkippedRows[];
   /** Set if they waited for working hours; `dropped` is the number of older ones without room. */
-  kept?: { dropped: number } | undefined;
+  backlog?: { dropped: number } | undefined;
   /** The slash word. */
   word: string;
   /** True in the direct messages of a person who watches their own deployments. */
@@ -146,27 +146,27 @@ const MAX_SECTIONS = 3;
 const MAX_NAMED = 6;
 
 /** One message for all news, with a thread for many. */
-export function watchMessages(found: WatchedNews): { root: Message; replies: Message[] } {
-  const lines = found.lines.map(({ line }) => line);
+export function watchMessages(news: WatchedNews): { root: Message; replies: Message[] } {
+  const lines = news.lines.map(({ line }) => line);
   const texts = packed(lines);
   const isMuch = lines.length > MAX_AT_ONCE || texts.length > MAX_SECTIONS;
-  const isBrief = isMuch || found.kept !== undefined || lines.length === 0;
-  const summary = describeNews(found);
-  const shown = isMuch
+  const isBrief = isMuch || news.backlog !== undefined || lines.length === 0;
+  const summary = describeNews(news);
+  const visible = isMuch
     ? [`${summary}. The list follows.`]
-    : [...(found.kept && lines.length > 0 ? [`${summary}.`] : []), ...texts];
+    : [...(news.backlog && lines.length > 0 ? [`${summary}.`] : []), ...texts];
   return {
     root: {
-      text: truncate(isBrief ? headline(found) : lines.join('\n'), LIMITS.messageText),
+      text: truncate(isBrief ? headline(news) : lines.join('\n'), LIMITS.messageText),
       blocks: [
-        ...shown.map((text) => section(text)),
-        ...(found.isTruncated ? [section(cutWords(found))] : []),
-        context(skippedWords(found.skipped ?? []), `Activity of ${code(found.account)}`),
-        ...(found.isOwn ? muteButtons(found.account) : []),
+        ...visible.map((text) => section(text)),
+        ...(news.isTruncated ? [section(cutWords(news))] : []),
+        context(skippedWords(news.skipped ?? []), `Activity of ${code(news.account)}`),
+        ...(news.isOwn ? muteButtons(news.account) : []),
       ],
     },
     replies: isMuch
-      ? inPages(texts, { most: MAX_SECTIONS }).map((page) => drawSections(headline(found), page))
+      ? inPages(texts, { most: MAX_SECTIONS }).map((page) => drawSections(headline(news), page))
       : [],
   };
 }
@@ -200,11 +200,11 @@ export function newsLine(
 }
 
 /** "12 events in `acme`: 10 deploy completed, 2 deploy failed" */
-function describeNews(found: WatchedNews): string {
-  const { kept, lines } = found;
-  const said = `${count(lines.length, 'event')}${kept ? ' outside working hours' : ''} in ${code(found.account)}: ${countKinds(lines)}`;
-  const dropped = kept && kept.dropped > 0 ? `, and ${count(kept.dropped, 'older one')}` : '';
-  return `${kept ? ':sunrise:' : ':newspaper:'} ${said}${dropped}`;
+function describeNews(news: WatchedNews): string {
+  const { backlog, lines } = news;
+  const summary = `${count(lines.length, 'event')}${backlog ? ' outside working hours' : ''} in ${code(news.account)}: ${countKinds(lines)}`;
+  const dropped = backlog && backlog.dropped > 0 ? `, and ${count(backlog.dropped, 'older one')}` : '';
+  return `${backlog ? ':sunrise:' : ':newspaper:'} ${summary}${dropped}`;
 }
 
 function headline({ lines, isTruncated, skipped, account }: WatchedNews): string {

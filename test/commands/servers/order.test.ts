@@ -73,7 +73,7 @@ describe('an order of a server', () => {
   test('server add never asks again after a kill between the request and its answer, and says so', async ({
     world,
   }) => {
-    const said = await answerTo(world, 'admin', () => sendOrder(world, MACHINE, { asked: true }));
+    const said = await answerTo(world, 'admin', () => sendOrder(world, MACHINE, { isSent: true }));
     expect(said).toContain('Deckhand was stopped while it asked, so *box* may or may not exist');
     expect(said).toContain('`/deckhand hosting list`');
     expect(posts(world)).toHaveLength(0);
@@ -89,7 +89,7 @@ describe('an order of a server', () => {
   test('server add creates once, also where a kill has the form carried out again after the order has ended', async ({
     world,
   }) => {
-    const order = () => sendOrder(world, MACHINE, { asked: false });
+    const order = () => sendOrder(world, MACHINE, { isSent: false });
     await order();
     await jobsDone(world, 'add-server', 1);
     await order();
@@ -124,9 +124,9 @@ describe('an order of a server', () => {
     const made = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers.at(-1);
     const [root] = roots(world);
     const created = { identifier: made?.identifier ?? '', name: 'shop' };
-    const shown = { channel: CHANNEL, ts: root?.ts ?? '' };
+    const messageRef = { channel: CHANNEL, ts: root?.ts ?? '' };
     const site = { protocol_type: 'static_hosting', ...SITE, spa_mode: false };
-    await sendOrder(world, site, { asked: true, created, shown });
+    await sendOrder(world, site, { isSent: true, created, messageRef });
     await jobsDone(world, 'add-server', 2);
     await expect
       .poll(async () => (await engine.stats())['follow-provisioning']?.running, { timeout: 20_000 })

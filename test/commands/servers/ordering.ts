@@ -15,15 +15,15 @@ export const MACHINE = { protocol_type: 'managed_vps', name: 'box', region: 'fra
 /** Stores a confirmed order and sends its job, as an earlier process did. */
 export async function sendOrder(
   { app }: TestWorld,
-  wanted: typeof MACHINE | (typeof SITE & { protocol_type: string; spa_mode: boolean }),
-  more: Pick<ServerOrder, 'asked' | 'created' | 'shown'>,
+  requested: typeof MACHINE | (typeof SITE & { protocol_type: string; spa_mode: boolean }),
+  more: Pick<ServerOrder, 'isSent' | 'created' | 'messageRef'>,
 ): Promise<void> {
   const draft = {
     channel: CHANNEL,
     account: ACCOUNT,
     project: { permalink: 'storefront', name: 'Storefront' },
-    protocol: wanted.protocol_type,
-    wanted,
+    protocol: requested.protocol_type,
+    requested,
     order: 'order-1',
   };
   const orderedAt = app.parts.clock.now();

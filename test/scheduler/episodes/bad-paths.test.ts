@@ -44,7 +44,7 @@ describe('an episode', () => {
     'has its $what under one name and counted where a process died before it knew of it',
     async (row, { world }) => {
       const records = episodeRecords(world.app.parts.store.of(TEAM));
-      const shownNow = async () => (await recordsOf(world))[0]?.doc.episodes[0]?.shown;
+      const shownNow = async () => (await recordsOf(world))[0]?.doc.episodes[0]?.rootRef;
       if (row.isDeleted) {
         await note(world, 'failure', 1_000);
         const { slack } = world.app.workspaces.open(TEAM);

@@ -40,10 +40,10 @@ function watch(mode: Watch['mode'], project?: string): Watch {
 }
 
 /** What a watch for everything finds, word by word, where all is new but what `known` names. */
-function found(words: string, known: readonly number[] = [], before = {}): string {
+function outcomes(words: string, known: readonly number[] = [], before = {}): string {
   const all = events(...words.split(' '));
   const fresh = new Set(all.filter((_, at) => !known.includes(at)));
-  const { failing, found: outcomes } = followOutcomes(before, all.toReversed(), fresh, () => [watch('all')]);
+  const { failing, outcomes } = followOutcomes(before, all.toReversed(), fresh, () => [watch('all')]);
   const named = outcomes.map(({ event, kind }) => `${kind} ${event.properties.end_ref}`);
   return [...named, ...Object.keys(failing).map((key) => `${key} fails`)].join(', ');
 }
@@ -65,7 +65,7 @@ describe('what belongs to episodes', () => {
     ['-a@web-1 +a', 'failure 0, success 1'],
     ['-a +a@web-1', 'failure 0, success 1'],
   ])('of %s is %s', (words, expected) => {
-    expect(found(words)).toBe(expected);
+    expect(outcomes(words)).toBe(expected);
   });
 
   it.each<[string, string, number[], string]>([
@@ -81,7 +81,7 @@ describe('what belongs to episodes', () => {
   ])('%s', (_, words, known, expected) => {
     const failing =
       words.startsWith('-a') && known.includes(0) ? failingSince(NOW + (known.length - 1) * 2_000) : {};
-    expect(found(words, known, words.includes('b') ? failingSince(NOW) : failing)).toBe(expected);
+    expect(outcomes(words, known, words.includes('b') ? failingSince(NOW) : failing)).toBe(expected);
   });
 });
 
@@ -181,14 +181,14 @@ describe('a watched channel', () => {
     let feed = begin(page());
     for (let at = 0; at < 3; at += 1) {
       const words = Array.from({ length: 99 }, (_, n) => `+r${at}-${n}`);
-      const { events: found } = page(...words);
-      const moved = found.map((event) => ({ ...event, created_at: later(event.created_at, at * 600) }));
+      const { events: outcomes } = page(...words);
+      const moved = outcomes.map((event) => ({ ...event, created_at: later(event.created_at, at * 600) }));
       feed = afterPage(feed, watches, { events: moved }, CONTEXT);
     }
     expect(feed.pending).toEqual([]);
-    expect(feed.kept).toMatchObject({ dropped: 97 });
+    expect(feed.backlog).toMatchObject({ dropped: 97 });
     const open = afterPage(feed, watches, page(), { ...CONTEXT, now: NOW + 3_600_000 });
-    expect(open.kept.lines).toEqual([]);
+    expect(open.backlog.lines).toEqual([]);
     expect(open.pending).toMatchObject([{ id: 'b1 kept', what: '200 events', for: ['w-all-all'] }]);
     expect(JSON.stringify(open.pending[0]?.root)).toContain('200 deploy completed, and 97 older ones');
   });
