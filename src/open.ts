@@ -61,11 +61,11 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   const service = openService(common, serviceTimeoutMs);
   const web = createWeb(config.SLACK_API_URL, clock, log, config.proxies);
   const tokenHealth = createTokenHealth(log, clock, metrics.tokenRefused);
-  const stored = { ...common, store, engine, sealer, web, tokenHealth };
-  const installations = openInstallations(stored);
-  const slack = openSlack({ ...stored, installations });
-  const linkRequests = createLinkRequests({ ...stored, installations });
-  const app = createApp({ ...stored, service, installations, slack, linkRequests });
+  const services = { ...common, store, engine, sealer, web, tokenHealth };
+  const installations = openInstallations(services);
+  const slack = openSlack({ ...services, installations });
+  const linkRequests = createLinkRequests({ ...services, installations });
+  const app = createApp({ ...services, service, installations, slack, linkRequests });
   /** Writes as well, because a full or read-only database still counts jobs. */
   async function countJobs(): Promise<EngineStats> {
     const [stats] = await Promise.all([engine.stats(), store.ping()]);

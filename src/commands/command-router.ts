@@ -51,8 +51,8 @@ function getIndex(commands: readonly Command[]) {
 function indexCommands(commands: readonly Command[]) {
   const byName = new Map(commands.map((command) => [command.name, command]));
   const switches = commands.flatMap((command) => command.switches ?? []);
-  const named = commands.flatMap(({ flags = [], positionals }) => [...flags, ...positionals]);
-  return { byName, switches, options: new Set(['account', ...switches, ...named]) };
+  const argumentNames = commands.flatMap(({ flags = [], positionals }) => [...flags, ...positionals]);
+  return { byName, switches, options: new Set(['account', ...switches, ...argumentNames]) };
 }
 
 /** True if the command changes something, so that it is stored before it is acknowledged. */
@@ -85,19 +85,17 @@ const MAX_OFFERS = 3;
 /** Names the words that may follow a command's first word, with buttons for the likely ones. */
 export function unknownSubWord(
   first: string,
-  typed: string | undefined,
+  word: string | undefined,
   following: readonly string[],
 ): UserError {
-  const near = typed === undefined ? undefined : nearest(following, [typed]);
+  const near = word === undefined ? undefined : nearest(following, [word]);
   const likely = near === undefined ? following : [near];
   const offers = likely.map((word) => {
     const text = `${first} ${word}`;
     return { label: VERBS.has(word) ? `${capitalised(word)} one` : capitalised(text), text };
   });
   const fault =
-    typed === undefined
-      ? `${code(first)} needs another word`
-      : `There is no ${code(`${first} ${typed}`, 80)}`;
+    word === undefined ? `${code(first)} needs another word` : `There is no ${code(`${first} ${word}`, 80)}`;
   const either = new Intl.ListFormat('en-GB', { type: 'disjunction' });
   const hint = near === undefined ? '' : ` Did you mean ${code(`${first} ${near}`)}?`;
   const words = `Use ${either.format(following.map((word) => code(word)))}.`;
@@ -109,9 +107,9 @@ export function unknownSubWord(
 /** The words are no command, or continue after one, as in a sentence. Likely commands are offered as buttons. */
 export class UnclearWords extends UserError {}
 
-function nearest(names: readonly string[], typed: readonly string[]): string | undefined {
+function nearest(names: readonly string[], words: readonly string[]): string | undefined {
   const ranked = names
-    .map((name) => ({ name, far: mistakes(typed.slice(0, name.split(' ').length).join(' '), name) }))
+    .map((name) => ({ name, far: mistakes(words.slice(0, name.split(' ').length).join(' '), name) }))
     .toSorted((one, other) => one.far - other.far);
   const best = ranked[0];
   const isNear = best !== undefined && best.far <= Math.max(1, Math.floor(best.name.length / 3));
@@ -121,8 +119,8 @@ function nearest(names: readonly string[], typed: readonly string[]): string | u
 const MAX_COMPARED = 40;
 
 /** Number of typing mistakes. Two letters in the wrong order count as one, and so does a missing end. */
-export function mistakes(typed: string, name: string): number {
-  const start = typed.slice(0, MAX_COMPARED);
+export function mistakes(word: string, name: string): number {
+  const start = word.slice(0, MAX_COMPARED);
   if (start.length > 2 && start !== name && name.startsWith(start)) return 1;
   const swapped = Array.from({ length: Math.max(0, start.length - 1) }, (_, at) => {
     const [one = '', other = ''] = start.slice(at, at + 2);
@@ -153,13 +151,13 @@ export function parseArguments(command: Command, rest: Words): unknown {
   const tooMany = words[positionals.length];
   if (tooMany !== undefined && !command.rest)
     throw new UnclearWords(`${code(tooMany, 40)} is one word too many.`, usageLine(command));
-  const named = positionals.map((name, at): [string, string | undefined] => {
+  const entries = positionals.map((name, at): [string, string | undefined] => {
     const isLast = at === positionals.length - 1;
     return [name, command.rest && isLast ? words.slice(at).join(' ') || undefined : words[at]];
   });
-  const parsed = command.args.safeParse({ ...Object.fromEntries(named), ...flags });
+  const parsed = command.args.safeParse({ ...Object.fromEntries(entries), ...flags });
   if (parsed.success) return parsed.data;
-  throw new UserError(describeIssue(parsed.error, Object.fromEntries(named)), usageLine(command));
+  throw new UserError(describeIssue(parsed.error, Object.fromEntries(entries)), usageLine(command));
 }
 
 /** A name may look like an option, e.g. `--beta`. */
@@ -299,7 +297,7 @@ export function replaceAddresses(line: string, command: Command, baseUrl: string
   if (!/\b(?:project|server)\b/.test(command.usage)) return line;
   const words = line.split(' ');
   const accounts = new Set<string>();
-  const named = words.map((word, at) => {
+  const projectWords = words.map((word, at) => {
     const [, option = '', address = ''] = ADDRESS.exec(word) ?? [];
     const link = readProjectAddress(address, baseUrl);
     if (link === undefined) return word;
@@ -313,7 +311,7 @@ export function replaceAddresses(line: string, command: Command, baseUrl: string
   if (other !== undefined || (typed !== undefined && typed !== account))
     throw new UserError(`The address is of the account ${code(account)}, and the words name another one.`);
   const isNew = typed === undefined && command.takesAccount === true;
-  return [...named, ...(isNew ? ['--account', account] : [])].join(' ');
+  return [...projectWords, ...(isNew ? ['--account', account] : [])].join(' ');
 }
 
 function wordsFor({ project, server }: Addressed, { positionals, flags = [] }: Command): string {

@@ -108,9 +108,9 @@ export interface OptionSource {
   actionId: string;
   /** Role needed; left out, the command's. */
   role?: Role;
-  options(typed: string, context: OptionContext): Promise<Choice[]>;
+  options(query: string, context: OptionContext): Promise<Choice[]>;
   /** Offered if the options fail or are late, e.g. the typed text. */
-  fallback?(typed: string): Choice[];
+  fallback?(query: string): Choice[];
 }
 
 export interface OptionContext extends CommandContext {
@@ -177,7 +177,12 @@ export interface Targets {
   /** The project of the argument `project`, else the channel's. */
   project: { account: Account; project: ProjectRef };
   /** Project and server of all arguments, in the order of `positionals`, each perhaps of several words. */
-  server: { account: Account; project: ProjectRef; named: string | undefined; server: string | undefined };
+  server: {
+    account: Account;
+    project: ProjectRef;
+    projectName: string | undefined;
+    server: string | undefined;
+  };
 }
 
 type TargetKind = keyof Targets;
@@ -330,7 +335,7 @@ export async function showUnderField<T>(
 /** A menu in a message whose choice completes the command that was typed. */
 export function defineMenu(
   actionId: string,
-  complete: (choice: string, typed: string) => Partial<Extract<Reply, { kind: 'run' }>>,
+  complete: (choice: string, command: string) => Partial<Extract<Reply, { kind: 'run' }>>,
 ): Action {
   return {
     actionId,

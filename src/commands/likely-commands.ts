@@ -83,10 +83,10 @@ function findLines(commands: readonly Command[], text: string): string[] {
 
 /** The only command's name that differs from a word by one typing mistake, else the word. */
 function correctWord(commands: readonly Command[], word: string): string {
-  const typed = comparable(word);
-  if (typed.length <= SHORTEST_WORD || routeCommand(commands, typed) !== undefined) return word;
+  const spelling = comparable(word);
+  if (spelling.length <= SHORTEST_WORD || routeCommand(commands, spelling) !== undefined) return word;
   const names = new Set(commands.map(({ name }) => name.split(' ')[0] ?? name));
-  const [near, other] = [...names].filter((name) => mistakes(typed, name) <= 1);
+  const [near, other] = [...names].filter((name) => mistakes(spelling, name) <= 1);
   return near === undefined || other !== undefined ? word : near;
 }
 

@@ -30,12 +30,12 @@ export const projectPicker: OptionSource = {
   actionId: 'project',
   role: 'member',
   fallback: asTyped,
-  async options(typed, context) {
+  async options(query, context) {
     const account = await accountHere(context);
     const projects = await context.workspace.projects.list(account);
-    const link = readAddress(typed.trim(), context.workspace.config.SERVICE_BASE_URL);
-    if (link !== undefined && link.account !== account.name) return asTyped(typed);
-    const fitting = (await indexNames(projects)).search(link?.project ?? typed);
+    const link = readAddress(query.trim(), context.workspace.config.SERVICE_BASE_URL);
+    if (link !== undefined && link.account !== account.name) return asTyped(query);
+    const fitting = (await indexNames(projects)).search(link?.project ?? query);
     return acceptable(
       fitting.map(({ permalink, name }) => ({ value: permalink, text: name, description: permalink })),
     );
@@ -47,12 +47,12 @@ export const serverPicker: OptionSource = {
   actionId: 'server',
   role: 'member',
   fallback: asTyped,
-  async options(typed, context) {
+  async options(query, context) {
     const { hosting } = context.workspace;
     const project = await projectHere(context);
     const servers = project && (await hosting.servers(await accountHere(context), project));
-    if (!servers) return asTyped(typed);
-    const fitting = (await indexNames(servers)).search(typed);
+    if (!servers) return asTyped(query);
+    const fitting = (await indexNames(servers)).search(query);
     return acceptable(
       fitting.map(({ identifier: value, name: text, protocol_type: type }) =>
         type === '' ? { value, text } : { value, text, description: type.replaceAll('_', ' ') },
@@ -65,10 +65,10 @@ export const serverPicker: OptionSource = {
 export const invoicePicker: OptionSource = {
   actionId: 'invoice',
   role: 'billing',
-  async options(typed, context) {
+  async options(query, context) {
     const account = await accountHere(context, makeInvoiceUse(context.invocation));
     const invoices = await context.workspace.hosting.invoices(account);
-    return matching(typed, invoices, (invoice) => ({
+    return matching(query, invoices, (invoice) => ({
       value: String(invoice.number),
       text: `${invoice.number}  ${invoice.total} ${invoice.currency.toUpperCase()}`,
       description: `${invoice.created_at.slice(0, 10)}, ${invoice.paid ? 'paid' : 'unpaid'}`,
@@ -81,15 +81,15 @@ export const integrationPicker: OptionSource = {
   actionId: 'integration',
   role: 'operator',
   fallback: asTyped,
-  async options(typed, { workspace }) {
+  async options(query, { workspace }) {
     const remembered = await workspace.integrations.list();
-    const matches = matching(typed, remembered, ({ id, name, project, account }) => ({
+    const matches = matching(query, remembered, ({ id, name, project, account }) => ({
       value: id,
       text: name,
       description: `${id}, ${project.name} of ${account}`,
     }));
     // An integration from elsewhere has only its identifier, so the typed text is offered too.
-    return [...matches.slice(0, MOST - 1), ...asTyped(typed)];
+    return [...matches.slice(0, MOST - 1), ...asTyped(query)];
   },
 };
 
@@ -97,23 +97,23 @@ export const integrationPicker: OptionSource = {
 export const zonePicker: OptionSource = {
   actionId: 'zone',
   role: 'member',
-  async options(typed, { invocation, workspace }) {
-    const matches = searchZones(typed);
+  async options(query, { invocation, workspace }) {
+    const matches = searchZones(query);
     if (matches.length === 0)
-      return (isZone(typed) ? [parseZone(typed)] : findPossibleZones(typed)).map((zone) => zoneChoice(zone));
-    if (typed !== '') return matches.slice(0, MOST);
+      return (isZone(query) ? [parseZone(query)] : findPossibleZones(query)).map((zone) => zoneChoice(zone));
+    if (query !== '') return matches.slice(0, MOST);
     const own = zoneChoice(await readZone(workspace, invocation.user));
     return [own, ...matches.filter(({ value }) => value !== own.value)].slice(0, MOST);
   },
 };
 
 /** Zones whose city begins with the text, then zones whose name does, then all that contain it. */
-function searchZones(typed: string): Choice[] {
-  const query = spellZone(typed.trim());
+function searchZones(query: string): Choice[] {
+  const spelling = spellZone(query.trim());
   const fits = [
-    (name: string) => spellZone(extractCity(name)).startsWith(query),
-    (name: string) => spellZone(name).startsWith(query),
-    (name: string) => spellZone(name).includes(query),
+    (name: string) => spellZone(extractCity(name)).startsWith(spelling),
+    (name: string) => spellZone(name).startsWith(spelling),
+    (name: string) => spellZone(name).includes(spelling),
   ];
   const chosen = new Map<string, Choice>();
   for (const fit of fits)
@@ -131,8 +131,8 @@ function zoneChoice(zone: string, name = zone): Choice {
 }
 
 /** Items with the text in any of their words; items that begin with it come first. */
-function matching<T>(typed: string, items: readonly T[], toChoice: (item: T) => Choice): Choice[] {
-  const query = typed.trim().toLowerCase();
+function matching<T>(text: string, items: readonly T[], toChoice: (item: T) => Choice): Choice[] {
+  const query = text.trim().toLowerCase();
   const fitting = items
     .map(toChoice)
     .map((choice) => {
@@ -152,8 +152,8 @@ function acceptable(choices: readonly Choice[]): Choice[] {
 }
 
 /** Offers the typed text as an identifier. */
-function asTyped(typed: string): Choice[] {
-  const value = typed.trim();
+function asTyped(query: string): Choice[] {
+  const value = query.trim();
   return acceptable([{ value, text: value, description: 'As typed' }]);
 }
 

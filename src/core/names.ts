@@ -112,13 +112,13 @@ export class NameIndex<T extends Named> {
     const beginning = new Set<T>();
     const others = new Set<T>();
     const maps = [
-      { names: this.#bySpelling, typed: spellName(text) },
-      { names: this.#byKey, typed: nameKey(text) },
+      { names: this.#bySpelling, spelling: spellName(text) },
+      { names: this.#byKey, spelling: nameKey(text) },
     ];
-    for (const { names, typed } of maps)
+    for (const { names, spelling } of maps)
       for (const [name, items] of names) {
-        if (!name.includes(typed)) continue;
-        const fitting = name.startsWith(typed) ? beginning : others;
+        if (!name.includes(spelling)) continue;
+        const fitting = name.startsWith(spelling) ? beginning : others;
         for (const item of items) fitting.add(item);
       }
     return [...new Set([...beginning, ...others])];
@@ -182,8 +182,8 @@ function addTo<T>(map: Map<string, Set<T>>, key: string, item: T): void {
 }
 
 /** True if the word is one of the names. */
-export function isNamed(named: Named, word: string): boolean {
-  return new NameIndex([named]).find(word).length > 0;
+export function isNamed(item: Named, word: string): boolean {
+  return new NameIndex([item]).find(word).length > 0;
 }
 
 /** The item with this permalink or identifier, else the only item of this name; undefined if none or several match. */

@@ -67,7 +67,7 @@ async function countBody(request: IncomingMessage): Promise<true> {
 /** Reads an account at once, and then once more if calls came meanwhile: at most every two seconds. */
 function createReading({ workspaces, track, clock, log, signal }: HookParts): (hook: HookToken) => void {
   /** The projects that calls named since the latest read began, by workspace and account. */
-  const named = new Map<string, Set<string>>();
+  const accountsByWorkspace = new Map<string, Set<string>>();
 
   async function read({ workspace: id, account }: HookToken, pushed: ReadonlySet<string>): Promise<void> {
     try {
@@ -82,23 +82,23 @@ function createReading({ workspaces, track, clock, log, signal }: HookParts): (h
 
   async function readInTurn(key: string, hook: HookToken): Promise<void> {
     for (
-      let projects = named.get(key);
+      let projects = accountsByWorkspace.get(key);
       projects !== undefined && projects.size > 0;
-      projects = named.get(key)
+      projects = accountsByWorkspace.get(key)
     ) {
-      named.set(key, new Set());
+      accountsByWorkspace.set(key, new Set());
       const work = read(hook, projects);
       track(work);
       await Promise.all([work, clock.sleep(PUSH_PAUSE_MS, signal)]);
     }
-    named.delete(key);
+    accountsByWorkspace.delete(key);
   }
 
   return (hook) => {
     const key = `${hook.workspace} ${hook.account}`;
-    const waiting = named.get(key);
+    const waiting = accountsByWorkspace.get(key);
     if (waiting !== undefined) return void waiting.add(hook.project);
-    named.set(key, new Set([hook.project]));
+    accountsByWorkspace.set(key, new Set([hook.project]));
     // It rejects once the process ends.
     readInTurn(key, hook).catch(() => undefined);
   };

@@ -133,9 +133,9 @@ interface AccountsParts {
 }
 
 export function createAccounts(parts: AccountsParts) {
-  const stored: Collection<Account> = parts.store.collection('accounts', Account);
+  const collection: Collection<Account> = parts.store.collection('accounts', Account);
   const preferences = parts.store.collection('preferences', Preferences);
-  const reader = createReader(stored, preferences);
+  const reader = createReader(collection, preferences);
 
   const polled = new TtlCache<Account>(parts.clock, POLLED_MS);
   const clientsOfPolled = new WeakMap<Account, AccountClient>();
@@ -143,7 +143,7 @@ export function createAccounts(parts: AccountsParts) {
   /** Stores a key's new state, unless the key was replaced. */
   async function changeState(account: Account, state: Account['state'], isUnreadable = false): Promise<void> {
     if (account.state === state && (account.isUnreadable ?? false) === isUnreadable) return;
-    const changed = await stored.update(makeKeyId(account), (current) =>
+    const changed = await collection.update(makeKeyId(account), (current) =>
       current?.sealedKey === account.sealedKey ? { ...current, state, isUnreadable } : current,
     );
     if (changed?.sealedKey === account.sealedKey) await parts.onState(changed);
@@ -165,9 +165,9 @@ export function createAccounts(parts: AccountsParts) {
   return {
     ...reader,
     /** Like `resolve`, cached for a second: many runs that poll an account read it, and open its key, once. */
-    resolveForPoll: (keyUse: KeyUse, named: string) =>
-      polled.get([named, JSON.stringify(keyUse)], async () => {
-        const account = await reader.resolve(keyUse, named);
+    resolveForPoll: (keyUse: KeyUse, accountName: string) =>
+      polled.get([accountName, JSON.stringify(keyUse)], async () => {
+        const account = await reader.resolve(keyUse, accountName);
         clientsOfPolled.set(account, await open(account));
         return account;
       }),
@@ -177,7 +177,7 @@ export function createAccounts(parts: AccountsParts) {
       const sealedKey = await parts.sealer.seal(makeKeyField(key), apiKey);
       const keyTail = apiKey.slice(-4);
       const doc: Account = { ...key, sealedKey, keyTail, createdAt: parts.clock.now() };
-      await stored.put(makeKeyId(key), doc);
+      await collection.put(makeKeyId(key), doc);
       await preferences.update(PREFERENCES_ID, (current) => ({
         defaultAccount: current?.defaultAccount ?? key.name,
       }));
@@ -187,7 +187,7 @@ export function createAccounts(parts: AccountsParts) {
     setDefault: (name: string) => preferences.put(PREFERENCES_ID, { defaultAccount: name }),
     /** Deletes a key by its `makeKeyId`; returns false if there was none. */
     async disconnect(id: string): Promise<boolean> {
-      const wasThere = await stored.delete(id);
+      const wasThere = await collection.delete(id);
       const remaining = await reader.keys();
       await preferences.update(PREFERENCES_ID, (current) =>
         remaining.some(({ name }) => name === current?.defaultAccount) ? current : {},
@@ -217,15 +217,15 @@ export function createAccounts(parts: AccountsParts) {
 }
 
 /** Reads the keys, and chooses the one that acts. */
-function createReader(stored: Collection<Account>, preferences: Collection<z.infer<typeof Preferences>>) {
+function createReader(collection: Collection<Account>, preferences: Collection<z.infer<typeof Preferences>>) {
   /** All keys of all accounts, oldest first. */
   async function keys(): Promise<Account[]> {
-    const rows = await stored.list();
+    const rows = await collection.list();
     return rows.map((row) => row.doc).sort((a, b) => a.createdAt - b.createdAt);
   }
 
   async function get(name: string, keyUse: KeyUse = SCHEDULES): Promise<Account | undefined> {
-    const usable = await Promise.all(listKeyIds(name, keyUse).map((id) => stored.get(id)));
+    const usable = await Promise.all(listKeyIds(name, keyUse).map((id) => collection.get(id)));
     return usable.find((key) => key !== undefined);
   }
 
@@ -259,11 +259,11 @@ function createReader(stored: Collection<Account>, preferences: Collection<z.inf
      * Only this method chooses a key.
      * @throws UserError if no account is connected or the name is unknown
      */
-    async resolve(keyUse: KeyUse, named?: string, preferred?: string): Promise<Account> {
-      const name = named ?? preferred;
+    async resolve(keyUse: KeyUse, accountName?: string, preferred?: string): Promise<Account> {
+      const name = accountName ?? preferred;
       const account = name === undefined ? undefined : await get(name.toLowerCase(), keyUse);
       if (account !== undefined) return account;
-      if (named !== undefined) throw await notUsable(named.toLowerCase());
+      if (accountName !== undefined) throw await notUsable(accountName.toLowerCase());
       const fallback = await getDefault(keyUse);
       if (fallback === undefined)
         throw new UserError('No account is connected in this workspace yet.', 'connect');
@@ -278,9 +278,9 @@ export function createNoSharedKey(name: string): UserError {
 }
 
 /** Drops characters that no account's name may hold. */
-export function createUnknownAccount(named: string): UserError {
+export function createUnknownAccount(accountName: string): UserError {
   return new UserError(
-    `No account named \`${named.replace(/[^a-z0-9-]/gi, '').slice(0, 60)}\` is connected.`,
+    `No account named \`${accountName.replace(/[^a-z0-9-]/gi, '').slice(0, 60)}\` is connected.`,
     'accounts',
   );
 }
@@ -299,16 +299,16 @@ export interface SignupsLeft {
 
 /** All workspaces share one count, because the service counts by IP address. */
 export async function readSignupsLeft(store: WorkspaceStore, now: number): Promise<SignupsLeft> {
-  const stored = await openAttempts(store).get('recent');
-  return countLeft(stored?.at ?? [], now);
+  const collection = await openAttempts(store).get('recent');
+  return countLeft(collection?.at ?? [], now);
 }
 
 /** Call it before an attempt. */
 export async function countSignup(store: WorkspaceStore, now: number): Promise<SignupsLeft> {
-  const stored = await openAttempts(store).update('recent', (current) => ({
+  const collection = await openAttempts(store).update('recent', (current) => ({
     at: [...recent(current?.at ?? [], now), now].slice(-SIGNUPS_PER_HOUR),
   }));
-  return countLeft(stored?.at ?? [], now);
+  return countLeft(collection?.at ?? [], now);
 }
 
 function openAttempts(store: WorkspaceStore) {

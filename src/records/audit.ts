@@ -30,7 +30,7 @@ export interface AuditParts {
 }
 
 export function createAudit(parts: AuditParts) {
-  const stored: Collection<AuditEntry> = parts.store.collection('audit', AuditEntry);
+  const collection: Collection<AuditEntry> = parts.store.collection('audit', AuditEntry);
   let serial = 0;
   return {
     async record(entry: Omit<AuditEntry, 'at'>): Promise<void> {
@@ -38,10 +38,10 @@ export function createAudit(parts: AuditParts) {
       // Ids sort by time, then by order within a millisecond: a page then reads only its own entries.
       serial = (serial + 1) % 1_000_000;
       const id = `${digits(at, 15)}-${digits(serial, 6)}-${randomUUID()}`;
-      await stored.put(id, { at, ...entry }, at + KEPT_MS);
+      await collection.put(id, { at, ...entry }, at + KEPT_MS);
       const { requestedBy, what, where, result } = entry;
       parts.log.info({ event: 'audit', user: requestedBy, channel: where, command: what, result }, 'audit');
-      if (serial % TRIM_EVERY === 1) await stored.trim(MAX_AUDIT_ROWS - TRIM_EVERY);
+      if (serial % TRIM_EVERY === 1) await collection.trim(MAX_AUDIT_ROWS - TRIM_EVERY);
       await parts.onRecord();
     },
     /** At most `limit` entries, newest first, after `offset` entries, or from the entry `upTo` on. */
@@ -49,7 +49,7 @@ export function createAudit(parts: AuditParts) {
       limit: number,
       from: { upTo?: string; offset?: number } = {},
     ): Promise<Array<{ id: string; entry: AuditEntry }>> {
-      const rows = await stored.latest(limit, from);
+      const rows = await collection.latest(limit, from);
       return rows.map(({ id, doc }) => ({ id, entry: doc }));
     },
   };

@@ -24,9 +24,9 @@ export type Channel = z.infer<typeof Channel>;
 /** The channel's project, set with `use`, unless the request names another account. */
 export function readChannelProject(
   { account, project }: Channel,
-  named: string | undefined,
+  accountName: string | undefined,
 ): Channel['project'] {
-  return account === undefined || account === named ? project : undefined;
+  return account === undefined || account === accountName ? project : undefined;
 }
 
 /** These cannot be switched off in a channel: people must always find out what to do. */
@@ -42,13 +42,13 @@ export function allows({ commands }: Channel, command: string): boolean {
 }
 
 export function createChannels(store: Pick<WorkspaceStore, 'collection'>) {
-  const stored: Collection<Channel> = store.collection('channels', Channel);
+  const collection: Collection<Channel> = store.collection('channels', Channel);
   async function change(channel: string, change: (current: Channel) => Channel): Promise<Channel> {
-    return (await stored.update(channel, (current) => change(current ?? {}))) ?? {};
+    return (await collection.update(channel, (current) => change(current ?? {}))) ?? {};
   }
   return {
     async get(channel: string | undefined): Promise<Channel> {
-      return channel === undefined ? {} : ((await stored.get(channel)) ?? {});
+      return channel === undefined ? {} : ((await collection.get(channel)) ?? {});
     },
     change,
     /** Call it if Slack rejects a reply there. `settings` turns threads on again. */

@@ -153,14 +153,14 @@ function isOfKind<K extends FeedKind>(feed: Feed, kind: K): feed is FeedOf<K> {
 }
 
 export function createFeeds(store: WorkspaceStore) {
-  const stored = store.collection('feeds', Feed);
+  const collection = store.collection('feeds', Feed);
   return {
     async get<K extends FeedKind>(kind: K, place: FeedPlace): Promise<FeedOf<K> | undefined> {
-      const feed = await stored.get(`${kind} ${feedPlace(place)}`);
+      const feed = await collection.get(`${kind} ${feedPlace(place)}`);
       return feed !== undefined && isOfKind(feed, kind) ? feed : undefined;
     },
     async list<K extends FeedKind>(kind: K): Promise<FeedOf<K>[]> {
-      const feeds = (await stored.list(`${kind} `)).map(({ doc }) => doc);
+      const feeds = (await collection.list(`${kind} `)).map(({ doc }) => doc);
       return feeds.filter((feed) => isOfKind(feed, kind));
     },
     /** `change` gets undefined if no feed is stored; it returns undefined to store nothing. */
@@ -169,7 +169,7 @@ export function createFeeds(store: WorkspaceStore) {
       place: FeedPlace,
       change: (current: FeedOf<K> | undefined) => FeedOf<K> | undefined | Promise<FeedOf<K> | undefined>,
     ): Promise<FeedOf<K> | undefined> {
-      const changed = await stored.update(`${kind} ${feedPlace(place)}`, (current) =>
+      const changed = await collection.update(`${kind} ${feedPlace(place)}`, (current) =>
         change(current !== undefined && isOfKind(current, kind) ? current : undefined),
       );
       return changed !== undefined && isOfKind(changed, kind) ? changed : undefined;
@@ -224,17 +224,17 @@ export type Push = z.infer<typeof Push>;
 type PushPlace = Pick<Push, 'account' | 'project'>;
 
 export function createPushes(store: WorkspaceStore) {
-  const stored = store.collection('pushes', Push);
+  const collection = store.collection('pushes', Push);
   const key = ({ account, project }: PushPlace): string => `${account} ${projectId(project)}`;
   return {
-    get: (place: PushPlace) => stored.get(key(place)),
+    get: (place: PushPlace) => collection.get(key(place)),
     /** @param account all accounts if left out */
     async list(account?: string): Promise<Push[]> {
-      const all = await stored.list(account === undefined ? undefined : `${account} `);
+      const all = await collection.list(account === undefined ? undefined : `${account} `);
       return all.map(({ doc }) => doc);
     },
-    put: (push: Push) => stored.put(key(push), push),
+    put: (push: Push) => collection.put(key(push), push),
     change: (place: PushPlace, change: (current: Push) => Push) =>
-      stored.update(key(place), (current) => current && change(current)),
+      collection.update(key(place), (current) => current && change(current)),
   };
 }

@@ -23,10 +23,13 @@ export type RememberedIntegration = z.infer<typeof RememberedIntegration>;
 type NewIntegration = Omit<RememberedIntegration, 'id'>;
 
 export function createIntegrations(store: WorkspaceStore) {
-  const stored: Collection<RememberedIntegration> = store.collection('integrations', RememberedIntegration);
+  const collection: Collection<RememberedIntegration> = store.collection(
+    'integrations',
+    RememberedIntegration,
+  );
 
   async function list(): Promise<RememberedIntegration[]> {
-    const rows = await stored.list();
+    const rows = await collection.list();
     return rows.map((row) => row.doc).toSorted((one, other) => other.savedAt - one.savedAt);
   }
 
@@ -44,16 +47,16 @@ export function createIntegrations(store: WorkspaceStore) {
         const key = makeKey(integration);
         const id = existingId ?? all.find((one) => makeKey(one) === key)?.id ?? makeFreeId('i', key, isTaken);
         const doc = { ...integration, id };
-        await stored.put(id, doc);
+        await collection.put(id, doc);
         return doc;
       }),
     /** Finds an integration by short id, identifier, or unambiguous name. */
-    async find(named: string): Promise<RememberedIntegration | undefined> {
+    async find(nameOrId: string): Promise<RememberedIntegration | undefined> {
       const all = await list();
       const index = new NameIndex(
         all.map((one) => ({ name: one.name, identifier: one.identifier, permalink: one.id, one })),
       );
-      return pickNamed(index.find(named), named)?.one;
+      return pickNamed(index.find(nameOrId), nameOrId)?.one;
     },
   };
 }

@@ -255,10 +255,10 @@ function isOfKind<K extends ScheduleKind>(schedule: Schedule, kind: K): schedule
 }
 
 export function createSchedules(store: WorkspaceStore) {
-  const stored = store.collection('schedules', Schedule);
+  const collection = store.collection('schedules', Schedule);
 
   async function list<K extends ScheduleKind>(kind: K): Promise<ScheduleOf<K>[]> {
-    const schedules = (await stored.list(`${kind} `)).map(({ doc }) => doc);
+    const schedules = (await collection.list(`${kind} `)).map(({ doc }) => doc);
     return schedules
       .filter((schedule) => isOfKind(schedule, kind))
       .toSorted((one, other) => one.createdAt - other.createdAt);
@@ -266,14 +266,14 @@ export function createSchedules(store: WorkspaceStore) {
 
   return {
     async get<K extends ScheduleKind>(kind: K, id: string): Promise<ScheduleOf<K> | undefined> {
-      const schedule = await stored.get(documentId({ kind, id }));
+      const schedule = await collection.get(documentId({ kind, id }));
       return schedule !== undefined && isOfKind(schedule, kind) ? schedule : undefined;
     },
     /** All schedules of a kind, oldest first. */
     list,
     /** All schedules, by kind, oldest first. */
     async all(): Promise<Schedule[]> {
-      const schedules = (await stored.list()).map(({ doc }) => doc);
+      const schedules = (await collection.list()).map(({ doc }) => doc);
       const order = (one: Schedule): number => KINDS.indexOf(one.kind);
       return schedules.toSorted((one, other) => order(one) - order(other) || one.createdAt - other.createdAt);
     },
@@ -282,19 +282,19 @@ export function createSchedules(store: WorkspaceStore) {
       const unreadable = await store.unreadable(['schedules']);
       return unreadable.filter(({ id }) => id.startsWith(`${kind} `)).length;
     },
-    put: (schedule: Schedule) => stored.put(documentId(schedule), schedule),
+    put: (schedule: Schedule) => collection.put(documentId(schedule), schedule),
     /** Returns undefined if the schedule was removed. */
     async change<K extends ScheduleKind>(
       key: ScheduleKey<K>,
       change: (current: ScheduleOf<K>) => ScheduleOf<K>,
     ): Promise<ScheduleOf<K> | undefined> {
-      const changed = await stored.update(documentId(key), (current) =>
+      const changed = await collection.update(documentId(key), (current) =>
         current !== undefined && isOfKind(current, key.kind) ? change(current) : undefined,
       );
       return changed !== undefined && isOfKind(changed, key.kind) ? changed : undefined;
     },
     /** Returns false if the schedule was removed before. */
-    remove: (key: ScheduleKey<ScheduleKind>) => stored.delete(documentId(key)),
+    remove: (key: ScheduleKey<ScheduleKind>) => collection.delete(documentId(key)),
   };
 }
 

@@ -22,10 +22,10 @@ const Link = z.object({
 export type Link = z.infer<typeof Link>;
 
 export function createUserLinks(parts: { store: WorkspaceStore; sealer: WorkspaceSealer; clock: Clock }) {
-  const stored = parts.store.collection('links', Link);
+  const collection = parts.store.collection('links', Link);
 
   async function isLinkedToAnother(user: string, email: string): Promise<boolean> {
-    const links = await stored.list();
+    const links = await collection.list();
     return links.some(
       ({ id, doc }) => id !== user && doc.email !== undefined && isSameUser(doc.email, email),
     );
@@ -39,12 +39,12 @@ export function createUserLinks(parts: { store: WorkspaceStore; sealer: Workspac
       linkedAt: now,
       ...defined({ email, expiresAt: seconds === undefined ? undefined : now + seconds * 1000 }),
     };
-    await stored.put(user, link);
+    await collection.put(user, link);
     return link;
   }
 
   return {
-    get: (user: string) => stored.get(user),
+    get: (user: string) => collection.get(user),
     /**
      * Seals the tokens, in place of an older link. Returns undefined if another person of the workspace is linked to the same user
      * of the service.
@@ -56,8 +56,8 @@ export function createUserLinks(parts: { store: WorkspaceStore; sealer: Workspac
       }),
     /** Deletes the tokens; returns false if there were none. @param linkedAt deletes only a link of this time */
     async remove(user: string, linkedAt?: number): Promise<boolean> {
-      if (linkedAt !== undefined && (await stored.get(user))?.linkedAt !== linkedAt) return false;
-      return stored.delete(user);
+      if (linkedAt !== undefined && (await collection.get(user))?.linkedAt !== linkedAt) return false;
+      return collection.delete(user);
     },
   };
 }
@@ -93,23 +93,23 @@ export function createServiceNames({
   clock: Clock;
   onClaim: () => Promise<void>;
 }) {
-  const stored: Collection<z.infer<typeof Claims>> = store.collection('service-names', Claims);
-  const list = async (account: string): Promise<Claim[]> => (await stored.get(account))?.claims ?? [];
+  const collection: Collection<z.infer<typeof Claims>> = store.collection('service-names', Claims);
+  const list = async (account: string): Promise<Claim[]> => (await collection.get(account))?.claims ?? [];
   return {
     /** Oldest first. */
     list,
     /** The name that a person claimed, in any account. */
     async findName(user: string): Promise<string | undefined> {
-      const rows = await stored.list();
+      const rows = await collection.list();
       return rows.flatMap(({ doc }) => doc.claims).find((claim) => claim.user === user)?.name;
     },
     async mentions(account: string): Promise<Mentions> {
       return new Map((await list(account)).map(({ name, user }) => [makePersonKey(name), user]));
     },
     /** Replaces the person's earlier name. @throws UserError if another person has the name */
-    async claim(account: string, user: string, typed: string): Promise<void> {
-      const claim: Claim = { name: sanitize(typed, MAX_NAME), user, at: clock.now() };
-      await stored.update(account, (current) => {
+    async claim(account: string, user: string, name: string): Promise<void> {
+      const claim: Claim = { name: sanitize(name, MAX_NAME), user, at: clock.now() };
+      await collection.update(account, (current) => {
         const claims = current?.claims ?? [];
         const others = claims.filter((one) => one.user !== user);
         const existing = others.find(({ name }) => makePersonKey(name) === makePersonKey(claim.name));
@@ -124,7 +124,7 @@ export function createServiceNames({
     async release(account: string, user: string, at?: number): Promise<boolean> {
       const matches = (one: Claim): boolean => one.user === user && (at ?? one.at) === one.at;
       let wasThere = false;
-      await stored.update(account, (current) => {
+      await collection.update(account, (current) => {
         wasThere = current?.claims.some(matches) ?? false;
         return wasThere ? { claims: (current?.claims ?? []).filter((one) => !matches(one)) } : current;
       });

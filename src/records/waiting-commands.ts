@@ -20,18 +20,18 @@ const KEPT_MS = 30 * 60 * 1000;
 export const RUN_WAITING: JobType<object> = { queue: 'run-waiting', schema: z.object({}) };
 
 export function createWaitingCommands(parts: { store: WorkspaceStore; clock: Clock; jobs: WorkspaceJobs }) {
-  const stored = parts.store.collection('waiting', WaitingCommand);
+  const collection = parts.store.collection('waiting', WaitingCommand);
   return {
     /** Stores a command for half an hour. The same words in the same channel are stored once. */
     async keep(invocation: Invocation, text: string, nameAt?: string): Promise<void> {
       const id = hash('sha256', JSON.stringify([invocation.user, invocation.channel, text]), 'base64url');
       const waiting = { invocation: StoredInvocation.parse(invocation), text, nameAt };
-      await stored.put(id, waiting, parts.clock.now() + KEPT_MS);
+      await collection.put(id, waiting, parts.clock.now() + KEPT_MS);
     },
     async list(): Promise<Array<{ id: string; waiting: WaitingCommand }>> {
-      return (await stored.list()).map(({ id, doc }) => ({ id, waiting: doc }));
+      return (await collection.list()).map(({ id, doc }) => ({ id, waiting: doc }));
     },
-    forget: (id: string) => stored.delete(id),
+    forget: (id: string) => collection.delete(id),
     /** Call it after an account begins to work, or a name was claimed. */
     async resume(): Promise<void> {
       await parts.jobs.send(RUN_WAITING, {});

@@ -257,7 +257,7 @@ function withNames({ fallback, ...content }: Message, names: ReadonlyMap<string,
     const name = names.get(user);
     return name === undefined ? mention : JSON.stringify(name).slice(1, -1);
   });
-  const named = JSON.parse(text) as Message;
-  if (fallback === undefined) return named;
-  return { ...named, fallback: () => withNames(fallback(), names) };
+  const parsedMessage = JSON.parse(text) as Message;
+  if (fallback === undefined) return parsedMessage;
+  return { ...parsedMessage, fallback: () => withNames(fallback(), names) };
 }

@@ -76,9 +76,9 @@ export function isAccountName(text: string): boolean {
  * address with the account in its path if `baseUrlTemplate` has it there. Returns undefined for anything else.
  */
 export function parseAccountName(text: string, baseUrlTemplate: string): string | undefined {
-  const typed = text.trim();
-  const isName = isAccountName(typed.toLowerCase());
-  const name = isName ? typed.toLowerCase() : new BaseUrl(baseUrlTemplate).nameIn(typed);
+  const address = text.trim();
+  const isName = isAccountName(address.toLowerCase());
+  const name = isName ? address.toLowerCase() : new BaseUrl(baseUrlTemplate).nameIn(address);
   return name !== undefined && isAccountName(name) ? name : undefined;
 }
 

@@ -77,18 +77,18 @@ export async function readCurrency(
 export function findResource(
   { accounts }: { accounts: Accounts },
   account: Account,
-  named: string,
+  nameOrId: string,
 ): Promise<HostedResource> {
-  const sought = { what: `managed server ${code(named)}`, list: 'hosting list' };
-  return accounts.use(account, (client) => byIdentifierOrName(client, named), sought);
+  const sought = { what: `managed server ${code(nameOrId)}`, list: 'hosting list' };
+  return accounts.use(account, (client) => byIdentifierOrName(client, nameOrId), sought);
 }
 
-async function byIdentifierOrName(client: AccountClient, named: string): Promise<HostedResource> {
+async function byIdentifierOrName(client: AccountClient, nameOrId: string): Promise<HostedResource> {
   try {
-    return await getHostedResource(client, named);
+    return await getHostedResource(client, nameOrId);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.kind !== 'record_not_found') throw error;
-    const match = pickNamed(new NameIndex(await listHostedResources(client)).find(named), named);
+    const match = pickNamed(new NameIndex(await listHostedResources(client)).find(nameOrId), nameOrId);
     if (match === undefined) throw error;
     return match;
   }

@@ -38,23 +38,23 @@ export function rememberDocuments(store: Documents): Documents {
   return { collection: (name, shape) => rememberReads(store.collection(name, shape)) };
 }
 
-function rememberReads<T>(stored: Collection<T>): Collection<T> {
+function rememberReads<T>(collection: Collection<T>): Collection<T> {
   const documents = new Map<string, Promise<T | undefined>>();
-  const lists = new Map<string, ReturnType<typeof stored.list>>();
+  const lists = new Map<string, ReturnType<typeof collection.list>>();
   const written = <R>(work: Promise<R>): Promise<R> =>
     work.finally(() => {
       documents.clear();
       lists.clear();
     });
   return {
-    get: (id) => remember(documents, id, () => stored.get(id)),
-    list: (beginning = '') => remember(lists, beginning, () => stored.list(beginning)),
-    latest: (limit, from) => stored.latest(limit, from),
-    put: (id, doc, expiresAt) => written(stored.put(id, doc, expiresAt)),
-    create: (id, doc, expiresAt) => written(stored.create(id, doc, expiresAt)),
-    update: (id, change, expiresAt) => written(stored.update(id, change, expiresAt)),
-    delete: (id) => written(stored.delete(id)),
-    trim: (amount) => written(stored.trim(amount)),
+    get: (id) => remember(documents, id, () => collection.get(id)),
+    list: (beginning = '') => remember(lists, beginning, () => collection.list(beginning)),
+    latest: (limit, from) => collection.latest(limit, from),
+    put: (id, doc, expiresAt) => written(collection.put(id, doc, expiresAt)),
+    create: (id, doc, expiresAt) => written(collection.create(id, doc, expiresAt)),
+    update: (id, change, expiresAt) => written(collection.update(id, change, expiresAt)),
+    delete: (id) => written(collection.delete(id)),
+    trim: (amount) => written(collection.trim(amount)),
   };
 }
 

@@ -49,13 +49,13 @@ export function rememberProjects(projects: Projects): Projects {
 export async function findCurrentProject(
   projects: Projects,
   account: Account,
-  stored: ProjectRef,
+  project: ProjectRef,
 ): Promise<ProjectRef | undefined> {
   try {
-    const match = (await projects.look(account)).find((project) => isSameProject(project, stored));
+    const match = (await projects.look(account)).find((candidate) => isSameProject(candidate, project));
     return match && toProjectRef(match);
   } catch (error) {
-    if (error instanceof AccountFailure) return stored;
+    if (error instanceof AccountFailure) return project;
     throw error;
   }
 }
@@ -67,11 +67,11 @@ export async function findCurrentProject(
 export async function listProjectsWith(
   projects: Projects,
   account: Account,
-  named: string | undefined,
+  projectName: string | undefined,
 ): Promise<Project[]> {
-  if (named === undefined) return projects.look(account);
+  if (projectName === undefined) return projects.look(account);
   const cached = await projects.list(account);
-  return (await indexNames(cached)).find(named).length > 0 ? cached : projects.look(account);
+  return (await indexNames(cached)).find(projectName).length > 0 ? cached : projects.look(account);
 }
 
 /** Nobody reads more names. */
@@ -83,12 +83,12 @@ const MAX_SHOWN = 10;
  */
 export async function findProject(
   projects: readonly Project[],
-  named: string | undefined,
+  projectName: string | undefined,
 ): Promise<Project | undefined> {
   if (projects.length === 0) throw new UserError('This account has no projects yet.');
-  if (named === undefined) return projects.length === 1 ? projects[0] : undefined;
-  const fitting = (await indexNames(projects)).find(named);
-  const match = pickNamed(fitting, named);
+  if (projectName === undefined) return projects.length === 1 ? projects[0] : undefined;
+  const fitting = (await indexNames(projects)).find(projectName);
+  const match = pickNamed(fitting, projectName);
   if (match !== undefined) return match;
   if (fitting.length > 1) {
     const keys = listFirst(
@@ -97,41 +97,44 @@ export async function findProject(
     );
     throw new UserError(`Several projects have that name: ${keys}. Use one of these.`);
   }
-  throw new UserError(`There is no project ${code(named)}.${suggestNearest(projects, named)}`, 'projects');
+  throw new UserError(
+    `There is no project ${code(projectName)}.${suggestNearest(projects, projectName)}`,
+    'projects',
+  );
 }
 
 /** A sentence about other projects with the name that was taken for one project; empty if there are none. */
 export async function describeNamesakes(
   projects: readonly Project[],
-  named: string | undefined,
+  projectName: string | undefined,
   bound: ProjectRef,
 ): Promise<string> {
-  const fitting = named === undefined ? [] : (await indexNames(projects)).find(named);
+  const fitting = projectName === undefined ? [] : (await indexNames(projects)).find(projectName);
   const others = fitting.filter((project) => !isSameProject(project, bound));
   if (others.length === 0) return '';
   const keys = listFirst(
     others.map(({ permalink }) => code(permalink)),
     MAX_SHOWN,
   );
-  return `${code(named)} is the permalink of ${bold(bound.name)} and the name of ${keys} too.`;
+  return `${code(projectName)} is the permalink of ${bold(bound.name)} and the name of ${keys} too.`;
 }
 
 /** Compared length of a permalink in the search for the nearest name. */
 const MAX_MISSPELT = 40;
 
-function suggestNearest(projects: readonly Project[], named: string): string {
-  const typed = spellName(named).slice(0, MAX_MISSPELT);
+function suggestNearest(projects: readonly Project[], projectName: string): string {
+  const spelling = spellName(projectName).slice(0, MAX_MISSPELT);
   let best = { permalink: '', mistakes: Number.POSITIVE_INFINITY };
   for (const { permalink } of projects) {
-    const mistakes = countMistakes(typed, permalink.slice(0, MAX_MISSPELT).toLowerCase());
+    const mistakes = countMistakes(spelling, permalink.slice(0, MAX_MISSPELT).toLowerCase());
     if (mistakes < best.mistakes) best = { permalink, mistakes };
   }
-  return best.mistakes > Math.max(2, typed.length / 2) ? '' : ` Did you mean ${code(best.permalink)}?`;
+  return best.mistakes > Math.max(2, spelling.length / 2) ? '' : ` Did you mean ${code(best.permalink)}?`;
 }
 
 /** Number of typing mistakes; the start of a name counts as one. */
-function countMistakes(typed: string, permalink: string): number {
-  return typed.length > 2 && permalink.startsWith(typed) ? 1 : distance(typed, permalink);
+function countMistakes(spelling: string, permalink: string): number {
+  return spelling.length > 2 && permalink.startsWith(spelling) ? 1 : distance(spelling, permalink);
 }
 
 /** A record's project is no longer listed: it was removed, or renamed by a service without identifiers. */

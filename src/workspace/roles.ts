@@ -43,7 +43,7 @@ interface RolesParts {
 }
 
 export function createRoles({ store, people, clock, installer }: RolesParts) {
-  const stored: Collection<Grants> = store.collection('roles', Grants);
+  const collection: Collection<Grants> = store.collection('roles', Grants);
 
   async function isSlackAdmin(user: string): Promise<boolean> {
     return (await installer()) === user || people.isAdmin(user);
@@ -82,7 +82,7 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
   async function excluded(user: string): Promise<Excluded | undefined> {
     const membership = await people.membership(user);
     if (membership === 'member') return undefined;
-    if (membership === 'guest' && (await stored.get(GRANTS_ID))?.guests) return undefined;
+    if (membership === 'guest' && (await collection.get(GRANTS_ID))?.guests) return undefined;
     return membership;
   }
 
@@ -99,7 +99,7 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
     async holds(user: string, role: Role): Promise<boolean> {
       if ((await excluded(user)) !== undefined) return false;
       if (role === 'member') return true;
-      const grants = await stored.get(GRANTS_ID);
+      const grants = await collection.get(GRANTS_ID);
       if (grants === undefined) return isSlackAdmin(user);
       if (await isIn(user, grants, role)) return true;
       if (role !== 'admin' && (await isIn(user, grants, 'admin'))) return true;
@@ -110,10 +110,10 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
      * @param team the team, if Deckhand serves an organisation
      */
     async admins(team: string | undefined): Promise<string[]> {
-      const grants = await stored.get(GRANTS_ID);
-      const named =
+      const grants = await collection.get(GRANTS_ID);
+      const namedAdmins =
         grants === undefined ? [] : await findActive(people, await listNamedAdmins(people, grants));
-      if (named.length > 0) return named;
+      if (namedAdmins.length > 0) return namedAdmins;
       return slackAdmins(team);
     },
     /**
@@ -123,22 +123,24 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
     async takesLastWayIn(after: Grants, admin: string, team: string | undefined): Promise<boolean> {
       const listed = (await undefinedOnSlackError(slackAdmins(team))) ?? [];
       const owners = listed.length === 0 ? [admin] : listed;
-      return (await haveWayIn(owners, await stored.get(GRANTS_ID))) && !(await haveWayIn(owners, after));
+      return (await haveWayIn(owners, await collection.get(GRANTS_ID))) && !(await haveWayIn(owners, after));
     },
     /** Adds one holder. Slack's own admins stay admins if no admin was named before. */
     async give(user: string, role: GivenRole, admin: string): Promise<void> {
-      await stored.update(GRANTS_ID, (before) => withHolder(before, { user, role, admin, at: clock.now() }));
+      await collection.update(GRANTS_ID, (before) =>
+        withHolder(before, { user, role, admin, at: clock.now() }),
+      );
     },
-    grants: () => stored.get(GRANTS_ID),
+    grants: () => collection.get(GRANTS_ID),
     /** True if groups hold roles, but Deckhand lacks the scope to read them. */
     async lacksGroups(): Promise<boolean> {
-      const { groups } = (await stored.get(GRANTS_ID)) ?? {};
+      const { groups } = (await collection.get(GRANTS_ID)) ?? {};
       return groups !== undefined && Object.values(groups).flat().length > 0 && people.lacksGroups();
     },
-    set: (grants: Grants) => stored.put(GRANTS_ID, grants),
+    set: (grants: Grants) => collection.put(GRANTS_ID, grants),
     /** Like `set`, unless `check` throws at the current grants. */
     setAfter: (check: (before: Grants | undefined) => void, grants: Grants) =>
-      stored.update(GRANTS_ID, (before) => {
+      collection.update(GRANTS_ID, (before) => {
         check(before);
         return grants;
       }),

@@ -151,7 +151,7 @@ describe('a rejected sign-up', () => {
     fc.assert(
       fc.property(error, fc.nat(3), (details, left) => {
         const { errors, base } = signupFault(new ServiceError('invalid', 'signUp', details), AT);
-        const form = signupModal({ channel: 'C1' }, { perHour: 3, left, freeAt: NOW });
+        const form = signupModal({ channel: 'C1' }, { perHour: 3, remaining: left, freeAt: NOW });
         const faulty = withFieldErrors(base === undefined ? form : withBanner(form, base), errors);
         expect(checkView(faulty, 'modal')).toEqual([]);
       }),

@@ -72,8 +72,8 @@ export const accountsDefault = defineCommand({
   takesAccount: false,
   durable: true,
   args: z.object({ account: z.string() }),
-  async run({ account: typed }, { workspace }) {
-    const account = readAccountName(workspace, typed);
+  async run({ account: accountText }, { workspace }) {
+    const account = readAccountName(workspace, accountText);
     const { accounts, home, word } = workspace;
     const keys = (await accounts.keys()).filter(({ name }) => name === account);
     if (keys.length === 0) throw createUnknownAccount(account);
@@ -94,8 +94,8 @@ export const disconnect = defineCommand({
   needsAccount: true,
   takesAccount: false,
   args: z.object({ account: z.string() }),
-  async run({ account: typed }, { invocation, workspace }) {
-    const account = readAccountName(workspace, typed);
+  async run({ account: accountText }, { invocation, workspace }) {
+    const account = readAccountName(workspace, accountText);
     const keys = (await workspace.accounts.keys()).filter(({ name }) => name === account);
     if (keys.length === 0) throw createUnknownAccount(account);
     const removable = await listRemovable(workspace, invocation, keys);

@@ -62,13 +62,16 @@ export const activity = defineCommand({
 });
 
 /** The named project, else the channel's. @throws UserError if the name fits none or several */
-async function findNamedProject(context: CommandContext, account: Account, named: string | undefined) {
-  if (named === undefined) return findBoundProject(context, account);
-  if (isEverything(named)) return undefined;
+async function findNamedProject(context: CommandContext, account: Account, projectName: string | undefined) {
+  if (projectName === undefined) return findBoundProject(context, account);
+  if (isEverything(projectName)) return undefined;
   try {
-    return await findProject(await listProjectsWith(context.workspace.projects, account, named), named);
+    return await findProject(
+      await listProjectsWith(context.workspace.projects, account, projectName),
+      projectName,
+    );
   } catch (error) {
-    const span = named.split(' ').find((word) => OTHER_SPAN.test(word.toLowerCase()));
+    const span = projectName.split(' ').find((word) => OTHER_SPAN.test(word.toLowerCase()));
     // No project has the name, so it was meant as a range.
     if (error instanceof UserError && span !== undefined)
       throw wrongRange(`There is no range ${code(span, 40)}.`);

@@ -82,13 +82,13 @@ function describeSettings({
 /** The channel's project from now on. An unchanged one is not looked up, so it needs no answer of the service. */
 async function findBinding(
   context: CommandContext,
-  named: string | undefined,
+  accountName: string | undefined,
   { account, project }: Channel,
   chosen: string | undefined,
 ): Promise<Pick<Channel, 'account' | 'project'>> {
   if (chosen === undefined) return {};
-  if (project?.permalink === chosen && (named === undefined || named === account))
+  if (project?.permalink === chosen && (accountName === undefined || accountName === account))
     return { account, project };
-  const target = await resolveFormTarget(context, { account: named }, chosen);
+  const target = await resolveFormTarget(context, { account: accountName }, chosen);
   return { account: target.account.name, project: target.project };
 }

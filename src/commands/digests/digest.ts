@@ -151,7 +151,7 @@ function isRange(words: readonly string[]): boolean {
 async function choose(
   context: CommandContext,
   {
-    account: named,
+    account: nameOrId,
     project: projectName,
     cadence,
     zone,
@@ -161,8 +161,8 @@ async function choose(
 ): Promise<DigestChoices> {
   const { workspace } = context;
   const project = projectName === undefined || isEverything(projectName) ? undefined : projectName;
-  const account = await workspace.accounts.resolve(SCHEDULES, named);
-  const only = named === undefined && project === undefined ? {} : { account: account.name };
+  const account = await workspace.accounts.resolve(SCHEDULES, nameOrId);
+  const only = nameOrId === undefined && project === undefined ? {} : { account: account.name };
   if (!isServed(only, await workspace.accounts.list()))
     throw new UserError('This digest has no working account.', `connect ${account.name}`);
   const skipQuiet = quiet.includes('skip_quiet');
@@ -171,9 +171,9 @@ async function choose(
   return { ...choices, project: await findChosenProject(context, account, project) };
 }
 
-async function preview(context: CommandContext, named: string | undefined): Promise<Reply> {
+async function preview(context: CommandContext, nameOrId: string | undefined): Promise<Reply> {
   const { workspace } = context;
-  const stored = await resolveSchedule('digest', context, named, { done: 'shown' });
+  const stored = await resolveSchedule('digest', context, nameOrId, { done: 'shown' });
   const digest = await refreshProject(workspace, stored);
   const reports = await gatherReports(workspace, digest);
   if (reports.length === 0)

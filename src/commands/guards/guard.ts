@@ -43,10 +43,10 @@ const GUARD_FEATURE = {
     account === choices.account && isSameProject(project, choices.project),
   readValues: (guard: TimedSchedule) => (guard.kind === 'guard' ? escalationValues(guard.escalation) : {}),
   async choose(context: CommandContext, filled: Filled, before?: TimedSchedule) {
-    const { cadence, zone, account: named, project: projectName } = filled;
+    const { cadence, zone, account: accountName, project: projectName } = filled;
     const { workspace, invocation } = context;
     const bound = await workspace.channels.get(invocation.channel);
-    const account = await workspace.accounts.resolve(SCHEDULES, named, bound.account);
+    const account = await workspace.accounts.resolve(SCHEDULES, accountName, bound.account);
     const project = await showUnderField('project', () => findChosenProject(context, account, projectName));
     const formerEscalation = before?.kind === 'guard' ? before.escalation : undefined;
     const escalation = await readEscalation(context, filled, formerEscalation);
@@ -61,11 +61,11 @@ const guardRun = defineCommand({
   role: 'operator',
   durable: true,
   rest: true,
-  args: z.object({ named: z.string().optional() }),
-  async run({ named }, context) {
+  args: z.object({ nameOrId: z.string().optional() }),
+  async run({ nameOrId }, context) {
     const { invocation, workspace } = context;
     const fits = (one: Schedule): boolean => !isAsleep(one);
-    const guard = await resolveSchedule('guard', context, named, { done: 'run', fits });
+    const guard = await resolveSchedule('guard', context, nameOrId, { done: 'run', fits });
     await expectAllowedThere(context, guard, 'guard run');
     const described = describeSchedule(guard);
     if (guard.state.kind === 'paused')
@@ -104,15 +104,15 @@ const guardSchedules = timedCommands(GUARD_FEATURE, {
     if (after !== undefined && mention === undefined) await readEscalation(context, { after });
     if (words === undefined) return openTimedForm(GUARD_FEATURE, channel, context, { mention, after });
     const typed = typedAfter('guard add', context.text);
-    const named = typed.slice(0, findCadenceIndex(typed)).join(' ') || undefined;
+    const projectName = typed.slice(0, findCadenceIndex(typed)).join(' ') || undefined;
     const times = typed.slice(findCadenceIndex(typed));
     if (times.length === 0) {
-      const { account, project } = await resolveForForm(context, named);
+      const { account, project } = await resolveForForm(context, projectName);
       const chosen = { account: account.name, project: project?.permalink, mention, after };
       return openTimedForm(GUARD_FEATURE, channel, context, chosen);
     }
     const { cadence, zone } = readCadenceWords(times, 'guard');
-    const { account, project } = await resolveProject(context, named, SCHEDULES);
+    const { account, project } = await resolveProject(context, projectName, SCHEDULES);
     return setUpTimed(GUARD_FEATURE, context, channel, {
       cadence,
       zone: zone ?? (await readZone(context.workspace, context.invocation.user)),

@@ -68,9 +68,9 @@ export const integrationAdd = defineCommand({
   needsAccount: true,
   rest: true,
   args: z.object({ project: z.string().optional() }),
-  async run({ project: named }, context) {
-    const { account, project } = await resolveForForm(context, named);
-    return openForm(context, INTEGRATION_ADD, { account: account.name, project }, named);
+  async run({ project: projectName }, context) {
+    const { account, project } = await resolveForForm(context, projectName);
+    return openForm(context, INTEGRATION_ADD, { account: account.name, project }, projectName);
   },
   // Choosing a type or version shows the fields that it asks for.
   actions: ['hook_type', 'properties.hook_version'].map((actionId) => ({
@@ -216,7 +216,7 @@ async function openEdit(context: CommandContext, id?: string, project?: string):
 async function findIntegration(
   context: CommandContext,
   id: string | undefined,
-  named?: string,
+  nameOrId?: string,
 ): Promise<Pick<IntegrationOrigin, 'account' | 'project' | 'identifier' | 'current'>> {
   const match = id === undefined ? undefined : await context.workspace.integrations.find(id);
   if (match !== undefined) {
@@ -228,8 +228,8 @@ async function findIntegration(
       current: { id: match.id, type, name: shownName(match.name), flags },
     };
   }
-  if (id === undefined && named === undefined) return { account: (await resolveAccount(context)).name };
-  const { account, project } = await resolveForForm(context, named);
+  if (id === undefined && nameOrId === undefined) return { account: (await resolveAccount(context)).name };
+  const { account, project } = await resolveForForm(context, nameOrId);
   return { account: account.name, project, identifier: id };
 }
 
@@ -284,11 +284,11 @@ async function saveChanges(
   if (INTEGRATION_FLAGS.some((flag) => changes[flag] === false))
     await expectNotices(context, state, applyChanges(edited));
   const { account, project } = await resolveFormTarget(context, origin, state.values.project);
-  const named = origin.identifier === undefined ? identifier : (current?.id ?? identifier);
+  const nameOrId = origin.identifier === undefined ? identifier : (current?.id ?? identifier);
   const result = await context.workspace.accounts.use(
     account,
     (client) => updateIntegration(client, projectId(project), identifier, changes),
-    { what: `integration ${code(named)} in ${code(project.permalink)}`, list: 'integration edit' },
+    { what: `integration ${code(nameOrId)} in ${code(project.permalink)}`, list: 'integration edit' },
   );
   const message = await showChanged(context, { account: account.name, project }, result, edited);
   return closeWith(message, { target: `${account.name}/${project.permalink}/${identifier}` });

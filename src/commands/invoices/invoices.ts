@@ -63,12 +63,12 @@ async function list(account: Account, { workspace }: CommandContext): Promise<Re
 }
 
 async function resolveAndSend(
-  named: string | undefined,
+  numberText: string | undefined,
   number: number,
   context: CommandContext,
 ): Promise<Reply> {
   const { invocation, workspace } = context;
-  return sendPdf(await workspace.accounts.resolve(makeInvoiceUse(invocation), named), number, context);
+  return sendPdf(await workspace.accounts.resolve(makeInvoiceUse(invocation), numberText), number, context);
 }
 
 /** Sends the PDF to the person alone, or to a channel that gets invoice notices anyway. */
@@ -116,9 +116,9 @@ function fetchPdf(
 }
 
 /** @throws UserError */
-function readNumber(typed: string): number {
-  const digits = /^#?(\d{1,15})$/.exec(typed)?.[1];
-  if (digits === undefined) throw new UserError(`${code(typed, 40)} is not an invoice number.`, 'invoices');
+function readNumber(text: string): number {
+  const digits = /^#?(\d{1,15})$/.exec(text)?.[1];
+  if (digits === undefined) throw new UserError(`${code(text, 40)} is not an invoice number.`, 'invoices');
   return Number(digits);
 }
 
@@ -155,11 +155,11 @@ type IsMeant = (schedule: Schedule) => boolean;
  */
 async function createFilter(context: CommandContext): Promise<IsMeant> {
   const { invocation, workspace } = context;
-  const named = context.account?.toLowerCase();
-  const isMeant: IsMeant = ({ account }) => named === undefined || account === named;
+  const accountName = context.account?.toLowerCase();
+  const isMeant: IsMeant = ({ account }) => accountName === undefined || account === accountName;
   const all = await workspace.schedules.list('invoices');
   const hasNotices = all.some((one) => one.channel === invocation.channel && isMeant(one));
-  if (named !== undefined && !hasNotices) await resolveAccount(context);
+  if (accountName !== undefined && !hasNotices) await resolveAccount(context);
   return isMeant;
 }
 

@@ -77,16 +77,16 @@ export const use = defineCommand({
   durable: true,
   rest: true,
   args: z.object({ project: z.string().optional() }),
-  async run({ project: named }, context) {
+  async run({ project: projectName }, context) {
     const { invocation, workspace } = context;
     const { channel, user } = invocation;
     if (channel === undefined) throw new UserError('Run this in the channel that it should apply to.');
-    if (named?.toLowerCase() === 'none') {
+    if (projectName?.toLowerCase() === 'none') {
       await workspace.channels.change(channel, ({ project: _, account: __, ...rest }) => rest);
       const message = say(`<@${user}> unbound this channel. Commands here need a project again.`);
       return { kind: 'channel', isDone: true, message, audit: { target: 'none' } };
     }
-    const isQuestion = named === undefined && context.project === undefined;
+    const isQuestion = projectName === undefined && context.project === undefined;
     const account = await resolveAccount(context);
     const current = isQuestion ? await findBoundProject(context, account) : undefined;
     if (current !== undefined) {
@@ -96,7 +96,7 @@ export const use = defineCommand({
     const projects = await workspace.projects.look(account);
     if (isQuestion)
       return replyPrivately(chooseProjectMessage(projects, 'use', invocation.answerTs, UNBOUND));
-    const project = await findProject(projects, named ?? context.project);
+    const project = await findProject(projects, projectName ?? context.project);
     if (project === undefined) throw new ProjectNeeded(projects);
     const { permalink, name } = project;
     await workspace.channels.change(channel, (current) => ({
@@ -106,7 +106,7 @@ export const use = defineCommand({
     }));
     const target = `${account.name}/${permalink}`;
     const text =
-      `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) of ${code(account.name)}. ${await describeNamesakes(projects, named, project)}`.trim();
+      `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) of ${code(account.name)}. ${await describeNamesakes(projects, projectName, project)}`.trim();
     return { kind: 'channel', isDone: true, message: say(text), audit: { target } };
   },
 });
@@ -119,11 +119,11 @@ export const deploy = defineCommand({
   takesAccount: true,
   rest: true,
   args: z.object({ words: z.string().optional() }),
-  async run(_, { invocation, workspace, account: named }) {
+  async run(_, { invocation, workspace, account: accountName }) {
     const { account: bound, project } = await workspace.channels.get(invocation.channel);
     const accounts = await workspace.accounts.list(invocation);
     const account =
-      accounts.length === 0 ? undefined : await workspace.accounts.resolve(invocation, named, bound);
+      accounts.length === 0 ? undefined : await workspace.accounts.resolve(invocation, accountName, bound);
     const url = account && accountUrl(account.name, workspace.config.SERVICE_BASE_URL);
     return replyPrivately(deployMessage({ word: workspace.word, account: account?.name, url, project }));
   },

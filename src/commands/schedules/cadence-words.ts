@@ -101,9 +101,9 @@ function readCadence(words: readonly string[]): Read {
   throw new UserError(`${code(first, 40)} is not a known frequency. Did you mean ${code(near)}?`);
 }
 
-function findDay(typed = ''): (typeof WEEKDAYS)[number] | undefined {
-  const named = typed.toLowerCase().replace(/^weekly:/, '');
-  return WEEKDAYS.find((day) => day === named || DAY_NAMES[day].toLowerCase() === named);
+function findDay(text = ''): (typeof WEEKDAYS)[number] | undefined {
+  const dayName = text.toLowerCase().replace(/^weekly:/, '');
+  return WEEKDAYS.find((day) => day === dayName || DAY_NAMES[day].toLowerCase() === dayName);
 }
 
 function readCron(words: readonly string[]): Read {
@@ -123,15 +123,15 @@ function readCron(words: readonly string[]): Read {
  * Reads `09:00`, and other spellings: `9:00`, `9.00`, `9am`.
  * @throws UserError
  */
-export function readTime(typed: string | undefined): string {
-  if (typed === undefined || typed === '') throw new UserError('Give the time as `HH:MM`, e.g. `09:00`.');
-  const [, hours, minutes, half] = /^(\d{1,2})(?:[:.h](\d{1,2}))?(am|pm)?$/i.exec(typed) ?? [];
+export function readTime(text: string | undefined): string {
+  if (text === undefined || text === '') throw new UserError('Give the time as `HH:MM`, e.g. `09:00`.');
+  const [, hours, minutes, half] = /^(\d{1,2})(?:[:.h](\d{1,2}))?(am|pm)?$/i.exec(text) ?? [];
   if (hours === undefined)
-    throw new UserError(`${code(typed, 40)} is not a time. Give it as \`HH:MM\`, e.g. \`09:00\`.`);
+    throw new UserError(`${code(text, 40)} is not a time. Give it as \`HH:MM\`, e.g. \`09:00\`.`);
   const [hour, minute] = readClock(hours, minutes, half);
   if (hour < 24 && minute < 60) return formatHour(hour, minute);
   const near = formatHour(hour === 24 ? 0 : Math.min(hour, 23), Math.min(minute, 59));
-  throw new UserError(`There is no ${code(typed, 40)} on the clock. Did you mean ${code(near)}?`);
+  throw new UserError(`There is no ${code(text, 40)} on the clock. Did you mean ${code(near)}?`);
 }
 
 /** "America/Argentina/Rio Gallegos", "America/North Dakota/New Salem" */
@@ -227,12 +227,12 @@ export async function readEscalation(
  * @param isDemo true if the service is on this machine: then it may be a fraction of a minute
  * @throws UserError
  */
-function readMinutes(typed: string, isDemo: boolean): number {
-  const [, amount, unit = 'm'] = /^(\d{1,4}(?:\.\d)?) ?(m|mins?|minutes?|h|hrs?|hours?)?$/i.exec(typed) ?? [];
+function readMinutes(text: string, isDemo: boolean): number {
+  const [, amount, unit = 'm'] = /^(\d{1,4}(?:\.\d)?) ?(m|mins?|minutes?|h|hrs?|hours?)?$/i.exec(text) ?? [];
   const minutes = Number(amount) * (unit.toLowerCase().startsWith('h') ? 60 : 1);
   if (Number.isInteger(minutes) && minutes >= 5 && minutes <= 240) return minutes;
   if (isDemo && minutes > 0 && minutes < 1) return minutes;
   throw new UserError(
-    `${code(typed, 40)} is no time from 5 minutes to 4 hours. Give it as \`15m\` or \`1h\`.`,
+    `${code(text, 40)} is no time from 5 minutes to 4 hours. Give it as \`15m\` or \`1h\`.`,
   );
 }

@@ -141,11 +141,11 @@ async function changeNamed(
   kind: ScheduleKind,
   operation: Operation,
   context: CommandContext,
-  named: string | undefined,
+  nameOrId: string | undefined,
 ): Promise<Reply> {
   const { command, audited = command, done, fits } = operation;
-  if (done === 'removed' && named?.toLowerCase() === 'all') return removeHere(kind, context);
-  const schedule = await resolveSchedule(kind, context, named, { done, fits });
+  if (done === 'removed' && nameOrId?.toLowerCase() === 'all') return removeHere(kind, context);
+  const schedule = await resolveSchedule(kind, context, nameOrId, { done, fits });
   const changed = await changeSchedule(operation, context, schedule);
   const { state } = schedule;
   // A resumed schedule that cannot post is paused again.
@@ -320,8 +320,8 @@ export function editCommand<K extends ScheduleKind, Choices extends object>(
 ): Command {
   const { names, noun, role } = SCHEDULE_FACES[kind];
   const name = `${kind} edit`;
-  const open = async (context: CommandContext, named?: string, from?: OpenedFrom): Promise<Reply> => {
-    const schedule = await resolveSchedule(kind, context, named, { done: 'edited' });
+  const open = async (context: CommandContext, nameOrId?: string, from?: OpenedFrom): Promise<Reply> => {
+    const schedule = await resolveSchedule(kind, context, nameOrId, { done: 'edited' });
     await expectAllowedThere(context, schedule, name);
     return { kind: 'modal', view: await draw(context, schedule, from) };
   };

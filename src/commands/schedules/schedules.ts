@@ -205,7 +205,7 @@ const MAX_MISTAKES = 2;
 export async function resolveSchedule<K extends ScheduleKind>(
   kind: K,
   { invocation, workspace }: CommandContext,
-  named: string | undefined,
+  nameOrId: string | undefined,
   {
     done = 'used',
     fits = () => true,
@@ -218,25 +218,25 @@ export async function resolveSchedule<K extends ScheduleKind>(
     const choices = some.map((one) => ({ value: one.id, text: unmarked(scheduleWords(one)) }));
     return new UserError(`Which ${noun} should be ${done}?`, undefined, { choices });
   };
-  if (named === undefined) {
+  if (nameOrId === undefined) {
     if (here.length === 0) throw new UserError(`This channel has no ${noun} yet.`, commands.add);
     const [only, ...others] = here.length === 1 ? here : here.filter(fits);
     if (only !== undefined && others.length === 0) return only;
     throw askWhich(here);
   }
-  const query = named.toLowerCase();
-  const byWord = here.filter((schedule) => isNamedByProject(schedule, named));
+  const query = nameOrId.toLowerCase();
+  const byWord = here.filter((schedule) => isNamedByProject(schedule, nameOrId));
   const match = all.find(({ id }) => id.toLowerCase() === query) ?? byWord[0];
   if (match?.id.toLowerCase() !== query && byWord.length > 1) throw askWhich(byWord);
   if (match !== undefined) return match;
   const ids = (here.length > 0 ? here : all).map(nameSchedule);
-  throw new UserError(`There is no ${noun} ${code(named, 40)}.${nearWords(query, ids)}`, commands.list);
+  throw new UserError(`There is no ${noun} ${code(nameOrId, 40)}.${nearWords(query, ids)}`, commands.list);
 }
 
 /** Digests have no name but their id: several may be of one project. */
-function isNamedByProject(schedule: Schedule, wanted: string): boolean {
+function isNamedByProject(schedule: Schedule, spelling: string): boolean {
   const project = schedule.kind === 'guard' || schedule.kind === 'watch' ? schedule.project : undefined;
-  return project !== undefined && isNamed(project, wanted);
+  return project !== undefined && isNamed(project, spelling);
 }
 
 function nearWords(query: string, ids: readonly string[]): string {

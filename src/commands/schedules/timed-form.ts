@@ -79,7 +79,7 @@ const ZONE_TIMEOUT_MS = 800;
 export async function openTimedForm(
   feature: TimedFeature,
   channel: string,
-  { invocation, workspace, account: named }: CommandContext,
+  { invocation, workspace, account: accountName }: CommandContext,
   chosen: Values = {},
 ): Promise<Reply> {
   const [accounts, bound, zone] = await Promise.all([
@@ -88,8 +88,9 @@ export async function openTimedForm(
     withTimeout(workspace.clock, ZONE_TIMEOUT_MS, readZone(workspace, invocation.user)),
   ]);
   const names = accounts.map(({ name }) => name);
-  if (named !== undefined && !names.includes(named.toLowerCase())) throw createUnknownAccount(named);
-  const account = names.find((name) => name === (named?.toLowerCase() ?? bound.account));
+  if (accountName !== undefined && !names.includes(accountName.toLowerCase()))
+    throw createUnknownAccount(accountName);
+  const account = names.find((name) => name === (accountName?.toLowerCase() ?? bound.account));
   const project = (await findProjectForForm(workspace, account, readChannelProject(bound, account)))
     ?.permalink;
   const values = { ...feature.defaults, zone: zone ?? bound.zone ?? 'UTC', account, project, ...chosen };

@@ -48,11 +48,15 @@ export const serverAdd = defineCommand({
   isPosted: true,
   rest: true,
   args: z.object({ project: z.string().optional() }),
-  async run({ project: named }, context) {
+  async run({ project: projectName }, context) {
     const channel = expectChannel(context);
-    const { account, project } = await resolveForForm(context, named);
+    const { account, project } = await resolveForForm(context, projectName);
     const from = { channel, thread: context.invocation.threadTs, account: account.name, project };
-    const form = { draft: { ...from, protocol: 'static_hosting' }, values: {}, typedProject: named } as const;
+    const form = {
+      draft: { ...from, protocol: 'static_hosting' },
+      values: {},
+      typedProject: projectName,
+    } as const;
     return { kind: 'modal', view: drawEmptyForm(context, form), fill: () => drawOrBanner(context, form) };
   },
   actions: [

@@ -79,10 +79,10 @@ export const betaEnroll = defineCommand({
 
 /** Enrols the account and shows the outcome. A repeat after a kill changes nothing. @throws AccountFailure, UserError */
 async function enroll(
-  { account: named, protocol }: { account: string; protocol?: string | undefined },
+  { account: accountName, protocol }: { account: string; protocol?: string | undefined },
   { invocation, workspace }: ActionContext,
 ): Promise<Reply> {
-  const account = await workspace.accounts.resolve(invocation, named);
+  const account = await workspace.accounts.resolve(invocation, accountName);
   try {
     const outcome = await workspace.accounts.use(account, async (client) => {
       const before = await getProfile(client);

@@ -114,13 +114,13 @@ export const hostingSync = defineCommand({
 async function sync(
   { invocation, workspace }: CommandContext,
   account: Account,
-  named: string,
+  nameOrId: string,
 ): Promise<{ message: Message; audit: Change }> {
-  const resource = await findResource(workspace, account, named);
+  const resource = await findResource(workspace, account, nameOrId);
   const { status } = await workspace.accounts.use(
     account,
     (client) => syncHostedResource(client, resource.identifier),
-    { what: `managed server ${code(named)}`, list: 'hosting list' },
+    { what: `managed server ${code(nameOrId)}`, list: 'hosting list' },
   );
   await followSync(workspace, invocation, account.name, resource);
   const currency = await readCurrency(workspace, account);

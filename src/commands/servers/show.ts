@@ -19,12 +19,12 @@ export const serverShow = defineCommand({
   target: 'server',
   rest: true,
   args: z.object({ server: z.string().optional(), project: z.string().optional() }),
-  async run(_, context, { account, project, server: typed }) {
-    const { identifier } = await resolveServer(context, account, project, typed);
+  async run(_, context, { account, project, server: serverText }) {
+    const { identifier } = await resolveServer(context, account, project, serverText);
     const server = await context.workspace.accounts.use(
       account,
       (client) => getServer(client, projectId(project), identifier),
-      { what: `server ${code(typed ?? identifier)} in ${code(project.permalink)}`, list: 'projects' },
+      { what: `server ${code(serverText ?? identifier)} in ${code(project.permalink)}`, list: 'projects' },
     );
     const { name } = server;
     const tested = { identifier: server.identifier, name: name.slice(0, 200) };

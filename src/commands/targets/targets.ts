@@ -33,20 +33,20 @@ import { UnclearWords } from '../command-router.ts';
  */
 export async function resolveProject(
   context: CommandContext,
-  named: string | undefined,
+  projectName: string | undefined,
   keyUse?: KeyUse,
 ): Promise<{ account: Account; project: ProjectRef }> {
-  const { account: typed, invocation, workspace } = context;
-  const link = named === undefined ? undefined : readLink(context, named);
+  const { account: text, invocation, workspace } = context;
+  const link = projectName === undefined ? undefined : readLink(context, projectName);
   if (link !== undefined) return resolveProject({ ...context, account: link.account }, link.project, keyUse);
   const account = await resolveAccount(context, keyUse);
-  const requested = named ?? context.project;
+  const requested = projectName ?? context.project;
   const bound = requested === undefined ? await findBoundProject(context, account) : undefined;
   if (bound !== undefined) return { account, project: bound };
   const projects = await listProjectsWith(workspace.projects, account, requested);
   const project = await findProject(projects, requested);
   const channel = await workspace.channels.get(invocation.channel);
-  const isGuess = requested === undefined && typed === undefined && channel.account !== undefined;
+  const isGuess = requested === undefined && text === undefined && channel.account !== undefined;
   if (project === undefined || (isGuess && channel.account !== account.name))
     throw new ProjectNeeded(projects);
   return { account, project: toProjectRef(project) };
@@ -68,23 +68,23 @@ export async function findBoundProject(
 export async function expectCurrentProject(
   { workspace }: Pick<CommandContext, 'workspace'>,
   account: Account,
-  stored: ProjectRef,
+  project: ProjectRef,
 ): Promise<ProjectRef> {
-  const current = await findCurrentProject(workspace.projects, account, stored);
-  if (current === undefined) throw createNoLongerListed(account.name, stored);
+  const current = await findCurrentProject(workspace.projects, account, project);
+  if (current === undefined) throw createNoLongerListed(account.name, project);
   return current;
 }
 
 /** Reads the address of a project. @throws UserError if it belongs to another account than the named one */
-function readLink({ account, workspace }: CommandContext, typed: string): Addressed | undefined {
-  const link = readProjectAddress(typed, workspace.config.SERVICE_BASE_URL);
+function readLink({ account, workspace }: CommandContext, text: string): Addressed | undefined {
+  const link = readProjectAddress(text, workspace.config.SERVICE_BASE_URL);
   if (link === undefined || account === undefined || account.toLowerCase() === link.account) return link;
   throw new UserError(`That is an address of the account ${code(link.account)}, not of ${code(account)}.`);
 }
 
 /** True for the word that means all projects in a channel that is bound to one. */
-export function isEverything(named: string): boolean {
-  return named.toLowerCase() === 'all';
+export function isEverything(word: string): boolean {
+  return word.toLowerCase() === 'all';
 }
 
 /** Slack's handle for opening a form expires after 3 s. A list does not wait longer either. */
@@ -93,9 +93,9 @@ const LOOKUP_TIMEOUT_MS = 800;
 /** The present name of a record's project; undefined if the service does not answer in time. */
 export async function lookUpProject(
   { accounts, clock, projects }: Workspace,
-  { account: named, project }: { account?: string | undefined; project?: ProjectRef | undefined },
+  { account: accountName, project }: { account?: string | undefined; project?: ProjectRef | undefined },
 ): Promise<ProjectRef | 'gone' | undefined> {
-  const account = named === undefined ? undefined : await accounts.get(named);
+  const account = accountName === undefined ? undefined : await accounts.get(accountName);
   if (account === undefined || project === undefined) return undefined;
   const reading = findCurrentProject(projects, account, project).then(
     (current) => current ?? ('gone' as const),
@@ -107,10 +107,10 @@ export async function lookUpProject(
 export async function findProjectForForm(
   workspace: Workspace,
   account: string | undefined,
-  stored: ProjectRef | undefined,
+  project: ProjectRef | undefined,
 ): Promise<ProjectRef | undefined> {
-  const current = await lookUpProject(workspace, { account, project: stored });
-  return current === undefined || current === 'gone' ? stored : current;
+  const current = await lookUpProject(workspace, { account, project: project });
+  return current === undefined || current === 'gone' ? project : current;
 }
 
 /**
@@ -120,16 +120,16 @@ export async function findProjectForForm(
  */
 export async function resolveForForm(
   context: CommandContext,
-  named: string | undefined,
+  projectName: string | undefined,
 ): Promise<{ account: Account; project: ProjectRef | undefined }> {
   const { invocation, workspace } = context;
   const account = await resolveAccount(context);
-  const search = resolveProject(context, named).catch((error: unknown) => {
+  const search = resolveProject(context, projectName).catch((error: unknown) => {
     if (error instanceof ProjectNeeded) return { project: undefined };
     throw error;
   });
   const result = await withTimeout(workspace.clock, LOOKUP_TIMEOUT_MS, search);
-  if (result !== undefined || named !== undefined) return { account, project: result?.project };
+  if (result !== undefined || projectName !== undefined) return { account, project: result?.project };
   return {
     account,
     project: readChannelProject(await workspace.channels.get(invocation.channel), account.name),
@@ -139,10 +139,10 @@ export async function resolveForForm(
 /** Resolves the target of a form: what it was opened for, else the chosen project. @throws UserError, AccountFailure */
 export async function resolveFormTarget(
   context: CommandContext,
-  { account: named, project }: { account: string | undefined; project?: ProjectRef | undefined },
+  { account: accountName, project }: { account: string | undefined; project?: ProjectRef | undefined },
   chosen: string | string[] | undefined,
 ): Promise<{ account: Account; project: ProjectRef }> {
-  const account = await context.workspace.accounts.resolve(context.invocation, named);
+  const account = await context.workspace.accounts.resolve(context.invocation, accountName);
   return { account, project: project ?? (await findChosenProject(context, account, chosen)) };
 }
 
@@ -155,8 +155,8 @@ export async function findChosenProject(
   account: Account,
   chosen: string | string[] | undefined,
 ): Promise<ProjectRef> {
-  const typed = typeof chosen === 'string' ? chosen : '';
-  const requested = readLink({ ...context, account: account.name }, typed)?.project ?? typed;
+  const text = typeof chosen === 'string' ? chosen : '';
+  const requested = readLink({ ...context, account: account.name }, text)?.project ?? text;
   const projects = await listProjectsWith(context.workspace.projects, account, requested);
   const project = requested === '' ? undefined : await findProject(projects, requested);
   if (project === undefined) throw new UserError('Choose the project.');
@@ -177,8 +177,8 @@ export async function resolveAccount(
 }
 
 /** The name of an account that was typed as a name or as an address. */
-export function readAccountName({ config }: Pick<Workspace, 'config'>, typed: string): string {
-  const name = spellName(unwrapSlackText(typed));
+export function readAccountName({ config }: Pick<Workspace, 'config'>, text: string): string {
+  const name = spellName(unwrapSlackText(text));
   return parseAccountName(name, config.SERVICE_BASE_URL) ?? name;
 }
 
@@ -191,27 +191,27 @@ export async function resolveServer(
   { workspace, server: picked }: CommandContext,
   account: Account,
   project: ProjectRef,
-  typed: string | undefined,
+  serverText: string | undefined,
 ): Promise<{ identifier: string; name: string }> {
   const here = { account: account.name, project: project.permalink };
-  const named = picked ?? typed;
-  if (named === undefined) throw new ServerNeeded('Which server do you mean?', here);
+  const serverName = picked ?? serverText;
+  if (serverName === undefined) throw new ServerNeeded('Which server do you mean?', here);
   // Not from the cache, because a server may have been added a moment ago.
   const skipped: SkippedRows[] = [];
   const servers = await workspace.accounts.use(account, (client) =>
     listServers(client, projectId(project), { skipped }),
   );
   const candidates = servers ?? (await listShownServers(workspace, account.name, project));
-  const fitting = (await indexNames<ServerRef>(candidates)).find(named);
-  const match = pickNamed(fitting, named);
+  const fitting = (await indexNames<ServerRef>(candidates)).find(serverName);
+  const match = pickNamed(fitting, serverName);
   if (match !== undefined) return { identifier: match.identifier, name: match.name };
-  if (servers === undefined && fitting.length === 0) return { identifier: named, name: named };
+  if (servers === undefined && fitting.length === 0) return { identifier: serverName, name: serverName };
   if (fitting.length > 1)
-    throw new ServerNeeded(`Several servers are named ${code(named)}. Which do you mean?`, here);
+    throw new ServerNeeded(`Several servers are named ${code(serverName)}. Which do you mean?`, here);
   const names = candidates.slice(0, 10).map((server) => code(server.name, 40));
   const missing = ` ${skippedWords(skipped)}`.trimEnd();
   throw new ServerNeeded(
-    `There is no server ${code(named)} in ${code(project.permalink)}. It has ${names.join(', ') || 'none'}.${missing}`,
+    `There is no server ${code(serverName)} in ${code(project.permalink)}. It has ${names.join(', ') || 'none'}.${missing}`,
     here,
   );
 }
@@ -222,23 +222,23 @@ async function listShownServers(
   account: string,
   project: ProjectRef,
 ): Promise<ServerRef[]> {
-  const [shown, run] = await Promise.all([
+  const [projectServers, run] = await Promise.all([
     listKnownServers(workspace.store, account, project),
     workspace.runs.latest({ account, project }),
   ]);
-  return mergeServers(shown, run?.servers ?? []);
+  return mergeServers(projectServers, run?.servers ?? []);
 }
 
-/** The target of a test. @param typed its server, if one alone is tested @throws ServerNeeded */
+/** The target of a test. @param serverText its server, if one alone is tested @throws ServerNeeded */
 export async function resolveTestTarget(
   context: CommandContext,
   account: Account,
   project: ProjectRef,
-  typed: string | undefined,
+  serverText: string | undefined,
 ): Promise<Target> {
   const target = { account: account.name, project };
-  if (typed === undefined) return target;
-  return { ...target, server: await resolveServer(context, account, project, typed) };
+  if (serverText === undefined) return target;
+  return { ...target, server: await resolveServer(context, account, project, serverText) };
 }
 
 /** Names of a target command's arguments; each may have several words. */
@@ -262,14 +262,14 @@ export async function resolveTarget(
     case 'project':
       return resolveProject(context, Names.parse(args).project, keyUse);
     case 'server': {
-      const { named, server } = await splitNames(context, command, Names.parse(args));
-      return { ...(await resolveProject(context, named, keyUse)), named, server };
+      const { projectName, server } = await splitNames(context, command, Names.parse(args));
+      return { ...(await resolveProject(context, projectName, keyUse)), projectName, server };
     }
   }
 }
 
 interface SplitNames {
-  named: string | undefined;
+  projectName: string | undefined;
   server: string | undefined;
 }
 
@@ -281,12 +281,12 @@ interface SplitNames {
 async function splitNames(
   context: CommandContext,
   command: Command,
-  { project, server: typed }: z.infer<typeof Names>,
+  { project, server: text }: z.infer<typeof Names>,
 ): Promise<SplitNames> {
   const isProjectFirst = command.positionals[0] === 'project';
-  const [one, other] = isProjectFirst ? [project, typed] : [typed, project];
+  const [one, other] = isProjectFirst ? [project, text] : [text, project];
   const [first, ...others] = [one, ...(other?.split(' ') ?? [])].filter((word) => word !== undefined);
-  if (first === undefined) return { named: undefined, server: undefined };
+  if (first === undefined) return { projectName: undefined, server: undefined };
   const words = [first, ...others];
   const account = await resolveAccount(context);
   const { projects } = context.workspace;
@@ -297,11 +297,11 @@ async function splitNames(
   const server = words.join(' ');
   const [having, ...more] = await projectsWithServer(context, account, server);
   if (having !== undefined && more.length > 0) throw new ProjectNeeded([having, ...more]);
-  if (having !== undefined) return { named: having.permalink, server };
+  if (having !== undefined) return { projectName: having.permalink, server };
   if (others[1] !== undefined)
     throw new UnclearWords(`${code(others[1], 40)} is one word too many.`, usageLine(command));
   const rest = others.join(' ') || undefined;
-  return isProjectFirst ? { named: first, server: rest } : { named: rest, server: first };
+  return isProjectFirst ? { projectName: first, server: rest } : { projectName: rest, server: first };
 }
 
 /** Maximum number of words in a name. */
@@ -320,8 +320,8 @@ async function splitAtProject(
     .map((length) => [words.slice(-length), words.slice(0, -length)]);
   const splits = isProjectFirst ? beginnings : [...ends, ...beginnings];
   for (const [project = [], server = []] of splits) {
-    const named = project.join(' ');
-    if (index.find(named).length > 0) return { named, server: server.join(' ') || undefined };
+    const projectName = project.join(' ');
+    if (index.find(projectName).length > 0) return { projectName, server: server.join(' ') || undefined };
   }
   return undefined;
 }
@@ -332,7 +332,7 @@ const MAX_SEARCHED = 20;
 async function projectsWithServer(
   context: CommandContext,
   account: Account,
-  named: string,
+  serverName: string,
 ): Promise<Project[]> {
   const { workspace } = context;
   const bound = context.project === undefined ? await findBoundProject(context, account) : undefined;
@@ -348,11 +348,11 @@ async function projectsWithServer(
   const servers = await Promise.all(
     projects.map((project, at) => lists[at] ?? listShownServers(workspace, account.name, project)),
   );
-  const having = projects.filter((_, at) => servers[at]?.some((server) => isNamed(server, named)));
+  const having = projects.filter((_, at) => servers[at]?.some((server) => isNamed(server, serverName)));
   const [only, ...others] = projects;
   const isUnlisted = only !== undefined && others.length === 0 && lists[0] === undefined;
   if (having.length > 0 || !isUnlisted) return having;
-  return (await isServer(workspace, account, only, named)) ? [only] : [];
+  return (await isServer(workspace, account, only, serverName)) ? [only] : [];
 }
 
 /** If the service does not list servers, a typed word may be the identifier of one. */

@@ -52,10 +52,10 @@ export const test = defineCommand({
   durable: true,
   rest: true,
   args: z.object({ project: z.string().optional(), server: z.string().optional() }),
-  async run(_, context, { account, project, named, server }) {
+  async run(_, context, { account, project, projectName, server }) {
     const reply = await start(context, await resolveTestTarget(context, account, project, server));
-    const projects = named === undefined ? [] : await context.workspace.projects.list(account);
-    const namesakes = await describeNamesakes(projects, named, project);
+    const projects = projectName === undefined ? [] : await context.workspace.projects.list(account);
+    const namesakes = await describeNamesakes(projects, projectName, project);
     if (namesakes === '') return reply;
     return { kind: 'several', replies: [reply, replyPrivately(say(namesakes))], audit: reply.audit };
   },
@@ -173,8 +173,8 @@ async function drawForm({ invocation, workspace }: CommandContext, origin: TestO
 
 async function submitTest(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { channel, server, ...fields } = readFields(Fields, state);
-  const named = { account: fields.account ?? readOrigin(state).account };
-  const { account, project } = await resolveFormTarget(context, named, fields.project);
+  const accountTarget = { account: fields.account ?? readOrigin(state).account };
+  const { account, project } = await resolveFormTarget(context, accountTarget, fields.project);
   const target = await showUnderField('server', () => resolveTestTarget(context, account, project, server));
   const reply = await startIn(channel, context, target);
   return reply.kind === 'private'

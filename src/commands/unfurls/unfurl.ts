@@ -92,12 +92,12 @@ async function readState(
   workspace: Workspace,
   { url, account, link }: ConnectedLink,
 ): Promise<Unfurl | undefined> {
-  const { project: named, server } = link;
+  const { project: projectName, server } = link;
   if (server !== undefined) {
-    const match = await workspace.accounts.use(account, (client) => getServer(client, named, server));
-    return { blocks: serverUnfurl(account.name, named, match) };
+    const match = await workspace.accounts.use(account, (client) => getServer(client, projectName, server));
+    return { blocks: serverUnfurl(account.name, projectName, match) };
   }
-  const match = await linkedProject(workspace, account, named);
+  const match = await linkedProject(workspace, account, projectName);
   const blocks = match && projectUnfurl(account.name, match.project, match.latest);
   return blocks && { blocks, card: projectCard(match, url) };
 }
@@ -196,10 +196,10 @@ async function latestEvents(
 async function linkedProject(
   { config, projects, runs }: Pick<Workspace, 'config' | 'projects' | 'runs'>,
   account: Account,
-  named: string,
+  accountName: string,
 ): Promise<ShownProject | undefined> {
   const all = await projects.list(account);
-  const project = all.find(({ permalink, identifier }) => [permalink, identifier].includes(named));
+  const project = all.find(({ permalink, identifier }) => [permalink, identifier].includes(accountName));
   if (project === undefined) return undefined;
   const run = await runs.latest({ account: account.name, project });
   const latest = isDirect(run?.channel) ? undefined : run;

@@ -50,11 +50,13 @@ export const watchMine = defineCommand({
   needsAccount: true,
   durable: true,
   args: z.object({ mode: z.string().optional() }),
-  async run({ mode: typed }, requested) {
+  async run({ mode: modeText }, requested) {
     const { invocation, workspace } = requested;
-    const mode = typed === undefined ? 'failures' : parseMode(typed.toLowerCase());
+    const mode = modeText === undefined ? 'failures' : parseMode(modeText.toLowerCase());
     if (mode === undefined)
-      throw new UserError(`${code(typed, 40)} is not a mode. Use \`all\`, \`failures\` or \`transitions\`.`);
+      throw new UserError(
+        `${code(modeText, 40)} is not a mode. Use \`all\`, \`failures\` or \`transitions\`.`,
+      );
     const account = await resolveAccount(requested, SCHEDULES);
     const { user, requestId } = invocation;
     const names = await workspace.names.list(account.name);

@@ -95,16 +95,21 @@ async function drawNew({ invocation, workspace }: CommandContext, schedule: Watc
 /** Resolves the target with the key that reads the feed. */
 async function resolveWatched(
   words: WatchWords,
-  named: string | undefined,
+  projectName: string | undefined,
   context: CommandContext,
 ): Promise<{ account: Account } & Pick<Watch, 'project' | 'server'>> {
   if (words.isAll) {
     const account = await resolveAccount(context, SCHEDULES);
     // The service lists servers by project, so every event is searched for the name.
-    return { account, project: undefined, server: named === undefined ? undefined : watchedServer(named) };
+    return {
+      account,
+      project: undefined,
+      server: projectName === undefined ? undefined : watchedServer(projectName),
+    };
   }
   const { account, project } = await projectAndMode(context, words.project);
-  const server = named === undefined ? undefined : await resolveServer(context, account, project, named);
+  const server =
+    projectName === undefined ? undefined : await resolveServer(context, account, project, projectName);
   return { account, project, server: server && watchedServer(server) };
 }
 
@@ -154,7 +159,7 @@ const watchEdit = editCommand('watch', {
 async function readChoices(
   context: CommandContext,
   before: Watch,
-  { mode, project: projectName, server: typed, hours, mention, after }: z.infer<typeof Fields>,
+  { mode, project: projectName, server: serverText, hours, mention, after }: z.infer<typeof Fields>,
 ): Promise<WatchChoices> {
   const { invocation, workspace } = context;
   const account = await workspace.accounts.resolve(SCHEDULES, before.account);
@@ -162,11 +167,11 @@ async function readChoices(
     ? await showUnderField('project', () => findChosenProject(context, account, projectName))
     : undefined;
   // An unchanged server is not looked up again: it may be gone from the service.
-  const isSame = isSameOrNone(project, before.project) && typed === before.server?.name;
+  const isSame = isSameOrNone(project, before.project) && serverText === before.server?.name;
   const server = async (): Promise<Watch['server']> => {
-    if (isSame || !typed) return isSame ? before.server : undefined;
-    if (project === undefined) return watchedServer(typed);
-    const look = () => resolveServer(context, account, project, typed);
+    if (isSame || !serverText) return isSame ? before.server : undefined;
+    if (project === undefined) return watchedServer(serverText);
+    const look = () => resolveServer(context, account, project, serverText);
     return watchedServer(await showUnderField('server', look, 'The project has no such server.'));
   };
   const times = hours ? await showUnderField('hours', () => readHours(hours)) : undefined;
@@ -234,8 +239,8 @@ const RANGE = /^(\d{1,2})(?:[:.](\d{2}))?(am|pm)?(?:-|to)(\d{1,2})(?:[:.](\d{2})
  * Reads `9-18`, and other spellings: `09:00-18:00`, `9 to 18`, `9am-6pm`, `22-6` for a night. Pure.
  * @throws UserError
  */
-export function readHours(typed: string): Pick<WorkingHours, 'from' | 'to'> {
-  const text = typed
+export function readHours(hours: string): Pick<WorkingHours, 'from' | 'to'> {
+  const text = hours
     .toLowerCase()
     .replace(/\s+/g, '')
     .replace(/[\u2010-\u2015\u2212]/g, '-');
@@ -243,7 +248,7 @@ export function readHours(typed: string): Pick<WorkingHours, 'from' | 'to'> {
   const from = formatTime(fromHour, fromMinute, fromHalf);
   const to = formatTime(toHour, toMinute, toHalf);
   if (from === undefined || to === undefined || from === '24:00' || from === to)
-    throw new UserError(`${code(typed, 40)} is not a time range. Try \`9-18\`.`);
+    throw new UserError(`${code(text, 40)} is not a time range. Try \`9-18\`.`);
   return { from, to };
 }
 

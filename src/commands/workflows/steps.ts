@@ -17,10 +17,10 @@ const testAccess = defineStep({
   command: 'test',
   inputs: z.object({ project: Text, server: Text, channel: Text, account: Text }),
   actsIn: ({ channel }) => channel,
-  async run({ project: named, server, channel, account: accountName }, context) {
-    if (named === undefined) throw new UserError('Name the project.');
+  async run({ project: projectName, server, channel, account: accountName }, context) {
+    if (projectName === undefined) throw new UserError('Name the project.');
     const { workspace, invocation } = context;
-    const { account, project } = await resolveProject({ ...context, account: accountName }, named);
+    const { account, project } = await resolveProject({ ...context, account: accountName }, projectName);
     await beginTest(workspace, {
       requestId: invocation.requestId,
       target: await resolveTestTarget(context, account, project, server),
@@ -35,8 +35,8 @@ const testAccess = defineStep({
 const deploymentStatistics = defineStep({
   command: 'activity',
   inputs: z.object({ range: Text, account: Text }),
-  async run({ range: typed, account: accountName }, context) {
-    const { range, project } = readActivityWords(typed?.split(' ') ?? []);
+  async run({ range: rangeText, account: accountName }, context) {
+    const { range, project } = readActivityWords(rangeText?.split(' ') ?? []);
     if (project !== undefined)
       throw new UserError('The ranges are today, last_7_days, last_30_days and this_week.');
     const account = await resolveAccount({ ...context, account: accountName });

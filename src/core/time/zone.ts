@@ -66,8 +66,8 @@ export function isZone(text: string): boolean {
 }
 
 /** Possible zones of `BST`, `PST8PDT`, `GMT+1` or `Japan`; empty for any other text. */
-export function findPossibleZones(typed: string): string[] {
-  const text = typed.trim().toUpperCase();
+export function findPossibleZones(name: string): string[] {
+  const text = name.trim().toUpperCase();
   const abbreviation = /^([A-Z]+)\d+[A-Z]+$/.exec(text)?.[1] ?? text;
   const cities = ABBREVIATIONS.get(abbreviation);
   if (cities !== undefined) return cities;
@@ -145,8 +145,8 @@ function citiesAt(offset: number): string[] {
 }
 
 /** The zone whose name or city is nearest to the typed text; its present name. */
-function nearestZone(typed: string): string {
-  const spelled = spellZone(typed);
+function nearestZone(text: string): string {
+  const spelled = spellZone(text);
   let best = { zone: 'UTC', far: Number.POSITIVE_INFINITY };
   for (const [zone, names] of listZoneNames()) {
     const spellings = names.flatMap((name) => [spellZone(name), spellZone(extractCity(name))]);

@@ -54,12 +54,12 @@ export interface RequestContext extends CommandContext {
 }
 
 /** Runs typed text as a command, and replies. */
-export async function runText(context: RequestContext, typed: Typed): Promise<void> {
+export async function runText(context: RequestContext, request: Typed): Promise<void> {
   const { registry, workspace, invocation } = context;
-  const text = rewriteHelpFlag(cleanCommandText(typed.text));
+  const text = rewriteHelpFlag(cleanCommandText(request.text));
   const isBare = splitWords(text).words.length === 0;
   const matched = routeCommand(registry.commands, isBare ? `${registry.start} ${text}` : text);
-  const isSuggestion = isMention(invocation) && (matched === undefined || typed.isAside === true);
+  const isSuggestion = isMention(invocation) && (matched === undefined || request.isAside === true);
   const start = registry.commands.find(({ name }) => name === registry.start);
   const command = isSuggestion ? start : matched?.command;
   await carryOut<Reply>({
@@ -73,12 +73,12 @@ export async function runText(context: RequestContext, typed: Typed): Promise<vo
     target: isSuggestion ? undefined : readTargetNames(matched),
     showProgress: respondWorking(workspace, invocation, command?.name),
     run: async () =>
-      isSuggestion ? suggest(context, text) : runMatched(context, matched, { ...typed, text }),
+      isSuggestion ? suggest(context, text) : runMatched(context, matched, { ...request, text }),
     async respond(reply) {
       await follow(context, reply, text);
-      await removeWorking(workspace, invocation, typed.isAnswer);
+      await removeWorking(workspace, invocation, request.isAnswer);
     },
-    explain: (error) => answerOrAsk(context, error, { ...typed, text }, command?.name ?? 'unknown'),
+    explain: (error) => answerOrAsk(context, error, { ...request, text }, command?.name ?? 'unknown'),
   });
 }
 
@@ -92,18 +92,18 @@ function rewriteHelpFlag(line: string): string {
 async function runMatched(
   context: RequestContext,
   matched: Matched | undefined,
-  typed: Typed,
+  request: Typed,
 ): Promise<Reply> {
   const { registry, workspace } = context;
-  if (matched === undefined) throw unknownCommand(registry.commands, typed.text);
-  const text = replaceAddresses(typed.text, matched.command, workspace.config.SERVICE_BASE_URL);
-  const isPasted = text !== typed.text;
+  if (matched === undefined) throw unknownCommand(registry.commands, request.text);
+  const text = replaceAddresses(request.text, matched.command, workspace.config.SERVICE_BASE_URL);
+  const isPasted = text !== request.text;
   const { command, rest } = (isPasted ? routeCommand(registry.commands, text) : undefined) ?? matched;
   const { account } = rest.flags;
   const args = parseArguments(command, rest);
   if (account === true) throw new UserError('`--account` needs a name.', 'accounts');
-  const named = account === undefined ? undefined : readAccountName(workspace, account);
-  const resolved = { ...context, ...typed, text, account: named };
+  const accountName = account === undefined ? undefined : readAccountName(workspace, account);
+  const resolved = { ...context, ...request, text, account: accountName };
   return command.run(args, resolved, await resolveTarget(command, args, resolved));
 }
 

@@ -238,7 +238,7 @@ const StoredForm = z.object({
   /** Slack's id of the click whose job runs the form. */
   request: z.string(),
   /** A form with errors (`faulty`) may be sent again. */
-  state: z.enum(['sentForm', 'done', 'faulty']),
+  state: z.enum(['sent', 'done', 'faulty']),
   /** Fields, which may hold keys and passwords; later the outcome in their place. */
   sealed: z.string(),
 });
@@ -263,18 +263,18 @@ async function storeForm(
 ): Promise<OpenedForm & { id: string }> {
   const id = formId(state);
   const forms = openForms(workspace);
-  const doc: StoredForm = { request, state: 'sentForm', sealed: await sealForm(workspace, id, state) };
+  const doc: StoredForm = { request, state: 'sent', sealed: await sealForm(workspace, id, state) };
   const isNew = await forms.create(id, doc, workspace.clock.now() + DAY_MS);
   const reopen = (current: StoredForm | undefined): StoredForm =>
     current === undefined || (current.state === 'faulty' && current.request !== request) ? doc : current;
-  const stored = isNew ? doc : ((await forms.update(id, reopen)) ?? doc);
-  return { id, ...(await unsealForm(workspace, id, stored)) };
+  const storedForm = isNew ? doc : ((await forms.update(id, reopen)) ?? doc);
+  return { id, ...(await unsealForm(workspace, id, storedForm)) };
 }
 
 /** Returns undefined once the form has expired. */
 async function readForm(workspace: Workspace, id: string): Promise<OpenedForm | undefined> {
-  const stored = await openForms(workspace).get(id);
-  return stored && unsealForm(workspace, id, stored);
+  const storedForm = await openForms(workspace).get(id);
+  return storedForm && unsealForm(workspace, id, storedForm);
 }
 
 /** Replaces the fields of a form by its outcome, which answers a later click on the same form. */
@@ -297,11 +297,11 @@ function sealForm({ sealer }: Workspace, form: string, value: unknown): Promise<
   return sealer.seal(sealedField(form), JSON.stringify(value));
 }
 
-async function unsealForm({ sealer }: Workspace, form: string, stored: StoredForm): Promise<OpenedForm> {
-  const { request } = stored;
+async function unsealForm({ sealer }: Workspace, form: string, storedForm: StoredForm): Promise<OpenedForm> {
+  const { request } = storedForm;
   // The seal proves that Deckhand wrote it, so it needs no schema.
-  const value: unknown = JSON.parse(await sealer.open(sealedField(form), stored.sealed));
-  if (stored.state === 'sentForm') return { request, state: value as ViewState };
+  const value: unknown = JSON.parse(await sealer.open(sealedField(form), storedForm.sealed));
+  if (storedForm.state === 'sent') return { request, state: value as ViewState };
   const { submitted, ...shown } = value as Required<OpenedForm> & Pick<ViewState['view'], 'id' | 'title'>;
   const view = { type: 'modal' as const, hash: '', private_metadata: '', blocks: [], ...shown };
   return { request, submitted, state: { values: {}, metadata: '', view } };

@@ -158,8 +158,8 @@ export async function notifyResumed(
 /** "Once this is fixed, resume it with `/deckhand guard resume storefront`." */
 function resumeSentence({ word }: Pick<Workspace, 'word'>, paused: readonly Schedule[]): string {
   const commands = [...new Set(paused.map(resumeCommand))].slice(0, 5);
-  const typed = commands.map((command) => code(`${word} ${command}`, 120));
-  return `Once this is fixed, resume ${paused.length === 1 ? 'it' : 'them'} with ${typed.join(', ')}.`;
+  const suggestions = commands.map((command) => code(`${word} ${command}`, 120));
+  return `Once this is fixed, resume ${paused.length === 1 ? 'it' : 'them'} with ${suggestions.join(', ')}.`;
 }
 
 const OwnerNotice = z.object({

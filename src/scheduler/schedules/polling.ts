@@ -232,12 +232,12 @@ async function takeNews<K extends FeedKind, Page>(
   const isMoved = JSON.stringify(source.after(feed, active, page, context)) !== JSON.stringify(feed);
   if (!isMoved) return postPending(workspace, source, feed);
   await source.onNews?.(workspace, feed, active, page);
-  const stored = await workspace.feeds.update(source.kind, feed, async (current) => {
+  const changed = await workspace.feeds.update(source.kind, feed, async (current) => {
     const followers = await listFollowers(workspace, source.kind, feed);
     const present = followers.filter(({ state }) => state.kind === 'active');
     return current && present.length > 0 ? source.after(current, present, page, context) : current;
   });
-  await postPending(workspace, source, stored);
+  await postPending(workspace, source, changed);
 }
 
 /** How often something is polled. */

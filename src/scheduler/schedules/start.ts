@@ -159,8 +159,8 @@ export function removeSchedules(
   request: string,
 ): Promise<void> {
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
-    const stored = await Promise.all(schedules.map(({ kind, id }) => workspace.schedules.get(kind, id)));
-    const removed = stored.filter((one) => one !== undefined);
+    const current = await Promise.all(schedules.map(({ kind, id }) => workspace.schedules.get(kind, id)));
+    const removed = current.filter((one) => one !== undefined);
     const isWatched = removed.some(({ kind }) => kind === 'watch');
     if (isWatched) await planSettling(workspace);
     for (const schedule of removed) await workspace.schedules.remove(schedule);

@@ -119,8 +119,8 @@ export async function refreshProject<S extends TimedSchedule>(
   if (project === undefined || account === undefined) return schedule;
   const current = await findCurrentProject(projects, account, project);
   if (current === undefined || isDeepStrictEqual(current, project)) return schedule;
-  await schedules.change<TimedKind>(schedule, (stored) =>
-    isSameOrNone(stored.project, current) ? { ...stored, project: current } : stored,
+  await schedules.change<TimedKind>(schedule, (doc) =>
+    isSameOrNone(doc.project, current) ? { ...doc, project: current } : doc,
   );
   return { ...schedule, project: current };
 }

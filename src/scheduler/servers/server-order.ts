@@ -53,12 +53,12 @@ export const KEPT_MS = 30 * DAY_MS;
 
 /** The orders by their id. */
 export function createOrders({ store }: Pick<Workspace, 'store'>) {
-  const stored = store.collection('server-orders', ServerOrder);
+  const collection = store.collection('server-orders', ServerOrder);
   return {
-    get: (id: string) => stored.get(id),
+    get: (id: string) => collection.get(id),
     /** Leaves one alone that is there already. */
-    create: (order: ServerOrder) => stored.create(order.draft.order, order, order.orderedAt + KEPT_MS),
-    put: (order: ServerOrder) => stored.put(order.draft.order, order, order.orderedAt + KEPT_MS),
+    create: (order: ServerOrder) => collection.create(order.draft.order, order, order.orderedAt + KEPT_MS),
+    put: (order: ServerOrder) => collection.put(order.draft.order, order, order.orderedAt + KEPT_MS),
   };
 }
 

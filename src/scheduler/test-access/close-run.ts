@@ -82,9 +82,9 @@ function makeRunChange(run: Run, ending: RunEnding): Partial<Run> {
   }
   const status = ending.run.status === 'failed' ? 'failed' : 'completed';
   const servers = mergeServers([], ending.run.results?.servers ?? []);
-  const named = servers.length === 0 ? {} : { servers };
+  const optionalServers = servers.length === 0 ? {} : { servers };
   const failing = failingIn(run.target, ending.run);
-  return { status, failing, ...summarizeRun(ending.run), ...readRunTimes(ending.run), ...named };
+  return { status, failing, ...summarizeRun(ending.run), ...readRunTimes(ending.run), ...optionalServers };
 }
 
 /** Any test of a project tells what is reachable by now, so what a guard or a failed deployment has told of it follows. */

@@ -139,7 +139,7 @@ async function tellOff(workspace: Workspace, push: Push, signal?: AbortSignal): 
       const fields = { event: 'push_not_switched_off', account: push.account, kind, status };
       log.warn(fields, 'The service refused to switch an integration off');
     }
-    await pushes.change(push, (stored) => ({ ...stored, state: 'off' }));
+    await pushes.change(push, (current) => ({ ...current, state: 'off' }));
   });
 }
 

@@ -236,8 +236,8 @@ const FAULTS: Readonly<Record<AnswerFault, string>> = {
 
 /** The whole failure in one line of mrkdwn. */
 export function failureWords({ text, next, reference }: Explained): string {
-  const named = reference === undefined ? undefined : `Reference ${code(reference)}.`;
-  return [text, next, named].filter(Boolean).join(' ');
+  const referenceSentence = reference === undefined ? undefined : `Reference ${code(reference)}.`;
+  return [text, next, referenceSentence].filter(Boolean).join(' ');
 }
 
 /** @param again the failed command, if it was typed */

@@ -21,16 +21,16 @@ export function inPages<T>(
   sizeOf: (item: T) => number = () => 0,
 ): T[][] {
   const pages: T[][] = [];
-  let omitted = 0;
+  let remaining = 0;
   for (const item of items) {
     const size = sizeOf(item);
     const page = pages.at(-1);
-    if (page === undefined || page.length >= most || size > left) {
+    if (page === undefined || page.length >= most || size > remaining) {
       pages.push([item]);
-      left = room - size;
+      remaining = room - size;
     } else {
       page.push(item);
-      left -= size;
+      remaining -= size;
     }
   }
   return pages;
@@ -58,17 +58,17 @@ export function splitAnswer(message: Message): Message[] {
     else above.push(block);
   }
   const parts: KnownBlock[][] = [];
-  let omitted = 0;
+  let remaining = 0;
   for (const unit of units) {
     const length = measureBlocks(unit);
     const part = parts.at(-1);
-    const hasRoom = length <= left && (part?.length ?? 0) + unit.length <= LIMITS.blocksInMessage;
+    const hasRoom = length <= remaining && (part?.length ?? 0) + unit.length <= LIMITS.blocksInMessage;
     if (part !== undefined && hasRoom && !(unit.some(isTable) && part.some(isTable))) {
       part.push(...unit);
-      left -= length;
+      remaining -= length;
     } else {
       parts.push([...unit]);
-      left = MAX_BLOCKS_TEXT - length;
+      remaining = MAX_BLOCKS_TEXT - length;
     }
   }
   if (parts.length <= 1) return [message];

@@ -41,14 +41,16 @@ export function diagnosisLine(
     message: messageOf(`server:${identifier}`),
     isMeant: matches.length === 0 || matches.some((server) => server.identifier === identifier),
   }));
-  const named = down.filter(({ isMeant }) => isMeant).slice(0, MAX_NAMES);
-  const others = down.length - named.length;
+  const serverItems = down.filter(({ isMeant }) => isMeant).slice(0, MAX_NAMES);
+  const others = down.length - serverItems.length;
   if (repository === 'error')
     return (
-      unreachableWords([{ name: 'The repository', message: messageOf('repository') }, ...named], others) +
-      tested
+      unreachableWords(
+        [{ name: 'The repository', message: messageOf('repository') }, ...serverItems],
+        others,
+      ) + tested
     );
-  if (named.length > 0) return unreachableWords(named, others) + tested;
+  if (serverItems.length > 0) return unreachableWords(serverItems, others) + tested;
   const older = isOlder ? tested : '';
   if (down.length > 0) {
     const names = matches.map(({ name }) => mrkdwn(name, 40));

@@ -89,12 +89,12 @@ export function chooseProjectMessage(
 /** The project of a form, or its field. `typed`: a project that could not be looked up yet. */
 export function projectBlock(
   { account, project }: { account: string; project?: { name: string } | undefined },
-  typed: string | undefined,
+  text: string | undefined,
 ): KnownBlock {
   if (project !== undefined) return context(`In ${bold(project.name)} of ${code(account)}`);
   return searchInput('project', 'Project', {
     placeholder: `Search the projects of ${account}`,
-    initial: typed === undefined ? undefined : { value: typed, text: typed },
+    initial: text === undefined ? undefined : { value: text, text: text },
   });
 }
 

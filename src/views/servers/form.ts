@@ -98,13 +98,13 @@ export const ServerFields = {
 const SPA_MODE = 'true';
 
 function siteBlocks({ values, sitesDomain }: ServerForm): KnownBlock[] {
-  const typed = readLabel(readText(values.subdomain));
+  const label = readLabel(readText(values.subdomain));
   const hint = sitesDomain
     ? `The site’s address becomes https://<subdomain>.${sitesDomain}`
     : 'The first part of the site’s address.';
   return [
     textInput('subdomain', 'Subdomain', { placeholder: 'shop', hint, maxLength: 300, dispatch: true }),
-    ...notes(typed !== undefined && `The address will be ${addressWords(typed, sitesDomain)}`),
+    ...notes(label !== undefined && `The address will be ${addressWords(label, sitesDomain)}`),
     checkboxesInput('spa_mode', 'Single-page app', {
       optional: true,
       choices: [{ value: SPA_MODE, text: 'Answer every path with the index page' }],
@@ -148,8 +148,8 @@ function listChoices<T extends { slug: string }>(
 }
 
 /** The first label of an address. Returns undefined if it is not valid. */
-function readLabel(typed: string): string | undefined {
-  const label = typed
+function readLabel(address: string): string | undefined {
+  const label = address
     .toLowerCase()
     .replace(/^https?:\/\//, '')
     .split(/[./]/)[0];

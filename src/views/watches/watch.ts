@@ -219,8 +219,8 @@ function countKinds(lines: readonly NewsLine[]): string {
   const groups = [...Map.groupBy(lines, ({ kind }) => kind)].toSorted(
     ([, one], [, other]) => other.length - one.length,
   );
-  const named = groups.map(([kind, { length }]) => `${length} ${mrkdwn(kind.replaceAll('_', ' '), 40)}`);
-  return listFirst(named, MAX_NAMED, 'more kinds');
+  const phrases = groups.map(([kind, { length }]) => `${length} ${mrkdwn(kind.replaceAll('_', ' '), 40)}`);
+  return listFirst(phrases, MAX_NAMED, 'more kinds');
 }
 
 function cutWords({ word }: WatchedNews): string {

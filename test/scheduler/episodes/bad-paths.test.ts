@@ -54,7 +54,7 @@ describe('an episode', () => {
       await note(world, 'failure', 2_000);
       const [{ id } = { id: '' }] = await recordsOf(world);
       await records.update(id, (record) => {
-        const episodes = record?.episodes.map((episode) => ({ ...episode, shown })) ?? [];
+        const episodes = record?.episodes.map((episode) => ({ ...episode, rootRef: shown })) ?? [];
         return record && { ...record, episodes };
       });
       await note(world, 'failure', 3_000);

@@ -66,7 +66,7 @@ async function storeUnshown(world: TestWorld, change: (record: EpisodeRecord) =>
 const clicked =
   (user: string, verb: Verb) =>
   (record: EpisodeRecord): EpisodeRecord => {
-    const by = { user, verb, seen: undefined, now: Date.now() };
+    const by = { user, verb, drawnOwner: undefined, now: Date.now() };
     return { ...record, episodes: record.episodes.map((episode) => afterClick(episode, by)) };
   };
 
