@@ -175,7 +175,7 @@ const SHOWN: ReadonlyArray<[command: string, given: (world: TestWorld) => void, 
     [
       ['2.5 identifier', 'Identifier `srv-1`'],
       ['2.5 name', '*Docs*'],
-      ['2.5 protocol_type', 'static_hosting'],
+      ['2.5 protocol_type', 'static hosting'],
       ['2.5 static_hosting.hosted_website_identifier', '*Website*  `site-77`'],
       ['2.5 static_hosting.subdomain', '*Subdomain*  `acme-docs`'],
       ['2.5 static_hosting.url', '"url":"https://acme-docs.sites.example.net"'],
@@ -339,7 +339,7 @@ describe('a field of the specification', () => {
   it('2.13 download_url: followed for the PDF, never shown, and only on the account’s own host', async () => {
     answering('account/invoices', [INVOICE])(world);
     expect(await ask(world, '/deckhand invoices', 'admin')).not.toContain('elsewhere');
-    expect(await ask(world, '/deckhand invoices 1001', 'admin')).toContain('another host than the account’s');
+    expect(await ask(world, '/deckhand invoices 1001', 'admin')).toContain('not on the account’s own host');
   });
 
   it('2.3 account.permalink, 2.6 ssh_key.identifier and 2.9 server.identifier: read, and shown to no one', async () => {

@@ -309,7 +309,9 @@ export function replaceAddresses(line: string, command: Command, baseUrl: string
   if (account === undefined) return line;
   const typed = /(?:^| )--account[ =](\S+)/i.exec(line)?.[1]?.toLowerCase();
   if (other !== undefined || (typed !== undefined && typed !== account))
-    throw new UserError(`The address is of the account ${code(account)}, and the words name another one.`);
+    throw new UserError(
+      `The address belongs to the account ${code(account)}, but the command names another one.`,
+    );
   const isNew = typed === undefined && command.takesAccount === true;
   return [...projectWords, ...(isNew ? ['--account', account] : [])].join(' ');
 }

@@ -110,7 +110,8 @@ async function findExclusion(
   }
 }
 
-const UNKNOWN = 'Slack cannot say at the moment who you are, so nothing was done. Try again in a minute.';
+const UNKNOWN =
+  'Slack cannot tell Deckhand who you are right now, so nothing was done. Try again in a minute.';
 
 /** Maximum number of admins to name. */
 const MAX_NAMED = 3;

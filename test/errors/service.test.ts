@@ -113,16 +113,16 @@ const ROWS: readonly Row[] = [
   ['503 with Retry-After as a date', failing({ status: 503, retryAfter: A_DATE }), whoami, 'busy', `Try again <!date^${Date.parse(A_DATE) / 1000}^`],
   ['503 without Retry-After', failing({ status: 503 }), whoami, 'busy', 'Try again in a minute.'],
   ['503 in a form', failing({ status: 503, retryAfter: LATER }), connecting(), 'busy', 'Try again <!date^'],
-  ['400 invalid_json', failing({ status: 400 }), whoami, 'The service answered unexpectedly.', 'contact your administrator', 'with a reference'],
-  ['404 invalid_api_method', failing({ status: 404, body: { error_code: 'invalid_api_method', hint: 'No.' } }), whoami, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
-  ['400 invalid_api_method', failing({ status: 400, body: { error_code: 'invalid_api_method' } }), whoami, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
-  ['500', failing({ status: 500 }), whoami, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
-  ['bad JSON', failing({ badJson: true }), whoami, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
-  ['an answer of another shape', failing(BROKEN), whoami, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
-  ['a redirect', failing({ status: 302, headers: { location: 'https://evil.example/' } }), whoami, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
-  ['an answer that is too large', failing({ status: 200, body: 'x'.repeat(6_000_000) }), whoami, 'more than Deckhand accepts', 'contact your administrator', 'with a reference'],
-  ['500 in a form', failing({ status: 500 }), connecting(), 'answered unexpectedly', 'contact your administrator', 'with a reference'],
-  ['500 as a test starts', started(500, {}), testing, 'answered unexpectedly', 'contact your administrator', 'with a reference'],
+  ['400 invalid_json', failing({ status: 400 }), whoami, 'The service answered unexpectedly.', 'ask whoever runs Deckhand', 'with a reference'],
+  ['404 invalid_api_method', failing({ status: 404, body: { error_code: 'invalid_api_method', hint: 'No.' } }), whoami, 'answered unexpectedly', 'ask whoever runs Deckhand', 'with a reference'],
+  ['400 invalid_api_method', failing({ status: 400, body: { error_code: 'invalid_api_method' } }), whoami, 'answered unexpectedly', 'ask whoever runs Deckhand', 'with a reference'],
+  ['500', failing({ status: 500 }), whoami, 'answered unexpectedly', 'ask whoever runs Deckhand', 'with a reference'],
+  ['bad JSON', failing({ badJson: true }), whoami, 'answered unexpectedly', 'ask whoever runs Deckhand', 'with a reference'],
+  ['an answer of another shape', failing(BROKEN), whoami, 'answered unexpectedly', 'ask whoever runs Deckhand', 'with a reference'],
+  ['a redirect', failing({ status: 302, headers: { location: 'https://evil.example/' } }), whoami, 'answered unexpectedly', 'ask whoever runs Deckhand', 'with a reference'],
+  ['an answer that is too large', failing({ status: 200, body: 'x'.repeat(6_000_000) }), whoami, 'more than Deckhand accepts', 'ask whoever runs Deckhand', 'with a reference'],
+  ['500 in a form', failing({ status: 500 }), connecting(), 'answered unexpectedly', 'ask whoever runs Deckhand', 'with a reference'],
+  ['500 as a test starts', started(500, {}), testing, 'answered unexpectedly', 'ask whoever runs Deckhand', 'with a reference'],
   ['500 that leaves open whether it was done', failing({ method: 'POST', status: 500 }, 'projects/*/integrations'), adding, 'the integration may or may not be set up', 'Check the project’s integrations', 'with a reference'],
   ['a dropped connection', failing({ drop: true }), whoami, 'The service cannot be reached.', 'Try again in a minute.'],
   ['a dropped connection in a form', failing({ drop: true }), connecting(), 'cannot be reached', 'Try again in a minute.'],
@@ -163,7 +163,7 @@ describe('what the service does', () => {
     await ann.command(CHANNEL, '/deckhand server add storefront');
     const shown = () => JSON.stringify(ann.openView() ?? {});
     await world.slack.until(() => shown().includes('answered unexpectedly'));
-    expectAnswer(world, shown(), ['unexpectedly', 'contact your administrator', 'with a reference']);
+    expectAnswer(world, shown(), ['unexpectedly', 'ask whoever runs Deckhand', 'with a reference']);
     expect(shown()).toContain('"block_id":"subdomain"');
   });
 });

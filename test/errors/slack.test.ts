@@ -7,7 +7,7 @@ const POST = ['chat.postMessage', 'test storefront'] as const;
 const OPEN = ['views.open', 'connect'] as const;
 const NOT_ALLOWED = ['Slack does not allow Deckhand', 'Ask a workspace admin'] as const;
 const EXPIRED = ['has expired', 'Run the command again.'] as const;
-const WRONG = ['Slack did not take Deckhand’s answer.', 'Try again', 'with a reference'] as const;
+const WRONG = ['Slack did not accept Deckhand’s answer.', 'Try again', 'with a reference'] as const;
 
 describe('what Slack does', () => {
   it.each([

@@ -25,7 +25,7 @@ describe('a command that was typed before an account was connected', () => {
     await world.connect();
     await answered(world, 'member', '2 projects in');
     await answered(world, 'admin', 'You');
-    await answered(world, 'admin', '`/deckhand digest add` goes on in a form.');
+    await answered(world, 'admin', '`/deckhand digest add` opens a form.');
     const roots = () => world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('Storefront'));
     const replies = () =>
       world.slack.thread(TEAM, CHANNEL, ts).filter(({ text }) => text.includes('Billing'));

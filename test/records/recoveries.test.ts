@@ -102,7 +102,7 @@ describe('recovery figures', () => {
     const ended = '3 failures ▲ 1, median time to recover 38 min ▲ 3 min, longest 2 h 5 min ▲ 1 h 5 min';
     expect(await figures(world)).toEqual([ended]);
     await failed(world, 0);
-    expect(await figures(world)).toEqual([ended.replace('3 failures ▲ 1', '4 failures ▲ 2 (1 goes on)')]);
+    expect(await figures(world)).toEqual([ended.replace('3 failures ▲ 1', '4 failures ▲ 2 (1 still open)')]);
   });
 
   test('count a closed failure, and take no time from it', async ({ world }) => {

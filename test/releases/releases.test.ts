@@ -208,7 +208,7 @@ test.runIf(process.env.MAKE_STORE === '1')('the store of this release is made', 
 });
 
 const ON_HOME = [
-  '*Storefront* in `acme`: the last 7 days, every Monday at 09:00, Europe/Lisbon, skipped without deployments',
+  '*Storefront* in `acme`: the last 7 days, every Monday at 09:00, Europe/Lisbon, skipped if nothing was deployed',
   '*Storefront* in `acme`, every day at 09:00, Europe/Lisbon, in <#C0DEPLOYS>',
   '*Billing API* in `acme`: failures, in <#C0DEPLOYS>',
   '*Invoice notices* of `acme`',

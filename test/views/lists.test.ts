@@ -162,7 +162,7 @@ describe('invoices', () => {
       const invoice = { ...PAID, created_at: day, paid_at: day };
       expect(listRows([invoice])[1]).toEqual(expect.arrayContaining(['1001', 'Nov 30, 2026']));
       const { root } = invoiceNotices('acme', [{ kind: 'paid', invoice }]);
-      expect(JSON.stringify(root)).toContain('of Nov 30, 2026, paid Nov 30, 2026');
+      expect(JSON.stringify(root)).toContain('of Nov 30, 2026, VAT');
     },
   );
 

@@ -81,7 +81,7 @@ it.each([
 });
 
 it.each([
-  [undefined, 'Try again. If it keeps happening, contact your administrator.'],
+  [undefined, 'Try again. If it keeps happening, ask whoever runs Deckhand.'],
   ['https://help.example.com', 'Try again. If it keeps happening, get help: https://help.example.com'],
   ['mailto:help@example.com', 'Try again. If it keeps happening, get help: help@example.com'],
 ])('an unexpected failure alone leads to help at %s', (supportUrl, words) => {

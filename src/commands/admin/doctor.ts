@@ -89,7 +89,7 @@ function describeMissing(scope: string): Finding {
 function checkAppToken({ workspace }: Examination): Finding[] {
   const refused = workspace.health.refusedToken();
   if (refused?.variable !== 'SLACK_APP_TOKEN') return [];
-  const text = `Slack refuses it: ${code(refused.reason)}. The operator must set ${code(refused.variable)} again.`;
+  const text = `Slack refuses it: ${code(refused.reason)}. Whoever runs Deckhand must set ${code(refused.variable)} again.`;
   return [{ what: 'App token', health: 'broken', text }];
 }
 
@@ -123,7 +123,7 @@ async function checkJobs({ workspace }: Examination): Promise<Finding[]> {
 }
 
 function describeUnreadable(what: string): Finding {
-  const text = 'cannot be read; set up again what is missing, or ask your operator';
+  const text = 'cannot be read; set up again what is missing, or ask whoever runs Deckhand';
   return { what, health: 'broken', text };
 }
 

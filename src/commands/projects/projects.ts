@@ -65,7 +65,7 @@ async function readPage(
   return withSkipped(projectsMessage(matches, at, workspace.word), skipped, all);
 }
 
-const UNBOUND = 'This channel is bound to no project. Which project do you mean?';
+const UNBOUND = 'No project is bound to this channel. Which one do you mean?';
 
 export const use = defineCommand({
   name: 'use',

@@ -207,7 +207,7 @@ export async function readEscalation(
         readMinutes(after, isLoopbackBaseUrl(workspace.config.SERVICE_BASE_URL)),
       )
     : DEFAULT_AFTER;
-  if (!mention) throw new FormFault({ after: 'Say who is mentioned then, with --mention @somebody.' });
+  if (!mention) throw new FormFault({ after: 'Name who to mention with --mention @somebody.' });
   if (isDirect(invocation.channel))
     throw new FormFault({ mention: 'Nobody else reads a direct message. Leave `--mention` out here.' });
   if (before !== undefined && mention === describeHandle(before)) return { ...before, after: minutes };
@@ -233,6 +233,6 @@ function readMinutes(text: string, isDemo: boolean): number {
   if (Number.isInteger(minutes) && minutes >= 5 && minutes <= 240) return minutes;
   if (isDemo && minutes > 0 && minutes < 1) return minutes;
   throw new UserError(
-    `${code(text, 40)} is no time from 5 minutes to 4 hours. Give it as \`15m\` or \`1h\`.`,
+    `${code(text, 40)} is not a time from 5 minutes to 4 hours. Give it as \`15m\` or \`1h\`.`,
   );
 }

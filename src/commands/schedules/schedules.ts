@@ -265,7 +265,7 @@ export async function expectAllowedThere(
 
 export function createRemovedError(schedule: Schedule): UserError {
   const { list } = SCHEDULE_FACES[schedule.kind].commands;
-  return new UserError(`Removed in the meantime: ${describeSchedule(schedule)}.`, list);
+  return new UserError(`Somebody has removed ${describeSchedule(schedule)}.`, list);
 }
 
 /**

@@ -126,7 +126,7 @@ async function sync(
   const currency = await readCurrency(workspace, account);
   const isUsual = status === null || status === 'sync_requested';
   const answer = isUsual ? 'The sync is requested' : `The service says ${code(status)}`;
-  const news = `:arrows_counterclockwise: ${answer}. The card is posted again once it has changed.`;
+  const news = `:arrows_counterclockwise: ${answer}. The server is shown again once it has changed.`;
   return {
     message: resourceMessage({ account: account.name, resource, currency, maySync: false, news }),
     audit: { what: 'hosting sync', target: `${account.name}/${resource.identifier}` },

@@ -68,7 +68,7 @@ export const watchMine = defineCommand({
     const channel = await workspace.slack.openDirect(user);
     const watched = { channel, account, mode, user, requestId, person: user };
     await setUpWatch(workspace, watched);
-    const text = `:eyes: You get ${MODE_WORDS[mode]} of your own deployments in ${code(account.name)} by direct message.`;
+    const text = `:eyes: You will get a direct message about ${MODE_WORDS[mode]} of your own deployments in ${code(account.name)}.`;
     return replyPrivately(say(text), { target: account.name });
   },
   actions: [muteAction],
@@ -85,7 +85,7 @@ export const unwatchMine = defineCommand({
     const own = await listOwn(workspace, invocation.user, account);
     if (own.length === 0) throw noOwnWatch();
     await removeSchedules(workspace, own, invocation.requestId);
-    const message = say('You get no more direct messages about your own deployments.');
+    const message = say('You will get no more direct messages about your own deployments.');
     const audit = own.map(({ account: target }) => ({ target }));
     return replyPrivately(message, audit);
   },

@@ -68,7 +68,7 @@ async function findPushable(
   const { project } = watch;
   if (project === undefined)
     throw new UserError(
-      'The service tells of one project at a time; watches of all projects are polled.',
+      'Calls come for one project at a time, so a watch of all projects cannot use them.',
       'watch',
     );
   if (context.workspace.config.PUBLIC_URL === undefined)

@@ -151,7 +151,7 @@ const watchEdit = editCommand('watch', {
   async save(workspace, schedule, choices) {
     const edited = await editWatch(workspace, schedule, choices);
     if (edited !== 'taken') return edited;
-    throw new FormFault({ project: 'Another watch of this channel has this project and server.' });
+    throw new FormFault({ project: 'This channel already watches this project and server.' });
   },
 });
 

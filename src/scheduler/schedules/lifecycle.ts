@@ -49,13 +49,10 @@ export async function expectRoomForSchedule(
   const all = (await schedules.all()).filter((schedule) => !isPersonal(schedule));
   const here = all.filter((one) => one.channel === channel).length;
   if (here + added > MAX_IN_CHANNEL)
-    throw new UserError(
-      `This channel has ${here} schedules, and ${MAX_IN_CHANNEL} is the most.`,
-      'digest list',
-    );
+    throw new UserError(`This channel has ${here} schedules, the most that it can have.`, 'digest list');
   if (all.length + added > MAX_IN_WORKSPACE)
     throw new UserError(
-      `This workspace has ${all.length} schedules, and ${MAX_IN_WORKSPACE} is the most.`,
+      `This workspace has ${all.length} schedules, the most that it can have.`,
       'digest list all',
     );
 }

@@ -160,7 +160,7 @@ async function reportDead(workspace: Workspace, kind: TimedKind, occurrence: Occ
   if (schedule === undefined) return;
   await endOccurrence(workspace, kind, occurrence, { outcome: 'failed', reason: 'an unexpected error' });
   const { channel, createdBy: user } = schedule;
-  const text = `:warning: Deckhand could not carry out ${describeSchedule(schedule)} because of an unexpected error. It runs again at its next time; if this keeps happening, contact your administrator.`;
+  const text = `:warning: Deckhand could not run ${describeSchedule(schedule)} because of an unexpected error. It runs again at its next time. If this keeps happening, ask whoever runs Deckhand.`;
   const id = `dead ${nameOccurrence(kind, occurrence)}`;
   await notifyOwner(workspace, { id, user, message: say(text), channel });
 }

@@ -92,9 +92,9 @@ export function confirmDisconnectMessage(key: ShownKey, isShared: boolean): Mess
 }
 
 const CONSEQUENCES = {
-  shared: ', and the account’s schedules stop',
+  shared: ', and the account’s schedules pause',
   billing: ', and invoices are read with the shared key',
-  mine: ', and you use the shared key',
+  mine: ', and you will use the shared key',
 } as const;
 
 export const CONNECT = 'connect';

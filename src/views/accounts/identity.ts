@@ -84,7 +84,7 @@ export function unlinkedMessage(): Message {
 }
 
 export function linkGoneMessage(word: string): Message {
-  return say(`That link was removed or replaced already. ${code(`${word} whoami`)} shows what holds now.`);
+  return say(`That link was removed or replaced already. ${code(`${word} whoami`)} shows your link now.`);
 }
 
 export function notLinkedMessage(word: string): Message {

@@ -110,7 +110,7 @@ export function recoveryBlocks(figures: RecoveryFigures | undefined, range: Acti
   return [section(`*Recovery*  ${recoveryWords(figures)}`), ...(compared ? [context(compared)] : [])];
 }
 
-/** "3 failures ▲ 1 (1 goes on), median time to recover 38 min ▼ 12 min, longest 2 h 5 min ▲ 1 h" */
+/** "3 failures ▲ 1 (1 still open), median time to recover 38 min ▼ 12 min, longest 2 h 5 min ▲ 1 h" */
 export function recoveryWords({
   failures,
   open,
@@ -119,7 +119,7 @@ export function recoveryWords({
   before,
   since,
 }: RecoveryFigures): string {
-  const goesOn = open === 0 ? '' : ` (${open} ${open === 1 ? 'goes' : 'go'} on)`;
+  const stillOpen = open === 0 ? '' : ` (${open} still open)`;
   const more = failures - (before?.failures ?? failures);
   const delta = more === 0 ? '' : ` ${change(more, '')}`;
   const time = (what: string, ms: number | undefined, earlier: number | undefined): string[] => {
@@ -131,7 +131,7 @@ export function recoveryWords({
     ];
   };
   const parts = [
-    `${failures === 0 ? 'no failures' : count(failures, 'failure')}${delta}${goesOn}`,
+    `${failures === 0 ? 'no failures' : count(failures, 'failure')}${delta}${stillOpen}`,
     ...time('median time to recover', medianMs, before?.medianMs),
     ...time('longest', longestMs, before?.longestMs),
   ];
@@ -228,7 +228,7 @@ export const RANGE_WORDS = {
  */
 export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRange): KnownBlock[] {
   if (stats === undefined || Object.values(stats).every((figure) => figure === undefined))
-    return [context(':information_source: No readable figures from the service.')];
+    return [context(':information_source: The service gave no figures that Deckhand can read.')];
   return [
     { type: 'section', fields: listTiles(stats).map(([label, value]) => mrkdwnText(`*${label}*\n${value}`)) },
     context(`▲ ▼ against ${RANGE_WORDS[range].compared}`),
@@ -236,7 +236,7 @@ export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRan
 }
 
 /**
- * "40 failed; the newest 100 events hold 3 of them", if the figures imply failures that the feed of the whole account does
+ * "40 failed. The latest 100 events show 3 of them", if the figures imply failures that the feed of the whole account does
  * not hold; undefined otherwise.
  */
 export function unlistedFailures(activity: Activity): string | undefined {
@@ -244,8 +244,8 @@ export function unlistedFailures(activity: Activity): string | undefined {
   if (unlisted === undefined) return undefined;
   const { failed, held } = unlisted;
   const amount = activity.events.length;
-  const newest = amount === 1 ? 'newest event holds' : `newest ${amount} events hold`;
-  return `${failed === undefined ? 'Some' : rounded(failed)} failed; the ${newest} ${held || 'none'} of them`;
+  const latest = amount === 1 ? 'latest event shows' : `latest ${amount} events show`;
+  return `${failed === undefined ? 'Some' : rounded(failed)} failed. The ${latest} ${held || 'none'} of them`;
 }
 
 /** "Whole account: 22 deployments, 91 % succeeded", beside the figures of one project. */

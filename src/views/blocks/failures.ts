@@ -106,7 +106,7 @@ function explainStoreFailure(error: unknown, at: FailureContext): Explained {
 /** The address is written out, because a form's errors have no markup. */
 function nextForUnexpected({ supportUrl }: FailureContext): string {
   const help = supportUrl === undefined ? undefined : mrkdwn(supportUrl.replace(/^mailto:/i, ''), 500);
-  const who = help === undefined ? 'contact your administrator.' : `get help: ${help}`;
+  const who = help === undefined ? 'ask whoever runs Deckhand.' : `get help: ${help}`;
   return `Try again. If it keeps happening, ${who}`;
 }
 
@@ -226,9 +226,9 @@ function whenToRetry(retryAt: number | undefined, now: number): string {
 const SOON_S = 90;
 
 const FAULTS: Readonly<Record<AnswerFault, string>> = {
-  encoded: 'The answer of the service came compressed, and cannot be read. A proxy may do that.',
+  encoded: 'The service’s answer came compressed and cannot be read. A proxy may have done that.',
   foreign_address:
-    'The service gave an address on another host than the account’s. Deckhand did not open it, because the key would go there too.',
+    'The service gave an address that is not on the account’s own host. Deckhand did not open it, because the key would go there too.',
   no_address: 'The service gave no full address for the PDF, so Deckhand did not ask for it.',
   not_pdf: 'The service sent something that is not a PDF, so Deckhand did not pass it on.',
   too_large: 'The service sent more than Deckhand accepts.',

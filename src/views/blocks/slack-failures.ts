@@ -34,7 +34,7 @@ const NO_MESSAGE = 'The message that this belongs to was deleted. Ask again.';
 const BY_WORD: ReadonlyMap<string, string> = new Map(
   Object.entries({
     invalid_auth:
-      'Slack refuses Deckhand’s token (`invalid_auth`). Ask the operator of Deckhand to correct it, or a workspace admin to install Deckhand again.',
+      'Slack refuses Deckhand’s token (`invalid_auth`). Ask whoever runs Deckhand to correct it, or a workspace admin to install Deckhand again.',
     is_archived: 'This channel is archived. Use another channel.',
     message_not_found: NO_MESSAGE,
     thread_not_found: NO_MESSAGE,
@@ -85,7 +85,7 @@ const BY_KIND: Readonly<Record<SlackFailureKind, string>> = {
   forbidden:
     'Slack does not allow Deckhand to do this here. Ask a workspace admin about the app’s permissions.',
   revoked: 'Deckhand is no longer installed in this workspace. Ask a workspace admin to install it again.',
-  unreachable: 'Slack did not take Deckhand’s answer. Try again in a minute.',
+  unreachable: 'Slack did not accept Deckhand’s answer. Try again in a minute.',
   rejected:
-    'Slack did not take Deckhand’s answer. Try again. If it keeps happening, contact your administrator.',
+    'Slack did not accept Deckhand’s answer. Try again. If it keeps happening, ask whoever runs Deckhand.',
 };

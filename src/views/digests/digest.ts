@@ -141,7 +141,7 @@ function failuresLine({ failed, last, isPassing }: ProjectFailures): string {
 function noFailures(activity: Activity, data: DeploymentsData): string {
   const { stats } = activity;
   const isQuiet = countDeployments(data) === 0 && !(stats?.total_deployments ?? 0);
-  if (isQuiet) return ':zzz: No deployments in this time.';
+  if (isQuiet) return ':zzz: No deployments in this period.';
   if (excludeFailures(activity)) return ':white_check_mark: No failed deployments.';
   return ':information_source: No failed deployments in the events we can see.';
 }
@@ -231,7 +231,7 @@ export function digestModal(form: TimedForm): ModalView {
   return timedModal('digest', form, [
     ...timeInputs(form),
     selectInput('range', 'What it covers', {
-      hint: 'Figures are compared with the same time before.',
+      hint: 'Figures are compared with the period before.',
       choices: RANGES,
     }),
     ...accountInput(form, 'Only one account', {

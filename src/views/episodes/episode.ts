@@ -57,7 +57,7 @@ export function episodeReply({ kind, number, lines, requestedBy = '' }: News): M
     success: ':large_green_circle: Recovered',
     claim: `:raising_hand: <@${requestedBy}> is on it.`,
     release: `:wave: <@${requestedBy}> handed it back, so nobody is on it.`,
-    close: `:white_circle: <@${requestedBy}> closed it. The next failure begins another message.`,
+    close: `:white_circle: <@${requestedBy}> closed it. The next failure starts a new message.`,
   };
   return say(joinLinesWithin([headings[kind], ...lines], LIMITS.sectionText));
 }
@@ -71,7 +71,7 @@ export function escalationReply(
 ): Message {
   const who = mentions.map((id) => (id.startsWith('S') ? `<!subteam^${id}>` : `<@${id}>`)).join(' ');
   const after = `Nobody is on it after ${roughly(ms)}.`;
-  const gone = mentions.length > 0 ? [] : ['Whoever was to be mentioned is gone.'];
+  const gone = mentions.length > 0 ? [] : ['Nobody is left to mention.'];
   const title = describeEpisode(subject, episode).title;
   return say([':bell:', who, `${title}.`, after, ...gone].filter(Boolean).join(' '));
 }
@@ -188,13 +188,13 @@ export function failingMessage(
       blocks: [...failureBlocks(failures, 'failing', channel === undefined), ...notes],
     };
   const isFollowed = followers.length > paused.length;
-  if (isFollowed) return say(':large_green_circle: Nothing that is followed here is failing.', ...notes);
+  if (isFollowed) return say(':large_green_circle: Nothing followed here is failing.', ...notes);
   if (followers.length > 0) return say('No failure is open here.', ...notes);
   const first = code(`${word} ${isDirect(channel) ? 'watch mine' : 'watch <project>'}`);
   const then = isDirect(channel)
     ? 'sends you your own failures; App Home shows those of channels'
     : 'follows a project';
-  return say(`Nothing is followed here, so no failure is noticed. ${first} ${then}.`);
+  return say(`Nothing is followed here yet, so no failure is noticed. ${first} ${then}.`);
 }
 
 /** Makes foreign text safe inside bold text, which an asterisk would end. */
@@ -237,6 +237,6 @@ function drawButtons(
 
 const CLOSING = {
   title: 'Close this failure?',
-  text: 'Its message will say that you closed it, but no longer when the project recovers. The next failure begins another message.',
+  text: 'Its message will say that you closed it, and will not change when the project recovers. The next failure starts a new message.',
   confirm: 'Close',
 };

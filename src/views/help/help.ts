@@ -220,5 +220,5 @@ export function suggestionsMessage(
 /** A form opens only at a click, so the answer to a mention has a button for it. @param thread the mention's thread */
 export function openFormMessage(word: string, text: string, thread: string | undefined): Message {
   const open = button('Open the form', 'start:at-once', { style: 'primary', value: { text, thread } });
-  return say(`${code(`${word} ${text}`)} goes on in a form.`, ...buttons(open));
+  return say(`${code(`${word} ${text}`)} opens a form.`, ...buttons(open));
 }

@@ -165,9 +165,10 @@ function noticeText(account: string, news: InvoiceNews): string {
 function describeDetails({ invoice }: InvoiceNews): string {
   const { created_at, kind, paid_at, vat } = invoice;
   const details = [
-    kind && mrkdwn(kind.replaceAll('_', ' '), 40),
+    [kind && mrkdwn(kind.replaceAll('_', ' '), 40), `of ${dateName(documentDay(created_at))}`]
+      .filter(Boolean)
+      .join(' '),
     vat !== null && `VAT ${money(vat, invoice.currency)}`,
-    `of ${dateName(documentDay(created_at))}`,
     paid_at !== null && `paid ${dateName(documentDay(paid_at))}`,
   ];
   return `\n${details.filter(Boolean).join(', ')}`;

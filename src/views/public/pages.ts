@@ -13,7 +13,7 @@ export function frontPage(word: string, installPath: string | undefined): Page {
           'Tests whether repositories and servers can be reached, and shows the run live in a thread.',
           'Adds servers and integrations through forms.',
           'Shows the activity of your projects, and posts digests, watches and invoice notices on a schedule.',
-          'Answers every failure with what to do next.',
+          'Says what to do next when something fails.',
         ],
       },
     ],
@@ -82,7 +82,7 @@ export function privacyPage(days: Retention): Page {
         title: 'Who gets it',
         items: [
           'Data goes to Slack and to your deployment service alone. There is no tracking and no advertising.',
-          'The operator of this Deckhand keeps the database, its backups, and logs with ids of workspaces, people and channels.',
+          'Whoever runs this Deckhand keeps the database, its backups, and logs with ids of workspaces, people and channels.',
         ],
       },
     ],

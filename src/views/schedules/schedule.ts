@@ -41,19 +41,19 @@ export interface ScheduleFace {
 
 export const SCHEDULE_FACES = {
   digest: {
-    ...createFace('digest', 'digests', 'It will not be posted any more.'),
+    ...createFace('digest', 'digests', 'It will no longer be posted.'),
     names: ['id'],
     icon: ':calendar:',
     extras: { edit: 'Edit', preview: 'Preview' },
     listed: 'their next time and latest result, and who set them up',
   },
   guard: {
-    ...createFace('guard', 'guards', 'The project will not be tested by itself any more.'),
+    ...createFace('guard', 'guards', 'The project will no longer be tested on a schedule.'),
     icon: ':shield:',
     listed: 'their next run and latest result',
   },
   watch: {
-    ...createFace('watch', 'watches', 'Its events will not be posted here any more.'),
+    ...createFace('watch', 'watches', 'Its events will no longer be posted here.'),
     command: 'watch',
     icon: ':eyes:',
     commands: { add: 'watch all failures', list: 'watch list', remove: 'unwatch' },
@@ -68,7 +68,7 @@ export const SCHEDULE_FACES = {
     noun: 'invoice notices',
     plural: 'invoice notices',
     commands: { add: 'invoices notify here', list: 'invoices notify', remove: 'invoices notify off' },
-    confirm: 'Invoices will not be posted here any more.',
+    confirm: 'Invoices will no longer be posted here.',
     names: ['id'],
     extras: {},
     listed: '',
@@ -170,7 +170,11 @@ export function scheduleButtons(
   // A list of watches has many of these buttons in one message.
   const actionId = (verb: string): string => (kind === 'watch' ? `watch:${verb}#${id}` : `${kind}:${verb}`);
   const turn = isAsleep ? 'Resume' : 'Pause';
-  const confirm = { title: `Remove ${kind === 'invoices' ? 'these' : 'this'}?`, text, confirm: 'Remove' };
+  const confirm = {
+    title: `Remove ${kind === 'invoices' ? 'these notices' : `this ${kind}`}?`,
+    text,
+    confirm: 'Remove',
+  };
   return buttons(
     button(turn, actionId(turn.toLowerCase()), { value }),
     canBePushed && button('Hear within seconds', actionId('push'), { value }),
@@ -315,10 +319,10 @@ export function scheduleList(
   return headed(title, ...page.flat(), ...notes(more, bad, next), ...undo, ...buttons(share));
 }
 
-/** "Paused by <@U1> today at 09:00." or "Paused today at 09:00: the channel is archived." */
+/** "Paused by <@U1> today at 09:00." or "Paused today at 09:00, because the channel is archived." */
 export function pausedWords({ requestedBy, at, reason }: Paused): string {
   const when =
-    requestedBy === undefined ? `${dateTime(at)}: ${reason}` : `by <@${requestedBy}> ${dateTime(at)}`;
+    requestedBy === undefined ? `${dateTime(at)}, because ${reason}` : `by <@${requestedBy}> ${dateTime(at)}`;
   return `:double_vertical_bar: Paused ${when}.`;
 }
 
@@ -347,7 +351,7 @@ export function polledLines(
       ? `Active, ${checked}.`
       : `:warning: The service does not answer, ${checked}. Deckhand keeps trying.`;
   return [
-    last === undefined ? 'Nothing was posted yet.' : `Last: ${last.text}, ${dateTime(last.at)}.`,
+    last === undefined ? 'Nothing posted yet.' : `Last: ${last.text}, ${dateTime(last.at)}.`,
     state.kind === 'paused' ? pausedWords(state) : active,
   ];
 }

@@ -37,7 +37,7 @@ const CADENCES: readonly Choice[] = [
   { value: 'daily', text: 'Every day' },
   ...WEEKDAYS.map((day) => ({ value: `weekly:${day}`, text: `Every ${DAY_NAMES[day]}` })),
   { value: 'hourly', text: 'Every hour' },
-  { value: 'cron', text: 'By five cron fields' },
+  { value: 'cron', text: 'By a cron line' },
 ];
 
 export function timedModal(
@@ -67,7 +67,7 @@ export function escalationInputs(escalation?: Escalation): KnownBlock[] {
   return [
     textInput('mention', 'Mention', {
       placeholder: 'Nobody, or e.g. @oncall',
-      hint: 'A person or user group that a failure mentions if nobody is on it.',
+      hint: 'The person or user group to mention if nobody is on a failure.',
       optional: true,
       initial: mention,
     }),

@@ -46,7 +46,7 @@ function digestWords(digest: Digest): string {
   const { range, account, project, skipQuiet } = digest;
   const accounts = account === undefined ? 'every connected account' : code(account);
   const coverage = project === undefined ? accounts : `${bold(project.name)} in ${accounts}`;
-  const quiet = skipQuiet ? ', skipped without deployments' : '';
+  const quiet = skipQuiet ? ', skipped if nothing was deployed' : '';
   return `${coverage}: ${RANGE_WORDS[range].name}, ${cadenceWords(digest)}${quiet}`;
 }
 

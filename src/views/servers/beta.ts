@@ -101,7 +101,7 @@ export function askedToEnrollMessage(
   word: string,
 ): Message {
   const open = linkButton('Open the beta page', 'link:beta', betaUrl);
-  const text = `:wave: <@${requestedBy}> asks you to enable the managed-resources beta for the account ${code(account)}. An administrator of the account can do it${open === undefined ? ' in its settings' : ' on its page'}, or run ${code(`${word} beta enroll --account ${account}`, 120)} where an administrator’s key is connected.`;
+  const text = `:wave: <@${requestedBy}> asks you to enable the managed-resources beta for the account ${code(account)}. An administrator of the account can do it${open === undefined ? ' in its settings' : ' on its page'}, or run ${code(`${word} beta enroll --account ${account}`, 120)} if an administrator’s key is connected.`;
   return say(text, ...buttons(open));
 }
 

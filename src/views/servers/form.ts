@@ -36,7 +36,7 @@ const MAX_NAME = 255;
 const MAX_LABEL = 63;
 const PROTOCOLS: readonly Choice[] = [
   { value: 'static_hosting', text: 'Static hosting', description: 'A site of files under its own subdomain' },
-  { value: 'managed_vps', text: 'Virtual server', description: 'A machine of its own, billed by the month' },
+  { value: 'managed_vps', text: 'Managed server', description: 'A machine of its own, billed by the month' },
 ];
 
 /** The form for the chosen protocol, filled in. */
@@ -187,7 +187,7 @@ function requestedFacts(
 ): Fact[] {
   if (requested.protocol_type === 'managed_vps')
     return [
-      ['Kind', 'Virtual server'],
+      ['Kind', 'Managed server'],
       ['Region', mrkdwn(names?.region || requested.region)],
       ['Size', mrkdwn(names?.size || requested.size)],
     ];

@@ -6,7 +6,7 @@ import { money, monthly } from '../blocks/formats.ts';
 import { menu } from '../blocks/inputs.ts';
 import { listBlocks, table } from '../blocks/lists.ts';
 import { button, buttons, headed, header, LIMITS, say, section } from '../blocks/message.ts';
-import { codeOrNone, describeStatus, type Fact, factLines, placeLine } from './server.ts';
+import { codeOrNone, describeProtocol, describeStatus, type Fact, factLines, placeLine } from './server.ts';
 
 /** The account's currency, which only its price list names; undefined without one. */
 export type Currency = string | undefined;
@@ -91,7 +91,7 @@ export function resourceMessage(view: ResourceView): Message {
     text: news ?? `Managed server ${mrkdwn(resource.name || identifier)}`,
     blocks: [
       ...(news === undefined ? [] : [section(news)]),
-      section(`${bold(resource.name || identifier)}  ${mrkdwn(resource.kind ?? 'managed server')}`),
+      section(`${bold(resource.name || identifier)}  ${describeProtocol(resource.kind ?? 'managed server')}`),
       section(factLines([...resourceFacts(view), ...(showsKey ? keyFacts(key) : [])])),
       ...buttons(maySync && sync, !showsKey && key !== null && showKey),
       placeLine(identifier, account),

@@ -24,12 +24,17 @@ export function serverMessage(server: Server, target: Target): Message {
   return {
     text: `Server ${mrkdwn(server.name)} of ${mrkdwn(target.project.name)}`,
     blocks: [
-      section(`${bold(server.name)}  ${mrkdwn(server.protocol_type)}`),
+      section(`${bold(server.name)}  ${describeProtocol(server.protocol_type)}`),
       ...factBlocks(facts),
       ...buttons(testServerButton(target), siteButton(server)),
       placeLine(server.identifier, target.account, target.project),
     ],
   };
+}
+
+/** "managed server", "static hosting", or the service's own word; mrkdwn. */
+export function describeProtocol(type: string): string {
+  return type === 'managed_vps' ? 'managed server' : mrkdwn(type.replaceAll('_', ' '), 40);
 }
 
 /** A row of a record. `words` is escaped mrkdwn; without words the row is left out. */
@@ -188,7 +193,7 @@ export function buildMessage(
 }
 
 function serverLine(server: Server): string {
-  const first = [bold(server.name, 60), mrkdwn(server.protocol_type, 40), hostWords(server)];
+  const first = [bold(server.name, 60), describeProtocol(server.protocol_type), hostWords(server)];
   const second = [
     server.username && `${code(server.username, 40)}${server.use_ssh_keys ? ' with SSH keys' : ''}`,
     server.server_path && code(server.server_path, 120),

@@ -105,7 +105,7 @@ export function alreadyRunningMessage(
         ? `A ${starter.noun} ${began}.`
         : failureWords(starter),
     ...(link === undefined ? [] : [`<${link}|See it here>.`]),
-    ...(isPostedLater ? ['Its outcome is posted here when it ends.'] : []),
+    ...(isPostedLater ? ['The outcome will be posted here.'] : []),
   ];
   return say(`:hourglass_flowing_sand: ${sentences.join(' ')}`);
 }
@@ -113,7 +113,7 @@ export function alreadyRunningMessage(
 /** A direct message is not named to others. */
 function failureWords({ failureIn: channel }: { failureIn: string | undefined }): string {
   const where = channel === undefined || isDirect(channel) ? '' : ` in <#${channel}>`;
-  return `It looks for the cause of a failed deployment${where}.`;
+  return `It is looking for the cause of a failed deployment${where}.`;
 }
 
 function headline({ state, serviceStatus, target }: TestView): { icon: string; words: string } {

@@ -1,6 +1,6 @@
 import type { EntityActionButton, EntityCustomField, EntityMetadata } from '@slack/types';
 import type { KnownBlock } from '../../core/message.ts';
-import { bold, capitalised, code, dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import { bold, capitalised, code, dateTime, sanitize } from '../../core/mrkdwn.ts';
 import { projectId, toProjectRef } from '../../core/project-ref.ts';
 import type { Run } from '../../records/test-runs.ts';
 import { type ActivityEvent, readEventOutcome as outcomeOfDeployment } from '../../service/activity.ts';
@@ -9,7 +9,7 @@ import type { Server } from '../../service/servers.ts';
 
 import { buttons, context, section } from '../blocks/message.ts';
 import { testButton } from '../projects/projects.ts';
-import { factLines, managedFacts } from '../servers/server.ts';
+import { describeProtocol, factLines, managedFacts } from '../servers/server.ts';
 import { endedWords, runWords, timesOfRun } from '../test-access/test-run.ts';
 
 /** The preview under a link to a project. */
@@ -35,7 +35,7 @@ export function serverUnfurl(account: string, project: string, server: Server): 
   const status = factLines(managedFacts(server).filter(([name]) => name === 'Status'));
   const facts = status === '' ? '' : `\n${status}`;
   return [
-    section(`${bold(server.name)}  ${mrkdwn(server.protocol_type.replaceAll('_', ' '))}${facts}`),
+    section(`${bold(server.name)}  ${describeProtocol(server.protocol_type)}${facts}`),
     context(`Server ${code(server.identifier)}`, `project ${code(project)}`, `account ${code(account)}`),
     ...buttons(testButton(target)),
   ];

@@ -97,7 +97,7 @@ export const WATCH_PUSH = 'watch.push';
 /** The question before the service is asked to call Deckhand. */
 export function pushModal(origin: WatchOrigin, { project, account }: Watch): ModalView {
   const name = bold(project?.name ?? '', 60);
-  const text = `Deckhand sets up an integration named *Deckhand* for ${name} in ${code(account)}. The service then calls Deckhand when a deployment starts, succeeds or fails, so that channels hear of it within seconds, not within a minute.`;
+  const text = `Deckhand will set up an integration named *Deckhand* for ${name} in ${code(account)}. The service then calls Deckhand when a deployment starts, succeeds or fails, so channels hear of it in seconds instead of a minute.`;
   const end =
     'When its last watch is removed, the integration is switched off. Only the service itself can delete it.';
   return modal(WATCH_PUSH, 'Hear within seconds', { submit: 'Set it up', metadata: origin }, [
@@ -199,7 +199,7 @@ export function newsLine(
   return { kind: event.event, line: eventLine(event, dateTime, describePerson, where), words };
 }
 
-/** "12 events in `acme`: 10 deploy completed, 2 deploy failed" */
+/** "12 events in `acme`: deploy completed (10), deploy failed (2)" */
 function describeNews(news: WatchedNews): string {
   const { backlog, lines } = news;
   const summary = `${count(lines.length, 'event')}${backlog ? ' outside working hours' : ''} in ${code(news.account)}: ${countKinds(lines)}`;
@@ -210,20 +210,20 @@ function describeNews(news: WatchedNews): string {
 function headline({ lines, isTruncated, skipped, account }: WatchedNews): string {
   const of = code(account);
   if (lines.length === 0 && !isTruncated && skipped?.length)
-    return `Activity of ${of} that could not be read`;
+    return `Some activity of ${of} could not be read`;
   return `${count(lines.length, 'event')} in ${of}${isTruncated ? ', and some may be missing' : ''}`;
 }
 
-/** "12 deploy completed, 3 deploy failed" */
+/** "deploy completed (12), deploy failed (3)" */
 function countKinds(lines: readonly NewsLine[]): string {
   const groups = [...Map.groupBy(lines, ({ kind }) => kind)].toSorted(
     ([, one], [, other]) => other.length - one.length,
   );
-  const phrases = groups.map(([kind, { length }]) => `${length} ${mrkdwn(kind.replaceAll('_', ' '), 40)}`);
+  const phrases = groups.map(([kind, { length }]) => `${mrkdwn(kind.replaceAll('_', ' '), 40)} (${length})`);
   return listFirst(phrases, MAX_NAMED, 'more kinds');
 }
 
 function cutWords({ word }: WatchedNews): string {
   const all = code(`${word} activity 30d`);
-  return `:warning: More happened than the service lists at once, so some may be missing here. ${all} shows what it lists.`;
+  return `:warning: The service lists only its latest events, so some may be missing here. ${all} shows what it lists.`;
 }

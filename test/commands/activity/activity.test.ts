@@ -88,7 +88,7 @@ describe('activity', () => {
     ['figures of another kind', { events: [], stats: 'many' }],
   ] as const)('shows %s without a fault', async ([_what, body], { world }) => {
     world.service.faults.add({ path: '/*/activity', status: 200, body });
-    expect(await ask(world, '/deckhand activity stats')).toContain('No readable figures');
+    expect(await ask(world, '/deckhand activity stats')).toContain('gave no figures');
   });
 });
 

@@ -62,7 +62,7 @@ describe('digest', () => {
     await fill(500, (n) => `C${n % 20}`);
     for (const line of ['digest add daily 10:00 UTC', 'watch all'])
       expect(await ask(world, `/deckhand ${line}`, 'admin')).toContain(
-        'This workspace has 500 schedules, and 500 is the most.',
+        'This workspace has 500 schedules, the most that it can have.',
       );
     expect(await digests()).toHaveLength(500);
   });
@@ -90,10 +90,10 @@ describe('digest', () => {
     const { ts } = last() ?? {};
     await world.say('digest add daily 10:00 UTC');
     expect(await ask(world, '/deckhand digest add daily 11:00 UTC', 'admin')).toContain(
-      'This channel has 50 schedules, and 50 is the most.',
+      'This channel has 50 schedules, the most that it can have.',
     );
     const refused = await answerTo(world, 'admin', () => click(ts, 'digest:undo'));
-    expect(refused).toContain('This channel has 50 schedules, and 50 is the most.');
+    expect(refused).toContain('This channel has 50 schedules, the most that it can have.');
     expect((await digests()).map(({ id }) => id)).not.toContain('d7');
     await world.say('digest remove d8');
     await click(ts, 'digest:undo');

@@ -149,11 +149,11 @@ describe('failing', () => {
 
   test('says whether anything is followed, and what of it is paused', async ({ world }) => {
     expect(await failing(world)).toContain(
-      'Nothing is followed here, so no failure is noticed. `/deckhand watch &lt;project&gt;` follows a project.',
+      'Nothing is followed here yet, so no failure is noticed. `/deckhand watch &lt;project&gt;` follows a project.',
     );
     await world.as('admin').command(CHANNEL, '/deckhand watch storefront failures');
     await world.slack.until(() => roots(world).length > 0);
-    expect(await failing(world)).toContain('Nothing that is followed here is failing.');
+    expect(await failing(world)).toContain('Nothing followed here is failing.');
     const [actionId = ''] = /watch:pause#\w+/.exec(JSON.stringify(roots(world))) ?? [];
     const place = { channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' };
     await world.as('admin').click(place, { actionId });

@@ -150,7 +150,7 @@ describe('guard', () => {
     if (guard === undefined) throw new Error('there is no guard');
     for (let n = 1; n < 50; n += 1) await schedules.put({ ...guard, id: `g${n}`, requestId: `r${n}` });
     expect(await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin')).toContain(
-      'This channel has 50 schedules, and 50 is the most.',
+      'This channel has 50 schedules, the most that it can have.',
     );
     await ann().command(CHANNEL, '/deckhand guard list');
     const listed = () => world.slack.ephemerals(TEAM, PEOPLE.admin);

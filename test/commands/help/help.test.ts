@@ -210,7 +210,7 @@ describe('what is left out', () => {
     world,
   }) => {
     const said = await ask(world, '/deckhand use', 'admin');
-    expect(said).toContain('This channel is bound to no project. Which project do you mean?');
+    expect(said).toContain('No project is bound to this channel. Which one do you mean?');
     await click(world, 'admin', { actionId: 'projects:choose', selected: 'storefront' });
     await world.slack.until(() =>
       world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('bound this channel')),

@@ -72,7 +72,7 @@ describe('invoices', () => {
       'an address on another host',
       LIST,
       record('https://evil.example/1001.pdf'),
-      'another host than the account’s',
+      'not on the account’s own host',
     ],
     ['an address that is none', LIST, record('nonsense'), 'no full address for the PDF'],
     ['a relative address', LIST, record('/acme/account/invoices/1001.pdf'), 'no full address for the PDF'],

@@ -97,7 +97,7 @@ describe('a pasted link', () => {
     const managed_vps = { status: 'provisioning', ip_address: null, region: 'nbg1', size: 'cx22' };
     answerWith({ name: 'box <!channel>', protocol_type: 'managed_vps', managed_vps });
     const shown = await unfurled((await paste(address('storefront/servers/web-9'))).ts);
-    expect(shown).toContain('*box &lt;!channel&gt;*  managed vps');
+    expect(shown).toContain('*box &lt;!channel&gt;*  managed server');
     expect(shown).toContain('provisioning');
   });
 

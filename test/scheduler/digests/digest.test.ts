@@ -66,10 +66,10 @@ describe('a digest', () => {
     await world.say('digest add daily 09:00 UTC');
     await world.time.advance(HOUR);
     await world.untilPosted(1);
-    expect(shown()).toContain('*40 failed; the newest 100 events hold 3 of them*');
+    expect(shown()).toContain('*40 failed. The latest 100 events show 3 of them*');
     await world.as('admin').command(CHANNEL, '/deckhand activity stats');
     const answer = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.blocks);
-    await world.slack.until(() => answer()?.includes('*40 failed; the newest 100 events hold 3 of them*'));
+    await world.slack.until(() => answer()?.includes('*40 failed. The latest 100 events show 3 of them*'));
   });
 
   it('is not silent where what could not be read may have been a deployment, and says so', async () => {
@@ -162,7 +162,7 @@ describe('a digest', () => {
     world.service.faults.add({ path: '/acme/activity', status: 200, body: { events: [], stats } });
     await world.time.advance(HOUR);
     await world.untilPosted(1);
-    expect(shown()).toContain(' 4 failed; the newest 0 events hold none of them.');
+    expect(shown()).toContain(' 4 failed. The latest 0 events show none of them.');
   });
 
   it('asks a service that is down again, and in the end says that it is', async () => {

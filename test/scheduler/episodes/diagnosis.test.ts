@@ -152,12 +152,12 @@ describe('a failed deployment', () => {
     await fails(world);
     await expect.poll(() => started(world).length).toBe(1);
     const here = await ask(world, '/deckhand test storefront');
-    expect(here).toContain('looks for the cause of a failed deployment');
+    expect(here).toContain('looking for the cause of a failed deployment');
     expect(here).toContain(`/archives/${CHANNEL}/p${(roots(world)[0]?.ts ?? '').replace('.', '')}`);
     const there = await answerTo(world, 'member', () =>
       world.as('member').command(OTHER, '/deckhand test storefront'),
     );
-    expect(there).toContain(`looks for the cause of a failed deployment in <#${CHANNEL}>`);
+    expect(there).toContain(`looking for the cause of a failed deployment in <#${CHANNEL}>`);
     await explained(world);
     for (const channel of [CHANNEL, OTHER])
       await world.slack.until(() =>
@@ -248,7 +248,9 @@ describe('a failed deployment', () => {
     deploy(world, false);
     await expect.poll(() => started(world).length).toBe(1);
     const pointed = await ask(world, '/deckhand test storefront', 'admin');
-    expect(pointed).toContain('looks for the cause of a failed deployment. Its outcome is posted here');
+    expect(pointed).toContain(
+      'is looking for the cause of a failed deployment. The outcome will be posted here',
+    );
     const dms = () => JSON.stringify(world.slack.dms(TEAM, PEOPLE.member));
     await world.slack.until(() => dms().includes(NOT_THE_CAUSE), { what: 'the diagnosis' });
   });

@@ -203,16 +203,12 @@ describe('a failure that nobody is on', () => {
     const ben = world.slack.workspace(TEAM).people.get(PEOPLE.member);
     Object.assign(ben ?? {}, { deleted: true });
     await passed(6 * MINUTE);
-    expect(mentions(world)).toEqual([expect.stringContaining('Whoever was to be mentioned is gone.')]);
+    expect(mentions(world)).toEqual([expect.stringContaining('Nobody is left to mention.')]);
     expect(mentions(world)[0]).not.toContain(PEOPLE.member);
   });
 
   it.each([
-    [
-      'one that is gone is left out',
-      ['S0OTHER'],
-      'Nobody is on it after 15 min. Whoever was to be mentioned is gone.',
-    ],
+    ['one that is gone is left out', ['S0OTHER'], 'Nobody is on it after 15 min. Nobody is left to mention.'],
     ['one that is there is not', ['S0ONCALL'], '<!subteam^S0ONCALL> Storefront'],
   ])('of the user groups of Slack %s', async (_, groups, said) => {
     await world.stop();
@@ -242,10 +238,10 @@ describe('whom a failure mentions', () => {
   test.beforeEach(async ({ world }) => world.slack.invite(TEAM, CHANNEL, 'bot'));
 
   test.for<[string, string]>([
-    ['watch storefront --after 15m', 'Say who is mentioned then'],
-    ['guard add storefront hourly --mention @ben --after 4m', 'no time from 5 minutes to 4 hours'],
-    ['watch storefront --mention @ben --after 5h', 'no time from 5 minutes to 4 hours'],
-    ['watch storefront --mention @ben --after <!channel>', '&lt;!channel&gt; is no time'],
+    ['watch storefront --after 15m', 'Name who to mention'],
+    ['guard add storefront hourly --mention @ben --after 4m', 'not a time from 5 minutes to 4 hours'],
+    ['watch storefront --mention @ben --after 5h', 'not a time from 5 minutes to 4 hours'],
+    ['watch storefront --mention @ben --after <!channel>', '&lt;!channel&gt; is not a time'],
     ['watch storefront --mention @nobody', '`usergroups:read`'],
   ])('is refused: %s', async ([line, said], { world }) => {
     expect(await ask(world, `/deckhand ${line}`, 'admin')).toContain(said);
@@ -313,7 +309,7 @@ describe('whom a failure mentions', () => {
     await world.as('admin').command(CHANNEL, '/deckhand watch edit');
     await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'watch.edit');
     const refused = await world.as('admin').submit('watch.edit', { mention: '' });
-    expect(JSON.stringify(refused)).toContain('Say who is mentioned then');
+    expect(JSON.stringify(refused)).toContain('Name who to mention');
     await world.as('admin').submit('watch.edit', { mention: '', after: '' });
     const [watch] = await world.app.workspaces.open(TEAM).schedules.list('watch');
     expect(watch?.escalation).toBeUndefined();

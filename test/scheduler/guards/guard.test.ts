@@ -223,7 +223,7 @@ describe('a guard', () => {
       world.as('member').command(CHANNEL, '/deckhand test storefront'),
     );
     expect(said).toContain('A guard started it');
-    expect(said).toContain('Its outcome is posted here when it ends.');
+    expect(said).toContain('The outcome will be posted here.');
     const posted = () => messages().filter(({ text }) => text.includes('all 2 servers are reachable'));
     await pass(() => posted().length === 1, 'the outcome');
     expect(JSON.stringify(posted()[0]?.blocks)).toContain(`asked by <@${PEOPLE.member}>`);

@@ -111,7 +111,7 @@ describe('invoice notices', () => {
     await begin(world, CHANNEL);
     const again = await notify('here');
     expect(again).toContain(`Set up by <@${PEOPLE.admin}>`);
-    expect(again).toContain('Nothing was posted yet');
+    expect(again).toContain('Nothing posted yet');
     await world.as('admin').command(CHANNEL, '/deckhand invoices notify off');
     await until(world, () => shown(world, CHANNEL).includes('removed the invoice notices'), 'the end');
     world.service.world.addInvoice({ account: ACCOUNT, number: 2001 });

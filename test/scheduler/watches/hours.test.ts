@@ -94,7 +94,7 @@ describe('a watch with working hours', () => {
         ? [JSON.stringify(one)]
         : [],
     );
-    expect(summary).toContain('2 events outside working hours in `acme`: 2 deploy completed');
+    expect(summary).toContain('2 events outside working hours in `acme`: deploy completed (2)');
     expect(summary).toContain('evening');
     const [failure, ...others] = news(world).filter(({ text }) => text.includes('Storefront recovered'));
     expect(others).toEqual([]);
@@ -149,7 +149,7 @@ describe('a watch with working hours', () => {
       ann.suggest({ viewId: ann.openView()?.id ?? '' }, { actionId: 'project', query });
     await choose('bill');
     const taken = await ann.submit('watch.edit', { project: 'billing-api', server: '' });
-    expect(taken.errors?.project).toContain('Another watch');
+    expect(taken.errors?.project).toContain('already watches');
     await choose('store');
     const project = { project: 'storefront' };
     const wrong = await ann.submit('watch.edit', { ...project, server: 'web-9', mode: 'all' });

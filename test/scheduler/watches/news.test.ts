@@ -190,7 +190,7 @@ describe('a watched channel', () => {
     const open = afterPage(feed, watches, page(), { ...CONTEXT, now: NOW + 3_600_000 });
     expect(open.backlog.lines).toEqual([]);
     expect(open.pending).toMatchObject([{ id: 'b1 kept', what: '200 events', for: ['w-all-all'] }]);
-    expect(JSON.stringify(open.pending[0]?.root)).toContain('200 deploy completed, and 97 older ones');
+    expect(JSON.stringify(open.pending[0]?.root)).toContain('deploy completed (200), and 97 older ones');
   });
 });
 

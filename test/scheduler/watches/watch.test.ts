@@ -236,7 +236,7 @@ describe('a watch', () => {
     const shown = () => JSON.stringify(list()?.blocks);
     expect(shown()).toContain(`Set up by <@${PEOPLE.admin}>`);
     expect(shown()).toContain('Last: 1 event');
-    expect(shown()).toContain('Nothing was posted yet');
+    expect(shown()).toContain('Nothing posted yet');
     const press = (actionId: string) =>
       world.as('admin').click({ channel: CHANNEL, ts: list()?.ts ?? '' }, { actionId });
     await press(`watch:pause#${id}`);
