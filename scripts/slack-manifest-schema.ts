@@ -16,8 +16,22 @@ const parameter = z.strictObject({
   name: text(255),
   title: text(255),
   description: z.string(),
-  type: z.enum(['string', 'integer', 'number', 'boolean', 'slack#/types/channel_id', 'slack#/types/user_id']),
+  type: z.enum([
+    'string',
+    'integer',
+    'number',
+    'boolean',
+    'slack#/types/channel_id',
+    'slack#/types/options_select',
+    'slack#/types/user_id',
+  ]),
   is_required: z.boolean(),
+  dynamic_options: z
+    .strictObject({
+      function: z.string().startsWith('#/functions/'),
+      inputs: z.record(z.string(), z.strictObject({ value: z.string() })),
+    })
+    .optional(),
 });
 
 const features = z.strictObject({

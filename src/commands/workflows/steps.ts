@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { type ActivityStats, getActivity } from '../../service/activity.ts';
+import { LIMITS, plainText } from '../../views/blocks/message.ts';
 import { readActivityWords } from '../activity/activity.ts';
-import { defineStep, type WorkflowStep } from '../command.ts';
+import { defineStep, type OptionSource, type WorkflowStep } from '../command.ts';
+import { projectPicker, serverPicker } from '../option-sources.ts';
 import { resolveAccount, resolveProject, resolveTestTarget } from '../targets/targets.ts';
 
 /** The author of a workflow may leave a field empty. */
@@ -48,10 +50,29 @@ const deploymentStatistics = defineStep({
   },
 });
 
+/** Fills a menu of Workflow Builder, which asks anew for what its author types. */
+function defineChoices(command: string, picker: OptionSource): WorkflowStep {
+  return defineStep({
+    command,
+    inputs: z.object({ query: Text, project: Text, account: Text }),
+    async run({ query = '', ...target }, context) {
+      const choices = await picker.options(query, {
+        ...context,
+        blockId: '',
+        metadata: JSON.stringify(target),
+      });
+      const options = choices.map(({ text, value }) => ({ text: plainText(text, LIMITS.optionText), value }));
+      return { outputs: { options } };
+    },
+  });
+}
+
 /** Steps by `callback_id`, with inputs and outputs as in manifest.yml. */
 export const STEPS: Readonly<Record<string, WorkflowStep>> = {
   test_access: testAccess,
   deployment_statistics: deploymentStatistics,
+  list_projects: defineChoices('projects', projectPicker),
+  list_servers: defineChoices('server show', serverPicker),
 };
 
 /** Omits figures that the service does not know: they are not 0. */

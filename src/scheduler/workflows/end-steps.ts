@@ -10,8 +10,14 @@ import { BACKGROUND } from '../../slack/rate-limit.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
+/** A choice of a menu in Workflow Builder. */
+const Choice = z.object({
+  text: z.object({ type: z.literal('plain_text'), text: z.string() }),
+  value: z.string(),
+});
+
 const Ending = z.union([
-  z.object({ outputs: z.record(z.string(), z.union([z.string(), z.number()])) }),
+  z.object({ outputs: z.record(z.string(), z.union([z.string(), z.number(), z.array(Choice)])) }),
   /** Plain text for the person who looks at the workflow. */
   z.object({ error: z.string() }),
 ]);

@@ -97,6 +97,19 @@ describe('the workflow step "Run test access"', () => {
   });
 });
 
+test('the menus of the steps list projects, and the servers of the chosen one', async ({ world }) => {
+  const choices = async (name: string, inputs: Record<string, string>) => {
+    const { outputs } = (await ended(world, run(world, inputs, name))) ?? {};
+    return JSON.stringify(outputs?.options);
+  };
+  const choice = (text: string, value: string) => ({ text: { type: 'plain_text', text }, value });
+  expect(await choices('list_projects', { query: 'store' })).toBe(
+    JSON.stringify([choice('Storefront', 'storefront')]),
+  );
+  expect(await choices('list_servers', { query: '', project: 'storefront' })).toMatch(/"web-1".*"web-2"/);
+  expect(await choices('list_servers', { query: '', project: '' })).toBe('[]');
+});
+
 describe('the workflow step "Get deployment statistics"', () => {
   test('gives the figures of the range, and leaves out what has nothing to tell', async ({ world }) => {
     const known = { total_deployments: 4, total_deployments_delta: -2, active_servers: 3 };
