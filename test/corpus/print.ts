@@ -1,14 +1,22 @@
 import process from 'node:process';
+import { describeWording } from '../support/sent.ts';
 import { describeEntry, type Entry, openCorpus } from './recording.ts';
 import { visibleText } from './visible-words.ts';
 
-/** Prints every message and form that the tests send to Slack, to be read aloud: `npm run corpus [-- <words>]`. */
+/**
+ * Prints messages and forms that the tests send to Slack, to be read aloud: `npm run corpus [-- <words>]`. Each has a
+ * line that those above it lack, except for names and numbers.
+ */
 
 const words = process.argv.slice(2).join(' ').toLowerCase();
-const printed = openCorpus()
-  .map((entry) => `── ${describeEntry(entry)}\n${describeContent(entry)}\n`)
-  .filter((text) => text.toLowerCase().includes(words));
-process.stdout.write(`${printed.toSorted().join('\n')}\n`);
+const printed = new Set<string>();
+for (const entry of openCorpus()) {
+  const text = describeContent(entry);
+  const lines = text.split('\n').map((line) => describeWording(line.trim()));
+  if (!text.toLowerCase().includes(words) || lines.every((line) => printed.has(line))) continue;
+  for (const line of lines) printed.add(line);
+  process.stdout.write(`── ${describeEntry(entry)}\n${text}\n\n`);
+}
 
 function describeContent({ content }: Entry): string {
   const {
@@ -20,6 +28,7 @@ function describeContent({ content }: Entry): string {
   const parts = [title, ...blocks, { elements: [submit, close] }];
   const text = visibleText([{ blocks: parts }], ['confirm', 'deny', 'options', 'option_groups', 'alt_text']);
   return text
+    .trimStart()
     .replace(/<!date\^[^|>]*\|([^>]*)>/g, '$1')
     .replace(/ {3,}/g, '  ')
     .replace(/\n\s*(?=\n|$)/g, '');

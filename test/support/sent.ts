@@ -85,7 +85,7 @@ export function describeLength(length: number): string {
 }
 
 /** The words without names, numbers and times. */
-function describeWording(text: string): string {
-  const words = text.slice(0, 3_000).replace(/<[^>]*>|`[^`]*`|\*[^*]*\*|[\d.:,]+/g, '#');
-  return `${describeLength(text.length)} ${words}`;
+export function describeWording(text: string): string {
+  const names = /<[^>]*>|`[^`]*`|\*[^*]*\*|“[^”]*”|\b(?:acme|Storefront|Billing API|web-\d)\b|[\d.:,•]+/g;
+  return `${describeLength(text.length)} ${text.slice(0, 3_000).replace(names, '#')}`;
 }
