@@ -101,13 +101,18 @@ describe('the manifest', () => {
       manifest.functions,
     ))
       for (const [key, parameter] of [...Object.entries(inputs), ...Object.entries(outputs)])
-        expect(parameter, key).toEqual({
+        expect(parameter, key).toMatchObject({
           name: key,
           title: expect.any(String),
           description: expect.any(String),
-          type: expect.stringMatching(/^(?:string|integer|number|slack#\/types\/channel_id)$/),
+          type: expect.stringMatching(
+            /^(?:string|integer|number|slack#\/types\/(?:channel_id|options_select))$/,
+          ),
           is_required: expect.any(Boolean),
         });
+    const menus = JSON.stringify(manifest.functions).matchAll(/"#\/functions\/(\w+)"/g);
+    for (const [, name = ''] of menus)
+      expect(manifest.functions[name].output_parameters).toHaveProperty('options');
   });
 
   it('subscribes to the events that are handled, and no other', () => {
