@@ -46,8 +46,8 @@ ok, note, or FAULT. Deckhand may be running; if it is not, due jobs that wait ar
   },
 };
 
-function printFinding({ what, health, said }: Finding): string {
-  return `${WORDS[health].padEnd(5)}  ${unmarked(what)}: ${unmarked(said)}`;
+function printFinding({ what, health, text }: Finding): string {
+  return `${WORDS[health].padEnd(5)}  ${unmarked(what)}: ${unmarked(text)}`;
 }
 
 /** Asks Slack for an address of Socket Mode, without using it. */
@@ -55,9 +55,9 @@ async function checkAppToken({ parts: { web } }: DeckhandApp, token: string): Pr
   const what = 'App token';
   try {
     await web.call('apps.connections.open', {}, token);
-    return { what, health: 'well', said: 'the token works' };
+    return { what, health: 'well', text: 'the token works' };
   } catch (error) {
-    return { what, health: 'broken', said: describeRefusal(error) };
+    return { what, health: 'broken', text: describeRefusal(error) };
   }
 }
 
@@ -71,26 +71,26 @@ function describeRefusal(error: unknown): string {
 async function examineAll(app: DeckhandApp): Promise<Finding[]> {
   const { config, store, tokenHealth, installations } = app.parts;
   const keyed = await store.of(GLOBAL).collection(DATA_KEYS, z.unknown()).list();
-  const known = new Set(keyed.map(({ id }) => id));
+  const ids = new Set(keyed.map(({ id }) => id));
   if (config.SLACK_BOT_TOKEN !== undefined) {
     try {
-      known.add((await tokenHealth.owner()) ?? '');
+      ids.add((await tokenHealth.owner()) ?? '');
     } catch (error) {
-      if (known.size === 0) return [{ what: 'Slack', health: 'broken', said: describeRefusal(error) }];
+      if (ids.size === 0) return [{ what: 'Slack', health: 'broken', text: describeRefusal(error) }];
     }
   }
   const installed: string[] = [];
-  for (const id of known) if (id !== '' && (await installations.isInstalled(id))) installed.push(id);
+  for (const id of ids) if (id !== '' && (await installations.isInstalled(id))) installed.push(id);
   if (installed.length === 0)
-    return [{ what: 'Workspaces', health: 'limited', said: 'Deckhand is installed in none' }];
-  const found = await Promise.all(
+    return [{ what: 'Workspaces', health: 'limited', text: 'Deckhand is installed in none' }];
+  const reports = await Promise.all(
     installed.map(async (id) => {
       const workspace = app.workspaces.open(id);
       const findings = await examine({ workspace, checkScheduler: () => checkScheduler(app) });
       return findings.map((one) => (installed.length === 1 ? one : { ...one, what: `${id} ${one.what}` }));
     }),
   );
-  return found.flat();
+  return reports.flat();
 }
 
 /** Jobs that wait for so long are taken by no process. */

@@ -171,7 +171,7 @@ async function begin(context: CommandContext): Promise<Reply> {
   const account = await resolveAccount(context, INVOICE_SCHEDULES);
   const all = await workspace.schedules.list('invoices');
   const existing = all.find((one) => one.channel === channel && one.account === account.name);
-  if (existing?.state.kind === 'paused') return resume.run({ named: existing.id }, context, {});
+  if (existing?.state.kind === 'paused') return resume.run({ nameOrId: existing.id }, context, {});
   if (existing !== undefined && existing.requestId !== requestId) return showState(context);
   const { invoices } = await workspace.accounts.use(account, (client) => INVOICES.fetch(client));
   const knownInvoices = knownFrom(invoices, workspace.clock.now());

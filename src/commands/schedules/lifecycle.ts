@@ -72,7 +72,7 @@ export interface Operation {
   change(context: CommandContext, schedule: Schedule): Promise<Schedule | undefined>;
 }
 
-const Args = z.object({ named: z.string().optional() });
+const Args = z.object({ nameOrId: z.string().optional() });
 
 /** Value of a schedule's button. */
 export const ScheduleButton = z.object({
@@ -98,7 +98,7 @@ export function scheduleCommands(kind: ScheduleKind, snoozing?: Operation) {
       durable: true,
       rest: true,
       args: Args,
-      run: ({ named }, context) => changeNamed(kind, operation, context, named),
+      run: ({ nameOrId }, context) => changeNamed(kind, operation, context, nameOrId),
       actions: [createButton(kind, operation), ...others],
     });
   const list = defineCommand({
@@ -334,7 +334,7 @@ export function editCommand<K extends ScheduleKind, Choices extends object>(
     takesAccount: false,
     rest: true,
     args: Args,
-    run: ({ named }, context) => open(context, named),
+    run: ({ nameOrId }, context) => open(context, nameOrId),
     actions: [
       defineButton(ScheduleButton, {
         actionId: `${kind}:edit`,

@@ -93,8 +93,8 @@ export async function listSchedules(
   const unreadable = await workspace.schedules.countUnreadable(kind);
   const { role } = SCHEDULE_FACES[kind];
   const canChange = isShared === true || (await workspace.roles.holds(invocation.user, role));
-  const shown = { scope, elsewhere, unreadable, word: workspace.word, canChange };
-  const listing = { ...shown, removed, ...defined({ isShared, isWhole }) };
+  const details = { scope, elsewhere, unreadable, word: workspace.word, canChange };
+  const listing = { ...details, removed, ...defined({ isShared, isWhole }) };
   if (kind === 'invoices') {
     const readPace = await readPolling(workspace.store, INVOICES);
     const all = listed.filter((one) => one.kind === 'invoices');
@@ -123,11 +123,11 @@ async function describeWatches(
     const { isGone = false } = watch;
     const push = pushes.find((one) => isPushFor(one, watch));
     const { PUBLIC_URL: publicUrl } = workspace.config;
-    const shown = { scope, polling: readPace(watch.account), backlog, isGone, push, publicUrl };
+    const details = { scope, polling: readPace(watch.account), backlog, isGone, push, publicUrl };
     return {
       id: watch.id,
       isAsleep: isAsleep(watch),
-      lines: watchLines(watch, shown),
+      lines: watchLines(watch, details),
       canBePushed: canBePushed(workspace, watch, push),
     };
   });

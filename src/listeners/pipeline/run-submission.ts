@@ -302,8 +302,8 @@ async function unsealForm({ sealer }: Workspace, form: string, storedForm: Store
   // The seal proves that Deckhand wrote it, so it needs no schema.
   const value: unknown = JSON.parse(await sealer.open(sealedField(form), storedForm.sealed));
   if (storedForm.state === 'sent') return { request, state: value as ViewState };
-  const { submitted, ...shown } = value as Required<OpenedForm> & Pick<ViewState['view'], 'id' | 'title'>;
-  const view = { type: 'modal' as const, hash: '', private_metadata: '', blocks: [], ...shown };
+  const { submitted, ...modal } = value as Required<OpenedForm> & Pick<ViewState['view'], 'id' | 'title'>;
+  const view = { type: 'modal' as const, hash: '', private_metadata: '', blocks: [], ...modal };
   return { request, submitted, state: { values: {}, metadata: '', view } };
 }
 

@@ -75,8 +75,8 @@ export function createLateMessage(state: ViewState, submitted: Submitted): Messa
  * follows the first message under a field, because Slack shows no text above the form beside errors.
  */
 export function describeInvalidFields({ fields = {}, messages = [], hint }: ServiceError): Submitted {
-  const { base = [], ...named } = fields;
-  const errors = Object.entries(named).map(([field, texts]): [string, string] => [field, texts.join('; ')]);
+  const { base = [], ...byField } = fields;
+  const errors = Object.entries(byField).map(([field, texts]): [string, string] => [field, texts.join('; ')]);
   const whole = [...base, ...messages];
   const [first] = errors;
   if (hint !== undefined && first !== undefined && whole.length === 0)

@@ -51,14 +51,14 @@ export async function startTest(
  * @throws SlackFailure if Slack allows no posts in the channel
  */
 export async function beginTest(workspace: Workspace, request: TestRequest): Promise<Run | undefined> {
-  const { step, guard, ...asked } = request;
+  const { step, guard, ...identity } = request;
   const { runs, clock, config } = workspace;
   const startedAt = clock.now();
   const longest = config.FOLLOW_TIMEOUT_MINUTES * 60_000 + GRACE_MS;
   const steps = step === undefined ? {} : { steps: [step] };
   const guards = guard === undefined ? {} : { guards: [guard] };
-  const layout = await readLayout(workspace, asked.channel);
-  const newRun: NewRun = { ...asked, ...layout, startedAt, status: 'running', ...steps, ...guards };
+  const layout = await readLayout(workspace, identity.channel);
+  const newRun: NewRun = { ...identity, ...layout, startedAt, status: 'running', ...steps, ...guards };
   const claim = await runs.claim(newRun, startedAt - longest);
   if (!claim.mine) return claim.run;
   if (claim.run.status === 'running') await postAndFollow(workspace, claim.run, claim.isResumed);

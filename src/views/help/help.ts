@@ -121,16 +121,16 @@ export interface StartView {
 
 /** The next step in this channel, by what is set up already. */
 export function startMessage(view: StartView): Message {
-  const [said, ...next] = nextStep(view);
+  const [sentence, ...next] = nextStep(view);
   const help = context(`${code(`${view.word} help`)} lists all commands.`);
-  const message = say(said, ...buttons(...next), help);
+  const message = say(sentence, ...buttons(...next), help);
   const { failures = [] } = view;
   if (failures.length === 0) return message;
   const text = `${failureTitles(failures)}. ${message.text}`;
   return { text, blocks: [...failureBlocks(failures, 'start'), ...message.blocks] };
 }
 
-type Step = readonly [said: string, ...next: ReadonlyArray<Button | false>];
+type Step = readonly [sentence: string, ...next: ReadonlyArray<Button | false>];
 
 function nextStep(view: StartView): Step {
   const { word, accounts, channel, isOperator } = view;
