@@ -71,3 +71,24 @@ describe('compose.yml', () => {
     expect(Number.parseInt(String(deckhand.stop_grace_period), 10)).toBeGreaterThan(25);
   });
 });
+
+it('deploy/render.yaml sets variables that Deckhand reads, and holds no secret', () => {
+  const { services, databases } = readYaml('deploy/render.yaml') as {
+    services: Array<{
+      healthCheckPath: string;
+      envVars: Array<{ key: string; value?: string; sync?: false }>;
+    }>;
+    databases: Array<{ name: string; ipAllowList: [] }>;
+  };
+  const [{ healthCheckPath, envVars } = { healthCheckPath: '', envVars: [] }] = services;
+  const given = envVars.filter(({ value }) => value !== undefined).map(({ key, value }) => [key, value]);
+  expect(unknownVariables(envVars.map(({ key }) => key))).toEqual([]);
+  expect(startFaults({ ...Object.fromEntries(given), STORE_URL: 'postgresql://u:p@host/deckhand' })).toEqual(
+    [],
+  );
+  expect(INTERNAL_PATHS).toContain(healthCheckPath);
+  expect(envVars.find(({ key }) => key === 'STORE_URL')).toMatchObject({
+    fromDatabase: { name: databases[0]?.name, property: 'connectionString' },
+  });
+  expect(databases[0]?.ipAllowList).toEqual([]);
+});
