@@ -76,7 +76,7 @@ describe('a project and server as they are typed', () => {
     const other = `${world.config.SERVICE_BASE_URL.replace('{account}', 'other')}/projects/billing`;
     expect(await ask(world, `/deckhand test ${other}`)).toContain('`other`');
     expect(await ask(world, `/deckhand test ${other} --account acme`)).toContain(
-      'the words name another one',
+      'the command names another one',
     );
   });
 });

@@ -19,7 +19,7 @@ const OPENED: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
     shortcut: 'test_access, test_from_message, connect_account',
     menu: 'projects:choose, server, zone, project',
     tool: 'projects, failing, test_access, latest_run, activity, statistics',
-    step: 'test_access, deployment_statistics',
+    step: 'test_access, deployment_statistics, list_projects, list_servers',
     mention: 'projects, digest list',
     unfurl: 'projects, server show',
     details: 'projects',
