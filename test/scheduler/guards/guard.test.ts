@@ -99,23 +99,6 @@ describe('a guard', () => {
     expect(await ask(world, '/deckhand guard list', 'admin')).toContain('all 2 servers are reachable');
   });
 
-  it('tests the same project again from its message after a rename, and none that took its permalink', async () => {
-    await add('storefront hourly');
-    breakServer();
-    await untilRun(0);
-    const [renamed, other] = world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
-    Object.assign(renamed ?? {}, { permalink: 'web-shop', name: 'Web shop' });
-    Object.assign(other ?? {}, { permalink: 'storefront', name: 'Another' });
-    const root = roots()[0]?.ts ?? '';
-    await world.as('member').click({ channel: CHANNEL, ts: root }, { actionId: 'test:again' });
-    await pass(() => messages().some(({ text }) => text.startsWith('Web shop: ')), 'its test');
-    expect(
-      messages()
-        .map(({ text }) => text)
-        .join(),
-    ).not.toContain('Another');
-  });
-
   it('tells of what is unreachable when it is set up, since the first test', async () => {
     breakServer();
     const began = world.time.now();

@@ -137,25 +137,6 @@ describe('invoice notices', () => {
     expect(dms(world)).toHaveLength(1);
   });
 
-  test('invoice notices go on where the invoices are not found twice in a row, and pause at the third time', async ({
-    world,
-  }) => {
-    await begin(world);
-    const missing = {
-      path: '/acme/account/invoices',
-      status: 404,
-      body: { error_code: 'record_not_found' },
-    };
-    world.service.faults.add({ ...missing, times: 2 });
-    await looks(world);
-    world.service.world.addInvoice({ account: ACCOUNT, number: 2001 });
-    await until(world, () => shown(world).includes('`2001`'), 'the notice');
-    expect(dms(world)).toHaveLength(0);
-    world.service.faults.add(missing);
-    await until(world, () => dms(world).length > 0, 'the message');
-    expect(dms(world)[0]).toContain('did not find the invoices');
-  });
-
   test('invoice notices of two accounts are shown by name, and the one does not wait for the other', async ({
     world,
   }) => {
