@@ -181,12 +181,13 @@ describe('a call of the service', () => {
     const [begun, before] = [performance.now(), reads(world)];
     const url = hook(world);
     const wrong = url.slice(0, -43) + randomBytes(32).toString('base64url');
-    const calls = Array.from({ length: 1_000 }, (_, at) => call(at % 2 === 0 ? url : wrong));
+    const calls = Array.from({ length: 200 }, (_, at) => call(at % 2 === 0 ? url : wrong));
     const answers = await Promise.all(calls);
     expect(answers.map(({ status }) => status)).toEqual(calls.map((_, at) => (at % 2 === 0 ? 204 : 404)));
     deploy(world, 'among01');
     await until(world, () => shown(world).includes('among01'), 'the event');
-    const most = 2 + (performance.now() - begun) / 2_000;
+    // One at once, one for what came later, and one poll.
+    const most = 3 + (performance.now() - begun) / 2_000;
     expect(reads(world) - before).toBeLessThanOrEqual(most);
   });
 
