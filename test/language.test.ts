@@ -17,6 +17,11 @@ function findAll(pattern: RegExp): string[] {
 const RELATIVE_CLAUSE = /(?:\/\*\*?|\n\s*\*|\/\/)\s*(?:@\w+ \w+ )?(?:What|Where|Of|Those|By|As)\b[^\n]*/g;
 const OBSCURE_WORD = /\/\*(?:(?!\*\/)[\s\S])*?\b(?:stands|anew|is none|all the same)\b/g;
 const NAME_WITHOUT_VERB = /\bfunction \w+Of\b/g;
+const PARTICIPLES = 'said|known|found|wanted|kept|seen|asked|meant|given|heard|told|made|named|shown';
+const PARTICIPLE_NAME = new RegExp(
+  `\\b(?:const|let|var) (?:${PARTICIPLES})\\b|^ +(?:${PARTICIPLES})\\??: `,
+  'gm',
+);
 
 it('begins a comment with a noun or a verb', () => {
   expect(findAll(RELATIVE_CLAUSE)).toEqual([]);
@@ -28,6 +33,10 @@ it('says what it means in comments', () => {
 
 it('names a function by a verb and a thing', () => {
   expect(findAll(NAME_WITHOUT_VERB)).toEqual([]);
+});
+
+it('names a variable or field by a noun', () => {
+  expect(findAll(PARTICIPLE_NAME)).toEqual([]);
 });
 
 it('gives each commit a title of at most 72 characters about one change', () => {

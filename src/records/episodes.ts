@@ -280,7 +280,7 @@ export type Verb = 'claim' | 'release' | 'close';
 
 /**
  * The episode after somebody's click; as it was if another click won. Pure.
- * @param seen who was on it when the button was drawn
+ * @param drawnOwner who was on it when the button was drawn
  */
 export function afterClick(
   episode: Episode,

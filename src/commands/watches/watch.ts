@@ -248,7 +248,7 @@ export function readHours(hours: string): Pick<WorkingHours, 'from' | 'to'> {
   const from = formatTime(fromHour, fromMinute, fromHalf);
   const to = formatTime(toHour, toMinute, toHalf);
   if (from === undefined || to === undefined || from === '24:00' || from === to)
-    throw new UserError(`${code(text, 40)} is not a time range. Try \`9-18\`.`);
+    throw new UserError(`${code(hours, 40)} is not a time range. Try \`9-18\`.`);
   return { from, to };
 }
 

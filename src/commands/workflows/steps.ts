@@ -50,7 +50,7 @@ const deploymentStatistics = defineStep({
   },
 });
 
-/** Fills a menu of Workflow Builder, which asks anew for what its author types. */
+/** Fills a menu of Workflow Builder, which asks again for each text that its author types. */
 function defineChoices(command: string, picker: OptionSource): WorkflowStep {
   return defineStep({
     command,

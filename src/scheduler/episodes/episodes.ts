@@ -81,7 +81,7 @@ type Clicked =
 /**
  * Puts a person on a failure, takes them off it, or closes it. Of two clicks on the same message one wins. A repeat after
  * a kill changes nothing, and shows what is not shown yet.
- * @param seen who was on it when the button was drawn
+ * @param drawnOwner who was on it when the button was drawn
  */
 export async function changeOwner(
   workspace: Workspace,

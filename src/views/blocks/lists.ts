@@ -118,7 +118,7 @@ function tableBlock(
   const drawText = (text: string) => ({ type: 'raw_text' as const, text });
   const titles = heads.map(({ title }) => drawText(title));
   if (visible.length > PAGE) {
-    // As texts, Slack would sort "9.00 EUR" after "10.00 EUR".
+    // Slack would sort texts wrongly: "9.00 EUR" after "10.00 EUR".
     const drawCell = (text: string, at: number) => {
       const [, number] = (heads[at]?.align === 'right' && PLAIN_NUMBER.exec(text)) || [];
       return number === undefined
