@@ -276,6 +276,7 @@ test('a misspelt field is named, and not the right one as missing; too many sche
   for (const [field, misspelt] of [
     ['skipQuiet', 'skipquiet'],
     ['permalink', 'permalnk'],
+    ['kind', 'knid'],
     ['admin', 'admins'],
   ] as const) {
     const [before = '', ...after] = WRITTEN.split(`${field}:`);

@@ -18,8 +18,8 @@ function refuse(world: TestWorld, path: string, status: number, body: object, me
 const channelText = ({ slack }: TestWorld) => JSON.stringify(slack.messages(TEAM, CHANNEL));
 const say = (world: TestWorld, line: string) => world.as('admin').command(CHANNEL, `/deckhand ${line}`);
 /** The sentence alone, without its blocks. */
-const sentence = async (world: TestWorld, line = 'whoami') =>
-  (await ask(world, `/deckhand ${line}`, 'admin')).split(' [{')[0] ?? '';
+const sentence = async (world: TestWorld, line = 'whoami', who: 'admin' | 'member' = 'member') =>
+  (await ask(world, `/deckhand ${line}`, who)).split(' [{')[0] ?? '';
 
 describe('what the service says about a failure, in an answer', () => {
   test.override({ worldOptions: BRISK });
@@ -59,7 +59,7 @@ describe('what the service says about a failure, in an answer', () => {
 
   test('stands instead of a guess about invoices too', async ({ world }) => {
     refuse(world, 'account/invoices', 403, { message: 'The account is locked' });
-    const said = await sentence(world, 'invoices');
+    const said = await sentence(world, 'invoices', 'admin');
     expect(said).toContain('The service says: The account is locked.');
     expect(said).not.toMatch(/owner is none|suspended/);
   });
@@ -67,7 +67,7 @@ describe('what the service says about a failure, in an answer', () => {
   test('is not that the account’s name is wrong where a list is not found', async ({ world }) => {
     for (const path of ['activity', 'account/invoices', 'projects']) {
       refuse(world, path, 404, { error_code: 'record_not_found' });
-      const said = await sentence(world, path.replace('account/', ''));
+      const said = await sentence(world, path.replace('account/', ''), 'admin');
       expect(said).toContain('did not find the');
       expect(said).not.toContain('no account named');
     }
@@ -90,13 +90,18 @@ describe('a hint of the service', () => {
     await me.open('integration add storefront');
     await me.choose('hook_type', 'http_req');
     const values = { name: 'Hook', 'properties.url': 'https://hooks.example.com' };
-    refuse(world, path, 422, fault, 'POST');
-    expect((await me.submit(values)).errors?.name).toBe(`is taken. ${HINT}`);
+    refuse(world, path, 422, { ...fault, send_on_start: ['is off'] }, 'POST');
+    const { errors } = await me.submit(values);
+    expect(errors?.name).toBe(`is taken. ${HINT}`);
+    // The field of a box is its group.
+    expect(errors?.flags).toContain('is off');
     world.service.faults.clear();
-    refuse(world, path, 422, { ...fault, base: ['Too many'] }, 'POST');
+    refuse(world, path, 422, { ...fault, base: ['Too many'], zone: ['<!here>'] }, 'POST');
     await me.submit(values);
     await world.slack.until(() => JSON.stringify(me.view()).includes('is taken'), { what: 'the fault' });
-    expect(JSON.stringify(me.view())).toContain(`Too many; ${SHOWN}`);
+    expect(JSON.stringify(me.view())).toContain(SHOWN);
+    expect(JSON.stringify(me.view())).toContain('Too many');
+    expect(JSON.stringify(me.view())).toContain('zone: &lt;!here&gt;');
   });
 
   test('that advises programmers is left out, and "Try again" does it', async ({ world }) => {

@@ -45,6 +45,7 @@ describe('activity', () => {
     expect(shown).toContain('1 deployment: 1 failed');
     expect(shown).toContain('Whole account: 15 deployments');
     expect(shown).not.toContain('*Deployments*');
+    expect(await ask(world, '/deckhand activity storefrnt')).toContain('Did you mean `storefront`?');
   });
 
   test('counts a deployment once that the service reports twice', async ({ world }) => {

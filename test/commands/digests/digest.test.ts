@@ -195,6 +195,12 @@ describe('digest', () => {
     const said = await ask(world, '/deckhand digest remove', 'admin');
     expect(said).toContain('Which digest should be ');
     for (const id of [first, second]) expect(said).toContain(`"value":"${id}"`);
+    expect(await ask(world, '/deckhand digest pause', 'admin')).toContain('Which digest should be ');
+    const { ts = '' } = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? {};
+    const selected = second ?? '';
+    await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'start:choose', selected });
+    await world.slack.until(() => last()?.text.includes('paused the digest'));
+    expect(await world.say('digest resume')).toContain('resumed the digest');
     await world.say(`digest pause ${first?.toUpperCase()}`);
     expect(await world.say('digest resume')).toContain('resumed the digest');
     expect(await ask(world, `/deckhand digest remove ${first}x`, 'admin')).toContain(

@@ -24,14 +24,19 @@ describe('the shortcut "Run test access"', () => {
     'asks in a form, which says where Deckhand has to be invited, and shows the run in the channel that was chosen',
     async ({ world }) => {
       world.slack.kick(TEAM, 'C0BILLING', 'bot');
+      world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
       const ben = world.as('member');
-      await ben.shortcut('test_access');
-      const view = await formOf(world, 'member', 'test');
-      await ben.suggest({ viewId: view.id }, { actionId: 'project', query: 'store' });
-      await ben.click({ viewId: view.id }, { actionId: 'project', selected: 'storefront' });
-      await world.slack.until(() =>
-        ben.openView()?.content.private_metadata?.toString().includes('storefront'),
-      );
+      const open = async () => {
+        await ben.shortcut('test_access');
+        const view = await formOf(world, 'member', 'test');
+        await ben.suggest({ viewId: view.id }, { actionId: 'project', query: 'store' });
+        await ben.click({ viewId: view.id }, { actionId: 'project', selected: 'storefront' });
+        await world.slack.until(() =>
+          ben.openView()?.content.private_metadata?.toString().includes('storefront'),
+        );
+        return view;
+      };
+      const view = await open();
       const servers = await ben.suggest({ viewId: view.id }, { actionId: 'server', query: '' });
       const web = servers.options.find((option) => JSON.stringify(option.text).includes('web-2'));
       const values = { channel: 'C0BILLING', server: String(web?.value) };
@@ -39,9 +44,15 @@ describe('the shortcut "Run test access"', () => {
       world.slack.invite(TEAM, 'C0BILLING', 'bot');
       expect((await ben.submit('test', values)).outcome).toBe('ok');
       await world.slack.until(() =>
-        roots(world, 'C0BILLING').at(-1)?.text.includes('web-2 in Storefront: reachable'),
+        roots(world, 'C0BILLING').at(-1)?.text.includes('web-2 in Storefront: running'),
       );
       expect(ben.openView()).toBeUndefined();
+      const { id } = await open();
+      await ben.suggest({ viewId: id }, { actionId: 'server', query: '' });
+      await ben.submit('test', { ...values, channel: CHANNEL });
+      const notice = await formOf(world, 'member', 'notice');
+      expect(JSON.stringify(notice.content.blocks)).toContain('running already');
+      expect(roots(world)).toEqual([]);
     },
   );
 });
