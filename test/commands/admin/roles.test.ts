@@ -64,6 +64,7 @@ describe('roles', () => {
     await open(world);
     expect(shown()).toContain(JSON.stringify([PEOPLE.admin, 'U0OWNER']));
     expect(world.slack.calls.filter(({ method }) => method === 'usergroups.list')).toEqual([]);
+    expect(shown()).not.toContain('usergroups:read');
     const values = { admin: [PEOPLE.member], operator: [], billing: [] };
     await world.as('admin').submit('roles', values);
     expect(shown()).toContain('No admin or owner of this Slack workspace');
