@@ -266,7 +266,7 @@ test.each(FIXTURES)('what people set up is there, and goes on, in the store %s',
   deploy(world, 'billing-api', true);
   await expect
     .poll(() => ask(world, '/deckhand failing'))
-    .toContain('Nothing that is followed here is failing');
+    .toContain('Nothing followed here is failing');
   deploy(world, 'storefront', true);
   await world.slack.until(posted('*Storefront*  deploy completed'), { what: 'the event' });
 });
