@@ -50,6 +50,7 @@ test.each([
   [400, 'rejected'],
   [401, 'unauthorized'],
   [403, 'forbidden'],
+  [404, 'unexpected'],
   [409, 'rejected'],
   [422, 'invalid'],
   [429, 'busy'],

@@ -224,6 +224,13 @@ test.each(['127.0.0.1', 'evil.test', '..', ''])(
   },
 );
 
+test.each([
+  { baseUrl: 'http://{account}.example.com' },
+  { baseUrl: 'https://{account}.example.com', signupUrl: 'http://signup.example.com' },
+])('unsound addresses are refused: %j', (addresses) => {
+  expect(() => createService({ ...addresses, version: '1', clock: startTestClock() })).toThrow(TypeError);
+});
+
 test('a look at the client, its errors and what it reports shows no credential, body or path', async () => {
   const calls: Observed[] = [];
   const reply = { status: 500, raw: 'secret-body' };

@@ -82,6 +82,9 @@ describe('the address that Slack names for the bytes', () => {
     'http://127.0.0.1.evil.example/upload',
     'file:///etc/passwd',
     'nonsense',
+    'https://user:word@files.slack.com/upload',
+    'http://10.0.0.1/upload',
+    '',
   ])('is not followed to %j', async (address) => {
     const api = await listening((_, response) => answer(response, address));
     const { slack, web } = slackAt(`${api.origin}/api/`, 'xoxb-1');

@@ -76,6 +76,7 @@ it('each call carries the token that it was given and no other', async () => {
 it.each([
   ['a refusal', 200, '{"ok":false,"error":"is_archived"}', 'gone', 'is_archived'],
   ['a refusal that is not known', 200, '{"ok":false,"error":"new_word"}', 'rejected', 'new_word'],
+  ['a refusal without a reason', 200, '{"ok":false}', 'rejected', 'unknown_error'],
   ['words of no refusal', 200, '{"ok":false,"error":"<b>no</b>"}', 'unreachable', 'not_json'],
   ['a proxy’s page', 200, '<html>busy</html>', 'unreachable', 'not_json'],
   ['no JSON object', 200, 'null', 'unreachable', 'request_failed'],
