@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Policy } from '../../../sandbox/slack/state/types.ts';
 import { Account } from '../../../src/records/accounts.ts';
@@ -117,6 +118,17 @@ describe('a digest', () => {
     await world.restart(() => world.time.advance(MINUTE));
     await world.time.advance(MINUTE);
     expect(world.posted()).toHaveLength(1);
+  });
+
+  it('is posted although its job was lost', async () => {
+    await world.say('digest add daily 09:00 UTC');
+    await world.restart(async () => {
+      const database = new DatabaseSync(world.config.STORE_URL.slice('sqlite://'.length));
+      database.exec('DELETE FROM deckhand_jobs');
+      database.close();
+    });
+    await world.time.advance(HOUR);
+    await world.untilPosted(1);
   });
 
   it('pauses in an archived channel, tells whoever set it up once, and goes on when it is resumed', async () => {
