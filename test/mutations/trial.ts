@@ -61,6 +61,12 @@ export async function tryMutant(
   return failed[0];
 }
 
+interface TestFile {
+  name: string;
+  status: string;
+  assertionResults: Array<{ status: string }>;
+}
+
 async function runTests(folder: string, tests: readonly string[], covered?: string): Promise<string[]> {
   const report = join(folder, 'mutants.json');
   await rm(report, { force: true });
@@ -76,8 +82,13 @@ async function runTests(folder: string, tests: readonly string[], covered?: stri
   clearTimeout(timer);
   if (code === null) return ['time-out'];
   const text = await readFile(report, 'utf8').catch(() => '{"testResults":[]}');
-  const { testResults } = JSON.parse(text) as { testResults: Array<{ name: string; status: string }> };
-  const failed = testResults.filter(({ status }) => status === 'failed');
+  const { testResults } = JSON.parse(text) as { testResults: TestFile[] };
+  // Those that `--bail` kept from running count as failed too.
+  const hasFailed = ({ assertionResults }: TestFile) =>
+    assertionResults.some(({ status }) => status === 'failed');
+  const failed = testResults
+    .filter(({ status }) => status === 'failed')
+    .toSorted((a, b) => Number(hasFailed(b)) - Number(hasFailed(a)));
   // An error outside of all tests shows in the exit code alone.
   if (failed.length === 0 && code !== 0) return ['an error outside of the tests'];
   return failed.map(({ name }) => relative(folder, name));
