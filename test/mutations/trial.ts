@@ -83,7 +83,7 @@ async function runTests(folder: string, tests: readonly string[], covered?: stri
   if (code === null) return ['time-out'];
   const text = await readFile(report, 'utf8').catch(() => '{"testResults":[]}');
   const { testResults } = JSON.parse(text) as { testResults: TestFile[] };
-  // Those that `--bail` kept from running count as failed too.
+  // Vitest reports files that `--bail` skips as failed too.
   const hasFailed = ({ assertionResults }: TestFile) =>
     assertionResults.some(({ status }) => status === 'failed');
   const failed = testResults
