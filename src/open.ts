@@ -58,7 +58,7 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   const { store, engine } = backend;
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
   await checkKeys(config.ENCRYPTION_KEYS, store);
-  const service = openService(common, serviceTimeoutMs);
+  const service = openServiceParts(common, serviceTimeoutMs);
   const web = createWeb(config.SLACK_API_URL, clock, log, config.proxies);
   const tokenHealth = createTokenHealth(log, clock, metrics.tokenRefused);
   const services = { ...common, store, engine, sealer, web, tokenHealth };
@@ -98,7 +98,7 @@ function reportUnreadable(log: Logger, metrics: Metrics): (document: UnreadableD
 
 type Needs<Names extends keyof AppParts> = Pick<AppParts, Names | 'config' | 'clock' | 'log'>;
 
-function openService(
+function openServiceParts(
   { config, log, version, clock, tracing, metrics }: Needs<'version' | 'tracing' | 'metrics'>,
   timeoutMs: number | undefined,
 ): Service {

@@ -43,7 +43,7 @@ run. With --dry-run nothing changes, and Deckhand may run.
     const config = parseConfig(env);
     const isDry = options['dry-run'] === true;
     if (isDry) expectThere(config.STORE_URL);
-    const changes = await check(config, documents, isDry);
+    const changes = await checkDocuments(config, documents, isDry);
     if (changes.length === 0) return 'Nothing to change.';
     if (isDry) return ['Would change:', ...changes].join('\n');
     await applyAll(config, documents);
@@ -52,7 +52,7 @@ run. With --dry-run nothing changes, and Deckhand may run.
 };
 
 /** Describes the changes. @throws ProgramError if any document has a fault */
-function check(config: Config, documents: readonly Read[], isDry: boolean): Promise<string[]> {
+function checkDocuments(config: Config, documents: readonly Read[], isDry: boolean): Promise<string[]> {
   return withStore(config.STORE_URL, isDry ? 'read' : 'alone', async (store) => {
     const workspaces = await listWorkspaces(store);
     const faults: string[] = [];

@@ -60,7 +60,11 @@ interface Ending {
 }
 
 /** Runs a program. A fault that the operator can put right becomes an `Ending`; any other error is thrown. */
-export async function carryOut(program: Program, args: readonly string[], env: Environment): Promise<Ending> {
+export async function runProgram(
+  program: Program,
+  args: readonly string[],
+  env: Environment,
+): Promise<Ending> {
   try {
     const input = readInput(program, args, env);
     const result = input.options.help === true ? program.help.trimEnd() : await program.run(input);

@@ -3,7 +3,7 @@ import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import process from 'node:process';
 import { parseEnv } from 'node:util';
 import { CONFIG_EXIT_CODE, parseConfig, readVersion } from '../config.ts';
-import { carryOut, type Fault, type Program } from './program.ts';
+import { type Fault, type Program, runProgram } from './program.ts';
 
 const START: Program = {
   command: 'deckhand',
@@ -76,7 +76,7 @@ export async function commandLine(args: readonly string[], env: NodeJS.ProcessEn
   const fault = loadEnvironment(env);
   const { code, out, err } = fault
     ? { code: fault.exitCode, out: '', err: `${fault.sentence}\n` }
-    : await carryOut(program, load === undefined ? args : args.slice(1), env);
+    : await runProgram(program, load === undefined ? args : args.slice(1), env);
   if (out !== '') process.stdout.write(out);
   if (err !== '') process.stderr.write(err);
   process.exitCode = code;

@@ -216,7 +216,10 @@ export class ServiceError extends Error {
   readonly certainlyNotDone: boolean;
 
   constructor(kind: ServiceErrorKind, operation: string, details: ServiceErrorDetails = {}) {
-    super(describe(kind, operation, details), details.cause === undefined ? {} : { cause: details.cause });
+    super(
+      describeServiceError(kind, operation, details),
+      details.cause === undefined ? {} : { cause: details.cause },
+    );
     this.name = 'ServiceError';
     this.kind = kind;
     this.operation = operation;
@@ -233,7 +236,11 @@ export class ServiceError extends Error {
   }
 }
 
-function describe(kind: ServiceErrorKind, operation: string, details: ServiceErrorDetails): string {
+function describeServiceError(
+  kind: ServiceErrorKind,
+  operation: string,
+  details: ServiceErrorDetails,
+): string {
   const status = details.status === undefined ? '' : ` (${details.status})`;
   const detail = details.detail === undefined ? '' : `: ${details.detail}`;
   return `${operation}: ${kind}${status}${detail}`;

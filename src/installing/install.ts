@@ -162,7 +162,7 @@ async function describeEnd(
   const query = new URLSearchParams(url.split('?')[1]);
   const failure = toSlackFailure('oauth.v2.access', error, clock.now());
   const isSlacks = failure instanceof SlackFailure;
-  const end = isSlacks ? describeFailure(failure) : await describeReturn(error, query, states);
+  const end = isSlacks ? describeInstallFailure(failure) : await describeReturn(error, query, states);
   const reason = isSlacks ? failure.reason : error.code;
   const err = error.code === ErrorCode.UnknownError ? { err: error } : {};
   log.warn({ event: 'install_refused', kind: end, reason, ...err }, 'Install failed');
@@ -194,7 +194,7 @@ async function describeReturn(
   }
 }
 
-function describeFailure({ kind, reason }: SlackFailure): BrowserEnd {
+function describeInstallFailure({ kind, reason }: SlackFailure): BrowserEnd {
   if (kind === 'unreachable' || kind === 'busy') return 'unreachable';
   return reason === 'unexpected_answer' ? 'unexpected' : 'refused';
 }

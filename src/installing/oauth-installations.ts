@@ -350,7 +350,7 @@ export function createInstallStates(
     const at = madeAt(state);
     if (at === undefined) return 'unknown';
     const bucket = await used.get(findBucket(state));
-    if (bucket?.state === digest(state)) return 'used';
+    if (bucket?.state === hashState(state)) return 'used';
     return clock.now() - at >= STATE_VALID_MS || at <= (bucket?.lostAt ?? 0) ? 'expired' : undefined;
   }
 
@@ -361,7 +361,7 @@ export function createInstallStates(
       const fault = await findFault(state);
       if (fault !== undefined) return fault;
       const { madeAt: before = 0, lostAt = 0 } = (await used.get(id)) ?? {};
-      const place = { state: digest(state), madeAt: madeAt(state) ?? 0, lostAt: Math.max(before, lostAt) };
+      const place = { state: hashState(state), madeAt: madeAt(state) ?? 0, lostAt: Math.max(before, lostAt) };
       await used.put(id, place, clock.now() + STATE_REMEMBERED_MS);
       return undefined;
     });
@@ -382,7 +382,7 @@ export function createInstallStates(
   };
 }
 
-function digest(text: string): string {
+function hashState(text: string): string {
   return hash('sha256', text, 'base64url');
 }
 

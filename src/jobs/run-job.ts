@@ -98,7 +98,7 @@ async function runOnce(
       const retryMs = error.delayMs;
       return { outcome: 'handed_back', retryMs, store: () => backend.release(job, retryMs) };
     }
-    if (!abort.signal.aborted) return afterFailure(queue, job, data, error, context);
+    if (!abort.signal.aborted) return releaseForRetry(queue, job, data, error, context);
     const { reason } = abort.signal;
     if (!(reason instanceof JobAborted && reason.reason === 'draining')) return undefined;
     return { outcome: 'handed_back', store: () => backend.release(job, 0) };
@@ -106,7 +106,7 @@ async function runOnce(
 }
 
 /** Releases the job for a later attempt, unless this was the last one. */
-async function afterFailure(
+async function releaseForRetry(
   queue: WorkedQueue,
   job: ClaimedJob,
   data: unknown,

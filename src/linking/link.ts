@@ -35,7 +35,8 @@ export function linkRoutes(parts: LinkParts): Routes {
   if (oauth === undefined || PUBLIC_URL === undefined) return {};
   const callback = makePublicAddress(PUBLIC_URL, LINK_CALLBACK_PATH);
   const route = (step: Step): Handler => {
-    return (request, response, url) => runStep(step, { ...parts, oauth, callback, request, response, url });
+    return (request, response, url) =>
+      runLinkStep(step, { ...parts, oauth, callback, request, response, url });
   };
   return {
     [`GET ${LINK_START_PATH}`]: route(showQuestion),
@@ -48,7 +49,7 @@ export function linkRoutes(parts: LinkParts): Routes {
 type Step = (visit: Visit) => Promise<LinkEnd | undefined>;
 
 /** Runs a step. Each failure has its page, which shows nothing of the service's answer or the address. */
-async function runStep(step: Step, visit: Visit): Promise<void> {
+async function runLinkStep(step: Step, visit: Visit): Promise<void> {
   const { config, log, response } = visit;
   const end = await step(visit).catch((error: unknown) => {
     if (!(error instanceof OauthError)) throw error;

@@ -40,7 +40,7 @@ import {
   SlashBody,
   SubmissionBody,
 } from './payloads/schemas.ts';
-import { carryOut, createContext } from './pipeline/pipeline.ts';
+import { createContext, runStages } from './pipeline/pipeline.ts';
 import { explainNotStored, respondFailure, respondPrivately } from './pipeline/respond.ts';
 import { runText } from './pipeline/run-command.ts';
 import { createActionRequest, createShortcutRequest, runOptions } from './pipeline/run-interaction.ts';
@@ -231,9 +231,9 @@ async function runRequest(
     case 'command':
       return runText(context, request);
     case 'action':
-      return void (await carryOut(createActionRequest({ ...context, request, handles })));
+      return void (await runStages(createActionRequest({ ...context, request, handles })));
     case 'shortcut':
-      return void (await carryOut(createShortcutRequest({ ...context, request, handles })));
+      return void (await runStages(createShortcutRequest({ ...context, request, handles })));
     case 'form':
       return runSubmission(context, request, handles, (attempt ?? 1) > 1);
   }

@@ -158,7 +158,7 @@ export function withOutcomes(
   let current = record;
   for (const outcome of outcomes) {
     if (current.counted.includes(outcome.id)) continue;
-    const after = outcome.kind === 'failure' ? afterFailure : afterSuccess;
+    const after = outcome.kind === 'failure' ? addFailure : addSuccess;
     const episodes = after(current, outcome, now);
     const counted = [...current.counted, outcome.id].slice(-MAX_COUNTED);
     if (episodes !== undefined) current = { ...current, counted, episodes };
@@ -166,7 +166,7 @@ export function withOutcomes(
   return current;
 }
 
-function afterFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, now: number): Episode[] {
+function addFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, now: number): Episode[] {
   const last = episodes.at(-1);
   const { at, lines, servers } = failure;
   const items = last && mergeItems(last, failure);
@@ -202,7 +202,7 @@ function beginning(
 }
 
 /** Undefined if nothing fails, or a newer failure has decided already. What still fails stays in the root message. */
-function afterSuccess({ episodes }: EpisodeRecord, success: Outcome, now: number): Episode[] | undefined {
+function addSuccess({ episodes }: EpisodeRecord, success: Outcome, now: number): Episode[] | undefined {
   const last = episodes.at(-1);
   const { at, lines, words, isQuiet } = success;
   if (last === undefined || last.ending !== undefined || at < last.latestAt) return undefined;

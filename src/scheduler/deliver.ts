@@ -54,7 +54,7 @@ export function deliver(workspace: Workspace, what: Delivery): Promise<MessageRe
 }
 
 /** Like `deliver`, for callers that store the message `ts` themselves. */
-export function post(workspace: Workspace, what: Delivery): Promise<MessageRef> {
+export function postDelivery(workspace: Workspace, what: Delivery): Promise<MessageRef> {
   return inTurn(workspace, what, (send) => sendOnce(workspace, send, what));
 }
 
@@ -173,7 +173,7 @@ async function showRoot(workspace: Workspace, thread: Thread): Promise<string> {
   if (root.ts === '' && rootRef?.cause !== cause) {
     // The same name until its `ts` is saved, whatever it says by then.
     const name = rootRef === undefined ? id : `${id} after ${rootRef.cause}`;
-    root.ts = (await post(workspace, { ...thread, id: name, message })).ts;
+    root.ts = (await postDelivery(workspace, { ...thread, id: name, message })).ts;
   }
   await save(root);
   return root.ts;

@@ -238,14 +238,14 @@ export async function pollUntil<T>(
       if (outcome !== undefined) return outcome;
       state = STEADY;
     } catch (error) {
-      state = await afterFailure(error, state, loop, clock.now());
+      state = await pauseAfterFailure(error, state, loop, clock.now());
     }
     if (!isInTime) return undefined;
   }
 }
 
 /** @throws the failure itself if waiting will not change it */
-async function afterFailure(
+async function pauseAfterFailure(
   error: unknown,
   { failures: before }: PollState,
   { signal, mayPass = ({ kind }) => MAY_PASS.has(kind), onTrouble }: PollLoop,

@@ -131,7 +131,7 @@ function openEndpoint(
       const sendOnce = () => send(agents.of(authorization), call.operation, request, { timeoutMs, signal });
       const rules = { method: call.method, retries, budgetMs: timeoutMs, clock, random, signal };
       const tryOnce = (attempt: number) => {
-        const start = describeSpan(call, attempt);
+        const start = describeOperationSpan(call, attempt);
         return settings.tracing.run(start, (span) => observed(call, sendOnce, attempt, settings, span));
       };
       // Not awaited: each waiting step of thousands of polls takes memory.
@@ -141,7 +141,7 @@ function openEndpoint(
 }
 
 /** Names attributes by OpenTelemetry's conventions for HTTP. Leaves the address out: host and path hold names. */
-function describeSpan({ operation, method }: Call<unknown>, attempt: number): SpanStart {
+function describeOperationSpan({ operation, method }: Call<unknown>, attempt: number): SpanStart {
   const attributes = () => ({
     'http.request.method': method,
     'deckhand.operation': operation,

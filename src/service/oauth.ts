@@ -220,7 +220,7 @@ async function explaining<T>(work: () => Promise<T>): Promise<T> {
     // The library wraps errors of `fetch`.
     if (error instanceof Error && error.cause instanceof OauthError) throw error.cause;
     const kind = classifyError(error);
-    throw new OauthError(kind, `the service’s authorisation: ${kind}${describeReason(error)}`);
+    throw new OauthError(kind, `the service’s authorisation: ${kind}${describeRefusal(error)}`);
   }
 }
 
@@ -233,7 +233,7 @@ function classifyError(error: unknown): OauthFailure {
 }
 
 /** Passes on only the code: the library's errors hold whole requests and answers. */
-function describeReason(error: unknown): string {
+function describeRefusal(error: unknown): string {
   const hasWord =
     error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError;
   const reason = hasWord ? error.error : readCode(error);

@@ -143,7 +143,7 @@ function createCallOnce(shared: Shared, workspace: string): CallOnce {
   const send: CallOnce = async (method, args) => {
     const token = await installations.token(workspace);
     if (token === undefined) throw new SlackFailure(method, 'revoked', NOT_INSTALLED);
-    return tracing.run(describeSpan(method, web.origin), async () => {
+    return tracing.run(describeCallSpan(method, web.origin), async () => {
       const start = performance.now();
       const report = (outcome: string): void => observe?.(method, outcome, performance.now() - start);
       try {
@@ -172,7 +172,7 @@ function createCallOnce(shared: Shared, workspace: string): CallOnce {
   };
 }
 
-function describeSpan(method: string, origin: string): SpanStart {
+function describeCallSpan(method: string, origin: string): SpanStart {
   const fields = { 'http.request.method': 'POST', 'slack.method': method };
   const attributes = () => ({ ...fields, 'server.address': new URL(origin).hostname });
   return { name: `POST ${method}`, kind: 'client', attributes };

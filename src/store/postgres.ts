@@ -52,7 +52,7 @@ export async function openPostgres(
     // The adapter creates the same table, which fails if another role owns it.
     const adapter = adapterOn(pool);
     await adapter.has('schema');
-    return createDatabase(pool, adapter, onError);
+    return createPostgresDatabase(pool, adapter, onError);
   } catch (cause) {
     await pool.end();
     const { message } = cause instanceof StoreUnavailable ? cause : new StoreUnavailable(cause);
@@ -103,7 +103,11 @@ function adapterOn(pool: pg.Pool): KeyvPostgres {
   return new KeyvPostgres(options);
 }
 
-function createDatabase(pool: pg.Pool, adapter: KeyvPostgres, onError: (error: Error) => void): Database {
+function createPostgresDatabase(
+  pool: pg.Pool,
+  adapter: KeyvPostgres,
+  onError: (error: Error) => void,
+): Database {
   let isOpen = true;
   return {
     keyv: new Keyv<Envelope>({ store: adapter, serialization: SERIALIZATION }),

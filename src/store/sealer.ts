@@ -136,7 +136,7 @@ async function makeDataKey(
   isInstalled: () => Promise<boolean>,
 ): Promise<DataKey> {
   if (!(await isInstalled())) throw new InstallationEnded();
-  const wrappedKey = wrap(
+  const wrappedKey = wrapKey(
     keys[0],
     workspace,
     randomBytes(6).toString('base64url'),
@@ -150,10 +150,10 @@ async function makeDataKey(
 
 /** Wraps the same data key with the first of the keys. */
 function rewrap(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey): WrappedKey {
-  return wrap(keys[0], workspace, wrapped.id, unwrap(keys, workspace, wrapped).key.export());
+  return wrapKey(keys[0], workspace, wrapped.id, unwrap(keys, workspace, wrapped).key.export());
 }
 
-function wrap(wrappingKey: EncryptionKey, workspace: string, id: string, key: Buffer): WrappedKey {
+function wrapKey(wrappingKey: EncryptionKey, workspace: string, id: string, key: Buffer): WrappedKey {
   return {
     id,
     wrappedBy: wrappingKey.id,

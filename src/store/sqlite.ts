@@ -47,7 +47,7 @@ export async function openSqlite(
     const sqlite = access === 'read' ? openFileToRead(path) : openFile(path);
     const adapter = new KeyvSqlite({ uri: `sqlite://${path}`, driver: createDriver(sqlite) });
     await adapter.ready;
-    return { database: createDatabase(adapter, release), sqlite };
+    return { database: createSqliteDatabase(adapter, release), sqlite };
   } catch (cause) {
     release();
     throw (
@@ -105,7 +105,7 @@ export function hasDocuments(db: DatabaseSync): boolean {
   return tables.get() !== undefined;
 }
 
-function createDatabase(adapter: KeyvSqlite, release: () => void): Database {
+function createSqliteDatabase(adapter: KeyvSqlite, release: () => void): Database {
   return {
     keyv: new Keyv<Envelope>({ store: adapter, serialization: SERIALIZATION }),
     range: async ({ from, to, limit = -1, offset = 0, isDescending }: Range) =>

@@ -10,21 +10,21 @@ export function createHookTokens(store: Store) {
   const tokens = store.of(GLOBAL).collection('hook-tokens', HookToken);
   return {
     /** Finds whose token it is; undefined for any other. */
-    find: (token: string) => tokens.get(digest(token)),
+    find: (token: string) => tokens.get(hashToken(token)),
     async erase(workspace: string): Promise<void> {
       for (const { id, doc } of await tokens.list()) if (doc.workspace === workspace) await tokens.delete(id);
     },
     of: (workspace: string) => ({
       async issue(account: string, project: string): Promise<{ token: string; digest: string }> {
         const token = randomBytes(32).toString('base64url');
-        await tokens.put(digest(token), { workspace, account, project });
-        return { token, digest: digest(token) };
+        await tokens.put(hashToken(token), { workspace, account, project });
+        return { token, digest: hashToken(token) };
       },
       revoke: (digested: string) => tokens.delete(digested),
     }),
   };
 }
 
-function digest(token: string): string {
+function hashToken(token: string): string {
   return hash('sha256', token, 'base64url');
 }

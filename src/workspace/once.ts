@@ -47,8 +47,8 @@ function rememberReads<T>(collection: Collection<T>): Collection<T> {
       lists.clear();
     });
   return {
-    get: (id) => remember(documents, id, () => collection.get(id)),
-    list: (beginning = '') => remember(lists, beginning, () => collection.list(beginning)),
+    get: (id) => rememberKey(documents, id, () => collection.get(id)),
+    list: (beginning = '') => rememberKey(lists, beginning, () => collection.list(beginning)),
     latest: (limit, from) => collection.latest(limit, from),
     put: (id, doc, expiresAt) => written(collection.put(id, doc, expiresAt)),
     create: (id, doc, expiresAt) => written(collection.create(id, doc, expiresAt)),
@@ -59,7 +59,7 @@ function rememberReads<T>(collection: Collection<T>): Collection<T> {
 }
 
 /** Failures are not remembered. */
-function remember<K, V>(reads: Map<K, Promise<V>>, key: K, read: () => Promise<V>): Promise<V> {
+function rememberKey<K, V>(reads: Map<K, Promise<V>>, key: K, read: () => Promise<V>): Promise<V> {
   const value = reads.get(key) ?? read();
   reads.set(key, value);
   value.catch(() => reads.delete(key));

@@ -7,7 +7,7 @@ import { parse, stringify as toYaml } from 'yaml';
 import { APPLY } from '../../src/cli/apply.ts';
 import { BACKUP } from '../../src/cli/backup.ts';
 import { Configuration, EXPORT } from '../../src/cli/configuration.ts';
-import { carryOut } from '../../src/cli/program.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { WEEKDAYS } from '../../src/core/choices.ts';
 import { Channel } from '../../src/records/channels.ts';
 import { TRIED } from '../store/databases.ts';
@@ -61,7 +61,7 @@ const stringify = (value: unknown): string => toYaml(value, { aliasDuplicateObje
 const ENCRYPTION_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 
 async function exported(url: string): Promise<string> {
-  const { code, out, err } = await carryOut(EXPORT, [], { STORE_URL: url });
+  const { code, out, err } = await runProgram(EXPORT, [], { STORE_URL: url });
   expect([code, err]).toEqual([0, '']);
   return out;
 }
@@ -74,7 +74,12 @@ async function apply(where: string | TestWorld['config'], text: string | Buffer,
     typeof where === 'string'
       ? { STORE_URL: where }
       : { STORE_URL: where.STORE_URL, SERVICE_BASE_URL: where.SERVICE_BASE_URL };
-  return carryOut(APPLY, [file, ...args], { ...MIN_ENV, ENCRYPTION_KEYS, NOTICE_INTERVAL_MS: '40', ...own });
+  return runProgram(APPLY, [file, ...args], {
+    ...MIN_ENV,
+    ENCRYPTION_KEYS,
+    NOTICE_INTERVAL_MS: '40',
+    ...own,
+  });
 }
 
 async function openOn(url: string, connected = false): Promise<TestWorld> {
@@ -419,7 +424,7 @@ test('programs that read leave a run alone that a Deckhand follows', async () =>
   await exported(url);
   expect(await apply(world.config, WRITTEN, '--dry-run')).toMatchObject({ code: 0 });
   const backup = join(await temporaryFolder(), 'backup');
-  expect(await carryOut(BACKUP, [backup], { STORE_URL: url })).toMatchObject({ code: 0 });
+  expect(await runProgram(BACKUP, [backup], { STORE_URL: url })).toMatchObject({ code: 0 });
 
   expect(await follows()).toMatchObject({ running: 1, waiting: 0 });
   world.service.clock.advance(LONG_MS);
@@ -563,7 +568,7 @@ test('both run by their names, as the bundle has them', async () => {
   expect(await runDeckhand({ args: ['apply', file], env })).toMatchObject({ code: 0, err: '' });
   const { out } = await runDeckhand({ args: ['export', '--workspace', TEAM], env: { STORE_URL: url } });
   expect(parse(out).digests).toEqual(parse(WRITTEN).digests);
-  expect(await carryOut(EXPORT, ['--workspace', 'T9'], { STORE_URL: url })).toMatchObject({
+  expect(await runProgram(EXPORT, ['--workspace', 'T9'], { STORE_URL: url })).toMatchObject({
     code: 78,
     err: expect.stringContaining('has nothing of T9'),
   });

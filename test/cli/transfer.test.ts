@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { BACKUP, RESTORE } from '../../src/cli/backup.ts';
 import { MIGRATE, ROTATE_KEYS } from '../../src/cli/maintenance.ts';
 
-import { carryOut } from '../../src/cli/program.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { openBackend } from '../../src/open.ts';
 import { openStore, takeOver } from '../../src/store/open-store.ts';
@@ -35,7 +35,7 @@ const start: Run = (program, args, env) =>
   runDeckhand({ args: [program, ...args], env: { ENCRYPTION_KEYS, ...env } });
 /** A start takes ten times as long as most of what is asked here. */
 const run = byLength<Run>(
-  (name, args, env) => carryOut(PROGRAMS[name], args, { ENCRYPTION_KEYS, ...env }),
+  (name, args, env) => runProgram(PROGRAMS[name], args, { ENCRYPTION_KEYS, ...env }),
   start,
 );
 const migrate = (from: string, to: string) => run('migrate', ['--from', from, '--to', to]);

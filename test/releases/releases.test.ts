@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { MIGRATE, SCHEMA } from '../../src/cli/maintenance.ts';
-import { carryOut } from '../../src/cli/program.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { readBack, withSide } from '../../src/cli/stores.ts';
 import { readVersion } from '../../src/config.ts';
 import { parseEncryptionKeys } from '../../src/store/sealer.ts';
@@ -183,12 +183,12 @@ function packSqlite(file: string): Buffer {
 /** The statements that make the same store on Postgres. */
 async function dumpPostgres(from: string): Promise<string> {
   const to = await emptyDatabase();
-  expect(await carryOut(MIGRATE, ['--from', from, '--to', to], { ENCRYPTION_KEYS })).toMatchObject({
+  expect(await runProgram(MIGRATE, ['--from', from, '--to', to], { ENCRYPTION_KEYS })).toMatchObject({
     code: 0,
   });
   const client = new pg.Client({ connectionString: to });
   await client.connect();
-  const statements = [(await carryOut(SCHEMA, [], {})).out];
+  const statements = [(await runProgram(SCHEMA, [], {})).out];
   for (const table of ['public.keyv', 'pgboss.queue', 'pgboss.job']) {
     const { rows } = await client.query(`SELECT json_agg(t)::text AS text FROM ${table} t`);
     const text = client.escapeLiteral(rows[0].text);
@@ -264,9 +264,7 @@ test.each(FIXTURES)('what people set up is there, and goes on, in the store %s',
     world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes(words));
   await world.slack.until(posted('Deployment digest, today. *Storefront*'), { what: 'the digest' });
   deploy(world, 'billing-api', true);
-  await expect
-    .poll(() => ask(world, '/deckhand failing'))
-    .toContain('Nothing followed here is failing');
+  await expect.poll(() => ask(world, '/deckhand failing')).toContain('Nothing followed here is failing');
   deploy(world, 'storefront', true);
   await world.slack.until(posted('*Storefront*  deploy completed'), { what: 'the event' });
 });

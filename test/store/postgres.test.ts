@@ -12,7 +12,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { SCHEMA } from '../../src/cli/maintenance.ts';
 import type { Fault } from '../../src/cli/program.ts';
-import { carryOut } from '../../src/cli/program.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { startFault } from '../../src/cli/start.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { openBackend } from '../../src/open.ts';
@@ -152,7 +152,7 @@ describe('a user who may create nothing', () => {
   }
 
   test('needs no other rights than the documentation lists, once its owner has run what deckhand schema prints', async () => {
-    const { out: schema } = await carryOut(SCHEMA, [], {});
+    const { out: schema } = await runProgram(SCHEMA, [], {});
     // After an upgrade it is run again.
     const { url } = await asUser(schema, schema, ...GRANTS);
     const { store, engine, close } = await openBackend(url, { clock: systemClock });

@@ -182,11 +182,11 @@ export const connect = defineCommand({
   // For a key of one's own; the rest is for admins.
   role: 'member',
   args: z.object({ account: z.string().optional() }),
-  run: ({ account }, context) => openForm(context, { account }),
+  run: ({ account }, context) => openKeyForm(context, { account }),
   actions: [
     defineButton(ConnectOrigin, {
       actionId: 'connect:open',
-      run: (origin, context) => openForm(context, origin),
+      run: (origin, context) => openKeyForm(context, origin),
     }),
   ],
   shortcuts: [
@@ -195,13 +195,13 @@ export const connect = defineCommand({
       kind: 'global',
       name: 'Connect account',
       description: 'Connects an account of your deployment service',
-      run: (context) => openForm(context, {}),
+      run: (context) => openKeyForm(context, {}),
     },
   ],
   submissions: [{ callbackId: CONNECT, secrets: ['api_key'], submit: submitConnect }],
 });
 
-async function openForm(context: CommandContext, origin: ConnectOrigin): Promise<Reply> {
+async function openKeyForm(context: CommandContext, origin: ConnectOrigin): Promise<Reply> {
   const { invocation, workspace } = context;
   const account = parseAccountName(origin.account ?? '', workspace.config.SERVICE_BASE_URL);
   const choice = await findPurposes(context, account);

@@ -66,12 +66,12 @@ export const signup = defineCommand({
   summary: 'Creates an account at the deployment service and connects it',
   role: 'admin',
   isAvailable: (config) => config.SERVICE_SIGNUP_URL !== undefined,
-  run: (_, context) => openForm(context),
-  actions: [{ actionId: 'signup:open', run: (_, context) => openForm(context) }],
+  run: (_, context) => openSignupForm(context),
+  actions: [{ actionId: 'signup:open', run: (_, context) => openSignupForm(context) }],
   submissions: [{ callbackId: SIGNUP, secrets: ['password'], isOrder: true, submit: submitSignup }],
 });
 
-async function openForm({ invocation, workspace }: CommandContext): Promise<Reply> {
+async function openSignupForm({ invocation, workspace }: CommandContext): Promise<Reply> {
   const limit = await readSignupsLeft(workspace.store, workspace.clock.now());
   return { kind: 'modal', view: signupModal({ channel: invocation.channel }, limit) };
 }
@@ -144,7 +144,7 @@ function refuseSignup(
   const { SERVICE_SIGNUP_URL: webSignup = '' } = workspace.config;
   if (error.kind === 'unexpected' || error.kind === 'unreachable') {
     const explained = explain(error, { command: SIGNUP });
-    throw new FormFault({}, failureWords({ ...explained, next: nextStep(error, workspace.word) }));
+    throw new FormFault({}, failureWords({ ...explained, next: describeLostSignup(error, workspace.word) }));
   }
   const { kind, status } = error;
   workspace.log.info({ event: 'signup_refused', user: invocation.user, kind, status }, 'Sign-up refused');
@@ -161,7 +161,7 @@ function refuseSignup(
 }
 
 /** After a lost answer the account may exist, and a second attempt could create another one. */
-function nextStep(error: ServiceError, word: string): string {
+function describeLostSignup(error: ServiceError, word: string): string {
   if (error.certainlyNotDone) return 'No account was created. Try again in a minute.';
   return `The account may have been created. If a verification e-mail arrives, it was: do not sign up again, take the key from its settings and run ${code(`${word} connect`)}.`;
 }

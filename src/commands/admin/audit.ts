@@ -26,16 +26,16 @@ export const audit = defineCommand({
       .transform(Number)
       .refine((n) => Number.isInteger(n) && n >= 1 && n <= MAX_ON_PAGE, SIZE),
   }),
-  run: async ({ n }, context) => replyPrivately(await readPage({ size: n, offset: 0 }, context)),
+  run: async ({ n }, context) => replyPrivately(await readAuditPage({ size: n, offset: 0 }, context)),
   actions: [
     defineButton(AuditPage, {
       actionId: 'audit:page',
-      run: async (page, context) => replyInPlace(await readPage(page, context)),
+      run: async (page, context) => replyInPlace(await readAuditPage(page, context)),
     }),
   ],
 });
 
-async function readPage(page: AuditPage, { workspace }: CommandContext): Promise<Message> {
+async function readAuditPage(page: AuditPage, { workspace }: CommandContext): Promise<Message> {
   const { upTo, size, offset } = page;
   const from = { offset, ...defined({ upTo }) };
   const read = await workspace.audit.latest(size + 1, from);

@@ -33,8 +33,8 @@ interface Examination {
 export async function examine(examination: Examination): Promise<Finding[]> {
   const { workspace, checkScheduler } = examination;
   const findings = await Promise.all([
-    check('Store', examination, () => workspace.health.store().then(() => 'answers')),
-    check('Scheduler', examination, checkScheduler),
+    runCheck('Store', examination, () => workspace.health.store().then(() => 'answers')),
+    runCheck('Scheduler', examination, checkScheduler),
     checkSlack(examination),
     checkAppToken(examination),
     checkAccounts(examination),
@@ -47,7 +47,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
 }
 
 /** @param work returns a text if all is well */
-async function check(
+async function runCheck(
   what: string,
   { workspace }: Examination,
   work: () => Promise<string | { limited: string }>,
@@ -68,7 +68,7 @@ async function check(
 async function checkSlack(context: Examination): Promise<Finding[]> {
   const { slack, roles } = context.workspace;
   let granted: readonly string[] | undefined;
-  const token = await check('Slack', context, async () => {
+  const token = await runCheck('Slack', context, async () => {
     granted = (await slack.call('auth.test', {})).response_metadata?.scopes;
     return 'the token works';
   });
@@ -171,7 +171,7 @@ async function checkKey(
 ): Promise<Finding[]> {
   const { workspace } = context;
   let profile: Profile | undefined;
-  const key = await check(describeKey(account, context), context, async () => {
+  const key = await runCheck(describeKey(account, context), context, async () => {
     profile = await workspace.accounts.use(account, (client) => getProfile(client));
     return profile.account.suspended ? 'the key works, but the account is suspended' : 'the key works';
   });
@@ -217,7 +217,7 @@ function checkPermission(
   account: Account,
   { name, read, granted, refused }: Permission,
 ): Promise<Finding> {
-  return check(`${name} of ${code(account.name)}`, context, async () => {
+  return runCheck(`${name} of ${code(account.name)}`, context, async () => {
     try {
       await context.workspace.accounts.use(account, read);
       return granted;

@@ -91,7 +91,7 @@ export function ownerActions(
     change: `episode ${verb}`,
     async run(value, context) {
       const { list, ...clicked } = parseButton(EpisodeButton, value);
-      const { fault, audit } = await carryOut(verb, clicked, context);
+      const { fault, audit } = await changeEpisode(verb, clicked, context);
       if (list === undefined && fault !== undefined) throw new UserError(fault);
       if (list === undefined) return { kind: 'nothing', audit };
       const drawn = { kind: 'replace', message: await draw(list, context) } as const;
@@ -102,7 +102,7 @@ export function ownerActions(
 }
 
 /** `fault`: why nothing was changed; mrkdwn. @throws Refusal */
-async function carryOut(
+async function changeEpisode(
   verb: Verb,
   { key, id, owner: drawnOwner }: z.infer<typeof EpisodeButton>,
   { invocation: { user, channel }, workspace }: CommandContext,

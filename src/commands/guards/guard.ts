@@ -25,7 +25,12 @@ import {
   readEscalation,
   typedAfter,
 } from '../schedules/cadence-words.ts';
-import { announce, expectAllowedThere, recordChange, resolveSchedule } from '../schedules/schedules.ts';
+import {
+  announceSchedule,
+  expectAllowedThere,
+  recordChange,
+  resolveSchedule,
+} from '../schedules/schedules.ts';
 import {
   type Filled,
   openTimedForm,
@@ -74,7 +79,7 @@ const guardRun = defineCommand({
     const list = code(`${workspace.word} guard list`);
     const result = `You hear only if something is unreachable; ${list} has the result.`;
     const message = say(`:shield: <@${invocation.user}> started ${described}. ${result}`);
-    const reply = await announce(context, guard, message, { isOptional: true });
+    const reply = await announceSchedule(context, guard, message, { isOptional: true });
     await recordChange(context, 'guard run', guard);
     return reply;
   },

@@ -186,7 +186,7 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
   };
 }
 
-function linkTo(
+function linkToPerson(
   { home }: Workspace,
   channel: string | undefined,
   ts: string | undefined,
@@ -207,7 +207,7 @@ async function loadRuns(workspace: Workspace, user: string): Promise<HomeRun[]> 
   return Promise.all(
     [...running, ...ended].map(async (run) => ({
       ...run,
-      link: await linkTo(workspace, run.channel, run.rootTs),
+      link: await linkToPerson(workspace, run.channel, run.rootTs),
     })),
   );
 }

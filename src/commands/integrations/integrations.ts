@@ -53,10 +53,10 @@ import { resolveAccount, resolveForForm, resolveFormTarget } from '../targets/ta
 /** Common to both forms. */
 const FORM = {
   secrets: (state: ViewState) => {
-    const { current } = readOrigin(state);
+    const { current } = readIntegrationOrigin(state);
     return listSecretFields(current === undefined ? chosenType(state.values) : findHookType(current.type));
   },
-  draw: (state: ViewState, context: CommandContext) => drawForm(context, state),
+  draw: (state: ViewState, context: CommandContext) => drawIntegrationForm(context, state),
 };
 
 export const integrationAdd = defineCommand({
@@ -70,13 +70,13 @@ export const integrationAdd = defineCommand({
   args: z.object({ project: z.string().optional() }),
   async run({ project: projectName }, context) {
     const { account, project } = await resolveForForm(context, projectName);
-    return openForm(context, INTEGRATION_ADD, { account: account.name, project }, projectName);
+    return openIntegrationForm(context, INTEGRATION_ADD, { account: account.name, project }, projectName);
   },
   // Choosing a type or version shows the fields that it asks for.
   actions: ['hook_type', 'properties.hook_version'].map((actionId) => ({
     actionId,
     run: redraw(async (state, context, value) =>
-      drawForm(context, state, { values: { ...state.values, [actionId]: value } }),
+      drawIntegrationForm(context, state, { values: { ...state.values, [actionId]: value } }),
     ),
   })),
   submissions: [{ ...FORM, callbackId: INTEGRATION_ADD, isOrder: true, submit: submitAdd }],
@@ -106,12 +106,12 @@ export const integrationEdit = defineCommand({
   optionSources: [integrationPicker],
 });
 
-function readOrigin(state: ViewState): IntegrationOrigin {
+function readIntegrationOrigin(state: ViewState): IntegrationOrigin {
   return parseForm(IntegrationOrigin, state.metadata);
 }
 
 /** @param typedProject a project that may not be looked up yet */
-function openForm(
+function openIntegrationForm(
   { invocation, workspace }: CommandContext,
   callbackId: IntegrationForm['callbackId'],
   target: IntegrationOrigin,
@@ -124,14 +124,14 @@ function openForm(
 }
 
 /** The form for the current choices. */
-function drawForm(
+function drawIntegrationForm(
   { workspace }: CommandContext,
   state: ViewState,
   changes: Partial<Pick<IntegrationForm, 'origin' | 'values'>> = {},
 ): ModalView {
   return integrationModal({
     callbackId: state.view.callback_id === INTEGRATION_EDIT ? INTEGRATION_EDIT : INTEGRATION_ADD,
-    origin: readOrigin(state),
+    origin: readIntegrationOrigin(state),
     values: state.values,
     wireNames: workspace.config.SERVICE_HOOK_TYPES,
     ...changes,
@@ -145,7 +145,11 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
   if (Object.keys(errors).length > 0) throw new FormFault(errors);
   const integration = newIntegration(form, type);
   await expectNotices(context, state, integration);
-  const { account, project } = await resolveFormTarget(context, readOrigin(state), state.values.project);
+  const { account, project } = await resolveFormTarget(
+    context,
+    readIntegrationOrigin(state),
+    state.values.project,
+  );
   try {
     const result = await context.workspace.accounts.use(
       account,
@@ -191,12 +195,12 @@ async function showAdded(
   const { word, config } = context.workspace;
   if (result.kind === 'auth_required') {
     const { identifier, authUrl } = result;
-    const saved = await remember(context, { ...OFF, ...request, identifier }, target);
+    const saved = await rememberIntegration(context, { ...OFF, ...request, identifier }, target);
     return authoriseMessage(saved, authUrl, { ...saved, word });
   }
   const { identifier } = result.integration;
   const added = { ...OFF, ...request, ...defined(result.integration), identifier };
-  return addedMessage(await remember(context, added, target), config.SERVICE_HOOK_TYPES);
+  return addedMessage(await rememberIntegration(context, added, target), config.SERVICE_HOOK_TYPES);
 }
 
 async function openEdit(context: CommandContext, id?: string, project?: string): Promise<Reply> {
@@ -209,7 +213,7 @@ async function openEdit(context: CommandContext, id?: string, project?: string):
     });
   const integration = await findIntegration(context, id, project);
   const picks = integration.current === undefined ? { picks: remembered.length > 0 } : {};
-  return openForm(context, INTEGRATION_EDIT, { ...integration, ...picks }, project);
+  return openIntegrationForm(context, INTEGRATION_EDIT, { ...integration, ...picks }, project);
 }
 
 /** A remembered integration, or the target of one that was set up elsewhere. */
@@ -245,19 +249,19 @@ async function pickOrigin(
 async function pickIntegration(value: string | undefined, context: ActionContext): Promise<Reply> {
   const { state } = context;
   if (state === undefined || value === undefined) return { kind: 'nothing' };
-  const last = readOrigin(state);
+  const last = readIntegrationOrigin(state);
   const origin = await pickOrigin(context, last, value);
   const values = { [INTEGRATION_FIELD]: value };
   const { identifier: _, current: __, ...empty } = origin;
   if (last.identifier !== undefined || last.current !== undefined)
-    await context.updateModal(drawForm(context, state, { origin: empty, values }));
-  await context.updateModal(drawForm(context, state, { origin, values }));
+    await context.updateModal(drawIntegrationForm(context, state, { origin: empty, values }));
+  await context.updateModal(drawIntegrationForm(context, state, { origin, values }));
   return { kind: 'nothing' };
 }
 
 /** Saves the form. If it has no integration yet, draws it for the chosen one. */
 async function submitEdit(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const origin = readOrigin(state);
+  const origin = readIntegrationOrigin(state);
   const typed = state.values[IDENTIFIER_FIELD];
   const identifier = origin.identifier ?? ((typeof typed === 'string' && typed.trim()) || undefined);
   if (identifier !== undefined) return saveChanges(state, context, origin, identifier);
@@ -265,7 +269,7 @@ async function submitEdit(state: ViewState, context: CommandContext): Promise<Su
   const value = state.values[INTEGRATION_FIELD];
   if (typeof value !== 'string') throw new FormFault({ [INTEGRATION_FIELD]: 'Choose one.' });
   const picked = await pickOrigin(context, origin, value);
-  return { kind: 'view', view: drawForm(context, state, { origin: picked }) };
+  return { kind: 'view', view: drawIntegrationForm(context, state, { origin: picked }) };
 }
 
 /** Sends only the changed fields, then stores the integration as it is now. API 4.8 (docs/service-api.md). */
@@ -311,11 +315,11 @@ async function showChanged(
   const expected = applyChanges(edited);
   if (result.kind === 'auth_required') {
     // Too little is known of an integration that was set up elsewhere.
-    if (current !== undefined) await remember(context, expected, target, current.id);
+    if (current !== undefined) await rememberIntegration(context, expected, target, current.id);
     return authoriseMessage({ ...target, name: expected.name }, result.authUrl);
   }
   const changed = { ...expected, ...defined(result.integration), identifier };
-  return changedMessage(await remember(context, changed, target, current?.id), changes);
+  return changedMessage(await rememberIntegration(context, changed, target, current?.id), changes);
 }
 
 /** The integration as it should be now: an answer that asks for authorisation does not contain it. */
@@ -353,7 +357,7 @@ type Integration = Record<IntegrationFlag, boolean> & {
 };
 
 /** @param id Deckhand's short id, if the integration is remembered already */
-function remember(
+function rememberIntegration(
   { workspace }: CommandContext,
   { identifier, hook_type: hookType, name, ...flags }: Integration,
   target: Target,

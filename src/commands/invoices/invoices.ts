@@ -37,7 +37,7 @@ export const invoices = defineCommand({
   keyUse: makeInvoiceUse,
   args: z.object({ number: z.string().optional() }),
   run: ({ number }, context, { account }) =>
-    number === undefined ? list(account, context) : sendPdf(account, readNumber(number), context),
+    number === undefined ? showInvoices(account, context) : sendPdf(account, readNumber(number), context),
   optionSources: [invoicePicker],
   actions: [
     defineButton(z.object({ account: z.string(), number: z.int().nonnegative() }), {
@@ -56,7 +56,7 @@ export const invoices = defineCommand({
   ],
 });
 
-async function list(account: Account, { workspace }: CommandContext): Promise<Reply> {
+async function showInvoices(account: Account, { workspace }: CommandContext): Promise<Reply> {
   const skipped: SkippedRows[] = [];
   const all = await workspace.accounts.use(account, (client) => listInvoices(client, { skipped }));
   return replyPrivately(withSkipped(invoicesMessage(account.name, all), skipped, all));
@@ -141,7 +141,7 @@ export const invoicesNotify = defineCommand({
   }),
   actions: [pause, resume, remove].flatMap(({ actions = [] }) => actions),
   async run({ what }, context) {
-    if (what === 'here' || what === 'on') return begin(context);
+    if (what === 'here' || what === 'on') return beginNotices(context);
     const isMeant = await createFilter(context);
     return what === undefined ? showState(context, isMeant) : removeHere('invoices', context, isMeant);
   },
@@ -164,7 +164,7 @@ async function createFilter(context: CommandContext): Promise<IsMeant> {
 }
 
 /** Reads the invoices now, to answer a refusal, and to post only later changes. */
-async function begin(context: CommandContext): Promise<Reply> {
+async function beginNotices(context: CommandContext): Promise<Reply> {
   const { invocation, workspace } = context;
   const { requestId, user: createdBy } = invocation;
   const channel = expectChannel(context);

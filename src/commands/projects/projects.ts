@@ -37,7 +37,7 @@ export const projects = defineCommand({
   rest: true,
   args: z.object({ filter: z.string().optional() }),
   run: async ({ filter }, context, { account }) =>
-    replyPrivately(await readPage(context, account, { filter, page: 0 })),
+    replyPrivately(await readProjectsPage(context, account, { filter, page: 0 })),
   // For the menu in a message, if there are more projects than a plain menu can hold.
   optionSources: [{ ...projectPicker, actionId: 'projects:choose' }],
   actions: [
@@ -46,13 +46,13 @@ export const projects = defineCommand({
       actionId: 'projects:page',
       async run({ account: name, ...page }, context) {
         const account = await context.workspace.accounts.resolve(context.invocation, name);
-        return replyInPlace(await readPage(context, account, page));
+        return replyInPlace(await readProjectsPage(context, account, page));
       },
     }),
   ],
 });
 
-async function readPage(
+async function readProjectsPage(
   { workspace }: CommandContext,
   account: Account,
   { filter, page }: Omit<ProjectsPage, 'account'>,

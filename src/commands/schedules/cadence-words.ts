@@ -86,7 +86,7 @@ const HOURLY: ReadonlySet<string> = new Set(['hour', 'hourly']);
 const KINDS = { daily: 'daily', day: 'daily', weekday: 'weekdays', weekdays: 'weekdays' } as const;
 
 function readCadence(words: readonly string[]): Read {
-  if (/^cron(:|$)/i.test(words[0] ?? '')) return readCron(words);
+  if (/^cron(:|$)/i.test(words[0] ?? '')) return readCronWords(words);
   const plain = words.filter((word) => !FILLERS.has(word.toLowerCase()));
   const isTwoWords = plain[0]?.toLowerCase() === 'weekly' && findDay(plain[1]) !== undefined;
   const [first = '', ...rest] = isTwoWords ? plain.slice(1) : plain;
@@ -106,7 +106,7 @@ function findDay(text = ''): (typeof WEEKDAYS)[number] | undefined {
   return WEEKDAYS.find((day) => day === dayName || DAY_NAMES[day].toLowerCase() === dayName);
 }
 
-function readCron(words: readonly string[]): Read {
+function readCronWords(words: readonly string[]): Read {
   const text = words.join(' ').replace(/^cron:?\s*/i, '');
   const fields = text.split(' ');
   // Fields in quotes are one word, of any number of fields. Without quotes the next five words are the fields.

@@ -44,10 +44,9 @@ import {
   type ViewState,
 } from '../command.ts';
 import {
-  announce,
+  announceSchedule,
   changeCard,
   createRemovedError,
-  describe,
   expectAllowedThere,
   listSchedules,
   moveButtons,
@@ -56,6 +55,7 @@ import {
   removalCard,
   resolveSchedule,
   showEdited,
+  toShownSchedule,
 } from './schedules.ts';
 
 /** A change of a schedule, by words and by a button. */
@@ -151,7 +151,12 @@ async function changeNamed(
   // A resumed schedule that cannot post is paused again.
   const undo = async () => state.kind === 'paused' && pauseSchedule(context.workspace, changed, state);
   const card = changeCard(changed, done, context);
-  const reply = await announce(context, changed, card, done === 'resumed' ? { undo } : { isOptional: true });
+  const reply = await announceSchedule(
+    context,
+    changed,
+    card,
+    done === 'resumed' ? { undo } : { isOptional: true },
+  );
   await recordChange(context, audited, changed);
   return reply;
 }
@@ -189,7 +194,7 @@ function createButton(kind: ScheduleKind, operation: Operation): Action {
       const { messageTs: ts } = context.invocation;
       const isCard = list === undefined && redrawn === undefined && ts !== undefined;
       if (isSeen) await moveButtons(context.workspace, changed, isCard ? { ts, text: card.text } : undefined);
-      else await announce(context, changed, card, { isOptional: true });
+      else await announceSchedule(context, changed, card, { isOptional: true });
       const removed = done === 'removed' ? card : undefined;
       if (list !== undefined)
         return replyInPlace(await listSchedules(kind, context, list, { removed, isShared }));
@@ -264,7 +269,7 @@ export async function removeHere(
     await moveButtons(workspace, schedule);
     await recordChange(context, commands.remove, schedule);
   }
-  return announce(context, first, removalCard(here, context), { isOptional: true });
+  return announceSchedule(context, first, removalCard(here, context), { isOptional: true });
 }
 
 function undoAction(kind: ScheduleKind): Action {
@@ -284,7 +289,7 @@ function undoAction(kind: ScheduleKind): Action {
         throw new UserError('A removal can be undone once, within 10 minutes.', commands.add);
       for (const schedule of restored) await recordChange(context, change, schedule);
       if (list === undefined) {
-        const card = restoredCard(restored.map(describe), invocation.user);
+        const card = restoredCard(restored.map(toShownSchedule), invocation.user);
         const [only, ...others] = restored;
         const ts =
           others.length === 0 && invocation.channel === only?.channel ? invocation.messageTs : undefined;

@@ -141,7 +141,7 @@ function describeTimed(schedules: readonly TimedSchedule[], scope: ListScope, no
   });
 }
 
-export function describe(schedule: Schedule): ShownSchedule {
+export function toShownSchedule(schedule: Schedule): ShownSchedule {
   return { schedule, isAsleep: isAsleep(schedule) };
 }
 
@@ -155,7 +155,7 @@ export function changeCard(
   if (done === 'removed') return removalCard([schedule], context, list);
   const { invocation, workspace } = context;
   const note = describeNext(schedule, done, workspace.clock.now());
-  return scheduleCard(describe(schedule), { done, user: invocation.user, note });
+  return scheduleCard(toShownSchedule(schedule), { done, user: invocation.user, note });
 }
 
 /** Says when a digest or guard runs next, after a change; mrkdwn. */
@@ -274,7 +274,7 @@ export function createRemovedError(schedule: Schedule): UserError {
  * @param undo takes the change back if Slack certainly did not post the card
  * @throws SlackFailure
  */
-export async function announce(
+export async function announceSchedule(
   { invocation, workspace }: CommandContext,
   schedule: Schedule,
   card: Message,
@@ -318,7 +318,7 @@ export async function postNewCard(
   card = changeCard(schedule, 'set up', context),
 ): Promise<Reply> {
   const undo = () => removeSchedules(context.workspace, [schedule], context.invocation.requestId);
-  const reply = await announce(context, schedule, card, { undo });
+  const reply = await announceSchedule(context, schedule, card, { undo });
   await recordChange(context, what, schedule);
   return reply;
 }
@@ -342,7 +342,7 @@ export async function showEdited(
     if ((await undefinedOnSlackError(update)) && channel === edited.channel)
       return moveButtons(context.workspace, edited, list === undefined ? { ts, text: card.text } : undefined);
   }
-  await announce(context, edited, card, { isOptional: true });
+  await announceSchedule(context, edited, card, { isOptional: true });
 }
 
 export function recordChange(

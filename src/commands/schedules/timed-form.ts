@@ -37,7 +37,7 @@ import { findProjectForForm } from '../targets/targets.ts';
 import { ESCALATION_FLAGS, findCadenceFault, readTime } from './cadence-words.ts';
 
 import { editCommand, type Operation, scheduleCommands } from './lifecycle.ts';
-import { announce, changeCard, createRemovedError, postNewCard, recordChange } from './schedules.ts';
+import { announceSchedule, changeCard, createRemovedError, postNewCard, recordChange } from './schedules.ts';
 
 /** Fields of the forms; account and project as named. Only digests have range and skip_quiet, and only guards the last two. */
 const Fields = z.object({
@@ -95,11 +95,11 @@ export async function openTimedForm(
     ?.permalink;
   const values = { ...feature.defaults, zone: zone ?? bound.zone ?? 'UTC', account, project, ...chosen };
   const origin = { channel, account, accounts: names.length > 1 ? names : [] };
-  return { kind: 'modal', view: await drawForm(feature, workspace, origin, values) };
+  return { kind: 'modal', view: await drawTimedForm(feature, workspace, origin, values) };
 }
 
 /** The form with the next times for the current choices. */
-async function drawForm(
+async function drawTimedForm(
   { kind, modal }: TimedFeature,
   { clock }: Pick<Workspace, 'clock'>,
   origin: TimedOrigin,
@@ -128,7 +128,7 @@ async function drawEdit(
     ...feature.readValues?.(schedule),
   };
   const origin = { id, from, channel, account, accounts: names.length > 1 ? names : [] };
-  return drawForm(feature, workspace, origin, values);
+  return drawTimedForm(feature, workspace, origin, values);
 }
 
 /** `add`, `edit`, `list`, `pause`, `resume` and `remove`. @param add the command without its form */
@@ -141,7 +141,7 @@ export function timedCommands<Args>(feature: TimedFeature, add: CommandSpec<Args
     actions: redrawActions(feature, `${kind}.edit`),
     async readChoices(state, context, schedule) {
       const filled = await readForm(kind, state, context.workspace.clock.now());
-      const account = readOrigin(state).accounts.length === 0 ? schedule.account : filled.account;
+      const account = readTimedOrigin(state).accounts.length === 0 ? schedule.account : filled.account;
       const choices = await feature.choose(context, { ...filled, account }, schedule);
       return { account: undefined, project: undefined, ...choices };
     },
@@ -150,7 +150,7 @@ export function timedCommands<Args>(feature: TimedFeature, add: CommandSpec<Args
   const callbackId = `${kind}.add`;
   const submit = async (state: ViewState, context: CommandContext): Promise<Submitted> => {
     const filled = await readForm(kind, state, context.workspace.clock.now());
-    const { channel, accounts } = readOrigin(state);
+    const { channel, accounts } = readTimedOrigin(state);
     // With one account there is no field for it.
     const account = accounts.length === 0 ? undefined : filled.account;
     const reply = await setUpTimed(feature, context, channel, { ...filled, account });
@@ -182,7 +182,7 @@ export async function setUpTimed(
     return replyPrivately(say(`Already set up: ${describeSchedule(same)}.`));
   const edited = await editTimed(workspace, same.id, choices);
   if (edited === undefined) throw createRemovedError(same);
-  const reply = await announce(context, edited, changeCard(edited, 'edited', context));
+  const reply = await announceSchedule(context, edited, changeCard(edited, 'edited', context));
   await recordChange(context, `${same.kind} edit`, edited);
   return reply;
 }
@@ -200,12 +200,12 @@ function redrawActions(feature: TimedFeature, view: string): Action[] {
     run: redraw(async (state, { workspace }, value) => {
       const values = { ...state.values, [actionId]: value ?? state.values[actionId] };
       const account = typeof values.account === 'string' ? values.account : undefined;
-      return drawForm(feature, workspace, { ...readOrigin(state), account }, values);
+      return drawTimedForm(feature, workspace, { ...readTimedOrigin(state), account }, values);
     }),
   }));
 }
 
-function readOrigin(state: ViewState): TimedOrigin {
+function readTimedOrigin(state: ViewState): TimedOrigin {
   return parseForm(TimedOrigin, state.metadata);
 }
 

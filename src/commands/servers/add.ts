@@ -68,8 +68,13 @@ export const serverAdd = defineCommand({
       ),
     },
     { actionId: 'server.add:back', run: redraw(goBack) },
-    { actionId: 'server.add:enroll', role: 'admin', run: (_, context) => enroll(context) },
-    defineButton(CheckValue, { actionId: 'server.add:check', once: true, durable: true, run: checkAgain }),
+    { actionId: 'server.add:enroll', role: 'admin', run: (_, context) => enrollForOrder(context) },
+    defineButton(CheckValue, {
+      actionId: 'server.add:check',
+      once: true,
+      durable: true,
+      run: checkServerAgain,
+    }),
   ],
   submissions: [{ callbackId: SERVER_ADD, submit: submitServerAdd, draw: drawFilledIn }],
 });
@@ -138,7 +143,7 @@ async function order(
 }
 
 /** Follows a server again in the same message, after the time limit. */
-async function checkAgain(value: z.infer<typeof CheckValue>, context: ActionContext): Promise<Reply> {
+async function checkServerAgain(value: z.infer<typeof CheckValue>, context: ActionContext): Promise<Reply> {
   const { invocation, workspace } = context;
   const { messageTs } = invocation;
   const channel = expectChannel(context);
@@ -212,7 +217,7 @@ function goBack(state: ViewState, context: ActionContext): Promise<ModalView> {
 }
 
 /** Enrols the account, then shows the form, or who can enrol. A repeat changes nothing. */
-async function enroll(context: ActionContext): Promise<Reply> {
+async function enrollForOrder(context: ActionContext): Promise<Reply> {
   const { invocation, state, workspace } = context;
   if (state === undefined) return { kind: 'nothing' };
   let change: Change | undefined;

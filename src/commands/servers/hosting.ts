@@ -52,7 +52,7 @@ export const hosting = defineCommand({
     const listed = Listed.safeParse(what);
     if (!listed.success) throw unknownSubWord('hosting', what, ['list', 'show', 'sync', 'regions', 'sizes']);
     if (id !== undefined) throw new UserError(`${code(id, 40)} is one word too many.`, `hosting ${what}`);
-    return replyPrivately(await list(workspace, account, listed.data));
+    return replyPrivately(await listResources(workspace, account, listed.data));
   },
 });
 
@@ -62,7 +62,11 @@ async function askResource(workspace: Workspace, account: Account, text: string)
   return replyPrivately(chooseResourceMessage(account.name, resources, `${text} --account ${account.name}`));
 }
 
-async function list(workspace: Workspace, account: Account, what: z.infer<typeof Listed>): Promise<Message> {
+async function listResources(
+  workspace: Workspace,
+  account: Account,
+  what: z.infer<typeof Listed>,
+): Promise<Message> {
   const { name } = account;
   const skipped: SkippedRows[] = [];
   const read = <T>(listAll: (client: AccountClient, options: { skipped: SkippedRows[] }) => Promise<T>) =>

@@ -53,7 +53,7 @@ export const test = defineCommand({
   rest: true,
   args: z.object({ project: z.string().optional(), server: z.string().optional() }),
   async run(_, context, { account, project, projectName, server }) {
-    const reply = await start(context, await resolveTestTarget(context, account, project, server));
+    const reply = await startFromCommand(context, await resolveTestTarget(context, account, project, server));
     const projects = projectName === undefined ? [] : await context.workspace.projects.list(account);
     const namesakes = await describeNamesakes(projects, projectName, project);
     if (namesakes === '') return reply;
@@ -66,7 +66,7 @@ export const test = defineCommand({
     defineButton(ButtonValue, { actionId: 'test:server', once: true, durable: true, run: runAgain }),
     // A menu remains for the next choice.
     { actionId: 'test:pick', durable: true, run: pickServer },
-    defineButton(CheckValue, { actionId: 'test:check', once: true, durable: true, run: checkAgain }),
+    defineButton(CheckValue, { actionId: 'test:check', once: true, durable: true, run: checkRunAgain }),
     { actionId: 'test:open', run: (_, context) => openTestForm(context) },
     // The servers on offer depend on the project, and the projects on the account.
     { actionId: 'project', view: TEST, run: redraw(withProject) },
@@ -101,7 +101,10 @@ export const test = defineCommand({
 /** The project may have been renamed since the button was drawn. */
 async function runAgain({ target }: z.infer<typeof ButtonValue>, context: ActionContext): Promise<Reply> {
   const account = await context.workspace.accounts.resolve(context.invocation, target.account);
-  return start(context, { ...target, project: await expectCurrentProject(context, account, target.project) });
+  return startFromCommand(context, {
+    ...target,
+    project: await expectCurrentProject(context, account, target.project),
+  });
 }
 
 /** The menu's value names the run's record and the server. */
@@ -113,10 +116,10 @@ async function pickServer(value: string | undefined, context: ActionContext): Pr
   const { account: name, project: tested } = latest.target;
   const account = await context.workspace.accounts.resolve(context.invocation, name);
   const project = await expectCurrentProject(context, account, tested);
-  return start(context, await resolveTestTarget(context, account, project, identifier));
+  return startFromCommand(context, await resolveTestTarget(context, account, project, identifier));
 }
 
-async function checkAgain(
+async function checkRunAgain(
   { target, run }: z.infer<typeof CheckValue>,
   context: ActionContext,
 ): Promise<Reply> {
@@ -124,7 +127,7 @@ async function checkAgain(
   return { ...reply, audit: { target: nameTarget(target) } };
 }
 
-async function start(context: CommandContext, target: Target): Promise<Reply> {
+async function startFromCommand(context: CommandContext, target: Target): Promise<Reply> {
   const reply = await startTest(context.workspace, context.invocation, expectChannel(context), target);
   // A private reply points to a run that goes on already, so nothing changed.
   return reply.kind === 'private' ? reply : { ...reply, audit: { target: nameTarget(target) } };
@@ -149,31 +152,34 @@ async function openTestForm(context: CommandContext): Promise<Reply> {
   const bound = readChannelProject(await workspace.channels.get(invocation.channel), account.name);
   const project = await findProjectForForm(workspace, account.name, bound);
   const origin = { account: account.name, project, channel: invocation.channel };
-  return { kind: 'modal', view: await drawForm(context, origin) };
+  return { kind: 'modal', view: await drawTestForm(context, origin) };
 }
 
 function withProject(state: ViewState, context: CommandContext, chosen?: string): Promise<ModalView> {
   const project = chosen === undefined ? undefined : { permalink: chosen, name: chosen };
-  return drawForm(context, { ...readOrigin(state), project });
+  return drawTestForm(context, { ...readTestOrigin(state), project });
 }
 
 function withAccount(state: ViewState, context: CommandContext, chosen?: string): Promise<ModalView> {
-  const { account, channel } = readOrigin(state);
-  return drawForm(context, { account: chosen ?? account, channel });
+  const { account, channel } = readTestOrigin(state);
+  return drawTestForm(context, { account: chosen ?? account, channel });
 }
 
-function readOrigin(state: ViewState): TestOrigin {
+function readTestOrigin(state: ViewState): TestOrigin {
   return parseForm(TestOrigin, state.metadata);
 }
 
-async function drawForm({ invocation, workspace }: CommandContext, origin: TestOrigin): Promise<ModalView> {
+async function drawTestForm(
+  { invocation, workspace }: CommandContext,
+  origin: TestOrigin,
+): Promise<ModalView> {
   const accounts = (await workspace.accounts.list(invocation)).map(({ name }) => name);
   return testModal(origin, accounts);
 }
 
 async function submitTest(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { channel, server, ...fields } = readFields(Fields, state);
-  const accountTarget = { account: fields.account ?? readOrigin(state).account };
+  const accountTarget = { account: fields.account ?? readTestOrigin(state).account };
   const { account, project } = await resolveFormTarget(context, accountTarget, fields.project);
   const target = await showUnderField('server', () => resolveTestTarget(context, account, project, server));
   const reply = await startIn(channel, context, target);

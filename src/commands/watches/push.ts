@@ -17,11 +17,11 @@ import {
 } from '../command.ts';
 import { ScheduleButton } from '../schedules/lifecycle.ts';
 import {
-  describe,
   expectAllowedThere,
   recordChange,
   resolveSchedule,
   showEdited,
+  toShownSchedule,
 } from '../schedules/schedules.ts';
 
 /** “Hear within seconds”: opens the question. */
@@ -54,7 +54,7 @@ async function submit(state: ViewState, context: CommandContext): Promise<Submit
   const { PUBLIC_URL: publicUrl = '' } = workspace.config;
   const note = pushWords({ state: 'on', publicUrl }, publicUrl);
   const change = { done: 'set up', user: watch.createdBy, note } as const;
-  await showEdited(context, watch, from, scheduleCard(describe(watch), change));
+  await showEdited(context, watch, from, scheduleCard(toShownSchedule(watch), change));
   await recordChange(context, 'watch push', watch);
   return { kind: 'close' };
 }

@@ -25,7 +25,13 @@ import {
 } from '../command.ts';
 import { ESCALATION_FLAGS, formatHour, readClock, readEscalation } from '../schedules/cadence-words.ts';
 import { editCommand, scheduleCommands } from '../schedules/lifecycle.ts';
-import { announce, changeCard, describe, postNewCard, recordChange } from '../schedules/schedules.ts';
+import {
+  announceSchedule,
+  changeCard,
+  postNewCard,
+  recordChange,
+  toShownSchedule,
+} from '../schedules/schedules.ts';
 import {
   findChosenProject,
   findProjectForForm,
@@ -77,7 +83,7 @@ const watch = defineCommand({
     if (kind === 'same') return replyPrivately(say(`:eyes: Already watching ${describeWatched(schedule)}.`));
     if (kind === 'new') return postNewCard(context, schedule, 'watch', await drawNew(context, schedule));
     const done = kind === 'changed' ? 'edited' : kind;
-    const reply = await announce(context, schedule, changeCard(schedule, done, context));
+    const reply = await announceSchedule(context, schedule, changeCard(schedule, done, context));
     await recordChange(context, 'watch', schedule);
     return reply;
   },
@@ -87,7 +93,7 @@ const watch = defineCommand({
 
 async function drawNew({ invocation, workspace }: CommandContext, schedule: Watch): Promise<Message> {
   const push = (await workspace.pushes.list(schedule.account)).find((one) => isPushFor(one, schedule));
-  const card = { ...describe(schedule), canBePushed: canBePushed(workspace, schedule, push) };
+  const card = { ...toShownSchedule(schedule), canBePushed: canBePushed(workspace, schedule, push) };
   const note = pushWords(push, workspace.config.PUBLIC_URL);
   return scheduleCard(card, { done: 'set up', user: invocation.user, note });
 }

@@ -44,7 +44,7 @@ function readCron(text: string): Cron {
   // Three digits are always wrong, and node-cron would expand a range of them number by number.
   if (fields.some((field) => !PLAIN.test(field) || /\d{3}/.test(field))) throw new CronError(EXAMPLE);
   const { fields: parsed, errors } = validateDetailed(fields.join(' '));
-  if (parsed === undefined) throw new CronError(describe(errors.map((error) => error.field)));
+  if (parsed === undefined) throw new CronError(describeFaultyFields(errors.map((error) => error.field)));
   const tooLarge = Object.keys(FIELD_NAMES).filter((_, at) => hasLargeStep(fields[at] ?? '', SIZES[at] ?? 0));
   if (tooLarge.length > 0)
     throw new CronError(
@@ -88,7 +88,7 @@ function toCron(parsed: ParsedFields, both: boolean): Omit<Cron, 'isHourly'> {
 /** node-cron also accepts `L`, `15W` and `5#2`, which five-field cron does not have. */
 function numbers(values: ReadonlyArray<number | string>, field: string): Set<number> {
   const numbers = values.filter((value) => typeof value === 'number');
-  if (numbers.length !== values.length) throw new CronError(describe([field]));
+  if (numbers.length !== values.length) throw new CronError(describeFaultyFields([field]));
   return new Set(numbers);
 }
 
@@ -100,7 +100,7 @@ function isStar(field: string): boolean {
   return field.startsWith('*') || field.startsWith('?');
 }
 
-function describe(faulty: readonly string[]): string {
+function describeFaultyFields(faulty: readonly string[]): string {
   const names = faulty.map((field) => FIELD_NAMES[field]).filter((name) => name !== undefined);
   return names.length === 0 ? EXAMPLE : `This is wrong: ${names.join(', ')}. ${EXAMPLE}`;
 }

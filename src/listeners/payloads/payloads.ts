@@ -102,7 +102,7 @@ export function readInteraction(
     team: body.user.team_id ?? body.team?.id,
     channel: action?.channel?.id ?? action?.container?.channel_id ?? origin.channel,
     messageTs: action?.message?.ts ?? action?.container?.message_ts,
-    threadTs: findThread(action) ?? origin.thread,
+    threadTs: findClickedThread(action) ?? origin.thread,
     answerTs: origin.answer,
     triggerId: body.trigger_id,
     responseUrl: action?.response_url,
@@ -112,7 +112,7 @@ export function readInteraction(
 }
 
 /** Thread of the clicked message. The first message of a thread names it too, but is in the channel; an ephemeral one comes without `message`. */
-function findThread({ message, container }: Partial<ActionBody> = {}): string | undefined {
+function findClickedThread({ message, container }: Partial<ActionBody> = {}): string | undefined {
   const thread = message?.thread_ts ?? container?.thread_ts;
   return thread === (message?.ts ?? container?.message_ts) ? undefined : thread;
 }

@@ -72,22 +72,22 @@ export function createContext(workspace: Workspace, invocation: Invocation): Com
 
 /** Stages of each kind around its handler, the outermost first. */
 const STAGES = {
-  command: [instrument, explain, respond, progress, authorise, account, audit],
-  action: [instrument, explain, respond, progress, authorise, once, audit],
-  shortcut: [instrument, explain, respond, progress, authorise, audit],
+  command: [instrument, explainToPerson, respond, progress, authorise, account, audit],
+  action: [instrument, explainToPerson, respond, progress, authorise, once, audit],
+  shortcut: [instrument, explainToPerson, respond, progress, authorise, audit],
   // The ack of a form is its answer, within the time that Slack allows.
-  form: [instrument, explain, authorise, audit],
-  options: [explain, authorise],
-  step: [instrument, explain, respond, authorise, audit],
-  tool: [instrument, explain, authorise, audit],
+  form: [instrument, explainToPerson, authorise, audit],
+  options: [explainToPerson, authorise],
+  step: [instrument, explainToPerson, respond, authorise, audit],
+  tool: [instrument, explainToPerson, authorise, audit],
   // The pane of a work object changes nothing.
-  details: [instrument, explain, authorise],
+  details: [instrument, explainToPerson, authorise],
 } as const satisfies Record<string, readonly Stage[]>;
 
 export type Kind = keyof typeof STAGES;
 
 /** Carries out a request, stage by stage. */
-export async function carryOut<Result extends Audited>(request: Request<Result>): Promise<Result> {
+export async function runStages<Result extends Audited>(request: Request<Result>): Promise<Result> {
   const stages: readonly Stage[] = STAGES[request.kind];
   const work = stages.reduceRight<Next<Result>>(
     (next, stage) => () => stage(request, next),
@@ -105,7 +105,7 @@ async function runHandler<Result extends Audited>(request: Request<Result>): Pro
 /** Records a span and counts the outcome, without typed text: a command's name is the registry's. */
 function instrument<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
   const { workspace, kind, command = 'unknown' } = request;
-  return workspace.tracing.run(describeSpan(request), async (span) => {
+  return workspace.tracing.run(describeRequestSpan(request), async (span) => {
     const end = await next();
     workspace.metrics.command(command, kind, end.outcome);
     span.set({ 'deckhand.outcome': end.outcome });
@@ -114,7 +114,7 @@ function instrument<R extends Audited>(request: Request<R>, next: Next<R>): Prom
   });
 }
 
-function describeSpan({ workspace, kind, command = 'unknown', what }: Request<Audited>): SpanStart {
+function describeRequestSpan({ workspace, kind, command = 'unknown', what }: Request<Audited>): SpanStart {
   const attributes = () => ({
     'deckhand.command': command,
     'deckhand.what': what,
@@ -123,7 +123,7 @@ function describeSpan({ workspace, kind, command = 'unknown', what }: Request<Au
   return { name: `${kind} ${command}`, kind: 'internal', attributes };
 }
 
-async function explain<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
+async function explainToPerson<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
   try {
     return await next();
   } catch (error) {

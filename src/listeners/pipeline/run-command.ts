@@ -26,7 +26,7 @@ import { openFormMessage, suggestionsMessage } from '../../views/help/help.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { carryOut } from './pipeline.ts';
+import { runStages } from './pipeline.ts';
 import {
   askInChannel,
   isMention,
@@ -62,7 +62,7 @@ export async function runText(context: RequestContext, request: Typed): Promise<
   const isSuggestion = isMention(invocation) && (matched === undefined || request.isAside === true);
   const start = registry.commands.find(({ name }) => name === registry.start);
   const command = isSuggestion ? start : matched?.command;
-  await carryOut<Reply>({
+  await runStages<Reply>({
     kind: 'command',
     workspace,
     invocation,
@@ -75,7 +75,7 @@ export async function runText(context: RequestContext, request: Typed): Promise<
     run: async () =>
       isSuggestion ? suggest(context, text) : runMatched(context, matched, { ...request, text }),
     async respond(reply) {
-      await follow(context, reply, text);
+      await followReply(context, reply, text);
       await removeWorking(workspace, invocation, request.isAnswer);
     },
     explain: (error) => answerOrAsk(context, error, { ...request, text }, command?.name ?? 'unknown'),
@@ -123,7 +123,7 @@ const NAME = /^[a-z][a-z0-9-]{0,30}$/;
  * Sends a reply, or runs the command that it names.
  * @param text the command that it answers, if any. Without Slack's handle no form can open, so a button runs it again
  */
-export async function follow(context: RequestContext, reply: Reply, text?: string): Promise<void> {
+export async function followReply(context: RequestContext, reply: Reply, text?: string): Promise<void> {
   const { workspace, invocation } = context;
   if (reply.kind === 'run') {
     const { thread: answerTs, ...typed } = reply;
@@ -139,7 +139,7 @@ export async function follow(context: RequestContext, reply: Reply, text?: strin
       openFormMessage(workspace.word, text, invocation.answerTs),
     );
   if (reply.kind !== 'several') return say(context, reply);
-  for (const part of reply.replies) await follow(context, part, text);
+  for (const part of reply.replies) await followReply(context, part, text);
 }
 
 /** Asks for a missing word if a button or menu can give it; explains every other failure. */

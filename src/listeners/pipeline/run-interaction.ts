@@ -11,9 +11,9 @@ import { drawNotice, resendable } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { SlackHandles, StoredRequest } from '../inbox.ts';
 import type { OptionsBody } from '../payloads/schemas.ts';
-import { type Claim, carryOut, type Request } from './pipeline.ts';
+import { type Claim, type Request, runStages } from './pipeline.ts';
 import { replaceMessage, respondFailure, respondWorking, storeAnswerThread } from './respond.ts';
-import { follow, type RequestContext } from './run-command.ts';
+import { followReply, type RequestContext } from './run-command.ts';
 import { withAnswer } from './submission-view.ts';
 
 /** A click or shortcut, with the handles that this process still has. */
@@ -59,7 +59,7 @@ export function createActionRequest(interaction: Interaction<'action'>): Request
 /** Replies to a click. In a modal, a reply that would replace the message replaces the used button. */
 async function followClick(interaction: Interaction<'action'>, reply: Reply): Promise<void> {
   const { workspace, request, handles } = interaction;
-  if (reply.kind !== 'replace' || handles.state === undefined) return follow(interaction, reply);
+  if (reply.kind !== 'replace' || handles.state === undefined) return followReply(interaction, reply);
   const { view } = handles.state;
   try {
     const answer = withAnswer(resendable(view), reply.message, request.blockId ?? '');
@@ -67,7 +67,7 @@ async function followClick(interaction: Interaction<'action'>, reply: Reply): Pr
   } catch (error) {
     // The modal was closed or has changed.
     if (!isSlackFailure(error)) throw error;
-    await follow(interaction, reply);
+    await followReply(interaction, reply);
   }
 }
 
@@ -150,7 +150,7 @@ export function createShortcutRequest(interaction: Interaction<'shortcut'>): Req
       if (shortcut === undefined) throw outdated('shortcut');
       return shortcut.run({ ...interaction, messageText: request.messageText });
     },
-    respond: (reply) => follow(interaction, reply),
+    respond: (reply) => followReply(interaction, reply),
     async explain(error) {
       const fields = { action: shortcut?.callbackId ?? 'unknown' };
       if (!(await showInModal(interaction, error, fields))) await respondFailure(interaction, error, fields);
@@ -188,7 +188,7 @@ export async function runOptions(
   if (entry === undefined) return { options: [] };
   const { source, command } = entry;
   const fallback = (): Choice[] => source.fallback?.(value) ?? [];
-  const { choices } = await carryOut<Audited & { choices: Choice[] }>({
+  const { choices } = await runStages<Audited & { choices: Choice[] }>({
     kind: 'options',
     workspace,
     invocation,

@@ -11,7 +11,7 @@ import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { SEEN_MS } from '../inbox.ts';
 import { ExecutedStep } from '../payloads/schemas.ts';
-import { carryOut, createContext } from './pipeline.ts';
+import { createContext, runStages } from './pipeline.ts';
 
 const RunStep = z.object({ name: z.string(), execution: z.string(), inputs: z.unknown().optional() });
 type RunStep = z.infer<typeof RunStep>;
@@ -47,7 +47,7 @@ async function runStep(workspace: Workspace, step: WorkflowStep | undefined, dat
   const { name, execution } = data;
   const context = createContext(workspace, createStepInvocation(data));
   const inputs: unknown = step?.inputs.parse(data.inputs);
-  await carryOut<Audited & { ending?: Ending | undefined }>({
+  await runStages<Audited & { ending?: Ending | undefined }>({
     kind: 'step',
     workspace,
     invocation: context.invocation,

@@ -20,7 +20,7 @@ import {
   type SlackHandles,
   type StoredRequest,
 } from '../inbox.ts';
-import { carryOut, findInvalid } from './pipeline.ts';
+import { findInvalid, runStages } from './pipeline.ts';
 import {
   explainNotStored,
   MARKS_MS,
@@ -29,7 +29,7 @@ import {
   showProgress,
   storeAnswerThread,
 } from './respond.ts';
-import { follow, type RequestContext } from './run-command.ts';
+import { followReply, type RequestContext } from './run-command.ts';
 import {
   createAck,
   createLateMessage,
@@ -164,7 +164,7 @@ function refuseToRepeat({ view }: ViewState): Submitted {
 function carryOutForm(sentForm: SentForm): Promise<Submitted> {
   const { workspace, invocation, state, entry } = sentForm;
   const submission = entry?.submission;
-  return carryOut<Submitted>({
+  return runStages<Submitted>({
     kind: 'form',
     workspace,
     invocation,
@@ -226,7 +226,7 @@ async function finishForm(sentForm: SentForm, submitted: Submitted, isShown: boo
   const { state, workspace, invocation } = sentForm;
   try {
     if (submitted.kind === 'close' && submitted.after !== undefined)
-      await follow(sentForm, await submitted.after());
+      await followReply(sentForm, await submitted.after());
     else if (!isShown) await respondPrivately(workspace, invocation, createLateMessage(state, submitted));
   } catch (error) {
     await respondFailure(sentForm, error, { view: nameView(sentForm) });

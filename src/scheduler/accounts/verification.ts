@@ -66,13 +66,14 @@ async function watchVerification(workspace: Workspace, job: Job<Watched>): Promi
     const { kind, retryAt } = error.cause;
     if (!PASSING.has(kind)) {
       const reason = failureWords(workspace.explain(error));
-      return notify(workspace, job, verifiedButRefusedMessage(name, reason));
+      return notifyCreator(workspace, job, verifiedButRefusedMessage(name, reason));
     }
-    if (clock.now() - watched.since >= WATCHED_MS) return notify(workspace, job, neverVerifiedMessage(name));
+    if (clock.now() - watched.since >= WATCHED_MS)
+      return notifyCreator(workspace, job, neverVerifiedMessage(name));
     return planPoll(workspace, { ...watched, looks: watched.looks + 1 }, retryAt);
   }
   const isNamed = (await accounts.defaultName({ user: watched.user })) !== name;
-  await notify(
+  await notifyCreator(
     workspace,
     job,
     verifiedMessage({ account: name, deployKey: watched.deployKey, isNamed, word }),
@@ -98,7 +99,7 @@ async function planPoll(
   await jobs.send(WATCH_VERIFICATION, watched, { key, at: now + pause });
 }
 
-async function notify(
+async function notifyCreator(
   workspace: Workspace,
   { data: { user, account, since }, attempt, signal }: Job<Watched>,
   message: Message,

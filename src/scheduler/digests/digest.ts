@@ -47,13 +47,13 @@ async function runDigest(workspace: Workspace, job: Job<Occurrence>, startedAt: 
   if (!isPosted) {
     if (
       reports.every(({ kind, isGone }) => kind === 'failed' && isGone !== true) &&
-      (await isRefused(run, reports))
+      (await isPostRefused(run, reports))
     )
       return;
     if (digest.skipQuiet && isQuiet(reports, digest))
       return endOccurrence(workspace, 'digest', job.data, { outcome: 'quiet' });
   }
-  await post(run, reports);
+  await postOrExplain(run, reports);
 }
 
 /** Later than this is late. */
@@ -67,7 +67,7 @@ function findLateSince({ scheduledAt }: Occurrence, now: number, startedAt: numb
   return now - scheduledAt >= allowed ? scheduledAt : undefined;
 }
 
-async function post(run: OccurrenceRun, reports: readonly Gathered[]): Promise<void> {
+async function postOrExplain(run: OccurrenceRun, reports: readonly Gathered[]): Promise<void> {
   const { workspace, digest, job, lateSince } = run;
   try {
     await postDigest(run, reports);
@@ -84,7 +84,7 @@ async function post(run: OccurrenceRun, reports: readonly Gathered[]): Promise<v
 }
 
 /** True if no account answered and a retry would not help, so that there is nothing to post. */
-async function isRefused(run: OccurrenceRun, reports: readonly Gathered[]): Promise<boolean> {
+async function isPostRefused(run: OccurrenceRun, reports: readonly Gathered[]): Promise<boolean> {
   const { workspace, digest, job } = run;
   const { scheduledAt } = job.data;
   const now = workspace.clock.now();

@@ -48,7 +48,12 @@ async function diagnose(
     latest !== undefined && tells(latest) && workspace.clock.now() - readEnd(latest) <= FRESH_MS;
   if (isFresh) return noteResult(workspace, key, episode, { run: latest, signal });
   if (failure === undefined) return;
-  const other = await begin(workspace, target, { key, failure, keyFrom, where: record.subject.channel });
+  const other = await beginDiagnosis(workspace, target, {
+    key,
+    failure,
+    keyFrom,
+    where: record.subject.channel,
+  });
   // One that goes on sends this job again at its end.
   if (other !== undefined && tells(other)) await noteResult(workspace, key, episode, { run: other, signal });
 }
@@ -65,7 +70,7 @@ async function findKey(
 }
 
 /** Returns the latest run if none is begun: another one goes on, or the hour has had one already. */
-async function begin(
+async function beginDiagnosis(
   workspace: Workspace,
   target: Target,
   { key: episode, failure, keyFrom, where }: { key: string; failure: string; keyFrom: number; where: string },

@@ -25,7 +25,7 @@ async function reconcileSchedules(workspace: Workspace, at: number): Promise<voi
       ({ why }) => why.cause,
     );
     const accounts = await workspace.accounts.list();
-    const next = (paused: readonly Schedule[]): string => nextStep(workspace, paused, accounts);
+    const next = (paused: readonly Schedule[]): string => describeRemedy(workspace, paused, accounts);
     for (const [reason, some] of Map.groupBy(unserved, ({ why }) => why.reason))
       await pauseAndNotify(workspace, some, { causeId: `${causeId} ${reason}`, next });
     for (const [channel, there] of Map.groupBy(switchedOff, ({ schedule }) => schedule.channel))
@@ -104,7 +104,7 @@ function resumes(paused: readonly Schedule[]): string {
   return paused.length > 1 ? 'They resume by themselves' : 'It resumes by itself';
 }
 
-function nextStep(
+function describeRemedy(
   { word }: Pick<Workspace, 'word'>,
   paused: readonly Schedule[],
   accounts: readonly Account[],

@@ -194,7 +194,7 @@ export async function startChain<Data>(
   since: number,
 ): Promise<void> {
   const after = Math.max(since, clock.now() - CATCH_UP_MS);
-  await send(jobs, chain, nextOccurrence(chain.cron, chain.zone, after));
+  await sendChained(jobs, chain, nextOccurrence(chain.cron, chain.zone, after));
 }
 
 /** The job of an occurrence that has begun. */
@@ -222,11 +222,11 @@ export async function continueChain<Data>(
   let latest = scheduledAt;
   for (let at = next(Math.max(latest, now - CATCH_UP_MS)); at <= now; at = next(at)) latest = at;
   const isLatest = latest === scheduledAt || attempt > 1;
-  await send(jobs, chain, isLatest ? next(scheduledAt) : latest);
+  await sendChained(jobs, chain, isLatest ? next(scheduledAt) : latest);
   return isLatest;
 }
 
-async function send<Data>(
+async function sendChained<Data>(
   jobs: Workspace['jobs'],
   { id, job, delayMs = 0, dataAt }: Chain<Data>,
   at: number,

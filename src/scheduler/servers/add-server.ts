@@ -13,7 +13,7 @@ import { createdNotice } from '../../views/servers/form.ts';
 import { provisioningMessage } from '../../views/servers/server.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { post } from '../deliver.ts';
+import { postDelivery } from '../deliver.ts';
 import { followServer, type ServerTarget } from './provisioning.ts';
 import {
   createOrders,
@@ -67,7 +67,7 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
   if (order.created === undefined) {
     const { isSent } = order;
     if (!isSent) {
-      await announce(workspace, order, true);
+      await announceServer(workspace, order, true);
       const servers = await listNamesakes(workspace, order);
       await save({ isSent: true, namesakes: servers?.map(({ identifier }) => identifier) });
     }
@@ -81,13 +81,13 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
   const target = makeTarget(order, order.created);
   const messageRef = order.messageRef ?? (await postRoot(workspace, order, target, job));
   await save({ messageRef: messageRef });
-  await follow(workspace, order, target, messageRef);
+  await followOrder(workspace, order, target, messageRef);
   await save({ isDone: true });
   await showInModal(workspace, order, createdNotice(target.server.name, isInChannel(order, messageRef)));
 }
 
 /** Before the service is asked, whose feed may have the server at once. */
-function announce({ feeds }: Workspace, { draft }: ServerOrder, isAnnounced: boolean): Promise<void> {
+function announceServer({ feeds }: Workspace, { draft }: ServerOrder, isAnnounced: boolean): Promise<void> {
   return setAnnounced(
     feeds,
     draft,
@@ -112,14 +112,14 @@ async function create(
       (client) => createServer(client, projectId(draft.project), draft.requested),
       { what: `project ${code(permalink)}`, list: 'projects' },
     );
-    await record(workspace, order, 'done');
+    await recordOrder(workspace, order, 'done');
     await rememberServers(workspace.store, draft.account, draft.project, [{ identifier, name }]);
     return { identifier, name };
   } catch (error) {
     if (!(error instanceof AccountFailure) && !(error instanceof UserError)) throw error;
     if (error instanceof AccountFailure && !error.cause.certainlyNotDone)
       return findOrNotify(workspace, order, signal, error);
-    await record(workspace, order, 'failed');
+    await recordOrder(workspace, order, 'failed');
     await notifyRefused(workspace, order, error);
     return undefined;
   }
@@ -136,14 +136,18 @@ async function findOrNotify(
   const fields = { account, project: project.permalink, order: id };
   countPossibleDuplicate(workspace, 'order', fields);
   const server = await findOrdered(workspace, order, signal);
-  await record(workspace, order, server === undefined ? 'failed' : 'done');
+  await recordOrder(workspace, order, server === undefined ? 'failed' : 'done');
   if (server === undefined)
     await notifyUnknown(workspace, order, error === undefined ? 'interrupted' : 'no answer', error);
   return server;
 }
 
-async function record(workspace: Workspace, order: ServerOrder, result: 'done' | 'failed'): Promise<void> {
-  if (result === 'failed') await announce(workspace, order, false);
+async function recordOrder(
+  workspace: Workspace,
+  order: ServerOrder,
+  result: 'done' | 'failed',
+): Promise<void> {
+  if (result === 'failed') await announceServer(workspace, order, false);
   const { user, draft } = order;
   const { account, project, requested, channel } = draft;
   const target = `${account}/${project.permalink}/${requested.name}`;
@@ -179,14 +183,14 @@ async function postRoot(
     isAwaited: true,
   };
   try {
-    return await post(workspace, { ...root, channel: draft.channel, threadTs });
+    return await postDelivery(workspace, { ...root, channel: draft.channel, threadTs });
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    return post(workspace, { ...root, channel: await workspace.slack.openDirect(user) });
+    return postDelivery(workspace, { ...root, channel: await workspace.slack.openDirect(user) });
   }
 }
 
-async function follow(
+async function followOrder(
   workspace: Workspace,
   order: ServerOrder,
   target: ServerTarget,

@@ -62,7 +62,7 @@ const FINAL_STATUSES: ReadonlySet<string | undefined> = new Set([
   'destroying',
 ]);
 
-async function follow(following: Following<FollowedServer, ProvisioningState>): Promise<void> {
+async function followProvisioning(following: Following<FollowedServer, ProvisioningState>): Promise<void> {
   const { workspace, thread, signal } = following;
   const { log } = workspace;
   const { target, requestedBy, resumedBy: user = requestedBy } = thread.state;
@@ -123,7 +123,7 @@ export const FOLLOW_PROVISIONING = new Follower<FollowedServer, ProvisioningStat
   documents: openFollowedServers,
   draw: ({ clock }, followed, state) => provisioningMessage({ ...followed, now: clock.now(), state }),
   fields: logFields,
-  follow,
+  follow: followProvisioning,
 });
 
 /** Keys are made of the message that shows the server and the request that resumed following it. */

@@ -135,7 +135,8 @@ export async function notifyRefused(
   const draft = { ...order.draft, order: randomUUID() };
   const form = confirmServerModal(draft, workspace.config.SERVICE_SITES_DOMAIN);
   const page = view ?? withBanner(form, failureWords(explained));
-  if (!(await showInModal(workspace, order, page))) await notify(workspace, order, failureMessage(explained));
+  if (!(await showInModal(workspace, order, page)))
+    await notifyOrderer(workspace, order, failureMessage(explained));
 }
 
 /** Undefined if the confirmation form shows the reason itself. */
@@ -159,7 +160,7 @@ export async function notifyUnknown(
   const text = unknownOutcomeWords(order.draft, why, workspace.word);
   const reasons = error === undefined ? '' : addReasons(text, error.cause);
   const sentence = failureWords({ text: `${text}${reasons}`, reference });
-  await notify(workspace, order, say(sentence));
+  await notifyOrderer(workspace, order, say(sentence));
   await showInModal(workspace, order, notice(SERVER_ADD_TITLE, sentence));
 }
 
@@ -171,7 +172,7 @@ function explainFor(
   return report(error, { user, channel: draft.channel, job: 'add-server' });
 }
 
-function notify(
+function notifyOrderer(
   { slack }: Pick<Workspace, 'slack'>,
   { user, draft }: ServerOrder,
   message: Message,

@@ -20,11 +20,11 @@ import { closeRun, drawRoot } from './close-run.ts';
 
 type FollowingRun = Following<Run, TestState> & { polls: PollLoop; last: LastRead };
 
-async function follow(started: Following<Run, TestState>): Promise<void> {
+async function followRun(started: Following<Run, TestState>): Promise<void> {
   const { workspace, thread } = started;
   const polls = createPolls(started, (trouble) => thread.showRunning({ kind: 'running', trouble }, true));
   const following = { ...started, polls, last: {} };
-  const begun = await start(following);
+  const begun = await startRun(following);
   await thread.postProgress({ kind: 'starting' });
   const { run } = thread.state;
   const ended =
@@ -58,7 +58,7 @@ async function giveUp(following: FollowingRun): Promise<void> {
  * Starts the run. Only a service too busy to have started it is asked again.
  * @returns the run with all its results, if it has ended already
  */
-async function start(following: FollowingRun): Promise<TestRun | undefined> {
+async function startRun(following: FollowingRun): Promise<TestRun | undefined> {
   const { workspace, thread, polls } = following;
   if (thread.state.run !== undefined) return undefined;
   // Starting it again costs nothing but time, so it is not asked for by hand.
@@ -160,6 +160,6 @@ export const FOLLOW_TEST = new Follower<Run, TestState>({
   drawProgress: ({ clock }, run, state) =>
     progressMessage({ ...run, usualMs: usualDuration(run), now: clock.now(), state }),
   fields: logFields,
-  follow,
+  follow: followRun,
   onStop: closeRun,
 });

@@ -13,7 +13,7 @@ import {
 import { failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage, type TestStarter } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { post } from '../deliver.ts';
+import { postDelivery } from '../deliver.ts';
 import { closeRun, drawRoot } from './close-run.ts';
 import { FOLLOW_TEST } from './follow-test.ts';
 
@@ -73,7 +73,13 @@ async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean)
     if (channel !== undefined && rootTs === undefined) {
       const message = drawRoot(workspace, run, { kind: 'starting' });
       const sending = { possibleDuplicate: isResumed, isAwaited: true };
-      const root = await post(workspace, { id: `test ${requestId}`, channel, threadTs, message, ...sending });
+      const root = await postDelivery(workspace, {
+        id: `test ${requestId}`,
+        channel,
+        threadTs,
+        message,
+        ...sending,
+      });
       rootTs = root.ts;
       await workspace.runs.change(run, { rootTs });
     }

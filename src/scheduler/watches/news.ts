@@ -165,7 +165,8 @@ export function followOutcomes(
     const kind = classifyEvent(event, servers, fresh);
     const watches = kind === undefined ? [] : watchesOf(event, kind);
     if (kind === undefined || watches.length === 0) continue;
-    const after = kind === 'failure' ? afterFailure(servers, event, watches) : afterSuccess(servers, event);
+    const after =
+      kind === 'failure' ? addFailingServers(servers, event, watches) : dropPassedServers(servers, event);
     failing.set(key, after);
     // A success elsewhere, as on staging, is no recovery.
     if (kind === 'failure' || after.length === 0) outcomes.push({ event, kind, for: watches });
@@ -183,11 +184,11 @@ function classifyEvent(
 ): FoundOutcome['kind'] | undefined {
   if (isFailure(event.event)) return fresh.has(event) ? 'failure' : undefined;
   const isSuccess = readEventOutcome(event.event) === 'succeeded';
-  return isSuccess && afterSuccess(servers, event).length < servers.length ? 'success' : undefined;
+  return isSuccess && dropPassedServers(servers, event).length < servers.length ? 'success' : undefined;
 }
 
 /** Only the servers that a watch follows: no other success would be seen. */
-function afterFailure(
+function addFailingServers(
   servers: readonly FailingServer[],
   event: ActivityEvent,
   watches: readonly Watch[],
@@ -202,7 +203,7 @@ function afterFailure(
 }
 
 /** Any success ends a failure that names no server, and one that names none ends all. */
-function afterSuccess(servers: readonly FailingServer[], event: ActivityEvent): FailingServer[] {
+function dropPassedServers(servers: readonly FailingServer[], event: ActivityEvent): FailingServer[] {
   const passed = ['', ...listServers(event)];
   const isAll = event.properties.servers.length === 0;
   return servers.filter(({ server, at }) => at > readEventTime(event) || !(isAll || passed.includes(server)));

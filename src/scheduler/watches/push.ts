@@ -134,7 +134,7 @@ async function tellOff(workspace: Workspace, push: Push, signal?: AbortSignal): 
           updateIntegration(client, projectId(push.project), integration, OFF, { signal }),
         );
     } catch (error) {
-      if (!isRefused(error)) throw error;
+      if (!isCallRefused(error)) throw error;
       const { kind, status } = error.cause;
       const fields = { event: 'push_not_switched_off', account: push.account, kind, status };
       log.warn(fields, 'The service refused to switch an integration off');
@@ -143,7 +143,7 @@ async function tellOff(workspace: Workspace, push: Push, signal?: AbortSignal): 
   });
 }
 
-function isRefused(error: unknown): error is AccountFailure {
+function isCallRefused(error: unknown): error is AccountFailure {
   return (
     error instanceof AccountFailure && (REFUSALS.has(error.cause.kind) || error.cause.kind === 'unauthorized')
   );
@@ -158,7 +158,7 @@ async function switchOnAgain(workspace: Workspace, push: Push): Promise<void> {
   try {
     await switchPushOn(workspace, account, push.project);
   } catch (error) {
-    if (!isRefused(error)) throw error;
+    if (!isCallRefused(error)) throw error;
     log.warn(
       { event: 'push_not_switched_on', account: push.account, kind: error.cause.kind },
       'The service refused to switch an integration on',

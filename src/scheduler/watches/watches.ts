@@ -54,7 +54,7 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
     );
     // A person has one of their own for each account.
     if (existing === undefined && person === undefined) await expectRoomForSchedule(workspace, channel);
-    await readPage(workspace, { channel, account }, page, existing, context);
+    await keepPage(workspace, { channel, account }, page, existing, context);
     const kind = existing === undefined ? 'new' : howChanged(existing, requested);
     const id = makeFreeId('w', requestId, (candidate) => all.some((one) => one.id === candidate));
     const setUp = { createdBy: requested.user, createdAt: clock.now() };
@@ -141,7 +141,7 @@ export async function prepareWatch(workspace: Workspace, watch: Watch): Promise<
   const context = pageContext(workspace, await workspace.names.mentions(account.name));
   return async () => {
     const existing = await workspace.schedules.get('watch', watch.id);
-    if (existing !== undefined) await readPage(workspace, watch, page, existing, context);
+    if (existing !== undefined) await keepPage(workspace, watch, page, existing, context);
   };
 }
 
@@ -150,7 +150,7 @@ function isActive({ state }: Watch): boolean {
 }
 
 /** Stores a page of the feed for a watch that begins or resumes. */
-async function readPage(
+async function keepPage(
   workspace: Workspace,
   place: FeedPlace,
   page: FeedPage,

@@ -72,7 +72,9 @@ export function activityMessage(
       ...(query.stats ? drawFigures(query, activity, chart, recovery) : []),
       ...feedBlocks(visible, query.zone),
       context(...listNotes(query, activity, { page, pages }, audience)),
-      ...(audience.kind === 'person' ? drawButtons({ ...query, page }, pages, audience.isShared) : []),
+      ...(audience.kind === 'person'
+        ? drawActivityButtons({ ...query, page }, pages, audience.isShared)
+        : []),
     ],
   };
 }
@@ -202,7 +204,7 @@ function listNotes(
   return notes;
 }
 
-function drawButtons(query: ActivityAsk, pages: number, isShared: boolean): KnownBlock[] {
+function drawActivityButtons(query: ActivityAsk, pages: number, isShared: boolean): KnownBlock[] {
   const { page, stats } = query;
   const turn = (label: string, which: string, change: Partial<ActivityAsk>): Button =>
     button(label, `activity:page#${which}`, { value: { ...query, ...change } });

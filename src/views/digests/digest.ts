@@ -109,14 +109,14 @@ function reportBlocks(report: AccountReport, digest: Digest, amount: number, cha
     section(project === undefined ? name : `${name}: ${totalWords(report.data)}`),
     ...(project === undefined ? statsBlocks(report.activity.stats, range) : []),
     ...recoveryBlocks(report.recovery, range),
-    ...failureBlocks(project ? { ...report, unlisted: undefined } : report, FAILURES_ROOM / amount),
+    ...drawFailures(project ? { ...report, unlisted: undefined } : report, FAILURES_ROOM / amount),
     ...(chart ? [chart] : []),
     ...notes(project && accountWords(report.activity, report.unlisted)),
   ];
 }
 
 /** The failed deployments in the window by project. The thread has each of them. */
-function failureBlocks({ activity, data, unlisted }: ReportedAccount, room: number): KnownBlock[] {
+function drawFailures({ activity, data, unlisted }: ReportedAccount, room: number): KnownBlock[] {
   const groups = groupFailures(activity.events);
   if (groups.length === 0 && unlisted !== undefined) return [section(`:x: *${unlisted}*`)];
   if (groups.length === 0) return [context(`${noFailures(activity, data)}${cutNote(data)}`)];

@@ -54,7 +54,7 @@ export function diagnosisLine(
   const older = isOlder ? tested : '';
   if (down.length > 0) {
     const names = matches.map(({ name }) => mrkdwn(name, 40));
-    return `${list(names)} ${areOrIs(names.length)} reachable, ${count(others, 'other server')} ${areOrIs(others)} not.${older}`;
+    return `${joinNames(names)} ${areOrIs(names.length)} reachable, ${count(others, 'other server')} ${areOrIs(others)} not.${older}`;
   }
   if (!outcomeWords({ serviceStatus: run.status, ...run }, run.target).isSuccess) return undefined;
   const all = `${reachableWords(repository !== undefined, reachable, total)} reachable`;
@@ -72,7 +72,7 @@ function unreachableWords(visible: readonly Unreachable[], others: number): stri
   const isServerShown = visible.length > 1 || first?.name !== 'The repository';
   const more = others === 0 ? [] : [count(others, isServerShown ? 'other' : 'server')];
   const why = isOneReason && first !== undefined ? `: ${reason(first)}` : '';
-  return `${list([...names, ...more])} cannot be reached${why}`;
+  return `${joinNames([...names, ...more])} cannot be reached${why}`;
 }
 
 /** "Repository and all 3 servers are" */
@@ -83,7 +83,7 @@ function reachableWords(hasRepository: boolean, reachable: number, total: number
   return total === 1 ? 'The server is' : `All ${reachable} servers are`;
 }
 
-function list(texts: readonly string[]): string {
+function joinNames(texts: readonly string[]): string {
   return new Intl.ListFormat('en-GB').format(texts);
 }
 

@@ -43,7 +43,7 @@ export function episodeRoot(key: string, subject: Subject, episode: Episode, pro
       ...failed,
       ...(cause === undefined ? [] : [section(`:mag: ${cause}`)]),
       context(where),
-      ...(isOpen ? drawButtons(key, subject, episode) : []),
+      ...(isOpen ? drawEpisodeButtons(key, subject, episode) : []),
     ],
   });
   if (tasks.length === 0) return build([]);
@@ -151,7 +151,7 @@ export function failureBlocks(
       const details = subject.kind === 'reachability' ? [itemLines(failed)] : [...latest, ...tested];
       return [
         section(joinLinesWithin([failureLine(failure, isPlaced), ...details], 1000)),
-        ...drawButtons(key, subject, episode, list),
+        ...drawEpisodeButtons(key, subject, episode, list),
       ];
     }),
     ...(rest.length === 0 ? [] : [section(joinLinesWithin(rest, LIMITS.sectionText))]),
@@ -208,7 +208,7 @@ export function muteButtons(account: string): KnownBlock[] {
 }
 
 /** In a direct message nobody else could be on it. @param list the list that contains the buttons, if not the root */
-function drawButtons(
+function drawEpisodeButtons(
   key: string,
   subject: Subject,
   { id, owner, failures }: Episode,

@@ -68,12 +68,15 @@ function listPhrases(commands: readonly HelpEntry[]): string[] {
 export function helpGroupMessage(group: HelpGroup, all: readonly HelpGroup[], word: string): Message {
   const title = `${group.title} ${group.summary}`;
   const filled = all.filter(({ commands }) => commands.length > 0);
-  return headed(title, ...table(group.commands, word), ...groupButtons(filled));
+  return headed(title, ...commandTable(group.commands, word), ...groupButtons(filled));
 }
 
 /** Every command, also those that the person may not run. */
 export function helpAllMessage(groups: readonly HelpGroup[], word: string): Message {
-  const tables = groups.flatMap(({ title, commands }) => [section(`*${title}*`), ...table(commands, word)]);
+  const tables = groups.flatMap(({ title, commands }) => [
+    section(`*${title}*`),
+    ...commandTable(commands, word),
+  ]);
   const account = `${code('--account <name>')} picks an account where you have several.`;
   return headed(TITLE, ...tables, context(account));
 }
@@ -100,7 +103,7 @@ function groupButtons(groups: readonly HelpGroup[]): KnownBlock[] {
   );
 }
 
-function table(commands: readonly HelpEntry[], word: string): KnownBlock[] {
+function commandTable(commands: readonly HelpEntry[], word: string): KnownBlock[] {
   const lines = commands.map(
     (command) => `${code(`${word} ${usageLine(command)}`, 120)}  ${command.summary}`,
   );
@@ -121,7 +124,7 @@ export interface StartView {
 
 /** The next step in this channel, by what is set up already. */
 export function startMessage(view: StartView): Message {
-  const [sentence, ...next] = nextStep(view);
+  const [sentence, ...next] = chooseNextStep(view);
   const help = context(`${code(`${view.word} help`)} lists all commands.`);
   const message = say(sentence, ...buttons(...next), help);
   const { failures = [] } = view;
@@ -132,7 +135,7 @@ export function startMessage(view: StartView): Message {
 
 type Step = readonly [sentence: string, ...next: ReadonlyArray<Button | false>];
 
-function nextStep(view: StartView): Step {
+function chooseNextStep(view: StartView): Step {
   const { word, accounts, channel, isOperator } = view;
   const unverified = accounts.length === 1 && accounts[0]?.state === 'unverified' ? accounts[0] : undefined;
   const broken = accounts.find((account) => account.state === 'broken');
@@ -145,7 +148,7 @@ function nextStep(view: StartView): Step {
   if (channel.project !== undefined)
     return [
       `This channel is about ${bold(channel.project.name)}. Test that its repository and servers can be reached with ${code(`${word} test`)}.`,
-      testButton('Test access'),
+      tryTestButton('Test access'),
     ];
   const any = code(`${word} test <project>`);
   return [
@@ -153,11 +156,11 @@ function nextStep(view: StartView): Step {
       ? `You are connected. Bind this channel to a project with ${code(`${word} use <project>`)}, or test any with ${any}.`
       : `You are connected. Test a project with ${any}.`,
     button('Show the projects', 'start:run#projects', { value: { text: 'projects' } }),
-    testButton('Test a project'),
+    tryTestButton('Test a project'),
   ];
 }
 
-function testButton(label: string): Button {
+function tryTestButton(label: string): Button {
   return button(label, 'start:run#test', { style: 'primary', value: { text: 'test' } });
 }
 

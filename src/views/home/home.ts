@@ -121,7 +121,7 @@ function overview(data: HomeData): KnownBlock[] {
     ...listBlocks(data.runs.length === 0 ? ['No test runs yet.'] : data.runs.map(runLine)),
     header('Schedules'),
     ...scheduleBlocks(data),
-    ...drawFigures(data),
+    ...drawHomeFigures(data),
     header('Accounts'),
     ...data.accounts.slice(0, MAX_ACCOUNTS).map((account) => accountBlock(account, data)),
     ...(omitted > 0 ? [context(`and ${omitted} more: ${code(`${data.word} accounts`)}`)] : []),
@@ -162,7 +162,7 @@ function accountBlock(account: Account, data: HomeData): KnownBlock {
   );
 }
 
-function drawFigures({ accounts, figures, charts }: HomeData): KnownBlock[] {
+function drawHomeFigures({ accounts, figures, charts }: HomeData): KnownBlock[] {
   const title = header('The last 7 days');
   if (figures === 'loading')
     return [title, context(':hourglass_flowing_sand: Loading the figures of the last 7 days…')];

@@ -128,12 +128,12 @@ export function renderPage({ title, text, sections = [], next, links = [], form 
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${html(title)}</title><style>${PAGE_STYLE}</style></head>
-<body><main><h1>${html(title)}</h1><p>${html(text)}</p>${body.join('')}${buttons === '' ? '' : `<p>${buttons}</p>`}${drawForm(form)}<p>${html(next)}</p></main></body>
+<body><main><h1>${html(title)}</h1><p>${html(text)}</p>${body.join('')}${buttons === '' ? '' : `<p>${buttons}</p>`}${drawHtmlForm(form)}<p>${html(next)}</p></main></body>
 </html>
 `;
 }
 
-function drawForm(form: Page['form']): string {
+function drawHtmlForm(form: Page['form']): string {
   if (form === undefined) return '';
   const fields = Object.entries(form.fields).map(
     ([name, value]) => `<input type="hidden" name="${html(name)}" value="${html(value)}">`,

@@ -139,14 +139,14 @@ export function removedCard(
   { removal, list }: { removal: string; list?: string | undefined },
 ): Message {
   const undo = button('Undo', `${removed[0]?.kind}:undo`, { value: { removal, list } });
-  return say(`${ICONS.removed} <@${user}> removed ${countKinds(removed)}.`, ...buttons(undo));
+  return say(`${ICONS.removed} <@${user}> removed ${nameSchedules(removed)}.`, ...buttons(undo));
 }
 
 export function restoredCard(restored: readonly ShownSchedule[], user: string): Message {
   const [only, ...others] = restored;
   if (only !== undefined && others.length === 0) return scheduleCard(only, { done: 'restored', user });
   const schedules = restored.map(({ schedule }) => schedule);
-  return say(`${ICONS.restored} <@${user}> restored ${countKinds(schedules)}.`);
+  return say(`${ICONS.restored} <@${user}> restored ${nameSchedules(schedules)}.`);
 }
 
 /** The menu of a row of App Home. */
@@ -218,7 +218,7 @@ export function pausedMessage({ reason, paused, next }: PausedNews): Message {
 
 /** The line for a channel; all mrkdwn of our own making. */
 export function pausedLine(paused: readonly Schedule[], reason: string, next: string): Message {
-  return say(describePause(countKinds(paused), reason, next));
+  return say(describePause(nameSchedules(paused), reason, next));
 }
 
 function describePause(what: string, reason: string, next: string): string {
@@ -227,11 +227,11 @@ function describePause(what: string, reason: string, next: string): string {
 
 export function resumedLine(resumed: readonly Schedule[], reason: string): Message {
   const verb = resumed.length === 1 && resumed[0]?.kind !== 'invoices' ? 'goes' : 'go';
-  return say(`:arrow_forward: ${capitalised(reason)}, so ${countKinds(resumed)} ${verb} on.`);
+  return say(`:arrow_forward: ${capitalised(reason)}, so ${nameSchedules(resumed)} ${verb} on.`);
 }
 
 /** "the guard of *Storefront* in `acme`, every hour", or "3 watches, 2 guards and 1 digest" */
-function countKinds(schedules: readonly Schedule[]): string {
+function nameSchedules(schedules: readonly Schedule[]): string {
   const [only] = schedules;
   if (only !== undefined && schedules.length === 1) return describeSchedule(only);
   const kinds = [...Map.groupBy(schedules, ({ kind }) => kind)].map(([kind, { length }]) =>

@@ -152,7 +152,7 @@ function describeTimes(cadence: Exclude<Cadence, { kind: 'hourly' }>): string {
 
 /** "every Monday and Thursday at 09:00", "every 15 minutes"; a line that says more than that is shown as it is. */
 function describeCron(line: string): string {
-  const { minutes = [], hours = [], weekdays } = readCron(line) ?? {};
+  const { minutes = [], hours = [], weekdays } = tryCron(line) ?? {};
   const days = weekdays && describeDays(weekdays);
   const rhythm = days === 'every day' ? describeRhythm(minutes, hours) : undefined;
   if (rhythm !== undefined) return rhythm;
@@ -163,7 +163,7 @@ function describeCron(line: string): string {
 }
 
 /** Undefined for a line that cannot be read, which a list still has to show. */
-function readCron(line: string): Cron | undefined {
+function tryCron(line: string): Cron | undefined {
   try {
     return parseCron(line);
   } catch (error) {

@@ -24,7 +24,7 @@ export function betaMessage(account: string, profile: Profile, mayEnroll: boolea
     ['Static hosting', flagWords(site)],
     ['Managed servers', flagWords(machine)],
   ]);
-  const next = isOn ? notes(nextStep(word)) : enrollBlocks(account, mayEnroll);
+  const next = isOn ? notes(describeServerAdd(word)) : enrollBlocks(account, mayEnroll);
   return say(text, section(facts), ...next);
 }
 
@@ -60,10 +60,10 @@ export function enrolledMessage(account: string, outcome: Enrolled, word: string
     already: `:information_source: The account ${name} is in the beta already.`,
     off: `:warning: The service accepted the request, but says that the beta is still off for ${name}. ${code(`${word} beta`)} checks again.`,
   };
-  return say(words[outcome], ...notes(outcome !== 'off' && nextStep(word)));
+  return say(words[outcome], ...notes(outcome !== 'off' && describeServerAdd(word)));
 }
 
-function nextStep(word: string): string {
+function describeServerAdd(word: string): string {
   return `Create a managed server with ${code(`${word} server add`)}.`;
 }
 

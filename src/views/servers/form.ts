@@ -98,7 +98,7 @@ export const ServerFields = {
 const SPA_MODE = 'true';
 
 function siteBlocks({ values, sitesDomain }: ServerForm): KnownBlock[] {
-  const label = readLabel(readText(values.subdomain));
+  const label = readLabel(readFieldText(values.subdomain));
   const hint = sitesDomain
     ? `The site’s address becomes https://<subdomain>.${sitesDomain}`
     : 'The first part of the site’s address.';
@@ -157,7 +157,7 @@ function readLabel(address: string): string | undefined {
   return isLabel && label.length <= MAX_LABEL ? label : undefined;
 }
 
-function readText(value: Values[string]): string {
+function readFieldText(value: Values[string]): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 

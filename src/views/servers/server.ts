@@ -231,7 +231,7 @@ export interface ProvisioningView {
 /** The root message: the server, its state and the person; buttons only once it has ended. */
 export function provisioningMessage(view: ProvisioningView): Message {
   const { target, state } = view;
-  const { icon, words } = headline(state);
+  const { icon, words } = drawServerHeadline(state);
   const name = `${bold(target.server.name)} in ${bold(target.project.name)}`;
   const elapsed = duration(view.now - view.startedAt);
   return {
@@ -245,7 +245,7 @@ export function provisioningMessage(view: ProvisioningView): Message {
         `started ${dateTime(view.startedAt)}`,
         state.kind === 'running' ? `${elapsed} so far` : `took ${elapsed}`,
       ),
-      ...drawButtons(view),
+      ...drawServerButtons(view),
     ],
   };
 }
@@ -267,7 +267,7 @@ export function statusNews(server: Server): News[] {
   return [{ key: `status:${status.slice(0, 60)}`, message: say(text) }];
 }
 
-function headline(state: ProvisioningState): { icon: string; words: string } {
+function drawServerHeadline(state: ProvisioningState): { icon: string; words: string } {
   if (state.kind === 'stopped' || state.kind === 'lost') return UNENDED[state.kind];
   const status = state.server === undefined ? 'provisioning' : managedStatus(state.server);
   if (status === undefined) return { icon: ':hourglass_flowing_sand:', words: 'no state given yet' };
@@ -295,7 +295,7 @@ function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
 
 const LOST = 'It took too long. The service may still be creating it.';
 
-function drawButtons({ state, target, requestedBy, startedAt, now }: ProvisioningView): KnownBlock[] {
+function drawServerButtons({ state, target, requestedBy, startedAt, now }: ProvisioningView): KnownBlock[] {
   if (state.kind === 'running') return [];
   if (state.kind === 'ended') return endedButtons(state.server, target);
   // `at` makes it another button each time: a used one stays used.

@@ -62,7 +62,7 @@ export interface TestView {
 
 /** The root message: headline, items, person and duration, and buttons once the run has ended. */
 export function testRootMessage(view: TestView): Message {
-  const { icon, words } = headline(view);
+  const { icon, words } = drawRunHeadline(view);
   const title = `${nameTarget(view.target)}: ${words}`;
   const items = shownItems(view);
   const build = (items: readonly KnownBlock[]): Message => ({
@@ -72,7 +72,7 @@ export function testRootMessage(view: TestView): Message {
       ...items,
       ...noteBlocks(view),
       mutedLine(view),
-      ...drawButtons(view),
+      ...drawRunButtons(view),
     ],
   });
   const plan = drawPlan(items);
@@ -116,7 +116,7 @@ function failureWords({ failureIn: channel }: { failureIn: string | undefined })
   return `It is looking for the cause of a failed deployment${where}.`;
 }
 
-function headline({ state, serviceStatus, target }: TestView): { icon: string; words: string } {
+function drawRunHeadline({ state, serviceStatus, target }: TestView): { icon: string; words: string } {
   switch (state.kind) {
     case 'starting':
     case 'running':
@@ -191,7 +191,7 @@ export function passed({ state, now, startedAt, createdAt = startedAt }: TestVie
 /** Failing servers with a button; a menu has the others. */
 const MAX_BUTTONS = 4;
 
-function drawButtons(view: TestView): KnownBlock[] {
+function drawRunButtons(view: TestView): KnownBlock[] {
   const { state, target, now, runKey } = view;
   if (state.kind === 'running' || state.kind === 'starting') return [];
   const again = button('Run again', 'test:again', { value: { target } });

@@ -157,7 +157,7 @@ export function watchMessages(news: WatchedNews): { root: Message; replies: Mess
     : [...(news.backlog && lines.length > 0 ? [`${summary}.`] : []), ...texts];
   return {
     root: {
-      text: truncate(isBrief ? headline(news) : lines.join('\n'), LIMITS.messageText),
+      text: truncate(isBrief ? drawWatchHeadline(news) : lines.join('\n'), LIMITS.messageText),
       blocks: [
         ...visible.map((text) => section(text)),
         ...(news.isTruncated ? [section(cutWords(news))] : []),
@@ -166,7 +166,7 @@ export function watchMessages(news: WatchedNews): { root: Message; replies: Mess
       ],
     },
     replies: isMuch
-      ? inPages(texts, { most: MAX_SECTIONS }).map((page) => drawSections(headline(news), page))
+      ? inPages(texts, { most: MAX_SECTIONS }).map((page) => drawSections(drawWatchHeadline(news), page))
       : [],
   };
 }
@@ -202,12 +202,12 @@ export function newsLine(
 /** "12 events in `acme`: deploy completed (10), deploy failed (2)" */
 function describeNews(news: WatchedNews): string {
   const { backlog, lines } = news;
-  const summary = `${count(lines.length, 'event')}${backlog ? ' outside working hours' : ''} in ${code(news.account)}: ${countKinds(lines)}`;
+  const summary = `${count(lines.length, 'event')}${backlog ? ' outside working hours' : ''} in ${code(news.account)}: ${countEventKinds(lines)}`;
   const dropped = backlog && backlog.dropped > 0 ? `, and ${count(backlog.dropped, 'older one')}` : '';
   return `${backlog ? ':sunrise:' : ':newspaper:'} ${summary}${dropped}`;
 }
 
-function headline({ lines, isTruncated, skipped, account }: WatchedNews): string {
+function drawWatchHeadline({ lines, isTruncated, skipped, account }: WatchedNews): string {
   const of = code(account);
   if (lines.length === 0 && !isTruncated && skipped?.length)
     return `Some activity of ${of} could not be read`;
@@ -215,7 +215,7 @@ function headline({ lines, isTruncated, skipped, account }: WatchedNews): string
 }
 
 /** "deploy completed (12), deploy failed (3)" */
-function countKinds(lines: readonly NewsLine[]): string {
+function countEventKinds(lines: readonly NewsLine[]): string {
   const groups = [...Map.groupBy(lines, ({ kind }) => kind)].toSorted(
     ([, one], [, other]) => other.length - one.length,
   );

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect } from 'vitest';
 import { DOCTOR } from '../../../src/cli/doctor.ts';
-import { carryOut } from '../../../src/cli/program.ts';
+import { runProgram } from '../../../src/cli/program.ts';
 import { ask } from '../../support/asking.ts';
 import { BRISK } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
@@ -83,7 +83,7 @@ describe('doctor', () => {
       SERVICE_BASE_URL,
       STORE_URL,
     };
-    const run = (env = {}) => carryOut(DOCTOR, [], { ...MIN_ENV, ENCRYPTION_KEYS, ...settings, ...env });
+    const run = (env = {}) => runProgram(DOCTOR, [], { ...MIN_ENV, ENCRYPTION_KEYS, ...settings, ...env });
     world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
     expect(await run()).toEqual({
       code: 0,
@@ -117,7 +117,7 @@ ok     API description: agrees with Deckhand's calls
         `INSERT INTO deckhand_jobs (queue, workspace, data, due) VALUES ('note', 'T1', '{}', ${late})`,
       );
       database.close();
-      const { code, out } = await carryOut(DOCTOR, [], env);
+      const { code, out } = await runProgram(DOCTOR, [], env);
       expect(code).toBe(1);
       expect(out).toMatch(/^FAULT {2}Scheduler: A job has been due for 3 min/m);
     });
