@@ -9,6 +9,7 @@ import { headed, section } from '../../src/views/blocks/message.ts';
 import { modal, refill } from '../../src/views/blocks/modal.ts';
 import { invoiceNotices, invoicesMessage, invoiceTitle } from '../../src/views/invoices/invoices.ts';
 import { chooseProjectMessage } from '../../src/views/projects/projects.ts';
+import { SCHEDULE_FACES, scheduleList } from '../../src/views/schedules/schedule.ts';
 import { listNews } from '../../src/views/test-access/test-thread.ts';
 import { hostileText } from '../support/hostile.ts';
 
@@ -39,6 +40,18 @@ describe('a long list', () => {
     for (const part of parts) expect(JSON.stringify(part.blocks).length).toBeLessThan(13_000);
     expect(listBlocks(['one', 'two'])).toHaveLength(1);
   });
+});
+
+it('a list of schedules ends before it is too long for Slack, and says how to see the others', () => {
+  const face = SCHEDULE_FACES.watch;
+  const listed = Array.from({ length: 20 }, (_, at) => ({
+    id: `w${at}`,
+    isAsleep: false,
+    lines: ['x'.repeat(2_000)],
+  }));
+  const { blocks } = scheduleList(face, listed, { scope: 'here', elsewhere: 0, word: '/deckhand' });
+  expect(JSON.stringify(blocks).length).toBeLessThan(13_000);
+  expect(JSON.stringify(blocks)).toMatch(/and \d+ more: `\/deckhand watch list here`/);
 });
 
 describe('a menu', () => {
