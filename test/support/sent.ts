@@ -36,7 +36,7 @@ function findOwnFaults({ kind, content }: Sent): string[] {
   ];
 }
 
-function measureText(value: unknown): number {
+export function measureText(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + measureText(item), 0);
   if (typeof value !== 'object' || value === null) return 0;

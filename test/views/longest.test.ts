@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { checkMessageBlocks } from '../../sandbox/slack/block-kit/message.ts';
+import type { ActivityEvent } from '../../src/service/activity.ts';
+import { type AccountReport, threadMessages } from '../../src/views/digests/digest.ts';
+import { projectsMessage } from '../../src/views/projects/projects.ts';
+import { drawPlan } from '../../src/views/test-access/items.ts';
+import { newsLine, watchMessages } from '../../src/views/watches/watch.ts';
+import { measureText } from '../support/sent.ts';
+
+const LONG = '&'.repeat(3_500);
+const many = <T>(draw: (at: number) => T): T[] => Array.from({ length: 150 }, (_, at) => draw(at));
+const event = (at: number): ActivityEvent => ({
+  event: 'deploy_failed',
+  properties: { end_ref: LONG, servers: [LONG, LONG, LONG] },
+  project: { name: LONG, permalink: `p-${at}`, identifier: `p-${at}` },
+  user: LONG,
+  created_at: '2026-11-20T12:00:00Z',
+});
+const project = (at: number) => ({
+  name: LONG,
+  permalink: `p-${at}`,
+  identifier: `p-${at}`,
+  last_deployed_at: '2026-11-20T12:00:00Z',
+  starred: true,
+});
+const news = (amount: number) => {
+  const lines = many((at) => newsLine(event(at), () => undefined)).slice(0, amount);
+  const { root, replies } = watchMessages({ account: 'acme', lines, isTruncated: true, word: '/deckhand' });
+  return [root, ...replies].map(({ blocks }) => blocks);
+};
+const report = {
+  kind: 'reported',
+  account: 'acme',
+  activity: { events: many(event), stats: undefined },
+  data: { zone: 'UTC', isTruncated: true, bars: [] },
+} as unknown as AccountReport;
+
+it.each([
+  ['the projects of a list', () => [projectsMessage(many(project), { account: 'acme', page: 0 }, '/deckhand').blocks]],
+  ['the replies of a digest', () => threadMessages([report], { zone: 'UTC' }).map(({ blocks }) => blocks)],
+  ['ten events of a watch', () => news(10)],
+  ['the events of a page of a watch', () => news(150)],
+  [
+    'the results of a test run',
+    () => [
+      drawPlan(many((at) => ({ key: `server:${at}`, name: LONG, status: 'error', message: LONG }) as never)),
+    ],
+  ],
+])('%s are as long as Slack takes', (_what, draw) => {
+  for (const blocks of draw()) {
+    expect(checkMessageBlocks(blocks)).toEqual([]);
+    expect(measureText(blocks)).toBeLessThan(13_000);
+  }
+});
