@@ -23,7 +23,6 @@ export type Purpose = (typeof PURPOSES)[number];
 
 /** Identifies a key. An account has at most one shared key, one for billing, and one for each person. */
 export interface KeyIdentity {
-  /** The account's name. */
   name: string;
   purpose: Purpose;
   /** The owner of a personal key. */
@@ -32,21 +31,20 @@ export interface KeyIdentity {
 
 /** Decides which of an account's keys acts. An `Invocation` is one. */
 export interface KeyUse {
-  /** Empty or undefined if no person asks. */
+  /** Undefined or empty if no person makes the request. */
   user?: string | undefined;
-  /** True for invoices. */
   billing?: boolean;
 }
 
 export const SCHEDULES = {} as const satisfies KeyUse;
 export const INVOICE_SCHEDULES = { billing: true } as const satisfies KeyUse;
 
-/** For a person who asks for invoices. */
+/** A person's request for invoices. */
 export function makeInvoiceUse({ user }: KeyUse): KeyUse {
   return { user, billing: true };
 }
 
-/** The id of a key's record; its seal is bound to it. No account's name holds a space. */
+/** Id of a key's record, which the key's seal is bound to. Account names hold no spaces. */
 export function makeKeyId({ name, purpose, createdBy }: KeyIdentity): string {
   switch (purpose) {
     case 'shared':
@@ -64,7 +62,7 @@ export function nameKeyInAudit({ name, purpose, createdBy }: KeyIdentity): strin
   return purpose === 'billing' ? `${name}/billing` : `${name}/mine/${createdBy}`;
 }
 
-/** Ids of the keys that may act; the first existing one does. */
+/** Ids of the keys that may be used. The first one that exists is used. */
 export function listKeyIds(name: string, { user, billing }: KeyUse): string[] {
   const purposes: Purpose[] = [
     ...(user ? (['mine'] as const) : []),
@@ -74,14 +72,14 @@ export function listKeyIds(name: string, { user, billing }: KeyUse): string[] {
   return purposes.map((purpose) => makeKeyId({ name, purpose, createdBy: user ?? '' }));
 }
 
-/** The keys that act, one for each account, in the order of the accounts. */
+/** The key to use for each account, in the order of the accounts. */
 export function selectKeys<Key extends KeyIdentity>(keys: readonly Key[], keyUse: KeyUse): Key[] {
   const byId = new Map(keys.map((key) => [makeKeyId(key), key]));
   const names = [...new Set(keys.map(({ name }) => name))];
   return names.flatMap((name) => listKeyIds(name, keyUse).flatMap((id) => byId.get(id) ?? [])[0] ?? []);
 }
 
-/** The seal of a key opens only in the key's own record. */
+/** A sealed key opens only in its own record. */
 export function makeKeyField(key: KeyIdentity): Field {
   return { record: `accounts/${makeKeyId(key)}`, field: 'apiKey' };
 }
@@ -95,11 +93,11 @@ export const Account = z.object({
   name: z.string(),
   email: z.string(),
   sealedKey: z.string(),
-  /** The last four characters of the key. No others are shown. */
+  /** The last four characters of the key. Deckhand shows no others. */
   keyTail: z.string(),
   /** State of this key alone. */
   state: z.enum(['ok', 'unverified', 'broken']),
-  /** True if it is broken because the stored key does not open. */
+  /** True if the key is broken because its sealed value does not open. */
   isUnreadable: z.boolean().optional(),
   purpose: z.enum(PURPOSES),
   createdBy: z.string(),
@@ -109,7 +107,7 @@ export type Account = z.infer<typeof Account>;
 
 const Preferences = z.object({ defaultAccount: z.string().optional() });
 const PREFERENCES_ID = 'preferences';
-/** Shorter than the time between two polls of a run. */
+/** Cache time. Shorter than the time between two polls of a run. */
 const POLLED_MS = 1_000;
 
 export type Accounts = ReturnType<typeof createAccounts>;
@@ -117,7 +115,6 @@ export type Accounts = ReturnType<typeof createAccounts>;
 interface NewKey extends Pick<Account, 'name' | 'email' | 'createdBy'> {
   apiKey: string;
   state: 'ok' | 'unverified';
-  /** Shared by default. */
   purpose?: Account['purpose'];
 }
 
@@ -128,7 +125,6 @@ interface AccountsParts {
   clock: Clock;
   /** Called when a connection breaks or works again: schedules then pause or resume. */
   onState: (account: Account) => Promise<unknown>;
-  /** Called with a key that does not open. */
   onUnreadable: (document: Omit<UnreadableDocument, 'workspace'>) => void;
 }
 
@@ -164,7 +160,7 @@ export function createAccounts(parts: AccountsParts) {
 
   return {
     ...reader,
-    /** Like `resolve`, cached for a second: many runs that poll an account read it, and open its key, once. */
+    /** Like `resolve`, but cached for a second, because many runs poll the same account. */
     resolveForPoll: (keyUse: KeyUse, accountName: string) =>
       polled.get([accountName, JSON.stringify(keyUse)], async () => {
         const account = await reader.resolve(keyUse, accountName);
@@ -216,9 +212,7 @@ export function createAccounts(parts: AccountsParts) {
   };
 }
 
-/** Reads the keys, and chooses the one that acts. */
 function createReader(collection: Collection<Account>, preferences: Collection<z.infer<typeof Preferences>>) {
-  /** All keys of all accounts, oldest first. */
   async function keys(): Promise<Account[]> {
     const rows = await collection.list();
     return rows.map((row) => row.doc).sort((a, b) => a.createdAt - b.createdAt);
@@ -229,12 +223,11 @@ function createReader(collection: Collection<Account>, preferences: Collection<z
     return usable.find((key) => key !== undefined);
   }
 
-  /** All accounts, each with the key that acts; for schedules by default. */
+  /** All accounts, each with the key to use; with the key of schedules by default. */
   async function list(keyUse: KeyUse = SCHEDULES): Promise<Account[]> {
     return selectKeys(await keys(), keyUse);
   }
 
-  /** The workspace's default account. */
   async function getDefault(keyUse: KeyUse): Promise<Account | undefined> {
     const accounts = await list(keyUse);
     if (accounts.length < 2) return accounts[0];
@@ -242,7 +235,7 @@ function createReader(collection: Collection<Account>, preferences: Collection<z
     return accounts.find(({ name }) => name === chosen?.defaultAccount) ?? accounts[0];
   }
 
-  /** Lists show other people's keys of an account, so such an account is not called unknown. */
+  /** Lists show accounts that only other people have keys for, so the error must not call them unknown. */
   async function notUsable(name: string): Promise<UserError> {
     return (await keys()).some((key) => key.name === name)
       ? createNoSharedKey(name)
@@ -255,8 +248,8 @@ function createReader(collection: Collection<Account>, preferences: Collection<z
     get,
     defaultName: async (keyUse: KeyUse = SCHEDULES) => (await getDefault(keyUse))?.name,
     /**
-     * The named account, else the preferred one (the channel's), else the workspace's default, with the key that acts.
-     * Only this method chooses a key.
+     * Returns the named account, else the preferred one (the channel's), else the workspace's default, with
+     * the key to use. Only this method chooses a key.
      * @throws UserError if no account is connected or the name is unknown
      */
     async resolve(keyUse: KeyUse, accountName?: string, preferred?: string): Promise<Account> {
@@ -272,12 +265,12 @@ function createReader(collection: Collection<Account>, preferences: Collection<z
   };
 }
 
-/** The account has only keys for other people. @param name a connected account */
+/** Error for an account that only other people have keys for. */
 export function createNoSharedKey(name: string): UserError {
   return new UserError(`The account \`${name}\` has no shared key.`, `connect ${name}`);
 }
 
-/** Drops characters that no account's name may hold. */
+/** Removes characters that account names cannot hold. */
 export function createUnknownAccount(accountName: string): UserError {
   return new UserError(
     `No account named \`${accountName.replace(/[^a-z0-9-]/gi, '').slice(0, 60)}\` is connected.`,
@@ -290,14 +283,16 @@ const Attempts = z.object({ at: z.array(z.number()) });
 /** The service's limit for one IP address. API 8 (docs/service-api.md). */
 const SIGNUPS_PER_HOUR = 3;
 
-/** Remaining sign-ups of this hour by our own count, and the time of the next free one, milliseconds since the epoch. */
+/**
+ * Sign-ups that remain this hour by our own count. The time of the next free one is in milliseconds since the
+ * epoch.
+ */
 export interface SignupsLeft {
   perHour: number;
   remaining: number;
   freeAt: number | undefined;
 }
 
-/** All workspaces share one count, because the service counts by IP address. */
 export async function readSignupsLeft(store: WorkspaceStore, now: number): Promise<SignupsLeft> {
   const collection = await openAttempts(store).get('recent');
   return countLeft(collection?.at ?? [], now);

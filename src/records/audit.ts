@@ -4,7 +4,7 @@ import { type Clock, DAY_MS } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
-/** One line of the audit log. It holds no secret: `what` is a command's name, `target` a public name. */
+/** One line of the audit log, without secrets. `what` is a command's name, `target` a public name. */
 export const AuditEntry = z.object({
   at: z.number(),
   requestedBy: z.string(),
@@ -25,7 +25,6 @@ export interface AuditParts {
   store: WorkspaceStore;
   clock: Clock;
   log: Logger;
-  /** Called after every entry. */
   onRecord: () => Promise<void>;
 }
 
@@ -35,7 +34,7 @@ export function createAudit(parts: AuditParts) {
   return {
     async record(entry: Omit<AuditEntry, 'at'>): Promise<void> {
       const at = parts.clock.now();
-      // Ids sort by time, then by order within a millisecond: a page then reads only its own entries.
+      // Ids sort by time, then by order within a millisecond, so a page reads only its own entries.
       serial = (serial + 1) % 1_000_000;
       const id = `${digits(at, 15)}-${digits(serial, 6)}-${randomUUID()}`;
       await collection.put(id, { at, ...entry }, at + KEPT_MS);

@@ -3,10 +3,9 @@ import { ProjectRef } from '../core/project-ref.ts';
 import { ZoneName } from '../core/time/zone.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
-/** The settings of a channel. */
 export const Channel = z.object({
   account: z.string().optional(),
-  /** The project for commands that name none. */
+  /** Default project of the channel's commands. */
   project: ProjectRef.optional(),
   /** False if only the root message is edited, without replies in the thread. */
   threads: z.boolean().optional(),
@@ -14,7 +13,7 @@ export const Channel = z.object({
   layout: z.enum(['full', 'compact']).optional(),
   /** Allowed commands; all by default. */
   commands: z.array(z.string()).optional(),
-  /** False if failed deployments are not followed by a test of their project. */
+  /** False to start no test of the project after a failed deployment. */
   diagnose: z.boolean().optional(),
   /** IANA zone for dates that Slack's date tokens cannot show. */
   zone: ZoneName.optional(),
@@ -29,14 +28,14 @@ export function readChannelProject(
   return account === undefined || account === accountName ? project : undefined;
 }
 
-/** These cannot be switched off in a channel: people must always find out what to do. */
+/** Commands that cannot be switched off, so that people can always find out what to do. */
 const ALWAYS_ALLOWED: readonly string[] = ['help', 'start', 'roles'];
 
 export function isAlwaysAllowed(command: string): boolean {
   return ALWAYS_ALLOWED.includes(command);
 }
 
-/** True if a command may run, or post by itself, in a channel with these settings. */
+/** True if a command may run, or post by itself, in a channel. */
 export function allows({ commands }: Channel, command: string): boolean {
   return commands === undefined || commands.includes(command) || isAlwaysAllowed(command);
 }
@@ -51,7 +50,7 @@ export function createChannels(store: Pick<WorkspaceStore, 'collection'>) {
       return channel === undefined ? {} : ((await collection.get(channel)) ?? {});
     },
     change,
-    /** Call it if Slack rejects a reply there. `settings` turns threads on again. */
+    /** Call it if Slack rejects a reply in the channel. `settings` turns threads on again. */
     async turnThreadsOff(channel: string): Promise<void> {
       await change(channel, (current) => ({ ...current, threads: false }));
     },

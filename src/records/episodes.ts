@@ -7,56 +7,54 @@ import { DAY_MS } from '../core/time/clock.ts';
 import type { JobType } from '../jobs/jobs.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
-/** Something that can fail, in a channel that follows it. It has one open episode at a time. */
+/** Something that can fail, and a channel that follows it. It has one open episode at a time. */
 export const Subject = z.object({
   kind: z.enum(['deployments', 'reachability']),
   channel: z.string(),
   account: z.string(),
-  /** Key of the project: it survives a rename if the service gives an identifier. */
+  /** Key of the project. It survives a rename if the service gives an identifier. */
   project: z.string(),
-  /** Name of the project for people; not a key. */
+  /** Name that people read; not a key. */
   name: z.string(),
-  /** Permalink of the project, for links. */
   permalink: z.string().optional(),
-  /** Whose direct messages the channel is; undefined for any other channel. */
+  /** The person, if the channel is their direct messages. */
   person: z.string().optional(),
 });
 export type Subject = z.infer<typeof Subject>;
 
-/** A thing that failed. Foreign text. */
+/** Something that failed. The text comes from the service. */
 export const FailedItem = z.object({ key: z.string(), title: z.string(), message: z.string().nullable() });
 export type FailedItem = z.infer<typeof FailedItem>;
 
-/** How something went once: a deployment, or a run of a guard. */
+/** Result of one deployment, or of one run of a guard. */
 export const Outcome = z.object({
   kind: z.enum(['failure', 'success']),
-  /** Names it within its subject, so that it counts once however often it is noted. */
+  /** Unique within its subject, so that an outcome noted twice counts once. */
   id: z.string(),
-  /** When it happened, milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   at: z.number(),
-  /** When what failed now failed first, if that is earlier than `at`. */
+  /** Time of the first failure, if it is earlier than `at`. */
   since: z.number().optional(),
-  /** Text for people; mrkdwn of our own making. */
+  /** Mrkdwn that people read. */
   lines: z.array(z.string()),
-  /** The same in a few words, for the headline; mrkdwn of our own making. */
+  /** Short form for the headline; mrkdwn. */
   words: z.string().optional(),
-  /** Failed parts of the subject; the latest result of each counts. */
+  /** Failed parts of the subject. The latest result of each part counts. */
   items: z.array(FailedItem).optional(),
   /** Keys of the tested parts; all parts if left out. */
   tested: z.array(z.string()).optional(),
-  /** The servers that an event names, by their names then. Foreign text. */
+  /** Names of the servers in an event, from the service. */
   servers: z.array(z.string()).optional(),
-  /** The ids of the schedules that follow it: they may mention somebody if nobody is on it. */
+  /** Ids of the schedules that follow the subject. They may mention somebody if nobody takes the failure. */
   escalates: z.array(z.string()).optional(),
-  /** True if it only changes the root message, without a reply. */
+  /** True if it changes only the root message, without a reply. */
   isQuiet: z.boolean().optional(),
 });
 export type Outcome = z.infer<typeof Outcome>;
 
-/** A reply for the thread. */
 const News = z.object({
   kind: z.enum(['failure', 'success', 'claim', 'release', 'close']),
-  /** Among those of its kind. */
+  /** Counts the replies of one kind. */
   number: z.number(),
   lines: z.array(z.string()),
   requestedBy: z.string().optional(),
@@ -66,19 +64,19 @@ export type News = z.infer<typeof News>;
 const Ending = z.object({
   kind: z.enum(['recovered', 'closed']),
   at: z.number(),
-  /** The success that ended it, in a few words; mrkdwn of our own making. */
+  /** Short description of the success that ended the episode; mrkdwn. */
   words: z.string().optional(),
-  /** Who closed it; undefined if it closed by itself. */
+  /** The person who closed it; undefined if it closed by itself. */
   requestedBy: z.string().optional(),
 });
 
 /** Result of testing a project after one of its deployments failed. */
 const Diagnosis = z.object({
-  /** When the test ended, milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   at: z.number(),
-  /** For the root message; mrkdwn of our own making. */
+  /** Mrkdwn for the root message. */
   line: z.string(),
-  /** Unreachable parts. Foreign text. */
+  /** Unreachable parts. The text comes from the service. */
   items: z.array(FailedItem),
   /** Number of failures when something was unreachable; undefined if nothing was. */
   unreachableAt: z.number().optional(),
@@ -87,43 +85,40 @@ export type Diagnosis = z.infer<typeof Diagnosis>;
 
 /** One failure, from its beginning to its end, in one message. */
 export const Episode = z.object({
-  /** Its messages are named by it. */
+  /** The ids of its messages begin with it. */
   id: z.string(),
   since: z.number(),
   failures: z.number(),
   first: z.array(z.string()),
   latest: z.array(z.string()),
-  /** Parts that fail. */
+  /** Parts that still fail. */
   items: z.array(FailedItem).optional(),
   latestAt: z.number(),
-  /** The servers that the latest failure names. */
+  /** Servers of the latest failure. */
   servers: z.array(z.string()).optional(),
-  /** Result of a test of the project. */
   diagnosis: Diagnosis.optional(),
-  /** When the latest news were noted, milliseconds since the epoch. */
+  /** Time of the latest news, milliseconds since the epoch. */
   newsAt: z.number(),
-  /** Who is on it. */
+  /** The person who has taken the failure. */
   owner: z.string().optional(),
-  /** Ids of the schedules that follow any of its failures. */
   escalates: Outcome.shape.escalates,
-  /** When the message was posted that nobody is on, or was handed back; milliseconds since the epoch. */
+  /** Time of the post without an owner, or of the latest hand-back, in milliseconds since the epoch. */
   idleSince: z.number().optional(),
-  /** The ids of people and groups that were mentioned. */
+  /** Ids of the people and groups that Deckhand has mentioned. */
   mentioned: z.array(z.string()).optional(),
   /** Number of clicks that changed something. */
   clicks: z.number().optional(),
   ending: Ending.optional(),
   /** Replies to post, oldest first. */
   replies: z.array(News),
-  /** The message in Slack, kept for `scheduler/deliver.ts`; undefined before its post. */
+  /** The message in Slack, used by `scheduler/deliver.ts`; undefined before its post. */
   rootRef: z.object({ ts: z.string(), cause: z.string(), hash: z.string() }).optional(),
 });
 export type Episode = z.infer<typeof Episode>;
 
-/** The latest episode of a subject, after those whose end Slack may not show yet. */
+/** The latest episode of a subject, preceded by those whose end Slack may not show yet. */
 export const EpisodeRecord = z.object({
   subject: Subject,
-  /** The ids of the latest outcomes that counted. */
   counted: z.array(z.string()),
   episodes: z.array(Episode),
 });
@@ -143,13 +138,13 @@ export function subjectKey({
   return hash('sha256', JSON.stringify([kind, channel, account, project]), 'base64url').slice(0, 22);
 }
 
-/** More than a page of the feed (API 4.9 in docs/service-api.md) holds. */
+/** Larger than a page of the feed (API 4.9 in docs/service-api.md). */
 const MAX_COUNTED = 200;
 
-/** Without news for so long it is closed, and forgotten after as long again. */
+/** An episode closes after 7 quiet days, and is deleted 7 days later. */
 export const QUIET_MS = 7 * DAY_MS;
 
-/** The record after some outcomes, oldest first. Pure. @param now when they are noted */
+/** Adds outcomes to the record, oldest first. Pure. @param now the time at which they are noted */
 export function withOutcomes(
   record: EpisodeRecord,
   outcomes: readonly Outcome[],
@@ -170,7 +165,7 @@ function addFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, now:
   const last = episodes.at(-1);
   const { at, lines, servers } = failure;
   const items = last && mergeItems(last, failure);
-  // One that is reported late belongs to the episode that has ended since.
+  // A failure that is reported late belongs to an episode that has ended since.
   if (last === undefined || (last.ending !== undefined && at >= last.ending.at))
     return [...episodes, beginning(`${subjectKey(subject)} ${failure.id}`, failure, now)];
   const failures = last.failures + 1;
@@ -186,7 +181,7 @@ function addFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, now:
   });
 }
 
-/** The latest result of each item, whichever run it is of. */
+/** Merges the latest result of each item, from any run. */
 function mergeItems({ items = [] }: Episode, { items: failed = [], tested }: Outcome): FailedItem[] {
   const untested = tested === undefined ? [] : items.filter(({ key }) => !tested.includes(key));
   return [...untested, ...failed];
@@ -201,7 +196,7 @@ function beginning(
   return { id, since, failures: 1, first: lines, ...latest, escalates, replies: [] };
 }
 
-/** Undefined if nothing fails, or a newer failure has decided already. What still fails stays in the root message. */
+/** Returns undefined if nothing fails, or a newer failure counts. The root message lists what still fails. */
 function addSuccess({ episodes }: EpisodeRecord, success: Outcome, now: number): Episode[] | undefined {
   const last = episodes.at(-1);
   const { at, lines, words, isQuiet } = success;
@@ -225,7 +220,7 @@ function withLast(episodes: readonly Episode[], last: Episode): Episode[] {
   return [...episodes.slice(0, -1), last];
 }
 
-/** The record with a change of one episode. Pure. */
+/** Changes one episode of the record. Pure. */
 export function changeEpisode<R extends EpisodeRecord | undefined>(
   record: R,
   id: string,
@@ -236,7 +231,10 @@ export function changeEpisode<R extends EpisodeRecord | undefined>(
   return { ...record, episodes };
 }
 
-/** The record without what Slack has: replies, and episodes before the latest. @param earlier the record as Slack has it */
+/**
+ * Removes from the record what Slack shows: replies, and episodes before the latest. @param earlier the
+ * record that Slack shows
+ */
 export function withoutShown(record: EpisodeRecord, earlier: EpisodeRecord): EpisodeRecord {
   const over = new Set(earlier.episodes.slice(0, -1).map(({ id }) => id));
   const posted = earlier.episodes.flatMap(({ replies }) => replies);
@@ -247,13 +245,11 @@ export function withoutShown(record: EpisodeRecord, earlier: EpisodeRecord): Epi
   return { ...record, episodes };
 }
 
-/** The open episode, if any. */
 export function failingNow({ episodes }: EpisodeRecord): Episode | undefined {
   const last = episodes.at(-1);
   return last?.ending === undefined ? last : undefined;
 }
 
-/** An open episode, under the key of its subject. */
 export interface Failure {
   key: string;
   subject: Subject;
@@ -275,12 +271,11 @@ export async function listFailing(store: WorkspaceStore, user: string, channel?:
   return failing.toSorted((one, other) => other.episode.since - one.episode.since);
 }
 
-/** A button of the root message. */
 export type Verb = 'claim' | 'release' | 'close';
 
 /**
- * The episode after somebody's click; as it was if another click won. Pure.
- * @param drawnOwner who was on it when the button was drawn
+ * The episode after a person's click; unchanged if another click won. Pure.
+ * @param drawnOwner the owner when Slack showed the button
  */
 export function afterClick(
   episode: Episode,
@@ -296,17 +291,17 @@ export function afterClick(
   const answered = { ...after, replies: [...replies, reply] };
   if (verb === 'release') return { ...answered, owner: next, idleSince: now };
   if (verb !== 'close') return { ...answered, owner: next };
-  // The service's clock, as in the failures that come after it.
+  // The service's clock, because later failures use it too.
   return { ...answered, ending: { kind: 'closed', at: latestAt, requestedBy: user }, newsAt: now };
 }
 
-/** `outcome`: what to note of the episode's subject; without it the job looks whether there was no news for a week. */
+/** `outcome`: the outcome to note. Without it, the job closes an episode that had no news for a week. */
 const EpisodeJob = z.object({ key: z.string(), outcome: Outcome.optional() });
 export type EpisodeJob = z.infer<typeof EpisodeJob>;
 
 export const EPISODE_JOBS: JobType<EpisodeJob> = { queue: 'episodes', schema: EpisodeJob };
 
-/** The open episodes of a project, in any channel, by what they are about. */
+/** Open episodes of a project in all channels, by subject. */
 export async function findFailing(
   store: WorkspaceStore,
   { account, project }: Pick<Subject, 'account' | 'project'>,
@@ -323,11 +318,10 @@ export function makeProjectRef({ project, permalink = project, name }: Subject):
   return { ...(project === permalink ? {} : { identifier: project }), permalink, name };
 }
 
-/** Tests a project for a failed deployment. */
 const DiagnosisJob = z.object({
   /** `subjectKey` of the episode. */
   key: z.string(),
-  /** Names the failure that a test may be begun for; undefined if a test has ended. */
+  /** The failure to start a test for; undefined if a test has ended. */
   failure: z.string().optional(),
 });
 export type DiagnosisJob = z.infer<typeof DiagnosisJob>;

@@ -11,34 +11,33 @@ export const StoredMessage = z.custom<Message>(
   (value) => typeof value === 'object' && value !== null && 'text' in value && 'blocks' in value,
 );
 
-/** News of a channel, as it will be posted. It is stored together with the cursor that found it. */
+/** News to post in a channel. Stored in one write with the feed's cursor. */
 export const Batch = z.object({
-  /** The same for each attempt, so that it is posted once. */
+  /** The same for each attempt, so that Deckhand posts it once. */
   id: z.string(),
-  /** When it was found, milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   at: z.number(),
-  /** Undefined if all of it belongs to an episode. */
+  /** Undefined if all news belong to an episode. */
   root: StoredMessage.optional(),
-  /** For the thread of the root message. */
   replies: z.array(StoredMessage),
   /** Failures and successes for the episode of the subject, oldest first. */
   episode: z.object({ subject: Subject, outcomes: z.array(Outcome) }).optional(),
-  /** Its size, for lists: "3 events". */
+  /** Size for lists: "3 events". */
   what: z.string(),
-  /** The ids of the schedules that ask for it. */
+  /** Ids of the schedules that follow these news. */
   for: z.array(z.string()),
 });
 export type Batch = z.infer<typeof Batch>;
 
 /**
- * How many entries of a list could not be read when the channel was last told. It is told again when there are more; a
- * lower number counts after a day, because odd entries come and go.
+ * Number of unreadable entries that the channel was last told about. It is told again when there are more. A
+ * lower number counts after a day, because unreadable entries come and go.
  */
 export const ReportedUnread = z.object({ count: z.number(), at: z.number() });
 export type ReportedUnread = z.infer<typeof ReportedUnread>;
 
 /**
- * Whether a channel is to be told of the entries that could not be read, and what it was told then. Pure.
+ * Decides whether to tell a channel about unreadable entries, and returns the new record. Pure.
  * @param now milliseconds since the epoch
  */
 export function afterUnread(
@@ -54,32 +53,31 @@ export function afterUnread(
   return { unread: isOld ? { count, at: now } : reported, isNews: false };
 }
 
-/** How far a feed was read. Events have no identifiers, so it holds marks of the latest ones. */
+/** Position in a feed. Events have no identifiers, so it holds marks of the latest ones. */
 export const FeedCursor = z.object({
-  /** The mark of each event, as often as it was there, with its instant in milliseconds since the epoch. */
+  /** The mark of each event, repeated for twins, with its time in milliseconds since the epoch. */
   recentMarks: z.array(z.tuple([z.string(), z.number()])),
-  /** Events that are not younger than this count as read. */
+  /** Events at or before this time count as read. */
   floor: z.number().nullable(),
   lookedAt: z.number(),
 });
 export type FeedCursor = z.infer<typeof FeedCursor>;
 
 /**
- * The servers of each project that fail, with the time of their latest failure, milliseconds since the epoch; the name is
- * empty if the event names none. As far as the channel's watches saw it.
+ * Failing servers of each project that the channel's watches follow, with the time of their latest failure
+ * (milliseconds since the epoch). The name is empty if the event names no server.
  */
 const Failing = z.record(z.string(), z.array(z.object({ server: z.string(), at: z.number() })));
 export type Failing = z.infer<typeof Failing>;
 
-/** An event as it will be posted. */
+/** An event, ready to post. */
 const BacklogLine = z.object({
-  /** The event's type. */
   kind: z.string(),
-  /** Mrkdwn of our own making. */
+  /** Mrkdwn. */
   line: z.string(),
-  /** The ids of the watches that ask for it. */
+  /** Ids of the watches that follow the event. */
   for: z.array(z.string()),
-  /** Set if it belongs to an episode. */
+  /** Set if the event belongs to an episode. */
   outcome: Outcome.omit({ lines: true })
     .extend({ project: z.string(), name: z.string(), permalink: z.string().optional() })
     .optional(),
@@ -90,7 +88,7 @@ export type BacklogLine = z.infer<typeof BacklogLine>;
 export const Backlog = z.object({
   /** Oldest first. */
   lines: z.array(BacklogLine),
-  /** Number of older ones that were dropped for lack of room. */
+  /** Number of older lines that were dropped to save space. */
   dropped: z.number(),
   /** True if the feed may have held more events than the service listed. */
   isTruncated: z.boolean(),
@@ -102,34 +100,35 @@ export const EMPTY_BACKLOG: Backlog = { lines: [], dropped: 0, isTruncated: fals
 const Common = z.object({
   channel: z.string(),
   account: z.string(),
-  /** The entries that could not be read, as the channel was told. */
+  /** The number of unreadable entries that the channel was told about. */
   unread: ReportedUnread.optional(),
   /** Oldest first. */
   pending: z.array(Batch),
 });
 
-/** The activity of an account for a channel: its watches share one cursor, so that an event is posted once. */
+/**
+ * The activity of an account for a channel. The channel's watches share one cursor, so that it posts an event
+ * once.
+ */
 export const ActivityFeed = Common.extend({
-  /** The kind of the schedules that follow it. */
   kind: z.literal('watch'),
   cursor: FeedCursor,
   failing: Failing,
   backlog: Backlog,
-  /** The servers whose creation Deckhand tells here itself, by `announcedServer`. */
+  /** Servers whose creation Deckhand announces in the channel by itself, by `announcedServer`. */
   announced: z.array(z.string()),
 });
 export type ActivityFeed = z.infer<typeof ActivityFeed>;
 
 /** Known invoices of the account, by number, so that each piece of news is posted once. */
 export const KnownInvoices = z.object({
-  /** Paid when they were first seen, or since, with a notice. */
+  /** Invoices that were paid at the first poll, or whose payment was posted. */
   settled: z.array(z.number()),
-  /** `reminded`: after how many days the latest reminder was due. */
+  /** `reminded`: the days after which the latest reminder was due. */
   unpaid: z.array(z.object({ number: z.number(), reminded: z.number() })),
 });
 export type KnownInvoices = z.infer<typeof KnownInvoices>;
 
-/** The invoices of an account for a channel. */
 export const InvoiceFeed = Common.extend({
   kind: z.literal('invoices'),
   /** Undefined until the invoices have been read once. */
@@ -137,7 +136,10 @@ export const InvoiceFeed = Common.extend({
 });
 export type InvoiceFeed = z.infer<typeof InvoiceFeed>;
 
-/** How far a channel has read something of an account. It stays when the last schedule goes, so that "Undo" catches up. */
+/**
+ * Position of a channel in an account's feed. It remains after the last schedule is removed, so that "Undo"
+ * catches up.
+ */
 export const Feed = z.discriminatedUnion('kind', [ActivityFeed, InvoiceFeed]);
 export type Feed = z.infer<typeof Feed>;
 export type FeedKind = Feed['kind'];
@@ -163,7 +165,7 @@ export function createFeeds(store: WorkspaceStore) {
       const feeds = (await collection.list(`${kind} `)).map(({ doc }) => doc);
       return feeds.filter((feed) => isOfKind(feed, kind));
     },
-    /** `change` gets undefined if no feed is stored; it returns undefined to store nothing. */
+    /** `change` gets undefined if no feed is stored, and returns undefined to store nothing. */
     async update<K extends FeedKind>(
       kind: K,
       place: FeedPlace,
@@ -183,7 +185,7 @@ export function announcedServer(project: string, server: string): string {
   return `${project}/${server}`;
 }
 
-/** While Deckhand itself tells a channel that a server is made, no watch repeats it. */
+/** Watches do not repeat the creation of a server that Deckhand announces in the channel itself. */
 export async function setAnnounced(
   feeds: Feeds,
   place: FeedPlace,
@@ -196,27 +198,30 @@ export async function setAnnounced(
   });
 }
 
-/** An integration at the service that tells Deckhand of a project's deployments. It stays there while it is switched off. */
+/**
+ * An integration at the service that tells Deckhand about a project's deployments. It remains there while it
+ * is switched off.
+ */
 export const Push = z.object({
   account: z.string(),
   project: ProjectRef,
-  /** `ending`: the service is to be told that it is off. */
+  /** `ending`: Deckhand has yet to switch it off at the service. */
   state: z.enum(['on', 'ending', 'off']),
   /** Identifier of the integration; undefined if the service gave none. */
   integration: z.string().optional(),
-  /** Digest of the token in its address; undefined while it is off. */
+  /** Digest of the token in its address; undefined while it is switched off. */
   token: z.string().optional(),
   /** `PUBLIC_URL` when it was switched on. */
   publicUrl: z.string(),
-  /** The removal of watches that switched it off. */
+  /** The request that removed the watches and so switched it off. */
   removalRequest: z.string().optional(),
   /** Time of the latest call, milliseconds since the epoch; undefined before the first. */
   arrivedAt: z.number().optional(),
   /** Mark of the project's newest deployment; empty if it had none. */
   newest: z.string().optional(),
-  /** When a poll found a deployment that no call had told of. */
+  /** Time of a poll that found a deployment without a call. */
   awaitedSince: z.number().optional(),
-  /** True if no call came for such a deployment. */
+  /** True if the call for such a deployment never came. */
   isMissing: z.boolean().optional(),
 });
 export type Push = z.infer<typeof Push>;

@@ -4,7 +4,7 @@ import { ProjectRef, projectId } from '../core/project-ref.ts';
 import { INTEGRATION_FLAGS } from '../service/integrations.ts';
 import { type Collection, makeFreeId, type WorkspaceStore } from '../store/store.ts';
 
-/** An integration that was created or changed with Deckhand, as the service returned it; without its properties. */
+/** An integration that Deckhand created or changed, as the service returned it, without its properties. */
 export const RememberedIntegration = z.object({
   /** Short id for people; always the same for an integration. */
   id: z.string(),
@@ -34,7 +34,6 @@ export function createIntegrations(store: WorkspaceStore) {
   }
 
   return {
-    /** Latest first. */
     list,
     /**
      * Stores an integration with a short id, in place of an older record of it.
@@ -61,7 +60,7 @@ export function createIntegrations(store: WorkspaceStore) {
   };
 }
 
-/** Identifies an integration: by its identifier, else by its project, type and name. */
+/** Key of an integration: its identifier, else its project, type and name. */
 function makeKey({ account, identifier, project, hookType, name }: NewIntegration): string {
   const own = identifier === undefined ? [projectId(project), hookType, name] : [identifier];
   return JSON.stringify([account, ...own]);

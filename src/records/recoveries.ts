@@ -18,7 +18,7 @@ type Recovery = z.infer<typeof Recovery>;
 
 export const KEPT_MS = 400 * DAY_MS;
 
-/** Keys begin with the time of the end, so that the newest can be read alone. */
+/** Keys begin with the time of the end, so that a query can read only the newest. */
 function openRecoveries(store: WorkspaceStore): Collection<Recovery> {
   return store.collection('recoveries', Recovery);
 }
@@ -27,7 +27,7 @@ function timeKey(at: number): string {
   return String(Math.max(0, at)).padStart(15, '0');
 }
 
-/** Keeps what has ended. Safe to repeat. A person's own failures are nobody else's. */
+/** Stores ended episodes. Safe to repeat. Skips a person's own failures, which are private. */
 export async function keepRecoveries(
   store: WorkspaceStore,
   { subject, episodes }: EpisodeRecord,
@@ -59,7 +59,10 @@ interface Periods {
   before: { from: number; to: number };
 }
 
-/** A range up to now, and the period that the service compares it with (API 4.9 in docs/service-api.md). Pure. */
+/**
+ * A range up to now, and the earlier period that the service compares with it (API 4.9 in
+ * docs/service-api.md). Pure.
+ */
 export function computePeriods(range: ActivityRange, zone: string, now: number): Periods {
   const today = dayAt(zone, now);
   const weekday = new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay();
@@ -79,13 +82,12 @@ interface Figures {
 
 export interface RecoveryFigures extends Figures {
   account: string;
-  /** Name of the project for people. */
   name: string;
-  /** Number of failures that go on. */
+  /** Number of open failures. */
   open: number;
-  /** Undefined if following began too late for it. */
+  /** Undefined if the channel began to follow the project too late. */
   before: Figures | undefined;
-  /** When following began, in that case. */
+  /** In that case, the time when it began to follow it. */
   since: number | undefined;
 }
 
@@ -96,7 +98,6 @@ function countFigures(recoveries: readonly Recovery[], open = 0): Figures {
   return { failures: recoveries.length + open, medianMs, longestMs: times.at(-1) };
 }
 
-/** A project, as schedules and messages name it. */
 interface Target {
   account: string;
   project: ProjectRef;
@@ -105,9 +106,9 @@ interface Target {
 interface RecoveryQuery {
   range: ActivityRange;
   zone: string;
-  /** All projects that failed lately if left out. */
+  /** Default: all projects that failed lately. */
   of?: Target;
-  /** Its figures count if it follows the project; else those of the channel that has followed it longest. */
+  /** The preferred channel, if it follows the project. Otherwise the channel that has followed it longest. */
   channel?: string | undefined;
 }
 
@@ -117,7 +118,7 @@ interface Parts {
   clock: Clock;
 }
 
-/** How often projects failed and how fast they recovered, of those that a channel follows. */
+/** Number of failures of each followed project, and how fast it recovered. */
 export async function readRecoveries(parts: Parts, query: RecoveryQuery): Promise<RecoveryFigures[]> {
   const { store, schedules, clock } = parts;
   const { from, before } = computePeriods(query.range, query.zone, clock.now());
@@ -140,7 +141,7 @@ export async function readRecoveries(parts: Parts, query: RecoveryQuery): Promis
     if (first === undefined) return [];
     const isHere = (one: Followed): boolean =>
       one.channel === first.channel && one.account === account && isSameProject(projectKey(one), project);
-    // An earlier watch may have left some, and nobody knows what came between.
+    // An earlier watch may have left recoveries, with a gap of unknown length after them.
     const here = recoveries.filter((one) => isHere(one) && one.endedAt >= first.createdAt);
     const ongoing = open.filter(isHere).length;
     const isKnown = first.createdAt <= before.from;
@@ -163,7 +164,7 @@ export async function readRecoveries(parts: Parts, query: RecoveryQuery): Promis
 
 type Followed = Pick<Recovery, 'account' | 'channel' | 'project' | 'permalink' | 'name'>;
 
-/** One of each project, by its latest name. */
+/** One target for each project, by its latest name. */
 function listTargets(failures: readonly Followed[]): Target[] {
   const latest = new Map(failures.map((one) => [`${one.account} ${one.project}`, one]));
   return [...latest.values()].map((one) => ({

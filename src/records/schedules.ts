@@ -10,7 +10,7 @@ import type { WorkspaceStore } from '../store/store.ts';
 
 const Time = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/);
 
-/** How often a digest or a guard is due; times as `09:00`. */
+/** Frequency of a digest or a guard; times look like `09:00`. */
 export const Cadence = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('daily'), time: Time }),
   z.object({ kind: z.literal('weekdays'), time: Time }),
@@ -31,7 +31,7 @@ export function makeCron(cadence: Cadence): string {
 
 /**
  * The next times, milliseconds since the epoch.
- * @throws CronError for five fields that are wrong or fit no date, or an unknown zone
+ * @throws CronError if a cron expression is wrong or matches no date, or the zone is unknown
  */
 export function listNextTimes(cadence: Cadence, zone: string, after: number, amount: number): number[] {
   const cron = makeCron(cadence);
@@ -45,13 +45,11 @@ export function listNextTimes(cadence: Cadence, zone: string, after: number, amo
 const TimeOrMidnight = z.string().regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/);
 
 /**
- * The hours of Monday to Friday in which a watch posts. If `to` is not after `from`, they begin on a working day and end
- * on the next day.
+ * The hours in which a watch posts, Monday to Friday. If `to` is not after `from`, they end on the next day.
  */
 export const WorkingHours = z.object({
   from: TimeOrMidnight,
   to: TimeOrMidnight,
-  /** IANA. */
   zone: ZoneName,
 });
 export type WorkingHours = z.infer<typeof WorkingHours>;
@@ -59,7 +57,7 @@ export type WorkingHours = z.infer<typeof WorkingHours>;
 /** @param at milliseconds since the epoch */
 export function isWithin({ from, to, zone }: WorkingHours, at: number): boolean {
   const today = dayAt(zone, at);
-  // Hours that began yesterday may not have ended yet.
+  // Hours that began yesterday may still go on.
   return [addDays(today, -1), today].some((day) => {
     if (!isWorkingDay(day)) return false;
     const last = to > from ? day : addDays(day, 1);
@@ -67,7 +65,7 @@ export function isWithin({ from, to, zone }: WorkingHours, at: number): boolean 
   });
 }
 
-/** When the hours begin next; undefined if they go on. @param at milliseconds since the epoch */
+/** Start of the next working hours; undefined during working hours. @param at milliseconds since the epoch */
 export function nextOpening(hours: WorkingHours, at: number): number | undefined {
   if (isWithin(hours, at)) return undefined;
   const { from, zone } = hours;
@@ -76,13 +74,14 @@ export function nextOpening(hours: WorkingHours, at: number): number | undefined
   return days.map((day) => toInstant(zone, day, from)).find((opening) => opening > at);
 }
 
-/** Whom a failure mentions that nobody is on. */
+/** The person or group to mention if nobody takes a failure. */
 export const Escalation = z.object({
-  /** The id of a person or user group in Slack. */
   mention: z.string().regex(/^[UWS][A-Z0-9]{1,30}$/, 'That is no id of a person or user group.'),
-  /** Its handle, for people. */
+  /** Handle that people read. */
   name: z.string().max(80).optional(),
-  /** Minutes after the message of the failure. Fractions are the demo's, where nobody waits for five minutes. */
+  /**
+   * Minutes after the post of the failure. The demo uses fractions, so that nobody waits for five minutes.
+   */
   after: z.union([z.number().int().min(5).max(240), z.number().positive().lt(1)]),
 });
 export type Escalation = z.infer<typeof Escalation>;
@@ -160,21 +159,23 @@ const Timed = Common.extend({
   last: LastOccurrence.optional(),
 });
 
-/** A summary of the activity that is posted in a channel. */
 export const Digest = Timed.extend({
   kind: z.literal('digest'),
   /** Undefined: every connected account. */
   account: z.string().optional(),
   project: ProjectRef.optional(),
   range: z.enum(ACTIVITY_RANGES),
-  /** Posts nothing without deployments. */
+  /** True to post nothing if there were no deployments. */
   skipQuiet: z.boolean(),
-  /** The occurrence that no account has answered yet: since when they are asked, and how often in a row it was not found. */
+  /**
+   * The occurrence that no account has answered yet: time of the first attempt, and how often in a row the
+   * service found no feed.
+   */
   noAnswer: z.object({ scheduledAt: z.number(), since: z.number(), notFound: z.number() }).optional(),
 });
 export type Digest = z.infer<typeof Digest>;
 
-/** Tests whether a project is reachable; its channel hears of it only when something changes. */
+/** Tests whether a project is reachable; posts only changes. */
 export const Guard = Timed.extend({
   kind: z.literal('guard'),
   account: z.string(),
@@ -185,18 +186,17 @@ export type Guard = z.infer<typeof Guard>;
 
 export type TimedSchedule = Digest | Guard;
 
-/** The latest that was posted, or why not; mrkdwn of our own making. */
+/** The latest post, or why there was none; mrkdwn. */
 export const LastResult = z.object({ at: z.number(), text: z.string() });
 export type LastResult = z.infer<typeof LastResult>;
 
 /** Fields of watches and invoice notices, which follow a feed. */
 const Following = Common.extend({ account: z.string(), last: LastResult.optional() });
 
-/** Events name servers in their own words, which may be either. */
+/** Events name a server by its identifier or its name. */
 const WatchedServer = z.object({ identifier: z.string(), name: z.string() });
 export type WatchedServer = z.infer<typeof WatchedServer>;
 
-/** Posts the events of an account in a channel. */
 export const Watch = Following.extend({
   kind: z.literal('watch'),
   /** Undefined: all projects of the account. */
@@ -204,11 +204,11 @@ export const Watch = Following.extend({
   /** Undefined: all servers. */
   server: WatchedServer.optional(),
   mode: z.enum(WATCH_MODES),
-  /** The Slack user whose own deployments alone it posts, by direct message. Undefined: everybody's, in a channel. */
+  /** The person whose own deployments it posts, by direct message. Undefined: everybody's, in a channel. */
   person: z.string().optional(),
-  /** Until then it posts nothing. */
+  /** Posts nothing before this time. */
   mutedUntil: z.number().optional(),
-  /** Events outside of them are kept. Undefined: it posts at any time. */
+  /** Events outside these hours wait. Undefined: it posts at any time. */
   hours: WorkingHours.optional(),
   escalation: Escalation.optional(),
 });
@@ -228,12 +228,15 @@ interface ScheduleByKind {
   watch: Watch;
   invoices: InvoiceNotices;
 }
-/** In the order of lists and messages. */
+/** The order in lists and messages. */
 const KINDS: readonly ScheduleKind[] = ['digest', 'guard', 'watch', 'invoices'];
 
 export type ScheduleOf<K extends ScheduleKind> = ScheduleByKind[K];
 
-/** A channel and an account: an account's news may go to several channels, and a channel may get those of several accounts. */
+/**
+ * A channel and an account. An account's news may go to several channels, and a channel may get news of
+ * several accounts.
+ */
 export interface FeedPlace {
   channel: string;
   account: string;
@@ -245,7 +248,7 @@ export function feedPlace({ channel, account }: FeedPlace): string {
 
 type ScheduleKey<K extends ScheduleKind> = { kind: K; id: string };
 
-/** Names the document of a schedule, so that ids are unique only within a kind. */
+/** The kind is part of the document's name, because ids are unique only within a kind. */
 function documentId({ kind, id }: ScheduleKey<ScheduleKind>): string {
   return `${kind} ${id}`;
 }
@@ -269,15 +272,12 @@ export function createSchedules(store: WorkspaceStore) {
       const schedule = await collection.get(documentId({ kind, id }));
       return schedule !== undefined && isOfKind(schedule, kind) ? schedule : undefined;
     },
-    /** All schedules of a kind, oldest first. */
     list,
-    /** All schedules, by kind, oldest first. */
     async all(): Promise<Schedule[]> {
       const schedules = (await collection.list()).map(({ doc }) => doc);
       const order = (one: Schedule): number => KINDS.indexOf(one.kind);
       return schedules.toSorted((one, other) => order(one) - order(other) || one.createdAt - other.createdAt);
     },
-    /** Number of schedules of a kind that cannot be read. */
     async countUnreadable(kind: ScheduleKind): Promise<number> {
       const unreadable = await store.unreadable(['schedules']);
       return unreadable.filter(({ id }) => id.startsWith(`${kind} `)).length;
@@ -298,13 +298,12 @@ export function createSchedules(store: WorkspaceStore) {
   };
 }
 
-/** Next time of a digest or guard; undefined while it is paused. */
 export function findNextTime(
   { state, cadence, zone, snoozedUntil = 0 }: TimedSchedule,
   now: number,
 ): number | undefined {
   if (state.kind !== 'active') return undefined;
-  // An occurrence at the very end of the snooze is carried out.
+  // An occurrence exactly at the end of the snooze takes place.
   return listNextTimes(cadence, zone, Math.max(now, snoozedUntil - 1), 1)[0];
 }
 
@@ -315,33 +314,34 @@ export function isAsleep(schedule: Schedule): boolean {
   );
 }
 
-/** True for a watch of somebody's own deployments, which concerns nobody else. */
+/** True for a watch of a person's own deployments, which is private. */
 export function isPersonal(schedule: Schedule): boolean {
   return schedule.kind === 'watch' && schedule.person !== undefined;
 }
 
 type WatchSubject = Pick<Watch, 'project' | 'server' | 'person'>;
 
-/** True if two watches of a channel and account follow the same; a channel has one of them. */
+/**
+ * True if two watches of a channel and account have the same subject. A channel has one watch of a subject.
+ */
 export function isSameSubject(one: WatchSubject, other: WatchSubject): boolean {
   const isSameServer = one.server?.identifier.toLowerCase() === other.server?.identifier.toLowerCase();
   return isSameOrNone(one.project, other.project) && isSameServer && one.person === other.person;
 }
 
-/** Changes of a workspace's schedules run one after the other, across replicas, under this key. */
+/** Lock, across replicas, for all changes of a workspace's schedules. */
 export const SCHEDULES_LOCK = 'schedules';
 
 const AccountsChanged = z.object({ at: z.number() });
 
-/** Pauses and resumes schedules by the state of the accounts. */
 export const RECONCILE_SCHEDULES: JobType<z.infer<typeof AccountsChanged>> = {
   queue: 'settle-accounts',
   schema: AccountsChanged,
 };
 
 /**
- * To be called whenever a connection was made, broke, healed or was removed, or other commands are allowed in a channel:
- * the schedules follow, also after a kill.
+ * Call it after an account was connected, broke, healed or was removed, or a channel's allowed commands
+ * changed. A job then pauses and resumes schedules, also after a kill.
  */
 export async function accountsChanged({ jobs, clock }: { jobs: WorkspaceJobs; clock: Clock }): Promise<void> {
   await jobs.send(RECONCILE_SCHEDULES, { at: clock.now() });

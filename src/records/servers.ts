@@ -9,7 +9,7 @@ export type ServerRef = z.infer<typeof ServerRef>;
 
 const KnownServers = z.object({ servers: z.array(ServerRef) });
 
-/** More than a project has. The oldest entries go first. */
+/** Larger than any project. The oldest entries are dropped first. */
 const MAX_SERVERS = 200;
 const MAX_NAME = 200;
 
@@ -17,7 +17,7 @@ function knownServers(store: WorkspaceStore): Collection<z.infer<typeof KnownSer
   return store.collection('known-servers', KnownServers);
 }
 
-/** Servers that Deckhand created or showed, for services that do not list a project's servers. */
+/** Servers that Deckhand created or showed. Used if the service does not list a project's servers. */
 export async function listKnownServers(
   store: WorkspaceStore,
   account: string,
@@ -26,7 +26,6 @@ export async function listKnownServers(
   return (await knownServers(store).get(idFor(account, project)))?.servers ?? [];
 }
 
-/** Stores servers by their newest names. */
 export async function rememberServers(
   store: WorkspaceStore,
   account: string,
@@ -39,7 +38,7 @@ export async function rememberServers(
   }));
 }
 
-/** Merges lists: each server once, by its latest name, the latest at the end. */
+/** Merges lists. Each server appears once, by its latest name, with the latest at the end. */
 export function mergeServers(older: readonly ServerRef[], newer: readonly ServerRef[]): ServerRef[] {
   const all = new Map<string, ServerRef>();
   for (const { identifier, name } of [...older, ...newer]) {
@@ -78,15 +77,12 @@ export const Draft = z.object({
   channel: z.string(),
   thread: z.string().optional(),
   account: z.string(),
-  /** If absent, the form asks for it. */
+  /** Undefined until a person chooses it in the form. */
   project: ProjectRef.optional(),
   /** The form shows the fields of this protocol. */
   protocol: Protocol,
-  /** Set after the form, for the confirmation. */
   requested: RequestedServer.optional(),
-  /** The price in words; plain text. */
   cost: z.string().optional(),
-  /** Names of the region and size that the confirmation shows. */
   names: z.object({ region: z.string(), size: z.string() }).optional(),
   /** Identifies this confirmation, so that it creates one server. */
   order: z.string().optional(),

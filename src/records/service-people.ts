@@ -10,9 +10,9 @@ import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 /** A person's link to their own user at the service. API 5.3 (docs/service-api.md). */
 const Link = z.object({
-  /** The whole answer of the token endpoint. */
+  /** The complete response of the token endpoint. */
   sealedTokens: z.string(),
-  /** The person's address at the service, if the service gives it. */
+  /** E-mail address at the service, if the service gives it. */
   email: z.string().optional(),
   /** Milliseconds since the epoch. */
   linkedAt: z.number(),
@@ -46,15 +46,18 @@ export function createUserLinks(parts: { store: WorkspaceStore; sealer: Workspac
   return {
     get: (user: string) => collection.get(user),
     /**
-     * Seals the tokens, in place of an older link. Returns undefined if another person of the workspace is linked to the same user
-     * of the service.
+     * Seals the tokens and replaces an older link. Returns undefined if another person of the workspace is
+     * linked to the same user of the service.
      */
     keep: (user: string, tokens: Tokens, email?: string): Promise<Link | undefined> =>
       parts.store.exclusive('links', async () => {
         const isTaken = email !== undefined && (await isLinkedToAnother(user, email));
         return isTaken ? undefined : store(user, tokens, email);
       }),
-    /** Deletes the tokens; returns false if there were none. @param linkedAt deletes only a link of this time */
+    /**
+     * Deletes the tokens; returns false if there were none. @param linkedAt deletes only a link made at this
+     * time
+     */
     async remove(user: string, linkedAt?: number): Promise<boolean> {
       if (linkedAt !== undefined && (await collection.get(user))?.linkedAt !== linkedAt) return false;
       return collection.delete(user);
@@ -70,7 +73,7 @@ function makeField(user: string): Field {
   return { record: `links/${user}`, field: 'tokens' };
 }
 
-/** More people than ever deploy with one account. */
+/** Larger than the number of people who deploy with one account. */
 const MAX_CLAIMS = 2_000;
 const MAX_NAME = 100;
 
@@ -83,7 +86,9 @@ const Claims = z.object({ claims: z.array(Claim) });
 /** Slack users by the `makePersonKey` of the names that they claimed. */
 export type Mentions = ReadonlyMap<string, string>;
 
-/** People's names at the service. In each account, a name has one person, and a person has one name. */
+/**
+ * People's names at the service. Within an account, a name belongs to one person, and a person has one name.
+ */
 export function createServiceNames({
   store,
   clock,
@@ -96,7 +101,6 @@ export function createServiceNames({
   const collection: Collection<z.infer<typeof Claims>> = store.collection('service-names', Claims);
   const list = async (account: string): Promise<Claim[]> => (await collection.get(account))?.claims ?? [];
   return {
-    /** Oldest first. */
     list,
     /** The name that a person claimed, in any account. */
     async findName(user: string): Promise<string | undefined> {
@@ -120,7 +124,7 @@ export function createServiceNames({
       });
       await onClaim();
     },
-    /** Returns false if the person has no name there. @param at releases only a claim of this time */
+    /** Returns false if the person has no name there. @param at releases only a claim made at this time */
     async release(account: string, user: string, at?: number): Promise<boolean> {
       const matches = (one: Claim): boolean => one.user === user && (at ?? one.at) === one.at;
       let wasThere = false;
@@ -138,7 +142,7 @@ export function makePersonKey(name: string): string {
   return name === '' ? '' : nameKey(sanitize(name, MAX_NAME)).replaceAll(' ', '');
 }
 
-/** The first claim wins, so that nobody is mentioned instead of another person. */
+/** The first claim wins. Otherwise Deckhand might mention the wrong person. */
 function nameTaken({ name, user }: Claim): UserError {
   return new UserError(
     `<@${user}> has claimed the name ${code(name, MAX_NAME)} already. If it is yours, an admin can release it.`,

@@ -7,20 +7,26 @@ import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { FailedItem } from './episodes.ts';
 import { ServerRef } from './servers.ts';
 
-/** Something that is followed: for whom, and where it is shown. Times are milliseconds since the epoch. */
+/**
+ * Something that Deckhand follows, the person it does so for, and its message. Times are milliseconds since
+ * the epoch.
+ */
 export const Followed = z.object({
-  /** The person who asked, and the one who had it followed again, with whose key the service is asked. */
+  /**
+   * The person who asked, and the person who resumed following. The latter's key is used for calls of the
+   * service.
+   */
   requestedBy: z.string().optional(),
   resumedBy: z.string().optional(),
-  /** Both undefined if it is shown nowhere. */
+  /** Both undefined if no message shows it. */
   channel: z.string().optional(),
   rootTs: z.string().optional(),
-  /** The thread that the root message is a reply in. */
+  /** Thread that the root message replies in. */
   threadTs: z.string().optional(),
   startedAt: z.number(),
   /** False if only the root message is edited. */
   threads: z.boolean(),
-  /** When following ended and Slack had its end; from then on nothing is left to do. */
+  /** Time at which Slack showed the end. Nothing is left to do after it. */
   shownAt: z.number().optional(),
 });
 export type Followed = z.infer<typeof Followed>;
@@ -29,34 +35,36 @@ export type Followed = z.infer<typeof Followed>;
 export const GuardCheck = z.object({
   id: z.string(),
   scheduledAt: z.number(),
-  /** When it is due: it is the first of the occurrence, or tests again what was unreachable. */
+  /** Due time of the first check of an occurrence, or of the repeat for unreachable parts. */
   at: z.number(),
-  /** When the check before ended. */
+  /** End of the previous check. */
   since: z.number().optional(),
-  /** Keys that were unreachable in the check before. Only parts that are still unreachable begin an episode. */
+  /**
+   * Keys that were unreachable in the previous check. Only parts that are still unreachable begin an episode.
+   */
   unreachable: z.array(z.string()),
-  /** Checks in a row for which the service had no such project. */
+  /** Number of checks in a row in which the service did not find the project. */
   notFound: z.number(),
 });
 export type GuardCheck = z.infer<typeof GuardCheck>;
 
-/** The request of the run that a guard begins for a check, the same for each attempt. */
+/** Request id of the run that a guard starts, the same for each attempt. */
 export function makeGuardRequestId({ id, at }: Pick<GuardCheck, 'id' | 'at'>): string {
   return `guard ${id} ${at}`;
 }
 
-/** How the run ended that a guard waited for, its own or one that went on already. */
+/** Outcome of a run that a guard waited for. The guard started it, or joined it. */
 export const GuardResult = z.object({
   check: GuardCheck,
-  /** The request that began the run. */
+  /** The request that started the run. */
   requestId: z.string(),
-  /** When it ended, milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   at: z.number(),
-  /** Unreachable parts; undefined if the outcome is not known. Foreign text. */
+  /** Unreachable parts; undefined if the outcome is unknown. The text comes from the service. */
   unreachable: z.array(FailedItem).optional(),
-  /** The outcome, or why it is not known; mrkdwn, half a sentence. */
+  /** The outcome, or why it is unknown; half a sentence of mrkdwn. */
   words: z.string(),
-  /** Kind of the service's failure, if that ended the run. */
+  /** Kind of the service's failure that ended the run. */
   failure: z.string().optional(),
 });
 export type GuardResult = z.infer<typeof GuardResult>;
@@ -72,28 +80,28 @@ export const Target = z.object({
 });
 export type Target = z.infer<typeof Target>;
 
-/** The latest run of a target that Deckhand began by itself for a failed deployment. */
+/** The latest run of a target that Deckhand started by itself after a failed deployment. */
 const Unasked = z.object({
   requestId: z.string(),
-  /** When it began, milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   at: z.number(),
-  /** The key of the subject whose failure it is for. */
+  /** The subject key of the failure. */
   episode: z.string(),
-  /** When the account's key was connected, which names the key. */
+  /** Connection time of the account's key. It tells whether the key was replaced. */
   keyFrom: z.number(),
   /** True if the service answered 403. */
   isForbidden: z.boolean().optional(),
 });
 type Unasked = z.infer<typeof Unasked>;
 
-/** A run: enough to go on with it from anywhere after a kill, and to show how it ended. */
+/** A run, with all that Deckhand needs to continue after a kill and to show the end. */
 export const Run = Followed.extend({
-  /** Sorts by the time of its start. */
+  /** Sorts by start time. */
   id: z.string(),
   target: Target,
-  /** The request that started it, so that a request that is carried out again finds its own run. */
+  /** The request that started it. A repeated request finds its own run by it. */
   requestId: z.string(),
-  /** The request that had it followed again. */
+  /** The request that resumed following. */
   resumedRequest: z.string().optional(),
   layout: z.enum(['full', 'compact']),
   endedAt: z.number().optional(),
@@ -101,31 +109,30 @@ export const Run = Followed.extend({
   status: z.enum(['running', 'completed', 'failed', 'stopped', 'lost']),
   /** The service's identifier, once it has started. */
   run: z.string().optional(),
-  /** True if the service was asked to start it and did not say whether it did. */
+  /** True if the service did not answer whether it started the run. */
   mayRun: z.boolean().optional(),
-  /** The service's own times, milliseconds since the epoch, if it gives them. */
+  /** The service's times, milliseconds since the epoch, if it gives them. */
   createdAt: z.number().optional(),
   completedAt: z.number().optional(),
-  /** The service's word for its status while it goes on, which may be any. */
+  /** The service's status of a running test; any word is possible. */
   serviceStatus: z.string().optional(),
   /** Absent in a run of one server, or without results. */
   repository: z.enum(['ok', 'error']).optional(),
-  /** Number of servers. */
   reachable: z.number().optional(),
   total: z.number().optional(),
-  /** The servers among them that are not, by identifier. */
+  /** Identifiers of the unreachable servers. */
   unreachable: z.array(z.string()).optional(),
-  /** Failed parts, with the reasons. Foreign text. */
+  /** Failed parts, with the reasons. The text comes from the service. */
   failing: z.array(FailedItem).optional(),
-  /** The servers of the latest results; kept until another run of the target has results. */
+  /** The servers of the latest results. They remain until another run of the target has results. */
   servers: z.array(ServerRef).optional(),
-  /** Results that could not be read. */
+  /** Number of results that Deckhand could not read. */
   unread: z.number().optional(),
-  /** The executions of workflow steps that wait for its end. */
+  /** The executions of workflow steps that wait for the end of the run. */
   steps: z.array(z.string()).optional(),
-  /** The guards that wait for its end. */
+  /** The guards that wait for the end of the run. */
   guards: z.array(GuardCheck).optional(),
-  /** Requests for the run while no message showed it: its outcome is posted to each. */
+  /** Requests made while no message showed the run. Deckhand posts the outcome to each. */
   requests: z
     .array(
       z.object({
@@ -136,9 +143,9 @@ export const Run = Followed.extend({
       }),
     )
     .optional(),
-  /** How long the last runs of the target took, in milliseconds, the newest at the end. */
+  /** Durations of the target's last runs in milliseconds, the newest at the end. */
   tookMs: z.array(z.number()).optional(),
-  /** This run or one before it. */
+  /** The run that Deckhand started by itself: this one or an earlier one. */
   unasked: Unasked.optional(),
   /** True once the target has a newer run. */
   isReplaced: z.boolean().optional(),
@@ -154,28 +161,27 @@ function makeRunId({ startedAt, target }: Pick<Run, 'startedAt' | 'target'>): st
   return `${String(startedAt).padStart(15, '0')} ${makeTargetKey(target)}`;
 }
 
-/** Points to the latest run of a target. */
 const LatestRun = z.object({ run: z.string() });
 
 export const KEPT_MS = 30 * DAY_MS;
-/** Time for the thread of a replaced run to be completed. */
+/** How long a replaced run remains, so that its thread can be completed. */
 const REPLACED_KEPT_MS = DAY_MS;
 
 export interface Claim {
-  /** False if another run goes on, or an unasked run has to wait: `run` is then the latest one. */
+  /** False if another run goes on, or an unasked run has to wait. `run` is then the latest one. */
   mine: boolean;
-  /** The same request claimed it before, and was cut off. */
+  /** True if the same request claimed it before and was cut off. */
   isResumed: boolean;
   run: Run;
 }
 
-/** A short name of the target, the same for the same account, project and server. */
+/** Short key of a target, derived from account, project and server. */
 export function makeTargetKey(target: Target): string {
   const parts = [target.account, projectId(target.project), target.server?.identifier ?? ''];
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 24);
 }
 
-/** All that wait for the end of one of the two: steps, guards, and people whom nothing shows how the run goes. */
+/** Steps, guards and people who wait for the end of either run. */
 function waitingFor(running: Run | undefined, requested: NewRun): Pick<Run, 'steps' | 'guards' | 'requests'> {
   const { requestId, requestedBy, channel, threadTs } = requested;
   const isUnseen = running !== undefined && running.channel === undefined && channel !== undefined;
@@ -196,22 +202,25 @@ function united<T>(
   return all.size === 0 ? undefined : [...all.values()];
 }
 
-/** One unasked run an hour, and after a 403 one a day until the key changes. */
+/** Allows one unasked run an hour. After a 403, allows one a day until the key changes. */
 function isTooSoon({ unasked: before }: Run, { at, keyFrom }: Unasked): boolean {
   if (before === undefined) return false;
   return at - before.at < (before.isForbidden && before.keyFrom === keyFrom ? DAY_MS : HOUR_MS);
 }
 
-/** True if Deckhand began the run by itself for a failed deployment. */
+/** True if Deckhand started the run by itself after a failed deployment. */
 export function isUnasked({ requestId, unasked }: Run): boolean {
   return unasked?.requestId === requestId;
 }
 
 const MAX_REMEMBERED = 5;
-/** One or two runs do not say what is usual. */
+/** Fewer runs do not show what is usual. */
 const MIN_REMEMBERED = 3;
 
-/** Adds the duration of a run, by the service's times or else ours; once, even if it ends again after a kill. */
+/**
+ * Adds the duration of a run, by the service's times or else Deckhand's. Adds it once, even if the run ends
+ * twice after a kill.
+ */
 export function withDuration(
   { status, startedAt, tookMs = [] }: Run,
   { createdAt, completedAt }: Pick<Run, 'createdAt' | 'completedAt'>,
@@ -223,13 +232,13 @@ export function withDuration(
   return { tookMs: [...tookMs, Math.max(0, ms)].slice(-MAX_REMEMBERED) };
 }
 
-/** The middle one of the last durations; undefined before there are any. */
+/** Median of the last durations; undefined if there are too few. */
 export function usualDuration({ tookMs = [] }: Pick<Run, 'tookMs'>): number | undefined {
   if (tookMs.length < MIN_REMEMBERED) return undefined;
   return [...tookMs].sort((a, b) => a - b)[Math.floor(tookMs.length / 2)];
 }
 
-/** @param onChange called whenever a run starts, is shown or ends */
+/** @param onChange called after a run starts, is shown or ends */
 export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<void>) {
   const runs = openRuns(store);
   const targets = store.collection('targets', LatestRun);
@@ -239,7 +248,7 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
     return target && runs.get(target.run);
   }
 
-  /** Stores a run in place of the target's latest one, unless that is running and not stale. */
+  /** Stores a run in place of the target's latest one, unless that one still runs and is recent. */
   async function storeRun(run: NewRun, staleBefore: number): Promise<Claim> {
     const key = makeTargetKey(run.target);
     const current = await latestByKey(key);
@@ -260,7 +269,7 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
       servers: current?.servers,
       unasked: run.unasked ?? current?.unasked,
     };
-    // First, so that a run is never without its target after a kill.
+    // Stored first, so that after a kill a run always has its target.
     await targets.put(key, { run: nextRun.id }, expiresAt);
     await runs.put(nextRun.id, nextRun, expiresAt);
     if (current !== undefined)
@@ -274,8 +283,8 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
 
   return {
     /**
-     * Claims the target for a new run, or returns the one that is running already; the steps of the new one then wait
-     * for that.
+     * Claims the target for a new run, or returns the one that runs already. The new run's steps then wait
+     * for that one.
      */
     async claim(run: NewRun, staleBefore: number): Promise<Claim> {
       const claim = await store.exclusive(`target ${makeTargetKey(run.target)}`, () =>
@@ -297,9 +306,8 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
       return changed;
     },
     latestByKey,
-    /** The latest run of a target. */
     latest: (target: Target) => latestByKey(makeTargetKey(target)),
-    /** The runs that began last, at most `limit` and one a target; the newest first. */
+    /** The runs that started last, at most `limit` and one for each target; the newest first. */
     async newest(limit: number): Promise<Run[]> {
       const newest = await runs.latest(limit);
       return newest.map(({ doc }) => doc).filter(({ isReplaced }) => isReplaced !== true);
@@ -307,7 +315,10 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
   };
 }
 
-/** Changes to the run of a project after a newer test of one of its servers: the latest result wins. Pure. */
+/**
+ * Changes to a project's run after a newer test of one of its servers, because the latest result counts.
+ * Pure.
+ */
 export function withServerResult(
   { total = 0, servers = [], unreachable = [], failing = [] }: Run,
   { identifier }: ServerRef,
@@ -321,7 +332,7 @@ export function withServerResult(
   return { unreachable: all, reachable: total - all.length, failing: [...items, ...(isKnown ? failed : [])] };
 }
 
-/** Without the ended runs of a server that a newer run of its whole project has tested too: its result is the latest. */
+/** Removes ended runs of a server that a newer run of its whole project has tested too. */
 export function withoutSuperseded(runs: readonly Run[]): Run[] {
   const isNewer = (one: Run, other: Run): boolean => (one.endedAt ?? 0) > (other.endedAt ?? 0);
   const wholes = runs.filter(({ target, status }) => target.server === undefined && status === 'completed');

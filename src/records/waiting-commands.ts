@@ -5,11 +5,11 @@ import type { Clock } from '../core/time/clock.ts';
 import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 
-/** A command that was typed before an account or a name was there. */
+/** A command that was typed before its account was connected or its name claimed. */
 const WaitingCommand = z.object({
   invocation: StoredInvocation,
   text: z.string(),
-  /** The person must claim their name at this account. Undefined: any working account will do. */
+  /** The account at which the person must claim their name. Undefined: any working account is enough. */
   nameAt: z.string().optional(),
 });
 export type WaitingCommand = z.infer<typeof WaitingCommand>;
@@ -22,7 +22,7 @@ export const RUN_WAITING: JobType<object> = { queue: 'run-waiting', schema: z.ob
 export function createWaitingCommands(parts: { store: WorkspaceStore; clock: Clock; jobs: WorkspaceJobs }) {
   const collection = parts.store.collection('waiting', WaitingCommand);
   return {
-    /** Stores a command for half an hour. The same words in the same channel are stored once. */
+    /** Stores a command for half an hour. The same text in the same channel is stored once. */
     async keep(invocation: Invocation, text: string, nameAt?: string): Promise<void> {
       const id = hash('sha256', JSON.stringify([invocation.user, invocation.channel, text]), 'base64url');
       const waiting = { invocation: StoredInvocation.parse(invocation), text, nameAt };
@@ -32,7 +32,7 @@ export function createWaitingCommands(parts: { store: WorkspaceStore; clock: Clo
       return (await collection.list()).map(({ id, doc }) => ({ id, waiting: doc }));
     },
     forget: (id: string) => collection.delete(id),
-    /** Call it after an account begins to work, or a name was claimed. */
+    /** Call it after an account begins to work, or a person claims a name. */
     async resume(): Promise<void> {
       await parts.jobs.send(RUN_WAITING, {});
     },

@@ -29,9 +29,12 @@ export interface Delivery {
   channel: string;
   threadTs?: string | undefined;
   message: Message;
-  /** An earlier attempt may have sent it and not kept Slack's answer; unknown if several jobs may send it. */
+  /**
+   * True if an earlier attempt may have sent it without storing Slack's answer; unknown if several jobs may
+   * send it.
+   */
   possibleDuplicate?: boolean | 'unknown';
-  /** A person waits for it, so it goes before what runs by itself. */
+  /** True if a person waits for it. It is then sent before automatic posts. */
   isAwaited?: boolean;
   signal?: AbortSignal | undefined;
 }
@@ -72,7 +75,7 @@ function inTurn<T>(
  */
 async function sendOnce(workspace: Workspace, send: Send, what: Delivery): Promise<MessageRef> {
   const { id, channel, threadTs, isAwaited, signal, possibleDuplicate } = what;
-  // The access of a person who waits for the post was checked just now.
+  // Deckhand has just checked the access of the person who waits.
   const message = isAwaited === true ? what.message : await nameExcluded(workspace, what.message);
   const clientMsgId = postId(workspace.id, id);
   const isRepeat = possibleDuplicate === 'unknown' ? await wasBegun(workspace, id) : possibleDuplicate;
@@ -85,13 +88,13 @@ async function sendOnce(workspace: Workspace, send: Send, what: Delivery): Promi
   }
 }
 
-/** True if a post was begun before. Stores that it is begun now. */
+/** Returns true if an earlier attempt began this post. Stores that it has begun. */
 async function wasBegun(workspace: Workspace, id: string): Promise<boolean> {
   const expiresAt = workspace.clock.now() + KEPT_MS;
   return !(await openDeliveries(workspace).create(`begun ${id}`, { ts: '' }, expiresAt));
 }
 
-/** Oldest first, each with a name of its own in the thread. */
+/** Oldest first. Each reply has a unique name in the thread. */
 type Replies = ReadonlyArray<readonly [name: string | number, message: Message]>;
 
 /**
@@ -134,13 +137,15 @@ export async function sendReply(
   }
 }
 
-/** A root message with its thread, as people should see it. */
+/** A root message with its thread. */
 export interface Thread extends Omit<Delivery, 'message'> {
   root: Message;
-  /** Why the root is worth a post: one that somebody deleted is posted again only for another cause. */
+  /**
+   * Cause of the latest change. If somebody deleted the root, Deckhand posts it again only for a new cause.
+   */
   cause: string;
   replies: Replies;
-  /** The root as Slack has it; undefined before its post. */
+  /** The root that Slack shows; undefined before its post. */
   rootRef: RootRef | undefined;
   save(rootRef: RootRef): Promise<void>;
 }
@@ -149,13 +154,12 @@ export interface Thread extends Omit<Delivery, 'message'> {
 interface RootRef {
   ts: string;
   cause: string;
-  /** Hash of the message. */
   hash: string;
 }
 
 /**
- * Brings Slack to what a thread is now: posts or edits its root, and posts each reply once. Safe to repeat, but not by two jobs
- * at once.
+ * Updates Slack to the present state of a thread: posts or edits its root, and posts each reply once. Safe to
+ * repeat, but not by two jobs at once.
  * @throws SlackFailure
  */
 export async function showThread(workspace: Workspace, thread: Thread): Promise<void> {
@@ -171,7 +175,7 @@ async function showRoot(workspace: Workspace, thread: Thread): Promise<string> {
   const root = { ts: rootRef?.ts ?? '', cause, hash: version };
   if (root.ts !== '' && !(await editRoot(workspace, thread, root))) root.ts = '';
   if (root.ts === '' && rootRef?.cause !== cause) {
-    // The same name until its `ts` is saved, whatever it says by then.
+    // The name stays the same until the `ts` is saved, even if the text changes.
     const name = rootRef === undefined ? id : `${id} after ${rootRef.cause}`;
     root.ts = (await postDelivery(workspace, { ...thread, id: name, message })).ts;
   }
@@ -179,7 +183,10 @@ async function showRoot(workspace: Workspace, thread: Thread): Promise<string> {
   return root.ts;
 }
 
-/** False if somebody deleted the root. An edit that Slack refuses is told in the thread, else as a new message. */
+/**
+ * Returns false if somebody deleted the root. If Slack rejects the edit, the text goes to the thread, else to
+ * a new message.
+ */
 async function editRoot(
   workspace: Workspace,
   thread: Thread,
@@ -200,7 +207,7 @@ async function editRoot(
   return true;
 }
 
-/** Longer than any occurrence is still posted. */
+/** Longer than Deckhand tries to post any occurrence. */
 export const KEPT_MS = 7 * DAY_MS;
 
 const Sent = z.object({ ts: z.string() });
@@ -209,17 +216,20 @@ function openDeliveries({ store }: Workspace): Collection<z.infer<typeof Sent>> 
   return store.collection('deliveries', Sent);
 }
 
-/** The `ts` of a post, empty if Slack did not say where it is. Undefined if it was not sent, or Slack's answer was lost. */
+/**
+ * The `ts` of a post; empty if Slack did not give it. Undefined if the post was not sent, or Slack's answer
+ * was lost.
+ */
 export async function findDelivered(workspace: Workspace, id: string): Promise<string | undefined> {
   return (await openDeliveries(workspace).get(id))?.ts;
 }
 
-/** True if posting again would not help: the channel is gone, we are not in it, or may not post. */
+/** True if another attempt would not help: the channel is gone, Deckhand is not in it, or may not post. */
 export function isUndeliverable(error: unknown): error is SlackFailure {
   return isSlackFailure(error, 'gone', 'forbidden', 'revoked') && !isTokenRefused(error);
 }
 
-/** Why, as half a sentence. */
+/** The reason as half a sentence. */
 export function undeliverableReason({ kind, reason }: SlackFailure): string {
   if (reason === 'is_archived') return 'the channel is archived';
   const policy = explainPolicy(reason);
@@ -241,7 +251,9 @@ export async function nameExcluded(workspace: Workspace, message: Message): Prom
   return names.size === 0 ? message : withNames(message, names);
 }
 
-/** False for a person who may no longer use Deckhand. @throws SlackFailure if asking again may help */
+/**
+ * Returns false for a person who may no longer use Deckhand. @throws SlackFailure if another attempt may help
+ */
 export async function mayBeMentioned({ roles }: Workspace, user: string): Promise<boolean> {
   const checked = roles.excluded(user).then((excluded) => excluded ?? 'allowed');
   return (await undefinedOnSlackError(checked, 'gone', 'forbidden', 'rejected')) === 'allowed';

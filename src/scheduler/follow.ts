@@ -22,19 +22,18 @@ import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { FollowedThread, type FollowedViews } from './followed-thread.ts';
 
-/** Jobs of one queue at once: followed runs are mostly asleep. */
+/** Maximum number of jobs of one queue at once. Followed runs mostly sleep. */
 export const FOLLOWED_AT_ONCE = 20_000;
 
-/** Something at the service that is followed in a root message and its thread. */
 export interface FollowedKind<State extends Followed, View extends { kind: string }>
   extends FollowedViews<State, View | Stopped> {
   queue: string;
   documents(store: WorkspaceStore): Collection<State>;
   /** Fields for log lines. */
   fields(state: State): Record<string, unknown>;
-  /** Follows to the end, and shows it. */
+  /** Follows it to the end, and shows the end. */
   follow(following: Following<State, View>): Promise<void>;
-  /** Called when following ends early, before that is shown. */
+  /** Called if following ends early, before the message says so. */
   onStop?(
     workspace: Workspace,
     state: State,
@@ -46,7 +45,7 @@ export interface FollowedKind<State extends Followed, View extends { kind: strin
   ): Promise<void>;
 }
 
-/** It could not be followed; `reason` is mrkdwn, escaped. */
+/** Following failed; `reason` is escaped mrkdwn. */
 interface Stopped {
   kind: 'stopped';
   reason: string;
@@ -56,15 +55,18 @@ export interface Following<State extends Followed, View extends { kind: string }
   workspace: Workspace;
   thread: FollowedThread<State, View | Stopped>;
   signal: AbortSignal;
-  /** An attempt before this one may have asked the service for something and not kept its answer. */
+  /** True if an earlier attempt may have made a request whose answer was lost. */
   possibleDuplicate: boolean;
 }
 
-/** A job is a pointer to the document that says how far it is. */
+/** Id of the document that holds the state. */
 const Pointer = z.object({ id: z.string() });
 type Pointer = z.infer<typeof Pointer>;
 
-/** Follows something to its end and shows the end to people, or logs it if the root message is gone. */
+/**
+ * Follows something to its end, and shows the end in Slack. If the root message is gone, it only logs the
+ * end.
+ */
 export class Follower<State extends Followed, View extends { kind: string }> {
   readonly job: JobDefinition<Pointer>;
   readonly #kind: FollowedKind<State, View>;
@@ -81,8 +83,8 @@ export class Follower<State extends Followed, View extends { kind: string }> {
   }
 
   /**
-   * Has a stored document followed.
-   * @param key the same for a repeat of the request, so that it is followed once
+   * Starts to follow a stored document.
+   * @param key the same for a repeat of the request, so that Deckhand follows it once
    */
   async begin({ jobs }: Pick<Workspace, 'jobs'>, id: string, key: string): Promise<void> {
     await jobs.send(this.job, { id }, { key });
@@ -123,7 +125,7 @@ export class Follower<State extends Followed, View extends { kind: string }> {
     await opened.thread.saveShown();
   }
 
-  /** @throws what another attempt may change */
+  /** @throws failures that another attempt may change */
   async #endEarly(following: Following<State, View>, failure: unknown): Promise<void> {
     try {
       if (isPlaceGone(failure) || !isExplained(failure) || following.signal.aborted) throw failure;
@@ -137,7 +139,7 @@ export class Follower<State extends Followed, View extends { kind: string }> {
     }
   }
 
-  /** The root message must not say that it goes on from then on. */
+  /** After this, the root message no longer says that it goes on. */
   async #stop(following: Reporting<State, View>, error: unknown): Promise<void> {
     const { workspace, thread } = following;
     const reason = this.#report(following, error);
@@ -159,7 +161,7 @@ export class Follower<State extends Followed, View extends { kind: string }> {
     await opened.thread.saveShown();
   }
 
-  /** @returns the reason as people read it */
+  /** @returns the reason that people read */
   #report({ workspace, thread }: Reporting<State, View>, error: unknown): string {
     const { queue, fields } = this.#kind;
     return failureWords(workspace.report(error, { job: queue, ...fields(thread.state) }));
@@ -180,7 +182,7 @@ export function isExplained(error: unknown): boolean {
   return [AccountFailure, AccountKeyUnreadable, UserError].some((kind) => error instanceof kind);
 }
 
-/** Poll settings for something that is followed. The deadline starts over in each process. */
+/** Poll settings. The deadline starts over in each process. */
 export function createPolls(
   { workspace, signal }: { workspace: Pick<Workspace, 'clock' | 'config'>; signal: AbortSignal },
   onTrouble: (words: string) => Promise<void>,
@@ -191,13 +193,13 @@ export function createPolls(
 
 export interface PollLoop {
   signal: AbortSignal;
-  /** When polling ends, milliseconds since the epoch. */
+  /** Time of the last poll, milliseconds since the epoch. */
   deadline: number;
-  /** The first call is made at once, not after a pause. */
+  /** True to make the first call at once, without a pause. */
   startsNow?: boolean;
-  /** Whether a failure may pass by itself; by default a 5xx, a time-out, bad JSON and a busy service may. */
+  /** True if a failure may pass by itself. Default: a 5xx, a time-out, bad JSON and a busy service. */
   mayPass?(cause: ServiceError): boolean;
-  /** Called once the service has failed twice in a row, or asks for a long pause; mrkdwn. */
+  /** Called if the service failed twice in a row or asks for a long pause. `words` is mrkdwn. */
   onTrouble?(words: string): Promise<void>;
 }
 
@@ -206,15 +208,15 @@ interface Parts {
   config: Pick<Settings, 'POLL_INTERVAL_MS'>;
 }
 
-/** People are told of a pause from here on, rather than see nothing move. */
+/** People are told about pauses of this length or more. */
 const LONG_PAUSE_MS = 5_000;
 
 /**
- * Asks the service every interval until `poll` returns something: less often while it fails, and never before it asks to be
- * tried again. Not p-retry, which keeps real time; tests move this clock.
+ * Polls the service until `poll` returns something. It polls less often after failures, and never before the
+ * time that the service asks for. p-retry would not do: it uses real time, and tests move this clock.
  * @param poll gets true after failures
- * @returns undefined if the deadline passed first
- * @throws what waiting will not change, e.g. a 401, 403 or 404
+ * @returns undefined after the deadline
+ * @throws failures that waiting will not change, e.g. a 401, 403 or 404
  */
 export async function pollUntil<T>(
   { clock, config: { POLL_INTERVAL_MS: intervalMs } }: Parts,
@@ -222,7 +224,7 @@ export async function pollUntil<T>(
   poll: (recovered: boolean) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { signal, deadline } = loop;
-  // The same each time, so that thousands of loops stay as spread as they began.
+  // The same for each pause, so that thousands of loops stay spread out.
   const random = Math.random();
   let state = STEADY;
   let startsNow = loop.startsNow === true;
@@ -231,7 +233,7 @@ export async function pollUntil<T>(
     const pauseMs = nextPollMs({ intervalMs, ...state, now, random });
     if (!startsNow) await clock.sleep(Math.max(0, Math.min(pauseMs, deadline - now)), signal);
     startsNow = false;
-    // One poll after the deadline too: the work may have ended while Deckhand was down.
+    // One poll after the deadline too, because the work may have ended while Deckhand was down.
     const isInTime = clock.now() < deadline;
     try {
       const outcome = await poll(state !== STEADY);
@@ -244,7 +246,7 @@ export async function pollUntil<T>(
   }
 }
 
-/** @throws the failure itself if waiting will not change it */
+/** @throws the failure if waiting will not change it */
 async function pauseAfterFailure(
   error: unknown,
   { failures: before }: PollState,

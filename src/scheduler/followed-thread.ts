@@ -9,33 +9,34 @@ import { deliver, findDelivered, sendReply } from './deliver.ts';
 type Draw<State, View> = (workspace: Workspace, state: State, view: View) => Message;
 
 export interface FollowedViews<State, View> {
-  /** Makes the root message. */
   draw: Draw<State, View>;
-  /** Makes the first reply, which is edited as long as it runs. Optional. */
+  /** Makes the first reply, which is edited during the run. Optional. */
   drawProgress?: Draw<State, View>;
 }
 
 interface FollowedThreadOptions<State> {
   save(change: Partial<State>): Promise<void>;
   signal?: AbortSignal | undefined;
-  /** An attempt before this one may have posted something and not kept Slack's answer. */
+  /** True if an earlier attempt may have posted something whose answer was lost. */
   possibleDuplicate: boolean;
 }
 
-/** The key of the reply that is edited while it runs. */
+/** Key of the reply that is edited during the run. */
 const PROGRESS = 'progress';
-/** How old the time may get that the root message shows, and its first reply, in milliseconds. */
+/** Maximum age of the time that the root message and its first reply show, in milliseconds. */
 const REDRAW_MS = { root: 7_000, progress: 15_000 };
-/** The longest pause before room is looked for again that the end of the first reply waits for. */
+/**
+ * Maximum pause between attempts to edit the first reply at the end, while Slack's rate limit leaves no room.
+ */
 const MAX_ROOM_PAUSE_MS = 10_000;
 
-/** The root message and thread of something that is followed, with its state as it is kept. */
+/** The root message and thread of something that Deckhand follows, with its stored state. */
 export class FollowedThread<State extends Followed, View extends { kind: string }> {
   readonly #workspace: Workspace;
   readonly #views: FollowedViews<State, View>;
   readonly #options: FollowedThreadOptions<State>;
   readonly #drawnAt: { root: number; progress: number };
-  /** The `ts` of what this attempt has posted, or found posted, by its key. */
+  /** The `ts` of each message that this attempt has posted or found, by key. */
   readonly #posted = new Map<string, string>();
   #state: State;
   #possibleDuplicate: boolean;
@@ -63,7 +64,6 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
     return this.#options.save(change);
   }
 
-  /** Slack has all of it. */
   saveShown(): Promise<void> {
     return this.#change({ shownAt: this.#workspace.clock.now() });
   }
@@ -77,21 +77,24 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
     const { channel, rootTs: ts } = this.#state;
     if (channel === undefined || ts === undefined) return;
     const end: News = { key: `outcome:${view.kind}`, message: this.#draw('root', view) };
-    // Slack had the root message already, and did not say where.
+    // Slack had the root message already, but did not return its `ts`.
     if (ts === '') return this.#sayElsewhere(end, channel);
     try {
       await this.#workspace.slack.update({ channel, ts }, end.message, this.#options.signal);
     } catch (error) {
       if (!isSlackFailure(error) || isMessageGone(error)) throw error;
       this.#logRefused(error);
-      // If Slack does not answer, the edit is retried; the end is posted at once, so that nobody waits.
+      // If Slack does not answer, Deckhand retries the edit. It posts the end at once, so that nobody waits.
       const isForGood: boolean = isRefusal(error);
       if (isForGood || isSlackFailure(error, 'unreachable')) await this.#sayElsewhere(end, channel);
       if (!isForGood) throw error;
     }
   }
 
-  /** Ends the reply that showed the progress; it waits for room, since the root message has said how it ended. */
+  /**
+   * Ends the progress reply. It may wait for Slack's rate limit, because the root message already shows the
+   * end.
+   */
   async endProgress(view: View): Promise<void> {
     const { clock, slack } = this.#workspace;
     await this.#findPosted(PROGRESS);
@@ -103,7 +106,7 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
     } catch (error) {
       if (!isRefusal(error)) throw error;
       this.#logRefused(error);
-      // The reply still shows progress, so the end must follow it, unless it was deleted or the end was posted before.
+      // The reply still shows progress, so the end must follow it, unless the reply was deleted or the end was posted before.
       const isSaid = isMessageGone(error) || (await this.#findPosted(`outcome:${view.kind}`)) !== undefined;
       const end = { key: `${PROGRESS}:${view.kind}`, message: this.#draw(PROGRESS, view) };
       if (!isSaid) await this.post([end]);
@@ -111,8 +114,8 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
   }
 
   /**
-   * Shows the progress: news as soon as Slack's rate limit allows, otherwise the time taken, at intervals. Skips an edit
-   * that Slack rejects.
+   * Shows the progress: news as soon as Slack's rate limit allows, otherwise the time taken, at intervals.
+   * Skips an edit that Slack rejects.
    * @throws SlackFailure if the root message or its channel is gone
    */
   async showRunning(view: View, isNews = false): Promise<void> {
@@ -121,13 +124,16 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
     await this.#redraw(PROGRESS, view);
   }
 
-  /** Posts the reply that is edited from then on. */
+  /** Posts the progress reply. */
   async postProgress(view: View): Promise<void> {
     if (this.#views.drawProgress !== undefined)
       await this.post([{ key: PROGRESS, message: this.#draw(PROGRESS, view) }]);
   }
 
-  /** Posts news in the thread, each piece once, until Slack allows no replies there. Skips a reply that Slack rejects. */
+  /**
+   * Posts each piece of news in the thread once, until Slack rejects replies there. Skips a single reply that
+   * Slack rejects.
+   */
   async post(news: readonly News[]): Promise<void> {
     for (const item of news) {
       try {
@@ -143,7 +149,7 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
   async #reply(news: News): Promise<boolean> {
     const { channel, rootTs, threadTs = rootTs, threads } = this.#state;
     if (!threads || channel === undefined || !threadTs) return false;
-    // Every poll passes all news again. The store is asked only if an earlier attempt may have posted some.
+    // Every poll passes all news again. Only after an earlier attempt may the store hold some of them.
     const isPosted = this.#possibleDuplicate ? this.#findPosted(news.key) : this.#posted.get(news.key);
     if ((await isPosted) !== undefined) return true;
     const send = (): Promise<MessageRef> => this.#post(news, channel, threadTs);
@@ -152,7 +158,7 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
     return isTaken;
   }
 
-  /** Shows the end if the root message cannot. */
+  /** Shows the end elsewhere if the root message cannot. */
   async #sayElsewhere(end: News, channel: string): Promise<void> {
     if ((await this.#findPosted(end.key)) !== undefined) return;
     const { slack, log } = this.#workspace;
@@ -177,8 +183,8 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
   }
 
   /**
-   * Only the first post of an attempt may have been sent by the one before: each waits for the answer to the last. One whose
-   * answer was lost may be there already when it is made again.
+   * Only the first post of an attempt may be a duplicate: each waits for the answer to the one before. A post
+   * whose answer was lost may be in Slack already when it is repeated.
    */
   async #post({ key, message }: News, channel: string, threadTs?: string): Promise<MessageRef> {
     const possibleDuplicate = this.#possibleDuplicate;
@@ -202,7 +208,6 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
     }
   }
 
-  /** A part that all followed things have. */
   #change(change: Partial<Followed>): Promise<void> {
     return this.save(change as Partial<State>);
   }
@@ -211,14 +216,14 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
     return `${this.#state.rootTs} ${key}`;
   }
 
-  /** The `ts` of a reply, also of an earlier attempt. */
+  /** The `ts` of a reply of this or an earlier attempt. */
   async #findPosted(key: string): Promise<string | undefined> {
     const ts = this.#posted.get(key) ?? (await findDelivered(this.#workspace, this.#deliveryId(key)));
     if (ts !== undefined) this.#posted.set(key, ts);
     return ts;
   }
 
-  /** @returns true if it was drawn */
+  /** @returns true if Slack shows it */
   async #redraw(one: 'root' | typeof PROGRESS, view: View): Promise<boolean> {
     const { clock, slack } = this.#workspace;
     const ref = this.#refOf(one);

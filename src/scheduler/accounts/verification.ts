@@ -25,7 +25,10 @@ const WATCHED_MS = 7 * DAY_MS;
 /** A sign-up whose e-mail is not verified yet. Each poll is a job of its own. */
 const Watched = z.object({
   account: z.string(),
-  /** Who signed up, and when (milliseconds since the epoch): a later connection of the account is not watched. */
+  /**
+   * The person who signed up, and the time (milliseconds since the epoch). Later connections of the account
+   * are not watched.
+   */
   user: z.string(),
   since: z.number(),
   looks: z.number(),
@@ -33,7 +36,7 @@ const Watched = z.object({
 });
 type Watched = z.infer<typeof Watched>;
 
-/** Failures that may end by themselves: an e-mail not verified yet, and passing ones. */
+/** Failures that may end by themselves: an unverified e-mail, and passing ones. */
 const PASSING: ReadonlySet<ServiceErrorKind> = new Set([
   ...MAY_PASS,
   'unauthorized',
@@ -41,7 +44,7 @@ const PASSING: ReadonlySet<ServiceErrorKind> = new Set([
   'account_not_found',
 ]);
 
-/** Watches for the account's key to begin to work, and notifies the person who signed up. */
+/** Waits until the account's key works, and notifies the person who signed up. */
 export async function watchFor(
   workspace: Pick<Workspace, 'clock' | 'jobs'>,
   account: Account,
@@ -59,7 +62,7 @@ async function watchVerification(workspace: Workspace, job: Job<Watched>): Promi
   if (account === undefined || account.createdAt !== watched.since || account.state === 'broken') return;
   const { name, state } = account;
   try {
-    // A command may have found out before.
+    // A command may have changed the state in the meantime.
     if (state !== 'ok') await accounts.use(account, (client) => listProjects(client, { signal, retries: 0 }));
   } catch (error) {
     if (!(error instanceof AccountFailure)) throw error;
@@ -80,7 +83,7 @@ async function watchVerification(workspace: Workspace, job: Job<Watched>): Promi
   );
 }
 
-/** Pauses of 30 s, doubled each time up to 15 min, and never before the service asked for. */
+/** Pauses of 30 s, doubled each time up to 15 min, or longer if the service asks for it. */
 async function planPoll(
   { clock, jobs }: Pick<Workspace, 'clock' | 'jobs'>,
   watched: Watched,

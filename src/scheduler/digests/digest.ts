@@ -28,14 +28,17 @@ import {
   pauseForOccurrence,
 } from '../schedules/timed.ts';
 
-/** How long a service that gives no answer is asked again before the digest says so. */
+/** How long Deckhand retries a service that does not answer. After that, the digest says so. */
 const MAX_RETRY_MS = 10 * 60_000;
-/** A feed that is not found may be there a moment later, so only this many attempts in a row make it a refusal. */
+/**
+ * Number of `not found` answers in a row that count as a refusal, because the feed may be missing only for a
+ * moment.
+ */
 const NOT_FOUND_ATTEMPTS = 3;
 
 /**
- * Posts one occurrence of a digest, or records why not, for the list of digests. Safe to repeat after a kill.
- * @param startedAt when this process started, milliseconds since the epoch
+ * Posts one occurrence of a digest, or records for the list why it did not. Safe to repeat after a kill.
+ * @param startedAt start of this process, milliseconds since the epoch
  */
 async function runDigest(workspace: Workspace, job: Job<Occurrence>, startedAt: number): Promise<void> {
   const isPosted = (await findDelivered(workspace, nameOccurrence('digest', job.data))) !== undefined;
@@ -56,12 +59,12 @@ async function runDigest(workspace: Workspace, job: Job<Occurrence>, startedAt: 
   await postOrExplain(run, reports);
 }
 
-/** Later than this is late. */
+/** A digest that is posted later than this counts as late. */
 const PUNCTUAL_MS = 60_000;
-/** An occurrence from before the start certainly waited for it. */
+/** Limit for an occurrence from before the start, which certainly waited for it. */
 const PUNCTUAL_AT_START_MS = 5_000;
 
-/** @param startedAt when this process started; all in milliseconds since the epoch */
+/** @param startedAt start of this process; all times in milliseconds since the epoch */
 function findLateSince({ scheduledAt }: Occurrence, now: number, startedAt: number): number | undefined {
   const allowed = scheduledAt < startedAt ? PUNCTUAL_AT_START_MS : PUNCTUAL_MS;
   return now - scheduledAt >= allowed ? scheduledAt : undefined;
@@ -83,7 +86,7 @@ async function postOrExplain(run: OccurrenceRun, reports: readonly Gathered[]): 
   }
 }
 
-/** True if no account answered and a retry would not help, so that there is nothing to post. */
+/** True if no account answered and a retry would not help. */
 async function isPostRefused(run: OccurrenceRun, reports: readonly Gathered[]): Promise<boolean> {
   const { workspace, digest, job } = run;
   const { scheduledAt } = job.data;
@@ -104,7 +107,7 @@ async function isPostRefused(run: OccurrenceRun, reports: readonly Gathered[]): 
     await pauseForOccurrence(workspace, 'digest', job.data, { cause: 'service', reason });
     return true;
   }
-  // The key is missing or does not work, which concerns every schedule of the account.
+  // The key is missing or does not work, so all schedules of the account must pause.
   await accountsChanged(workspace);
   await endOccurrence(workspace, 'digest', job.data, {
     outcome: 'failed',
@@ -113,17 +116,15 @@ async function isPostRefused(run: OccurrenceRun, reports: readonly Gathered[]): 
   return true;
 }
 
-/** @param startedAt when this process started, milliseconds since the epoch */
+/** @param startedAt start of this process, milliseconds since the epoch */
 export function digestJob(startedAt: number): JobDefinition<Occurrence> {
   return defineOccurrenceJob('digest', (workspace, job) => runDigest(workspace, job, startedAt));
 }
 
-/** An occurrence of a digest that is being posted. */
 interface OccurrenceRun {
   workspace: Workspace;
   digest: Digest;
   job: Job<Occurrence>;
-  /** Due time, if the digest is late. */
   lateSince: number | undefined;
 }
 
@@ -147,14 +148,16 @@ export function createFrame({ clock }: Workspace, digest: Digest, lateSince?: nu
   return { digest, lateSince, next: findNextTime(digest, clock.now()) };
 }
 
-/** The report of an account, or the failure that prevented it. */
+/** Report of an account, or the failure that prevented it. */
 export type Gathered = AccountReport & {
   error?: AccountFailure;
-  /** The account answered, and does not list the project of the digest any more. */
+  /** True if the account answered, but no longer lists the digest's project. */
   isGone?: boolean;
 };
 
-/** Asks each account that the digest covers; one that fails does not stop the others. API 4.9 (docs/service-api.md). */
+/**
+ * Reads each account of the digest. A failure of one does not stop the others. API 4.9 (docs/service-api.md).
+ */
 export async function gatherReports(
   workspace: Workspace,
   digest: Digest,
@@ -205,16 +208,15 @@ function gone({ name: account }: Account, { name }: ProjectRef): Gathered {
   return { kind: 'failed', account, reason: `${bold(name)} is no longer listed.`, isGone: true };
 }
 
-/** It may be over in a minute. A feed that is not found says nothing about the account. */
+/** True if a retry may help. A missing feed says nothing about the account. */
 export function isPassing({ cause }: AccountFailure): boolean {
   return MAY_PASS.has(cause.kind) || cause.kind === 'record_not_found';
 }
 
-/** True if every account answered, and none had a deployment. */
 export function isQuiet(reports: readonly Gathered[], { project }: Digest): boolean {
   return reports.every((report) => {
     if (report.kind === 'failed' || countDeployments(report.data) > 0) return false;
-    // An event that a truncated feed leaves out, or that could not be read, may be a deployment.
+    // A missing or unreadable event may be a deployment.
     const { stats, unread } = report.activity;
     const isWhole = !report.data.isTruncated && unread === undefined;
     if (project !== undefined) return isWhole;

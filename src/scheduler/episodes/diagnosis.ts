@@ -18,12 +18,12 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { beginTest } from '../test-access/start-test.ts';
 import { noteDiagnosis } from './episodes.ts';
 
-/** A result of that age still says how things are. */
+/** Maximum age of a result that is used instead of a new run. */
 const FRESH_MS = 10 * MINUTE_MS;
-/** A run that took longer says nothing about the moment of the failure. */
+/** A run that took longer does not describe the moment of the failure. */
 const MAX_RUN_MS = 5 * MINUTE_MS;
 
-/** Finds out, for a failed deployment, whether the project can be reached: by a run of its own, or by the latest result. */
+/** Tests whether the project of a failed deployment is reachable, by a new run or by the latest result. */
 export const DIAGNOSE = defineJob({
   ...DIAGNOSIS_JOBS,
   options: { concurrency: 50, attempts: 5, backoffMs: 2_000 },
@@ -54,11 +54,11 @@ async function diagnose(
     keyFrom,
     where: record.subject.channel,
   });
-  // One that goes on sends this job again at its end.
+  // A running test sends this job again at its end.
   if (other !== undefined && tells(other)) await noteResult(workspace, key, episode, { run: other, signal });
 }
 
-/** When the key was connected that would test the project; undefined if nothing is to be tested for the channel. */
+/** Connection time of the key that would test the project; undefined if the channel wants no test. */
 async function findKey(
   { accounts, channels }: Workspace,
   { channel, account: name }: Subject,
@@ -69,7 +69,7 @@ async function findKey(
   return account?.state === 'ok' ? account.createdAt : undefined;
 }
 
-/** Returns the latest run if none is begun: another one goes on, or the hour has had one already. */
+/** Returns the latest run if it starts none: a run goes on, or there was one within the hour. */
 async function beginDiagnosis(
   workspace: Workspace,
   target: Target,
@@ -94,7 +94,7 @@ function readEnd({ endedAt = 0 }: Run): number {
   return endedAt;
 }
 
-/** True for a run that has ended in time with results. */
+/** True if the run ended in time and has results. */
 function tells(run: Run): boolean {
   return run.status === 'completed' && readEnd(run) - run.startedAt <= MAX_RUN_MS;
 }

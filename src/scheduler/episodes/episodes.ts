@@ -30,7 +30,7 @@ import { showThread, type Thread } from '../deliver.ts';
 import { planEscalation } from './escalation.ts';
 
 /**
- * Stores outcomes, oldest first, and posts the changes in the channel. They are stored before they are posted, so that a
+ * Stores outcomes, oldest first, then posts the changes in the channel. Because they are stored first, a
  * repeat after a kill counts nothing twice and posts the rest.
  * @throws SlackFailure if a post failed: repeat the call, or give up if the channel is gone
  */
@@ -54,14 +54,14 @@ export async function noteOutcomes(
   await showEpisodes(workspace, key, signal);
 }
 
-/** The project is tested while Slack takes the message. */
+/** The test of the project runs while Slack takes the message. */
 async function haveDiagnosed({ jobs }: Workspace, key: string, episode: Episode | undefined): Promise<void> {
   if (episode === undefined) return;
   const failure = `${episode.id} ${episode.failures}`;
   await jobs.send(DIAGNOSIS_JOBS, { key, failure }, { key: failure });
 }
 
-/** Shows what a test of the project says about a failure. */
+/** Shows the result of a project's test on its failure. */
 export async function noteDiagnosis(
   workspace: Workspace,
   { key, id }: { key: string; id: string },
@@ -79,9 +79,9 @@ type Clicked =
   | { kind: 'lost'; owner: string };
 
 /**
- * Puts a person on a failure, takes them off it, or closes it. Of two clicks on the same message one wins. A repeat after
- * a kill changes nothing, and shows what is not shown yet.
- * @param drawnOwner who was on it when the button was drawn
+ * Assigns a person to a failure, removes them, or closes it. Of two clicks on the same message one wins. A
+ * repeat after a kill changes nothing, and posts what Slack does not show yet.
+ * @param drawnOwner the owner when Slack showed the button
  */
 export async function changeOwner(
   workspace: Workspace,
@@ -104,7 +104,7 @@ export async function changeOwner(
   return isClosed || owner === undefined || owner === user ? { kind: 'done' } : { kind: 'lost', owner };
 }
 
-/** Notes an outcome that a run had, or looks at an episode a week after its latest news. */
+/** Notes the outcome of a run, or closes an episode after a quiet week. */
 export const EPISODE_WORK = defineJob({
   ...EPISODE_JOBS,
   options: { concurrency: 20, attempts: 10, backoffMs: 60_000 },
@@ -122,14 +122,13 @@ async function noteOrClose(
   if (record !== undefined) await noteOutcomes(workspace, record.subject, [outcome], { signal });
 }
 
-/** A week after its latest news an episode is closed, and forgotten another week later. */
 async function closeQuiet(workspace: Workspace, key: string, signal: AbortSignal): Promise<void> {
   const now = workspace.clock.now();
   const closedRecord = await episodeRecords(workspace.store).update(key, (record) => {
     const last = record?.episodes.at(-1);
     if (record === undefined || last === undefined || now < last.newsAt + QUIET_MS) return record;
     if (last.ending !== undefined) return undefined;
-    // A failure that is reported late is newer than the latest that is known.
+    // A failure that is reported later is then newer than the latest one.
     const ending = { kind: 'closed', at: last.newsAt } as const;
     return changeEpisode(record, last.id, { ending, newsAt: now });
   });
@@ -138,7 +137,10 @@ async function closeQuiet(workspace: Workspace, key: string, signal: AbortSignal
   await showEpisodes(workspace, key, signal);
 }
 
-/** Keeps what has ended, and looks again a week later. What is closed fails no more, so no success of it is waited for. */
+/**
+ * Stores ended episodes, and plans another look in a week. Forgets failures of closed episodes, so that no
+ * success ends them.
+ */
 async function afterNews(
   { store, jobs, feeds }: Workspace,
   key: string,
@@ -156,7 +158,7 @@ async function afterNews(
   await jobs.send(EPISODE_JOBS, { key }, { key: `${key} ${at}`, at });
 }
 
-/** Shows what Slack does not have yet, one after the other for each subject, in all replicas. */
+/** Posts what Slack does not show yet. Takes a lock for each subject, across replicas. */
 async function showEpisodes(workspace: Workspace, key: string, signal?: AbortSignal): Promise<void> {
   const records = episodeRecords(workspace.store);
   await workspace.home.refresh();
@@ -205,7 +207,7 @@ function threadFor(
     rootRef,
     async save(now) {
       await episodeRecords(store).update(key, (current) => {
-        // It may have been handed back while Slack was slow.
+        // Its owner may have handed it back while Slack was slow.
         const { idleSince = drawnAt } = current?.episodes.find((one) => one.id === id) ?? {};
         return changeEpisode(current, id, { rootRef: now, idleSince });
       });

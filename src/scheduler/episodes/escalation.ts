@@ -24,12 +24,12 @@ type EscalationJob = z.infer<typeof EscalationJob>;
 
 const ESCALATION_JOBS: JobType<EscalationJob> = { queue: 'escalations', schema: EscalationJob };
 
-/** Mentions those whom a schedule names for a failure that nobody is on. */
+/** Mentions the people and groups that schedules name, if nobody has taken a failure. */
 export const ESCALATE = defineJob({
   ...ESCALATION_JOBS,
   options: { concurrency: 20, attempts: 10, backoffMs: 15_000 },
   run: (workspace, { data, signal }) => {
-    // Clicks and further failures of the episode are shown under the same lock.
+    // Clicks and new failures take the same lock.
     const work = workspace.store.exclusive(`episode ${data.key}`, () => escalate(workspace, data, signal));
     return undefinedOnSlackError(work, 'gone', 'forbidden');
   },
@@ -50,7 +50,7 @@ export async function planEscalation(workspace: Workspace, key: string): Promise
   );
 }
 
-/** Plans the mentions of a schedule that was edited, resumed or restored, for the failures that go on. Safe to repeat. */
+/** Plans mentions for open failures after a schedule was edited, resumed or restored. Safe to repeat. */
 export async function replanEscalations(workspace: Workspace, { id }: Pick<Schedule, 'id'>): Promise<void> {
   for (const { id: key, doc } of await episodeRecords(workspace.store).list())
     if (failingNow(doc)?.escalates?.includes(id)) await planEscalation(workspace, key);
@@ -78,7 +78,10 @@ async function escalate(
   await planEscalation(workspace, key);
 }
 
-/** Whom the schedules name that follow the failure, and when; nobody who was mentioned, and nobody while somebody is on it. */
+/**
+ * The people and groups to mention, and when. Skips those already mentioned. Empty while somebody has the
+ * failure.
+ */
 async function listMentions(
   { schedules, clock }: Workspace,
   { subject }: EpisodeRecord,
@@ -90,7 +93,7 @@ async function listMentions(
   return followers.flatMap((schedule) => {
     const { escalation } = schedule ?? {};
     if (schedule?.state.kind !== 'active' || escalation === undefined) return [];
-    // It may have been edited to follow another project.
+    // The schedule may have been edited to follow another project.
     if (schedule.project !== undefined && !isSameProject(schedule.project, makeProjectRef(subject)))
       return [];
     if (mentioned.includes(escalation.mention)) return [];
@@ -101,7 +104,7 @@ async function listMentions(
   });
 }
 
-/** One reply; a new message if the thread takes none. */
+/** Posts a reply, or a new message if Slack rejects replies. */
 async function postMentions(
   workspace: Workspace,
   { subject }: EpisodeRecord,
@@ -123,7 +126,7 @@ async function postMentions(
   await deliver(workspace, { ...place, id: `${place.id} ${name} alone`, message });
 }
 
-/** False for a group that is gone, and for a person who may no longer use Deckhand. */
+/** Returns false for a deleted group, and for a person who may no longer use Deckhand. */
 function isPresent(workspace: Workspace, mention: string): Promise<boolean> {
   return mention.startsWith('S') ? groupExists(workspace, mention) : mayBeMentioned(workspace, mention);
 }

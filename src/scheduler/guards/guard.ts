@@ -25,12 +25,14 @@ import {
 } from '../schedules/timed.ts';
 import { beginTest } from '../test-access/start-test.ts';
 
-/** Delay before unreachable parts are tested again. Nobody is told before that. */
+/** Delay before unreachable parts are tested again. The channel hears nothing until then. */
 const AGAIN_MS = 2 * MINUTE_MS;
-/** Number of checks in a row without the project before it counts as gone: it may be missing only for a moment. */
+/**
+ * Number of checks in a row without the project before it counts as gone. It may be missing only for a
+ * moment.
+ */
 const NOT_FOUND_CHECKS = 3;
 
-/** The occurrences of guards. */
 export const GUARD_RUNS = defineOccurrenceJob('guard', async (workspace, job) => {
   const guard = await beginOccurrence(workspace, 'guard', job);
   const { id, scheduledAt } = job.data;
@@ -38,7 +40,7 @@ export const GUARD_RUNS = defineOccurrenceJob('guard', async (workspace, job) =>
     await test(workspace, guard, { id, scheduledAt, at: scheduledAt, unreachable: [], notFound: 0 });
 });
 
-/** Tests that follow another of the same occurrence. */
+/** Repeated tests of the same occurrence. */
 export const GUARD_CHECKS = defineJob({
   queue: 'guard-checks',
   schema: GuardCheck,
@@ -56,14 +58,14 @@ export const GUARD_OUTCOMES = defineJob({
   run: takeResult,
 });
 
-/** Tests at once. @param request names what asked for it, so that its repetition after a kill runs nothing more */
+/** Starts a test now. @param request its id; a repeat after a kill starts nothing more */
 export async function runGuard({ jobs, clock }: Workspace, id: string, request: string): Promise<void> {
   const now = clock.now();
   const check = { id, scheduledAt: now, at: now, unreachable: [], notFound: 0 };
   await jobs.send(GUARD_CHECKS, check, { key: `${id} ${request}` });
 }
 
-/** The test is shown nowhere; its result comes as a job. A test of the project that goes on is waited for. */
+/** No message shows the test; its result comes as a job. Joins a test of the project that already runs. */
 async function test(workspace: Workspace, { account, project }: Guard, check: GuardCheck): Promise<void> {
   await beginTest(workspace, {
     requestId: makeGuardRequestId(check),
@@ -97,8 +99,8 @@ async function takeResult(workspace: Workspace, job: Job<GuardResult>): Promise<
 type Unreachable = NonNullable<GuardResult['unreachable']>;
 
 /**
- * The unreachable parts to report: all of them during an episode, otherwise those that two checks in a row found.
- * Undefined if a second check must confirm them first.
+ * The unreachable parts to report: all of them during an episode, otherwise those that two checks in a row
+ * found. Undefined if a second check must confirm them first.
  */
 async function findConfirmed(
   { store }: Workspace,
@@ -132,12 +134,12 @@ function noteOutcome(
   return noteOutcomes(workspace, makeSubject(guard), [outcome], { signal });
 }
 
-/** There is no outcome: the service refused or failed, or the test was given up. */
+/** Handles a test without an outcome: the service refused or failed, or the test was given up. */
 async function takeFailure(
   workspace: Workspace,
   { data: { check, requestId, words, failure } }: Job<GuardResult>,
 ): Promise<void> {
-  // It was somebody's, with a key of theirs and a message that may be gone: the guard tests by itself.
+  // A person started it, with their own key and a message that may be gone. So the guard starts its own test.
   if (requestId !== makeGuardRequestId(check)) return testAgain(workspace, check, workspace.clock.now());
   const notFound = failure === 'record_not_found' ? check.notFound + 1 : 0;
   if (notFound > 0 && notFound < NOT_FOUND_CHECKS)
@@ -148,6 +150,6 @@ async function takeFailure(
 }
 
 async function testAgain({ jobs }: Workspace, check: GuardCheck, at: number): Promise<void> {
-  // The key names the check before, so that a repeat after a kill plans no second one.
+  // The key names the previous check, so that a repeat after a kill plans no second one.
   await jobs.send(GUARD_CHECKS, { ...check, at }, { key: makeGuardRequestId(check), at });
 }

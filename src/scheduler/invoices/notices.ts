@@ -11,13 +11,12 @@ import { type PageContext, type Source, startPolling } from '../schedules/pollin
 
 const INTERVAL_MS = HOUR_MS;
 
-/** The invoices of an account, with the rows that could not be read. */
+/** Invoices of an account, and the number of rows that could not be read. */
 interface InvoicePage {
   invoices: Invoice[];
   skipped: SkippedRows[];
 }
 
-/** The invoices of an account, polled once an hour. */
 export const INVOICES: Source<'invoices', InvoicePage> = {
   kind: 'invoices',
   keyUse: INVOICE_SCHEDULES,
@@ -55,7 +54,7 @@ function afterInvoices(
   return { ...next, pending: [...feed.pending, added] };
 }
 
-/** Asks the service before notices resume. News of the time in between are still posted. */
+/** Reads the invoices before notices resume. News from the pause are still posted. */
 export async function prepareNotices(
   { accounts }: Workspace,
   { account }: InvoiceNotices,
@@ -65,8 +64,8 @@ export async function prepareNotices(
 }
 
 /**
- * Stores new notices and begins to poll; repeated for the same channel and account it changes nothing. Without `knownInvoices` the
- * first poll finds out what is not news.
+ * Stores new notices and starts to poll. A repeat for the same channel and account changes nothing. Without
+ * `knownInvoices`, the first poll finds out which invoices are old.
  */
 export function addNotices(
   workspace: Workspace,
@@ -101,7 +100,7 @@ export function addNotices(
 /** A reminder falls due this many days after an invoice was made. */
 const REMINDERS = [14, 7] as const;
 
-/** Records the first poll: its invoices, and reminders already due, are not news. Pure. */
+/** Records the first poll. Its invoices, and reminders that are already due, are not news. Pure. */
 export function knownFrom(invoices: readonly Invoice[], now: number): KnownInvoices {
   return {
     settled: invoices.filter(({ paid }) => paid).map(({ number }) => number),
@@ -112,9 +111,9 @@ export function knownFrom(invoices: readonly Invoice[], now: number): KnownInvoi
 }
 
 /**
- * Lists the news of an account's invoices, oldest first, with the new record. News are an invoice that is new, one that
- * became paid, and one that is still unpaid after 7 and 14 days. Each is news once; of two reminders due together, only
- * the later. Pure.
+ * Lists the news of an account's invoices, oldest first, and the new record. News are a new invoice, a
+ * payment, and an invoice that is unpaid after 7 and 14 days. Each is news once. Of two reminders due
+ * together, only the later counts. Pure.
  * @param now milliseconds since the epoch
  */
 export function listInvoiceNews(
@@ -136,7 +135,7 @@ export function listInvoiceNews(
       unpaid.delete(number);
       continue;
     }
-    // An old invoice is new first; its reminder comes with the next poll.
+    // A new invoice comes first; its reminder comes with the next poll.
     const due = reminded === undefined ? 0 : dueReminder(invoice, now);
     if (due > (reminded ?? 0)) news.push({ kind: 'unpaid', invoice, days: daysSince(invoice, now) });
     unpaid.set(number, Math.max(due, reminded ?? 0));
@@ -149,7 +148,7 @@ function byAge(one: Invoice, other: Invoice): number {
   return Date.parse(one.created_at) - Date.parse(other.created_at) || one.number - other.number;
 }
 
-/** The days of the latest reminder that is due by now; 0 for none. */
+/** Days of the latest reminder that is due by now; 0 for none. */
 function dueReminder(invoice: Invoice, now: number): number {
   return REMINDERS.find((days) => daysSince(invoice, now) >= days) ?? 0;
 }

@@ -12,7 +12,7 @@ import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver } from '../deliver.ts';
 
-/** One that is paused already keeps its reason; undefined if it was removed. */
+/** A schedule that is paused already keeps its reason. Returns undefined if it was removed. */
 export function pauseSchedule(
   workspace: Workspace,
   schedule: Schedule,
@@ -37,8 +37,8 @@ export const MAX_IN_CHANNEL = 50;
 export const MAX_IN_WORKSPACE = 500;
 
 /**
- * Within `SCHEDULES_LOCK`.
- * @param added how many are to be added
+ * Call it within `SCHEDULES_LOCK`.
+ * @param added number of schedules to add
  * @throws UserError if the channel or the workspace would have more schedules than it may
  */
 export async function expectRoomForSchedule(
@@ -57,7 +57,6 @@ export async function expectRoomForSchedule(
     );
 }
 
-/** Why a schedule posts nothing any more. */
 export type Reason = Pick<Paused, 'cause' | 'reason'>;
 
 export interface Pausing {
@@ -66,13 +65,12 @@ export interface Pausing {
 }
 
 interface PauseNotice {
-  /** Names what paused the schedules, so that each owner and channel is notified once. */
+  /** Identifies the cause, so that each owner and channel is notified once. */
   causeId: string;
-  /** Sentence that says what to do; by default, to resume the schedules once the cause is fixed. */
+  /** Sentence that says what to do. Default: resume the schedules once the cause is fixed. */
   next?(paused: readonly Schedule[]): string;
 }
 
-/** Pauses the active schedules among these for one reason. */
 export async function pauseActive(
   workspace: Workspace,
   schedules: readonly Schedule[],
@@ -84,9 +82,9 @@ export async function pauseActive(
 }
 
 /**
- * Pauses active schedules. Each person who set some up is notified, and each channel with one line: silence must not look
- * as if all were well. The notices are stored first: a schedule that is paused by the time this is repeated after a kill
- * has its own already.
+ * Pauses active schedules. Notifies each person who created some, and posts one line in each channel, so that
+ * nobody takes silence for success. Stores the notices first: a schedule that is paused when this repeats
+ * after a kill has its notice.
  */
 export async function pauseAndNotify(
   workspace: Workspace,
@@ -101,7 +99,7 @@ export async function pauseAndNotify(
     await notifyOwner(workspace, { id: `${causeId} ${user}`, user, message });
   }
   for (const [channel, there] of Map.groupBy(pausing, ({ schedule }) => schedule.channel)) {
-    // Its person has the notice above.
+    // The person has got the notice above.
     if (isDirect(channel)) continue;
     const paused = there.map(({ schedule }) => schedule);
     const reason = there[0]?.why.reason ?? '';
@@ -115,7 +113,7 @@ export async function pauseAndNotify(
 }
 
 /**
- * Pauses the active schedules among these whose person may no longer use Deckhand, without a word to them.
+ * Pauses the active schedules among these whose creator may no longer use Deckhand. Sends them no notice.
  * @returns true if it paused something
  */
 export async function pauseIfExcluded(
@@ -137,7 +135,7 @@ export async function pauseIfExcluded(
   return isPaused;
 }
 
-/** Tells each channel, in one line, that schedules resume. @param reason half a sentence */
+/** Posts one line in each channel that schedules resume. @param reason half a sentence */
 export async function notifyResumed(
   workspace: Workspace,
   resuming: readonly Pausing[],
@@ -160,17 +158,16 @@ function resumeSentence({ word }: Pick<Workspace, 'word'>, paused: readonly Sche
 }
 
 const OwnerNotice = z.object({
-  /** The same for each repetition, so that it is sent once. */
+  /** The same for each attempt, so that it is sent once. */
   id: z.string(),
-  /** The recipient; undefined for a channel. */
   user: z.string().optional(),
   message: StoredMessage,
-  /** The channel to post in if there is no recipient, or they have left. */
+  /** The channel to post in if there is no recipient, or the recipient has left. */
   channel: z.string().optional(),
 });
 type OwnerNotice = z.infer<typeof OwnerNotice>;
 
-/** Writes to a person once, by direct message, or else to a channel. */
+/** Sends a direct message to a person once, or else posts in a channel. */
 export async function notifyOwner({ jobs }: Pick<Workspace, 'jobs'>, notice: OwnerNotice): Promise<void> {
   await jobs.send(OWNER_NOTICES, notice, { key: notice.id });
 }
@@ -178,12 +175,12 @@ export async function notifyOwner({ jobs }: Pick<Workspace, 'jobs'>, notice: Own
 export const OWNER_NOTICES = defineJob({
   queue: 'late-notices',
   schema: OwnerNotice,
-  // A week of attempts: if a policy blocks every message, the owner is notified once it is lifted.
+  // A week of attempts: if a policy blocks all messages, the owner is notified once it is lifted.
   options: { concurrency: 20, attempts: 170, backoffMs: 60_000 },
   async run(workspace, { data: { id, user, channel, message }, signal }) {
     const here = (): Promise<unknown> =>
       deliver(workspace, { id: `${id} here`, channel: channel ?? '', message, signal });
-    // Its channel may be why they are paused.
+    // The channel may be the cause of the pause.
     if (user === undefined) return void (await undefinedOnSlackError(here(), 'gone', 'forbidden'));
     const direct = workspace.slack
       .openDirect(user)

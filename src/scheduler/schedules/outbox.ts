@@ -11,14 +11,12 @@ import { type Delivery, deliver, isUndeliverable, postReplies, undeliverableReas
 import { noteOutcomes } from '../episodes/episodes.ts';
 import { pauseActive, pauseIfExcluded } from './lifecycle.ts';
 
-/** Posts the batches of a source by jobs: each batch stays pending until it is posted. */
+/** Posts the batches of a source by jobs. A batch stays pending until it is posted. */
 export interface Outbox {
-  /** The kind of the schedules that follow it. */
   kind: FeedKind;
   postQueue: string;
 }
 
-/** The schedules that follow an account in a channel. */
 export async function listFollowers<K extends FeedKind>(
   { schedules }: Pick<Workspace, 'schedules'>,
   kind: K,
@@ -40,7 +38,7 @@ export function definePostJob(outbox: Outbox): JobDefinition<BatchJob> {
   });
 }
 
-/** Has what is pending posted. Safe to repeat: a batch that was posted is not pending any more. */
+/** Sends jobs that post the pending batches. Safe to repeat: posted batches are no longer pending. */
 export async function postPending(
   { jobs }: Pick<Workspace, 'jobs'>,
   { postQueue: queue }: Outbox,
@@ -61,7 +59,7 @@ async function postBatch(
   const batch = feed?.pending.find((pending) => pending.id === id);
   if (feed === undefined || batch === undefined) return;
   const followers = await listFollowers(workspace, outbox.kind, place);
-  // A channel in which all is paused keeps its batches.
+  // A channel keeps its batches while all its schedules are paused.
   if (!followers.some(({ state }) => state.kind === 'active')) return;
   if (isDirect(feed.channel) && (await pauseIfExcluded(workspace, followers))) return;
   try {
@@ -74,20 +72,20 @@ async function postBatch(
     if (isUndeliverable(error)) {
       const why = { cause: 'slack', reason: undeliverableReason(error) } as const;
       await pauseActive(workspace, followers, { why, causeId: `undeliverable ${batch.id}` });
-      // It stays too long; what comes later may fit.
+      // It stays too long; later messages may fit.
       if (isTooLong(error))
         await takeOff(workspace, outbox, place, batch, 'it was longer than Slack accepts');
       return;
     }
     if (!isSlackFailure(error, 'rejected')) throw error;
-    // Slack will not take it at the next attempt either.
+    // Slack will reject it at the next attempt too.
     const { method, reason } = error;
     workspace.log.error({ event: 'notice_rejected', method, reason }, 'Slack rejected a notice');
     await takeOff(workspace, outbox, place, batch, 'Slack refused it');
   }
 }
 
-/** Takes a batch off. @param failed why it was not posted; undefined if it was */
+/** Removes a batch. @param failed why it was not posted; undefined if it was */
 async function takeOff(
   { feeds, schedules, clock, metrics }: Workspace,
   { kind }: Outbox,
@@ -106,7 +104,10 @@ async function takeOff(
 
 type Sending = Pick<Delivery, 'signal' | 'possibleDuplicate'>;
 
-/** With what is pending of the same episode before it: the jobs of two batches may run in any order. */
+/**
+ * Includes earlier pending outcomes of the same episode, because the jobs of two batches may run in any
+ * order.
+ */
 async function noteUpTo(
   workspace: Workspace,
   { pending }: Feed,
@@ -133,7 +134,7 @@ async function postMessages(
   if (root === undefined) return;
   const { ts } = await deliver(workspace, { id, channel, message: root, ...sending });
   if (await postReplies(workspace, { id, channel, threadTs: ts, ...sending }, [...replies.entries()])) return;
-  // Without a thread the channel has them, or nobody would.
+  // Without a thread, the replies go to the channel.
   for (const [at, message] of replies.entries())
     await deliver(workspace, { id: `${id} ${at}`, channel, message, ...sending });
 }

@@ -17,14 +17,13 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { pauseActive } from './lifecycle.ts';
 import { definePostJob, listFollowers, type Outbox, postPending } from './outbox.ts';
 
-/** Something of an account that is polled for all channels with schedules that follow it. */
+/** Something of an account that Deckhand polls for all channels whose schedules follow it. */
 export interface Source<K extends FeedKind, Page> extends Outbox, PollInterval {
   kind: K;
-  /** Decides which of an account's keys is used. */
   keyUse: KeyUse;
   /** @param signal of the poll; undefined if a person waits for the answer */
   fetch(client: AccountClient, signal?: AbortSignal): Promise<Page>;
-  /** The feed after a page, with a batch pending if there is news for the active schedules. Pure. */
+  /** The feed after a page, with a pending batch if the active schedules have news. Pure. */
   after(feed: FeedOf<K>, followers: readonly ScheduleOf<K>[], page: Page, context: PageContext): FeedOf<K>;
   /** Called before the news of a page are stored. */
   onNews?(
@@ -34,31 +33,26 @@ export interface Source<K extends FeedKind, Page> extends Outbox, PollInterval {
     page: Page,
   ): Promise<void>;
   /**
-   * Called after the news of a page are stored, or if a read failed that calls of the service asked for. Returns how long the
-   * next poll may wait; an interval if left out.
+   * Called after the news of a page are stored, and after a failed read that the service's calls asked for.
+   * Returns how long the next poll may wait; an interval if left out.
    */
   onRead?(workspace: Workspace, read: ReadPage<K, Page>): Promise<number>;
 }
 
-/** A read of an account. */
 interface ReadPage<K extends FeedKind, Page> {
   account: string;
-  /** The schedules that follow it. */
   active: readonly ScheduleOf<K>[];
   /** Undefined if the read failed. */
   page: Page | undefined;
-  /** The projects that calls of the service named; none for a poll. */
+  /** The projects that the service's calls named; none for a poll. */
   pushed: ReadonlySet<string>;
 }
 
 export interface PageContext {
-  /** Milliseconds since the epoch. */
   now: number;
-  /** The id of a batch that may come of it. */
+  /** Id of the batch that may follow. */
   batch: string;
-  /** The slash word. */
   word: string;
-  /** The people who are to be mentioned. */
   mentions: Mentions;
 }
 
@@ -69,7 +63,6 @@ export function pageContext(
   return { now: clock.now(), batch: randomUUID(), word, mentions };
 }
 
-/** The two jobs of a source: one polls, one posts. */
 export function defineSourceJobs<K extends FeedKind, Page>(
   source: Source<K, Page>,
 ): [JobDefinition<unknown>, JobDefinition<unknown>] {
@@ -80,18 +73,17 @@ export function defineSourceJobs<K extends FeedKind, Page>(
       const { account, at } = job.data;
       const active = await listActive(workspace, source.kind, account);
       if (active.length === 0) return;
-      // Its cursor stays where it is, so that nothing is lost and nothing piles up.
+      // Its cursor does not move, so nothing is lost and nothing piles up.
       await workspace.slack.expectToken();
       const poll = { id: job.id, account, signal: job.signal, pushed: new Set<string>() };
       await planPoll(workspace, source, account, at, await pollAccount(workspace, source, poll, active));
     },
-    // A poll that fails for good must not be the last.
+    // The chain of polls must go on after one fails for good.
     onDeadLetter: (workspace, { account, at }) => planNext(workspace, source, account, at),
   });
   return [poll, definePostJob(source)];
 }
 
-/** The active schedules that follow the account. */
 async function listActive<K extends FeedKind>(
   { schedules }: Pick<Workspace, 'schedules'>,
   kind: K,
@@ -101,7 +93,10 @@ async function listActive<K extends FeedKind>(
   return all.filter((schedule) => schedule.account === account && schedule.state.kind === 'active');
 }
 
-/** Refusals that asking again will not change. A key that does not work pauses its account's schedules by itself. */
+/**
+ * Refusals that a repeat will not change. A broken key is not among them: it pauses its account's schedules
+ * by itself.
+ */
 export const REFUSALS: ReadonlySet<string> = new Set<ServiceErrorKind>([
   'forbidden',
   'api_access_restricted',
@@ -112,22 +107,26 @@ export const REFUSALS: ReadonlySet<string> = new Set<ServiceErrorKind>([
   'rejected',
 ]);
 
-/** A list that is not found may be there a moment later, so only this many polls in a row make it a refusal. */
+/**
+ * Number of `not found` answers in a row that count as a refusal. A list may be missing only for a moment.
+ */
 const NOT_FOUND_POLLS = 3;
 
 interface Poll {
-  /** Names it in the notice of a refusal. */
+  /** Identifies the failed poll in the notice of a refusal. */
   id: string;
   account: string;
   signal: AbortSignal;
-  /** The projects that calls of the service named; none for a poll. */
+  /** The projects that the service's calls named; none for a poll. */
   pushed: ReadonlySet<string>;
 }
 
-/** The least time between two reads of an account that calls of the service cause. */
+/** Minimum time between two reads of an account that the service's calls cause. */
 export const PUSH_PAUSE_MS = 2_000;
 
-/** Reads an account at once, because calls of the service named some of its projects. Polls go on as planned. */
+/**
+ * Reads an account at once, because the service called about some of its projects. Polls go on as planned.
+ */
 export async function pollPushed<K extends FeedKind, Page>(
   workspace: Workspace,
   source: Source<K, Page>,
@@ -137,7 +136,7 @@ export async function pollPushed<K extends FeedKind, Page>(
   const { account, signal } = poll;
   const { lookedAt = 0, retryAt = 0 } =
     (await openPaces(store).get(makePaceId(source, account))) ?? STEADY_PACE;
-  // Another replica may have read it just now; clocks may differ.
+  // Another replica may have read it just now. Its clock may differ.
   const pauseMs = lookedAt + PUSH_PAUSE_MS - clock.now();
   if (pauseMs > 0) await clock.sleep(Math.min(pauseMs, PUSH_PAUSE_MS), signal);
   const active = await listActive(workspace, source.kind, account);
@@ -151,8 +150,8 @@ export async function pollPushed<K extends FeedKind, Page>(
 }
 
 /**
- * Asks an account once for all its channels. If the service refuses, their schedules are paused with its reason;
- * any other failure of the service slows polling down.
+ * Polls an account once for all its channels. If the service refuses, Deckhand pauses their schedules with
+ * its reason. Any other failure slows polling down.
  */
 async function pollAccount<K extends FeedKind, Page>(
   workspace: Workspace,
@@ -182,7 +181,7 @@ async function pollAccount<K extends FeedKind, Page>(
     const fields = { account: name, operation, kind: failure, status, reason };
     workspace.log.warn({ event: 'look_failed', ...fields }, 'Poll of an account failed');
     if (pushed.size > 0) {
-      // The polls decide what follows from a failure; the next one is soon, because there is something to read.
+      // Only polls react to a failure. The next one is soon, because there is something to read.
       await source.onRead?.(workspace, { account: name, active, page: undefined, pushed });
       const pace = await store({ ...before, retryAt });
       await planNext(workspace, source, name, 0);
@@ -201,7 +200,6 @@ async function pollAccount<K extends FeedKind, Page>(
   }
 }
 
-/** Takes the news of a page for each channel with active schedules. */
 async function takePage<K extends FeedKind, Page>(
   workspace: Workspace,
   source: Source<K, Page>,
@@ -216,7 +214,7 @@ async function takePage<K extends FeedKind, Page>(
   }
 }
 
-/** Stores the channel's cursor together with the news to post, then has the news posted. */
+/** Stores the channel's cursor and the news in one write, then sends the jobs that post them. */
 async function takeNews<K extends FeedKind, Page>(
   workspace: Workspace,
   source: Source<K, Page>,
@@ -228,7 +226,7 @@ async function takeNews<K extends FeedKind, Page>(
   }: { feed: FeedOf<K>; active: readonly ScheduleOf<K>[]; page: Page; mentions: Mentions },
 ): Promise<void> {
   const context = pageContext(workspace, mentions);
-  // Most polls find nothing, and then nothing is written.
+  // Most polls find nothing. Then nothing is written.
   const isMoved = JSON.stringify(source.after(feed, active, page, context)) !== JSON.stringify(feed);
   if (!isMoved) return postPending(workspace, source, feed);
   await source.onNews?.(workspace, feed, active, page);
@@ -240,15 +238,14 @@ async function takeNews<K extends FeedKind, Page>(
   await postPending(workspace, source, changed);
 }
 
-/** How often something is polled. */
 export interface PollInterval {
   queue: string;
   intervalMs(workspace: Workspace): number;
-  /** No pause after failures is longer than this many intervals, unless the service asks for it. */
+  /** Maximum pause after failures, in intervals, unless the service asks for a longer one. */
   longestIntervals: number;
 }
 
-/** One poll of an account, which plans the next; when it is due, milliseconds since the epoch. */
+/** One poll of an account. It plans the next. `at` is its due time, milliseconds since the epoch. */
 const PollJob = z.object({ account: z.string(), at: z.number() });
 type PollJob = z.infer<typeof PollJob>;
 
@@ -256,15 +253,15 @@ function makeJobType({ queue }: PollInterval): JobType<PollJob> {
   return { queue, schema: PollJob };
 }
 
-/** How the latest polls of an account went. */
+/** Results of an account's latest polls. */
 const Pace = z.object({
   failures: z.number(),
   retryAt: z.number().optional(),
-  /** Polls in a row that met `record_not_found`. */
+  /** Number of polls in a row that got `record_not_found`. */
   notFound: z.number().optional(),
-  /** When the service answered last, milliseconds since the epoch. */
+  /** Time of the service's latest answer, milliseconds since the epoch. */
   lookedAt: z.number().optional(),
-  /** How long the next poll waits; an interval if left out. */
+  /** Wait before the next poll; an interval if left out. */
   pauseMs: z.number().optional(),
 });
 type Pace = z.infer<typeof Pace>;
@@ -280,7 +277,8 @@ function makePaceId({ queue }: PollInterval, account: string): string {
 }
 
 /**
- * Plans the next poll of an account, unless one is planned about then: two chains of polls become one after a while.
+ * Plans the next poll of an account, unless one is planned for about that time. Two chains of polls thus
+ * become one.
  * @param after due time of the current poll: the next is one interval later, even if clocks differ
  */
 async function planPoll(
@@ -298,7 +296,7 @@ async function planPoll(
   await workspace.jobs.send(makeJobType(interval), { account, at }, { key, at });
 }
 
-/** Within an interval, because there may be a schedule that no call tells of. */
+/** Waits an interval at most, because the service may not call about all that the schedules follow. */
 async function planNext(
   workspace: Workspace,
   interval: PollInterval,
@@ -309,7 +307,7 @@ async function planNext(
   await planPoll(workspace, interval, account, after, { ...pace, pauseMs: undefined });
 }
 
-/** Begins to poll an account, unless it is polled already, and posts what is pending in the channel. */
+/** Starts to poll an account, unless a chain of polls exists, and posts the channel's pending batches. */
 export async function startPolling<K extends FeedKind, Page>(
   workspace: Workspace,
   source: Source<K, Page>,
@@ -319,7 +317,7 @@ export async function startPolling<K extends FeedKind, Page>(
   await postPending(workspace, source, await workspace.feeds.get(source.kind, place));
 }
 
-/** Returns how an account is polled: when the service answered last, and how many polls have failed since. */
+/** Time of the service's latest answer about an account, and number of failed polls since. */
 export async function readPolling(
   store: WorkspaceStore,
   interval: PollInterval,

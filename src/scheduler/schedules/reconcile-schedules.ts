@@ -12,12 +12,13 @@ import { isServed, notifyResumed, type Pausing, pauseAndNotify, type Reason } fr
 import { resumeSchedule, SCHEDULE_TYPES } from './start.ts';
 
 /**
- * Pauses every schedule whose accounts have stopped working, or whose command is switched off in its channel, with one
- * message to each owner, and resumes those that were paused for that and may post again. Safe to repeat.
+ * Pauses each schedule whose accounts have stopped working, or whose command is switched off in its channel.
+ * Sends one message to each owner. Resumes schedules whose pause had such a cause and that may post again.
+ * Safe to repeat.
  */
 async function reconcileSchedules(workspace: Workspace, at: number): Promise<void> {
   const causeId = `settling ${at}`;
-  // One after the other, so that an older list of accounts never decides after a newer one.
+  // A lock, so that an older list of accounts never decides after a newer one.
   await workspace.store.exclusive('settle', async () => {
     const { pausing, resuming } = await findChanges(workspace);
     const { account: unserved = [], channel: switchedOff = [] } = Object.groupBy(
@@ -40,7 +41,7 @@ async function reconcileSchedules(workspace: Workspace, at: number): Promise<voi
   });
 }
 
-/** Why a schedule that Deckhand paused for `cause` goes on. */
+/** Reason why Deckhand resumes a schedule that it paused for `cause`. */
 function whyResumed(cause: Reason['cause'], schedule: Schedule, accounts: readonly Account[]): Reason {
   if (cause === 'channel') return { cause, reason: 'an admin allows that here again' };
   const name = schedule.account ?? accounts.find(({ state }) => state === 'ok')?.name;
@@ -49,7 +50,7 @@ function whyResumed(cause: Reason['cause'], schedule: Schedule, accounts: readon
 
 interface Changes {
   pausing: Pausing[];
-  /** Paused for an account or a channel, and nothing keeps them from going on. */
+  /** Schedules that were paused for an account or a channel and may resume. */
   resuming: Pausing[];
 }
 
@@ -70,7 +71,7 @@ async function findChanges(workspace: Workspace): Promise<Changes> {
   return changes;
 }
 
-/** Why a schedule may not post; undefined if it may. */
+/** Reason why a schedule may not post; undefined if it may. */
 export async function whyNot(
   { channels }: Workspace,
   schedule: Schedule,
@@ -83,7 +84,7 @@ export async function whyNot(
   return { cause: 'account', reason: explainPause(schedule, accounts) };
 }
 
-/** Its own account, else the first that is connected. */
+/** The schedule's own account, else the first connected one. */
 function findAccount({ account }: Schedule, accounts: readonly Account[]): Account | undefined {
   return account === undefined ? accounts[0] : accounts.find(({ name }) => name === account);
 }
@@ -124,7 +125,8 @@ export const RECONCILE = defineJob({
 });
 
 /**
- * Sends missing jobs of schedules again at a start. An unreadable schedule keeps no other from its turn. Never rejects.
+ * Sends missing jobs of schedules again at the start. An unreadable schedule does not stop the others. Never
+ * rejects.
  */
 export async function startSchedules(
   { workspaces, store, log }: { workspaces: Workspaces; store: Store; log: Logger },
@@ -144,7 +146,7 @@ export async function startSchedules(
   }
 }
 
-/** A workspace with a schedule has an account, and with it a data key. */
+/** A workspace with a schedule has an account, and so a data key. */
 async function startAll(workspaces: Workspaces, id: string): Promise<void> {
   const workspace = await workspaces.enterInstalled(id);
   if (workspace === undefined) return;

@@ -24,16 +24,14 @@ import { expectRoomForSchedule } from './lifecycle.ts';
 import { startPolling } from './polling.ts';
 import { prepareTimed, startTimed } from './timed.ts';
 
-/** How a kind of schedule does its work. */
 export interface ScheduleType<S extends Schedule = Schedule> {
-  /** Decides which of an account's keys it uses. */
   keyUse: KeyUse;
-  /** Begins its work, unless it goes on already; the work ends by itself if no schedule is active. */
+  /** Starts its work, unless it runs already. The work ends by itself if no schedule is active. */
   start(workspace: Workspace, schedule: S): Promise<void>;
-  /** Called once it is stored for the first time; safe to repeat. */
+  /** Called after it is stored for the first time. Safe to repeat. */
   onAdded?(workspace: Workspace, schedule: S): Promise<void>;
   /**
-   * Asks the service before a person resumes it, so that a refusal is answered.
+   * Calls the service before a person resumes the schedule, so that the person sees a refusal.
    * @returns stores the answer
    */
   prepareResume(workspace: Workspace, schedule: S): Promise<() => Promise<void>>;
@@ -67,11 +65,11 @@ type CommonChoices = 'kind' | 'cadence' | 'zone' | 'account' | 'project';
 export type DigestChoices = Pick<Digest, CommonChoices | 'range' | 'skipQuiet'>;
 export type GuardChoices = Pick<Guard, CommonChoices | 'escalation'>;
 
-/** A digest or guard to be stored. The `id` is chosen if left out. */
+/** A new digest or guard. The `id` is chosen if left out. */
 export type NewTimed = TimedChoices &
   Pick<TimedSchedule, 'requestId' | 'channel' | 'createdBy'> & { id?: string };
 
-/** Stores a digest or guard and starts it; repeated for the same request it changes nothing. */
+/** Stores a digest or guard and starts it. A repeat of the same request changes nothing. */
 export function addTimed(workspace: Workspace, requested: NewTimed): Promise<TimedSchedule> {
   const { clock, schedules, store } = workspace;
   return store.exclusive(SCHEDULES_LOCK, async () => {
@@ -90,7 +88,7 @@ export function addTimed(workspace: Workspace, requested: NewTimed): Promise<Tim
   });
 }
 
-/** Undefined if it was removed. */
+/** Returns undefined if the schedule was removed. */
 export function editTimed(
   workspace: Workspace,
   id: string,
@@ -98,7 +96,7 @@ export function editTimed(
 ): Promise<TimedSchedule | undefined> {
   const { clock, schedules, store } = workspace;
   const { kind, account, project } = choices;
-  // A choice that was made before and is not made now goes too.
+  // Drops choices of the earlier edit that this one leaves out.
   const change = <S extends TimedSchedule>(current: S): S => ({
     ...current,
     ...choices,
@@ -116,8 +114,8 @@ export function editTimed(
 }
 
 /**
- * Resumes it from now on; undefined if it was removed.
- * @param cause only if it is paused for this; any if left out
+ * Resumes a schedule from now on. Returns undefined if it was removed.
+ * @param cause only if it was paused for this cause; any if left out
  * @param prepared returned by `prepareResume`
  */
 export function resumeSchedule(
@@ -141,10 +139,10 @@ export function resumeSchedule(
 
 const UNDO_MS = 10 * 60_000;
 
-/** Schedules of one kind and channel that a request removed. */
+/** Schedules of one kind and channel that one request removed. */
 const Removal = z.object({
   removed: z.array(Schedule),
-  /** The request that brought them back, which may be repeated after a kill. */
+  /** The request that restored them. It may be repeated after a kill. */
   undoRequest: z.string().optional(),
 });
 
@@ -152,7 +150,7 @@ function removals({ store }: Pick<Workspace, 'store'>) {
   return store.collection('removed-schedules', Removal);
 }
 
-/** @param request names the removal, so that it can be undone */
+/** @param request id of the removal, so that it can be undone */
 export function removeSchedules(
   workspace: Workspace,
   schedules: readonly Schedule[],
@@ -170,10 +168,12 @@ export function removeSchedules(
 }
 
 /**
- * Brings back the schedules of a kind that a request removed, once; undefined after that, and after ten minutes.
- * @param removalRequest the request @param undoRequest the one that brings it back
- * @param expectAllowed throws if nothing may come back to the channel
- * @throws UserError if its channel or the workspace has too many schedules by now: it can be tried again
+ * Restores the schedules of a kind that a request removed, once. Returns undefined after that, and after ten
+ * minutes.
+ * @param removalRequest the removal @param undoRequest the request that restores
+ * @param expectAllowed throws if the channel may not have the schedules
+ * @throws UserError if the channel or the workspace has too many schedules by now; a later attempt may
+ * succeed
  */
 export async function undoRemoval(
   workspace: Workspace,
@@ -189,7 +189,7 @@ export async function undoRemoval(
     if (removal === undefined || !isOpen || removed.some((one) => one.kind !== kind)) return undefined;
     const [{ channel } = {}] = removed;
     if (channel !== undefined) await expectAllowed({ channel });
-    // A repetition after a kill has been let in before.
+    // A repeat after a kill was allowed before.
     if (removal.undoRequest === undefined && channel !== undefined)
       await expectRoomForSchedule(workspace, channel, removed.length);
     await removals(workspace).update(removalRequest, (current) => current && { ...current, undoRequest });
@@ -198,12 +198,11 @@ export async function undoRemoval(
     if (kind === 'watch') await planSettling(workspace, { restored: removalRequest });
     return all;
   });
-  // Its account may have been disconnected in the meantime.
+  // Somebody may have disconnected its account in the meantime.
   await accountsChanged(workspace);
   return restored;
 }
 
-/** Does not overwrite a schedule of the same id. */
 async function restoreSchedule(workspace: Workspace, removed: Schedule): Promise<Schedule> {
   const { kind, id } = removed;
   const existing = await workspace.schedules.get(kind, id);

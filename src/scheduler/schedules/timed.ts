@@ -21,20 +21,20 @@ import { findCurrentProject } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { isServed, notifyOwner, pauseActive, pauseIfExcluded, type Reason } from './lifecycle.ts';
 
-/** Digests and guards run by the clock: each occurrence is carried out once. */
+/** Kinds that run by the clock. Each occurrence takes place once. */
 
 export type TimedKind = TimedSchedule['kind'];
 
-/** The job of an occurrence: of which schedule, and when it was due, milliseconds since the epoch. */
+/** An occurrence: the schedule's id, and the due time in milliseconds since the epoch. */
 export const Occurrence = z.object({ id: z.string(), scheduledAt: z.number() });
 export type Occurrence = z.infer<typeof Occurrence>;
 
-/** Names an occurrence, the same for each attempt. */
+/** Name of an occurrence, the same for each attempt. */
 export function nameOccurrence(kind: TimedKind, { id, scheduledAt }: Occurrence): string {
   return `${kind} ${id} ${scheduledAt}`;
 }
 
-/** @param run carries out an occurrence; safe to repeat after a kill */
+/** @param run does the work of an occurrence; safe to repeat after a kill */
 export function defineOccurrenceJob(
   kind: TimedKind,
   run: JobDefinition<Occurrence>['run'],
@@ -42,24 +42,29 @@ export function defineOccurrenceJob(
   return defineJob({
     queue: kind,
     schema: Occurrence,
-    // Some eight hours of attempts, while an occurrence is worth carrying out.
+    // About eight hours of attempts. Later an occurrence is not worth the work.
     options: { concurrency: 50, attempts: 16, backoffMs: 15_000 },
     run,
     onDeadLetter: (workspace, occurrence) => reportDead(workspace, kind, occurrence),
   });
 }
 
-/** Guards run within this time after they are due, so that those of one minute do not meet at the service. */
+/**
+ * Guards start within this time after they are due, so that they do not all call the service in the same
+ * minute.
+ */
 const SPREAD_MS = 5 * MINUTE_MS;
 
 function makeChain({ kind, id, cadence, zone }: TimedSchedule): Chain<Occurrence> {
   const dataAt = (scheduledAt: number): Occurrence => ({ id, scheduledAt });
-  // The same each time.
+  // The same delay for each occurrence.
   const delayMs = kind === 'guard' ? hash('sha256', id, 'buffer').readUInt32BE() % SPREAD_MS : 0;
   return { id, cron: makeCron(cadence), zone, delayMs, job: { queue: kind, schema: Occurrence }, dataAt };
 }
 
-/** Sends the next occurrence, from the latest one or from the time when the schedule became active. */
+/**
+ * Sends the next occurrence, counted from the latest one or from the time when the schedule became active.
+ */
 export async function startTimed(workspace: Workspace, schedule: TimedSchedule): Promise<void> {
   const { last, createdAt, activeSince: since = createdAt } = schedule;
   await startChain(workspace, makeChain(schedule), Math.max(since, last?.scheduledAt ?? since));
@@ -85,7 +90,7 @@ function endSnooze<S extends TimedSchedule>(schedule: S): S {
 /**
  * Plans the next occurrence.
  * @param isBegun true if this one was begun before a kill
- * @returns the schedule, if this occurrence is due now
+ * @returns the schedule if this occurrence is due
  */
 export async function beginOccurrence<K extends TimedKind>(
   workspace: Workspace,
@@ -109,7 +114,7 @@ export async function beginOccurrence<K extends TimedKind>(
   return refreshProject(workspace, schedule);
 }
 
-/** Stores the present name of its project, which may have been renamed at the service. */
+/** Stores the present name of the schedule's project, which may have been renamed at the service. */
 export async function refreshProject<S extends TimedSchedule>(
   { accounts, projects, schedules }: Workspace,
   schedule: S,
@@ -125,7 +130,7 @@ export async function refreshProject<S extends TimedSchedule>(
   return { ...schedule, project: current };
 }
 
-/** Records how an occurrence ended, for the list. */
+/** Records the end of an occurrence for the list. */
 export async function endOccurrence(
   { clock, metrics, schedules }: Workspace,
   kind: TimedKind,
@@ -134,14 +139,14 @@ export async function endOccurrence(
 ): Promise<void> {
   const last = { scheduledAt, at: clock.now(), ...result };
   await schedules.change({ kind, id }, (current) => {
-    // A late occurrence may end after a younger one.
+    // A late occurrence may end after the next one.
     if ((current.last?.scheduledAt ?? 0) > scheduledAt) return current;
     return { ...((current.snoozedUntil ?? 0) > scheduledAt ? current : endSnooze(current)), last };
   });
   metrics.occurrence(kind, result.outcome, last.at - scheduledAt);
 }
 
-/** Pauses the schedule because of an occurrence, and notifies its owner, once. */
+/** Pauses the schedule because of an occurrence, and notifies its owner once. */
 export async function pauseForOccurrence(
   workspace: Workspace,
   kind: TimedKind,
@@ -154,7 +159,7 @@ export async function pauseForOccurrence(
   await endOccurrence(workspace, kind, occurrence, { outcome: 'failed', reason: why.reason });
 }
 
-/** The last attempt failed: the list says so, and the owner is notified. */
+/** Records a failed last attempt for the list, and notifies the owner. */
 async function reportDead(workspace: Workspace, kind: TimedKind, occurrence: Occurrence): Promise<void> {
   const schedule = await workspace.schedules.get(kind, occurrence.id);
   if (schedule === undefined) return;
@@ -166,17 +171,16 @@ async function reportDead(workspace: Workspace, kind: TimedKind, occurrence: Occ
 }
 
 /**
- * A schedule by the clock, as a chain of jobs: each sends the next one before it does its work, under a key that names the
- * schedule and the time, so that no occurrence has two.
+ * A schedule as a chain of jobs. Each job sends the next one before it does its work. The job's key names the
+ * schedule and the time, so that no occurrence has two jobs.
  */
 export interface Chain<Data> {
-  /** Id of the schedule, unique among the jobs of this type. */
+  /** Unique among the jobs of this type. */
   id: string;
-  /** Five-field cron expression. */
   cron: string;
-  /** IANA time zone of the fields. */
+  /** IANA time zone of the cron expression. */
   zone: string;
-  /** How long after its time an occurrence begins, in milliseconds. */
+  /** Delay of each occurrence after its time, in milliseconds. */
   delayMs?: number;
   job: JobType<Data>;
   /** Makes the job data of an occurrence. @param scheduledAt milliseconds since the epoch */
@@ -184,8 +188,8 @@ export interface Chain<Data> {
 }
 
 /**
- * Sends the job of the first occurrence after `since`, or of the first that is not too old to be caught up with, unless it
- * is there already.
+ * Sends the job of the first occurrence after `since`, or of the first that is not too late to catch up with.
+ * Does nothing if the job exists.
  * @throws CronError if the expression or the zone is wrong
  */
 export async function startChain<Data>(
@@ -197,18 +201,16 @@ export async function startChain<Data>(
   await sendChained(jobs, chain, nextOccurrence(chain.cron, chain.zone, after));
 }
 
-/** The job of an occurrence that has begun. */
 export interface Link {
   scheduledAt: number;
   attempt: number;
-  /** The latest occurrence that has ended. */
   doneAt: number | undefined;
 }
 
 /**
- * Called first by the job of an occurrence: plans the next one.
- * @returns false if the occurrence is done already, the schedule has other times by now, or a later occurrence is due,
- *   e.g. because Deckhand was down
+ * Plans the next occurrence. The job of an occurrence calls it first.
+ * @returns false if the occurrence is done, the schedule has other times by now, or a later occurrence is
+ * due, e.g. because Deckhand was down
  * @throws CronError if the expression or the zone is wrong
  */
 export async function continueChain<Data>(

@@ -25,14 +25,16 @@ import {
   showInModal,
 } from './server-order.ts';
 
-/** The modal's answer must reach Slack before the outcome, or it would replace it. */
+/**
+ * Delay of the outcome. If it reached Slack before the response to the modal, that response would replace it.
+ */
 const HEAD_START_MS = 250;
 
-/** A job is a pointer to its order. */
+/** Id of the order. */
 const OrderJob = z.object({ order: z.string() });
 type OrderJob = z.infer<typeof OrderJob>;
 
-/** Stores a confirmed order; the same confirmation sent twice is one order. */
+/** Stores a confirmed order. A confirmation that is sent twice makes one order. */
 export async function orderServer(
   workspace: Pick<Workspace, 'jobs' | 'clock' | 'store'>,
   order: ServerOrder,
@@ -53,8 +55,9 @@ async function openOrder(workspace: Workspace, data: OrderJob): Promise<ServerOr
 }
 
 /**
- * Asks the service for the server, at most once: after a kill, an order that was sent but not answered is not sent
- * again, because a second server costs money every month, but looked for. Then it is shown in the channel and followed.
+ * Creates the server at the service, at most once, because a second server costs money every month. After a
+ * kill, an order without an answer is not sent again; Deckhand looks for its server. Then the channel shows
+ * the server.
  */
 async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void> {
   const opened = await openOrder(workspace, job.data);
@@ -86,7 +89,7 @@ async function addServer(workspace: Workspace, job: Job<OrderJob>): Promise<void
   await showInModal(workspace, order, createdNotice(target.server.name, isInChannel(order, messageRef)));
 }
 
-/** Before the service is asked, whose feed may have the server at once. */
+/** Called before the order is sent, because the service's feed may list the server at once. */
 function announceServer({ feeds }: Workspace, { draft }: ServerOrder, isAnnounced: boolean): Promise<void> {
   return setAnnounced(
     feeds,
@@ -96,7 +99,9 @@ function announceServer({ feeds }: Workspace, { draft }: ServerOrder, isAnnounce
   );
 }
 
-/** Undefined if the server was not created, or the outcome is unknown; the person is notified then. */
+/**
+ * Returns undefined if the server was not created, or the outcome is unknown. The person is then notified.
+ */
 async function create(
   workspace: Workspace,
   order: ServerOrder,
@@ -105,7 +110,7 @@ async function create(
   const { draft } = order;
   try {
     const account = await workspace.accounts.resolve({ user: order.user }, draft.account);
-    // Not ended by the job's signal: a request cut off in the middle has an unknown outcome.
+    // The job's signal does not end it: a request that is cut off has an unknown outcome.
     const { permalink } = draft.project;
     const { identifier, name } = await workspace.accounts.use(
       account,
@@ -125,7 +130,7 @@ async function create(
   }
 }
 
-/** The order was sent, and its answer was lost, to a kill or by `error`. */
+/** Handles an order whose answer was lost, by a kill or by `error`. */
 async function findOrNotify(
   workspace: Workspace,
   order: ServerOrder,
@@ -162,7 +167,9 @@ function makeTarget(
   return { account, project, server: { identifier, name: name.slice(0, 200) }, cost, names };
 }
 
-/** Posts in the channel, or in a direct message if Slack allows no post there: the server exists already. */
+/**
+ * Posts in the channel, or in a direct message if Slack rejects the post, because the server already exists.
+ */
 async function postRoot(
   workspace: Workspace,
   { user, draft, answerTs: threadTs, orderedAt: startedAt }: ServerOrder,
@@ -218,7 +225,7 @@ export const ADD_SERVER: JobDefinition<OrderJob> = defineJob({
   schema: OrderJob,
   options: { concurrency: 50, attempts: 5, backoffMs: 1000 },
   run: addServer,
-  // The person who ordered must not take silence for a server.
+  // Silence must not look like a successful order.
   async onDeadLetter(workspace, data) {
     const order = await openOrder(workspace, data);
     if (order !== undefined) await notifyUnknown(workspace, order, 'interrupted');

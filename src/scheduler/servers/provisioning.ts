@@ -42,18 +42,18 @@ export const ServerTarget = Target.required({ server: true }).extend(
 );
 export type ServerTarget = z.infer<typeof ServerTarget>;
 
-/** A managed server that is followed: enough to go on from anywhere after a kill. */
+/** A managed server that Deckhand follows, with all that it needs to continue after a kill. */
 export const FollowedServer = Followed.extend({
   target: ServerTarget,
   requestedBy: z.string(),
   channel: z.string(),
   rootTs: z.string(),
-  /** The request that had it followed again. */
+  /** The request that resumed following. */
   resumedRequest: z.string().optional(),
 });
 export type FollowedServer = z.infer<typeof FollowedServer>;
 
-/** States that a server stays in (API 3.1, docs/service-api.md); an unknown one may pass. */
+/** States that do not change any more (API 3.1, docs/service-api.md). An unknown one may change. */
 const FINAL_STATUSES: ReadonlySet<string | undefined> = new Set([
   'active',
   'error',
@@ -71,7 +71,7 @@ async function followProvisioning(following: Following<FollowedServer, Provision
     thread.showRunning({ kind: 'running', server: latest, trouble }, true),
   );
 
-  /** The server in its final state; undefined while that may change. */
+  /** Returns the server in its final state; undefined before that. */
   async function poll(recovered: boolean): Promise<Server | undefined> {
     const server = await readServer(workspace, { user }, target, signal);
     const isNews = latest === undefined || serializeShown(latest) !== serializeShown(server);
@@ -112,7 +112,7 @@ function logFields({ target }: FollowedServer): Record<string, unknown> {
   return { account: target.account, server: target.server.identifier };
 }
 
-/** The part of a server that the root message shows, to find out whether it changed. */
+/** The fields of a server that the root message shows. Compared to find changes. */
 function serializeShown({ static_hosting: site, managed_vps: machine }: Server): string {
   return JSON.stringify([site, machine]);
 }
@@ -126,15 +126,15 @@ export const FOLLOW_PROVISIONING = new Follower<FollowedServer, ProvisioningStat
   follow: followProvisioning,
 });
 
-/** Keys are made of the message that shows the server and the request that resumed following it. */
+/** Keys hold the message that shows the server and the request that resumed following it. */
 function openFollowedServers(store: WorkspaceStore): Collection<FollowedServer> {
   return store.collection('followed-servers', FollowedServer);
 }
 
-/** Longer than a server is followed, and than a request is sent again. */
+/** Longer than Deckhand follows a server, and than Slack repeats a request. */
 export const KEPT_MS = 7 * DAY_MS;
 
-/** Has a server followed in its message, once however often it is sent. */
+/** Starts to follow a server in its message, once even if it is sent twice. */
 export async function followServer(
   workspace: Pick<Workspace, 'store' | 'jobs' | 'clock'>,
   server: FollowedServer,
@@ -145,11 +145,9 @@ export async function followServer(
   await FOLLOW_PROVISIONING.begin(workspace, id, id);
 }
 
-/** A requested sync, as its job keeps it. */
 const FollowedSync = z.object({
   account: z.string(),
   resource: z.string(),
-  /** The resource's state before the sync. */
   before: z.string(),
   user: z.string(),
   channel: z.string().optional(),
@@ -158,10 +156,10 @@ const FollowedSync = z.object({
 });
 type FollowedSync = z.infer<typeof FollowedSync>;
 
-/** The provider's answer comes in seconds. */
+/** The provider answers within seconds. */
 const MAX_SYNC_MS = 2 * 60_000;
 
-/** Polls after a sync until the resource changes, and shows it then to the person who asked. */
+/** Polls after a sync until the resource changes, then shows it to the person who asked. */
 export async function followSync(
   { jobs, clock }: Pick<Workspace, 'jobs' | 'clock'>,
   { user, channel, threadTs }: Addressee,
@@ -181,7 +179,6 @@ export async function followSync(
   await jobs.send(FOLLOW_SYNC, followed, { key });
 }
 
-/** After the last failed attempt. */
 async function syncFailed(
   { slack, word }: Pick<Workspace, 'slack' | 'word'>,
   followed: FollowedSync,

@@ -24,45 +24,47 @@ import {
 } from '../../views/servers/form.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
-/** A confirmed order of a managed server, kept so that it is made once. */
+/** A confirmed order of a managed server. It is stored so that it is sent once. */
 export const ServerOrder = z.object({
   user: z.string(),
-  /** The modal that it was confirmed in. */
+  /** The modal with the confirmation. */
   viewId: z.string(),
   draft: Draft.extend({
     project: Draft.shape.project.unwrap(),
     requested: RequestedServer,
     order: z.string(),
   }),
-  /** Thread in which a mention is answered. */
+  /** Thread for the reply to a mention. */
   answerTs: z.string().optional(),
   orderedAt: z.number(),
-  /** Set before the service is asked: if the process dies from then on, the outcome is unknown. */
+  /** Set before the order is sent. If the process dies after that, the outcome is unknown. */
   isSent: z.boolean(),
-  /** Servers that had the name before the order: another one with it is the ordered one. Unset if none can be listed. */
+  /**
+   * Servers that had the same name before the order; any other with it is the ordered one. Unset if the
+   * service lists none.
+   */
   namesakes: z.array(z.string()).optional(),
   created: z.object({ identifier: z.string(), name: z.string() }).optional(),
   messageRef: z.object({ channel: z.string(), ts: z.string() }).optional(),
-  /** It was made and is followed, or its person was told why not. */
+  /** True once the server is followed, or its person knows why it was not created. */
   isDone: z.boolean().optional(),
 });
 export type ServerOrder = z.infer<typeof ServerOrder>;
 
-/** A form that was cut off by a kill is carried out again, and must find its order until then. */
+/** Deckhand may repeat a form until then after a kill, and must find its order. */
 export const KEPT_MS = 30 * DAY_MS;
 
-/** The orders by their id. */
 export function createOrders({ store }: Pick<Workspace, 'store'>) {
   const collection = store.collection('server-orders', ServerOrder);
   return {
     get: (id: string) => collection.get(id),
-    /** Leaves one alone that is there already. */
+    /** Does nothing if the order exists. */
     create: (order: ServerOrder) => collection.create(order.draft.order, order, order.orderedAt + KEPT_MS),
     put: (order: ServerOrder) => collection.put(order.draft.order, order, order.orderedAt + KEPT_MS),
   };
 }
 
-/** A request that was cut off may still be carried out, so its server is looked for more than once. */
+/** Number of times to look for the server, because the service may still be creating it. */
 const LOOKS = 4;
 
 /**
@@ -103,7 +105,7 @@ export async function listNamesakes(
     );
     return servers?.filter((server) => server.name === requested.name);
   } catch (error) {
-    // The order itself meets the same failure, and explains it.
+    // The order itself meets the same failure, and its message explains it.
     if (error instanceof AccountFailure || error instanceof UserError) return undefined;
     throw error;
   }
@@ -120,8 +122,8 @@ export async function showInModal(
 }
 
 /**
- * The server was certainly not created: shows the form again, with the faults under their fields, the page of who may
- * enable the beta, or the confirmation with the reason.
+ * Reports a server that was certainly not created. The modal shows the form with errors under their fields,
+ * the page about the beta, or the confirmation with the reason.
  */
 export async function notifyRefused(
   workspace: Workspace,
@@ -131,7 +133,7 @@ export async function notifyRefused(
   const explained = explainFor(workspace, order, error);
   const cause = error instanceof AccountFailure ? error.cause : undefined;
   const view = cause && (await drawRefusal(workspace, order, cause));
-  // Under a new id: this order is used up.
+  // A new id, because this order is finished.
   const draft = { ...order.draft, order: randomUUID() };
   const form = confirmServerModal(draft, workspace.config.SERVICE_SITES_DOMAIN);
   const page = view ?? withBanner(form, failureWords(explained));
@@ -139,7 +141,7 @@ export async function notifyRefused(
     await notifyOrderer(workspace, order, failureMessage(explained));
 }
 
-/** Undefined if the confirmation form shows the reason itself. */
+/** Returns undefined if the confirmation shows the reason itself. */
 async function drawRefusal(
   workspace: Workspace,
   order: ServerOrder,
@@ -149,7 +151,7 @@ async function drawRefusal(
   return cause.kind === 'admin_required' ? handOverModal(order.draft, cause) : undefined;
 }
 
-/** Shown in the modal and beside it, because a person who misses it may order twice. */
+/** Shown in the modal and in a message, because a person who misses it may order twice. */
 export async function notifyUnknown(
   workspace: Workspace,
   order: ServerOrder,

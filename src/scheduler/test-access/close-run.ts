@@ -29,7 +29,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, isUndeliverable } from '../deliver.ts';
 import { endSteps, type RunEnding, stepEnding } from '../workflows/end-steps.ts';
 
-/** Records how a run ended: its target is free again, and whoever waits for it is told. Safe to repeat. */
+/** Records the end of a run, frees its target, and notifies whoever waits for it. Safe to repeat. */
 export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding): Promise<void> {
   const endedAt = workspace.clock.now();
   const closed = await workspace.runs.change(run, (current) => ({
@@ -49,7 +49,7 @@ export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding
   await postToOthers(workspace, closed, ending);
 }
 
-/** After a test of one server, an older run of its project shows the server as it is now. */
+/** After a test of one server, updates the server in an older run of its project. */
 async function correctWhole(
   { runs }: Workspace,
   { target, status, reachable, total, failing, channel, endedAt = 0 }: Run,
@@ -57,7 +57,7 @@ async function correctWhole(
   const { server, ...project } = target;
   if (server === undefined || status !== 'completed' || total !== 1) return;
   const whole = await runs.latest(project);
-  // A direct message is read by its own person alone.
+  // Only its own person reads a direct message.
   if (whole === undefined || (isDirect(channel) && channel !== whole.channel)) return;
   await runs.change(whole, (current) =>
     current.status === 'completed' && (current.endedAt ?? 0) < endedAt
@@ -87,7 +87,10 @@ function makeRunChange(run: Run, ending: RunEnding): Partial<Run> {
   return { status, failing, ...summarizeRun(ending.run), ...readRunTimes(ending.run), ...optionalServers };
 }
 
-/** Any test of a project tells what is reachable by now, so what a guard or a failed deployment has told of it follows. */
+/**
+ * Updates the episodes of guards and failed deployments, because any test of a project shows what is
+ * reachable now.
+ */
 async function noteInEpisodes(
   { jobs, store }: Workspace,
   { target, requestId }: Run,
@@ -99,7 +102,7 @@ async function noteInEpisodes(
   if (items.length === 0) return;
   const outcome = summarizeRun(run);
   const { words } = outcomeWords(outcome, target);
-  // After a whole run a server that is not listed any more is not waited for.
+  // A whole run no longer lists a deleted server, so no episode waits for it.
   const isWhole = server === undefined && run.status === 'completed' && (outcome.unread ?? 0) === 0;
   const noted: Outcome = {
     kind: 'success',
@@ -117,7 +120,7 @@ async function noteInEpisodes(
   }
 }
 
-/** An episode has no room for more. */
+/** Maximum number of parts in an episode. */
 const MAX_UNREACHABLE = 20;
 
 function failingIn(target: Target, { results }: EndedRun): FailedItem[] {
@@ -145,7 +148,7 @@ function makeGuardResult(
   const unreachable = failingIn(target, run);
   if (unreachable.length > 0 || isSuccess) return { ...about, words, unreachable };
   if (run.status !== 'failed') return { ...about, words };
-  // Without results it says nothing of the servers, and is worth as much attention.
+  // A run without results says nothing about the servers, but deserves the same attention.
   return { ...about, words, unreachable: [{ key: 'test', title: 'Test', message: null }] };
 }
 
@@ -166,7 +169,6 @@ async function postToOthers(workspace: Workspace, run: Run, ending: RunEnding): 
   }
 }
 
-/** The root message of a run. */
 export function drawRoot({ clock, config }: Workspace, run: Run, state: TestState): Message {
   return testRootMessage({
     ...run,

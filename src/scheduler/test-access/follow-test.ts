@@ -35,7 +35,7 @@ async function followRun(started: Following<Run, TestState>): Promise<void> {
   if (ended === undefined) return giveUp(following);
   await saveStanding(following, ended);
   await nameServer(following, ended);
-  // The target is free before the buttons appear; the root comes first, since it is what the channel sees.
+  // The target is free before the buttons appear. The root message comes first, because the channel sees it.
   await close(following, { run: ended });
   const end = { kind: 'ended', run: ended } as const;
   await thread.showEnd(end);
@@ -43,7 +43,7 @@ async function followRun(started: Following<Run, TestState>): Promise<void> {
   await thread.endProgress(end);
 }
 
-/** It takes longer than Deckhand follows one. */
+/** Ends a run that takes longer than Deckhand follows it. */
 async function giveUp(following: FollowingRun): Promise<void> {
   const { workspace, thread } = following;
   const minutes = workspace.config.FOLLOW_TIMEOUT_MINUTES;
@@ -55,13 +55,13 @@ async function giveUp(following: FollowingRun): Promise<void> {
 }
 
 /**
- * Starts the run. Only a service too busy to have started it is asked again.
+ * Starts the run. Repeats the request only if the service was too busy to start it.
  * @returns the run with all its results, if it has ended already
  */
 async function startRun(following: FollowingRun): Promise<TestRun | undefined> {
   const { workspace, thread, polls } = following;
   if (thread.state.run !== undefined) return undefined;
-  // Starting it again costs nothing but time, so it is not asked for by hand.
+  // A second start costs only time, so nobody needs to confirm it.
   if (following.possibleDuplicate) countPossibleDuplicate(workspace, 'run', logFields(thread.state));
   const isSafe: PollLoop['mayPass'] = ({ kind, certainlyNotDone }) => kind === 'busy' && certainlyNotDone;
   const run = await pollUntil(workspace, { ...polls, startsNow: true, mayPass: isSafe }, () =>
@@ -81,7 +81,7 @@ async function requestStart({ workspace, thread }: FollowingRun): Promise<TestRu
     findPoller(thread.state),
     thread.state.target.account,
   );
-  // Not ended by the job's signal: a request cut off in the middle may have started a run unseen.
+  // The job's signal does not end it: a request that is cut off may have started a run.
   const ask = (client: AccountClient) => startTestAccess(client, projectId(project), server?.identifier);
   const what = `${part}project ${code(project.permalink)}`;
   try {
@@ -93,7 +93,7 @@ async function requestStart({ workspace, thread }: FollowingRun): Promise<TestRu
   }
 }
 
-/** The run as it ended; undefined while it is running. */
+/** Returns the run once it has ended; undefined while it runs. */
 async function poll(following: FollowingRun, run: string, recovered: boolean): Promise<TestRun | undefined> {
   const { workspace, thread, signal, last } = following;
   const { target, layout } = thread.state;
@@ -112,7 +112,7 @@ async function poll(following: FollowingRun, run: string, recovered: boolean): P
 
 /**
  * @param identity saved in the same write, even if the run has no news
- * @returns true if the service reports another status or start than before
+ * @returns true if the service reports a new status or start
  */
 async function saveStanding(
   { workspace, thread }: FollowingRun,
@@ -128,7 +128,7 @@ async function saveStanding(
   return isNews;
 }
 
-/** Names a server that was requested by its identifier because the service could not list servers. */
+/** Names a server that a person gave by its identifier because the service could not list servers. */
 async function nameServer({ thread }: FollowingRun, { results }: TestRun): Promise<void> {
   const { target } = thread.state;
   const { server } = target;
@@ -137,7 +137,7 @@ async function nameServer({ thread }: FollowingRun, { results }: TestRun): Promi
   await thread.save({ target: { ...target, server: { ...server, name: tested.name } } });
 }
 
-/** The person whose key reads the run. */
+/** The person whose key polls the run. */
 function findPoller({ requestedBy, resumedBy: user = requestedBy }: Run): { user: string | undefined } {
   return { user };
 }
@@ -152,7 +152,6 @@ function logFields({ target, run }: Run): Record<string, unknown> {
   return { account: target.account, project: target.project.permalink, run };
 }
 
-/** Follows a run from its start to its end. */
 export const FOLLOW_TEST = new Follower<Run, TestState>({
   queue: 'follow-test',
   documents: openRuns,

@@ -17,21 +17,21 @@ import { postDelivery } from '../deliver.ts';
 import { closeRun, drawRoot } from './close-run.ts';
 import { FOLLOW_TEST } from './follow-test.ts';
 
-/** Beyond the longest time that a run is followed; an older claim is abandoned. */
+/** Added to the longest time that Deckhand follows a run. An older claim is abandoned. */
 const GRACE_MS = 5 * 60_000;
 
-/** A test to begin, with the place to show it. */
+/** A test to start, and where to show it. */
 export interface TestRequest
   extends Pick<Run, 'requestId' | 'target' | 'requestedBy' | 'channel' | 'threadTs' | 'unasked'> {
   /** The execution of a workflow step that ends with the run. */
   step?: string;
-  /** The guard that waits for its end. */
+  /** The guard that waits for the end of the run. */
   guard?: GuardCheck;
 }
 
 /**
- * Starts a test for a person, or points to the run that tests the target already.
- * @throws SlackFailure if Slack allows no posts in the channel
+ * Starts a test for a person, or links to the run that already tests the target.
+ * @throws SlackFailure if Slack rejects posts in the channel
  */
 export async function startTest(
   workspace: Workspace,
@@ -44,11 +44,11 @@ export async function startTest(
 }
 
 /**
- * Posts the root message and starts to follow the run. A request that is repeated after a kill finds its own claim and
+ * Posts the root message and starts to follow the run. A repeat after a kill finds its own claim and
  * continues.
- * @returns the run of the same target that goes on already; a workflow step then ends with that. For an unasked run that
- *   comes too soon, the latest run
- * @throws SlackFailure if Slack allows no posts in the channel
+ * @returns the run of the same target that goes on already; a workflow step then ends with that one. The
+ * latest run, if an unasked run comes too soon
+ * @throws SlackFailure if Slack rejects posts in the channel
  */
 export async function beginTest(workspace: Workspace, request: TestRequest): Promise<Run | undefined> {
   const { step, guard, ...identity } = request;
@@ -65,7 +65,7 @@ export async function beginTest(workspace: Workspace, request: TestRequest): Pro
   return undefined;
 }
 
-/** @param isResumed Slack may have a root message of it, although no answer was kept */
+/** @param isResumed true if Slack may have a root message whose answer was lost */
 async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean): Promise<void> {
   const { channel, threadTs, requestId, target } = run;
   let { rootTs } = run;
@@ -86,7 +86,7 @@ async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean)
     await FOLLOW_TEST.begin(workspace, run.id, requestId);
   } catch (error) {
     const { account, project } = target;
-    // Without a root message the error is thrown, and the catcher reports it.
+    // Without a root message the error is thrown, and the caller reports it.
     const explained = rootTs
       ? workspace.report(error, { account, project: project.permalink })
       : workspace.explain(error);
@@ -98,7 +98,7 @@ async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean)
   }
 }
 
-/** How the channel wants runs to be shown. */
+/** The channel's settings for runs. */
 async function readLayout(
   { channels }: Pick<Workspace, 'channels'>,
   channel: string | undefined,
@@ -115,7 +115,10 @@ async function pointTo(workspace: Workspace, run: Run, here: string): Promise<Re
   return { kind: 'private', message: alreadyRunningMessage(target, starter, createdAt, where) };
 }
 
-/** Who or what began a run, and the message that shows it: the run's own, or that of the failure in this channel. */
+/**
+ * The person or failure that started a run, and the message that shows it: the run's own, or that of the
+ * failure.
+ */
 async function findStarter(
   { store }: Workspace,
   run: Run,
@@ -135,7 +138,7 @@ async function findStarter(
   return { starter: { failureIn: here }, channel: here, ts: failingNow(failure)?.rootRef?.ts };
 }
 
-/** Follows a run again that was given up: the same root message, the same run. */
+/** Follows a run again after Deckhand gave it up, with the same root message. */
 export async function resumeTest(
   workspace: Workspace,
   { user: resumedBy, requestId: resumedRequest, messageTs, threadTs }: Invocation,

@@ -42,10 +42,12 @@ import {
 import { notePushes } from './push.ts';
 
 const INTERVAL_MS = 60_000;
-/** API 4.9 (docs/service-api.md): seven days, so that neither a midnight elsewhere nor a pause of ours hides an event. */
+/**
+ * API 4.9 (docs/service-api.md). Seven days, so that neither time zones nor a pause of Deckhand hide an
+ * event.
+ */
 const RANGE = 'last_7_days';
 
-/** The activity of an account, polled once a minute. */
 export const ACTIVITY: Source<'watch', FeedPage> = {
   kind: 'watch',
   keyUse: SCHEDULES,
@@ -69,17 +71,17 @@ export const ACTIVITY: Source<'watch', FeedPage> = {
     notePushes(workspace, { account, watches, events: page?.events, pushed }, ACTIVITY.intervalMs(workspace)),
 };
 
-/** For a person who waits. @throws AccountFailure if the service does not show the feed */
+/** Reads the feed for a person who waits. @throws AccountFailure if the service does not show the feed */
 export async function readFeed({ accounts }: Workspace, account: Account): Promise<FeedPage> {
   return accounts.use(account, (client) => ACTIVITY.fetch(client));
 }
 
-/** A page of the feed as a watch reads it. */
 export type FeedPage = Pick<Activity, 'events' | 'unread'> & { skipped?: readonly SkippedRows[] };
 
 /**
- * The feed after a page: its cursor moved, and what its active watches ask for pending or kept. Failures, and what ends
- * them, belong to episodes, whatever the mode of a watch; the rest is news for those that ask for everything. Pure.
+ * The feed after a page: it moves the cursor, and puts events of active watches into `pending` or the
+ * backlog. Failures and their ends belong to episodes in every mode. Watches for everything get the rest as
+ * news. Pure.
  */
 export function afterPage(
   feed: ActivityFeed,
@@ -113,7 +115,7 @@ export function afterPage(
     others.filter((event) => !news.events.has(event)),
     context,
   );
-  // Events that are missing may be among those that were watched for.
+  // The missing events may be among those that the watches follow.
   const isTruncatedForAll = isTruncated && open.length === 0 && closed.length > 0;
   const backlog = keep(feed.backlog, [...later.lines, ...atOpening], isTruncatedForAll);
   const { due, remaining } = takeDue(backlog, open);
@@ -141,7 +143,7 @@ export function afterPage(
   return batches.length === 0 ? next : { ...next, pending: [...feed.pending, ...batches] };
 }
 
-/** Stores the names that the newest events have for the projects of watches. */
+/** Stores the present names of the projects of watches, taken from the newest events. */
 async function storePresentNames(
   { clock, schedules }: Workspace,
   { cursor }: ActivityFeed,
@@ -177,7 +179,7 @@ function groupWatches(watches: readonly Watch[], now: number): Record<'open' | '
   return { open, closed, muted };
 }
 
-/** The server that an event says is made, as Deckhand announces its own; empty for any other event. */
+/** The server whose creation an event reports, in the form of `announcedServer`; empty for other events. */
 function createdServer({ event, project, properties }: ActivityEvent): string {
   return event === 'server_created'
     ? announcedServer(project?.permalink ?? '', properties.servers.join())
@@ -188,7 +190,7 @@ function mentionedIn({ mentions }: PageContext): (name: string) => string | unde
   return (name) => mentions.get(makePersonKey(name));
 }
 
-/** The events that watches for everything ask for, in words. */
+/** The events for watches of everything, as text. */
 function newsFor(
   watches: readonly Watch[],
   events: readonly ActivityEvent[],
@@ -206,7 +208,7 @@ function newsFor(
   return { lines, events: toShow };
 }
 
-/** Servers of an event that a diagnosis looks at. */
+/** Maximum number of an event's servers for a diagnosis. */
 const MAX_SERVERS = 100;
 
 function outcomeLine(
@@ -233,7 +235,7 @@ function idsIn(lines: readonly BacklogLine[]): string[] {
   return [...new Set(lines.flatMap((line) => line.for))];
 }
 
-/** Batches of the lines that belong to episodes, one for each episode. */
+/** Makes a batch for each episode. */
 function episodeBatches(
   { channel, account }: ActivityFeed,
   watches: readonly Watch[],
@@ -243,7 +245,7 @@ function episodeBatches(
   const ofEpisodes = lines.flatMap((line) =>
     line.outcome === undefined ? [] : [{ ...line, ...line.outcome }],
   );
-  // Every watch in a direct message is its person's.
+  // All watches in a direct message belong to its person.
   const person = isDirect(channel) ? watches[0]?.createdBy : undefined;
   return [...Map.groupBy(ofEpisodes, ({ project }) => project)].map(([project, some]) => {
     const name = some.at(-1)?.name || account;
@@ -270,10 +272,9 @@ function episodeBatches(
   });
 }
 
-/** `ids`: the watches that ask for it. */
+/** `ids`: the watches that follow the news. */
 type FoundNews = Omit<WatchedNews, 'account' | 'word' | 'isOwn'> & { ids: readonly string[] };
 
-/** Returns none if there is nothing to say. */
 function newsBatch(
   { account }: ActivityFeed,
   watches: readonly Watch[],
@@ -287,29 +288,29 @@ function newsBatch(
   return [{ id, at, ...messages, what: newsCount(news), for: [...ids] }];
 }
 
-/** Sums up the stored lines that belong to no episode, for the watches that asked for some of them. */
+/** Sums up stored lines that belong to no episode, for the watches that follow them. */
 function keptNews({ lines: all, dropped, isTruncated }: Backlog, open: readonly Watch[]): FoundNews {
   const lines = all.filter(({ outcome }) => outcome === undefined);
   const owed = open.filter(({ id }) => isTruncated || lines.some((line) => line.for.includes(id)));
   return { lines, isTruncated, ids: owed.map(({ id }) => id), backlog: { dropped } };
 }
 
-/** Restarts the feed at a page: nothing in it is news. Pure. */
+/** Restarts the feed at a page, all of which counts as read. Pure. */
 export function fromPage(feed: ActivityFeed, { events, unread }: FeedPage, now: number): ActivityFeed {
   return { ...feed, cursor: cursorAfter(events, now, unread), backlog: EMPTY_BACKLOG };
 }
 
-/** A feed that begins now. @param now milliseconds since the epoch */
+/** A feed that starts now. @param now milliseconds since the epoch */
 export function newFeed({ channel, account }: FeedPlace, now: number): ActivityFeed {
   const cursor = { recentMarks: [], floor: now, lookedAt: now };
   const nothing = { failing: {}, backlog: EMPTY_BACKLOG, announced: [], pending: [] };
   return { kind: 'watch', channel, account, cursor, ...nothing };
 }
 
-/** Events of a night and a weekend, within what a document and a thread hold. */
+/** Enough for a night or a weekend, and small enough for a document and a thread. */
 const MAX_KEPT = 200;
 
-/** Adds lines at the end, and drops the oldest beyond `MAX_KEPT`. Pure. */
+/** Adds lines at the end, and drops the oldest above `MAX_KEPT`. Pure. */
 function keep(backlog: Backlog, lines: readonly BacklogLine[], isTruncated: boolean): Backlog {
   const all = [...backlog.lines, ...lines];
   const dropped = Math.max(0, all.length - MAX_KEPT);

@@ -14,16 +14,15 @@ import {
   readEventTime,
 } from '../../service/activity.ts';
 
-/** API 8 (docs/service-api.md): a page of the feed holds no more, so that a full one may hide older events. */
+/** API 8 (docs/service-api.md): maximum number of events on a page. A full page may hide older events. */
 export const PAGE_SIZE = 100;
 
-/** More than a few pages; what is older than these is behind the floor. */
+/** A few pages. Older events are before the floor. */
 const MAX_MARKS = 400;
 
-/** The range that is polled is seven days long (API 4.9), give or take a day in the account's time zone. */
+/** Deckhand polls a range of seven days (API 4.9); one day is left for the account's time zone. */
 const RANGE_MS = 6 * DAY_MS;
 
-/** Events of a page that the cursor has not seen. */
 export interface Found {
   cursor: FeedCursor;
   /** Oldest first. */
@@ -38,17 +37,18 @@ interface Entry {
   at: number;
 }
 
-/** The cursor after everything in the page. Pure. @param now milliseconds since the epoch */
+/** The cursor after all events of the page. Pure. @param now milliseconds since the epoch */
 export function cursorAfter(page: readonly ActivityEvent[], now: number, unread?: number): FeedCursor {
   return advance({ recentMarks: [], floor: null, lookedAt: now }, page, now, unread).cursor;
 }
 
 /**
- * Finds the new events in a page of the feed, and moves the cursor past it. An event is new if no event with its mark
- * was seen, or fewer than the page holds. Neither the order within the page nor our clock matters. Pure.
+ * Finds the new events in a page of the feed, and moves the cursor past it. An event is new if the page holds
+ * more events with its mark than were seen. Neither the order within the page nor Deckhand's clock matters.
+ * Pure.
  * @param page most recent first (API 4.9)
  * @param now milliseconds since the epoch
- * @param unread how many more the page held that could not be read
+ * @param unread number of unreadable events of the page
  */
 export function advance(
   cursor: FeedCursor,
@@ -70,8 +70,8 @@ export function advance(
 }
 
 /**
- * Events at the floor itself were cut off with an earlier page, or came in the same moment as the last one seen. They
- * may be new only if nothing younger was seen.
+ * Events at the floor itself were cut off with an earlier page, or share the time of the last one seen. They
+ * may be new only if no younger event was seen.
  */
 function isAfter({ recentMarks, floor }: FeedCursor, { at }: Entry): boolean {
   if (floor === null || at > floor) return true;
@@ -92,7 +92,7 @@ function moveCursor(
     .filter(([, at]) => floor === null || at >= floor)
     .toSorted(([, one], [, other]) => other - one);
   const dropped = recentMarks[MAX_MARKS]?.[1] ?? null;
-  // It says roughly when the feed was read, so that most pages change nothing.
+  // An approximate time, so that most pages change nothing.
   const lookedAt = now - cursor.lookedAt > HOUR_MS ? now : cursor.lookedAt;
   return { recentMarks: recentMarks.slice(0, MAX_MARKS), floor: later(floor, dropped), lookedAt };
 }
@@ -107,7 +107,7 @@ function countMarks({ recentMarks }: FeedCursor): Map<string, number> {
   return counts;
 }
 
-/** True if the mark was seen once more than was taken so far. */
+/** True if the mark was seen more often than it was taken so far. */
 function takeMark(marks: Map<string, number>, mark: string): boolean {
   const remaining = marks.get(mark) ?? 0;
   if (remaining > 0) marks.set(mark, remaining - 1);
@@ -115,8 +115,8 @@ function takeMark(marks: Map<string, number>, mark: string): boolean {
 }
 
 /**
- * Mark that recognises an event. It leaves out whatever may change later: names of people and projects, and the zone in
- * which the instant is written.
+ * Mark of an event. It leaves out whatever may change later: names of people and projects, and the zone in
+ * which the time is written.
  */
 export function identifyEvent(event: ActivityEvent): string {
   const { end_ref, servers } = event.properties;
@@ -124,7 +124,7 @@ export function identifyEvent(event: ActivityEvent): string {
   return hash('sha256', JSON.stringify(facts), 'base64url').slice(0, 16);
 }
 
-/** All channels of an account read the same page, so that each event of it is hashed once. */
+/** Cache, because all channels of an account read the same page. */
 const ENTRIES = new WeakMap<ActivityEvent, Entry>();
 
 function readEntry(event: ActivityEvent): Entry {
@@ -135,7 +135,6 @@ function readEntry(event: ActivityEvent): Entry {
   return entry;
 }
 
-/** An event that belongs to an episode, and the watches that follow it. */
 export interface FoundOutcome {
   event: ActivityEvent;
   kind: 'failure' | 'success';
@@ -143,11 +142,11 @@ export interface FoundOutcome {
 }
 
 /**
- * The new failures of a page, and the successes that ended one, oldest first, with what fails after them. A failure that
- * comes late, after a success that was seen already, finds that success in the page. Pure.
- * @param page as the service lists it, the latest first
+ * The new failures of a page, and the successes that ended one, oldest first, with what fails after each. A
+ * failure that comes late, after its success was seen, finds that success in the page. Pure.
+ * @param page in the service's order, the latest first
  * @param fresh the new events, without twins
- * @param watchesOf those that follow what failed, or what would end a failure
+ * @param watchesOf returns the watches that follow a failure, or an event that would end one
  */
 export function followOutcomes(
   before: Failing,
@@ -168,7 +167,7 @@ export function followOutcomes(
     const after =
       kind === 'failure' ? addFailingServers(servers, event, watches) : dropPassedServers(servers, event);
     failing.set(key, after);
-    // A success elsewhere, as on staging, is no recovery.
+    // A success on another server, such as staging, is no recovery.
     if (kind === 'failure' || after.length === 0) outcomes.push({ event, kind, for: watches });
   }
   return { failing: Object.fromEntries([...failing].filter(([, servers]) => servers.length > 0)), outcomes };
@@ -176,7 +175,7 @@ export function followOutcomes(
 
 type FailingServer = NonNullable<Failing[string]>[number];
 
-/** Undefined for an event that neither fails nor ends the failure of a server. */
+/** Returns undefined for an event that neither fails nor ends the failure of a server. */
 function classifyEvent(
   event: ActivityEvent,
   servers: readonly FailingServer[],
@@ -187,7 +186,7 @@ function classifyEvent(
   return isSuccess && dropPassedServers(servers, event).length < servers.length ? 'success' : undefined;
 }
 
-/** Only the servers that a watch follows: no other success would be seen. */
+/** Only the servers that a watch follows, because no watch would see a success of the others. */
 function addFailingServers(
   servers: readonly FailingServer[],
   event: ActivityEvent,
@@ -202,7 +201,7 @@ function addFailingServers(
   return [...others, ...names.map((server) => ({ server, at: Math.max(at, latest(server)) }))];
 }
 
-/** Any success ends a failure that names no server, and one that names none ends all. */
+/** Any success ends a failure without servers. A success without servers ends all failures. */
 function dropPassedServers(servers: readonly FailingServer[], event: ActivityEvent): FailingServer[] {
   const passed = ['', ...listServers(event)];
   const isAll = event.properties.servers.length === 0;
@@ -225,7 +224,7 @@ export function isFollowed(
   return isPlaced({ project, server }, event);
 }
 
-/** Ignores who caused the event: another person may end a person's own failure. Pure. */
+/** Ignores the person, because anybody's success may end a person's own failure. Pure. */
 export function isPlaced(
   { project, server }: Pick<Watch, 'project' | 'server'>,
   event: ActivityEvent,

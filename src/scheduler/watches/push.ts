@@ -12,7 +12,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { REFUSALS } from '../schedules/polling.ts';
 import { identifyEvent } from './news.ts';
 
-/** Path of the addresses that the service calls; a token follows. */
+/** Path of the addresses that the service calls. A token follows it. */
 export const HOOK_PATH = '/hooks';
 
 const ON = flags(true);
@@ -27,8 +27,8 @@ function makeLockName(account: string): string {
 }
 
 /**
- * Has the service call Deckhand about a project's deployments: the integration that was there is switched on again, or a new
- * one is made. API 4.8 (docs/service-api.md).
+ * Makes the service call Deckhand about a project's deployments: switches its old integration on again, or
+ * creates one. API 4.8 (docs/service-api.md).
  * @throws AccountFailure
  */
 export function switchPushOn(workspace: Workspace, account: Account, project: ProjectRef): Promise<void> {
@@ -39,7 +39,7 @@ export function switchPushOn(workspace: Workspace, account: Account, project: Pr
     const { token, digest } = await pushes.tokens.issue(account.name, projectId(project));
     const place = { account: account.name, project };
     const push: Push = { ...place, state: 'on', token: digest, publicUrl, integration: before?.integration };
-    // First, so that after a kill no token is known that nothing revokes.
+    // Stored first, so that after a kill Deckhand can revoke every token.
     await pushes.put(push);
     try {
       const url = makePublicAddress(publicUrl, `${HOOK_PATH}/${token}`);
@@ -82,8 +82,8 @@ const Settling = z.object({
 });
 
 /**
- * To be called before watches are removed or changed, within `SCHEDULES_LOCK`: a job that switches pushes off that no watch
- * needs any more, and those on again that the undone removal switched off. It runs after a kill too.
+ * Call it before watches are removed or changed, within `SCHEDULES_LOCK`. It sends a job that switches off
+ * pushes without a watch, and switches on those of a removal that was undone. The job runs after a kill too.
  */
 export async function planSettling(
   { jobs, pushes }: Workspace,
@@ -106,7 +106,7 @@ export const SETTLE_PUSHES = defineJob({
   },
 });
 
-/** Ends the pushes of projects that no watch of the workspace has any more. @param request that removed the watches */
+/** Ends the pushes of projects without a watch in the workspace. @param request the removal of the watches */
 export async function endUnwatched(workspace: Workspace, request?: string): Promise<void> {
   const watches = await workspace.schedules.list('watch');
   for (const push of await workspace.pushes.list())
@@ -114,13 +114,16 @@ export async function endUnwatched(workspace: Workspace, request?: string): Prom
       await endPush(workspace, push, request);
 }
 
-/** From now on its address is unknown here. */
+/** From now on Deckhand does not accept its address. */
 async function endPush({ pushes }: Workspace, push: Push, removalRequest?: string): Promise<void> {
   if (push.token !== undefined) await pushes.tokens.revoke(push.token);
   await pushes.change(push, ({ token, ...current }) => ({ ...current, state: 'ending', removalRequest }));
 }
 
-/** Switches the integration off at the service. A refusal changes nothing here: its address is unknown already. */
+/**
+ * Switches the integration off at the service. Deckhand ignores a refusal, because it no longer accepts the
+ * address.
+ */
 async function tellOff(workspace: Workspace, push: Push, signal?: AbortSignal): Promise<void> {
   const { accounts, log, pushes, store } = workspace;
   await store.exclusive(makeLockName(push.account), async () => {
@@ -149,7 +152,7 @@ function isCallRefused(error: unknown): error is AccountFailure {
   );
 }
 
-/** If the service refuses, the watch is polled as before. */
+/** If the service refuses, Deckhand polls for the watch as before. */
 async function switchOnAgain(workspace: Workspace, push: Push): Promise<void> {
   const { accounts, config, log, schedules } = workspace;
   const account = await accounts.get(push.account, SCHEDULES);
@@ -166,10 +169,13 @@ async function switchOnAgain(workspace: Workspace, push: Push): Promise<void> {
   }
 }
 
-/** How long the last calls for an account that is disconnected may take. */
+/** Maximum time for the last calls to an account that a person disconnects. */
 const FAREWELL_MS = 5_000;
 
-/** Before the shared key of an account goes: without it the service cannot be told any more. */
+/**
+ * Call it before the shared key of an account is deleted, because Deckhand then cannot call the service any
+ * more.
+ */
 export async function endPushesOfAccount(workspace: Workspace, account: string): Promise<void> {
   const signal = AbortSignal.timeout(FAREWELL_MS);
   for (const push of await workspace.pushes.list(account)) {
@@ -200,15 +206,13 @@ export function isPushFor({ account, project }: Push, watch: Pick<Watch, 'accoun
   return watch.account === account && watch.project !== undefined && isSameProject(project, watch.project);
 }
 
-/** A deployment that a poll finds is told of by a call within this time, or calls do not arrive. */
+/** If a poll finds a deployment and no call comes within this time, calls do not arrive. */
 const LATEST_MS = 30_000;
-/** While calls arrive, polls are so many intervals apart. */
+/** While calls arrive, polls are this many intervals apart. */
 const SLOWER = 5;
 
-/** How the pushes of an account stand after its feed was read. */
 interface ReadPage {
   account: string;
-  /** Its active watches. */
   watches: readonly Watch[];
   /** The latest first; undefined if the read failed. */
   events: readonly ActivityEvent[] | undefined;
@@ -222,7 +226,7 @@ export async function notePushes(
   { account, watches, events, pushed }: ReadPage,
   intervalMs: number,
 ): Promise<number> {
-  // Nothing can call Deckhand, so no poll looks for it.
+  // Without `PUBLIC_URL` the service cannot call Deckhand.
   if (workspace.config.PUBLIC_URL === undefined) return intervalMs;
   const on: Push[] = [];
   for (const push of await workspace.pushes.list(account))
@@ -230,7 +234,7 @@ export async function notePushes(
       on.push(await noteEvents(workspace, push, events, pushed.has(projectId(push.project))));
   if (on.some(({ awaitedSince }) => awaitedSince !== undefined)) return Math.min(intervalMs, LATEST_MS);
   const arriving = on.filter(({ arrivedAt, isMissing }) => arrivedAt !== undefined && isMissing !== true);
-  // Whatever no call tells of is polled as often as ever.
+  // Projects without calls are polled as often as before.
   const isAll = watches.every((watch) => arriving.some((push) => isPushFor(push, watch)));
   return isAll ? SLOWER * intervalMs : intervalMs;
 }
@@ -242,7 +246,7 @@ async function noteEvents(
   isPushed: boolean,
 ): Promise<Push> {
   const newest = events && findNewestMark(push, events);
-  // A call is noted even if nothing could be read: what a poll then finds was told of.
+  // Notes a call even if the feed could not be read, because a later poll finds its deployment.
   if (newest === undefined && !isPushed) return push;
   const next = afterRead(push, newest, isPushed, clock.now());
   if (JSON.stringify(next) === JSON.stringify(push)) return push;
@@ -255,7 +259,7 @@ async function noteEvents(
   return next;
 }
 
-/** Mark of the project's newest deployment that ended; empty if the page has none. */
+/** Mark of the project's newest ended deployment; empty if the page has none. */
 function findNewestMark({ project }: Push, events: readonly ActivityEvent[]): string {
   const newest = events.find(
     (event) =>

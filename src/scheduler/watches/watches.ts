@@ -17,7 +17,6 @@ import { type PageContext, pageContext, startPolling } from '../schedules/pollin
 import { ACTIVITY, afterPage, type FeedPage, fromPage, newFeed, readFeed, without } from './feed.ts';
 import { endUnwatched, planSettling } from './push.ts';
 
-/** Settings of a watch that a person chooses. */
 export type WatchChoices = Pick<Watch, 'mode' | 'project' | 'server' | 'hours' | 'escalation'>;
 
 export interface NewWatch extends WatchChoices, Pick<Watch, 'person'> {
@@ -27,13 +26,18 @@ export interface NewWatch extends WatchChoices, Pick<Watch, 'person'> {
   requestId: string;
 }
 
-/** A channel has one watch of a project and server, whose mode and hours may change. */
+/**
+ * Adds or changes a watch. A channel has one watch of a project and server, whose mode and hours may change.
+ */
 export interface SetUp {
   kind: 'new' | 'changed' | 'resumed' | 'same';
   watch: Watch;
 }
 
-/** Begins to watch from now on, so the feed is read first. @throws AccountFailure if the service does not show it */
+/**
+ * Starts to watch from now on, so it reads the feed first. @throws AccountFailure if the service does not
+ * show it
+ */
 export async function setUpWatch(workspace: Workspace, requested: NewWatch): Promise<SetUp> {
   const { channel, account: key, mode, project, server, hours, escalation, person, requestId } = requested;
   const { clock, schedules, store } = workspace;
@@ -41,7 +45,7 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
   const context = pageContext(workspace, await workspace.names.mentions(key.name));
   return store.exclusive(SCHEDULES_LOCK, async () => {
     const all = await schedules.list('watch');
-    // Repeated after a kill, perhaps after the watch was edited.
+    // A repeat after a kill, perhaps after the watch was edited.
     const repeated = all.find((one) => one.requestId === requestId);
     if (repeated !== undefined) {
       await startPolling(workspace, ACTIVITY, repeated);
@@ -52,7 +56,7 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
     const existing = all.find(
       (one) => one.channel === channel && one.account === account && isSameSubject(one, requested),
     );
-    // A person has one of their own for each account.
+    // A person has one personal watch for each account.
     if (existing === undefined && person === undefined) await expectRoomForSchedule(workspace, channel);
     await keepPage(workspace, { channel, account }, page, existing, context);
     const kind = existing === undefined ? 'new' : howChanged(existing, requested);
@@ -92,7 +96,7 @@ function howChanged(existing: Watch, { mode, hours, escalation }: NewWatch): Set
   return existing.state.kind === 'paused' ? 'resumed' : 'same';
 }
 
-/** Begins to watch from now on, without asking the service: nothing of before is news. */
+/** Starts to watch from now on, without a call to the service. Earlier events are not news. */
 export function addWatch(
   workspace: Workspace,
   requested: Omit<Watch, 'kind' | 'createdAt' | 'state'>,
@@ -110,7 +114,10 @@ export function addWatch(
   });
 }
 
-/** Undefined if it was removed; 'taken' if another watch of the channel has the project and server. */
+/**
+ * Returns undefined if the watch was removed; 'taken' if another watch of the channel has the project and
+ * server.
+ */
 export function editWatch(
   workspace: Workspace,
   { id, channel, account }: Watch,
@@ -134,7 +141,7 @@ export function editWatch(
   });
 }
 
-/** Asks the service before a person resumes a watch. @returns stores the answer */
+/** Reads the feed before a person resumes a watch. @returns stores the answer */
 export async function prepareWatch(workspace: Workspace, watch: Watch): Promise<() => Promise<void>> {
   const account = await workspace.accounts.resolve(SCHEDULES, watch.account);
   const page = await readFeed(workspace, account);
@@ -149,7 +156,7 @@ function isActive({ state }: Watch): boolean {
   return state.kind === 'active';
 }
 
-/** Stores a page of the feed for a watch that begins or resumes. */
+/** Stores a page of the feed for a watch that starts or resumes. */
 async function keepPage(
   workspace: Workspace,
   place: FeedPlace,
@@ -164,7 +171,7 @@ async function keepPage(
   });
 }
 
-/** Other watches still get their news. A channel that a person had paused starts over; any other catches up. */
+/** Other watches still get their news. A channel that a person paused starts over; any other catches up. */
 function withPage(
   feed: ActivityFeed,
   active: readonly Watch[],

@@ -18,10 +18,10 @@ const Choice = z.object({
 
 const Ending = z.union([
   z.object({ outputs: z.record(z.string(), z.union([z.string(), z.number(), z.array(Choice)])) }),
-  /** Plain text for the person who looks at the workflow. */
+  /** Plain text for the owner of the workflow. */
   z.object({ error: z.string() }),
 ]);
-/** How a step ends: with the outputs that the manifest names, or with a reason. */
+/** End of a step: the outputs that the manifest names, or a reason. */
 export type Ending = z.infer<typeof Ending>;
 
 const EndStep = z.object({ execution: z.string(), ending: Ending });
@@ -29,7 +29,7 @@ type EndStep = z.infer<typeof EndStep>;
 
 export type RunEnding =
   | { run: Omit<TestRun, 'identifier'> }
-  /** Mrkdwn: why the outcome is not known. */
+  /** Mrkdwn that says why the outcome is unknown. */
   | {
       status: 'stopped' | 'lost';
       reason: string;
@@ -37,7 +37,7 @@ export type RunEnding =
       failure?: { kind: ServiceErrorKind; reason: string } | undefined;
     };
 
-/** Ends steps, even if the process is killed meanwhile; a step that has ended stays as it is. */
+/** Ends steps, even if the process is killed in between. A step that has ended stays as it is. */
 export async function endSteps(
   { jobs }: Pick<Workspace, 'jobs'>,
   executions: readonly string[],
@@ -46,7 +46,7 @@ export async function endSteps(
   for (const execution of executions) await jobs.send(END_STEP, { execution, ending }, { key: execution });
 }
 
-/** How the steps end that wait for a run; the outputs are those of `test_access` in manifest.yml. */
+/** Outputs of the steps that wait for a run, as declared for `test_access` in manifest.yml. */
 export async function stepEnding({ slack, log }: Workspace, closed: Run, ending: RunEnding): Promise<Ending> {
   if ('status' in ending) return { error: unmarked(ending.reason) };
   const { reachable = 0, total = 0, channel, rootTs: ts } = closed;
@@ -65,7 +65,10 @@ export async function stepEnding({ slack, log }: Workspace, closed: Run, ending:
 
 const MAX_FAILING = 100;
 
-/** Failed items as plain text, one a line; empty if all is well. A run without results is not. */
+/**
+ * Failed items as plain text, one on each line; empty if nothing failed. A run without results counts as
+ * failed.
+ */
 function failingItems(target: Target, { results }: Pick<TestRun, 'results'>): string {
   const items = listItems(target, results);
   const unread = (results?.skipped ?? []).map(
@@ -79,7 +82,7 @@ function failingItems(target: Target, { results }: Pick<TestRun, 'results'>): st
   return [...failing, ...unread].join('\n');
 }
 
-/** Completes a step with the bot's own token: the step's is a secret, and jobs are stored as they are. */
+/** Completes a step with the bot's own token. The step's token is a secret, and jobs are stored unsealed. */
 async function endStep(workspace: Workspace, job: Job<EndStep>): Promise<void> {
   const { execution, ending } = job.data;
   try {
