@@ -36,7 +36,10 @@ const report = {
 } as unknown as AccountReport;
 
 it.each([
-  ['the projects of a list', () => [projectsMessage(many(project), { account: 'acme', page: 0 }, '/deckhand').blocks]],
+  [
+    'the projects of a list',
+    () => [projectsMessage(many(project), { account: 'acme', page: 0 }, '/deckhand').blocks],
+  ],
   ['the replies of a digest', () => threadMessages([report], { zone: 'UTC' }).map(({ blocks }) => blocks)],
   ['ten events of a watch', () => news(10)],
   ['the events of a page of a watch', () => news(150)],
