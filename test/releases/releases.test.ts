@@ -104,11 +104,16 @@ async function fillStore(url: string): Promise<void> {
   }
   const sees = (words: string) =>
     slack.until(() => JSON.stringify(messages()).includes(words), { what: words });
+  async function isAsked(): Promise<boolean> {
+    const { waiting = 0, running = 0 } = (await world.app.parts.engine.stats()).requests ?? {};
+    return waiting + running > 0;
+  }
   async function changes(act: () => unknown): Promise<void> {
     const all = () => JSON.stringify([messages(), ann.openView()]);
     const before = all();
     await act();
     await slack.until(() => all() !== before, { what: String(act) });
+    await expect.poll(isAsked).toBe(false);
     await world.app.parts.slack.idle();
   }
   const say = (line: string) => changes(() => ann.command(CHANNEL, `/deckhand ${line}`));
@@ -221,7 +226,7 @@ const ANSWERS: ReadonlyArray<[line: string, words: string, who?: 'billing']> = [
   ['use', '*Storefront*'],
   ['me', 'You are mentioned when `acme` says *Ann Admin*'],
   ['watch list', 'The service tells of deployments within seconds'],
-  ['unwatch mine', 'You get no more direct messages about your own deployments'],
+  ['unwatch mine', 'no more direct messages about your own deployments'],
   ['audit 50', '`server add` `acme/storefront/shop`'],
 ];
 
