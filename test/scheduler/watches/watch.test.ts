@@ -56,6 +56,9 @@ describe('a watch', () => {
     expect(news(world)).toHaveLength(2);
     expect(blocks(world)).not.toContain('before0');
     expect(news(world)[1]?.text).toContain('Billing API: deployments are failing since');
+    // What stayed pending would be posted again once Deckhand forgets that it posted it.
+    const { feeds } = world.app.workspaces.open(TEAM);
+    await expect.poll(async () => (await feeds.list('watch')).flatMap(({ pending }) => pending)).toEqual([]);
   });
 
   test('does not repeat the server that server add announced in its channel', async ({ world }) => {
