@@ -92,7 +92,7 @@ function reportUnreadable(log: Logger, metrics: Metrics): (document: UnreadableD
     if (reported.has(key)) return;
     reported.add(key);
     metrics.unreadable('document', kind);
-    log.error({ event: 'record_unreadable', workspace, kind }, 'Stored record unreadable');
+    log.error({ event: 'record_unreadable', workspace, kind }, 'Unreadable record skipped');
   };
 }
 

@@ -67,7 +67,7 @@ function endOnSignal({ app, close }: Opened, { STORE_URL }: Config, tracing: Tra
     log.info({ event: 'draining', signal }, 'Shutdown began');
     // Unfinished work is stored and continues at the next start, like after `kill -9`.
     setTimeout(() => {
-      log.warn({ event: 'drain_cut' }, 'Shutdown timed out; unfinished work continues at the next start');
+      log.warn({ event: 'drain_cut' }, 'Shutdown timed out');
       process.exit(0);
     }, CUT_MS).unref();
     void shutdown();

@@ -71,7 +71,7 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
   const boss = createBoss(url, bossClock);
   boss.on('error', (err) => log?.warn({ event: 'pg_boss_error', err }, 'pg-boss error'));
   boss.on('warning', ({ message }) =>
-    log?.warn({ event: 'pg_boss_warning', reason: message }, 'pg-boss warning'),
+    log?.warn({ event: 'pg_boss_warning', reason: message }, 'pg-boss reported a warning'),
   );
   const { opened, connect, close } = openQueues(boss);
 

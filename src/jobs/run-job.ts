@@ -84,7 +84,7 @@ async function runOnce(
   const parsed = queue.schema.safeParse(parseJson(job.data));
   if (!parsed.success) {
     const fields = { event: 'job_unreadable', workspace, kind: queue.name, job: id };
-    log?.error(fields, 'Unreadable job left out');
+    log?.error(fields, 'Unreadable job skipped');
     return { outcome: 'unreadable', store: () => backend.keepUnreadable(job) };
   }
   const { data } = parsed;
@@ -115,7 +115,7 @@ async function releaseForRetry(
 ): Promise<Ending> {
   const { attempts, backoffMs } = queue.worker.options;
   const names = { queue: queue.name, job: job.id, attempt: job.attempt };
-  log?.warn({ event: 'job_failed', ...names, err: error }, 'Attempt of a job failed');
+  log?.warn({ event: 'job_failed', ...names, err: error }, 'Job attempt failed');
   const failures = job.failures + 1;
   if (failures < attempts) {
     const retryMs = backoff(backoffMs, failures, random());
@@ -124,7 +124,7 @@ async function releaseForRetry(
   try {
     await queue.worker.onDeadLetter?.(job.workspace, data, error);
   } catch (err) {
-    log?.error({ event: 'failed_job_not_reported', ...names, err }, 'Failure of a job not reported');
+    log?.error({ event: 'failed_job_not_reported', ...names, err }, 'Job failure not reported');
   }
   return { outcome: 'failed', store: () => backend.finish(job, queue) };
 }

@@ -76,7 +76,7 @@ function createReading({ workspaces, track, clock, log, signal }: HookParts): (h
     } catch (err) {
       // A poll reads it later.
       if (!signal.aborted)
-        log.warn({ event: 'push_not_read', workspace: id, account, err }, 'Read after a call failed');
+        log.warn({ event: 'push_not_read', workspace: id, account, err }, 'Feed not read after a call');
     }
   }
 

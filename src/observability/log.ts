@@ -120,14 +120,14 @@ export function logFailure(log: Logger, error: unknown, fields: Record<string, u
     // A record that a person named wrongly is no fault of the service.
     const level = kind === 'record_not_found' ? 'info' : 'warn';
     const details = { operation, kind, status, reason, reference };
-    log[level]({ event: 'outside_failure', ...fields, ...details }, 'Call of the service or Slack failed');
+    log[level]({ event: 'outside_failure', ...fields, ...details }, 'Call to the service or Slack failed');
     return reference;
   }
   const reference = newReference();
   if (outside instanceof SlackFailure) {
     const { kind, method, reason, needed: scope } = outside;
     const details = { method, kind, reason, scope, ...(kind === 'rejected' ? { reference } : {}) };
-    log.warn({ event: 'outside_failure', ...fields, ...details }, 'Call of the service or Slack failed');
+    log.warn({ event: 'outside_failure', ...fields, ...details }, 'Call to the service or Slack failed');
     return kind === 'rejected' ? reference : undefined;
   }
   const storeFailures = [StoreUnavailable, DocumentUnreadable, AccountKeyUnreadable];

@@ -224,5 +224,5 @@ export function countPossibleDuplicate(
   fields: Readonly<Record<string, unknown>>,
 ): void {
   metrics.possibleDuplicate(what);
-  log.warn({ event: 'possible_duplicate', kind: what, ...fields }, 'Possible duplicate');
+  log.warn({ event: 'possible_duplicate', kind: what, ...fields }, 'Possible duplicate sent');
 }

@@ -39,7 +39,10 @@ export function createAudit(parts: AuditParts) {
       const id = `${digits(at, 15)}-${digits(serial, 6)}-${randomUUID()}`;
       await collection.put(id, { at, ...entry }, at + KEPT_MS);
       const { requestedBy, what, where, result } = entry;
-      parts.log.info({ event: 'audit', user: requestedBy, channel: where, command: what, result }, 'audit');
+      parts.log.info(
+        { event: 'audit', user: requestedBy, channel: where, command: what, result },
+        'Audit entry recorded',
+      );
       if (serial % TRIM_EVERY === 1) await collection.trim(MAX_AUDIT_ROWS - TRIM_EVERY);
       await parts.onRecord();
     },

@@ -131,7 +131,7 @@ export async function sendReply(
   } catch (error) {
     if (!isThreadRefused(error)) throw error;
     const fields = { event: 'threads_refused', channel, reason: error.reason };
-    log.warn(fields, 'Slack refused a reply, so threads are off there');
+    log.warn(fields, 'Slack refused a reply; threads switched off');
     await channels.turnThreadsOff(channel);
     return false;
   }

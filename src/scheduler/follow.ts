@@ -135,7 +135,7 @@ export class Follower<State extends Followed, View extends { kind: string }> {
       const { workspace, thread } = following;
       await this.#kind.onStop?.(workspace, thread.state, { status: 'lost', reason: MESSAGE_GONE });
       const fields = { event: 'follow_abandoned', ...this.#kind.fields(thread.state), reason: error.reason };
-      workspace.log.warn(fields, 'a followed message is gone');
+      workspace.log.warn(fields, 'Followed message not found');
     }
   }
 
@@ -149,7 +149,7 @@ export class Follower<State extends Followed, View extends { kind: string }> {
         : undefined;
     await this.#kind.onStop?.(workspace, thread.state, { status: 'stopped', reason, failure });
     const fields = { event: 'follow_ended', ...this.#kind.fields(thread.state), status: 'stopped' };
-    workspace.log.info(fields, 'following ended early');
+    workspace.log.info(fields, 'Following ended early');
     await thread.showEnd({ kind: 'stopped', reason });
     await thread.endProgress({ kind: 'stopped', reason });
   }

@@ -168,7 +168,7 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
       () => this.#post(end, channel),
       async () => {
         if (user === undefined) return false;
-        log.warn({ event: 'outcome_sent_directly', user }, 'Slack refused an outcome in its channel');
+        log.warn({ event: 'outcome_sent_directly', user }, 'Outcome sent by direct message');
         return this.#post(end, await slack.openDirect(user));
       },
     ];

@@ -147,7 +147,7 @@ export async function postToResponseUrl(
 ): Promise<boolean> {
   const address = URL.parse(url);
   if (address === null || !isAllowed(address, allowedHosts)) {
-    log.warn({ event: 'response_url_refused' }, 'response_url with a host that is not allowed refused');
+    log.warn({ event: 'response_url_refused' }, 'response_url refused because of its host');
     return false;
   }
   const content = {
@@ -205,7 +205,7 @@ export function libraryLogger(log: Logger, event: string): SlackLogger {
     debug: ignore,
     info: ignore,
     warn: ignore,
-    error: () => log.warn({ event }, 'Error in a Slack library'),
+    error: () => log.warn({ event }, 'Slack library reported an error'),
     setLevel: ignore,
     getLevel: () => LogLevel.ERROR,
     setName: ignore,

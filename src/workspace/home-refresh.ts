@@ -60,7 +60,7 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
         planned = at;
         await jobs.send(REFRESH_HOME, {}, { key: String(at), at });
       } catch (error) {
-        log.warn({ event: 'home_not_refreshed', err: error }, 'App Home may be out of date');
+        log.warn({ event: 'home_not_refreshed', err: error }, 'App Home not refreshed');
       }
     },
     /** Number of people who have it open; it limits how often it may be refreshed. */

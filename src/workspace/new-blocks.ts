@@ -37,7 +37,7 @@ export function createNewBlocks({ once, wasDone, clock, log }: Once & { clock: C
   async function refuse(block: NewBlock): Promise<void> {
     await once(['block refused', block], REMEMBERED_MS);
     await answers.renew([block], async () => true);
-    log.info({ event: 'blocks_refused', kind: block }, 'Slack does not take a new kind of block here');
+    log.info({ event: 'blocks_refused', kind: block }, 'Slack refused a new kind of block');
   }
 
   /** Sends a message, or its fallback if Slack rejects its blocks. */

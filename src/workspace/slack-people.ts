@@ -129,10 +129,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
         return await members.get([usergroup], () => readMembers(usergroup, team));
       } catch (error) {
         if (!isSlackFailure(error)) throw error;
-        log.warn(
-          { event: 'user_group_unread', reason: error.reason },
-          'User group not readable, its members do not hold its role',
-        );
+        log.warn({ event: 'user_group_unread', reason: error.reason }, 'User group not read');
         return [];
       }
     },
@@ -255,7 +252,7 @@ export async function readZone(
     return parseZone(answer.user?.tz ?? 'UTC');
   } catch (error) {
     const reason = isSlackFailure(error) ? error.reason : 'unknown zone';
-    log.warn({ event: 'zone_unknown', user, reason }, 'Time zone of a person unknown, UTC used');
+    log.warn({ event: 'zone_unknown', user, reason }, 'Time zone not read; UTC used');
     return 'UTC';
   }
 }

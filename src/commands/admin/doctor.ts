@@ -59,7 +59,7 @@ async function runCheck(
       : { what, health: 'limited', text: result.limited };
   } catch (error) {
     const explained = workspace.explain(error);
-    workspace.log.warn({ event: 'doctor', reason: what, err: error }, 'Check failed');
+    workspace.log.warn({ event: 'doctor', reason: what, err: error }, 'Doctor check failed');
     const why = describeUnreached(error);
     return { what, health: 'broken', text: `${failureWords(explained)}${why ? ` The reason: ${why}.` : ''}` };
   }

@@ -133,7 +133,7 @@ async function publish(
       if (!isSlackFailure(error) || isSlackFailure(error, 'busy', 'unreachable')) throw error;
       await viewers.delete(user);
       const { reason } = error;
-      workspace.log.warn({ event: 'home_refused', user, reason }, 'Slack did not take App Home');
+      workspace.log.warn({ event: 'home_refused', user, reason }, 'Slack refused App Home');
     }
   });
 }

@@ -216,10 +216,7 @@ async function recordDone(
   } catch (error) {
     if (request.invocation.isStored) throw error;
     const { log } = request.workspace;
-    log.error(
-      { event: 'audit_not_stored', command: request.command, err: error },
-      'Change not in the audit log',
-    );
+    log.error({ event: 'audit_not_stored', command: request.command, err: error }, 'Audit entry not stored');
   }
 }
 

@@ -115,7 +115,7 @@ async function notifyCreator(
     if (!isSlackFailure(error, 'gone')) throw error;
     workspace.log.warn(
       { event: 'answer_failed', user, account, err: error },
-      'a person could not be notified',
+      'Notification of a person failed',
     );
   }
 }

@@ -199,7 +199,7 @@ async function readReport(
     if (error instanceof AccountKeyUnreadable) return failed;
     const { operation, kind, status } = error.cause;
     const fields = { account: account.name, digest: digest.id, operation, kind, status };
-    workspace.log.warn({ event: 'digest_account_failed', ...fields }, 'Account of a digest did not answer');
+    workspace.log.warn({ event: 'digest_account_failed', ...fields }, 'Account not read for a digest');
     return { ...failed, error };
   }
 }

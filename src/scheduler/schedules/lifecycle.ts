@@ -190,9 +190,6 @@ export const OWNER_NOTICES = defineJob({
     if (ts === undefined) await here();
   },
   async onDeadLetter({ log }, { user, channel }, err) {
-    log.warn(
-      { event: 'owner_not_told', user, channel, err },
-      'Neither the owner nor the channel could be notified for a week',
-    );
+    log.warn({ event: 'owner_not_told', user, channel, err }, 'Owner and channel not notified within a week');
   },
 });

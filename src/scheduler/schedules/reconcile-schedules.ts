@@ -134,7 +134,7 @@ export async function startSchedules(
 ): Promise<void> {
   const report = (err: unknown, workspace?: string): void => {
     const fields = { event: 'schedules_not_started', workspace, err };
-    if (!signal.aborted) log.error(fields, 'Schedules could not be started; the next start tries again');
+    if (!signal.aborted) log.error(fields, 'Schedules not started');
   };
   try {
     for (const { id } of await store.of(GLOBAL).collection(DATA_KEYS, z.unknown()).list()) {

@@ -90,7 +90,7 @@ async function followProvisioning(following: Following<FollowedServer, Provision
     ended === undefined ? { kind: 'lost', server: latest } : { kind: 'ended', server: ended },
   );
   if (ended !== undefined) await thread.post(statusNews(ended));
-  log.info({ event: 'follow_ended', ...logFields(thread.state), status }, 'following a server ended');
+  log.info({ event: 'follow_ended', ...logFields(thread.state), status }, 'Following of a server ended');
 }
 
 async function readServer(

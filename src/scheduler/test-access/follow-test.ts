@@ -145,7 +145,10 @@ function findPoller({ requestedBy, resumedBy: user = requestedBy }: Run): { user
 async function close({ workspace, thread }: FollowingRun, ending: RunEnding): Promise<void> {
   await closeRun(workspace, thread.state, ending);
   const { status } = 'run' in ending ? ending.run : ending;
-  workspace.log.info({ event: 'follow_ended', ...logFields(thread.state), status }, 'following a test ended');
+  workspace.log.info(
+    { event: 'follow_ended', ...logFields(thread.state), status },
+    'Following of a test ended',
+  );
 }
 
 function logFields({ target, run }: Run): Record<string, unknown> {

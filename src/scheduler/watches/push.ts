@@ -182,10 +182,7 @@ export async function endPushesOfAccount(workspace: Workspace, account: string):
     if (push.state === 'on') await endPush(workspace, push);
     if (push.state !== 'off')
       await tellOff(workspace, push, signal).catch((err: unknown) =>
-        workspace.log.warn(
-          { event: 'push_not_switched_off', account, err },
-          'An integration could not be switched off',
-        ),
+        workspace.log.warn({ event: 'push_not_switched_off', account, err }, 'Integration not switched off'),
       );
   }
 }
@@ -253,7 +250,7 @@ async function noteEvents(
   const { account, isMissing } = next;
   if (isMissing === true && push.isMissing !== true) {
     metrics.push('missing');
-    log.warn({ event: 'pushes_missing', account }, 'A deployment was found without a call of the service');
+    log.warn({ event: 'pushes_missing', account }, 'Deployment found without a call from the service');
   }
   await pushes.change(push, (current) => (current.token === push.token ? next : current));
   return next;

@@ -58,7 +58,7 @@ export async function stepEnding({ slack, log }: Workspace, closed: Run, ending:
     return { outputs: { ...outputs, ...(permalink === undefined ? {} : { permalink }) } };
   } catch (error) {
     if (!isSlackFailure(error)) throw error;
-    log.warn({ event: 'permalink_unknown', reason: error.reason }, 'a message has no permalink');
+    log.warn({ event: 'permalink_unknown', reason: error.reason }, 'Permalink of a message not found');
     return { outputs };
   }
 }
@@ -90,7 +90,7 @@ async function endStep(workspace: Workspace, job: Job<EndStep>): Promise<void> {
   } catch (error) {
     if (!isSlackFailure(error) || isSlackFailure(error, 'busy', 'unreachable')) throw error;
     const { reason } = error;
-    workspace.log.warn({ event: 'step_refused', execution, reason }, 'a step could not be ended');
+    workspace.log.warn({ event: 'step_refused', execution, reason }, 'Workflow step not ended');
     if (reason !== 'parameter_validation_failed') return;
     await complete(workspace, execution, { error: 'The outcome does not fit this step.' });
   }
