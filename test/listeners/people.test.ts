@@ -117,7 +117,7 @@ describe('who it is', () => {
   test('who it is cannot be said: everyone is asked to try again, and nothing is done', async ({ world }) => {
     const before = world.service.requests.all.length;
     world.slack.fault({ method: 'users.info', error: 'internal_error' });
-    expect(await ask(world, '/deckhand projects')).toMatch(/cannot say at the moment who you are.*Try again/);
+    expect(await ask(world, '/deckhand projects')).toMatch(/cannot tell Deckhand who you are.*Try again/);
     expect(world.service.requests.all.length).toBe(before);
     world.slack.clearFaults();
     expect(await ask(world, '/deckhand projects')).toContain('Storefront');

@@ -215,7 +215,7 @@ describe('a digest', () => {
     await world.passUntil(() => dms().length > 0);
     expect(dms()).toEqual([
       expect.stringMatching(
-        /could not carry out the digest of every connected account.* because of an unexpected error\. It runs again at its next time/,
+        /could not run the digest of every connected account.* because of an unexpected error\. It runs again at its next time/,
       ),
     ]);
 
