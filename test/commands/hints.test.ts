@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { ask } from '../support/asking.ts';
 import { BRISK } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';
-import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 import { ann } from './integrations/support.ts';
 
 const test = base.extend('connected', true);
@@ -27,12 +27,8 @@ describe('what the service says about a failure, in an answer', () => {
   test.for([
     [401, 'unauthorized', 'was revoked or rotated'],
     [403, 'permission_denied', 'The service refused this'],
-    [403, 'api_access_restricted', 'has no API access'],
-    [403, 'admin_required', 'An administrator of the account must do this'],
     [404, 'record_not_found', 'did not find the profile'],
-    [404, 'account_not_found', 'no account named'],
     [429, 'rate_limited', 'busy'],
-    [400, 'invalid_json', 'answered unexpectedly'],
   ] as const)('follows our sentence: a hint with %i %s', async ([status, code, ours], { world }) => {
     refuse(world, 'profile', status, { error_code: code, hint: HINT });
     const said = await sentence(world);
@@ -43,7 +39,6 @@ describe('what the service says about a failure, in an answer', () => {
   test.for([
     [403, { error: HINT, message: HINT, errors: [HINT, HINT], hint: HINT }, `The service says: ${SHOWN}`],
     [422, { errors: ['Too many', 'Too many', 'Wait'] }, 'did not accept this: Too many, Wait.'],
-    [403, { error: 'Account locked', hint: 'Pay the bill' }, 'Account locked. Pay the bill.'],
     [
       403,
       { error: 'api_access_restricted', message: 'Upgrade.' },
@@ -57,13 +52,6 @@ describe('what the service says about a failure, in an answer', () => {
     expect(said).not.toMatch(/suspended|lacks the permission/);
   });
 
-  test('stands instead of a guess about invoices too', async ({ world }) => {
-    refuse(world, 'account/invoices', 403, { message: 'The account is locked' });
-    const said = await sentence(world, 'invoices', 'admin');
-    expect(said).toContain('The service says: The account is locked.');
-    expect(said).not.toMatch(/owner is none|suspended/);
-  });
-
   test('is not that the account’s name is wrong where a list is not found', async ({ world }) => {
     for (const path of ['activity', 'account/invoices', 'projects']) {
       refuse(world, path, 404, { error_code: 'record_not_found' });
@@ -75,14 +63,6 @@ describe('what the service says about a failure, in an answer', () => {
 });
 
 describe('a hint of the service', () => {
-  test('stands in the form of a new key that the service refuses', async ({ world }) => {
-    refuse(world, 'projects', 403, { error_code: 'api_access_restricted', hint: HINT });
-    const me = ann(world);
-    await me.open('connect acme');
-    const { errors } = await me.submit({ account: ACCOUNT, email: EMAIL, api_key: API_KEY });
-    expect(errors?.account).toContain(HINT);
-  });
-
   test('follows the fault under its field in a form, or that of the whole on top', async ({ world }) => {
     const path = 'projects/storefront/integrations';
     const fault = { name: ['is taken'], error_code: 'invalid', hint: HINT };
@@ -120,7 +100,6 @@ describe('a hint of the service', () => {
 
   test.for([
     ['waits to start', { method: 'POST', status: 503, retryAfter: '30' }, '', 'The next try is'],
-    ['waits to go on', { status: 503, retryAfter: '30' }, '/*', 'The next try is'],
     ['ends', { status: 403 }, '/*', 'stopped'],
   ] as const)('stands in the root message of a run that %s', async ([, fault, part, words], { world }) => {
     const path = `/${ACCOUNT}/projects/storefront/test_access${part}`;

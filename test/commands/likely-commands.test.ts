@@ -11,9 +11,7 @@ const likely = (sentence: string) => findLikelyCommands(COMMANDS, sentence).map(
 
 it.for([
   ['what was deployed yesterday', 'activity'],
-  ['remind us on Mondays', 'digest add'],
   ['can you tset storefront', 'test'],
-  ['who am I', 'whoami'],
   ['xyzzy', 'help'],
 ] as const)('"%s" may mean %s', ([sentence, name]) => {
   expect(likely(sentence)).toContain(name);
@@ -23,8 +21,6 @@ it.for([
   ['tets storefront', 'test storefront'],
   ['can you test storefront please', 'test storefront'],
   ['show me the activity', 'activity'],
-  ['run test on storefront', 'test storefront'],
-  ['proj', 'projects'],
   ['how many deployments last week?', 'activity'],
 ] as const)('"%s" offers `%s` first', ([sentence, line]) => {
   expect(likely(sentence)[0]).toBe(line);
@@ -32,7 +28,6 @@ it.for([
 
 it.for([
   ['is the storefront ok?', 'test storefront'],
-  ['Is Back Office reachable', 'test back-office'],
   ['can you test it, the storefront I mean', 'test storefront'],
 ] as const)('"%s" names a project, and offers `%s`', ([sentence, line]) => {
   const projects = [

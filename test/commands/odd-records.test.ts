@@ -40,8 +40,6 @@ describe('records that differ from the documents', () => {
   test.override({ connected: true });
 
   test.for([
-    ['true', true],
-    ['false', false],
     ['an address', 'ops@example.com'],
     ['absent', undefined],
   ] as const)('server show and build work where notify_email is %s', async ([, notify], { world }) => {
@@ -57,7 +55,7 @@ describe('records that differ from the documents', () => {
     expect(built).toContain('*web-1*');
     expect(built).toContain('`24`');
     expect(built).toMatch(UNREADABLE);
-    expect(built.includes('notifies by e-mail')).toBe(notify === true || notify === 'ops@example.com');
+    expect(built.includes('notifies by e-mail')).toBe(notify !== undefined);
     const menu = await ask(world, '/deckhand server show nothing storefront');
     expect(menu).toContain('It has `web-1`');
     expect(menu).toMatch(UNREADABLE);
@@ -166,7 +164,6 @@ describe('records that differ from the documents', () => {
   test.for([
     ['has no name is called by its identifier', { name: null, identifier: 4711 }, '4711'],
     ['has no identifier is called by its name', { name: 'web-1', identifier: null }, 'web-1'],
-    ['has a record as identifier is called by its name', { name: 'web-1', identifier: { id: 7 } }, 'web-1'],
   ] as const)('a failing server that %s', async ([, server, title], { world }) => {
     const shown = await ran(world, { servers: [{ ...server, status: 'error' }] }, 'is unreachable');
     expect(shown).toContain(`"title":"${title}","status":"error"`);
@@ -175,7 +172,6 @@ describe('records that differ from the documents', () => {
 
   test.for([
     ['a repository that is no record', { repository: 'ok', servers: [] }, '1 result could not be read'],
-    ['servers that are no list', { servers: 'all of them' }, '1 result could not be read'],
     ['results that are none', 'all well', 'no results'],
   ] as const)('a run with %s ends, without the sign of success', async ([, results, words], { world }) => {
     expect(await ran(world, results, words)).toContain(':warning: *Storefront: ');

@@ -90,14 +90,6 @@ describe('menus in place of identifiers', () => {
     expect(slack.messages(TEAM, CHANNEL)[0]?.text).toContain('web-1 in Storefront');
   });
 
-  test('take what is typed where the service lists no servers', async ({ world }) => {
-    world.service.faults.add({ path: `/${ACCOUNT}/projects/storefront/servers`, status: 404 });
-    await ask(world, '/deckhand server show --account acme');
-    await answerTo(world, 'member', () => choose(world, 'member', 'projects:choose', 'storefront'));
-    const menu = await look(world, 'member', 'server', 'web-2');
-    expect(menu.options).toEqual([expect.objectContaining({ value: 'web-2' })]);
-  });
-
   test('offer every invoice to those who keep the books, and to nobody else', async ({ world }) => {
     const owner = world.service.world.state.accounts.get(ACCOUNT)?.users[0];
     Object.assign(owner ?? {}, { billing: true });

@@ -63,13 +63,6 @@ describe('me', () => {
     expect([...(await workspaceOf(world).names.mentions(ACCOUNT))]).toEqual([['kimlee', PEOPLE.member]]);
   });
 
-  test('makes no markup of a hostile name', async ({ world }) => {
-    await ask(world, '/deckhand me <!channel> *bold* `code`');
-    const said = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text;
-    expect(said).not.toContain('<!channel>');
-    expect(await ask(world, '/deckhand me', 'admin')).not.toContain('<!channel>');
-  });
-
   test('shows everybody’s names to admins alone, who may release one for another person', async ({
     world,
   }) => {
@@ -89,7 +82,9 @@ describe('me', () => {
 describe('accounts default', () => {
   test.override({ connected: true });
 
-  test('sets the account to use if none is named', async ({ world }) => {
+  test('sets the account to use if none is named, if it is connected and has a shared key', async ({
+    world,
+  }) => {
     const second = { name: 'globex', email: 'ops@globex.example', apiKey: 'g'.repeat(40) };
     const { accounts, audit } = workspaceOf(world);
     await accounts.connect({ ...second, createdBy: PEOPLE.admin, state: 'ok' });
@@ -102,14 +97,10 @@ describe('accounts default', () => {
     expect((await audit.latest(1)).map(({ entry }) => entry)).toMatchObject([
       { requestedBy: PEOPLE.admin, what: 'accounts default', target: 'globex', result: 'done' },
     ]);
-  });
-
-  test('refuses an account that is not connected, or that has no shared key', async ({ world }) => {
     expect(await ask(world, '/deckhand accounts default initech', 'admin')).toContain('No account named');
-    const own = { name: 'globex', email: 'ben@globex.example', apiKey: 'g'.repeat(40) };
-    const { accounts } = workspaceOf(world);
+    const own = { name: 'own', email: 'ben@globex.example', apiKey: 'g'.repeat(40) };
     await accounts.connect({ ...own, createdBy: PEOPLE.member, state: 'ok', purpose: 'mine' });
-    expect(await ask(world, '/deckhand accounts default globex', 'admin')).toContain('no shared key');
-    expect(await accounts.defaultName()).toBe(ACCOUNT);
+    expect(await ask(world, '/deckhand accounts default own', 'admin')).toContain('no shared key');
+    expect(await accounts.defaultName()).toBe('globex');
   });
 });

@@ -94,16 +94,6 @@ describe('signing up', () => {
     expect(await planned(world, 0)).toBe(0);
   });
 
-  it('stops looking once the account is disconnected', async () => {
-    await openForm(world);
-    await world.as('admin').submit('signup', FORM);
-    await planned(world);
-    await world.app.workspaces.open(TEAM).accounts.disconnect('northwind');
-    await clock.advance(MINUTE);
-    expect(await planned(world, 0)).toBe(0);
-    expect(world.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
-  });
-
   it('signs up once, however often the button is clicked, and names the account beside the default one', async () => {
     await world.connect();
     await openForm(world);

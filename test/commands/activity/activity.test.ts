@@ -48,21 +48,6 @@ describe('activity', () => {
     expect(await ask(world, '/deckhand activity storefrnt')).toContain('Did you mean `storefront`?');
   });
 
-  test('counts a deployment once that the service reports twice', async ({ world }) => {
-    for (const secondsAgo of [65, 62])
-      world.service.world.addDeployment({
-        account: ACCOUNT,
-        project: 'storefront',
-        succeeded: false,
-        endRef: 'twin001',
-        endedAt: Date.now() - secondsAgo * 1_000,
-        user: 'Kim',
-      });
-    const shown = await ask(world, '/deckhand activity storefront stats');
-    expect(shown).toContain('1 failed');
-    expect(shown.split('twin001')).toHaveLength(2);
-  });
-
   test('is shared with the channel once, without its buttons, and again only after Slack refused', async ({
     world,
   }) => {

@@ -104,14 +104,6 @@ describe('"Ask for access" on a refusal', () => {
     expect(await rolesOf(world).holds(PEOPLE.member, 'operator')).toBe(isAllowed);
   });
 
-  test('is answered even if Slack cannot reach the person', async ({ world }) => {
-    await askFor(world, '/deckhand use storefront');
-    await told(world, 'admin', 'asks for the role');
-    world.slack.fault({ method: 'conversations.open', error: 'user_disabled' });
-    await answer(world, 'access:allow');
-    await told(world, 'admin', 'gave <@U0BEN> the role *operator*');
-  });
-
   test('gives nothing to somebody who has left in the meantime', async ({ world }) => {
     await askFor(world, '/deckhand use storefront');
     await told(world, 'admin', 'asks for the role');

@@ -78,21 +78,6 @@ describe('roles', () => {
       .toEqual([PEOPLE.member, 'U0OWNER']);
   });
 
-  test('roles are taken on the form and the button too, which were opened before', async ({ world }) => {
-    await set(world, { admin: [PEOPLE.admin, PEOPLE.member], operator: [], billing: [] });
-    await open(world, 'member');
-    await ask(world, '/deckhand disconnect acme', 'member');
-    const card = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.ts ?? '';
-    await set(world, { admin: [PEOPLE.admin], operator: [], billing: [] });
-    const form = await world.as('member').submit('roles', { admin: [PEOPLE.member] });
-    expect(form.body).toContain('Only admins can do this');
-    const pressed = await answerTo(world, 'member', () =>
-      world.as('member').click({ channel: CHANNEL, ts: card }, { actionId: 'disconnect:confirm' }),
-    );
-    expect(pressed).toContain('Only admins can do this');
-    expect(await ask(world, '/deckhand accounts')).toContain('acme');
-  });
-
   test.for([
     ['nobody', []],
     ['somebody who has left', [PEOPLE.billing]],

@@ -76,11 +76,8 @@ describe('settings', () => {
   });
 
   it.each([
-    ['calcutta', 'Asia/Kolkata'],
     ['Europe/Kiev', 'Europe/Kyiv'],
-    ['Ho Chi Minh', 'Asia/Ho_Chi_Minh'],
     ['São Paulo', 'America/Sao_Paulo'],
-    ['US/Pacific', 'America/Los_Angeles'],
   ])('finds the time zone of %s, shows it by its present name, and stores that', async (query, zone) => {
     await me.open('settings');
     const [first] = (await look('zone', query)).options;

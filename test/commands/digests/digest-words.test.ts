@@ -9,21 +9,11 @@ const read = (text: string) => readDigestWords(splitWords(text, ['skip-quiet']).
 describe('the words of a digest', () => {
   it.each([
     ['weekly:mon 09:00 Europe/Lisbon last_7_days', 'weekly mon 09:00', 'Europe/Lisbon', 'last_7_days'],
-    ['weekdays 09:00 Asia/Tokyo this_week --skip-quiet', 'weekdays 09:00', 'Asia/Tokyo', 'this_week'],
     ['cron:“0 9 * * 1-5” Europe/Lisbon', 'cron 0 9 * * 1-5', 'Europe/Lisbon', undefined],
     ['cron:0 9 1 * * UTC last_30_days', 'cron 0 9 1 * *', 'UTC', 'last_30_days'],
-    ["cron:'*/5 * * * *' UTC 30d", 'cron */5 * * * *', 'UTC', 'last_30_days'],
     ['Weekly:Friday 9am europe/lisbon week', 'weekly fri 09:00', 'Europe/Lisbon', 'this_week'],
-    ['daily 09:00 asia/calcutta', 'daily 09:00', 'Asia/Kolkata', undefined],
     ['daily 09:00 America/Los Angeles last 7 days', 'daily 09:00', 'America/Los_Angeles', 'last_7_days'],
-    [
-      'daily 23:59 america/north dakota/new salem',
-      'daily 23:59',
-      'America/North_Dakota/New_Salem',
-      undefined,
-    ],
     ['Monday 9.30', 'weekly mon 09:30', undefined, undefined],
-    ['daily 12pm last 7 days', 'daily 12:00', undefined, 'last_7_days'],
   ])('%s', (text, cadence, zone, range) => {
     const words = read(text);
     expect(words).toMatchObject({ zone, range, project: undefined });
@@ -37,23 +27,16 @@ describe('the words of a digest', () => {
   it.each([
     ['dayly 09:00 UTC', 'Did you mean `daily`?'],
     ['weekly 09:00 UTC', 'Did you mean `weekly:mon`?'],
-    ['weekly:mo 09:00 UTC', 'Did you mean `weekly:mon`?'],
-    ['daily UTC', '`UTC` is not a time'],
     ['daily', 'Give the time as `HH:MM`'],
     ['daily 24:00 UTC', 'Did you mean `00:00`?'],
     ['daily 9:75 UTC', 'Did you mean `09:59`?'],
     ['daily 09:00 Europe/Lisbonn', 'Did you mean `Europe/Lisbon`?'],
-    ['daily 09:00 lisbon', 'Did you mean `Europe/Lisbon`?'],
-    ['daily 09:00 Kyiv', 'Did you mean `Europe/Kyiv`?'],
-    ['daily 09:00 Calcutta', 'Did you mean `Asia/Kolkata`?'],
-    ['daily 09:00 tokyo today', 'Did you mean `Asia/Tokyo`?'],
     ['daily 09:00 +02:00', 'There is no time zone'],
     ['daily 09:00 BST', 'Did you mean `Europe/London` or `Asia/Dhaka`?'],
     ['daily 09:00 pst8pdt last_7_days', '`America/Los_Angeles`'],
     ['daily 09:00 UTC 90d', 'There is no range `90d`'],
     ['cron:"*/5 * * *" UTC', 'Give five fields'],
     ['cron:"61 * * * *" UTC', 'This is wrong: minute (0-59)'],
-    ['cron:"0 0 31 2 *" UTC', 'This is wrong: day of month'],
     ['<!channel> 09:00 UTC', '`&lt;!channel&gt;`'],
   ])('%s is refused: %s', (text, said) => {
     expect(() => read(text)).toThrow(UserError);

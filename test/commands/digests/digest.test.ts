@@ -49,14 +49,6 @@ describe('digest', () => {
       await stored.put({ ...digest, id: `d${n}`, requestId: `r${n}`, channel: channelOf(n) });
   }
 
-  it('add of the same digest says that it is there already', async () => {
-    await world.say('digest add daily 09:00 UTC today');
-    const said = await ask(world, '/deckhand digest add daily 9am utc today', 'admin');
-    expect(said).toContain('Already set up: the digest of every connected account');
-    await world.say('digest add daily 09:00 UTC today --skip-quiet');
-    expect(await digests()).toHaveLength(2);
-  });
-
   it('add is refused in a workspace with 500 schedules, and so is a watch', async () => {
     await world.say('digest add daily 09:00 UTC');
     await fill(500, (n) => `C${n % 20}`);
@@ -102,11 +94,9 @@ describe('digest', () => {
   });
 
   it.each([
-    ['digest add daily 25:00 UTC', 'Did you mean `23:00`?'],
     ['digest add daily 09:00 UTC --account nobody', 'No account named `nobody`'],
     ['digest add daily 09:00 UTC --project storefrnt', 'Did you mean `storefront`?'],
     ['digest pause', 'This channel has no digest yet'],
-    ['digest remove d000', 'There is no digest `d000`'],
     ['digest lst', 'Did you mean `digest list`?'],
   ])('%s answers %s', async (line, said) => {
     expect(await ask(world, `/deckhand ${line}`, 'admin')).toContain(said);
@@ -179,10 +169,6 @@ describe('digest', () => {
 
   it.each([
     ['remind weekly:fri 10:00 UTC', 'every Friday at 10:00, UTC'],
-    ['Remind me every Monday at 9', 'every Monday at 09:00, Europe/Lisbon'],
-    ['schedule cron:"30 7 * * *" UTC today', 'today, every day at 07:30, UTC'],
-    ['digest new weekly on tuesday 9am Asia/Tokyo', 'every Tuesday at 09:00, Asia/Tokyo'],
-    ['digest add every day at 17:30 UTC', 'every day at 17:30, UTC'],
     ['digest add every weekday 08:00 UTC', 'from Monday to Friday at 08:00, UTC'],
   ])('is set up by other words, as people say them: %s', async (typed, words) => {
     expect(await world.say(typed)).toContain(words);

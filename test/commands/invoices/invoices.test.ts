@@ -75,7 +75,6 @@ describe('invoices', () => {
       'not on the account’s own host',
     ],
     ['an address that is none', LIST, record('nonsense'), 'no full address for the PDF'],
-    ['a relative address', LIST, record('/acme/account/invoices/1001.pdf'), 'no full address for the PDF'],
     ['no PDF', '/*/account/invoices/1001.pdf', { nothing: true }, 'is not a PDF'],
   ] as const)(
     'of %s are told of in a sentence, and nothing is sent',
@@ -85,12 +84,6 @@ describe('invoices', () => {
       expect(files(world)).toEqual([]);
     },
   );
-
-  test('are not known by words', async ({ world }) => {
-    expect(await ask(world, '/deckhand invoices latest', 'admin')).toContain(
-      '`latest` is not an invoice number',
-    );
-  });
 });
 
 /** The list, with this address for the PDF. */

@@ -25,11 +25,8 @@ describe('a project and server as they are typed', () => {
   test.for([
     ['Joe’s “best” shop', 'best'],
     ["Joe's best shop web one", 'web one in'],
-    ['“Joe’s best shop” web-2', 'web-2 in'],
     ['--account-like', 'account-like'],
     ['Billing —account acme', 'Billing'],
-    ['Billing -–account=acme', 'Billing'],
-    ['billing api', 'api in Billing'],
     ['web one', 'web one in'],
   ] as const)('`test %s` tests it', async ([words, name], { world }) => {
     await world.as('member').command(CHANNEL, `/deckhand test ${words}`);

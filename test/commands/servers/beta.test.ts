@@ -107,15 +107,4 @@ describe('beta', () => {
     expect(dm?.text).toContain(`<@${PEOPLE.admin}> asks you to enable the managed-resources beta`);
     expect(JSON.stringify(dm?.blocks)).toContain(page);
   });
-
-  test('beta shows the service’s message and hint of a refusal, but no button of an unsafe address', async ({
-    world,
-  }) => {
-    const message = { message: 'Only Kim may.', hint: 'Write to Kim.' };
-    answerWith(world, 403, { error: 'admin_required', ...message, beta_url: 'http://evil.example.com/' });
-    const said = await enroll(world);
-    expect(said).toContain('The service says: Only Kim may. Write to Kim.');
-    expect(said).toContain('"type":"users_select"');
-    expect(said).not.toContain('evil');
-  });
 });

@@ -24,14 +24,6 @@ describe('a server that was ordered', () => {
     },
   );
 
-  test('server add stops where the root message is gone', async ({ world }) => {
-    await confirmSite(world);
-    await ann(world).submit('server.add');
-    await world.slack.until(() => roots(world).length === 1);
-    world.slack.fault({ method: 'chat.update', error: 'message_not_found' });
-    await world.logged('"event":"follow_abandoned"');
-  });
-
   test.for([
     [401, 'was revoked or rotated'],
     [404, 'See what there is'],

@@ -112,14 +112,6 @@ describe('hosting', () => {
     expect(syncs(world)).toBe(1);
   });
 
-  test('hosting sync works from the card', async ({ world }) => {
-    await ask(world, '/deckhand hosting show r-1', 'admin');
-    const place = { channel: CHANNEL, ts: latest(world, 'admin')?.ts ?? '' };
-    await world.as('admin').click(place, { actionId: 'hosting:sync' });
-    await world.slack.until(() => told(world).some((text) => text.includes('The sync is requested')));
-    expect(syncs(world)).toBe(1);
-  });
-
   test('hosting sync is carried out again where the process died over the click, but not for a second click', async ({
     world,
   }) => {

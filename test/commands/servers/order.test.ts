@@ -1,21 +1,7 @@
 import { describe, expect } from 'vitest';
 import { answerTo } from '../../support/asking.ts';
-import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
-import {
-  ann,
-  confirmSite,
-  jobsDone,
-  MACHINE,
-  POST,
-  posts,
-  roots,
-  SITE,
-  sendOrder,
-  shows,
-  test,
-  thread,
-  view,
-} from './ordering.ts';
+import { ACCOUNT, PEOPLE, TEAM } from '../../support/test-world.ts';
+import { ann, confirmSite, MACHINE, POST, posts, roots, sendOrder, shows, test, view } from './ordering.ts';
 
 describe('an order of a server', () => {
   test('server add can be ordered again where it was certainly not made', async ({ world }) => {
@@ -86,18 +72,6 @@ describe('an order of a server', () => {
     expect(posts(world)).toHaveLength(1);
   });
 
-  test('server add creates once, also where a kill has the form carried out again after the order has ended', async ({
-    world,
-  }) => {
-    const order = () => sendOrder(world, MACHINE, { isSent: false });
-    await order();
-    await jobsDone(world, 'add-server', 1);
-    await order();
-    await jobsDone(world, 'add-server', 2);
-    expect(posts(world)).toHaveLength(1);
-    expect(roots(world)).toHaveLength(1);
-  });
-
   test('server add says that its progress is in direct messages where Deckhand cannot post in the channel', async ({
     world,
   }) => {
@@ -110,28 +84,5 @@ describe('an order of a server', () => {
       'Server *shop* in *Storefront*: provisioning',
     ]);
     expect(roots(world)).toEqual([]);
-  });
-
-  test('server add posts nothing twice where a kill has it carried out again after its follower has ended', async ({
-    world,
-  }) => {
-    const { engine } = world.app.parts;
-    await confirmSite(world);
-    await ann(world).submit('server.add');
-    await world.slack.until(() => roots(world).length === 1);
-    world.service.clock.advance(10_000);
-    await jobsDone(world, 'follow-provisioning', 1);
-    const made = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers.at(-1);
-    const [root] = roots(world);
-    const created = { identifier: made?.identifier ?? '', name: 'shop' };
-    const messageRef = { channel: CHANNEL, ts: root?.ts ?? '' };
-    const site = { protocol_type: 'static_hosting', ...SITE, spa_mode: false };
-    await sendOrder(world, site, { isSent: true, created, messageRef });
-    await jobsDone(world, 'add-server', 2);
-    await expect
-      .poll(async () => (await engine.stats())['follow-provisioning']?.running, { timeout: 20_000 })
-      .toBe(0);
-    expect(thread(world)).toHaveLength(2);
-    expect(roots(world)).toEqual([root]);
   });
 });

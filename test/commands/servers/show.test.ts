@@ -32,7 +32,6 @@ describe('server show', () => {
     ['provisioning', '*provisioning*: being created'],
     ['Active', '*active*: running and ready for deployments'],
     ['suspended', '*suspended*: powered off, because the account is suspended'],
-    ['disabled', '*disabled*: switched off'],
     ['error', '*error*: broken, because it could not be'],
     ['destroying', '*destroying*: being destroyed'],
     ['re_wiring', '`re_wiring`'],

@@ -121,13 +121,6 @@ describe('the shortcut on a message', () => {
     const view = await formOf(world, 'member', 'test');
     expect(view.values.channel?.channel).toMatchObject({ selected_conversation: CHANNEL });
   });
-
-  test('tells the person alone where it may not post', async ({ world }) => {
-    const { ts } = await world.as('admin').postMessage(CHANNEL, 'storefront');
-    world.slack.kick(TEAM, CHANNEL, 'bot');
-    await world.as('member').shortcut('test_from_message', { channel: CHANNEL, ts });
-    await privately(world, 'is not in this channel yet');
-  });
 });
 
 describe('the projects that a text speaks of', () => {
@@ -147,15 +140,11 @@ describe('the projects that a text speaks of', () => {
     project('café', 'Café'),
   ];
   test.each([
-    ['shop is down', ['shop']],
-    ['shop-api is down', ['shop-api']],
     ['SHOP API and the shop', ['shop', 'shop-api']],
     ['workshop, shops, shop_2', []],
-    ['a day', []],
     ['twin', ['twin-1', 'twin-2']],
     ['id-shop', ['shop']],
     ['au café!', ['café']],
-    ['', []],
   ])('in %j', async (text, expected) => {
     const mentioned = await filterMentioned(text, projects);
     expect(mentioned.map(({ permalink }) => permalink)).toEqual(expected);

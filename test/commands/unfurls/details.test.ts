@@ -88,18 +88,6 @@ describe('the pane of a linked project', () => {
     expect(shown).toContain('Could not be read');
   });
 
-  test('tells guests and strangers nothing of it', async ({ world }) => {
-    const on = await pasted(world);
-    world.slack.changePerson(TEAM, PEOPLE.billing, { is_restricted: true, is_ultra_restricted: true });
-    const shown = await opened(world, 'billing', on);
-    expect(shown).toContain('Single-channel guests cannot use Deckhand');
-    expect(shown).not.toContain('Storefront');
-    await world.slack.sendEvent(TEAM, { ...requested(world).event, user: 'U0STRANGER' });
-    await world.slack.until(() => callsOf(world, 'entity.presentDetails').length === 2);
-    expect(JSON.stringify(callsOf(world, 'entity.presentDetails').at(-1)?.args)).not.toContain('Storefront');
-    expect(world.service.requests.all.some(({ path }) => path === ACTIVITY)).toBe(false);
-  });
-
   test('says the same of an account that is not connected and of a project that is not there', async ({
     world,
   }) => {

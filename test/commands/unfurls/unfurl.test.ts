@@ -79,20 +79,6 @@ describe('a pasted link', () => {
     expect(after).toContain('all 2 servers are reachable');
   });
 
-  it.each([
-    ['storefront', 'projects'],
-    ['storefront/servers/web-9', 'server show'],
-  ])('to %s shows nothing where the channel does not allow `%s`', async (path, command) => {
-    const { channels } = world.app.workspaces.open(TEAM);
-    await channels.change(CHANNEL, (current) => ({ ...current, commands: ['whoami'] }));
-    await paste(address(path));
-    await skipped('not allowed');
-    expect(world.service.requests.all.filter(({ path: asked }) => asked.includes('storefront'))).toEqual([]);
-    await channels.change(CHANNEL, (current) => ({ ...current, commands: [command] }));
-    answerWith({ name: 'web-9' });
-    await unfurled((await paste(address(path))).ts);
-  });
-
   it('to a server shows its name, protocol and status', async () => {
     const managed_vps = { status: 'provisioning', ip_address: null, region: 'nbg1', size: 'cx22' };
     answerWith({ name: 'box <!channel>', protocol_type: 'managed_vps', managed_vps });
@@ -132,20 +118,6 @@ describe('a pasted link', () => {
     await skipped('nothing of a connected account');
     expect(under(ts)).toEqual([]);
     expect(world.service.requests.all.some(({ account }) => account === 'other')).toBe(false);
-  });
-
-  it('shows nothing for a stranger, a bot or somebody who left', async () => {
-    const links = [{ domain: '127.0.0.1', url: address('storefront') }];
-    const { ts } = await paste('nothing in here');
-    const event = { type: 'link_shared', channel: CHANNEL, message_ts: ts, links };
-    const refusals = () => world.logs.filter((line) => line.includes('"reason":"not allowed"')).length;
-    world.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
-    world.slack.changePerson(TEAM, PEOPLE.billing, { is_bot: true });
-    for (const [at, user] of ['U0STRANGER', PEOPLE.member, PEOPLE.billing].entries()) {
-      await world.slack.sendEvent(TEAM, { ...event, user });
-      await expect.poll(refusals).toBe(at + 1);
-    }
-    expect(under(ts)).toEqual([]);
   });
 
   it('shows nothing where another company reads along', async () => {

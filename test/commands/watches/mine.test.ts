@@ -91,7 +91,6 @@ describe('watch mine', () => {
 
   test.for([
     ['a deleted person', { deleted: true }],
-    ['a guest who is not allowed', { is_restricted: true, is_ultra_restricted: true }],
     ['a person of another company', { team_id: 'T0FAR' }],
   ] as const)('sends nothing to %s, and nobody mentions them', async ([_, change], { world }) => {
     await claim(world);

@@ -63,9 +63,7 @@ describe('the workflow step "Run test access"', () => {
 
   test.for([
     ['a project that is not there', { project: 'nope' }, /no project nope/],
-    ['no project', { project: ' ' }, /Name the project/],
     ['a server that is not there', { project: 'storefront', server: 'nope' }, /no server nope/],
-    ['an account that is not there', { project: 'storefront', account: 'nope' }, /No account named nope/],
     [
       'a channel that it is not in',
       { project: 'storefront', channel: 'C0NOWHERE' },
