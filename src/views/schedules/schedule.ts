@@ -230,7 +230,7 @@ export function resumedLine(resumed: readonly Schedule[], reason: string): Messa
   return say(`:arrow_forward: ${capitalised(reason)}, so ${nameSchedules(resumed)} ${verb} on.`);
 }
 
-/** "the guard of *Storefront* in `acme`, every hour", or "3 watches, 2 guards and 1 digest" */
+/** "the guard of *Storefront* in `acme` (every hour)", or "3 watches, 2 guards and 1 digest" */
 function nameSchedules(schedules: readonly Schedule[]): string {
   const [only] = schedules;
   if (only !== undefined && schedules.length === 1) return describeSchedule(only);

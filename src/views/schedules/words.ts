@@ -3,14 +3,14 @@ import { bold, code, count, duration, mrkdwn } from '../../core/mrkdwn.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import { type Cron, parseCron } from '../../core/time/cron.ts';
 import { CronError } from '../../core/time/zone.ts';
-import type { Cadence, Digest, Escalation, Schedule, Watch } from '../../records/schedules.ts';
+import type { Cadence, Escalation, Schedule, Watch } from '../../records/schedules.ts';
 import { RANGE_WORDS } from '../activity/activity.ts';
 import { zoneName } from '../blocks/formats.ts';
 
-/** "the guard of *Storefront* in `acme`, every hour"; mrkdwn. */
+/** "the guard of *Storefront* in `acme` (every hour)"; mrkdwn. */
 export function describeSchedule(schedule: Schedule): string {
   if (schedule.kind === 'invoices') return `the invoice notices of ${code(schedule.account)}`;
-  return `the ${schedule.kind} of ${scheduleWords(schedule)}`;
+  return `the ${schedule.kind} of ${describeSubject(schedule)} (${describeDetails(schedule)})`;
 }
 
 /** The word that names it to people: its project, its account or its id. */
@@ -29,25 +29,35 @@ export function resumeCommand(schedule: Schedule): string {
 
 /** Its project or account, what it posts and when; mrkdwn. */
 export function scheduleWords(schedule: Schedule): string {
-  switch (schedule.kind) {
-    case 'digest':
-      return digestWords(schedule);
-    case 'guard':
-      return `${bold(schedule.project.name)} in ${code(schedule.account)}, ${cadenceWords(schedule)}${escalationWords(schedule)}`;
-    case 'watch':
-      return watchWords(schedule);
-    case 'invoices':
-      return `${code(schedule.account)}: new, paid, and unpaid after 7 and 14 days`;
-  }
+  return `${describeSubject(schedule)}: ${describeDetails(schedule)}`;
 }
 
-/** "every connected account: this week, every Monday at 09:00, Europe/Lisbon" */
-function digestWords(digest: Digest): string {
-  const { range, account, project, skipQuiet } = digest;
+/** "*Storefront* in `acme`", "every connected account" */
+function describeSubject(schedule: Schedule): string {
+  const { kind, account } = schedule;
   const accounts = account === undefined ? 'every connected account' : code(account);
-  const coverage = project === undefined ? accounts : `${bold(project.name)} in ${accounts}`;
-  const quiet = skipQuiet ? ', skipped if nothing was deployed' : '';
-  return `${coverage}: ${RANGE_WORDS[range].name}, ${cadenceWords(digest)}${quiet}`;
+  if (kind === 'invoices') return accounts;
+  if (schedule.project !== undefined) return `${bold(schedule.project.name, 60)} in ${accounts}`;
+  if (kind !== 'watch') return accounts;
+  return schedule.person === undefined
+    ? `all projects in ${accounts}`
+    : `your own deployments in ${accounts}`;
+}
+
+/** "this week, every Monday at 09:00, Europe/Lisbon" */
+function describeDetails(schedule: Schedule): string {
+  switch (schedule.kind) {
+    case 'digest': {
+      const quiet = schedule.skipQuiet ? ', skipped if nothing was deployed' : '';
+      return `${RANGE_WORDS[schedule.range].name}, ${cadenceWords(schedule)}${quiet}`;
+    }
+    case 'guard':
+      return `${cadenceWords(schedule)}${escalationWords(schedule)}`;
+    case 'watch':
+      return `${MODE_WORDS[schedule.mode]}${filterWords(schedule)}${escalationWords(schedule)}`;
+    case 'invoices':
+      return 'new, paid, and unpaid after 7 and 14 days';
+  }
 }
 
 /**
@@ -62,7 +72,7 @@ export function describeStart(schedule: Schedule, user: string): string | undefi
     return `This channel now hears of new and paid invoices of ${code(schedule.account)}, and of those unpaid after 7 and 14 days. ${sentence}`;
   if (schedule.kind === 'digest') return undefined;
   const { account, project, mode } = schedule;
-  const what = project === undefined ? `any project of ${code(account)}` : bold(project.name, 60);
+  const what = project === undefined ? `any project in ${code(account)}` : bold(project.name, 60);
   return `This channel now hears when ${STARTS[mode].replace('%', () => what)}${filterWords(schedule)}.${escalationSentence(schedule)} ${sentence}`;
 }
 
@@ -84,14 +94,6 @@ export const MODE_WORDS: Readonly<Record<WatchMode, string>> = {
   failures: 'failures',
   transitions: 'changes between failing and passing',
 };
-
-/** "*Storefront* in `acme`: failures" */
-function watchWords({ account, mode, project, server, hours, escalation, person }: Watch): string {
-  const all = person === undefined ? 'all projects of' : 'your own deployments in';
-  const where =
-    project === undefined ? `${all} ${code(account)}` : `${bold(project.name, 60)} in ${code(account)}`;
-  return `${where}: ${MODE_WORDS[mode]}${filterWords({ server, hours })}${escalationWords({ escalation })}`;
-}
 
 /** " on the server `web-1`, Monday to Friday from 09:00 to 18:00, Europe/Lisbon"; empty without a filter. */
 function filterWords({ server, hours }: Pick<Watch, 'server' | 'hours'>): string {

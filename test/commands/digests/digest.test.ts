@@ -26,7 +26,7 @@ describe('digest', () => {
     const id = await world.id();
     expect(id).toMatch(/^d[a-z2-9]{3}$/);
     expect(said).toContain(
-      'set up the digest of every connected account: the last 7 days, every Monday at 09:00, Europe/Lisbon',
+      'set up the digest of every connected account (the last 7 days, every Monday at 09:00, Europe/Lisbon)',
     );
     expect(said).toContain('2026-03-02 09:00 UTC');
     expect(await digests()).toMatchObject([

@@ -158,7 +158,7 @@ describe('failing', () => {
     const place = { channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' };
     await world.as('admin').click(place, { actionId });
     await world.slack.until(() => JSON.stringify(roots(world)).includes('paused the watch'));
-    const paused = `:double_vertical_bar: Not followed now: the watch of *Storefront* in \`acme\`: failures: paused by <@${PEOPLE.admin}>.`;
+    const paused = `:double_vertical_bar: Not followed now: the watch of *Storefront* in \`acme\` (failures): paused by <@${PEOPLE.admin}>.`;
     expect(await failing(world)).toMatch(/^No failure is open here/);
     expect(shown(world)).toContain(paused);
     await note(world);

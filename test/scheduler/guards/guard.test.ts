@@ -238,7 +238,7 @@ describe('a guard', () => {
   });
 
   it.each([
-    [404, { error_code: 'record_not_found' }, 3, 'the guard of *Storefront* in `acme`, every hour'],
+    [404, { error_code: 'record_not_found' }, 3, 'the guard of *Storefront* in `acme` (every hour)'],
     [
       403,
       { error_code: 'api_access_restricted' },

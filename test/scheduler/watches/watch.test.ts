@@ -46,7 +46,7 @@ describe('a watch', () => {
   test('tells the channel each event once, and nothing of what was before', async ({ world }) => {
     deploy(world, 'before0');
     await watch(world, 'all');
-    expect(blocks(world)).toContain('any project of `acme`');
+    expect(blocks(world)).toContain('any project in `acme`');
     await polls(world);
     deploy(world, 'after01');
     await until(world, () => blocks(world).includes('after01'), 'the first event');
@@ -195,7 +195,7 @@ describe('a watch', () => {
     await watch(world, 'failures');
     expect(blocks(world)).toContain('when deployments of *Storefront* fail');
     await watch(world, 'storefront transitions');
-    expect(blocks(world)).toContain('*Storefront* in `acme`: changes between failing and passing');
+    expect(blocks(world)).toContain('*Storefront* in `acme` (changes between failing and passing)');
     expect(await refused('storefront transitions')).toContain('Already watching');
     expect(await refused('storefront fails')).toContain(
       '`fails` is not a mode. Use `all`, `failures` or `transitions`.',
