@@ -153,7 +153,7 @@ const SHOWN: ReadonlyArray<[command: string, given: (world: TestWorld) => void, 
     'beta',
     answering('profile', PROFILE),
     [
-      ['2.3 account.beta_features', 'beta is *on*'],
+      ['2.3 account.beta_features', 'beta of managed servers is *on*'],
       ['2.3 account.static_hosting_eligible', '*Static hosting*  :white_check_mark: eligible'],
       ['2.3 account.managed_vps_eligible', '*Managed servers*  :x: not eligible'],
     ],
@@ -164,7 +164,7 @@ const SHOWN: ReadonlyArray<[command: string, given: (world: TestWorld) => void, 
       answering('profile', { ...PROFILE, account: { ...PROFILE.account, beta_features: false } })(world);
       answering('beta/enrollments', { enrolled: true, beta_features: true }, 'POST')(world);
     },
-    [['2.4 beta_features', 'is enrolled in the managed-resources beta']],
+    [['2.4 beta_features', 'is enrolled in the beta of managed servers']],
   ],
   [
     'server show srv-1 storefront',

@@ -49,7 +49,7 @@ export const BetaEnrollment = z
 export type BetaEnrollment = z.infer<typeof BetaEnrollment>;
 
 /**
- * Enables the managed-resources beta. Changes nothing if it is enabled. Rejects with `admin_required` and a `betaUrl` for a
+ * Enables the beta of managed servers. Changes nothing if it is enabled. Rejects with `admin_required` and a `betaUrl` for a
  * member who is not an administrator. API 4.2 and 7.3.
  * @param protocol an unsupported one rejects with `invalid` and `unsupported_protocol`
  */

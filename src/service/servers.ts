@@ -243,7 +243,7 @@ const SyncRequest = z.object({ status: NullableText });
 type SyncRequest = z.infer<typeof SyncRequest>;
 const readSyncRequest = readJson(SyncRequest);
 
-/** Lists the managed resources of the account. API 4.5. */
+/** Lists the managed servers of the account. API 4.5. */
 export function listHostedResources(
   account: AccountClient,
   options?: ListOptions,

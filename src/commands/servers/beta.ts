@@ -18,7 +18,7 @@ import { type ActionContext, defineButton, defineCommand, replyInPlace, replyPri
 
 export const beta = defineCommand({
   name: 'beta',
-  summary: 'Shows whether the account is in the managed-resources beta',
+  summary: 'Shows whether the account is in the beta of managed servers',
   usage: '[enroll [protocol]]',
   examples: ['beta', 'beta enroll'],
   role: 'member',
@@ -54,7 +54,7 @@ export const beta = defineCommand({
 /** A command of its own, because it needs another role than `beta` does. */
 export const betaEnroll = defineCommand({
   name: 'beta enroll',
-  summary: 'Enrols the account in the managed-resources beta, after a question',
+  summary: 'Enrols the account in the beta of managed servers, after a question',
   usage: '[protocol]',
   examples: ['beta enroll', 'beta enroll static_hosting'],
   role: 'admin',

@@ -112,7 +112,7 @@ export const UNNAMED: Readonly<Record<string, string>> = {
   listInvoices: 'invoices',
   listProjects: 'list of projects',
   getProfile: 'profile',
-  listHostedResources: 'managed resources',
+  listHostedResources: 'managed servers',
   listRegions: 'regions',
   listSizes: 'sizes',
 };

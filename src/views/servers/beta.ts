@@ -19,7 +19,7 @@ export function betaMessage(account: string, profile: Profile, mayEnroll: boolea
     static_hosting_eligible: site,
     managed_vps_eligible: machine,
   } = profile.account;
-  const text = `The managed-resources beta is *${isOn ? 'on' : 'off'}* for ${bold(profile.account.name || account)}.`;
+  const text = `The beta of managed servers is *${isOn ? 'on' : 'off'}* for ${bold(profile.account.name || account)}.`;
   const facts = factLines([
     ['Static hosting', flagWords(site)],
     ['Managed servers', flagWords(machine)],
@@ -45,7 +45,7 @@ function enrollBlocks(account: string, mayEnroll: boolean): KnownBlock[] {
 export function enrollQuestion(account: string, protocol: string | undefined): Message {
   const what = protocol === undefined ? '' : ` for ${code(protocol)}`;
   return say(
-    `Enrol the account ${code(account)} in the managed-resources beta${what}? ${ENROLL_CONFIRMATION.text}`,
+    `Enrol the account ${code(account)} in the beta of managed servers${what}? ${ENROLL_CONFIRMATION.text}`,
     ...buttons(button('Enrol', 'beta:enroll', { style: 'primary', value: { account, protocol } })),
   );
 }
@@ -56,7 +56,7 @@ export type Enrolled = 'new' | 'already' | 'off';
 export function enrolledMessage(account: string, outcome: Enrolled, word: string): Message {
   const name = code(account);
   const words: Record<Enrolled, string> = {
-    new: `:white_check_mark: The account ${name} is enrolled in the managed-resources beta.`,
+    new: `:white_check_mark: The account ${name} is enrolled in the beta of managed servers.`,
     already: `:information_source: The account ${name} is in the beta already.`,
     off: `:warning: The service accepted the request, but says that the beta is still off for ${name}. ${code(`${word} beta`)} checks again.`,
   };
@@ -101,7 +101,7 @@ export function askedToEnrollMessage(
   word: string,
 ): Message {
   const open = linkButton('Open the beta page', 'link:beta', betaUrl);
-  const text = `:wave: <@${requestedBy}> asks you to enable the managed-resources beta for the account ${code(account)}. An administrator of the account can do it${open === undefined ? ' in its settings' : ' on its page'}, or run ${code(`${word} beta enroll --account ${account}`, 120)} if an administrator’s key is connected.`;
+  const text = `:wave: <@${requestedBy}> asks you to enable the beta of managed servers for the account ${code(account)}. An administrator of the account can do it${open === undefined ? ' in its settings' : ' on its page'}, or run ${code(`${word} beta enroll --account ${account}`, 120)} if an administrator’s key is connected.`;
   return say(text, ...buttons(open));
 }
 

@@ -169,7 +169,7 @@ export function confirmServerModal(
   const { requested, project, account, cost } = draft;
   const facts: Fact[] = [
     ['Name', mrkdwn(requested.name)],
-    ['Project', `${mrkdwn(project.name)} of ${code(account)}`],
+    ['Project', `${mrkdwn(project.name)} in ${code(account)}`],
     ...requestedFacts(draft, sitesDomain),
     ['Price', cost === undefined ? 'not given by the service' : `*${mrkdwn(cost)}*`],
   ];
@@ -200,7 +200,7 @@ function requestedFacts(
 
 /** The account is not in the beta: offers to enrol it. */
 export function enrollFirstModal(draft: Draft, mayEnroll: boolean): ModalView {
-  const text = `The account ${code(draft.account)} is not enrolled in the managed-resources beta, so it cannot have managed servers yet.`;
+  const text = `The account ${code(draft.account)} is not enrolled in the beta of managed servers, so it cannot have managed servers yet.`;
   const next = mayEnroll
     ? buttons(button('Enrol now', 'server.add:enroll', { style: 'primary', confirm: ENROLL_CONFIRMATION }))
     : [section('An admin can enrol it. Ask one:'), ...handOverBlocks(draft.account, undefined)];

@@ -31,7 +31,7 @@ describe('beta', () => {
     const body = { email_address: EMAIL, account };
     world.service.faults.add({ path: `/${ACCOUNT}/profile`, status: 200, body });
     const enrolled = await ask(world, '/deckhand beta');
-    expect(enrolled).toContain('beta is *on* for *Acme*');
+    expect(enrolled).toContain('beta of managed servers is *on* for *Acme*');
     expect(enrolled).toContain('*Static hosting*  :white_check_mark: eligible');
     expect(enrolled).toContain('*Managed servers*  :x: not eligible');
   });
@@ -39,7 +39,7 @@ describe('beta', () => {
   test('beta enrols with the protocol that is named, and says when nothing has changed, also with a member’s key', async ({
     world,
   }) => {
-    expect(await enroll(world, 'static-hosting')).toContain('is enrolled in the managed-resources beta');
+    expect(await enroll(world, 'static-hosting')).toContain('is enrolled in the beta of managed servers');
     expect(enrollments(world)[0]?.body).toEqual({ protocol: 'static_hosting' });
     expect(isEnrolled(world)).toBe(true);
     expect(await enroll(world)).toContain('is in the beta already');
@@ -50,7 +50,7 @@ describe('beta', () => {
 
   test('beta asks first, and enrols from the button only once that is confirmed', async ({ world }) => {
     const said = await ask(world, '/deckhand beta enrol', 'admin');
-    expect(said).toContain('Enrol the account `acme` in the managed-resources beta?');
+    expect(said).toContain('Enrol the account `acme` in the beta of managed servers?');
     expect(said).toContain('It cannot be undone');
     await ask(world, '/deckhand beta', 'admin');
     const refused = await world.as('admin').click(latest(world), { actionId: 'beta:enroll', confirm: false });
@@ -78,8 +78,8 @@ describe('beta', () => {
   });
 
   test.for([
-    [{ beta_features: true }, 'is enrolled in the managed-resources beta'],
-    [{ enrolled: true }, 'is enrolled in the managed-resources beta'],
+    [{ beta_features: true }, 'is enrolled in the beta of managed servers'],
+    [{ enrolled: true }, 'is enrolled in the beta of managed servers'],
     [{ enrolled: false, beta_features: false }, 'the beta is still off'],
   ] as const)('beta claims no more than the service says: %j', async ([body, words], { world }) => {
     answerWith(world, 200, body);
@@ -104,7 +104,7 @@ describe('beta', () => {
     expect(await tell()).toContain('about this today already');
     expect(slack.dms(TEAM, PEOPLE.billing)).toHaveLength(1);
     const [dm] = slack.dms(TEAM, PEOPLE.billing);
-    expect(dm?.text).toContain(`<@${PEOPLE.admin}> asks you to enable the managed-resources beta`);
+    expect(dm?.text).toContain(`<@${PEOPLE.admin}> asks you to enable the beta of managed servers`);
     expect(JSON.stringify(dm?.blocks)).toContain(page);
   });
 });
