@@ -214,11 +214,11 @@ test.runIf(process.env.MAKE_STORE === '1')('the store of this release is made', 
 
 const ON_HOME = [
   '*Storefront* in `acme`: the last 7 days, every Monday at 09:00, Europe/Lisbon, skipped if nothing was deployed',
-  '*Storefront* in `acme`, every day at 09:00, Europe/Lisbon, in <#C0DEPLOYS>',
+  '*Storefront* in `acme`: every day at 09:00, Europe/Lisbon, in <#C0DEPLOYS>',
   '*Billing API* in `acme`: failures, in <#C0DEPLOYS>',
   '*Invoice notices* of `acme`',
   '09:00 UTC>* in <#C0DEPLOYS>, <@U0ANN> is on it',
-  '*Storefront* of `acme`: ',
+  '*Storefront* in `acme`: ',
 ];
 const ANSWERS: ReadonlyArray<[line: string, words: string, who?: 'billing']> = [
   ['accounts', 'works  shared key `••••ey00` of ann@example.com, connected by <@U0ANN>'],

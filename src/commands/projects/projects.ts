@@ -106,7 +106,7 @@ export const use = defineCommand({
     }));
     const target = `${account.name}/${permalink}`;
     const text =
-      `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) of ${code(account.name)}. ${await describeNamesakes(projects, projectName, project)}`.trim();
+      `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) in ${code(account.name)}. ${await describeNamesakes(projects, projectName, project)}`.trim();
     return { kind: 'channel', isDone: true, message: say(text), audit: { target } };
   },
 });

@@ -191,7 +191,7 @@ function recoveryList(recoveries: readonly RecoveryFigures[]): KnownBlock[] {
 }
 
 function runLine(run: HomeRun): string {
-  return `${targetWords(run.target)} of ${code(run.target.account)}: ${runWords(run)}${linkWords(run.link)}`;
+  return `${targetWords(run.target)} in ${code(run.target.account)}: ${runWords(run)}${linkWords(run.link)}`;
 }
 
 function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {

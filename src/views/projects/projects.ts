@@ -91,7 +91,7 @@ export function projectBlock(
   { account, project }: { account: string; project?: { name: string } | undefined },
   text: string | undefined,
 ): KnownBlock {
-  if (project !== undefined) return context(`In ${bold(project.name)} of ${code(account)}`);
+  if (project !== undefined) return context(`Project: ${bold(project.name)} in ${code(account)}`);
   return searchInput('project', 'Project', {
     placeholder: `Search the projects of ${account}`,
     initial: text === undefined ? undefined : { value: text, text: text },

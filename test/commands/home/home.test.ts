@@ -68,7 +68,7 @@ describe('App Home', () => {
   whenConnected('App Home shows the newest result of each server', async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     const server = { account: ACCOUNT, project: 'storefront', server: 'web-1' };
-    const whole = '*Storefront* of `acme`: ';
+    const whole = '*Storefront* in `acme`: ';
     const direct = await directChannel(world, 'member');
     const outcome = (status: 'ok' | 'error') =>
       world.service.world.setOutcome({ ...server, status, message: 'Connection refused' });
@@ -78,7 +78,7 @@ describe('App Home', () => {
     await shows(world, 'No test runs yet');
     outcome('error');
     await run(' web-1');
-    await shows(world, '*web-1* in *Storefront* of `acme`: :warning: unreachable');
+    await shows(world, '*web-1* in *Storefront* in `acme`: :warning: unreachable');
     await run('');
     await shows(world, `${whole}:warning: 1 of 2 servers is unreachable`);
     expect(shown(world)).not.toContain('*web-1* in');
@@ -86,7 +86,7 @@ describe('App Home', () => {
     outcome('ok');
     // What a direct message tells is its own person's alone.
     await run(' web-1', direct);
-    await shows(world, '*web-1* in *Storefront* of `acme`: :white_check_mark: reachable');
+    await shows(world, '*web-1* in *Storefront* in `acme`: :white_check_mark: reachable');
     expect(shown(world)).toContain(`${whole}:warning: 1 of 2 servers is unreachable`);
     await run(' web-1');
     await shows(world, `${whole}:white_check_mark: all 2 servers are reachable`);
@@ -162,7 +162,7 @@ describe('App Home', () => {
       expect(shown(world, 'admin')).toContain('by direct message');
 
       await world.as('member').openHome();
-      await shows(world, '*Storefront* of');
+      await shows(world, '*Storefront* in');
       await shows(world, '10:00');
       for (const words of ['Billing API', '*Watch*', '09:00', 'Invoice notices', ann.channel])
         expect(shown(world)).not.toContain(words);

@@ -115,7 +115,7 @@ describe('server add', () => {
     const place = { viewId: ann(world).openView()?.id ?? '' };
     await ann(world).suggest(place, { actionId: 'project', query: 'store' });
     await ann(world).submit('server.add', { ...SITE, project: 'storefront' });
-    await shows(world, '*Project*  Storefront of `acme`');
+    await shows(world, '*Project*  Storefront in `acme`');
     await ann(world).click({ viewId: ann(world).openView()?.id ?? '' }, { actionId: 'server.add:back' });
     await shows(world, '"initial_value":"shop-front"');
     await ann(world).submit('server.add', { name: 'other' });
