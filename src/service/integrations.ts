@@ -51,8 +51,8 @@ export const HOOK_TYPES: readonly HookType[] = [
     only('on_premise', open('url', 'url')),
   ]),
   hookType('error_tracker_d', 'error tracker', [secret('api_key'), only('on_premise', open('url', 'url'))]),
-  hookType('chat_a_oauth', 'team chat, OAuth'),
-  hookType('chat_b', 'team chat, OAuth'),
+  hookType('chat_a_oauth', 'team chat A, OAuth'),
+  hookType('chat_b', 'team chat B, OAuth'),
   hookType('chat_c', 'team chat', [secret('url', 'url')]),
   hookType('chat_d', 'messaging', [secret('bot_token'), open('chat_id', 'chat_id')]),
 ];

@@ -28,6 +28,13 @@ describe('the form of an integration', () => {
     expect(form).toContain('"value":"chat_c"');
   });
 
+  it('gives each type a name of its own without them', () => {
+    const [, options = ''] = /"options":(\[.*?\}\])/.exec(drawForm({})) ?? [];
+    const names = JSON.parse(options).map(({ text }: { text: { text: string } }) => text.text);
+    expect(new Set(names).size).toBe(HOOK_TYPES.length);
+    expect(names).toEqual(expect.arrayContaining(['Messaging', 'Error tracker (API key, environment)']));
+  });
+
   const HTTP = { hook_type: 'http_req', name: 'x' };
   const CLOUD = { hook_type: 'error_tracker_c', 'properties.hook_version': 'cloud' };
   const chat = (id: string) => ({

@@ -162,8 +162,10 @@ const LABELS: Record<string, string> = {
   chat_id: 'Chat ID',
 };
 
-export function propertyLabel(key: string): string {
-  return LABELS[key] ?? capitalised(key.replaceAll('_', ' '));
+/** @param place `inside`: inside a sentence, in small letters except for an abbreviation */
+export function propertyLabel(key: string, place: 'start' | 'inside' = 'start'): string {
+  const label = LABELS[key] ?? capitalised(key.replaceAll('_', ' '));
+  return place === 'start' ? label : label.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
 
 function propertyInput({ key, secret, format }: HookProperty, isNew: boolean): KnownBlock {

@@ -10,6 +10,7 @@ import {
   INTEGRATION_FLAGS,
   type IntegrationChanges,
   type IntegrationFlag,
+  listProperties,
 } from '../../service/integrations.ts';
 import { type Choice, checkboxesInput, searchInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { button, buttons, context, notes, safeUrl, say } from '../blocks/message.ts';
@@ -77,11 +78,15 @@ export function listSecretFields(type: HookType | undefined): string[] {
   return secret.map((property) => `properties.${property.key}`);
 }
 
-/** The name of a type for people, with the service's own name. */
+/** The name of a type for people: "Team chat (roomy)", or "Error tracker (API key, environment)" without a wire name. */
 function typeName(label: string, wireNames: Readonly<Record<string, string>>): string {
-  const kind = findHookType(label)?.kind;
-  const wireName = Object.hasOwn(wireNames, label) ? (wireNames[label] ?? label) : label;
-  return kind === undefined ? wireName : `${capitalised(kind)} (${wireName})`;
+  const type = findHookType(label);
+  const wireName = Object.hasOwn(wireNames, label) ? wireNames[label] : undefined;
+  if (type === undefined) return wireName ?? label;
+  const isUnique = HOOK_TYPES.every((other) => other === type || other.kind !== type.kind);
+  const properties = isUnique ? [] : listProperties(type).map(({ key }) => propertyLabel(key, 'inside'));
+  const note = wireName ?? properties.join(', ');
+  return `${capitalised(type.kind)}${note && ` (${note})`}`;
 }
 
 const AUTHORISE_LATER =
@@ -126,7 +131,7 @@ function knownLine(
 ): KnownBlock {
   const project = origin.project ? ` in ${bold(origin.project.name)}` : '';
   const what = `${bold(current.name)}, ${mrkdwn(typeName(current.type, wireNames))}`;
-  return context(`${code(current.id)}  ${what}${project} of ${code(origin.account)}`);
+  return context(`${code(current.id)}  ${what}${project} in ${code(origin.account)}`);
 }
 
 /** An OAuth type is added with an answer that has no identifier, and no operation lists integrations. */
@@ -186,7 +191,7 @@ export function addedMessage(
   wireNames: Readonly<Record<string, string>>,
 ): Message {
   const type = mrkdwn(typeName(hookType, wireNames));
-  return savedMessage(id, `${bold(name)}, ${type}, is set up in ${bold(project.name)}`, flags);
+  return savedMessage(id, `${bold(name)} is set up in ${bold(project.name)}: ${type}`, flags);
 }
 
 /** The answer to an edit. It names the changed properties without their values. */
