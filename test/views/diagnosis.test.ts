@@ -54,11 +54,11 @@ describe('the line of a diagnosis', () => {
   });
 
   it.each<[Failed, string[], string]>([
-    [{ 'web-1': no, 'web-3': no }, ['web-2'], 'web-2 is reachable, 2 other servers are not.'],
-    [{ 'web-3': no }, ['web-1', 'web-2'], 'web-1 and web-2 are reachable, 1 other server is not.'],
+    [{ 'web-1': no, 'web-3': no }, ['web-2'], 'web-2 is reachable, 2 other servers are not'],
+    [{ 'web-3': no }, ['web-1', 'web-2'], 'web-1 and web-2 are reachable, 1 other server is not'],
   ])('of %j tells that %j can be reached: %s', (failed, named, line) => {
-    expect(diagnosisLine(run(failed), named, FRESH)).toBe(line);
-    expect(diagnosisLine(run(failed), named, { ...FRESH, isOlder: true })).toBe(`${line} ${TESTED}`);
+    expect(diagnosisLine(run(failed), named, FRESH)).toBe(`${line}.`);
+    expect(diagnosisLine(run(failed), named, { ...FRESH, isOlder: true })).toBe(`${line} ${TESTED}.`);
   });
 
   it.each<[Partial<Run>, string]>([

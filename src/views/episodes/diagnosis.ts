@@ -54,12 +54,12 @@ export function diagnosisLine(
   const older = isOlder ? tested : '';
   if (down.length > 0) {
     const names = matches.map(({ name }) => mrkdwn(name, 40));
-    return `${joinNames(names)} ${areOrIs(names.length)} reachable, ${count(others, 'other server')} ${areOrIs(others)} not.${older}`;
+    return `${joinNames(names)} ${areOrIs(names.length)} reachable, ${count(others, 'other server')} ${areOrIs(others)} not${older}.`;
   }
   if (!outcomeWords({ serviceStatus: run.status, ...run }, run.target).isSuccess) return undefined;
   const all = `${reachableWords(repository !== undefined, reachable, total)} reachable`;
   // The connection may have been the cause.
-  return isRepaired ? `${all} again${tested}.` : `${all}, so the connection is not the cause.${older}`;
+  return isRepaired ? `${all} again${tested}.` : `${all}, so the connection is not the cause${older}.`;
 }
 
 /** "web-1 and 2 others cannot be reached: Connection refused" */

@@ -287,7 +287,7 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     await failsAgain();
     await explainedIn();
     expect(roots(world)).toHaveLength(2);
-    expect(line(world)).toMatch(/^Repository and all 2 servers .* cause\. \(tested at <!date/);
+    expect(line(world)).toMatch(/^Repository and all 2 servers .* cause \(tested at <!date[^>]*>\)\.$/);
     expect(started(world)).toHaveLength(1);
     await world.time.advance(5 * MINUTE);
     breakServer(world, 'web-1');
