@@ -43,7 +43,7 @@ export function rolesModal({ users, groups, areGuestsAllowed, channel, initial }
   });
   return modal(ROLES_MODAL, 'Roles', { submit: 'Save', metadata: { channel: channel?.id, initial } }, [
     section(
-      'Everyone else of this workspace is a member: they can see projects, servers and activity, and run tests. People of other workspaces in shared channels can do nothing.',
+      'Everyone else in this workspace is a member: they can see projects, servers and activity, and run tests. People from other workspaces in shared channels can do nothing.',
     ),
     ...(groups === 'unread' ? [section(GROUPS_UNREAD)] : []),
     ...blocks,
