@@ -150,7 +150,7 @@ export function feedBlocks(events: readonly ActivityEvent[], zone: string): Know
 }
 
 /** More are counted. */
-const MAX_SERVERS = 10;
+const MAX_SERVERS = 5;
 
 /**
  * One line an event: outcome, time, project, event, revision, servers and person.
