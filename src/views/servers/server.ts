@@ -240,10 +240,12 @@ export function provisioningMessage(view: ProvisioningView): Message {
       section(`${icon} Server ${name}: ${words}`),
       ...detailBlocks(view),
       context(
-        code(target.account),
-        `asked by <@${view.requestedBy}>`,
-        `started ${dateTime(view.startedAt)}`,
-        state.kind === 'running' ? `${elapsed} so far` : `took ${elapsed}`,
+        [
+          code(target.account),
+          `asked by <@${view.requestedBy}>`,
+          `started ${dateTime(view.startedAt)}`,
+          state.kind === 'running' ? `${elapsed} so far` : `took ${elapsed}`,
+        ].join(' · '),
       ),
       ...drawServerButtons(view),
     ],
