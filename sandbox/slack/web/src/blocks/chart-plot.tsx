@@ -24,7 +24,7 @@ interface PartProps {
 }
 
 /** Of the larger letters that a narrow page has, in the drawing's units. */
-const LETTER_WIDTH = 10;
+const LETTER_WIDTH = 12;
 
 /** Categories are named as far as the longest leaves room. */
 function Grid({ chart, scale }: PartProps): ReactNode {
