@@ -19,14 +19,10 @@ test.each([
   [401, '', 'unauthorized'],
   [401, { error: 'email_verification_required' }, 'email_verification_required'],
   [403, { error_code: 'api_access_restricted', hint: 'Upgrade' }, 'api_access_restricted'],
-  [403, { error: 'api_access_restricted', upgrade_url: 'https://example.com/up' }, 'api_access_restricted'],
   [403, {}, 'forbidden'],
-  [403, '<h1>Forbidden</h1>', 'forbidden'],
   [404, { error_code: 'record_not_found', status: 'not_found' }, 'record_not_found'],
-  [404, { status: 404 }, 'record_not_found'],
   [404, { error_code: 'account_not_found', hint: 'Check it' }, 'account_not_found'],
   [404, '<h1>No such host</h1>', 'account_not_found'],
-  [404, '[]', 'account_not_found'],
   [404, { error_code: 'invalid_api_method' }, 'unexpected'],
   [422, { name: ["can't be blank"] }, 'invalid'],
   [429, '', 'busy'],
@@ -40,26 +36,18 @@ test.each([
   [405, '', 'rejected'],
   [408, '', 'unreachable'],
   [409, { status: 'error', errors: ['taken'] }, 'rejected'],
-  [599, 'null', 'unexpected'],
 ])('%i %j is %s', (status, body, kind) => {
   expect(classify(status, body)).toMatchObject({ kind, status, operation: 'getThing' });
 });
 
 test.each<[unknown, Record<string, string[]>]>([
   [{ name: ['is short', 'is odd'] }, { name: ['is short', 'is odd'] }],
-  [
-    { base: ['plan limit'], name: ['x'] },
-    { base: ['plan limit'], name: ['x'] },
-  ],
-  [{ name: 'is short' }, { name: ['is short'] }],
   [{ errors: { name: ['is short'] }, status: 'error' }, { name: ['is short'] }],
   [{ errors: ['Terms must be accepted'], status: 'error' }, { base: ['Terms must be accepted'] }],
   [{ error: 'unsupported_protocol', message: 'No ftp' }, { base: ['No ftp'] }],
   [{ integration: { name: ['x'], properties: { url: ['y'] } } }, { name: ['x'], 'properties.url': ['y'] }],
   [{ 'hosted_website_attributes.subdomain': ['taken'] }, { subdomain: ['taken'] }],
   [{ name: ['x'], hint: 'Read the manual', error_code: 'invalid' }, { name: ['x'] }],
-  [{ name: [], other: null, third: 7 }, {}],
-  ['not JSON', {}],
 ])('422 %j names the fields', (body, fields) => {
   expect(classify(422, body).fields).toEqual(fields);
 });
@@ -91,16 +79,12 @@ test.each(['javascript:alert(1)', 'data:text/html,x', 'beta', '', 7, null])(
 test.each([
   [429, '30', NOW + 30_000, true],
   [429, undefined, undefined, true],
-  [503, '30', NOW + 30_000, true],
   [503, new Date(NOW + 60_000).toUTCString(), NOW + 60_000, true],
   [503, undefined, undefined, false],
-  [503, 'soon', undefined, false],
   [500, '30', NOW + 30_000, false],
   [403, '30', undefined, true],
-  [502, undefined, undefined, false],
   [422, undefined, undefined, true],
   [408, undefined, undefined, false],
-  [302, undefined, undefined, false],
 ])('%i with Retry-After %j: again at %j, certainly not done: %j', (status, retryAfter, retryAt, done) => {
   const error = classify(status, '', { retryAfter });
   expect([error.retryAt, error.certainlyNotDone]).toEqual([retryAt, done]);

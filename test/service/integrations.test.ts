@@ -31,14 +31,6 @@ test('an integration is created with what is given and nothing else', async () =
   expect(JSON.parse(wire.requests[0]?.body ?? '')).toEqual({ integration });
 });
 
-test('an update sends only what changed', async () => {
-  await using wire = await startWire({ [UPDATE]: [{ json: { integration: RECORD } }] });
-  await using client = openAccount(wire.origin);
-  const result = await updateIntegration(client.account, 'store', 'i-1', { send_on_start: false });
-  expect(result).toMatchObject({ kind: 'integration', integration: { name: 'Ping' } });
-  expect(wire.requests[0]?.body).toBe('{"integration":{"send_on_start":false}}');
-});
-
 test('a type that needs authorisation answers with the page for it, even beside a record', async () => {
   const auth = { auth_required: true, auth_url: 'https://chat.example.com/authorize?x=1' };
   await using wire = await startWire({

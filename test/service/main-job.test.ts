@@ -1,36 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SkippedRows } from '../../src/service/call.ts';
-import { getProfile } from '../../src/service/profile.ts';
 import { getTestAccess, hasEnded, listProjects, startTestAccess } from '../../src/service/projects.ts';
 import { failure, openAccount, type Reply, startWire } from './wire.ts';
-
-describe('profile', () => {
-  test('is read with what the service adds to it', async () => {
-    const json = {
-      first_name: 'Ada',
-      last_name: null,
-      email_address: 'ada@example.com',
-      time_zone: 'Europe/Lisbon',
-      account: { name: 'Acme', permalink: 'acme', beta_features: true, suspended: true, plan: { id: 1 } },
-    };
-    await using wire = await startWire({ 'GET /acme/profile': [{ json }] });
-    await using client = openAccount(wire.origin);
-    expect(await getProfile(client.account)).toEqual({
-      first_name: 'Ada',
-      last_name: '',
-      email_address: 'ada@example.com',
-      account: {
-        name: 'Acme',
-        permalink: 'acme',
-        beta_features: true,
-        static_hosting_eligible: true,
-        managed_vps_eligible: true,
-        suspended: true,
-        trialling: false,
-      },
-    });
-  });
-});
 
 describe('projects', () => {
   const STORE = {
@@ -54,18 +25,10 @@ describe('projects', () => {
   test.each<[string, unknown, unknown]>([
     ['an older answer without identifiers', [{ name: 'Store', permalink: 'store' }], { permalink: 'store' }],
     ['one without permalinks', [{ name: 'Store', identifier: 'p-1' }], { permalink: 'p-1' }],
-    ['one without a name', [{ permalink: 'store' }], { name: 'store' }],
     ['a list under its own key', { projects: [STORE] }, { name: 'Store' }],
-    [
-      'records with paging',
-      { records: [STORE], pagination: { current_page: 1, total: 1 } },
-      { name: 'Store' },
-    ],
     ['data with paging', { data: [STORE], meta: { total_count: '1' }, links: {} }, { name: 'Store' }],
-    ['items', { items: [STORE], total: 40 }, { name: 'Store' }],
     ['items within their key', { projects: { items: [STORE], total: 40 } }, { name: 'Store' }],
     ['odd dates', [{ ...STORE, last_deployed_at: 'yesterday' }], { last_deployed_at: undefined }],
-    ['one never deployed', [{ ...STORE, last_deployed_at: null }], { last_deployed_at: null }],
   ])('%s is understood', async (_what, json, project) => {
     await using wire = await startWire({ 'GET /acme/projects.json': [{ json }] });
     await using client = openAccount(wire.origin);
@@ -86,8 +49,8 @@ describe('projects', () => {
     }
   });
 
-  test.each([{ json: { list: [] } }, { json: 'none' }, { json: null }])('%j is unexpected', async (reply) => {
-    await using wire = await startWire({ 'GET /acme/projects.json': [reply] });
+  test('an answer that is no list is unexpected', async () => {
+    await using wire = await startWire({ 'GET /acme/projects.json': [{ json: { list: [] } }] });
     await using client = openAccount(wire.origin);
     expect(await failure(listProjects(client.account))).toMatchObject({ kind: 'unexpected', status: 200 });
   });
@@ -131,28 +94,11 @@ describe('test access', () => {
     ],
     ['one server', { status: 'completed', completed_at: END, results: { servers: [ok] } }, { servers: [ok] }],
     [
-      'completed, in other words for ok',
-      {
-        status: 'COMPLETED',
-        completed_at: END,
-        results: {
-          repository: { status: 'Success' },
-          servers: [
-            { ...ok, status: 'OK' },
-            { ...ok, status: 'passed' },
-            { ...bad, status: 'ERROR' },
-          ],
-        },
-      },
-      { repository: { status: 'ok', message: null }, servers: [ok, ok, bad] },
-    ],
-    [
       'a list with paging beside it',
       { status: 'completed', completed_at: END, results: { servers: { records: [ok, bad], page: 1 } } },
       { servers: [ok, bad] },
     ],
     ['failed without results', { status: 'failed', completed_at: END }, undefined],
-    ['failed with null', { status: 'failed', completed_at: END, results: null }, undefined],
     [
       'running, with early news',
       { results: { repository: { status: 'pending' }, servers: [ok, { ...bad, status: 'waiting' }] } },
@@ -174,14 +120,9 @@ describe('test access', () => {
 
   test.each<[string, string | null, boolean, string?]>([
     ['running', null, false],
-    ['pending', null, false],
     ['resting', null, false],
     ['completed', null, true],
-    ['failed', null, true],
     ['COMPLETED', null, true, 'completed'],
-    ['Failed', null, true, 'failed'],
-    ['Queued', null, false],
-    ['finished', END, true],
     ['running', END, true],
   ])(
     'a run that is “%s” with completed_at %s has ended: %s',
@@ -226,6 +167,7 @@ describe('test access', () => {
     const results = {
       servers: [
         { ...ok, status: 'maybe' },
+        { ...ok, status: 'Success' },
         { name: 'web-2', status: 'ok' },
       ],
     };
@@ -234,6 +176,7 @@ describe('test access', () => {
     const run = await getTestAccess(client.account, 'store', 'r-1');
     expect(run.results?.servers).toEqual([
       expect.objectContaining({ status: 'error', message: 'the service says “maybe”' }),
+      expect.objectContaining({ status: 'ok' }),
       expect.objectContaining({ status: 'ok', identifier: 'web-2' }),
     ]);
   });

@@ -48,12 +48,8 @@ test.each([
 
 test.each([
   [400, 'rejected'],
-  [401, 'unauthorized'],
-  [403, 'forbidden'],
   [404, 'unexpected'],
-  [409, 'rejected'],
   [422, 'invalid'],
-  [429, 'busy'],
   [503, 'busy'],
   [500, 'unexpected'],
 ])('a %i keeps its status and reasons, and is never sent again', async (status, kind) => {
