@@ -131,43 +131,6 @@ describe('a digest', () => {
     await world.untilPosted(1);
   });
 
-  it('pauses in an archived channel, tells whoever set it up once, and goes on when it is resumed', async () => {
-    await world.say('digest add daily 09:00 UTC');
-    const id = await world.id();
-    world.slack.archiveChannel(TEAM, CHANNEL);
-    await world.time.advance(HOUR);
-    await world.slack.until(() => dms().length > 0);
-    await world.time.advance(3 * DAY);
-    expect(dms()).toHaveLength(1);
-    expect(dms()[0]).toContain(`UTC, in <#${CHANNEL}>, because the channel is archived`);
-    expect(dms()[0]).toContain('press “Resume”');
-    expect(dms()[0]).not.toContain(id);
-    world.slack.unarchiveChannel(TEAM, CHANNEL);
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    expect(await world.say(`digest resume ${id}`)).toContain('resumed the digest');
-    await world.time.advance(DAY);
-    await world.untilPosted(1);
-  });
-
-  it('is posted where the feed is not found twice, and pauses once it is not found three times in a row', async () => {
-    await world.say('digest add daily 09:00 UTC');
-    const body = { error_code: 'record_not_found', hint: 'The feed is being moved.' };
-    const missing = { path: '/acme/activity', status: 404, body };
-    world.service.faults.add({ ...missing, times: 2 });
-    await world.time.advance(HOUR);
-    await world.passUntil(() => world.posted().length > 0);
-    expect(shown()).toContain('*Deployments*');
-    expect(dms()).toEqual([]);
-    const fault = world.service.faults.add(missing);
-    await world.time.advance(DAY);
-    await world.passUntil(() => dms().length > 0);
-    expect(fault.hits()).toBe(3);
-    expect(dms()[0]).toContain('did not find the activity of the account `acme`');
-    expect(dms()[0]).toContain('The feed is being moved');
-    expect(dms()[0]).toContain('press “Resume”');
-    expect(world.posted()).toHaveLength(1);
-  });
-
   it('says “Whole account:” where the figures beside one project imply failures that the feed lacks', async () => {
     await world.say('digest add daily 09:00 UTC --project storefront');
     const stats = { total_deployments: 10, success_rate: 60 };
@@ -242,16 +205,5 @@ describe('a digest', () => {
     expect(shown()).toContain('1 failed');
     const posts = world.slack.calls.filter(({ method }) => method === 'chat.postMessage');
     expect(posts.filter(({ error }) => error === 'invalid_blocks')).toHaveLength(1);
-  });
-
-  it('goes on without its thread where replies are refused', async () => {
-    world.deploy(true);
-    await world.say('digest add daily 09:00 UTC');
-    world.slack.policy(TEAM, { threads: 'restricted_action' });
-    await world.time.advance(HOUR);
-    await world.untilPosted(1);
-    await world.untilLast('posted');
-    expect(dms()).toEqual([]);
-    expect(await world.app.workspaces.open(TEAM).channels.get(CHANNEL)).toMatchObject({ threads: false });
   });
 });

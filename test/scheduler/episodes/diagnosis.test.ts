@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, connectAccount, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -100,22 +99,16 @@ describe('a failed deployment', () => {
     world,
   }) => {
     await follow(world, 'storefront');
-    await fails(world);
-    await explained(world);
-    expect(line(world)).toBe(NOT_THE_CAUSE);
-    expect(thread(world)).toEqual([]);
-    const audit = await ask(world, '/deckhand audit', 'admin');
-    expect(audit).toMatch(/Deckhand[^\n]*test[^\n]*acme\/storefront/);
-  });
-
-  test('is tested once for two channels and three watches', async ({ world }) => {
-    await follow(world, 'storefront failures');
     await follow(world, 'all failures');
     await follow(world, 'storefront transitions', OTHER);
     await fails(world);
     await explained(world);
     await explained(world, OTHER);
-    expect(started(world)).toHaveLength(1);
+    expect(started(world), 'for two channels and three watches').toHaveLength(1);
+    expect(line(world)).toBe(NOT_THE_CAUSE);
+    expect(thread(world)).toEqual([]);
+    const audit = await ask(world, '/deckhand audit', 'admin');
+    expect(audit).toMatch(/Deckhand[^\n]*test[^\n]*acme\/storefront/);
   });
 
   test('uses the result of a person’s test that has just ended, and of one that goes on', async ({
@@ -167,9 +160,7 @@ describe('a failed deployment', () => {
   });
 
   test.for([
-    ['the run fails by itself', { status: 'failed' }, undefined],
     ['the run has no results', { results: 'none' }, undefined],
-    ['the service refuses the run', {}, 403],
     ['the service fails', {}, 500],
   ] as const)('adds nothing where %s, and is not tested again', async ([, outcome, status], { world }) => {
     world.service.world.setRunOutcome?.({ ...STOREFRONT, ...outcome });
@@ -187,6 +178,28 @@ describe('a failed deployment', () => {
     expect(await ask(world, '/deckhand watch list', 'admin')).not.toContain('Paused');
   });
 
+  test('is not tested where diagnosis or the command `test` is switched off', async ({ world }) => {
+    await follow(world, 'storefront failures');
+    const { channels } = world.app.workspaces.open(TEAM);
+    const ann = world.as('admin');
+    await ann.command(CHANNEL, '/deckhand settings');
+    await world.slack.until(() => ann.openView()?.content.callback_id === 'settings');
+    await ann.submit('settings', { diagnose: 'off' });
+    const failsAnew = async () => {
+      await fails(world);
+      await quiet(world);
+      deploy(world, true);
+      await world.slack.until(() => shown(world).includes('recovered after'));
+    };
+    await failsAnew();
+    await channels.change(CHANNEL, () => ({ diagnose: true, commands: ['watch', 'settings'] }));
+    await failsAnew();
+    expect(started(world)).toEqual([]);
+    await channels.change(CHANNEL, () => ({ commands: undefined }));
+    await fails(world);
+    await explained(world);
+  });
+
   test('waits for a service that is busy, and shows what it says then', async ({ world }) => {
     world.service.faults.add({ ...POST, status: 429, retryAfter: '1', times: 2 });
     await follow(world, 'storefront failures');
@@ -194,33 +207,6 @@ describe('a failed deployment', () => {
     await explained(world);
     expect(line(world)).toBe(NOT_THE_CAUSE);
   });
-
-  test.for(['test is switched off', 'diagnosis is switched off', 'the account is broken'])(
-    'is not tested where %s',
-    async (what, { world }) => {
-      await follow(world, 'storefront failures');
-      const workspace = world.app.workspaces.open(TEAM);
-      if (what.startsWith('test'))
-        await workspace.channels.change(CHANNEL, () => ({ commands: ['watch', 'settings'] }));
-      if (what.startsWith('diagnosis')) {
-        await world.as('admin').command(CHANNEL, '/deckhand settings');
-        await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'settings');
-        await world.as('admin').submit('settings', { diagnose: 'off' });
-        expect((await workspace.channels.get(CHANNEL)).diagnose).toBe(false);
-      }
-      if (what.startsWith('the account')) {
-        world.service.faults.add({ path: '/acme/**', status: 401 });
-        await expect.poll(async () => (await workspace.accounts.get(ACCOUNT))?.state).toBe('broken');
-        // The failure was found just before.
-        const place = { channel: CHANNEL, account: ACCOUNT, project: 'storefront', name: 'Storefront' };
-        const outcome = { kind: 'failure' as const, id: '1', at: Date.now(), lines: ['deploy failed'] };
-        await noteOutcomes(workspace, { kind: 'deployments', ...place }, [outcome]);
-      }
-      deploy(world, false);
-      await quiet(world);
-      expect(started(world)).toEqual([]);
-    },
-  );
 
   test('is not tested any more once it has recovered, and shows nothing of a run that ends later', async ({
     world,
@@ -296,7 +282,7 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     expect(started(world)).toHaveLength(2);
   });
 
-  it('is not taken from a person’s test of ten minutes ago, but within the hour from their later ones', async () => {
+  it('is not taken from a person’s test of more than ten minutes ago', async () => {
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await world.passUntil(() =>
       JSON.stringify(world.slack.messages(TEAM, CHANNEL)).includes('are reachable'),
@@ -306,26 +292,6 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     await explainedIn();
     expect(started(world)).toHaveLength(2);
     expect(line(world)).toBe(NOT_THE_CAUSE);
-    await world.time.advance(15 * MINUTE);
-    breakServer(world, 'web-1');
-    await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.passUntil(() => line(world)?.startsWith('web-1 cannot be reached') === true);
-    const tested = line(world);
-    breakServer(world, 'web-1', 'ok');
-    await world.time.advance(15 * MINUTE);
-    await failsAgain();
-    await passed(MINUTE);
-    expect(started(world)).toHaveLength(3);
-    expect(line(world)).toBe(tested);
-  });
-
-  it('is nothing where the run takes longer than five minutes', async () => {
-    world.service.world.setRunOutcome({ ...STOREFRONT, durationMs: 6 * MINUTE });
-    await failsAgain();
-    await passed(7 * MINUTE);
-    expect(started(world)).toHaveLength(1);
-    expect((await world.app.workspaces.open(TEAM).runs.newest(1))[0]?.status).toBe('completed');
-    expect(line(world)).toBeUndefined();
   });
 
   it('is tried again a day after a 403, or an hour after it with another key', async () => {

@@ -261,23 +261,4 @@ describe('a guard', () => {
       expect(roots()).toEqual([]);
     },
   );
-
-  it('goes on where the service does not answer for a while, and says so in its list', async () => {
-    await add('storefront hourly');
-    world.service.faults.add({ method: 'POST', path: '/acme/projects/*/test_access', status: 500, times: 1 });
-    expect(await untilRun(0)).toBe('failed');
-    expect(await ask(world, '/deckhand guard list', 'admin')).toContain('failed: ');
-    expect(await untilRun(1)).toBe('reachable');
-  });
-
-  it('pauses where its channel is archived once there is something to say', async () => {
-    await add('storefront hourly');
-    expect(await untilRun(0)).toBe('reachable');
-    world.slack.archiveChannel(TEAM, CHANNEL);
-    breakServer();
-    await world.time.advance(START + HOUR - world.time.now());
-    await pass(() => dms().length === 1, 'the notice');
-    expect(dms()[0]).toContain('because the channel is archived');
-    expect(await guards()).toMatchObject([{ state: { kind: 'paused', cause: 'slack' } }]);
-  });
 });

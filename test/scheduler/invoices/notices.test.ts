@@ -136,32 +136,6 @@ describe('invoice notices', () => {
     await until(world, () => shown(world).includes('`2001`'), 'what was missed');
     expect(dms(world)).toHaveLength(1);
   });
-
-  test('invoice notices of two accounts are shown by name, and the one does not wait for the other', async ({
-    world,
-  }) => {
-    const apiKey = 'OtherKey00OtherKey00OtherKey00OtherKey00';
-    const user = { email: EMAIL, apiKey, role: 'admin', billing: true } as const;
-    world.service.world.addAccount({ name: 'globex', users: [user] });
-    const ann = world.as('admin');
-    await ann.command(CHANNEL, '/deckhand connect');
-    await until(world, () => ann.openView() !== undefined, 'the form');
-    await ann.submit('connect', { account: 'globex', email: EMAIL, api_key: apiKey });
-    for (const name of ['globex', 'acme'])
-      await begin(world, BILLING, `invoices notify here --account ${name}`);
-    const state = async (line: string) => {
-      const told = world.slack.ephemerals(TEAM, PEOPLE.admin).length;
-      await ann.command(BILLING, `/deckhand invoices notify ${line}`);
-      return (await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.admin)[told])).text;
-    };
-    for (const name of ['globex', 'acme']) expect(await state('')).toContain(`notices of \`${name}\``);
-    expect(await state('--account Globex')).not.toContain('`acme`');
-    expect(await state('--account nobody')).toContain('No account named `nobody`');
-    expect(await state('off --account nobody')).toContain('No account named `nobody`');
-    world.service.faults.add({ path: '/globex/account/invoices', status: 500 });
-    world.service.world.addInvoice({ account: ACCOUNT, number: 2001 });
-    await until(world, () => shown(world).includes('`2001`'), 'the notice');
-  });
 });
 
 describe('reminders of unpaid invoices', () => {

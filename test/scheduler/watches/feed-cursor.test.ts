@@ -64,13 +64,6 @@ describe('what is new in a page', () => {
     expect(advance(cursorAfter(page, NOW), slid, NOW).fresh).toEqual([]);
   });
 
-  it('is told after a burst that was older than what a page holds, also within one second', () => {
-    const burst = many(PAGE_SIZE, 0, 0);
-    const found = advance(cursorAfter(burst, NOW), [event('x', 0), ...burst.slice(0, -1)], NOW);
-    expect(refs(found.fresh)).toEqual(['x']);
-    expect(found.isTruncated).toBe(false);
-  });
-
   it('says that some may be missing after a pause longer than the range', () => {
     const cursor = cursorAfter(before, NOW);
     expect(advance(cursor, [event('z', 9 * DAY)], NOW + 9 * DAY).isTruncated).toBe(true);
