@@ -14,7 +14,6 @@ const HEALTH = {
   broken: ':x: the key was revoked or rotated',
 } as const;
 
-/** The state of a key, as mrkdwn. */
 export function describeHealth({ state, isUnreadable }: Pick<Account, 'state' | 'isUnreadable'>): string {
   return isUnreadable === true ? ':x: the stored key cannot be read' : HEALTH[state];
 }
@@ -51,12 +50,11 @@ function keyLine(key: Account): string {
   return `${describeHealth(key)}  ${keyOwner(key)} ${code(maskedKey(keyTail))} of ${mrkdwn(email, 100)}, ${connection} ${dateTime(createdAt)}`;
 }
 
-/** E.g. "shared key", in mrkdwn. */
 export function keyOwner({ purpose, createdBy }: Account): string {
   return purpose === 'mine' ? `personal key of <@${createdBy}>` : `${purpose} key`;
 }
 
-/** A key is only ever shown as its last four characters. */
+/** Deckhand shows only the last four characters of a key. */
 export function maskedKey(tail: string): string {
   return `••••${tail}`;
 }
@@ -64,7 +62,6 @@ export function maskedKey(tail: string): string {
 /** `id`: its `makeKeyId`. */
 type ShownKey = Account & { id: string };
 
-/** Asks for one of several keys. */
 export function chooseKeyMessage(account: string, keys: readonly ShownKey[]): Message {
   const choices = keys.map(({ id, purpose, email, keyTail }) => ({
     value: id,
@@ -80,10 +77,10 @@ export function chooseKeyMessage(account: string, keys: readonly ShownKey[]): Me
   return say(`Which key of ${bold(account)} do you want to disconnect?`, ...menus);
 }
 
-/** A menu shows no mentions, so the e-mail address names the person. */
+/** Menus show no mentions, so the e-mail address names the person. */
 const PURPOSE_NAMES = { shared: 'Shared key', billing: 'Billing key', mine: 'Personal key' } as const;
 
-/** @param isShared the account has a shared key */
+/** @param isShared true if the account has a shared key */
 export function confirmDisconnectMessage(key: ShownKey, isShared: boolean): Message {
   const then = isShared ? CONSEQUENCES[key.purpose] : '. The account has no shared key to use in its place';
   const question = `Disconnect the ${keyOwner(key)} ${code(maskedKey(key.keyTail))} from ${bold(key.name)}? The key is deleted${then}.`;
@@ -99,14 +96,14 @@ const CONSEQUENCES = {
 
 export const CONNECT = 'connect';
 
-/** The place where the modal was opened. */
+/** The channel or message in which a person opened the modal. */
 export const ConnectOrigin = z.object({
   channel: z.string().optional(),
   account: z.string().optional(),
 });
 export type ConnectOrigin = z.infer<typeof ConnectOrigin>;
 
-/** The choice of purpose. A new account has none, because its first key is shared. */
+/** The choice of purpose. A new account has none, because its first key is always shared. */
 export interface PurposeChoice {
   purposes: readonly Purpose[];
   initial: Purpose;
@@ -160,7 +157,7 @@ function nameChoice(value: Purpose, shared: PurposeChoice['shared']): Choice {
   }
 }
 
-/** The typed command runs by itself once an account is connected, or is repeated by its button. */
+/** The typed command runs by itself once an account is connected. A button repeats it too. */
 export function connectFirstMessage(
   word: string,
   typed: Omit<RunButton, 'label'>,

@@ -10,13 +10,12 @@ export interface ProfileView {
   /** Slack's id of the reader. */
   user: string;
   profile: Profile;
-  /** The key that acts for the reader. */
+  /** The key that the reader's commands use. */
   key: Account;
-  /** The key that acts for invoices, if it is another one. */
+  /** The key for invoices, if it is another one. */
   billing: Account | undefined;
-  /** The reader's roles in Deckhand. */
   roles: readonly string[];
-  /** The reader's link to their own user at the service, as a line of mrkdwn. */
+  /** Line of mrkdwn about the reader's link to their own user at the service. */
   link: string | undefined;
 }
 
@@ -44,7 +43,7 @@ export function profileMessage(view: ProfileView): Message {
   };
 }
 
-/** Shown only to the person who asked. `url` is our own address, which leads to the service. */
+/** Shown only to the person who asked. `url` is Deckhand's own address, which redirects to the service. */
 export function linkMessage(url: string, link: Link | undefined, now: number, word: string): Message {
   const current = link === undefined ? '' : `${linkLine(link, now, word)} You can link again.\n`;
   return say(
@@ -54,7 +53,6 @@ export function linkMessage(url: string, link: Link | undefined, now: number, wo
   );
 }
 
-/** The state of a person's link, for `whoami`. */
 export function linkLine(link: Link | undefined, now: number, word: string): string {
   if (link === undefined) return `Your own user is not linked. ${code(`${word} link`)} links it.`;
   if (link.email !== undefined)
@@ -76,7 +74,7 @@ export function linkedMessage(word: string, linkedAt: number, email?: string): M
   );
 }
 
-/** Only the service's own page revokes the permission. API 5.3 (docs/service-api.md). */
+/** Only the service's own page can revoke the permission. API 5.3 (docs/service-api.md). */
 export function unlinkedMessage(): Message {
   return say(
     ':white_check_mark: Your link is removed. To take back the permission too, remove Deckhand from your authorised applications at the service.',
@@ -91,7 +89,7 @@ export function notLinkedMessage(word: string): Message {
   return say(`You are not linked. ${code(`${word} link`)} links you.`);
 }
 
-/** The person who asks, the account, the slash word, and the names that the account's events hold. */
+/** The reader, the account, the slash word, and the names in the account's events. */
 interface ClaimReader {
   account: string;
   user: string;
@@ -99,7 +97,7 @@ interface ClaimReader {
   names: readonly string[];
 }
 
-/** The reader's name at the service with a menu of names, and for an admin everybody's. */
+/** The reader's claimed name and a menu of names. An admin also sees all claims. */
 export function claimsMessage(
   claims: readonly Claim[],
   { account, user, word, names }: ClaimReader,
@@ -117,12 +115,11 @@ export function claimsMessage(
   return say(text, ...nameMenu(account, free), context(note), ...(isAdmin ? claimRows(account, claims) : []));
 }
 
-/** The effect of a claimed name. */
 export function mentionWords(account: string, name: string): string {
   return `You are mentioned when ${code(account)} says ${bold(name, 100)} did something.`;
 }
 
-/** Asked before a name is claimed that no event holds. */
+/** Asks for a confirmation before a person claims a name that no event holds. */
 export function unknownNameMessage(account: string, name: string, names: readonly string[]): Message {
   const anyway = button('Use it anyway', 'me:claim', { value: { account, name } });
   return say(

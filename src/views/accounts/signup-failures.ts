@@ -6,11 +6,14 @@ import { closed } from '../blocks/service-failures.ts';
 export interface SignupFault {
   errors: Record<string, string>;
   base?: string;
-  /** The person can only sign up in a browser: `base` with a button takes the form’s place. */
+  /** True if the person can only sign up in a browser: `base` and a button then replace the form. */
   onWebOnly?: true;
 }
 
-/** The sentence under a field that the service refuses without a sentence of its own. API 7.2 (docs/service-api.md), 400 and 422. */
+/**
+ * Sentences for a field that the service rejects without a reason. API 7.2 (docs/service-api.md), 400 and
+ * 422.
+ */
 const FIELD_FAULTS: Record<string, string> = {
   email: 'The service does not accept this e-mail address.',
   password: 'The service does not accept this password.',
@@ -21,7 +24,7 @@ const FIELD_FAULTS: Record<string, string> = {
   terms_accepted: 'The terms must be accepted.',
 };
 
-/** The words by which a text of the service is about a field. */
+/** Words that show which field a text of the service is about. */
 const FIELD_WORDS: ReadonlyArray<[field: string, words: RegExp]> = [
   ['terms_accepted', /\bterms\b/i],
   ['package', /\bpackage\b|\bplan\b/i],
@@ -32,11 +35,11 @@ const FIELD_WORDS: ReadonlyArray<[field: string, words: RegExp]> = [
   ['full_name', /\bfull[ _]name\b/i],
 ];
 
-/** Two-factor, 2FA, multi-factor, MFA, OTP and their like, however they are joined. */
+/** Matches two-factor, 2FA, multi-factor, MFA, OTP and the like, with or without hyphens. */
 const TWO_FACTOR =
   /(?<![a-z0-9])(?:(?:two|2|multi)[\s\p{Pd}_]*(?:factor|step)|[2m]fa(?![a-z])|t?otp(?![a-z])|one[\s\p{Pd}_]*time[\s\p{Pd}_]*(?:pass|code)|authenticator)/iu;
 
-/** The sentences for a refused sign-up, under the field that they are about. API 7.2. */
+/** Sentences for a rejected sign-up, by field. API 7.2. */
 export function signupFault(error: ServiceError, at: { now: number; webSignup: string }): SignupFault {
   const reasons = listTexts(error);
   if (reasons.some(({ field = '', text }) => TWO_FACTOR.test(`${field} ${text}`))) return TWO_FACTOR_FAULT;
@@ -69,7 +72,6 @@ export function signupFault(error: ServiceError, at: { now: number; webSignup: s
 const WRONG_PASSWORD =
   'The service already knows this e-mail address, with another password. Use that password, or another address.';
 
-/** A fault of the form as a whole. */
 function inGeneral(base: string): SignupFault {
   return { errors: {}, base };
 }
@@ -89,7 +91,7 @@ function listTexts(error: ServiceError): Said[] {
   return [...fields, ...rest.map((text) => ({ field: undefined, text }))];
 }
 
-/** Each text under its field; `otherwise` if no text has one. */
+/** Assigns each text to its field. Returns `otherwise` if no text names one. */
 function misfits(reasons: readonly Said[], otherwise: Record<string, string> = {}): SignupFault {
   const errors: Record<string, string> = {};
   const rest: Said[] = [];
@@ -104,13 +106,13 @@ function misfits(reasons: readonly Said[], otherwise: Record<string, string> = {
   return rest.length > 0 || Object.keys(errors).length === 0 ? { errors, base } : { errors };
 }
 
-/** Deckhand's sentence with the service's. For a password the service's is enough. */
+/** Joins Deckhand's sentence and the service's. For a password, the service's alone is enough. */
 function fieldFault(field: string, own: string, one: Said): string {
   const isWhole = field === 'password' && /^\p{Lu}/u.test(one.text);
   return isWhole ? closed(sanitize(one.text, 200)) : withReason(own, [one], sanitize);
 }
 
-/** Why a sign-up is blocked, by the words of the service; the first that fits. */
+/** Reasons of a blocked sign-up, by the service's words. The first match counts. */
 const BLOCKS: ReadonlyArray<[words: RegExp, said: string]> = [
   [
     /\block(?:ed|out)?\b|too many/i,
@@ -139,14 +141,13 @@ function blocked(reasons: readonly Said[], webSignup: string): SignupFault {
 const NAME_EXHAUSTED = 'This account name and its variations are in use. Choose another.';
 const NAME_TAKEN = 'This account name is already in use. Choose another.';
 const EMAIL_TAKEN = 'This e-mail address is already in use. If the account is yours, connect it instead.';
-/** For a refusal that names neither field. */
+/** For a rejection that names neither field. */
 const EITHER_TAKEN = {
   account_name: 'This account name or the e-mail address is already in use. Choose another name.',
   email:
     'This e-mail address or the account name is already in use. If the account is yours, connect it instead.',
 };
 
-/** The service may mean the name or the e-mail address. */
 function taken(reasons: readonly Said[]): SignupFault {
   const texts = reasons.map(({ field = '', text }) => `${field} ${text}`).join(' ');
   const isEmail = /e-?mail/i.test(texts);

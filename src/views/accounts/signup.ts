@@ -51,13 +51,13 @@ export function signupModal(origin: { channel?: string | undefined }, limit: Sig
   ]);
 }
 
-/** Replaces the form if only a browser can go on. `said` is mrkdwn. */
+/** Replaces the form if sign-up continues in a browser. `said` is mrkdwn. */
 export function webSignupModal(text: string, webSignup: string): ModalView {
   const onTheWeb = button('Sign up on the web', 'link:open', { style: 'primary', url: webSignup });
   return notice(SIGNUP_TITLE, `:information_source: ${text}`, ...buttons(onTheWeb));
 }
 
-/** Empty while several attempts are left. */
+/** Empty while several attempts remain. */
 export function leftWords({ remaining, freeAt }: SignupsLeft): string {
   if (remaining > 1) return '';
   if (remaining === 1) return 'Last attempt this hour.';
@@ -65,20 +65,20 @@ export function leftWords({ remaining, freeAt }: SignupsLeft): string {
   return `No attempts are left this hour. You can try again ${when}.`;
 }
 
-/** The result of a sign-up as it is shown: of the key, only its last characters. */
+/** Result of a sign-up. It shows only the last characters of the key. */
 export interface SignedUp {
-  /** The account's name in its address, and for people. */
+  /** The account's name in its address, which people see too. */
   account: string;
   displayName: string;
-  /** The account’s own address, by our configuration. */
+  /** The account's address, from the configuration. */
   url: string;
   email: string;
   keyTail: string;
   isVerified: boolean;
   deployKey: DeployKey | undefined;
-  /** The pages that authorise repository providers, by provider. */
+  /** Pages that authorise repository providers, by provider. */
   oauthUrls: Record<string, string>;
-  /** Other commands mean another account, so this one has to be named. */
+  /** True if other commands use another account by default, so that buttons must name this one. */
   isNamed: boolean;
   word: string;
 }
@@ -88,10 +88,10 @@ export interface DeployKey {
   fingerprint: string;
 }
 
-/** Providers with a button; the service names a handful. */
+/** Maximum number of providers with a button. The service names a handful. */
 const MAX_PROVIDERS = 10;
 
-/** Only for the person who signed up. API 2.2 and 5.1 (docs/service-api.md). */
+/** Shown only to the person who signed up. API 2.2 and 5.1 (docs/service-api.md). */
 export function signedUpMessage(view: SignedUp): Message {
   const { account, displayName, url, keyTail, email, isVerified } = view;
   const text = `:tada: The account ${bold(displayName)} (${code(account)}) is created at <${url}> and connected, with the key ${code(maskedKey(keyTail))}.`;
@@ -113,12 +113,11 @@ export function signedUpMessage(view: SignedUp): Message {
   };
 }
 
-/** The command that lists the account's projects. */
 function quoteProjects({ word, account, isNamed }: Pick<SignedUp, 'word' | 'account' | 'isNamed'>): string {
   return code(`${word} projects${isNamed ? ` --account ${account}` : ''}`, 120);
 }
 
-/** The key works from now on; the deploy key is shown again, because private messages do not last. */
+/** Says that the key works. Repeats the deploy key, because private messages disappear. */
 export function verifiedMessage(view: Pick<SignedUp, 'account' | 'isNamed' | 'deployKey' | 'word'>): Message {
   const { account, deployKey } = view;
   const text = `:white_check_mark: The e-mail address of ${code(account)} is verified. The key works and deployments are unblocked. Next: ${quoteProjects(view)}.`;
@@ -131,7 +130,7 @@ export function neverVerifiedMessage(account: string): Message {
   );
 }
 
-/** The service knows the key now, but refuses it for another reason; `reason` is mrkdwn. */
+/** The e-mail is verified, but the service refuses the key for another reason; `reason` is mrkdwn. */
 export function verifiedButRefusedMessage(account: string, reason: string): Message {
   return say(
     `:warning: The e-mail address of ${code(account)} seems to be verified, but the key is refused. ${reason}`,
@@ -158,7 +157,7 @@ function providerBlocks(oauthUrls: Record<string, string>): KnownBlock[] {
   return [section(text), ...buttons(...connect.slice(0, MAX_PROVIDERS))];
 }
 
-/** Text to be copied: without markup. Line breaks stay, other invisible characters do not. */
+/** Text to copy, without markup. Line breaks remain; other invisible characters do not. */
 function preformatted(foreign: string): KnownBlock {
   const lines = foreign
     .split('\n')

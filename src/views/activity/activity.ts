@@ -31,7 +31,7 @@ import { packed } from '../blocks/lists.ts';
 import { button, buttons, context, header, section } from '../blocks/message.ts';
 import { outcomeIcon, outcomeWords, percentage, rounded } from './chart.ts';
 
-/** The request. A button carries it, so that a click survives a restart. */
+/** The request. A button carries it, so that a click works after a restart. */
 export const ActivityAsk = z.object({
   account: z.string(),
   range: z.enum(ACTIVITY_RANGES),
@@ -39,7 +39,7 @@ export const ActivityAsk = z.object({
   project: ProjectRef.optional(),
   /** From 0. */
   page: z.int().nonnegative(),
-  /** IANA zone in which days begin. */
+  /** IANA time zone of the days. */
   zone: z.string(),
 });
 export type ActivityAsk = z.infer<typeof ActivityAsk>;
@@ -49,7 +49,7 @@ export type ActivityAudience = { kind: 'person'; isShared: boolean } | { kind: '
 
 const PAGE = 12;
 
-/** A page of a range's feed by day, below its figures and chart if they are requested. */
+/** One page of a range's feed by day. Figures and chart are above it if requested. */
 export function activityMessage(
   query: ActivityAsk,
   activity: Activity,
@@ -140,7 +140,6 @@ export function recoveryWords({
   return `${parts.join(', ')}${since === undefined ? '' : ` (followed since ${dateOnly(since)})`}`;
 }
 
-/** The events by day, in sections. */
 export function feedBlocks(events: readonly ActivityEvent[], zone: string): KnownBlock[] {
   const days = Map.groupBy(events, (event) => formatDay(zone, event.created_at));
   return [...days].flatMap(([day, ofDay]) => {
@@ -149,13 +148,13 @@ export function feedBlocks(events: readonly ActivityEvent[], zone: string): Know
   });
 }
 
-/** More are counted. */
+/** Maximum number of named servers; a count replaces the rest. */
 const MAX_SERVERS = 5;
 
 /**
- * One line an event: outcome, time, project, event, revision, servers and person.
+ * One line for each event: outcome, time, project, event, revision, servers and person.
  * @param describePerson mrkdwn for a person's name at the service
- * @param where mrkdwn for the project, unless the message is about it
+ * @param where mrkdwn for the project; empty if the message is about one project
  */
 export function eventLine(
   event: ActivityEvent,
@@ -185,7 +184,6 @@ export function revisionWords(
   return [revision ? code(takeStart(sanitize(revision), 7)) : '', user ? `by ${describePerson(user)}` : ''];
 }
 
-/** Mrkdwn. */
 export function projectName({ project }: ActivityEvent): string {
   return bold(project?.name || project?.permalink || 'no project', 40);
 }
@@ -225,8 +223,8 @@ export const RANGE_WORDS = {
 } as const satisfies Record<ActivityRange, { name: string; compared: string }>;
 
 /**
- * The figures as tiles. Null means that there is nothing to count or compare, shown as an em dash; what the service
- * leaves out is "n/a". Neither is ever 0.
+ * The figures as tiles. Null (nothing to count or compare) is an em dash; a figure that the service leaves
+ * out is "n/a". Neither is ever shown as 0.
  */
 export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRange): KnownBlock[] {
   if (stats === undefined || Object.values(stats).every((figure) => figure === undefined))
@@ -238,8 +236,8 @@ export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRan
 }
 
 /**
- * "40 failed. The latest 100 events show 3 of them", if the figures imply failures that the feed of the whole account does
- * not hold; undefined otherwise.
+ * "40 failed. The latest 100 events show 3 of them", if the figures imply failures that the account's whole
+ * feed does not hold. Otherwise undefined.
  */
 export function unlistedFailures(activity: Activity): string | undefined {
   const unlisted = countUnlisted(activity);
@@ -264,7 +262,7 @@ function listTiles(stats: ActivityStats): Array<[label: string, value: string]> 
   return [
     ['Deployments', `${amount}  ${figure(stats.total_deployments_delta, (by) => change(by, ''))}`],
     ['Success rate', `${rate}  ${figure(stats.success_rate_delta, (by) => change(by, ' points'))}`],
-    // The service gives "0s" then.
+    // The service gives "0s" without deployments.
     [
       'Average duration',
       figure(stats.total_deployments === 0 ? null : stats.avg_duration, (time) => mrkdwn(time, 60)),
@@ -273,7 +271,7 @@ function listTiles(stats: ActivityStats): Array<[label: string, value: string]> 
   ];
 }
 
-/** A figure in words, or a sign for a missing one. */
+/** A figure as text, or a sign for a missing one. */
 function figure<T>(value: T | null | undefined, wordsOf: (value: T) => string): string {
   if (value === undefined) return 'n/a';
   return value === null ? '—' : wordsOf(value);

@@ -41,7 +41,7 @@ export function totalWords(data: Pick<DeploymentsData, 'bars'>): string {
   return amountWords((outcome) => countDeployments(data, outcome));
 }
 
-/** The same of a feed. */
+/** The outcomes of a feed as text. */
 export function outcomeWords(events: readonly ActivityEvent[]): string {
   return amountWords((outcome) => events.filter(({ event }) => readEventOutcome(event) === outcome).length);
 }
@@ -58,7 +58,7 @@ function countedWords(amountOf: (outcome: Outcome) => number): string {
   return some.map((outcome) => `${rounded(amountOf(outcome))} ${outcome}`).join(', ');
 }
 
-/** False without deployments, and for a single day, whose numbers the message has already. */
+/** False without deployments, and for a single day, whose numbers the message already shows. */
 function isWorthDrawing(data: Pick<DeploymentsData, 'bars'>): boolean {
   return data.bars.length > 1 && countDeployments(data) > 0;
 }
@@ -67,12 +67,12 @@ function barWords(bar: DeploymentsBar): string {
   return countedWords((outcome) => bar[outcome]);
 }
 
-/** Made once, when it is first used: formatters are slow to make. */
+/** Cached, because formatters are slow to make. */
 let oneDecimal: Intl.NumberFormat | undefined;
 
 /** "740,021", "4.5" */
 export function rounded(value: number): string {
-  // Gives the same text as the formatter, in a hundredth of the time.
+  // The same text as the formatter's, a hundred times faster.
   if (Number.isInteger(value) && value > 0 && value < 1_000) return String(value);
   oneDecimal ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
   return oneDecimal.format(value);
@@ -80,7 +80,7 @@ export function rounded(value: number): string {
 
 /** "95.2 %" */
 export function percentage(value: number): string {
-  // 99.96 is not everything: only a hundred reads as a hundred.
+  // 99.96 must not read as 100.
   const figure = value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value;
   return `${rounded(figure)} %`;
 }
@@ -88,14 +88,14 @@ export function percentage(value: number): string {
 /** The charts of a message, by account. */
 export type Charts = ReadonlyMap<string, KnownBlock>;
 
-/** More would make the message too long. */
+/** Maximum number of charts that fit into a message. */
 const MAX_CHARTS = 4;
-/** Lines for all charts in words together. */
+/** Maximum number of lines for all charts as text. */
 const WORDS_ROOM = 30;
 
 /**
- * Builds a message with a chart for each account with deployments. Charts beyond the two that Slack draws are words, and
- * so are all if Slack refuses the block.
+ * Builds a message with a chart for each account with deployments. Slack draws at most two; the others are
+ * text. All are text if Slack refuses the block.
  */
 export function withCharts(
   data: ReadonlyMap<string, DeploymentsData>,
@@ -111,7 +111,6 @@ export function withCharts(
   return { ...build(new Map([...words, ...drawn])), fallback: () => build(new Map(words)) };
 }
 
-/** The chart that Slack draws. */
 export function chartBlock(data: DeploymentsData): DataVisualizationBlock {
   const { size, groups } = groupDays(data.bars);
   return {
@@ -133,7 +132,7 @@ export function chartBlock(data: DeploymentsData): DataVisualizationBlock {
 
 type Bars = DeploymentsData['bars'];
 
-/** Consecutive days that share a bar, as few as Slack's limit of points allows. The last bar ends today. */
+/** Groups consecutive days into as few bars as Slack's limit requires. The last bar ends today. */
 function groupDays(bars: Bars): { size: number; groups: Bars[] } {
   const size = Math.ceil(bars.length / LIMITS.chartCategories);
   const groups: Bars[] = [];
@@ -149,10 +148,13 @@ function spanName(bars: Bars): string {
   return `${dayAndMonth(first)}–${isOneMonth ? Number(last.slice(8)) : dayAndMonth(last)}`;
 }
 
-/** Width of a bar of words, in characters. */
+/** Width of a text bar, in characters. */
 const WIDTH = 16;
 
-/** The chart in words, a line for each day that has deployments. @param maxLines how many of the latest, up to 30 */
+/**
+ * The chart as text, one line for each day with deployments. @param maxLines maximum number of latest days,
+ * up to 30
+ */
 export function chartWords(data: DeploymentsData, maxLines: number): KnownBlock {
   const busy = data.bars.filter((bar) => countDeployments({ bars: [bar] }) > 0).slice(-maxLines);
   const most = Math.max(...busy.map((bar) => countDeployments({ bars: [bar] })));

@@ -7,16 +7,16 @@ import { inPages, listBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, headed, say } from '../blocks/message.ts';
 
 export const MAX_ON_PAGE = 50;
-/** Characters of a page. */
+/** Maximum number of characters on a page. */
 const ROOM = 9_000;
 
-/** One page of the log, as its buttons carry it. */
+/** One page of the log, in the form that its buttons carry. */
 export const AuditPage = z.object({
   /** Entries on a page. */
   size: z.int().min(1).max(MAX_ON_PAGE),
   /** Number of newer entries, from `upTo` on. */
   offset: z.int().min(0).max(100_000),
-  /** The newest entry of the first page, so that later entries do not shift the pages. */
+  /** The newest entry of the first page, so that new entries do not shift the pages. */
   upTo: z.string().max(100).optional(),
 });
 export type AuditPage = z.infer<typeof AuditPage>;
@@ -28,7 +28,7 @@ export function auditMessage(entries: readonly AuditEntry[], at: AuditPage, hasM
   if (entries.length === 0 && offset === 0) return say('The audit log is empty.');
   const turn = (label: string, to: number): Button =>
     button(label, `audit:page#${to}`, { value: { ...at, offset: to } });
-  // A page of very long entries ends earlier, and the next begins there.
+  // A page of very long entries ends early, and the next page begins there.
   const [lines = [], ...rest] = inPages(entries.map(drawEntry), { room: ROOM }, ({ length }) => length + 1);
   const end = offset + lines.length;
   return headed(

@@ -3,14 +3,14 @@ import { count } from '../../core/mrkdwn.ts';
 import { listBlocks } from '../blocks/lists.ts';
 import { headed } from '../blocks/message.ts';
 
-/** `limited`: nothing is broken, but something is not allowed or unknown. */
+/** `limited`: nothing is broken, but something is forbidden or unknown. */
 export type Health = 'well' | 'limited' | 'broken';
 
 export interface Finding {
-  /** The thing checked; mrkdwn, escaped. */
+  /** Name of the checked thing; escaped mrkdwn. */
   what: string;
   health: Health;
-  /** Mrkdwn, escaped. */
+  /** Escaped mrkdwn. */
   text: string;
 }
 

@@ -12,16 +12,19 @@ type Held = Readonly<Record<GivenRole, readonly string[]>>;
 
 export interface ShownRoles {
   users: Held;
-  /** Ids of the groups that hold a role, and all groups. Absent if Slack does not show groups; then `unread` if some hold a role. */
+  /**
+   * Ids of the groups that hold a role, and all groups. Absent if Slack hides groups; `unread` then tells if
+   * some hold a role.
+   */
   groups?: { held: Held; all: ReadonlyArray<{ id: string; name: string }> } | 'unread' | undefined;
   areGuestsAllowed: boolean;
-  /** Hash of the roles that the form shows, to detect a change meanwhile. */
+  /** Hash of the roles that the form shows, to detect a change in the meantime. */
   initial: { roles: string; commands: string };
-  /** The commands of the channel that the form was opened in. */
+  /** The commands of the channel in which the form was opened. */
   channel?: { id: string; commands: readonly string[]; all: readonly string[] } | undefined;
 }
 
-/** A view knows no scopes by itself. */
+/** Fixed text, because a view cannot know the granted scopes. */
 export const GROUPS_UNREAD =
   'Slack has not given Deckhand the scope `usergroups:read`, so roles that user groups hold do not count.';
 
@@ -52,7 +55,6 @@ export function rolesModal({ users, groups, areGuestsAllowed, channel, initial }
   ]);
 }
 
-/** The field of a role's user groups. */
 export function groupsField(role: GivenRole): string {
   return `${role}_groups`;
 }
@@ -60,20 +62,23 @@ export function groupsField(role: GivenRole): string {
 export const COMMANDS_FIELD = 'commands';
 export const GUESTS_FIELD = 'guests';
 
-/** @param changedBy who changed them last */
+/** @param changedBy the person who changed them last */
 export function changedWords(changedBy: string | undefined): string {
   const who = changedBy ? `<@${changedBy}>` : 'Somebody';
   return `${who} changed this while the form was open, so nothing was saved. Below is how it is now.`;
 }
 
-/** The same form with a question: saving it again is the answer. @param metadata of the form from now on */
+/**
+ * The same form with a question. To save it again confirms the change. @param metadata new metadata of the
+ * form
+ */
 export function lastWayInModal(view: ModalView, metadata: unknown): ModalView {
   const words =
     'No admin or owner of this Slack workspace would be an admin of Deckhand any more, so none of them could change this back. Nothing was saved yet. Save again if you mean it, or add one of them.';
   return withBanner({ ...resendable(view), private_metadata: JSON.stringify(metadata) }, words);
 }
 
-/** All roles, briefly; the ids are Slack's own, so they show as names. */
+/** A short list of all roles. Slack shows the ids as names. */
 export function rolesMessage(
   mentions: Held,
   { guests, allowed }: { guests: boolean; allowed: readonly string[] | undefined },
@@ -96,7 +101,7 @@ function usersInput(role: GivenRole, held: readonly string[]): InputBlock {
   });
 }
 
-/** No menu without groups, because Slack refuses a menu without options. */
+/** Omits the menu if there are no groups, because Slack rejects a menu without options. */
 function groupsInput(role: GivenRole, { held, all }: Extract<ShownRoles['groups'], object>): InputBlock[] {
   if (all.length === 0) return [];
   const choices = all.map(({ id, name }) => ({ value: id, text: name }));
@@ -141,7 +146,7 @@ const CAN: Readonly<Record<string, string>> = {
   billing: 'can see invoices',
 };
 
-/** In place of the refusal; `admins` are ids. */
+/** Replaces the refusal; `admins` are ids. */
 export function accessAskedMessage(role: string, admins: readonly string[]): Message {
   const who = admins.map((admin) => `<@${admin}>`).join(', ');
   return say(`:raised_hand: Asked ${who} for the role ${bold(role)}. The answer comes by direct message.`);
@@ -162,7 +167,7 @@ export function heldAlreadyMessage(role: string): Message {
   return say(`You hold the role ${bold(role)} now. Run the command again.`);
 }
 
-/** Replaces the message of each admin. */
+/** Replaces the message to each admin. */
 export function answeredMessage({ user, role }: ShownRequest, admin: string, isAllowed: boolean): Message {
   if (!isAllowed) return say(`:no_entry_sign: <@${admin}> did not give <@${user}> the role ${bold(role)}.`);
   return say(
@@ -178,7 +183,6 @@ export function requestOverMessage(word: string): Message {
   return say(`This request is more than a day old. ${code(`${word} roles`)} gives roles.`);
 }
 
-/** The answer to the person who asked. */
 export function accessAnswerMessage(
   { role, command }: ShownRequest,
   admin: string,

@@ -21,7 +21,7 @@ const DIAGNOSES: readonly Choice[] = [
   { value: 'off', text: 'Off: only people and guards test projects' },
 ];
 
-/** `origin`: the channel of the settings, and the account whose projects the menu offers. */
+/** `origin`: the channel of the settings, and the account whose projects the menu lists. */
 export function settingsModal(
   origin: { channel: string; account?: string | undefined },
   { project, threads = true, layout = 'compact', diagnose = true, zone }: Channel,

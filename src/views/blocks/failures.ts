@@ -26,48 +26,46 @@ import {
 } from './service-failures.ts';
 import { explainSlackFailure } from './slack-failures.ts';
 
-/** A failure as the person who caused it reads it: one sentence, one next step. Both are mrkdwn, escaped. */
+/**
+ * A failure in the words for the person who caused it: one sentence, one next step. Both are escaped mrkdwn.
+ */
 export interface Explained {
   text: string;
-  /** The next step, as a sentence. */
   next?: string | undefined;
   link?: { label: string; url: string } | undefined;
-  /** A role that the person can ask for. */
+  /** A role that the person can ask an admin for. */
   lacks?: { role: string; command: string } | undefined;
   /** Buttons for the next step. */
   offers?: readonly Offer[] | undefined;
-  /** Completions of the typed command, for a menu. Then the text is a question. */
+  /** Completions of the typed command, for a menu. `text` is then a question. */
   choices?: readonly Choice[] | undefined;
-  /** Trying again may help, so a command that was typed is offered again. */
+  /** True if another attempt may help: a typed command then gets a button that repeats it. */
   mayPass?: boolean | undefined;
-  /** The log's reference, for the unexpected. */
+  /** The log's reference, for unexpected failures. */
   reference?: string | undefined;
 }
 
-/** A command line behind a button. */
 export interface RunButton extends Offer {
-  /** It changes something, so that the click is stored before it is carried out. */
+  /** True if it changes something. The click is then stored before Deckhand handles it. */
   isDurable?: boolean | undefined;
   /** The message in whose thread a mention is answered. */
   thread?: string | undefined;
 }
 
 export interface FailureContext {
-  /** The slash word. */
   word: string;
   /** The operator's address for help. */
   supportUrl?: string | undefined;
   /** Milliseconds since the epoch. */
   now: number;
-  /** The channel of the request. */
   channel?: string | undefined;
-  /** The account of a key that is not stored yet. */
+  /** The account whose key is not stored yet. */
   newAccount?: string | undefined;
 }
 
 const IN_A_MINUTE = 'Try again in a minute.';
 
-/** Every failure in sentences. Anything without a sentence of its own is a bug. */
+/** Describes any failure. A failure without its own sentence is a bug. */
 export function explain(error: unknown, at: FailureContext): Explained {
   if (error instanceof UserError)
     return {
@@ -103,19 +101,18 @@ function explainStoreFailure(error: unknown, at: FailureContext): Explained {
   return { text: 'Something went wrong in Deckhand.', next: nextForUnexpected(at) };
 }
 
-/** The address is written out, because a form's errors have no markup. */
+/** The address is spelled out, because form errors have no markup. */
 function nextForUnexpected({ supportUrl }: FailureContext): string {
   const help = supportUrl === undefined ? undefined : mrkdwn(supportUrl.replace(/^mailto:/i, ''), 500);
   const who = help === undefined ? 'ask whoever runs Deckhand.' : `get help: ${help}`;
   return `Try again. If it keeps happening, ${who}`;
 }
 
-/** The failed call. */
 interface ServiceCase extends FailureContext, KeyCase {
   sought?: Sought | undefined;
 }
 
-/** The service's own reason and hint follow our sentence, each text once. */
+/** Adds the service's own reason and hint to Deckhand's sentence, each text once. */
 function explainServiceFailure(error: ServiceError, at: ServiceCase): Explained {
   const explained = explainKind(error, at);
   return { ...explained, text: `${explained.text}${addReasons(explained.text, error)}` };
@@ -172,10 +169,10 @@ function explainKind(error: ServiceError, at: ServiceCase): Explained {
   }
 }
 
-/** The operations that send what a person filled in. */
+/** The operations that send a filled-in form. */
 const FILLED_IN = new Set(['signUp', 'createServer', 'createIntegration', 'updateIntegration']);
 
-/** Also the operations whose fault a person can correct at the service, such as a project without servers. */
+/** Operations whose fault a person can correct, also at the service, such as a project without servers. */
 const CORRECTABLE = new Set([...FILLED_IN, 'startTestAccess']);
 
 const LATER = 'Try again later. If it keeps happening, ask an administrator of the account.';
@@ -210,7 +207,7 @@ function explainNotFound(operation: string, { sought, account, word, newAccount 
   const what = UNNAMED[operation];
   if (what === undefined)
     return splitSentences(`The service did not find it. See what there is with ${code(`${word} projects`)}.`);
-  // Some services answer so if the account does not exist.
+  // Some services answer this if the account does not exist.
   const next = newAccount ? 'Check the account’s name. If it is right, try again in a minute.' : IN_A_MINUTE;
   return { text: `The service did not find the ${what} of the account ${code(account)}.`, next };
 }
@@ -222,7 +219,7 @@ function whenToRetry(retryAt: number | undefined, now: number): string {
   return `Try again ${dateTime(retryAt)}.`;
 }
 
-/** A time of day says more of a wait that is longer than this, in seconds. */
+/** For a longer wait, in seconds, the sentence names the time of day. */
 const SOON_S = 90;
 
 const FAULTS: Readonly<Record<AnswerFault, string>> = {
@@ -256,7 +253,7 @@ export function failureMessage(explained: Explained, again?: Omit<RunButton, 'la
   );
 }
 
-/** Its choice completes the command. */
+/** A menu or button that completes the command. */
 function drawChoice(
   choices: NonNullable<Explained['choices']>,
   { text: run, thread }: Omit<RunButton, 'label'>,
@@ -270,7 +267,7 @@ export function runButton({ label, text, isDurable, thread }: RunButton, at: num
   return button(label, id, { ...(at === 0 && { style: 'primary' }), value });
 }
 
-/** The button that asks an admin for the missing role. */
+/** Button that asks an admin for the missing role. */
 export function accessButton(lacks: Explained['lacks']): KnownBlock[] {
   return buttons(lacks && button('Ask for access', 'access:ask', { value: lacks }));
 }

@@ -1,7 +1,7 @@
 import { duration, mrkdwn } from '../../core/mrkdwn.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 
-/** Cached names: `Intl` takes microseconds for each, and feeds cover the same few weeks. */
+/** Cached names, because `Intl` takes microseconds for each. Feeds cover the same few weeks. */
 const MAX_DAYS = 100;
 
 /** "Friday, Nov 20" */
@@ -21,9 +21,9 @@ export function zoneName(zone: string): string {
   return mrkdwn(zone.replaceAll('_', ' '), 60);
 }
 
-/** Formats a day such as `2026-11-20`, in the order in which Slack's tokens have it. */
+/** Formats a day such as `2026-11-20`, in the same order as Slack's date tokens. */
 function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string {
-  // Made when it is first used: four of them took a tenth of a start.
+  // Made on first use: four of them took a tenth of the start-up time.
   let format: Intl.DateTimeFormat | undefined;
   const formats = new Map<string, string>();
   return (day) => {
@@ -38,8 +38,8 @@ function dayFormat(options: Intl.DateTimeFormatOptions): (day: string) => string
 }
 
 /**
- * An amount in its own currency, e.g. "7.60 EUR". A text is shown as it is given; a number has the digits that its
- * currency has at least. `currency` is a code in any letter case; if it is unknown, the number alone is shown. Nothing
+ * An amount in its own currency, e.g. "7.60 EUR". A text stays as it is. A number has at least the digits of
+ * its currency. `currency` is a code in any letter case; if it is unknown, only the number is shown. Nothing
  * is rounded.
  */
 export function money(amount: number | string | null, currency: string | null | undefined): string {
@@ -68,7 +68,7 @@ function countDigits(currency: string | undefined): number {
   return format.resolvedOptions().minimumFractionDigits ?? 2;
 }
 
-/** A long time in whole minutes, of milliseconds. */
+/** A long duration in whole minutes. @param ms milliseconds */
 export function roughly(ms: number): string {
   return duration(ms < MINUTE_MS ? ms : Math.round(ms / MINUTE_MS) * MINUTE_MS);
 }

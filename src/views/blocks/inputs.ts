@@ -9,7 +9,7 @@ import { LIMITS, plainText, say } from './message.ts';
 interface FieldSpec {
   hint?: string | undefined;
   optional?: boolean;
-  /** Each change is sent at once, so that the form can be drawn again. */
+  /** True if Slack sends each change at once, so that the form can be drawn again. */
   dispatch?: boolean;
   initial?: string | readonly string[] | undefined;
 }
@@ -17,7 +17,7 @@ interface FieldSpec {
 type Element = InputBlock['element'];
 
 /**
- * An input block. The field's name is its id, so that a fault of the schema is Slack's error key.
+ * An input block. The field's name is its id, so that Slack shows a schema's error under it.
  * @param field the service's name for it: `block_id` and `action_id` alike
  */
 export function input(
@@ -37,7 +37,7 @@ export function input(
   };
 }
 
-/** The element with a value. A value that Slack would refuse is left out. */
+/** Sets the value of an element. Omits a value that Slack would reject. */
 export function withValue(element: Element, value: string | readonly string[]): Element {
   const text = String(value);
   switch (element.type) {
@@ -62,11 +62,11 @@ export function withValue(element: Element, value: string | readonly string[]): 
     case 'multi_static_select': {
       const options = element.options?.filter((option) => option.value && value.includes(option.value)) ?? [];
       const { initial_options: _, ...empty } = element;
-      // Slack refuses an empty list.
+      // Slack rejects an empty list.
       return options.length === 0 ? empty : ({ ...empty, initial_options: options } as Element);
     }
     case 'external_select':
-      // A form comes back without the text of the value.
+      // A submitted form has only the value of an option, not its text.
       return text.length > LIMITS.optionValue
         ? element
         : { ...element, initial_option: createOption({ value: text, text }) };
@@ -102,7 +102,7 @@ export interface Choice {
 
 type ChoiceSpec = FieldSpec & { choices: readonly Choice[] };
 
-/** @param type a menu, or all choices in sight, of which Slack takes ten */
+/** @param type a menu, or a list of all choices, of which Slack takes ten */
 export function selectInput(
   field: string,
   label: string,
@@ -116,7 +116,7 @@ export function selectInput(
   return input(field, label, spec, element);
 }
 
-/** Slack takes 100 options, or 100 groups of them. */
+/** Slack takes 100 options, or 100 groups of options. */
 function menuOptions(choices: readonly Choice[]) {
   if (choices.length <= LIMITS.options) return { options: createOptions(choices) };
   const groups = inPages(choices, { most: LIMITS.options }).slice(0, LIMITS.options);
@@ -131,7 +131,7 @@ function menuOptions(choices: readonly Choice[]) {
   };
 }
 
-/** A menu of the person's conversations; Slack chooses the current one. */
+/** A menu of the person's conversations. Slack preselects the current one. */
 export function conversationInput(field: string, label: string, spec: FieldSpec): InputBlock {
   return input(field, label, spec, {
     type: 'conversations_select',
@@ -141,8 +141,8 @@ export function conversationInput(field: string, label: string, spec: FieldSpec)
 }
 
 /**
- * A menu whose options are looked up while the person types; its source is registered under the field's name. An
- * initial choice that Slack would refuse is left out.
+ * A menu whose options Deckhand looks up while the person types, from the source registered under the field's
+ * name. Omits an initial choice that Slack would reject.
  */
 export function searchInput(
   field: string,
@@ -176,12 +176,12 @@ export function multiSelectInput(field: string, label: string, spec: ChoiceSpec)
   return input(field, label, { ...spec, optional: true }, { type: 'multi_static_select', options });
 }
 
-/** The select's options, at most as many as Slack takes; callers say how many are left out. */
+/** The options of a select, at most as many as Slack takes. Callers tell people how many are missing. */
 export function createOptions(choices: readonly Choice[]): ReturnType<typeof createOption>[] {
   return choices.slice(0, LIMITS.options).map(createOption);
 }
 
-/** One of a menu; a text that shows nothing is replaced by the value. */
+/** An option. A text that shows nothing is replaced by the value. */
 export function createOption({ value, text, description }: Choice) {
   const about = description === undefined ? undefined : plainText(description, LIMITS.optionDescription);
   return {
@@ -191,14 +191,13 @@ export function createOption({ value, text, description }: Choice) {
   };
 }
 
-/** The subject of a menu in a message, kept in its `block_id`, so that a choice survives a restart. */
+/** The subject of a menu in a message, kept in its `block_id`, so that a choice works after a restart. */
 const MenuTarget = z.object({
   account: z.string().optional(),
   /** Permalink. */
   project: z.string().optional(),
   /** The typed command, which the choice completes. */
   run: z.string().optional(),
-  /** The message in whose thread a mention is answered. */
   thread: z.string().optional(),
   /** A page of the service. */
   url: z.string().optional(),
@@ -207,19 +206,22 @@ export type MenuTarget = z.infer<typeof MenuTarget>;
 
 const PREFIX = 'about ';
 
-/** The `block_id` that brings the target back with a choice; undefined if it exceeds Slack's limit. */
+/** The `block_id` that returns the target with a choice; undefined if it exceeds Slack's limit. */
 export function targetId(target: MenuTarget): string | undefined {
   const id = PREFIX + JSON.stringify(target);
   return id.length > LIMITS.blockId ? undefined : id;
 }
 
-/** The target of a menu, from its `block_id`; undefined for any other block. */
+/** Reads the target from a menu's `block_id`; undefined for any other block. */
 export function menuTarget(blockId: string): MenuTarget | undefined {
   if (!blockId.startsWith(PREFIX)) return undefined;
   return MenuTarget.safeParse(JSON.parse(blockId.slice(PREFIX.length))).data;
 }
 
-/** A menu in a message; without `choices` they are searched. Nothing without room for its target. */
+/**
+ * A menu in a message. Without `choices`, it searches while the person types. Empty if its target is too
+ * long.
+ */
 export function menu(spec: {
   actionId: string;
   placeholder: string;
@@ -236,7 +238,7 @@ export function menu(spec: {
   return [{ type: 'actions', ...defined({ block_id: blockId }), elements: [element] }];
 }
 
-/** Asks for a server; the choice runs the typed command again. `text` is escaped mrkdwn. */
+/** Asks for a server. The choice runs the typed command again. `text` is escaped mrkdwn. */
 export function chooseServerMessage(text: string, target: MenuTarget): Message {
   return say(text, ...menu({ actionId: 'server', placeholder: 'Choose a server', target }));
 }

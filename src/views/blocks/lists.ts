@@ -8,12 +8,12 @@ import { LIMITS, notes, say, section } from './message.ts';
 const MAX_BLOCKS_TEXT = 12_000;
 const MAX_TABLE_TEXT = 8_000;
 const MAX_CELL = 120;
-/** A table with more rows has pages of so many. */
+/** Number of rows on a page of a longer table. */
 const PAGE = 10;
 
 /**
- * In as few pages as hold them, in their order; what is larger than a page has one to itself.
- * @param sizeOf the room that an item takes
+ * Splits items into as few pages as possible, in order. An item that is larger than a page gets its own page.
+ * @param sizeOf returns the room that an item takes
  */
 export function inPages<T>(
   items: readonly T[],
@@ -36,19 +36,19 @@ export function inPages<T>(
   return pages;
 }
 
-/** Lines in as few texts as Slack's limit allows; none is lost. */
+/** Joins lines into as few texts as Slack's limit allows. No line is lost. */
 export function packed(lines: readonly string[], room: number = LIMITS.sectionText): string[] {
-  // The last line has no break after it.
+  // The last line has no line break.
   const pages = inPages(lines, { room: room + 1 }, ({ length }) => length + 1);
   return pages.map((page) => page.join('\n'));
 }
 
-/** Lines of safe mrkdwn in as few sections as hold them. */
+/** Joins lines of escaped mrkdwn into as few sections as possible. */
 export function listBlocks(lines: readonly string[]): KnownBlock[] {
   return packed(lines).map((text) => section(text));
 }
 
-/** A long answer in as many messages as Slack takes: nothing of it is left out, and buttons stay below their text. */
+/** Splits a long answer into as many messages as Slack needs. Buttons stay below their text. */
 export function splitAnswer(message: Message): Message[] {
   const { text, blocks } = message;
   const units: KnownBlock[][] = [];
@@ -82,7 +82,7 @@ function measureBlocks(unit: readonly KnownBlock[]): number {
   );
 }
 
-/** A message holds one. */
+/** True for a block of which Slack takes one in a message. */
 function isTable({ type }: KnownBlock): boolean {
   return type === 'table' || type === 'data_table';
 }
@@ -91,9 +91,9 @@ function isTable({ type }: KnownBlock): boolean {
 type Column = string | { title: string; align?: 'right' };
 
 /**
- * A table of foreign text with a cell for each column, or several if Slack takes not all rows in one. A long one can be
- * sorted and has pages. A message holds one: `splitAnswer` and the thread of a test give each its own.
- * @param caption the name of the rows; may be foreign
+ * Tables of foreign text: one, or several if Slack does not take all rows in one. Long ones have pages and
+ * can be sorted. A message holds one table, so `splitAnswer` and a test's thread post one in each message.
+ * @param caption name of the rows; may be foreign
  */
 export function table(
   caption: string,
@@ -118,7 +118,7 @@ function tableBlock(
   const drawText = (text: string) => ({ type: 'raw_text' as const, text });
   const titles = heads.map(({ title }) => drawText(title));
   if (visible.length > PAGE) {
-    // Slack would sort texts wrongly: "9.00 EUR" after "10.00 EUR".
+    // Slack would sort these texts wrongly: "9.00 EUR" after "10.00 EUR".
     const drawCell = (text: string, at: number) => {
       const [, number] = (heads[at]?.align === 'right' && PLAIN_NUMBER.exec(text)) || [];
       return number === undefined
@@ -132,15 +132,15 @@ function tableBlock(
   return { type: 'table', column_settings: heads.map(({ align }) => ({ align: align ?? 'left' })), rows };
 }
 
-/** A number that cannot be misread: "1,234" can. */
+/** A number that readers cannot misread, unlike "1,234". */
 const PLAIN_NUMBER = /^([-+]?\d+(?:\.\d+)?)(?: |$)/;
 
-/** The result of a post that holds nothing else. */
+/** Result of a post that contains only unreadable entries. */
 export const UNREAD = 'entries that could not be read';
 
 /**
- * The message of a list, which says how many entries are missing from it because they could not be read.
- * @param read the readable entries; without any, the message only says that entries could not be read
+ * The message of a list, with the number of entries that could not be read.
+ * @param read the readable entries; if there are none, the message only tells that entries could not be read
  */
 export function withSkipped(
   message: Message,

@@ -3,7 +3,7 @@ import { isThisMachine } from '../../core/http.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, duration, mrkdwnText, sanitize, truncate } from '../../core/mrkdwn.ts';
 
-/** `text` is mrkdwn whose foreign parts are escaped already. */
+/** `text` is mrkdwn; its foreign parts must be escaped. */
 export function section(text: string, accessory?: Button | Overflow | false): KnownBlock {
   return {
     type: 'section',
@@ -14,13 +14,13 @@ export function section(text: string, accessory?: Button | Overflow | false): Kn
 
 type OptionalText = string | false | undefined;
 
-/** Small print, without the texts that are missing or empty. */
+/** A context block of the texts; skips missing and empty ones. */
 export function context(...texts: readonly OptionalText[]): KnownBlock {
   const elements = texts.flatMap((text) => (text ? mrkdwnText(truncate(text, LIMITS.sectionText)) : []));
   return { type: 'context', elements: elements.slice(0, LIMITS.contextElements) };
 }
 
-/** Small print, or no block if there is no text. */
+/** A context block, or no block if there is no text. */
 export function notes(...texts: readonly OptionalText[]): KnownBlock[] {
   return texts.some(Boolean) ? [context(...texts)] : [];
 }
@@ -34,25 +34,27 @@ export function plainText(text: string, max: number): { type: 'plain_text'; text
   return { type: 'plain_text', text: sanitize(text, max) };
 }
 
-/** The states of a followed run or server without a known end. */
+/** Texts for a followed run or server whose end is unknown. */
 export const UNENDED = {
   stopped: { icon: ':x:', words: 'stopped' },
   lost: { icon: ':grey_question:', words: 'no longer followed' },
 } as const;
 
-/** A message of one sentence, and perhaps what to do next. */
+/** A message of one sentence, with optional blocks below. */
 export function say(text: string, ...more: KnownBlock[]): Message {
   return { text: truncate(text, LIMITS.messageText), blocks: [section(text), ...more] };
 }
 
-/** A message under a heading. */
 export function headed(title: string, ...blocks: KnownBlock[]): Message {
   return { text: title, blocks: [header(title), ...blocks] };
 }
 
 const LONG_WAIT_MS = 10_000;
 
-/** Says that an answer takes longer than two seconds, and from ten on how long it has taken. `line`: the command. */
+/**
+ * Tells that an answer takes longer than two seconds; from ten seconds on, how long it has taken. `line`: the
+ * command.
+ */
 export function workingWords(elapsedMs: number, line?: string): string {
   const elapsed = elapsedMs < LONG_WAIT_MS ? '' : ` (${duration(elapsedMs)} so far)`;
   const what = line === undefined ? '' : `: ${code(line)}`;
@@ -65,7 +67,7 @@ export function workingMessage(elapsedMs = 0, line?: string): Message {
 }
 
 interface ButtonSpec {
-  /** Data for the click, so that it survives a restart; parsed again when it comes back. */
+  /** Data that a click returns, so that it works after a restart. Deckhand parses it again. */
   value?: unknown;
   style?: 'primary' | 'danger';
   url?: string;
@@ -89,7 +91,7 @@ export function button(
   };
 }
 
-/** Small buttons under one "…". The value of each option names the action of its button. */
+/** A "…" menu of small buttons. The value of each option names the action of its button. */
 export function overflowMenu(
   actionId: string,
   options: ReadonlyArray<{ label: string; actionId: string; value: unknown }>,
@@ -110,7 +112,7 @@ export function readMenuOption(option: string): { actionId: string; value: strin
   return { actionId, value: option.slice(actionId.length + 1) };
 }
 
-/** A button that opens a foreign address; undefined if that is not safe to open. */
+/** A button that opens a foreign address; undefined if the address is not safe. */
 export function linkButton(
   label: string,
   actionId: string,
@@ -121,7 +123,7 @@ export function linkButton(
   return url === undefined ? undefined : button(label, actionId, { url, ...(style && { style }) });
 }
 
-/** A button with more data than Slack carries is left out, so that its message still arrives. */
+/** Omits a button with more data than Slack carries, so that its message still arrives. */
 export function buttons(...several: ReadonlyArray<Button | false | undefined>): KnownBlock[] {
   const elements = several
     .filter((one) => one !== false && one !== undefined)
@@ -147,7 +149,7 @@ export function safeUrl(url: string | null | undefined): string | undefined {
   return protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname)) ? url : undefined;
 }
 
-/** The message without the button or menu that has this action and value. */
+/** Removes from the message the button or menu with this action and value. */
 export function withoutElement(
   message: Message,
   used: { actionId?: string; value?: string | undefined },
@@ -168,7 +170,7 @@ export function withoutElement(
   return { ...message, blocks };
 }
 
-/** The limits of Slack's Block Kit that our views can reach, in characters or pieces. */
+/** Limits of Slack's Block Kit that Deckhand's views can reach, in characters or pieces. */
 export const LIMITS = {
   blocksInMessage: 50,
   blocksInView: 100,
@@ -199,6 +201,9 @@ export const LIMITS = {
   chartTitle: 50,
   chartCategories: 20,
   altText: 2000,
-  /** `chat.postMessage` cuts text over 40,000, `chat.update` refuses it over 4,000: the smaller holds for both. */
+  /**
+   * `chat.postMessage` cuts text over 40,000, and `chat.update` rejects it over 4,000. The smaller limit
+   * suits both.
+   */
   messageText: 4000,
 } as const;

@@ -6,10 +6,10 @@ import { withValue } from './inputs.ts';
 import { LIMITS, plainText, section } from './message.ts';
 
 interface ModalSpec {
-  /** Absent: the modal only shows. */
+  /** Absent if the modal has no form. */
   submit?: string;
   close?: string;
-  /** JSON for the way back; never a secret. */
+  /** JSON that the submission returns; never a secret. */
   metadata?: unknown;
 }
 
@@ -34,23 +34,23 @@ export function modal(
   };
 }
 
-/** A modal without a form, that says what goes on or was done. `text` is mrkdwn, escaped. */
+/** A modal without a form that reports progress or a result. `text` is escaped mrkdwn. */
 export function notice(title: string, text: string, ...more: KnownBlock[]): ModalView {
   return modal('notice', title, { close: 'Close' }, [section(text), ...more]);
 }
 
-/** A message, shown in a modal. */
+/** Shows a message in a modal. */
 export function drawNotice(title: string, { blocks }: Message): ModalView {
   return modal('notice', title, { close: 'Close' }, blocks);
 }
 
-/** The same modal with a message on top; the typed values stay, because the blocks keep their ids. */
+/** Adds a message at the top of a modal. The typed values remain, because the blocks keep their ids. */
 export function withBanner(view: ModalView, text: string): ModalView {
   const blocks = view.blocks.filter((block) => block.block_id !== BANNER);
   return { ...view, blocks: [{ ...section(`:warning: ${text}`), block_id: BANNER }, ...blocks] };
 }
 
-/** Puts each message, plain text, under its field, for a modal that is updated because its answer came late. */
+/** Adds a plain-text message under each field, in a modal that is updated because its answer came late. */
 export function withFieldErrors(view: ModalView, errors: Record<string, string>): ModalView {
   const blocks = view.blocks
     .filter((block) => !block.block_id?.endsWith(':error'))
@@ -62,7 +62,7 @@ export function withFieldErrors(view: ModalView, errors: Record<string, string>)
   return { ...view, blocks };
 }
 
-/** The form with the typed values, all but the `secrets`. */
+/** Fills the form with the typed values, except the `secrets`. */
 export function refill(view: ModalView, values: Values, secrets: readonly string[]): ModalView {
   const blocks = view.blocks.map((block): KnownBlock => {
     if (block.type !== 'input' || block.block_id === undefined || secrets.includes(block.block_id))
@@ -84,7 +84,7 @@ export function resendable(view: ModalView): ModalView {
   return { type: 'modal', title, blocks, ...defined({ callback_id, submit, close, private_metadata }) };
 }
 
-/** The value of one element of a modal, of the kinds that our inputs have. */
+/** An element of a modal, of the kinds that Deckhand's inputs use. */
 const Element = z.looseObject({
   value: z.string().nullish(),
   selected_option: z.looseObject({ value: z.string() }).nullish(),
@@ -96,12 +96,12 @@ const Element = z.looseObject({
 
 const State = z.looseObject({ values: z.record(z.string(), z.record(z.string(), Element)) });
 
-/** Slack's limit for a field. */
+/** Maximum length that Slack allows for a field. */
 const MAX_TYPED = 3_000;
 
 export type Values = Record<string, string | string[] | undefined>;
 
-/** The filled-in values by `action_id`; an empty field is undefined, a checkbox group always a list. */
+/** Values by `action_id`. An empty field is undefined; a checkbox group is always a list. */
 export function readState(state: unknown): Values {
   const parsed = State.safeParse(state);
   if (!parsed.success) return {};
@@ -123,12 +123,14 @@ function readElement(element: z.infer<typeof Element>): string | string[] | unde
   );
 }
 
-/** Each message under the field that it is about. */
+/** Error messages by field. */
 export function messagesByField(error: z.ZodError): Record<string, string> {
   return Object.fromEntries(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue.message]));
 }
 
-/** True if an error is about a field that the form does not show yet: then the form is drawn with it first. */
+/**
+ * True if an error is about a field that the form does not show yet. The form is then drawn with it first.
+ */
 export function isAnyHidden(errors: Record<string, string>, { blocks }: ModalView): boolean {
   const blockIds = new Set(blocks.map((block) => block.block_id));
   return Object.keys(errors).some((field) => !blockIds.has(field));

@@ -2,30 +2,28 @@ import type { ServiceError, ServiceErrorKind } from '../../core/errors.ts';
 import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 
-/** One sentence and one next step, both mrkdwn of our own making. */
+/** One sentence and one next step, both mrkdwn. */
 export interface Sentences {
   text: string;
   next: string;
-  /** Trying again may help, so a typed command is offered again. */
+  /** True if another attempt may help: a typed command then gets a button that repeats it. */
   mayPass?: boolean;
 }
 
-/** The first sentence of a text, and its rest as the next step. */
+/** Splits off the first sentence of a text; the rest is the next step. */
 export function splitSentences(text: string): Sentences {
   const end = text.indexOf('. ') + 1;
   return { text: text.slice(0, end), next: text.slice(end + 1) };
 }
 
-/** The call's account and key. */
+/** The account and the key of a call. */
 export interface KeyCase {
-  /** The slash word. */
   word: string;
   account: string;
-  /** Undefined for one that is being tried for the first time. */
+  /** Undefined for a key that is tried for the first time. */
   key: Pick<Account, 'state' | 'purpose' | 'createdBy'> | undefined;
 }
 
-/** The sentences for a key that the service refused. */
 export function explainUnauthorized(at: KeyCase): Sentences {
   switch (at.key?.state) {
     case undefined:
@@ -42,7 +40,7 @@ export function explainUnauthorized(at: KeyCase): Sentences {
   }
 }
 
-/** A person's own key is named by its owner, because a channel may read this too. */
+/** Names the owner of a personal key, because a channel may read the sentence too. */
 function explainBrokenKey({ account, key, word }: KeyCase): Sentences {
   const name = code(account);
   const connect = code(`${word} connect ${account}`);
@@ -62,14 +60,14 @@ function explainBrokenKey({ account, key, word }: KeyCase): Sentences {
   }
 }
 
-/** The service's texts about a failure, each once. Other texts may come from a proxy. */
+/** The service's texts about a failure, each once. Ignores other texts, which may come from a proxy. */
 export function listReasons({ kind, messages = [], hint }: ServiceError): string[] {
   const own = GIVING_REASONS.has(kind) ? messages : [];
   const all = [...new Set([...own, ...(hint === undefined ? [] : [hint])])];
   return kind === 'busy' ? all.filter((text) => !FOR_DEVELOPERS.test(text)) : all;
 }
 
-/** A busy service writes to programmers of its headers. */
+/** Matches a busy service's texts about headers, which are for programmers. */
 const FOR_DEVELOPERS = /retry-after|\bhttp\b|\bheaders?\b/i;
 
 const GIVING_REASONS: ReadonlySet<ServiceErrorKind> = new Set([
@@ -79,14 +77,14 @@ const GIVING_REASONS: ReadonlySet<ServiceErrorKind> = new Set([
   'forbidden',
 ]);
 
-/** The reasons that a text does not hold yet, after a space; empty without such a reason. Mrkdwn. */
+/** The reasons that `text` lacks, after a space; empty if there are none. Mrkdwn. */
 export function addReasons(text: string, error: ServiceError): string {
   const reasons = listReasons(error).map((reason) => mrkdwn(reason, 500));
   const unsaid = reasons.filter((reason) => !text.includes(reason));
   return unsaid.length === 0 ? '' : ` The service says: ${unsaid.map(closed).join(' ')}`;
 }
 
-/** Why something that is followed waits longer. */
+/** Reason for a longer wait of something that Deckhand follows. */
 export function troubleWords(cause: ServiceError): string {
   const { retryAt: at } = cause;
   const next = at === undefined ? 'Deckhand keeps trying' : `The next try is ${dateTime(at)}`;

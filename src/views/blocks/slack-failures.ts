@@ -2,7 +2,7 @@ import type { SlackFailureKind } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { type Sentences, splitSentences } from './service-failures.ts';
 
-/** The sentences for a failure of Slack. @param channel the channel of the request */
+/** @param channel the channel of the request */
 export function explainSlackFailure(
   { kind, reason, needed }: { kind: SlackFailureKind; reason: string; needed?: string | undefined },
   channel?: string,
@@ -17,7 +17,7 @@ export function explainSlackFailure(
   return { ...splitSentences(words), ...(words === BY_KIND.gone && { mayPass: true }) };
 }
 
-/** The sentences for a policy of the workspace; undefined for any other word. */
+/** Explains a policy of the workspace; undefined for any other word. */
 export function explainPolicy(reason: string): Sentences | undefined {
   const words = POLICIES.get(reason);
   return words === undefined ? undefined : splitSentences(words);
@@ -25,7 +25,7 @@ export function explainPolicy(reason: string): Sentences | undefined {
 
 const NOT_THERE: ReadonlySet<string> = new Set(['channel_not_found', 'not_in_channel']);
 
-/** Slack lets no app be invited there. */
+/** Apps cannot be invited there. */
 const BETWEEN_PEOPLE =
   'Deckhand cannot post in a direct message between people. Run the command in a channel, or in Deckhand’s own messages.';
 

@@ -27,18 +27,17 @@ import { inPages, skippedWords } from '../blocks/lists.ts';
 import { button, buttons, context, header, LIMITS, notes, section } from '../blocks/message.ts';
 import { accountInput, type TimedForm, timedModal, timeInputs } from '../schedules/timed.ts';
 
-/** The report of one account in a digest. `said` is escaped mrkdwn: the reason if there is nothing to show. */
+/** The report of one account in a digest. `said` is escaped mrkdwn: why there is nothing to show. */
 export type AccountReport =
   | {
       kind: 'reported';
       account: string;
       activity: Activity;
       data: DeploymentsData;
-      /** Failures of the whole account that its feed does not hold, in words. */
+      /** Text about failures of the whole account that its feed does not hold. */
       unlisted?: string | undefined;
       /** Figures of the digest's project, if a channel follows it. */
       recovery?: RecoveryFigures | undefined;
-      /** Events that could not be read. */
       skipped?: readonly SkippedRows[];
     }
   | { kind: 'failed'; account: string; reason: string };
@@ -51,16 +50,16 @@ export interface DigestFrame {
   lateSince?: number | undefined;
   /** Milliseconds since the epoch. */
   next?: number | undefined;
-  /** A preview is for one person, and has no buttons. */
+  /** True for a preview: one person sees it, and it has no buttons. */
   isPreview?: boolean | undefined;
 }
 
-/** Accounts shown with all their figures; Slack takes about 13,000 characters a message. */
+/** Maximum number of accounts with all figures, because Slack takes about 13,000 characters a message. */
 const MAX_IN_FULL = 4;
-/** Characters for the failures of all accounts together. */
+/** Maximum number of characters for all accounts' failures together. */
 const FAILURES_ROOM = 2400;
 
-/** The root message: for each account its figures, its failures and its chart. */
+/** The root message, with figures, failures and a chart for each account. */
 export function digestMessage(frame: DigestFrame, reports: readonly AccountReport[]): Message {
   const data = reports.flatMap((report) =>
     report.kind === 'reported' ? [[report.account, report.data] as const] : [],
@@ -115,7 +114,7 @@ function reportBlocks(report: AccountReport, digest: Digest, amount: number, cha
   ];
 }
 
-/** The failed deployments in the window by project. The thread has each of them. */
+/** Failed deployments of the range, by project. The thread lists each of them. */
 function drawFailures({ activity, data, unlisted }: ReportedAccount, room: number): KnownBlock[] {
   const groups = groupFailures(activity.events);
   if (groups.length === 0 && unlisted !== undefined) return [section(`:x: *${unlisted}*`)];
@@ -152,14 +151,14 @@ function cutNote({ isTruncated }: DeploymentsData): string {
     : '';
 }
 
-/** A change by a button of the digest's message. */
+/** A change that a person made with a button of the digest's message. */
 export interface FooterChange {
   /** E.g. "snoozed until 9 March by <@U1>"; mrkdwn. */
   text: string;
   isAsleep: boolean;
 }
 
-/** The last two blocks of the message, or the last one of a preview. */
+/** The last two blocks of the message; for a preview only one. */
 function drawFooter({ digest, next, isPreview }: DigestFrame, change?: FooterChange): KnownBlock[] {
   const notes = context(
     `Set up by <@${digest.createdBy}>`,
@@ -176,7 +175,7 @@ function drawFooter({ digest, next, isPreview }: DigestFrame, change?: FooterCha
   return [notes, ...buttons(...changes, button('Preview', 'digest:preview', { value }))];
 }
 
-/** A posted digest after one of its buttons was used; undefined for any other message. */
+/** Updates a posted digest after a person used a button; undefined for any other message. */
 export function withFooterChange(
   { text, blocks }: Message,
   frame: DigestFrame,
@@ -186,7 +185,7 @@ export function withFooterChange(
   return { text, blocks: [...blocks.slice(0, -2).map(sendable), ...drawFooter(frame, change)] };
 }
 
-/** Slack returns more of a chart than it accepts. */
+/** Slack returns charts with fields that it does not accept. */
 function sendable(block: KnownBlock): KnownBlock {
   if (block.type !== 'data_visualization') return block;
   return { type: block.type, title: block.title, chart: block.chart };
@@ -197,7 +196,9 @@ const MAX_CHARACTERS = 9_000;
 const MAX_BLOCKS = 40;
 const MAX_REPLIES = 4;
 
-/** The events of each account as thread replies, by day; what is too long for a few replies is cut, with a note. */
+/**
+ * Thread replies with the events of each account, by day. Cuts what exceeds a few replies, and adds a note.
+ */
 export function threadMessages(
   reports: readonly AccountReport[],
   { zone, project }: { zone: string; project?: { name: string } | undefined },

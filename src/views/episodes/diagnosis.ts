@@ -8,9 +8,9 @@ import { button, buttons, say } from '../blocks/message.ts';
 import { itemLines, reasonWords } from '../test-access/items.ts';
 import { outcomeWords, timesOfRun } from '../test-access/test-run.ts';
 
-/** Names of a line that holds all; more are counted. */
+/** Maximum number of names in a line about all servers; a count replaces the rest. */
 const MAX_NAMES = 20;
-/** Several reasons in one line are hard to read. */
+/** More reasons in one line are hard to read. */
 const MAX_REASONS = 3;
 const MAX_REASON = 200;
 
@@ -21,11 +21,11 @@ interface Unreachable {
 }
 
 /**
- * "web-1 cannot be reached: Connection refused (tested at 14:03)": what a test says about a failed deployment; mrkdwn.
- * Undefined if it says nothing for certain.
- * @param serverNames the servers that the event names; only these are shown, if the test knows them
+ * "web-1 cannot be reached: Connection refused (tested at 14:03)", the result of a test after a failed
+ * deployment; mrkdwn. Undefined if the result is not certain.
+ * @param serverNames the servers of the event; only these are shown, if the test knows them
  * @param isOlder true if the test ended before the failure
- * @param isRepaired true if a test has found something unreachable since the failure
+ * @param isRepaired true if a test after the failure has found something unreachable
  */
 export function diagnosisLine(
   run: Run,
@@ -58,7 +58,7 @@ export function diagnosisLine(
   }
   if (!outcomeWords({ serviceStatus: run.status, ...run }, run.target).isSuccess) return undefined;
   const all = `${reachableWords(repository !== undefined, reachable, total)} reachable`;
-  // The connection may have been the cause.
+  // The connection may have been the cause of the failure.
   return isRepaired ? `${all} again${tested}.` : `${all}, so the connection is not the cause${older}.`;
 }
 
@@ -91,7 +91,9 @@ function areOrIs(amount: number): string {
   return amount === 1 ? 'is' : 'are';
 }
 
-/** Thread reply to a failed deployment: the unreachable parts, with a button that tests the project again. */
+/**
+ * Thread reply to a failed deployment, with the unreachable parts and a button that tests the project again.
+ */
 export function diagnosisReply(account: string, project: ProjectRef, { at, items }: Diagnosis): Message {
   const failed = items.map((item) => ({ ...item, status: 'error' as const }));
   const again = button('Test again', 'test:again', { value: { target: { account, project } } });

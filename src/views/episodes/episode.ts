@@ -17,7 +17,10 @@ const ICONS: Readonly<Record<NonNullable<Ended>, string>> = {
   closed: ':white_circle:',
 };
 
-/** The one message of an episode. @param key the subject's @param projectUrl the project's page at the service */
+/**
+ * The root message of an episode. @param key key of the subject @param projectUrl the project's page at the
+ * service
+ */
 export function episodeRoot(key: string, subject: Subject, episode: Episode, projectUrl?: string): Message {
   const { name, account, kind } = subject;
   const { owner, ending, first, latest, diagnosis, items = [] } = episode;
@@ -62,7 +65,7 @@ export function episodeReply({ kind, number, lines, requestedBy = '' }: News): M
   return say(joinLinesWithin([headings[kind], ...lines], LIMITS.sectionText));
 }
 
-/** Thread reply about a failure that nobody is on. @param mentions ids of people and user groups */
+/** Thread reply about a failure that nobody has taken. @param mentions ids of people and user groups */
 export function escalationReply(
   subject: Subject,
   episode: Episode,
@@ -114,19 +117,22 @@ export function describeFailing({ kind }: Subject, { items = [] }: Episode): str
   return `${new Intl.ListFormat('en-GB').format(visible)} ${names.length === 1 ? 'is' : 'are'} unreachable`;
 }
 
-/** Who reads a list of failures, and from which message a click comes back to it. */
+/** Places that list failures. A click on a list's button updates that list. */
 export const FAILING_LISTS = ['failing', 'start'] as const;
 export type FailingList = (typeof FAILING_LISTS)[number];
 
 export interface ShownFailure extends Failure {
-  /** The address of its message. */
+  /** Address of its message. */
   link?: string | undefined;
 }
 
-/** More would be longer than Slack takes; the others have their buttons on their own messages. */
+/**
+ * Maximum number of failures with buttons, to stay within Slack's limit. The others have buttons on their own
+ * messages.
+ */
 const MAX_WITH_BUTTONS = 4;
 
-/** One failure in one line, as App Home and lists show it. @param isPlaced true if it names the channel */
+/** A failure in one line, for App Home and lists. @param isPlaced true if the line names the channel */
 export function failureLine({ subject, episode, link }: ShownFailure, isPlaced: boolean): string {
   const where = isPlaced && subject.person === undefined ? ` in <#${subject.channel}>` : '';
   const onIt = episode.owner === undefined ? '' : `, <@${episode.owner}> is on it`;
@@ -135,7 +141,7 @@ export function failureLine({ subject, episode, link }: ShownFailure, isPlaced: 
   return url === undefined ? line : `${line}  <${url}|show>`;
 }
 
-/** Failures with the buttons of their messages. @param isPlaced true if they may be of several channels */
+/** Failures with the buttons of their messages. @param isPlaced true if the list covers several channels */
 export function failureBlocks(
   failures: readonly ShownFailure[],
   list: FailingList,
@@ -158,7 +164,7 @@ export function failureBlocks(
   ];
 }
 
-/** The same in a text for notifications. */
+/** The failures as text, for notifications. */
 export function failureTitles(failures: readonly Failure[]): string {
   const titles = failures.map(({ subject, episode }) => describeEpisode(subject, episode).title);
   return joinLinesWithin(titles, 1000).replaceAll('\n', '; ');
@@ -197,17 +203,20 @@ export function failingMessage(
   return say(`Nothing is followed here yet, so no failure is noticed. ${first} ${then}.`);
 }
 
-/** Makes foreign text safe inside bold text, which an asterisk would end. */
+/** Removes asterisks from foreign text, because they would end bold text. */
 function withoutStars(foreign: string, max: number): string {
   return mrkdwn(foreign, max).replaceAll('*', '∗');
 }
 
-/** Under what a watch of one's own posts. */
+/** Buttons under a message of a personal watch. */
 export function muteButtons(account: string): KnownBlock[] {
   return buttons(button('Mute for today', 'watch:mute', { value: { account } }));
 }
 
-/** In a direct message nobody else could be on it. @param list the list that contains the buttons, if not the root */
+/**
+ * In a direct message, nobody else could take the failure. @param list the list that contains the buttons, if
+ * not the root
+ */
 function drawEpisodeButtons(
   key: string,
   subject: Subject,
@@ -217,7 +226,7 @@ function drawEpisodeButtons(
   const { person, account, kind, name, project, permalink = project } = subject;
   const stable = project === permalink ? {} : { identifier: project };
   const target = { account, project: { ...stable, permalink, name } };
-  // A list stays, and so does what tests again. On the root a used one is used, and the next failure brings another.
+  // Lists and tests keep their buttons. Each failure brings a new button to the root, so its value must differ.
   const [test, value] =
     list === undefined ? ['test:again', { target, failures }] : [`test:project#${key}`, { target }];
   const again = kind === 'reachability' && button('Test again', test, { value });

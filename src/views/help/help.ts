@@ -7,7 +7,6 @@ import { packed } from '../blocks/lists.ts';
 import { button, buttons, context, headed, LIMITS, say, section } from '../blocks/message.ts';
 import { failureBlocks, failureTitles, type ShownFailure } from '../episodes/episode.ts';
 
-/** A command in the help. */
 export interface HelpEntry {
   name: string;
   usage: string;
@@ -46,7 +45,10 @@ const PHRASES: ReadonlyArray<[phrase: string, ...commands: string[]]> = [
   ['checks that everything works', 'doctor'],
 ];
 
-/** In at most 20 lines as people see them: a line for commands that belong together, and a button for each group. @param groups only what the person may run */
+/**
+ * At most 20 lines on the screen: one for commands that belong together, and a button for each group. @param
+ * groups the groups that the person may run
+ */
 export function helpMessage(groups: readonly HelpGroup[], word: string): Message {
   const filled = groups.filter(({ commands }) => listPhrases(commands).length > 0);
   const parts = filled.map(({ title, commands }) =>
@@ -64,14 +66,14 @@ function listPhrases(commands: readonly HelpEntry[]): string[] {
   });
 }
 
-/** Each command of one group, with its usage. @param all the groups that the person may choose from */
+/** Commands of one group, with their usage. @param all the groups to choose from */
 export function helpGroupMessage(group: HelpGroup, all: readonly HelpGroup[], word: string): Message {
   const title = `${group.title} ${group.summary}`;
   const filled = all.filter(({ commands }) => commands.length > 0);
   return headed(title, ...commandTable(group.commands, word), ...groupButtons(filled));
 }
 
-/** Every command, also those that the person may not run. */
+/** All commands, including those that the person may not run. */
 export function helpAllMessage(groups: readonly HelpGroup[], word: string): Message {
   const tables = groups.flatMap(({ title, commands }) => [
     section(`*${title}*`),
@@ -122,7 +124,7 @@ export interface StartView {
   canSignUp: boolean;
 }
 
-/** The next step in this channel, by what is set up already. */
+/** The next step in this channel, which depends on what is set up. */
 export function startMessage(view: StartView): Message {
   const [sentence, ...next] = chooseNextStep(view);
   const help = context(`${code(`${view.word} help`)} lists all commands.`);
@@ -191,7 +193,7 @@ function reconnectStep(
   ];
 }
 
-/** For the person who installed Deckhand: what it is, and the first step. */
+/** Tells the person who installed Deckhand what it does, and the first step. */
 export function welcomeMessage(view: StartView): Message {
   const first = startMessage(view);
   const text = `:anchor: Deckhand is installed. You and the admins of this workspace can do everything until you set roles with ${code(`${view.word} roles`)}. Invite Deckhand to a channel with \`/invite\`.`;
@@ -204,9 +206,9 @@ interface Suggestion {
 }
 
 /**
- * Likely commands for words that match no command.
- * @param said the reason for the question; escaped mrkdwn
- * @param thread the message in whose thread a mention is answered
+ * Likely commands for text that matches no command.
+ * @param said reason for the question; escaped mrkdwn
+ * @param thread thread for the reply to a mention
  */
 export function suggestionsMessage(
   word: string,
@@ -220,7 +222,9 @@ export function suggestionsMessage(
   return say(fault ?? 'Which of these did you mean?', ...buttons(...offered), help);
 }
 
-/** A form opens only at a click, so the answer to a mention has a button for it. @param thread the mention's thread */
+/**
+ * A form opens only after a click, so the reply to a mention has a button. @param thread the mention's thread
+ */
 export function openFormMessage(word: string, text: string, thread: string | undefined): Message {
   const open = button('Open the form', 'start:at-once', { style: 'primary', value: { text, thread } });
   return say(`${code(`${word} ${text}`)} opens a form.`, ...buttons(open));

@@ -17,7 +17,7 @@ import { SCHEDULE_FACES, scheduleMenu, whyPaused } from '../schedules/schedule.t
 import { scheduleWords } from '../schedules/words.ts';
 import { runWords, targetWords } from '../test-access/test-run.ts';
 
-/** A week's figures of one account: undefined if the service gives none; `failed` is mrkdwn. */
+/** An account's figures of the week. Undefined if the service gives none; `failed` is mrkdwn. */
 export type AccountFigures =
   | {
       stats: ActivityStats | undefined;
@@ -28,17 +28,16 @@ export type AccountFigures =
     }
   | { failed: string };
 
-/** Figures by account. */
 export type ShownFigures = 'loading' | Readonly<Record<string, AccountFigures>>;
 
 export interface HomeRun extends Run {
-  /** The address of the message that shows it. */
+  /** Address of its message. */
   link?: string | undefined;
 }
 
 export interface HomeSchedule {
   schedule: Schedule;
-  /** When it posts next, milliseconds since the epoch; undefined if that is not known. */
+  /** Time of its next post, milliseconds since the epoch; undefined if unknown. */
   next: number | undefined;
 }
 
@@ -50,13 +49,13 @@ export interface HomeData {
   accounts: readonly Account[];
   defaultAccount: string | undefined;
   figures: ShownFigures;
-  /** The chart of each account that has one. */
+  /** Charts by account. */
   charts?: Charts;
-  /** In the order in which they are shown. */
+  /** In display order. */
   failing: readonly ShownFailure[];
   runs: readonly HomeRun[];
   schedules: readonly HomeSchedule[];
-  /** The person's roles beyond member. */
+  /** The person's roles in addition to member. */
   roles: readonly string[];
 }
 
@@ -69,7 +68,10 @@ export const MAX_FIGURES = 3;
 const MAX_ACCOUNTS = 10;
 const MAX_SCHEDULES = 15;
 
-/** App Home: what fails now, test runs, schedules, accounts with their last seven days, and the person's permissions. */
+/**
+ * App Home: open failures, test runs, schedules, accounts with their last seven days, and the person's
+ * permissions.
+ */
 export function homeView(data: HomeData): HomeView & { blocks: KnownBlock[] } {
   const blocks = [
     ...(data.accounts.length === 0 ? firstSteps(data) : overview(data)),
@@ -80,7 +82,9 @@ export function homeView(data: HomeData): HomeView & { blocks: KnownBlock[] } {
   return { type: 'home', blocks: blocks.slice(0, LIMITS.blocksInView) };
 }
 
-/** For those who may not use Deckhand: why, and nothing of the workspace. @param words mrkdwn of our own making */
+/**
+ * For people who may not use Deckhand. Shows the reason, and no data of the workspace. @param words mrkdwn
+ */
 export function refusedHomeView(words: string): HomeView {
   return { type: 'home', blocks: [section(words)] };
 }
@@ -207,7 +211,10 @@ function scheduleBlocks({ schedules, roles, word }: HomeData): KnownBlock[] {
   ];
 }
 
-/** "Digest of `acme`: the last 7 days, every Monday at 09:00, in #deploys", and when it is next posted or why it is not. */
+/**
+ * "Digest of `acme`: the last 7 days, every Monday at 09:00, in #deploys", with the next post or the reason
+ * for a pause
+ */
 function drawSchedule({ schedule, next }: HomeSchedule, roles: readonly string[]): KnownBlock {
   const { kind, channel, state } = schedule;
   const face = SCHEDULE_FACES[kind];

@@ -16,7 +16,7 @@ import { context } from '../blocks/message.ts';
 import type { Values } from '../blocks/modal.ts';
 
 const VERSION_FIELD = 'properties.hook_version';
-/** The checkboxes of properties that an edit takes away. */
+/** Checkboxes for the properties that an edit removes. */
 const CLEAR_FIELD = 'clear';
 
 /** API 4.8 shows no property of the OAuth types for a new integration, and a channel for an update. */
@@ -28,7 +28,7 @@ export interface FilledIn extends FilledIntegration {
   errors: Record<string, string>;
 }
 
-/** Empty fields are not sent. `new`: the name is required, and the version if the type has versions. */
+/** Omits empty fields. `new`: requires the name, and the version if the type has versions. */
 export function readIntegration(values: Values, mode: 'new' | 'change', type = chosenType(values)): FilledIn {
   const isNew = mode === 'new';
   const read = type === undefined ? NOTHING : readProperties(values, type, isNew);
@@ -55,18 +55,17 @@ export function chosenType(values: Values): HookType | undefined {
   return typeof values.hook_type === 'string' ? findHookType(values.hook_type) : undefined;
 }
 
-/** The version chosen, if the type has it. */
 function chosenVersion(values: Values, type: HookType): HookVersion | undefined {
   return type.versions.find((version) => version === values[VERSION_FIELD]);
 }
 
-/** The properties that the form asks for, in the version chosen so far. */
+/** The properties that the form shows for the chosen version. */
 function formProperties(type: HookType, values: Values, isNew: boolean): HookProperty[] {
   const properties = listProperties(type, chosenVersion(values, type));
   return type.oauth && !isNew ? [...properties, CHANNEL] : properties;
 }
 
-/** The properties that an edit may clear; all of the type's if its version is unknown. */
+/** The properties that an edit may clear. If the version is unknown, all properties of the type. */
 function clearableProperties(type: HookType, values: Values): string[] {
   const isKnown = chosenVersion(values, type) !== undefined;
   const properties = isKnown || type.oauth ? formProperties(type, values, false) : type.properties;
@@ -125,7 +124,7 @@ const VERSION_NAMES: Record<HookVersion, string> = {
   on_premise: 'Our own server',
 };
 
-/** The inputs for the type's own fields, in the version chosen so far. */
+/** Inputs for the type's own fields, in the chosen version. */
 export function propertyBlocks(type: HookType, values: Values, isNew: boolean): KnownBlock[] {
   const properties = formProperties(type, values, isNew);
   const inputs = properties.map((property) => propertyInput(property, isNew));

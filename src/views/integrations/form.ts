@@ -21,25 +21,25 @@ import { chosenType, clearBlocks, propertyBlocks, propertyLabel } from './fields
 export const INTEGRATION_ADD = 'integration.add';
 export const INTEGRATION_EDIT = 'integration.edit';
 
-/** The menu of integrations that were set up with Deckhand. */
+/** Menu of integrations that were set up with Deckhand. */
 export const INTEGRATION_FIELD = 'integration';
-/** The field for the service's identifier of a remembered integration without one. */
+/** Field for the service's identifier, if Deckhand does not know it. */
 export const IDENTIFIER_FIELD = 'identifier';
 
-/** The form's data, kept while it is drawn again. Never a secret. */
+/** Data that the form keeps while it is drawn again. Never a secret. */
 export const IntegrationOrigin = z.object({
   channel: z.string().optional(),
   thread: z.string().optional(),
   account: z.string(),
   /** Absent if the form has a field for it. */
   project: ProjectRef.optional(),
-  /** The edited integration's identifier. A remembered one may have none yet. */
+  /** Identifier of the edited integration. A remembered one may have none yet. */
   identifier: z.string().optional(),
-  /** The remembered integration as the form showed it first. */
+  /** The remembered integration, with the values that the form showed first. */
   current: z
     .object({ id: z.string(), type: z.string(), name: z.string(), flags: z.array(z.enum(INTEGRATION_FLAGS)) })
     .optional(),
-  /** True if the person may pick another one. */
+  /** True if the person may choose another one. */
   picks: z.boolean().optional(),
 });
 export type IntegrationOrigin = z.infer<typeof IntegrationOrigin>;
@@ -47,29 +47,28 @@ export type IntegrationOrigin = z.infer<typeof IntegrationOrigin>;
 export interface IntegrationForm {
   callbackId: typeof INTEGRATION_ADD | typeof INTEGRATION_EDIT;
   origin: IntegrationOrigin;
-  /** The values filled in so far. */
   values: Values;
   /** The service's names of the types, by the label of API 4.8 (docs/service-api.md). */
   wireNames: Readonly<Record<string, string>>;
-  /** A project that was typed but could not be looked up yet. */
+  /** A typed project that has not been looked up yet. */
   typedProject?: string | undefined;
 }
 
 const MAX_NAME = 255;
 
-/** The form for the type and version chosen so far, with the values filled in except secrets. */
+/** The form for the chosen type and version, filled with all values except secrets. */
 export function integrationModal(form: IntegrationForm): ModalView {
   const { callbackId, origin: metadata } = form;
   const isNew = callbackId === INTEGRATION_ADD;
   const title = `${isNew ? 'Add' : 'Edit'} an integration`;
   const blocks = isNew ? addBlocks(form) : editBlocks(form);
   const view = modal(callbackId, title, { submit: isNew ? 'Add' : 'Save', metadata }, blocks);
-  // The menu shows its choice by name already.
+  // The menu already shows the name of its choice.
   const { [INTEGRATION_FIELD]: _, ...values } = form.values;
   return refill(view, values, SECRET_FIELDS);
 }
 
-/** Fields that may hold a secret in one type or another: what was typed for one type is not put into another's form. */
+/** Fields that hold a secret in any type. Their values are never copied into another type's form. */
 const SECRET_FIELDS: readonly string[] = [...new Set(HOOK_TYPES.flatMap(listSecretFields))];
 
 /** Fields that hold a secret in this type. */
@@ -116,7 +115,7 @@ function editBlocks(form: IntegrationForm): KnownBlock[] {
     textInput('name', 'Name', { optional: true, initial: current?.name, maxLength: MAX_NAME }),
     ...(type ? [...propertyBlocks(type, form.values, false), ...clearBlocks(type, form.values)] : []),
     flagsInput('flags', 'Notify', current?.flags),
-    // If the current flags are unknown, an empty box means "unchanged", so switching off needs its own boxes.
+    // If the current flags are unknown, an empty box means "unchanged", so other boxes switch flags off.
     ...(current === undefined ? [flagsInput('flags_off', 'Stop notifying')] : []),
     context(UNCHANGED),
   ];
@@ -134,7 +133,7 @@ function knownLine(
   return context(`${code(current.id)}  ${what}${project} in ${code(origin.account)}`);
 }
 
-/** An OAuth type is added with an answer that has no identifier, and no operation lists integrations. */
+/** The service gives no identifier for a new OAuth integration, and has no operation to list integrations. */
 function identifierInput(): KnownBlock {
   return textInput(IDENTIFIER_FIELD, 'Identifier', {
     optional: false,
@@ -164,7 +163,9 @@ function integrationPicker({ origin }: IntegrationForm): KnownBlock {
   });
 }
 
-/** An update does not send the type (API 4.8). For an unknown integration the choice only shows the fields. */
+/**
+ * An update does not send the type (API 4.8). For an unknown integration, the choice only selects the fields.
+ */
 function typeInput({ wireNames }: IntegrationForm, optional: boolean): KnownBlock {
   const choices = HOOK_TYPES.map(({ label }): Choice => ({ value: label, text: typeName(label, wireNames) }));
   return selectInput('hook_type', 'Type', { choices, dispatch: true, optional });
@@ -181,7 +182,7 @@ function flagsInput(field: string, label: string, initial?: readonly Integration
   return checkboxesInput(field, label, { optional: true, choices: FLAG_CHOICES, initial });
 }
 
-/** The name as a form shows and compares it. */
+/** The name as the form shows it, and compares it. */
 export function shownName(name: string): string {
   return sanitize(name, 200);
 }
@@ -209,9 +210,9 @@ function savedMessage(id: string, words: string, flags: readonly IntegrationFlag
 }
 
 /**
- * The button that authorises an integration, for one person. Its address is foreign, so the message shows its host, and
- * only https or a service on this machine is opened.
- * @param added the new integration, with the slash word; without `identifier` if the service gave none
+ * The button that authorises an integration, for one person. Its address is foreign, so the message shows its
+ * host. Deckhand accepts only https, or a service on this machine.
+ * @param added the new integration, with the slash word; `identifier` is absent if the service gave none
  */
 export function authoriseMessage(
   { name, project }: Pick<RememberedIntegration, 'name' | 'project'>,

@@ -24,7 +24,10 @@ const MAX_BUTTONS = 10;
 const RECENT = 3;
 const MAX_NAMED = 10;
 
-/** The account's invoices as a table, the unpaid ones named first, with buttons for the PDFs that people want. */
+/**
+ * A table of the account's invoices, with the unpaid ones named first and buttons for the PDFs of recent
+ * ones.
+ */
 export function invoicesMessage(account: string, invoices: readonly Invoice[]): Message {
   if (invoices.length === 0) return say(`The account ${code(account)} has no invoices yet.`);
   const unpaid = invoices.filter((invoice) => !invoice.paid);
@@ -94,7 +97,7 @@ function unpaidNames(unpaid: readonly Invoice[]): string {
   return `: ${listFirst(names, MAX_NAMED)}`;
 }
 
-/** The unpaid ones and the latest, in the order of the table. */
+/** Unpaid and latest invoices, in the order of the table. */
 function wanted(invoices: readonly Invoice[]): Invoice[] {
   return invoices.filter((invoice, at) => at < RECENT || !invoice.paid).slice(0, MAX_BUTTONS);
 }
@@ -104,7 +107,7 @@ export function pdfButton(account: string, { number, paid }: Invoice): Button {
   return button(label, `invoices:pdf#${number}`, { value: { account, number } });
 }
 
-/** The notices of an invoice; `days` since its date. */
+/** A notice about an invoice; `days` since its date. */
 export type InvoiceNews =
   | { kind: 'new' | 'paid'; invoice: Invoice }
   | { kind: 'unpaid'; invoice: Invoice; days: number };
@@ -113,8 +116,8 @@ export type InvoiceNews =
 const MAX_AT_ONCE = 12;
 
 /**
- * One message for all that is new; the rest of very much in its thread.
- * @param skipped unreadable rows that the channel was not told of yet
+ * One message for all news. What does not fit goes to its thread.
+ * @param skipped unreadable rows that the channel has not been told about
  */
 export function invoiceNotices(
   account: string,
@@ -127,7 +130,7 @@ export function invoiceNotices(
   return { root: withSkipped(root, skipped), replies };
 }
 
-/** "2 invoice notices"; for lists. */
+/** "2 invoice notices", for lists. */
 export function noticeCount(news: readonly InvoiceNews[]): string {
   return news.length === 0 ? UNREAD : count(news.length, 'invoice notice');
 }
@@ -174,7 +177,7 @@ function describeDetails({ invoice }: InvoiceNews): string {
   return `\n${details.filter(Boolean).join(', ')}`;
 }
 
-/** The person who set them up, the time, and the result. */
+/** The person who set the notices up, the time, and the latest result. */
 export function notifyStateMessage(
   listed: ReadonlyArray<{ notices: InvoiceNotices; polling: ShownPolling }>,
   word: string,

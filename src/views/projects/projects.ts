@@ -11,7 +11,7 @@ import { button, buttons, context, header, LIMITS, linkButton, say, section } fr
 /** A message holds 50 blocks. */
 const ON_PAGE = 20;
 
-/** One page of the projects, as its buttons carry it. */
+/** One page of projects, in the form that its buttons carry. */
 export const ProjectsPage = z.object({
   account: z.string(),
   filter: z.string().max(200).optional(),
@@ -48,7 +48,7 @@ export function projectsMessage(projects: readonly Project[], at: ProjectsPage, 
   };
 }
 
-/** A button with more data than Slack carries is left out. */
+/** Omits a button with more data than Slack carries. */
 function projectRow(account: string, project: Project, at: number): KnownBlock {
   const test = testButton({ account, project: toProjectRef(project) }, at);
   const fits = (test.value ?? '').length <= LIMITS.buttonValue;
@@ -60,13 +60,16 @@ function projectLine(project: Project): string {
   return `${star}${bold(project.name)}  ${code(project.permalink)}${deployedWords(project)}`;
 }
 
-/** Empty if the service does not say. */
+/** Empty if the service gives no time. */
 function deployedWords({ last_deployed_at: at }: Project): string {
   if (at === undefined) return '';
   return at === null ? '  never deployed' : `  deployed ${dateTime(at)}`;
 }
 
-/** Asks for a project; the choice runs `text` again with it. A long list becomes a menu with search. @param thread the thread of a mention */
+/**
+ * Asks for a project. The choice runs `text` again. A long list becomes a menu with search. @param thread
+ * thread of a mention
+ */
 export function chooseProjectMessage(
   projects: readonly Project[],
   text: string,
@@ -86,7 +89,7 @@ export function chooseProjectMessage(
   return isAsked ? say(question, ...choice) : say(`${question} Add its name to the command.`);
 }
 
-/** The project of a form, or its field. `typed`: a project that could not be looked up yet. */
+/** The project of a form, or a field for it. `typed`: a project that has not been looked up yet. */
 export function projectBlock(
   { account, project }: { account: string; project?: { name: string } | undefined },
   text: string | undefined,
@@ -98,7 +101,7 @@ export function projectBlock(
   });
 }
 
-/** Starts a test of the project or server. @param at tells the buttons of one message apart */
+/** Starts a test of the project or server. @param at distinguishes the buttons of one message */
 export function testButton(target: Target, at?: number): Button {
   const actionId = at === undefined ? 'test:project' : `test:project#${at}`;
   return button('Test access', actionId, { value: { target } });
@@ -108,13 +111,11 @@ export interface DeployView {
   word: string;
   /** Undefined if no account is connected. */
   account: string | undefined;
-  /** The account's web address. */
   url: string | undefined;
-  /** The channel's bound project. */
   project: { name: string } | undefined;
 }
 
-/** Says where people deploy, because Deckhand does not. */
+/** Tells where people deploy, because Deckhand does not. */
 export function deployMessage({ word, account, url, project }: DeployView): Message {
   const what = project === undefined ? '' : ` ${bold(project.name)}`;
   const where = account === undefined ? '' : `, in the account ${code(account)}`;

@@ -25,13 +25,13 @@ export function frontPage(word: string, installPath: string | undefined): Page {
   };
 }
 
-/** Days until stored data is deleted. */
+/** Number of days until stored data is deleted. */
 export interface Retention {
   audit: number;
-  /** Maximum for a workspace. */
+  /** Maximum number of rows for a workspace. */
   auditRows: number;
   runs: number;
-  /** After the end of an episode, and without news before it. */
+  /** Days after the end of an episode. An episode also ends after as many days without news. */
   episodes: number;
   recoveries: number;
   orders: number;
@@ -40,7 +40,7 @@ export interface Retention {
   deliveries: number;
 }
 
-/** The short form of docs/security.md, which has the whole table. */
+/** Short form of docs/security.md, which has the whole table. */
 export function privacyPage(days: Retention): Page {
   return {
     title: 'Privacy',
@@ -91,20 +91,19 @@ export function privacyPage(days: Retention): Page {
   };
 }
 
-/** A page in the browser that says how something ended. All of it is plain text, escaped here. */
+/** A page in the browser that reports a result. All fields are plain text, which `renderPage` escapes. */
 export interface Page {
   title: string;
   text: string;
   sections?: ReadonlyArray<{ title: string; items: readonly string[] }>;
-  /** The next step. */
   next: string;
-  /** Links to our own pages, to Slack, and to addresses of the configuration. */
+  /** Links to Deckhand's own pages, to Slack, and to configured addresses. */
   links?: ReadonlyArray<{ label: string; url: string }>;
   /** A button that posts the fields. */
   form?: { label: string; action: string; fields: Readonly<Record<string, string>> } | undefined;
 }
 
-/** The one style sheet; the content security policy allows it by its digest. */
+/** The only style sheet. The content security policy allows it by its digest. */
 export const PAGE_STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1.5rem;color:#1d1c1d;background:#fff}' +
   'h1{font-size:1.5rem}h2{font-size:1.1rem}a,button{display:inline-block;margin:0 .75rem .75rem 0;padding:.5rem 1rem;border-radius:.4rem;' +
@@ -118,7 +117,7 @@ const ENTITIES: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** One small page: no script, nothing loaded. */
+/** A small page without scripts and without external files. */
 export function renderPage({ title, text, sections = [], next, links = [], form }: Page): string {
   const body = sections.map(({ title, items }) => {
     const lines = items.map((item) => `<li>${html(item)}</li>`);
@@ -141,7 +140,7 @@ function drawHtmlForm(form: Page['form']): string {
   return `<form method="post" action="${html(form.action)}">${fields.join('')}<button>${html(form.label)}</button></form>`;
 }
 
-/** Leads from the browser back into Slack. Organisations have no address of their own there. */
+/** Link from the browser back into Slack. Organisations have no Slack address of their own. */
 export function slackLink(workspace?: string): { label: string; url: string } {
   const isTeam = workspace !== undefined && /^T[A-Z0-9]+$/.test(workspace);
   return { label: 'Open Slack', url: isTeam ? `slack://open?team=${workspace}` : 'slack://open' };
@@ -151,7 +150,10 @@ function html(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
 }
 
-/** Failures of an install or a link in the browser. `%` is the one or the other, `&` the site that completes it. */
+/**
+ * Failures of an install or a link in the browser. `%` is "install" or "link", `&` the site that completes
+ * it.
+ */
 const ENDS = {
   unknown: [400, 'Unknown %', 'This % was not started here, or too long ago.'],
   expired: [410, 'This took too long', 'The % must be completed within ten minutes.'],
@@ -182,7 +184,7 @@ function endPage(end: LinkEnd, flow: 'install' | 'link') {
   return { status, title: fill(title), text: `${fill(text)}${outcome}` };
 }
 
-/** The page that leads to Slack; with `groupsUrl`, Slack is also asked for user groups. */
+/** The page that leads to Slack. With `groupsUrl`, Slack also asks for user groups. */
 export function installPage(url: string, groupsUrl: string): Page {
   return {
     title: 'Add Deckhand to Slack',
@@ -216,7 +218,7 @@ export function linkFailedPage(end: LinkEnd, word: string): Page & { status: num
   return { ...endPage(end, 'link'), next, links: [slackLink()] };
 }
 
-/** Asks before anything begins: a person who was sent another's link reads whose it is. */
+/** Asks for a confirmation. A person who was sent somebody else's link can read whose it is. */
 export function linkQuestionPage(
   linkRequest: { name: string; email: string | undefined; lacksScope?: boolean; workspace: string },
   form: { action: string; fields: Readonly<Record<string, string>> },
@@ -234,7 +236,7 @@ export function linkQuestionPage(
   };
 }
 
-/** Names the person in Slack, so that someone who was sent another person's link notices. */
+/** Names the person in Slack, so that a reader of somebody else's link notices. */
 export function linkedPage(workspace: string, name: string, word: string): Page {
   return {
     title: 'You are linked',

@@ -15,27 +15,28 @@ import { inPages } from '../blocks/lists.ts';
 import { button, buttons, headed, LIMITS, notes, overflowMenu, say, section } from '../blocks/message.ts';
 import { describeSchedule, describeStart } from './words.ts';
 
-/** The words and buttons of a kind of schedule. */
+/** The words and buttons for a kind of schedule. */
 export interface ScheduleFace {
   kind: ScheduleKind;
-  /** The role that may set it up and change it. */
+  /** The role that may create and change it. */
   role: 'operator' | 'billing';
   icon: string;
-  /** Heading. */
   title: string;
-  /** The command that sets it up: if it is switched off in a channel, nothing of the kind is posted there. */
+  /**
+   * The command that creates it. If a channel switches the command off, no schedule of the kind posts there.
+   */
   command: string;
   noun: string;
   plural: string;
   /** Its commands, without the slash word. */
   commands: { add: string; list: string; remove: string };
-  /** The consequence of a removal, in the question before it. */
+  /** Consequence of a removal, for the confirmation. */
   confirm: string;
-  /** Buttons of this kind alone: label by verb. */
+  /** Additional buttons of this kind: labels by verb. */
   extras: Readonly<Record<string, string>>;
-  /** Words that name one, in usage lines. */
+  /** Words for one schedule, in usage lines. */
   names: readonly string[];
-  /** The facts that its list shows of each. */
+  /** Facts that the list shows of each schedule. */
   listed: string;
 }
 
@@ -75,7 +76,6 @@ export const SCHEDULE_FACES = {
   },
 } as const satisfies Record<ScheduleKind, ScheduleFace>;
 
-/** The parts that most kinds have in common. */
 function createFace(kind: 'digest' | 'guard' | 'watch', plural: string, confirm: string) {
   const commands = { add: `${kind} add`, list: `${kind} list`, remove: `${kind} remove` };
   return {
@@ -94,13 +94,12 @@ function createFace(kind: 'digest' | 'guard' | 'watch', plural: string, confirm:
 
 export interface ShownSchedule {
   schedule: Schedule;
-  /** Paused or snoozed. */
   isAsleep: boolean;
-  /** True for a watch whose events the service can tell within seconds. */
+  /** True for a watch whose events the service can send within seconds. */
   canBePushed?: boolean | undefined;
 }
 
-/** A new schedule has the icon of its kind. */
+/** Icons of new schedules. */
 const ICONS = {
   'set up': undefined,
   edited: ':pencil2:',
@@ -113,13 +112,12 @@ const ICONS = {
 
 export interface ScheduleChange {
   done: keyof typeof ICONS;
-  /** The person who did it. */
+  /** The person who made the change. */
   user: string;
-  /** More sentences; mrkdwn. */
   note?: string | undefined;
 }
 
-/** The channel's message about a change, with the buttons for the next one. */
+/** The channel's message about a change, with buttons for the next one. */
 export function scheduleCard(
   { schedule, isAsleep, canBePushed }: ShownSchedule,
   { done, user, note }: ScheduleChange,
@@ -132,7 +130,10 @@ export function scheduleCard(
   return say(text, ...scheduleButtons({ face, id, isAsleep, canBePushed }));
 }
 
-/** Replaces the cards of removed schedules. @param removal names it for "Undo" @param list whose button did it */
+/**
+ * Replaces the cards of removed schedules. @param removal id for "Undo" @param list the list whose button was
+ * used
+ */
 export function removedCard(
   removed: readonly Schedule[],
   user: string,
@@ -160,14 +161,14 @@ export function scheduleMenu(schedule: Schedule): Overflow {
   return overflowMenu(`${kind}:menu`, options);
 }
 
-/** @param list the list that the buttons are in */
+/** @param list the list that contains the buttons */
 export function scheduleButtons(
   { face, id, isAsleep, canBePushed }: Omit<ShownSchedule, 'schedule'> & { face: ScheduleFace; id: string },
   list?: string,
 ): KnownBlock[] {
   const { kind, extras, confirm: text } = face;
   const value = { id, list };
-  // A list of watches has many of these buttons in one message.
+  // A list of watches has many such buttons in one message.
   const actionId = (verb: string): string => (kind === 'watch' ? `watch:${verb}#${id}` : `${kind}:${verb}`);
   const turn = isAsleep ? 'Resume' : 'Pause';
   const confirm = {
@@ -183,18 +184,17 @@ export function scheduleButtons(
   );
 }
 
-/** More are resumed by command. */
+/** Maximum number of schedules with a button that resumes them. A command resumes the others. */
 const MAX_RESUMED = 5;
 
 interface PausedNews {
   /** Half a sentence: "the channel is archived". */
   reason: string;
   paused: readonly Schedule[];
-  /** The next step, a sentence. */
   next: string;
 }
 
-/** Sent once to the person who set up the paused schedules. */
+/** Sent once to the person who created the paused schedules. */
 export function pausedMessage({ reason, paused, next }: PausedNews): Message {
   const places = paused.map((schedule) => {
     const where = isDirect(schedule.channel) ? '' : `, in <#${schedule.channel}>`;
@@ -206,7 +206,7 @@ export function pausedMessage({ reason, paused, next }: PausedNews): Message {
     LIMITS.sectionText - 600,
   );
   const text = describePause(isOne ? places.join() : 'what you set up', reason, next);
-  // A person's own watch is resumed by its own command.
+  // A personal watch has its own command.
   const resumable = paused.filter(({ channel }) => !isDirect(channel)).slice(0, MAX_RESUMED);
   const resume = resumable.map((schedule, at) => {
     const label = isOne ? 'Resume' : `Resume ${unmarked(describeSchedule(schedule))}`;
@@ -216,7 +216,7 @@ export function pausedMessage({ reason, paused, next }: PausedNews): Message {
   return say(isOne ? text : `${text}\n${list}`, ...buttons(...resume));
 }
 
-/** The line for a channel; all mrkdwn of our own making. */
+/** One line for a channel; mrkdwn. */
 export function pausedLine(paused: readonly Schedule[], reason: string, next: string): Message {
   return say(describePause(nameSchedules(paused), reason, next));
 }
@@ -242,11 +242,11 @@ function nameSchedules(schedules: readonly Schedule[]): string {
   return new Intl.ListFormat('en-GB').format(kinds);
 }
 
-/** The range of a list; its buttons carry it, so that they draw the same list again. */
+/** Scope of a list. Its buttons carry it, so that a click draws the same list again. */
 export const LIST_SCOPES = ['here', 'all'] as const;
 export type ListScope = (typeof LIST_SCOPES)[number];
 
-/** The message whose button opened a form: the schedule's own card, or a list. */
+/** The message whose button opened a form: a schedule's card, or a list. */
 export const OpenedFrom = z.object({
   channel: z.string(),
   ts: z.string(),
@@ -257,19 +257,17 @@ export type OpenedFrom = z.infer<typeof OpenedFrom>;
 
 export interface ScheduleListing {
   scope: ListScope;
-  /** Number of schedules in other channels. */
   elsewhere: number;
-  /** Number of records of the kind that cannot be read. */
+  /** Number of unreadable schedules of the kind. */
   unreadable?: number;
-  /** The slash word. */
   word: string;
-  /** The card of a schedule that a button of the list removed. */
+  /** Card of a schedule that a button of the list removed. */
   removed?: Message | undefined;
-  /** True if the channel sees it; otherwise it can be shared. */
+  /** True if the channel sees the list. Otherwise the person can share it. */
   isShared?: boolean;
-  /** True for an answer that may have several messages; otherwise the list ends when one is full. */
+  /** True if the answer may consist of several messages. Otherwise the list is cut at the end of one. */
   isWhole?: boolean;
-  /** False for a person who may read the list and change nothing. */
+  /** False for a person who may only read the list. */
   canChange?: boolean;
 }
 
@@ -278,12 +276,11 @@ export interface ListedSchedule extends Omit<ShownSchedule, 'schedule'> {
   lines: readonly string[];
 }
 
-/** Two blocks each, within Slack's 50. */
+/** Maximum number of rows: two blocks each, within Slack's 50. */
 const MOST = 20;
 /** Length of the rows as JSON. Slack refuses messages whose blocks exceed some 13,000 characters. */
 const MAX_ROWS = 12_000;
 
-/** Schedules of one kind, each with its buttons. */
 export function scheduleList(
   face: ScheduleFace,
   listed: readonly ListedSchedule[],
@@ -326,20 +323,19 @@ export function pausedWords({ requestedBy, at, reason }: Paused): string {
   return `:double_vertical_bar: Paused ${when}.`;
 }
 
-/** After "paused": the person who did it, or Deckhand's reason. */
+/** For use after "paused": the person, or Deckhand's reason. */
 export function whyPaused({ requestedBy, reason }: Pick<Paused, 'requestedBy' | 'reason'>): string {
   return requestedBy === undefined ? `because ${reason}` : `by <@${requestedBy}>`;
 }
 
-/** The state of polling. */
 export interface ShownPolling {
   /** Time of the last answer, milliseconds since the epoch; undefined before the first. */
   lookedAt?: number | undefined;
-  /** Polls in a row that failed. */
+  /** Number of failed polls in a row. */
   failures: number;
 }
 
-/** The last post and the state of a polled schedule. */
+/** Lines about the last post and the polls of a schedule. */
 export function polledLines(
   state: ScheduleState,
   { lookedAt, failures }: ShownPolling,

@@ -9,15 +9,13 @@ import { modal, refill, type Values } from '../blocks/modal.ts';
 import { type ListScope, OpenedFrom, pausedWords } from './schedule.ts';
 import { DAY_NAMES, describeHandle, scheduleWords } from './words.ts';
 
-/** Digests and guards: their form and their rows in a list. */
-
-/** The data of the form of a digest or guard, kept while it is drawn again. */
+/** Data that the form of a digest or guard keeps while it is drawn again. */
 export const TimedOrigin = z.object({
   channel: z.string(),
-  /** Id of the edited schedule; undefined for a new one. */
+  /** Undefined for a new schedule. */
   id: z.string().optional(),
   from: OpenedFrom.optional(),
-  /** The account whose projects the menu offers. */
+  /** The account whose projects the menu lists. */
   account: z.string().optional(),
   /** Accounts to choose from; empty if there is only one. */
   accounts: z.array(z.string()),
@@ -26,9 +24,8 @@ export type TimedOrigin = z.infer<typeof TimedOrigin>;
 
 export interface TimedForm {
   origin: TimedOrigin;
-  /** The values filled in so far. */
   values: Values;
-  /** The next times, milliseconds since the epoch, or why there are none yet. */
+  /** The next times, milliseconds since the epoch; or the reason why there are none yet. */
   next: readonly number[] | string;
 }
 
@@ -61,7 +58,7 @@ export function guardModal(form: TimedForm): ModalView {
   ]);
 }
 
-/** Fields for the person or group to mention about a failure that nobody is on. */
+/** Fields for the person or group to mention if nobody takes a failure. */
 export function escalationInputs(escalation?: Escalation): KnownBlock[] {
   const { mention, after } = escalationValues(escalation);
   return [
@@ -85,7 +82,7 @@ export function escalationValues(escalation: Escalation | undefined): { mention?
     : { mention: describeHandle(escalation), after: `${escalation.after}m` };
 }
 
-/** Fields for cadence, time and zone, with the next times. */
+/** Fields for cadence, time and zone, with a preview of the next times. */
 export function timeInputs({ values, next }: TimedForm): KnownBlock[] {
   return [
     selectInput('cadence', 'How often', { choices: CADENCES, dispatch: true }),
@@ -124,7 +121,7 @@ function nextWords(next: TimedForm['next']): string {
   return `:calendar: Next, in your own time: ${next.map((at) => dateTime(at)).join(', ')}`;
 }
 
-/** @param nextAt when it is due next, milliseconds since the epoch; undefined while it is paused */
+/** @param nextAt next due time, milliseconds since the epoch; undefined while it is paused */
 export function timedLines(
   schedule: TimedSchedule,
   { scope, now, nextAt }: { scope: ListScope; now: number; nextAt: number | undefined },
@@ -138,7 +135,7 @@ export function timedLines(
   ];
 }
 
-/** A snooze that is over is not shown. */
+/** Hides a snooze that has ended. */
 function stateWords(
   { state, snoozedUntil = 0 }: TimedSchedule,
   now: number,

@@ -13,7 +13,7 @@ export function describeSchedule(schedule: Schedule): string {
   return `the ${schedule.kind} of ${describeSubject(schedule)} (${describeDetails(schedule)})`;
 }
 
-/** The word that names it to people: its project, its account or its id. */
+/** The name that people know it by: its project, its account or its id. */
 export function nameSchedule(schedule: Schedule): string {
   if (schedule.kind === 'guard') return schedule.project.name;
   return schedule.kind === 'invoices' ? schedule.account : schedule.id;
@@ -27,7 +27,7 @@ export function resumeCommand(schedule: Schedule): string {
   return `${kind} resume`;
 }
 
-/** Its project or account, what it posts and when; mrkdwn. */
+/** Its project or account, what it posts and when, as mrkdwn. */
 export function scheduleWords(schedule: Schedule): string {
   return `${describeSubject(schedule)}: ${describeDetails(schedule)}`;
 }
@@ -61,8 +61,8 @@ function describeDetails(schedule: Schedule): string {
 }
 
 /**
- * The sentences of a new schedule's card; undefined for a kind that is only named there. Mrkdwn.
- * @param user the person who set it up
+ * Sentences for a new schedule's card, in mrkdwn; undefined for kinds whose card shows only the name.
+ * @param user the person who created it
  */
 export function describeStart(schedule: Schedule, user: string): string | undefined {
   const sentence = `Set up by <@${user}>.`;
@@ -102,7 +102,7 @@ function filterWords({ server, hours }: Pick<Watch, 'server' | 'hours'>): string
   return `${on}, Monday to Friday from ${hours.from} to ${hours.to}, ${mrkdwn(hours.zone, 60)}`;
 }
 
-/** ", mentions @oncall after 15 min"; the name alone, because a mention would call them. */
+/** ", mentions @oncall after 15 min". The plain name, because a mention would notify the person. */
 function escalationWords({ escalation }: Pick<Watch, 'escalation'>): string {
   if (escalation === undefined) return '';
   return `, mentions ${mrkdwn(describeHandle(escalation))} after ${duration(escalation.after * MINUTE_MS)}`;
@@ -152,7 +152,7 @@ function describeTimes(cadence: Exclude<Cadence, { kind: 'hourly' }>): string {
   }
 }
 
-/** "every Monday and Thursday at 09:00", "every 15 minutes"; a line that says more than that is shown as it is. */
+/** "every Monday and Thursday at 09:00", "every 15 minutes". A more complex line stays as it is. */
 function describeCron(line: string): string {
   const { minutes = [], hours = [], weekdays } = tryCron(line) ?? {};
   const days = weekdays && describeDays(weekdays);
@@ -164,7 +164,7 @@ function describeCron(line: string): string {
   return `${days} at ${joined(times)}`;
 }
 
-/** Undefined for a line that cannot be read, which a list still has to show. */
+/** Undefined for an invalid line, because a list must show it too. */
 function tryCron(line: string): Cron | undefined {
   try {
     return parseCron(line);
@@ -174,7 +174,7 @@ function tryCron(line: string): Cron | undefined {
   }
 }
 
-/** Undefined if the runs of a day are not equally far apart, to the first of the next day. */
+/** Undefined if the times of a day, up to the first of the next day, are not equally far apart. */
 function describeRhythm(minutes: readonly number[], hours: readonly number[]): string | undefined {
   const [minute = 0, ...others] = minutes;
   if (hours.length === 24 && others.length === 0)
@@ -187,12 +187,12 @@ function describeRhythm(minutes: readonly number[], hours: readonly number[]): s
 
 const MAX_TIMES = 3;
 
-/** True if a step of one length leads from each to the next, and from the last to the end, beginning with 0. */
+/** True if the values begin with 0 and have equal steps, including the step from the last value to `end`. */
 function isEven(values: readonly number[], end: number): boolean {
   return values.every((value, at) => value === (at * end) / values.length);
 }
 
-/** Undefined for more days than are worth a list. @param weekdays from Sunday, ascending */
+/** Undefined if there are too many days to list. @param weekdays from Sunday, ascending */
 function describeDays(weekdays: readonly number[]): string | undefined {
   if (weekdays.length === 7) return 'every day';
   if (weekdays.join('') === '12345') return 'from Monday to Friday';

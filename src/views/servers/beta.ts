@@ -9,7 +9,7 @@ import { addReasons } from '../blocks/service-failures.ts';
 import { factLines } from './server.ts';
 
 /**
- * Whether the account may create managed servers, with both eligibility flags.
+ * Tells whether the account may create managed servers, with both eligibility flags.
  * @param account its name in its address
  * @param mayEnroll true if the reader may enrol it
  */
@@ -28,7 +28,7 @@ export function betaMessage(account: string, profile: Profile, mayEnroll: boolea
   return say(text, section(facts), ...next);
 }
 
-/** The service offers no way to undo it. */
+/** The service cannot undo it. */
 export const ENROLL_CONFIRMATION = {
   title: 'Enrol the account?',
   text: 'Everyone in the account gets the beta’s features. It cannot be undone.',
@@ -41,7 +41,7 @@ function enrollBlocks(account: string, mayEnroll: boolean): KnownBlock[] {
   return [section('An admin can enrol the account. Ask one:'), ...handOverBlocks(account, undefined)];
 }
 
-/** Asked before an account is enrolled: the click does it. @param protocol as typed; undefined for all of them */
+/** Asks for a confirmation before an account is enrolled. @param protocol the typed one; undefined for all */
 export function enrollQuestion(account: string, protocol: string | undefined): Message {
   const what = protocol === undefined ? '' : ` for ${code(protocol)}`;
   return say(
@@ -50,7 +50,7 @@ export function enrollQuestion(account: string, protocol: string | undefined): M
   );
 }
 
-/** `already`: the account was enrolled before, so nothing changed; `off`: the service did not do it. */
+/** `already`: the account was enrolled before, so nothing changed; `off`: the service did not enrol it. */
 export type Enrolled = 'new' | 'already' | 'off';
 
 export function enrolledMessage(account: string, outcome: Enrolled, word: string): Message {
@@ -67,18 +67,17 @@ function describeServerAdd(word: string): string {
   return `Create a managed server with ${code(`${word} server add`)}.`;
 }
 
-/** The service answered `admin_required`: someone else must do it, so their page and a menu of people are offered. */
+/** The service answered `admin_required`. Offers the page for an admin, and a menu of people to notify. */
 export function handOverMessage(account: string, refused: ServiceError): Message {
   return say(handOverWords(account, refused), ...handOverBlocks(account, refused.betaUrl));
 }
 
-/** Mrkdwn. */
 export function handOverWords(account: string, refused: ServiceError): string {
   const text = `:lock: Only an administrator of the account ${code(account)} can enable the beta.`;
   return `${text}${addReasons(text, refused)}`;
 }
 
-/** The page where the beta is enabled, and a menu that notifies the person who is picked. */
+/** The page on which an admin enables the beta, and a menu that notifies the chosen person. */
 export function handOverBlocks(account: string, betaUrl: string | undefined): KnownBlock[] {
   const open = linkButton('Open the beta page', 'link:beta', betaUrl, 'primary');
   const block_id = targetId({ account, url: open?.url }) ?? targetId({ account });
@@ -87,13 +86,13 @@ export function handOverBlocks(account: string, betaUrl: string | undefined): Kn
   return [{ type: 'actions', ...defined({ block_id }), elements: [...(open ? [open] : []), people] }];
 }
 
-/** The account and page from the `block_id` of the menu; undefined for another block. */
+/** Reads account and page from the menu's `block_id`; undefined for any other block. */
 export function readHandOver(blockId: string): { account: string; betaUrl: string | undefined } | undefined {
   const { account, url } = menuTarget(blockId) ?? {};
   return account === undefined ? undefined : { account, betaUrl: safeUrl(url) };
 }
 
-/** The direct message to the admin who was picked. */
+/** Direct message to the chosen admin. */
 export function askedToEnrollMessage(
   account: string,
   betaUrl: string | undefined,

@@ -26,9 +26,9 @@ export interface ServerForm {
   draft: Draft;
   values: Values;
   offer: Offer | undefined;
-  /** The domain of hosted sites, if it is configured. */
+  /** Domain of hosted sites, if it is configured. */
   sitesDomain: string | undefined;
-  /** A project that was typed but could not be looked up yet. */
+  /** A typed project that has not been looked up yet. */
   typedProject?: string | undefined;
 }
 
@@ -39,7 +39,6 @@ const PROTOCOLS: readonly Choice[] = [
   { value: 'managed_vps', text: 'Managed server', description: 'A machine of its own, billed by the month' },
 ];
 
-/** The form for the chosen protocol, filled in. */
 export function serverFormModal(form: ServerForm): ModalView {
   const { draft } = form;
   const view = modal(SERVER_ADD, SERVER_ADD_TITLE, { submit: 'Continue', metadata: draft }, [
@@ -52,13 +51,12 @@ export function serverFormModal(form: ServerForm): ModalView {
   return refill(view, { ...form.values, protocol_type: draft.protocol }, []);
 }
 
-/** The address that a subdomain leads to, in mrkdwn. */
+/** The address of a subdomain, in mrkdwn. */
 export function addressWords(subdomain: string, sitesDomain: string | undefined): string {
   if (sitesDomain === undefined) return `${code(subdomain)}, at the service’s domain for sites`;
   return code(`https://${subdomain}.${sitesDomain}`, 200);
 }
 
-/** The form's values for an order. */
 export function fillServerForm(requested: RequestedServer): Values {
   if (requested.protocol_type === 'managed_vps') return { ...requested };
   return { ...requested, spa_mode: requested.spa_mode ? [SPA_MODE] : [] };
@@ -73,7 +71,6 @@ const Label = z
   .transform(readLabel)
   .pipe(z.string({ error: NO_LABEL }));
 
-/** The fields of each protocol's form. */
 export const ServerFields = {
   static_hosting: z
     .object({
@@ -136,7 +133,7 @@ function choiceBlocks(field: string, label: string, choices: readonly Choice[], 
   ];
 }
 
-/** The items that fit into a menu, each value once. */
+/** The items that fit into a menu, without duplicates. */
 function listChoices<T extends { slug: string }>(
   items: readonly T[],
   describe: (item: T) => string,
@@ -147,7 +144,7 @@ function listChoices<T extends { slug: string }>(
     .map(([slug, item]) => ({ value: slug, text: describe(item), description: slug }));
 }
 
-/** The first label of an address. Returns undefined if it is not valid. */
+/** Returns the first label of an address; undefined if it is invalid. */
 function readLabel(address: string): string | undefined {
   const label = address
     .toLowerCase()
@@ -161,7 +158,7 @@ function readFieldText(value: Values[string]): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** The last step before the order: everything that was chosen, and the price. */
+/** The last step before the order, with all choices and the price. */
 export function confirmServerModal(
   draft: Draft & { project: { name: string }; requested: RequestedServer },
   sitesDomain: string | undefined,
@@ -198,7 +195,7 @@ function requestedFacts(
   ];
 }
 
-/** The account is not in the beta: offers to enrol it. */
+/** The account is not in the beta, so the modal offers to enrol it. */
 export function enrollFirstModal(draft: Draft, mayEnroll: boolean): ModalView {
   const text = `The account ${code(draft.account)} is not enrolled in the beta of managed servers, so it cannot have managed servers yet.`;
   const next = mayEnroll
@@ -207,13 +204,13 @@ export function enrollFirstModal(draft: Draft, mayEnroll: boolean): ModalView {
   return endModal(draft, text, next);
 }
 
-/** The service answered `admin_required`, in the modal. */
+/** The service answered `admin_required`. Shown in the modal. */
 export function handOverModal(draft: Draft, refused: ServiceError): ModalView {
   const { account } = draft;
   return endModal(draft, handOverWords(account, refused), handOverBlocks(account, refused.betaUrl));
 }
 
-/** Replaces the form until something else is done. */
+/** Replaces the form with a message and next steps. */
 function endModal(draft: Draft, text: string, next: readonly KnownBlock[]): ModalView {
   const blocks = [section(text), ...next];
   return modal(SERVER_ADD, SERVER_ADD_TITLE, { close: 'Close', metadata: draft }, blocks);
@@ -233,7 +230,7 @@ export function createdNotice(name: string, isInChannel: boolean): ModalView {
   return notice(SERVER_ADD_TITLE, text);
 }
 
-/** Says that the server may exist, and how to check. Mrkdwn. */
+/** Tells that the server may exist, and how to check. Mrkdwn. */
 export function unknownOutcomeWords(
   { requested, project }: { requested: RequestedServer; project: { permalink: string } },
   why: 'interrupted' | 'no answer',

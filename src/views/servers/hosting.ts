@@ -8,7 +8,7 @@ import { listBlocks, table } from '../blocks/lists.ts';
 import { button, buttons, headed, header, LIMITS, say, section } from '../blocks/message.ts';
 import { codeOrNone, describeProtocol, describeStatus, type Fact, factLines, placeLine } from './server.ts';
 
-/** The account's currency, which only its price list names; undefined without one. */
+/** The account's currency, which only its price list names; undefined without a price list. */
 export type Currency = string | undefined;
 
 const A_MONTH = { title: 'A month', align: 'right' } as const;
@@ -42,7 +42,7 @@ export function hostingMessage(
   };
 }
 
-/** Asks for a managed server; the choice runs `text` with its identifier. */
+/** Asks for a managed server. The choice runs `text` with its identifier. */
 export function chooseResourceMessage(
   account: string,
   resources: readonly HostedResource[],
@@ -53,11 +53,11 @@ export function chooseResourceMessage(
   return say('Which managed server do you mean?', ...choice);
 }
 
-/** Beside a table, for Slack refuses messages of much over 13,000 characters. */
+/** Shown beside a table, and Slack rejects messages of much over 13,000 characters. */
 const MAX_CHOICES = 50;
 
 function resourceMenu(resources: readonly HostedResource[], placeholder: string, text: string): KnownBlock[] {
-  // The service should not list one identifier twice; if it does, the menu takes one.
+  // A menu rejects duplicate identifiers, in case the service lists one twice.
   const byIdentifier = new Map(resources.map((resource) => [resource.identifier, resource]));
   const choices = [...byIdentifier.values()]
     .filter(({ identifier }) => identifier.length <= LIMITS.optionValue)
@@ -72,15 +72,13 @@ export interface ResourceView {
   account: string;
   resource: HostedResource;
   currency: Currency;
-  /** True if the reader may ask for a sync. */
   maySync: boolean;
-  /** True if the reader asked for the SSH key. */
   showsKey?: boolean | undefined;
-  /** A sentence at the top; mrkdwn, escaped. */
+  /** A sentence at the top; escaped mrkdwn. */
   news?: string;
 }
 
-/** One managed server (API 2.6, docs/service-api.md). */
+/** A managed server (API 2.6, docs/service-api.md). */
 export function resourceMessage(view: ResourceView): Message {
   const { resource, account, news, maySync, showsKey = false } = view;
   const { identifier, ssh_key: key } = resource;

@@ -18,7 +18,7 @@ import {
   UNENDED,
 } from '../blocks/message.ts';
 
-/** A server's record with the block of its managed protocol, or with how it is reached (API 2.5 and 2.9). */
+/** A server's record, with its managed block or its connection (API 2.5 and 2.9). */
 export function serverMessage(server: Server, target: Target): Message {
   const facts = [...managedFacts(server), ...reachFacts(server), ...deployFacts(server)];
   return {
@@ -37,7 +37,7 @@ export function describeProtocol(type: string): string {
   return type === 'managed_vps' ? 'managed server' : mrkdwn(type.replaceAll('_', ' '), 40);
 }
 
-/** A row of a record. `words` is escaped mrkdwn; without words the row is left out. */
+/** A row of a record. `words` is escaped mrkdwn; a row without words is left out. */
 export type Fact = readonly [name: string, words: string | false | null | undefined];
 
 /** "*Name*  words" lines. */
@@ -51,7 +51,7 @@ export function factBlocks(facts: readonly Fact[]): KnownBlock[] {
   return lines === '' ? [] : [section(lines)];
 }
 
-/** The last line of a record: its identifier and where it belongs. */
+/** The last line of a record: its identifier and its project. */
 export function placeLine(
   identifier: string,
   account: string,
@@ -62,7 +62,7 @@ export function placeLine(
   return context(`Identifier ${code(identifier)}`, inProject, `account ${code(account)}`, note);
 }
 
-/** The facts of the managed block; none for any other server. */
+/** Facts of the managed block; empty for any other server. */
 export function managedFacts({ static_hosting: site, managed_vps: machine }: Server): Fact[] {
   const status = site?.status ?? machine?.status;
   const siteFacts: Fact[] = site
@@ -89,7 +89,7 @@ export function codeOrNone(text: string | null): string {
   return text === null ? 'none yet' : code(text);
 }
 
-/** Host and port as one types them; undefined without a host. */
+/** Host and port in the form that people type; undefined without a host. */
 export function hostWords(server: Pick<Server, 'hostname' | 'port'>): string | undefined {
   if (!server.hostname) return undefined;
   const host = server.hostname.includes(':') ? `[${server.hostname}]` : server.hostname;
@@ -125,12 +125,12 @@ export function testServerButton(target: Target): Button {
   return button('Test this server', 'test:server', { value: { target } });
 }
 
-/** None for a server without a site. */
+/** Empty for a server without a site. */
 export function siteButton({ static_hosting: site }: Server): Button | undefined {
   return linkButton('Open the site', 'link:site', site?.url);
 }
 
-/** The states of a hosted resource and a managed server, with their meanings (API 3.1, docs/service-api.md). */
+/** States of a hosted resource and a managed server, with their meanings (API 3.1, docs/service-api.md). */
 const STATUSES: Readonly<Record<string, { icon: string; meaning: string }>> = {
   provisioning: { icon: ':hourglass_flowing_sand:', meaning: 'being created' },
   active: { icon: ':white_check_mark:', meaning: 'running and ready for deployments' },
@@ -145,13 +145,13 @@ export function describeStatus(status: string): string {
   return `${statusIcon(status)} ${statusWords(status)}`;
 }
 
-/** "active: running and ready…", in mrkdwn; an unknown status is shown as it is. */
+/** "active: running and ready…", in mrkdwn. An unknown status stays as it is. */
 export function statusWords(status: string): string {
   const meaning = knownStatus(status);
   return meaning === undefined ? code(status, 60) : `*${status}*: ${meaning.meaning}`;
 }
 
-/** "running and ready…", to go on from "is". */
+/** "running and ready…", for use after "is". */
 export function statusMeaning(status: string): string {
   return knownStatus(status)?.meaning ?? code(status, 60);
 }
@@ -164,7 +164,7 @@ function knownStatus(status: string): { icon: string; meaning: string } | undefi
   return Object.hasOwn(STATUSES, status) ? STATUSES[status] : undefined;
 }
 
-/** The languages and tools of a project's build, and its servers (API 2.9, docs/service-api.md). */
+/** Languages and tools of a project's build, and its servers (API 2.9, docs/service-api.md). */
 export function buildMessage(
   account: string,
   project: Pick<Project, 'permalink' | 'name'>,
@@ -207,16 +207,16 @@ function serverLine(server: Server): string {
   return lines.filter(Boolean).join('\n      ');
 }
 
-/** A server of a project; `cost` in words, `names` of what was chosen. */
+/** A server of a project, with `cost` as text and the `names` of its region and size. */
 export type ServerTarget = Target & { server: NonNullable<Target['server']> } & Pick<Draft, 'cost' | 'names'>;
 
-/** The state of a followed managed server; `server` is its latest known record. */
+/** State of a followed managed server; `server` is its latest known record. */
 export type ProvisioningState =
   | { kind: 'running'; server?: Server | undefined; trouble?: string | undefined }
   | { kind: 'ended'; server: Server }
-  /** It could not be followed; `reason` is mrkdwn, escaped. */
+  /** Following failed; `reason` is escaped mrkdwn. */
   | { kind: 'stopped'; reason: string }
-  /** No longer followed; it may still be created. */
+  /** Deckhand no longer follows it. The service may still create it. */
   | { kind: 'lost'; server?: Server | undefined };
 
 export interface ProvisioningView {
@@ -228,7 +228,7 @@ export interface ProvisioningView {
   state: ProvisioningState;
 }
 
-/** The root message: the server, its state and the person; buttons only once it has ended. */
+/** The root message: the server, its state and the person. Buttons appear once following has ended. */
 export function provisioningMessage(view: ProvisioningView): Message {
   const { target, state } = view;
   const { icon, words } = drawServerHeadline(state);
@@ -252,16 +252,16 @@ export function provisioningMessage(view: ProvisioningView): Message {
   };
 }
 
-/** The first news of the thread. */
+/** The first reply in the thread. */
 export function orderedNews(target: ServerTarget): News {
   const text = `:package: The service has accepted the order for ${bold(target.server.name)} and is creating it.`;
   return { key: 'ordered', message: say(text) };
 }
 
-/** The news of a state, once for each. */
+/** One reply for each state. */
 export function statusNews(server: Server): News[] {
   const status = managedStatus(server);
-  // The order is the news of the beginning already.
+  // The first reply already announced the order.
   if (status === undefined || status === 'provisioning') return [];
   const address = server.static_hosting?.url ?? server.managed_vps?.ip_address;
   const where = status === 'active' && address ? `, at ${mrkdwn(address, 300)}` : '';
@@ -276,7 +276,7 @@ function drawServerHeadline(state: ProvisioningState): { icon: string; words: st
   return { icon: statusIcon(status), words: mrkdwn(status, 60) };
 }
 
-/** The facts that a channel reads; `server show` has the rest. */
+/** The facts that a channel sees; `server show` has the others. */
 const PUBLIC_FACTS: ReadonlySet<string> = new Set(['Address', 'IP address', 'Region', 'Size']);
 
 function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
@@ -300,7 +300,7 @@ const LOST = 'It took too long. The service may still be creating it.';
 function drawServerButtons({ state, target, requestedBy, startedAt, now }: ProvisioningView): KnownBlock[] {
   if (state.kind === 'running') return [];
   if (state.kind === 'ended') return endedButtons(state.server, target);
-  // `at` makes it another button each time: a used one stays used.
+  // `at` makes the new button differ, because a used button stays used.
   const value = { target, requestedBy, startedAt, at: now };
   return buttons(button('Check again', 'server.add:check', { style: 'primary', value }));
 }

@@ -9,16 +9,16 @@ import { modal } from '../blocks/modal.ts';
 export const TEST = 'test';
 export const TEST_TITLE = 'Run test access';
 
-/** The form's data, kept while it is drawn again. */
+/** Data that the form keeps while it is drawn again. */
 export const TestOrigin = z.object({
   account: z.string(),
-  /** The menu offers its servers. */
+  /** The project whose servers the menu lists. */
   project: ProjectRef.optional(),
   channel: z.string().optional(),
 });
 export type TestOrigin = z.infer<typeof TestOrigin>;
 
-/** Asks what to test, and in which channel to show it. `accounts`: all that are connected. */
+/** Asks what to test, and in which channel to show it. `accounts`: all connected ones. */
 export function testModal(origin: TestOrigin, accounts: readonly string[]): ModalView {
   const { project } = origin;
   return modal(TEST, TEST_TITLE, { submit: 'Test', metadata: origin }, [
@@ -40,7 +40,7 @@ export function testModal(origin: TestOrigin, accounts: readonly string[]): Moda
   ]);
 }
 
-/** For when no form can be opened by itself. */
+/** Used if Slack allows no form without a click. */
 export function openTestMessage(): Message {
   return say(
     'Which project do you want to test?',

@@ -6,7 +6,7 @@ import { button, LIMITS } from '../blocks/message.ts';
 
 const NO_REASON = 'no reason given';
 
-/** Why it failed, as mrkdwn. */
+/** Reason of the failure, as mrkdwn. */
 export function reasonWords({ message }: Pick<Item, 'message'>, max: number): string {
   return mrkdwn(message ?? NO_REASON, max);
 }
@@ -15,7 +15,7 @@ export function reasonWords({ message }: Pick<Item, 'message'>, max: number): st
 const MAX_TASKS = 20;
 const MAX_REASON = 200;
 
-/** One task for each item, the failing ones first. If there are too many, the last task counts the others. */
+/** One task for each item, failures first. If there are too many, the last task counts the others. */
 export function drawPlan(items: readonly Item[]): PlanBlock[] {
   if (items.length === 0) return [];
   const servers = items.filter(({ key }) => key !== 'repository').length;
@@ -45,7 +45,7 @@ function drawRest(items: readonly Item[], at: number): TaskCardBlock {
   return { type: 'task_card', task_id: `t${at}`, title, status };
 }
 
-/** The same as mrkdwn, for a workspace that takes no plans; empty without items. */
+/** The items as mrkdwn, for a workspace that rejects plans. */
 export function itemLines(items: readonly Item[]): string {
   const failing = items
     .filter(isFailing)
@@ -60,7 +60,7 @@ export function itemLines(items: readonly Item[]): string {
 
 /**
  * Tests a server of the target's project again.
- * @param at its place among other buttons in one block
+ * @param at its index among the buttons of one block
  */
 export function serverButton(target: Target, { identifier = '', title }: Item, at?: number): Button {
   const value = { target: { ...target, server: { identifier, name: title.slice(0, 200) } } };

@@ -27,15 +27,14 @@ import {
 } from '../blocks/message.ts';
 import { drawPlan, itemLines, serverButton } from './items.ts';
 
-/** The state of a followed test run. */
 export type TestState =
   | { kind: 'starting' }
-  /** `results`: those that there are so far. */
+  /** `results`: the results so far. */
   | { kind: 'running'; trouble?: string | undefined; results?: TestResults | undefined }
   | { kind: 'ended'; run: Omit<TestRun, 'identifier'> }
-  /** It could not be started or followed; `reason` is mrkdwn, escaped. */
+  /** Starting or following it failed; `reason` is escaped mrkdwn. */
   | { kind: 'stopped'; reason: string }
-  /** No longer followed; it may still be running. */
+  /** Deckhand no longer follows it. It may still run. */
   | { kind: 'lost'; run: string | undefined };
 
 export interface TestView {
@@ -47,20 +46,20 @@ export interface TestView {
   now: number;
   /** Time of creation at the service, if the service gives it. */
   createdAt?: number | undefined;
-  /** The service's word while the run goes on. */
+  /** The service's status of a running test. */
   serviceStatus?: string | undefined;
-  /** Duration of earlier runs of the target, in milliseconds; undefined before the first. */
+  /** Usual duration of the target's runs, in milliseconds; undefined if unknown. */
   usualMs?: number | undefined;
   /** True if the service did not answer whether it started the run. */
   mayRun?: boolean | undefined;
   /** The project's page at the service. */
   projectUrl?: string | undefined;
-  /** Names the run's record, for a menu: an option holds no whole target. */
+  /** Key of the run's record, for a menu, because an option cannot hold a whole target. */
   runKey?: string | undefined;
   state: TestState;
 }
 
-/** The root message: headline, items, person and duration, and buttons once the run has ended. */
+/** The root message: headline, items, person and duration. Buttons appear once the run has ended. */
 export function testRootMessage(view: TestView): Message {
   const { icon, words } = drawRunHeadline(view);
   const title = `${nameTarget(view.target)}: ${words}`;
@@ -87,8 +86,8 @@ export type TestStarter =
   | { failureIn: string | undefined };
 
 /**
- * The answer to a request for a test that is running already.
- * @param where the address of the message that shows it; `isPostedLater`: its outcome is posted in this channel
+ * The answer to a request for a test that already runs.
+ * @param where the address of the message that shows it; `isPostedLater`: this channel will get its outcome
  */
 export function alreadyRunningMessage(
   target: Target,
@@ -110,7 +109,7 @@ export function alreadyRunningMessage(
   return say(`:hourglass_flowing_sand: ${sentences.join(' ')}`);
 }
 
-/** A direct message is not named to others. */
+/** Does not name a direct message to others. */
 function failureWords({ failureIn: channel }: { failureIn: string | undefined }): string {
   const where = channel === undefined || isDirect(channel) ? '' : ` in <#${channel}>`;
   return `It is looking for the cause of a failed deployment${where}.`;
@@ -137,7 +136,6 @@ function shownItems({ target, state }: TestView): Item[] {
 
 const MAY_RUN = 'The service did not say whether it started the test, so it may be running there.';
 
-/** Notes beside the items. */
 function noteBlocks({ state, mayRun, run }: TestView & { run?: string | undefined }): KnownBlock[] {
   switch (state.kind) {
     case 'stopped':
@@ -169,7 +167,7 @@ function mutedLine(view: TestView): KnownBlock {
   return context(parts.filter((part) => part !== '').join(' · '));
 }
 
-/** Empty before there is anything to tell. */
+/** Empty at the start. */
 function elapsedWords(view: TestView): string {
   const { state, usualMs } = view;
   const elapsedMs = passed(view);
@@ -179,16 +177,16 @@ function elapsedWords(view: TestView): string {
   return [elapsed, usual].filter(Boolean).join(', ');
 }
 
-/** Duration so far, or of the ended run, in milliseconds. */
+/** Time taken so far or in total, in milliseconds. */
 export function passed({ state, now, startedAt, createdAt = startedAt }: TestView): number {
-  // The time must move even if the clock of the service is ahead.
+  // The time must grow even if the service's clock is ahead.
   if (state.kind !== 'ended') return now - Math.min(createdAt, startedAt);
   const { createdAt: began, completedAt: ended } = readRunTimes(state.run);
-  // One clock for both ends: the service's, or Deckhand's.
+  // Both times by the same clock: the service's, or Deckhand's.
   return began === undefined || ended === undefined ? now - startedAt : ended - began;
 }
 
-/** Failing servers with a button; a menu has the others. */
+/** Maximum number of failing servers with a button. A menu lists the others. */
 const MAX_BUTTONS = 4;
 
 function drawRunButtons(view: TestView): KnownBlock[] {
@@ -196,7 +194,7 @@ function drawRunButtons(view: TestView): KnownBlock[] {
   if (state.kind === 'running' || state.kind === 'starting') return [];
   const again = button('Run again', 'test:again', { value: { target } });
   if (state.kind === 'lost' && state.run !== undefined) {
-    // `at` makes it another button each time: a used one stays used.
+    // `at` makes the new button differ, because a used button stays used.
     const value = { target, run: state.run, at: now };
     return buttons(button('Check again', 'test:check', { style: 'primary', value }), again);
   }
@@ -237,7 +235,7 @@ function nameTarget(target: Target): string {
   return targetWords(target).replaceAll('*', '');
 }
 
-/** ":warning:" and "1 of 7 servers is unreachable". Only a run without a failure has the sign of success. */
+/** ":warning:" and "1 of 7 servers is unreachable". Only a run without failures gets the sign of success. */
 export function outcomeWords(
   outcome: RunOutcome,
   target: Target,
@@ -284,7 +282,7 @@ function failingServers(failing: number, total: number): string {
   return total === 1 ? 'the server' : `${failing} of ${total} servers`;
 }
 
-/** The status of a running test, in the service's word; mrkdwn. */
+/** The service's status of a running test; mrkdwn. */
 export function describeStatus(serviceStatus: string | undefined): string {
   return mrkdwn(serviceStatus ?? 'running', 60);
 }
@@ -298,7 +296,7 @@ export function runWords(run: Run): string {
   return `${icon} ${words}, ${dateTime(ended)}`;
 }
 
-/** A run from its record, in a few lines. */
+/** A stored run in a few lines. */
 export function runMessage(run: Run): Message {
   const failing = (run.failing ?? []).map((item) => ({ ...item, status: 'error' as const }));
   const lines = [`${targetWords(run.target)}: ${runWords(run)}`, itemLines(failing)].filter(Boolean);
@@ -315,7 +313,7 @@ export function timesOfRun({ createdAt, startedAt, completedAt, endedAt }: Run):
   return { began, ended: completedAt ?? endedAt ?? began };
 }
 
-/** The state of a run that is no longer followed. */
+/** State of a run that Deckhand no longer follows. */
 export function endedWords(run: Run): { icon: string; words: string } {
   const { status, serviceStatus = status } = run;
   if (status === 'stopped' || status === 'lost') return UNENDED[status];

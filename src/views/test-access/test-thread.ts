@@ -14,16 +14,19 @@ import { button, buttons, LIMITS, say } from '../blocks/message.ts';
 import { reasonWords, serverButton } from './items.ts';
 import { describeStatus, outcomeWords, passed, type TestView } from './test-run.ts';
 
-/** Failing items with a reply and a button each; one reply lists the others with their reasons. */
+/**
+ * Maximum number of failing items with their own reply and button. One reply lists the others with their
+ * reasons.
+ */
 const MAX_FAILING = 50;
-/** More results than these are in a table. */
+/** If there are more results, a table shows them. */
 const MAX_WITHOUT_TABLE = 10;
-/** Room in a section after the words before the first item. */
+/** Room in a section for items, after the introduction. */
 const ROOM = LIMITS.sectionText - 60;
 
 /**
- * All news of the run so far, in the order of the thread: a reply for each failing item, or with the layout `full` for each
- * item, as it becomes known; at the end a table of many results.
+ * All news of the run so far, in thread order. Each failing item gets a reply as soon as it is known; with
+ * the layout `full`, every item does. Many results end with a table.
  */
 export function listNews(
   target: Target,
@@ -40,14 +43,14 @@ export function listNews(
   return [...all, ...own, ...listedNews(failing.slice(MAX_FAILING))];
 }
 
-/** The first reply: how long the run takes, and how long one usually takes; at the end how it ended and how long it took. */
+/** The first reply: time taken and usual duration; at the end the outcome and the total time. */
 export function progressMessage(view: TestView): Message {
   const { state } = view;
   const elapsed = duration(passed(view));
   const usual = view.usualMs === undefined ? '' : `, usually ${duration(view.usualMs)}`;
   switch (state.kind) {
     case 'starting':
-      // True whenever it is read, because a process that dies now cannot edit it any more.
+      // A sentence that stays true, because a process that dies now can no longer edit it.
       return say(
         `:arrows_counterclockwise: Running since ${dateTime(view.createdAt ?? view.startedAt)}${usual}`,
       );
@@ -70,7 +73,7 @@ export function progressMessage(view: TestView): Message {
 
 const BAR_LENGTH = 10;
 
-/** "▰▰▰▱▱▱▱▱▱▱ ": the part of the usual time that has passed; empty if that is unknown. */
+/** "▰▰▰▱▱▱▱▱▱▱ ", the elapsed part of the usual time; empty if that is unknown. */
 function usualBar(view: TestView): string {
   if (view.usualMs === undefined) return '';
   const share = Math.min(1, Math.max(0, passed(view)) / Math.max(1, view.usualMs));
@@ -89,7 +92,7 @@ function newsOfItem(target: Target, item: Item): News {
   return { key, message: say(text, ...buttons(again)) };
 }
 
-/** All results, with pages and to be sorted. */
+/** All results, with pages, sortable. */
 function tableNews(items: readonly Item[]): News[] {
   const rows = items.map(({ title, status, message }) =>
     status === 'ok' ? [title, 'reachable', ''] : [title, 'unreachable', message ?? ''],
@@ -101,7 +104,7 @@ function tableNews(items: readonly Item[]): News[] {
   });
 }
 
-/** Failing items without a reply of their own: nothing of them is left out. */
+/** Lists all failing items without their own reply. */
 function listedNews(items: readonly Item[]): News[] {
   const lines = items.map((item) => `:x: ${bold(item.title)} ${reasonWords(item, 300)}`);
   return packed(lines, ROOM).map((page, at) => ({ key: `failing:${at}`, message: say(page) }));

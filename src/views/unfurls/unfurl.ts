@@ -41,21 +41,20 @@ export function serverUnfurl(account: string, project: string, server: Server): 
   ];
 }
 
-/** Slack's entity for whatever is no file, task or incident: all its fields are our own. */
+/** Slack's entity type for other things than files, tasks and incidents. Deckhand defines all its fields. */
 const ENTITY_TYPE = 'slack#/entities/item';
 const MAX_DEPLOYMENTS = 5;
 const MAX_VALUE = 2_000;
 
-/** A project as people see it in Slack. */
+/** A project, as people see it in Slack. */
 export interface ShownProject {
   account: string;
-  /** Its page at the service. */
   url: string;
   project: Pick<Project, 'name' | 'permalink' | 'identifier' | 'last_deployed_at'>;
   latest: Run | undefined;
 }
 
-/** The card under a link, which all in the channel see: what the unfurl beside it says, in fields. */
+/** The card under a link, visible to the whole channel. It holds the text of the unfurl as fields. */
 export function projectCard(project: ShownProject, link: string): EntityMetadata {
   return {
     ...createEntity(project, [...deployed(project.project), ...tested(project.latest)]),
@@ -151,7 +150,7 @@ function moment(key: string, label: string, at: number): EntityCustomField {
   return { key, label, type: 'slack#/types/timestamp', value: Math.floor(at / 1000) };
 }
 
-/** Left out if its value exceeds Slack's limit. */
+/** Undefined if its value exceeds Slack's limit. */
 function testAction(account: string, project: ShownProject['project']): EntityActionButton[] {
   const { action_id = '', value = '' } = testButton({ account, project: toProjectRef(project) });
   return value.length > MAX_VALUE ? [] : [{ text: 'Test access', action_id, value }];

@@ -28,7 +28,7 @@ import { MODE_WORDS, scheduleWords } from '../schedules/words.ts';
 
 export const WATCH_EDIT = 'watch.edit';
 
-/** The form's watch. */
+/** The watch of the form. */
 export const WatchOrigin = z.object({
   id: z.string(),
   account: z.string(),
@@ -62,7 +62,10 @@ export function watchModal(origin: WatchOrigin, watch: Watch): ModalView {
   ]);
 }
 
-/** A watch in a list. @param kept number of events kept until its working hours @param isGone true if the account does not list its project any more */
+/**
+ * A watch in a list. @param kept number of events that wait for its working hours @param isGone true if the
+ * account no longer lists its project
+ */
 export function watchLines(
   watch: Watch,
   {
@@ -94,7 +97,7 @@ export function watchLines(
 
 export const WATCH_PUSH = 'watch.push';
 
-/** The question before the service is asked to call Deckhand. */
+/** Asks for a confirmation before the service is told to call Deckhand. */
 export function pushModal(origin: WatchOrigin, { project, account }: Watch): ModalView {
   const name = bold(project?.name ?? '', 60);
   const text = `Deckhand will set up an integration named *Deckhand* for ${name} in ${code(account)}. The service then calls Deckhand when a deployment starts, succeeds or fails, so channels hear of it in seconds instead of a minute.`;
@@ -106,7 +109,7 @@ export function pushModal(origin: WatchOrigin, { project, account }: Watch): Mod
   ]);
 }
 
-/** How the service tells of the deployments of a project. @param publicUrl the present one */
+/** How Deckhand hears of a project's deployments. @param publicUrl the present `PUBLIC_URL` */
 export function pushWords(
   push: Pick<Push, 'state' | 'isMissing' | 'publicUrl'> | undefined,
   publicUrl: string | undefined,
@@ -120,32 +123,32 @@ export function pushWords(
   return ':zap: The service tells of deployments within seconds.';
 }
 
-/** A piece of news in words. */
 export type NewsLine = Pick<BacklogLine, 'kind' | 'line'>;
 
 export interface WatchedNews {
   account: string;
   /** Oldest first. */
   lines: readonly NewsLine[];
-  /** True if there were so many events that some may be missing. */
+  /** True if some events may be missing, because there were so many. */
   isTruncated: boolean;
-  /** Unreadable rows of the feed that the channel was not told of yet. */
+  /** Unreadable rows of the feed that the channel has not been told about. */
   skipped?: readonly SkippedRows[];
-  /** Set if they waited for working hours; `dropped` is the number of older ones without room. */
+  /** Set if the news waited for working hours; `dropped` is the number of older ones that did not fit. */
   backlog?: { dropped: number } | undefined;
-  /** The slash word. */
   word: string;
   /** True in the direct messages of a person who watches their own deployments. */
   isOwn?: boolean;
 }
 
-/** More than these at once become a summary that a list follows, in its thread if the channel has threads. */
+/**
+ * More news become a summary with a list below. The list goes into the thread, if the channel has threads.
+ */
 const MAX_AT_ONCE = 10;
 /** Slack refuses messages whose blocks hold much over 13,000 characters. */
 const MAX_SECTIONS = 3;
 const MAX_NAMED = 6;
 
-/** One message for all news, with a thread for many. */
+/** One message for all news, with a thread if there are many. */
 export function watchMessages(news: WatchedNews): { root: Message; replies: Message[] } {
   const lines = news.lines.map(({ line }) => line);
   const texts = packed(lines);
@@ -175,7 +178,7 @@ function drawSections(text: string, texts: readonly string[]): Message {
   return { text, blocks: texts.map((each) => section(each)) };
 }
 
-/** "3 events"; for lists. */
+/** "3 events", for lists. */
 export function newsCount({ lines, isTruncated }: Pick<WatchedNews, 'lines' | 'isTruncated'>): string {
   if (lines.length === 0 && !isTruncated) return UNREAD;
   return `${count(lines.length, 'event')}${isTruncated ? ', some may be missing' : ''}`;
@@ -183,8 +186,8 @@ export function newsCount({ lines, isTruncated }: Pick<WatchedNews, 'lines' | 'i
 
 /**
  * @param mentioned the Slack user who has claimed a name at the service
- * @returns `words`: "`4bcef3e` by Grace Park"
  * @param where empty in the message of a project's own episode
+ * @returns `words`: "`4bcef3e` by Grace Park"
  */
 export function newsLine(
   event: ActivityEvent,
