@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Runs work of the same key one after the other, within this process. */
+/** Runs work with the same key one after the other, within this process. */
 export interface KeyedLock {
-  /** @param isAwaited true if a person waits for it: it then runs before other work of the key */
+  /** @param isAwaited true if a person waits for it. It then runs before other work with the key */
   <T>(key: string, work: () => Promise<T>, isAwaited?: boolean): Promise<T>;
   /** Resolves when no work is left. */
   idle(): Promise<void>;
@@ -13,9 +13,9 @@ interface Waiting {
   isAwaited: boolean;
 }
 
-/** p-queue would need a queue for each key, and as much code to drop idle queues. */
+/** p-queue would need a queue for each key, and equally long code to drop idle queues. */
 export function createKeyedLock(): KeyedLock {
-  /** Waiting work by the key that is held. */
+  /** Waiting work, by keys that are locked. */
   const held = new Map<string, Waiting[]>();
   let whenIdle = Promise.withResolvers<void>();
 
@@ -52,7 +52,7 @@ export function createKeyedLock(): KeyedLock {
 
 const TURN_MS = 10;
 
-/** Does something with each item of a long list, and lets other work run every 10 ms. */
+/** Calls `work` for each item of a long list. Lets other work run every 10 ms. */
 export async function forEachInTurns<T>(items: Iterable<T>, work: (item: T) => void): Promise<void> {
   let began = performance.now();
   for (const item of items) {

@@ -1,11 +1,14 @@
 /**
- * There are three kinds of failure. A `UserError` is about something the person did: they read its message, and the log has
- * it as info. The other classes here are failures of the service, Slack or the database, with a sentence in
- * `views/blocks/failures.ts`. Any other error is a bug: the person gets a reference that the log has too.
+ * There are three kinds of failure.
+ * - `UserError`: the person did something that Deckhand cannot do. They read its message; the log has it as
+ * info.
+ * - The other classes here: the service, Slack or the database failed. `views/blocks/failures.ts` has their
+ * sentences.
+ * - Any other error is a bug: the person gets a reference, and the log has the same.
  */
 export class UserError extends Error {
   readonly code = 'user_error';
-  /** One next step, without the slash word; Slack mrkdwn of our own making. */
+  /** One next step, without the slash word; mrkdwn. */
   readonly next: string | undefined;
   /** The role that the person lacks and can ask for, and the command that needs it. */
   readonly lacks: { role: string; command: string } | undefined;
@@ -13,7 +16,7 @@ export class UserError extends Error {
   /** Completions of the typed command, for a menu. */
   readonly choices: ReadonlyArray<{ value: string; text: string }> | undefined;
 
-  /** @param message one sentence for the person; foreign text in it must be escaped already */
+  /** @param message one sentence for the person; foreign text in it must be escaped */
   constructor(
     message: string,
     next?: string,
@@ -34,12 +37,17 @@ export interface Offer {
   text: string;
 }
 
-/** For a part of a message or form that this version does not know. @param next the command to type instead */
+/**
+ * Error for a part of a message or form that this version does not know. @param next the command to type
+ * instead
+ */
 export function outdated(what: 'button' | 'form' | 'menu' | 'shortcut', next = 'help'): UserError {
   return new UserError(`This ${what} is from an older version of Deckhand.`, next);
 }
 
-/** A command needs an account and none is connected. The command is stored, and runs once an account is connected. */
+/**
+ * A command needs an account, but none is connected. Deckhand stores the command, and runs it once one is.
+ */
 export class AccountNeeded extends Error {
   readonly code = 'account_needed';
 
@@ -49,7 +57,7 @@ export class AccountNeeded extends Error {
   }
 }
 
-/** Deckhand was uninstalled since this work began, and nothing of the workspace may be stored any more. */
+/** Deckhand was uninstalled after this work began. Nothing of the workspace may be stored any more. */
 export class InstallationEnded extends Error {
   readonly code = 'installation_ended';
 
@@ -76,10 +84,10 @@ export const SERVICE_ERROR_KINDS = [
 /** Kinds of failure of the service; people read a sentence for each. API 7 (docs/service-api.md). */
 export type ServiceErrorKind = (typeof SERVICE_ERROR_KINDS)[number];
 
-/** Kinds that may pass without a change; after any other kind, another try fails too. */
+/** Kinds that may pass by themselves. After any other kind, another try fails too. */
 export const MAY_PASS: ReadonlySet<ServiceErrorKind> = new Set(['busy', 'unexpected', 'unreachable']);
 
-/** A fault of an answer that people read a sentence about. */
+/** Faults of an answer that people read a sentence about. */
 export type AnswerFault = 'encoded' | 'foreign_address' | 'no_address' | 'not_pdf' | 'too_large';
 
 /** The thing that a call asks for, e.g. "managed server `x`" in mrkdwn, and the command that lists such things. */
@@ -139,7 +147,7 @@ export class SlackFailure extends Error {
 /** The database cannot be used; `message` tells the operator what to do. */
 export class StoreError extends Error {
   readonly code: string = 'store_error';
-  /** True if the same may succeed later, without a change of the configuration. */
+  /** True if another attempt may succeed without a change of the configuration. */
   readonly isTemporary: boolean;
 
   constructor(message: string, options: ErrorOptions & { isTemporary?: boolean } = {}) {
@@ -149,7 +157,7 @@ export class StoreError extends Error {
   }
 }
 
-/** The database did not respond or could not be written. The same may be tried again. */
+/** The database did not respond or could not be written. Another attempt may succeed. */
 export class StoreUnavailable extends StoreError {
   override readonly code = 'store_unavailable';
 
@@ -160,7 +168,7 @@ export class StoreUnavailable extends StoreError {
   }
 }
 
-/** A document of an unknown shape, or of a newer release. Only what needs the document fails. */
+/** A document of an unknown shape or of a newer release. Only work that needs the document fails. */
 export class DocumentUnreadable extends StoreError {
   override readonly code = 'document_unreadable';
 
@@ -170,10 +178,9 @@ export class DocumentUnreadable extends StoreError {
   }
 }
 
-/** The seal of an account's key does not open. */
+/** The sealed key of an account does not open. */
 export class AccountKeyUnreadable extends Error {
   readonly code = 'account_key_unreadable';
-  /** The account's name. */
   readonly account: string;
 
   constructor(account: string, options: ErrorOptions) {
@@ -185,14 +192,14 @@ export class AccountKeyUnreadable extends Error {
 
 export interface ServiceErrorDetails
   extends Partial<Omit<ServiceError, keyof Error | 'code' | 'kind' | 'operation'>> {
-  /** Our own words about the answer, for the error's text. */
+  /** Deckhand's own words about the answer, for the error's text. */
   detail?: string | undefined;
   cause?: unknown;
 }
 
 /**
- * Every failed call to the deployment service. Its text holds our own words only: no body, credential or address. The
- * service's words are in `fields`, `messages` and `hint`, and must be escaped.
+ * A failed call to the deployment service. Its text holds only Deckhand's words: no body, credential or
+ * address. The service's words are in `fields`, `messages` and `hint`, and must be escaped.
  */
 export class ServiceError extends Error {
   readonly code = 'service_error';
@@ -212,7 +219,7 @@ export class ServiceError extends Error {
   readonly upgradeUrl: string | undefined;
   /** Milliseconds since the epoch, from `Retry-After`. */
   readonly retryAt: number | undefined;
-  /** True if the request certainly changed nothing; it may then be sent again. */
+  /** True if the request certainly changed nothing. It may then be sent again. */
   readonly certainlyNotDone: boolean;
 
   constructor(kind: ServiceErrorKind, operation: string, details: ServiceErrorDetails = {}) {
@@ -261,7 +268,7 @@ export class AccountFailure extends Error {
   }
 }
 
-/** An `Account` of `records/accounts.ts`; state and purpose are those of the key that was used. */
+/** An `Account` of `records/accounts.ts`, with the state and purpose of the key that was used. */
 interface FailedAccount {
   name: string;
   state: 'ok' | 'unverified' | 'broken';

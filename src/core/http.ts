@@ -17,7 +17,7 @@ export interface HttpAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** True if the body was longer than allowed; `body` is empty then. */
+  /** True if the body was too long; `body` is then empty. */
   tooLarge: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Proxies {
   noProxy: string;
 }
 
-/** Opens connections, through the proxies if there are any. @param connect options of one connection */
+/** Opens connections, through a proxy if one is configured. @param connect options of one connection */
 export function openConnections(
   options: Agent.Options,
   connect: { timeout: number; lookup?: LookupFunction },
@@ -61,7 +61,7 @@ export async function sendRequest(
   return { status, headers, body: bytes ?? Buffer.alloc(0), tooLarge: bytes === undefined };
 }
 
-/** Returns undefined if there is more, and then closes the connection. */
+/** Returns undefined if there is more data, and closes the connection. */
 async function readAtMost(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -74,7 +74,7 @@ async function readAtMost(body: AsyncIterable<Buffer>, maxBytes: number): Promis
 }
 
 const CONNECTING: ReadonlySet<unknown> = new Set(['getaddrinfo', 'connect']);
-/** Codes of failures that name no system call: several addresses were tried, or undici failed itself. */
+/** Error codes that name no system call, because several addresses were tried or undici itself failed. */
 const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -84,7 +84,7 @@ const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Undici's message if a proxy opens no tunnel, with the proxy's status. */
+/** Undici's message if a proxy refuses to open a tunnel. It contains the proxy's status. */
 const PROXY_REFUSAL = /Proxy response \((\d+)\)|Proxy Authentication Required \((407)\)/;
 
 /** True if there was no connection, so that no part of the request can have arrived. */
@@ -107,12 +107,12 @@ const REASONS: ReadonlyArray<[RegExp, string]> = [
   [/^UND_ERR_(?:PRX|SOCKS5)/, 'the proxy opened no connection'],
   [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'the connection was dropped'],
 ];
-/** More causes than any library nests. */
+/** Libraries nest fewer causes. */
 const MAX_CAUSES = 6;
 
 /**
- * Says why something was not reached, as a clause: "its name was not found". Looks through the error's causes; returns
- * undefined if none says why. The words hold no part of an address.
+ * Says why something could not be reached, as a clause: "its name was not found". Searches the error's
+ * causes; returns undefined if none gives a reason. The text holds no part of an address.
  */
 export function describeUnreached(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > MAX_CAUSES) return undefined;
@@ -125,7 +125,7 @@ export function describeUnreached(error: unknown, depth = 0): string | undefined
   return reason ?? describeUnreached(error.cause ?? first, depth + 1);
 }
 
-/** True if a URL's host is this machine; http is then allowed. */
+/** True if a URL's host is this machine. Such URLs may use http. */
 export function isThisMachine(hostname: string): boolean {
   return hostname === '[::1]' || isLocalName(hostname) || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }

@@ -1,4 +1,4 @@
-/** Fields without undefined values: Slack rejects null, and exact optional types reject undefined. */
+/** Fields without undefined values. Slack rejects null, and exact optional types reject undefined. */
 export type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
 export function defined<T extends object>(fields: T): Defined<T> {
@@ -21,10 +21,10 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   return isObject(value) ? value : undefined;
 }
 
-// Some of these steer a terminal, end a line or turn its direction. Line feeds and tabs are our own.
+// Some of these control a terminal, end a line or change its direction. Line feeds and tabs come from Deckhand.
 const CONTROLS = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Escapes control characters as JSON does: they could forge lines of a log or steer a terminal. */
+/** Escapes control characters as JSON does. They could forge log lines or control a terminal. */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (sign) =>
     sign === '\n' || sign === '\t' ? sign : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,

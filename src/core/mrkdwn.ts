@@ -1,40 +1,43 @@
 import type { Message } from './message.ts';
 
 /**
- * Cleans foreign text (of the service, people, files) for Slack: `mrkdwn` if Slack reads markup there, else `sanitize`. Views
- * pass every foreign text through one of them.
+ * Cleans foreign text (from the service, people, files) for Slack. `mrkdwn` is for places with markup,
+ * `sanitize` for the rest. Views pass each foreign text through one of them.
  */
 
 const ELLIPSIS = '…';
 
-// Control characters, halves of characters, tags, and the marks that turn or hide the direction of what follows.
+// Control characters, halves of characters, tags, and marks that change or hide the text direction.
 const INVISIBLE =
   /[\p{Cc}\p{Cs}\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
-// Most texts match this and need no cleaning.
+// Most texts match this, and need no cleaning.
 const ORDINARY = /^[!-~]+(?: [!-~]+)*$/;
 const SPACES = /[\t\n\r\v\f\u0085\u2028\u2029 ]+/g;
 
 const MARKUP_SIGN = /[&<>]/;
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** One line without control and bidi characters, cut at `max` UTF-16 units; an em dash if nothing is left. */
+/**
+ * One line without control and bidi characters, cut at `max` UTF-16 units. An em dash replaces an empty
+ * result.
+ */
 export function sanitize(foreign: string | number | null | undefined, max = 150): string {
   const text = String(foreign ?? '');
   const line = ORDINARY.test(text) ? text : text.replace(SPACES, ' ').replace(INVISIBLE, '').trim();
   return line === '' ? '—' : truncate(line, max);
 }
 
-/** Like `sanitize`, and escapes markup: a foreign text makes no mention, link or channel call. */
+/** Like `sanitize`, and escapes markup, so that foreign text makes no mention, link or channel call. */
 export function mrkdwn(foreign: string | number | null | undefined, max = 150): string {
   return escapeMarkup(sanitize(foreign, max));
 }
 
-/** A foreign identifier as inline code, which its own backticks cannot end. */
+/** A foreign identifier as inline code. Its own backticks cannot end the code. */
 export function code(foreign: string | number | null | undefined, max = 80): string {
   return `\`${mrkdwn(foreign, max).replaceAll('`', 'ˋ')}\``;
 }
 
-/** Slack's text object with markup, as Deckhand sends it. */
+/** Slack's text object with markup, in the form that Deckhand sends. */
 export interface Markup {
   type: 'mrkdwn';
   text: string;
@@ -42,22 +45,22 @@ export interface Markup {
 }
 
 /**
- * The only text object with markup that leaves Deckhand. It is `verbatim`: Slack then makes no links, mentions or channels of
- * plain words, and only our own `<…>` is live.
- * @param text mrkdwn of our own making, its foreign parts escaped already
+ * The only text object with markup that Deckhand sends. It is `verbatim`, so Slack makes no links, mentions
+ * or channels from plain words. Only Deckhand's own `<…>` is live.
+ * @param text mrkdwn; its foreign parts must be escaped
  */
 export function mrkdwnText(text: string): Markup {
   return { type: 'mrkdwn', text, verbatim: true };
 }
 
 const TOKEN = /(<[^>]*>)/;
-// Bare domains and e-mail addresses need no mark: posts and edits are sent with `parse: none`.
+// Bare domains and e-mail addresses need no mark, because posts and edits use `parse: none`.
 const ADDRESS_SIGN = /(?<=[\p{L}\p{N}]):(?=\/\/)|\b(?:mailto|tel|javascript|data):/giu;
 const WORD_JOINER = '\u2060';
 
 /**
- * For the plain `text` of a message, which has no `verbatim`: an invisible mark in each address keeps Slack from linking it.
- * Our own `<…>` stays.
+ * For the plain `text` of a message, which has no `verbatim`. An invisible mark in each address stops Slack
+ * from linking it. Deckhand's own `<…>` stays.
  */
 export function withoutLiveAddresses(text: string): string {
   return text
@@ -70,9 +73,7 @@ export function bold(foreign: string | number | null | undefined, max = 80): str
   return `*${mrkdwn(foreign, max).replaceAll('*', '∗')}*`;
 }
 
-/**
- * A time in the reader's own zone, by Slack's date token. Clients that do not know the token show UTC.
- */
+/** A time in the reader's own zone, by Slack's date token. Clients that do not know the token show UTC. */
 export function dateTime(at: number | string): string {
   return token(at, '{date_short_pretty} at {time}');
 }
@@ -102,12 +103,12 @@ export function duration(ms: number): string {
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
 }
 
-/** Turns mrkdwn of our own making into plain text, for fields without markup. */
+/** Turns mrkdwn into plain text, for fields without markup. */
 export function unmarked(text: string): string {
   return unescapeMarkup(text.replace(/<(?:[^|>]*\|)?([^>]*)>/g, '$1').replace(/`([^`]*)`|[`*]/g, '$1'));
 }
 
-/** Cuts a text to at most `max` UTF-16 units, between code points: no emoji is split. */
+/** Cuts a text to at most `max` UTF-16 units, but never within a code point. */
 export function truncate(text: string, max: number): string {
   if (text.length <= max) return text;
   let end = 0;
@@ -130,7 +131,7 @@ export function takeStart(text: string, characters: number): string {
   return text.slice(0, length);
 }
 
-/** Whole lines of safe mrkdwn, up to `max` characters, with "and N more" for the rest. */
+/** Joins whole lines of escaped mrkdwn, up to `max` characters, with "and N more" for the rest. */
 export function joinLinesWithin(lines: readonly string[], max: number, noun = 'more'): string {
   let used = 0;
   const head: string[] = [];
@@ -145,7 +146,7 @@ export function joinLinesWithin(lines: readonly string[], max: number, noun = 'm
   return head.join('\n');
 }
 
-/** "a, b, and 3 more": the first `max` texts. @param noun what the rest are called */
+/** "a, b, and 3 more": the first `max` texts. @param noun name of the others */
 export function listFirst(texts: readonly string[], max: number, noun = 'more'): string {
   const omitted = texts.length - max;
   return [...texts.slice(0, max), ...(omitted > 0 ? [`and ${omitted} ${noun}`] : [])].join(', ');
@@ -160,7 +161,7 @@ export function count(amount: number, noun: string, plural = `${noun}s`): string
   return `${amount} ${amount === 1 ? noun : plural}`;
 }
 
-/** One of our own sentences, for the middle of another one. */
+/** Turns a sentence into a clause for use in another sentence. */
 export function toClause(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
 }
@@ -179,7 +180,10 @@ export function escapeMarkup(text: string): string {
 /** `chat.update` rejects longer texts. */
 const MAX_TEXT = 4000;
 
-/** Prepares a message for Slack: no address in its `text` becomes a link. `response_url` has no option for that. */
+/**
+ * Prepares a message for Slack, so that no address in its `text` becomes a link. `response_url` has no option
+ * for that.
+ */
 export function disableAutolinks({ text, blocks }: Message): Message {
   return { text: truncate(withoutLiveAddresses(text), MAX_TEXT), blocks };
 }

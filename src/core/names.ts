@@ -2,11 +2,11 @@ import { forEachInTurns } from './concurrency.ts';
 import { unescapeMarkup } from './mrkdwn.ts';
 
 /**
- * Compares names as people type them. Keyboards, phones and Slack change a name on its way, so both sides of every comparison
- * pass through `nameKey`.
+ * Compares names that people type. Keyboards, phones and Slack change the spelling, so both sides of every
+ * comparison pass through `nameKey`.
  */
 
-/** Maximum compared length of a name, in UTF-16 units: NFKC can make eighteen characters of one. */
+/** Maximum compared length of a name, in UTF-16 units. NFKC can turn one character into eighteen. */
 const MAX_COMPARED = 200;
 
 const PLAIN = /^[ -~]*$/;
@@ -19,8 +19,8 @@ export const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
 const SLACK_LINK = /<((?:https?:\/\/|mailto:|tel:)[^|<>\s]+|[#@][A-Z0-9]+)(?:\|([^<>]*))?>/g;
 
 /**
- * The typed text, without Slack's links and escapes. A link becomes its label, which was typed; but an address of a project
- * stays, because it says more.
+ * The typed text, without Slack's links and escapes. A link becomes its label, which the person typed. A
+ * project's address stays, because it says more.
  */
 export function unwrapSlackText(text: string): string {
   const unlinked = text.replace(SLACK_LINK, (_, address: string, label: string | undefined) => {
@@ -30,7 +30,7 @@ export function unwrapSlackText(text: string): string {
   return unescapeMarkup(unlinked);
 }
 
-/** Spells a name in one way: letter case, width, composed letters, quotes, dashes and spaces. */
+/** Normalises a name: letter case, width, composed letters, quotes, dashes and spaces. */
 export function spellName(name: string): string {
   const start = name.slice(0, MAX_COMPARED);
   const text = PLAIN.test(start) ? start : foldLetters(start);
@@ -56,13 +56,14 @@ function foldLetters(text: string): string {
 
 const EMOJI_SIGN = '\u263a';
 const MAY_HAVE_EMOJI = /[\p{Extended_Pictographic}\p{Regional_Indicator}:]|\u20e3/u;
-/** Emoji or Slack's names of them; several in a row count as one. */
+/** Emoji, or Slack's names of them. Several in a row count as one. */
 const EMOJI =
   /(?:(?:[\p{Extended_Pictographic}\p{Regional_Indicator}]|[0-9#*]\ufe0f?\u20e3|:[a-z0-9_+-]+:)(?:[\p{Emoji_Modifier}\u{e0020}-\u{e007f}\s]|\ufe0e|\ufe0f|\u200d)*)+/gu;
 const SIGNS = /[^\p{L}\p{M}\p{N}\s\u263a]+|\ufe0e|\ufe0f/gu;
 
 /**
- * The key for comparing names: letters and digits, and a sign for any emoji. A name of signs alone keeps its spelling.
+ * Key for comparing names: letters and digits, and one sign for any emoji. A name without letters and digits
+ * keeps its spelling.
  */
 export function nameKey(name: string): string {
   const start = unwrapSlackText(name.slice(0, 2 * MAX_COMPARED)).slice(0, MAX_COMPARED);
@@ -82,7 +83,7 @@ function listNames({ name, permalink = '', identifier = '' }: Named): string[] {
   return [name, permalink, identifier].filter((one) => one !== '');
 }
 
-/** Looks up names in a list. It computes each key once, so a look-up costs the same in a long list. */
+/** Searches a list by name. It computes each key once, so a search is fast in a long list too. */
 export class NameIndex<T extends Named> {
   readonly #bySpelling = new Map<string, Set<T>>();
   readonly #byKey = new Map<string, Set<T>>();
@@ -98,7 +99,7 @@ export class NameIndex<T extends Named> {
     }
   }
 
-  /** The items that a word names; only exact spellings if there are any. Composers turn `:)` into an emoji. */
+  /** Items with this name. If some match exactly, returns only those. Composers turn `:)` into an emoji. */
   find(word: string): T[] {
     const key = nameKey(word);
     const plainKey = key.replaceAll(EMOJI_SIGN, ' ').replace(SPACES, ' ').trim();
@@ -107,7 +108,7 @@ export class NameIndex<T extends Named> {
     return [...(fitting ?? [])];
   }
 
-  /** The items with the text in a name; those whose name begins with it come first. */
+  /** Items with the text in a name. Those whose name begins with it come first. */
   search(text: string): T[] {
     const beginning = new Set<T>();
     const others = new Set<T>();
@@ -124,7 +125,7 @@ export class NameIndex<T extends Named> {
     return [...new Set([...beginning, ...others])];
   }
 
-  /** The items that a text mentions, in its order. A longer name hides shorter names within it. */
+  /** Items that a text mentions, in the text's order. A longer name hides shorter names within it. */
   findIn(text: string): T[] {
     const words = text.slice(0, MAX_READ).split(WORD_ENDS).filter(Boolean);
     const keys = words.map(nameKey);
@@ -138,7 +139,7 @@ export class NameIndex<T extends Named> {
     return [...mentioned];
   }
 
-  /** Number of words of the longest name that begins there; 0 if none does. */
+  /** Number of words of the longest name at this place; 0 if there is none. */
   #lengthAt(keys: readonly string[], at: number): number {
     let longest = 0;
     let name = '';
@@ -150,18 +151,18 @@ export class NameIndex<T extends Named> {
   }
 }
 
-/** Searched length of a text, in UTF-16 units. */
+/** Maximum searched length of a text, in UTF-16 units. */
 const MAX_READ = 3_000;
-/** Maximum number of words of a name in a text. */
+/** Maximum number of words in a searched name. */
 const MAX_WORDS = 10;
 const WORD_ENDS = /[\s<>|"/]+/;
 
 const INDEXES = new WeakMap<readonly Named[], Promise<NameIndex<Named>>>();
 
-/** The index of a list, made once. Other work runs while a long list is indexed. */
+/** The index of a list, made once. Lets other work run while it indexes a long list. */
 export function indexNames<T extends Named>(items: readonly T[]): Promise<NameIndex<T>> {
   const existing = INDEXES.get(items);
-  // Each entry is stored under its own list.
+  // Each entry is stored under its own list, so the type fits.
   if (existing !== undefined) return existing as Promise<NameIndex<T>>;
   const index = makeIndex(items);
   INDEXES.set(items, index);
@@ -181,12 +182,14 @@ function addTo<T>(map: Map<string, Set<T>>, key: string, item: T): void {
   else others.add(item);
 }
 
-/** True if the word is one of the names. */
 export function isNamed(item: Named, word: string): boolean {
   return new NameIndex([item]).find(word).length > 0;
 }
 
-/** The item with this permalink or identifier, else the only item of this name; undefined if none or several match. */
+/**
+ * The item with this permalink or identifier, else the only item with this name. Undefined if none or several
+ * match.
+ */
 export function pickNamed<T extends Named>(fitting: readonly T[], word: string): T | undefined {
   const spelled = spellName(word);
   const byKey = fitting.find(({ permalink = '', identifier = '' }) =>

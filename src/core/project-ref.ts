@@ -3,10 +3,9 @@ import { takeStart } from './mrkdwn.ts';
 
 /** A project in records, buttons and forms. */
 export const ProjectRef = z.object({
-  /** Survives a rename. Undefined if the service gave none; then the permalink identifies the project. */
+  /** Survives a rename. Undefined if the service gave none; the permalink then identifies the project. */
   identifier: z.string().optional(),
   permalink: z.string(),
-  /** The latest name, for people. */
   name: z.string(),
 });
 export type ProjectRef = z.infer<typeof ProjectRef>;
@@ -14,7 +13,7 @@ export type ProjectRef = z.infer<typeof ProjectRef>;
 /** Identifies a project, in a record or in an event. */
 export type ProjectKey = Pick<ProjectRef, 'identifier' | 'permalink'>;
 
-/** The project's name in paths of the service (API 1 in docs/service-api.md) and in keys of records. */
+/** The project in paths of the service (API 1 in docs/service-api.md) and in keys of records. */
 export function projectId({ identifier, permalink }: ProjectKey): string {
   return identifier || permalink;
 }
@@ -25,12 +24,12 @@ export function isSameProject(one: ProjectKey, other: ProjectKey): boolean {
   return one.permalink === other.permalink;
 }
 
-/** True if both are the same project, or both are undefined. */
+/** True if both are the same project, or both undefined. */
 export function isSameOrNone(one: ProjectKey | undefined, other: ProjectKey | undefined): boolean {
   return one === undefined || other === undefined ? one === other : isSameProject(one, other);
 }
 
-/** Foreign names may be long, and buttons and forms hold few characters. */
+/** Foreign names may be long, but buttons and forms hold few characters. */
 const MAX_NAME = 100;
 
 export function toProjectRef({ identifier, permalink, name }: ProjectRef): ProjectRef {

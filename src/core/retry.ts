@@ -4,9 +4,9 @@ import { type Clock, DAY_MS, HOUR_MS } from './time/clock.ts';
 const MAX_MS = HOUR_MS;
 
 export interface BackoffOptions {
-  /** An hour if left out. */
+  /** Default: an hour. */
   maxMs?: number;
-  /** Range of the random factor: things that failed together should not come back together. */
+  /** Range of the random factor, so that calls that failed together do not repeat together. */
   spread?: readonly [from: number, to: number];
 }
 
@@ -34,7 +34,7 @@ export async function repeat<T>(
   work: (attempt: number) => Promise<T>,
   waitAfter: (error: unknown, failures: number, waitedMs: number) => number | undefined,
 ): Promise<T> {
-  // The sum of the waits: somebody may set the clock in between.
+  // A sum, because somebody may set the clock during a wait.
   let waitedMs = 0;
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -70,7 +70,7 @@ export function parseRetryAfter(header: string | undefined, now: number): number
 export interface PollState {
   /** Number of failed polls in a row. */
   failures: number;
-  /** The service asked to be tried again at this time, milliseconds since the epoch. */
+  /** Time before which the service wants no further call, milliseconds since the epoch. */
   retryAt: number | undefined;
 }
 
@@ -81,7 +81,7 @@ interface PollTiming extends PollState {
   now: number;
   /** In [0, 1). */
   random: number;
-  /** Longest pause of our own choosing; a minute by default. */
+  /** Maximum pause without a request from the service; a minute by default. */
   maxMs?: number;
 }
 
@@ -91,8 +91,8 @@ const SPREAD = [1, 0.9] as const;
 const MIN_PAUSE_MS = 2_000;
 
 /**
- * The pause before the next poll, in milliseconds. It is the interval or up to a tenth less, and at least two seconds unless
- * the interval is shorter. It doubles after each failure, and never ends before `retryAt`.
+ * The pause before the next poll, in milliseconds: the interval or up to a tenth less. It is at least two
+ * seconds, unless the interval is shorter. It doubles after each failure, and never ends before `retryAt`.
  */
 export function nextPollMs(timing: PollTiming): number {
   const { intervalMs, failures, retryAt, now, random, maxMs = MAX_PAUSE_MS } = timing;
@@ -111,8 +111,9 @@ const LOCKED_RETRY_MS = 20;
 const MAX_LOCKED_MS = 2_000;
 
 /**
- * Retries work on an SQLite file while another program holds its lock. SQLite's own waiting would stop the event loop.
- * @param work must have no effect if it fails so
+ * Retries work on an SQLite file while another program holds its lock. SQLite's own waiting would block the
+ * event loop.
+ * @param work must have no effect if it fails because of the lock
  */
 export async function retryIfLocked<T>(work: () => T | Promise<T>): Promise<T> {
   const end = performance.now() + MAX_LOCKED_MS;

@@ -3,7 +3,7 @@ import type { Clock } from './time/clock.ts';
 const FRESH_MS = 10_000;
 const MAX_CACHED = 500;
 
-/** A map of limited size, which drops the entry that was set longest ago. */
+/** A map of limited size. It drops the entry that was set longest ago. */
 export class RecentMap<K, V> extends Map<K, V> {
   readonly #most: number;
 
@@ -13,7 +13,7 @@ export class RecentMap<K, V> extends Map<K, V> {
   }
 
   override set(key: K, value: V): this {
-    // Keeps the keys in the order of their last `set`.
+    // Orders the keys by their last `set`.
     this.delete(key);
     const [oldest] = this.size >= this.#most ? this.keys() : [];
     if (oldest !== undefined) this.delete(oldest);
@@ -22,8 +22,8 @@ export class RecentMap<K, V> extends Map<K, V> {
 }
 
 /**
- * Caches look-ups for some seconds, so that a menu answers while a person types. keyv's time to live uses the real clock, and
- * keyv does not share a look-up among callers.
+ * Caches look-ups for some seconds, so that a menu answers while a person types. keyv would not do: its time
+ * to live uses the real clock, and callers do not share a look-up.
  */
 export class TtlCache<T> {
   readonly #clock: Clock;
@@ -37,8 +37,8 @@ export class TtlCache<T> {
   }
 
   /**
-   * The cached value, or the result of `load`. Callers at the same time share one look-up; failures are not cached. The key
-   * must hold everything that decides about access: the account and its sealed key first.
+   * The cached value, or the result of `load`. Simultaneous callers share one look-up; failures are not
+   * cached. The key must hold everything that decides about access: first the account and its sealed key.
    */
   get(key: readonly string[], load: () => Promise<T>): Promise<T> {
     const name = JSON.stringify(key);
@@ -47,7 +47,7 @@ export class TtlCache<T> {
     return isFresh ? cached.value : this.#store(name, load());
   }
 
-  /** The result of `load`, which replaces the cached value. */
+  /** Calls `load`, and replaces the cached value. */
   renew(key: readonly string[], load: () => Promise<T>): Promise<T> {
     return this.#store(JSON.stringify(key), load());
   }

@@ -7,37 +7,40 @@ export interface JobType<Data> {
   schema: z.ZodType<Data>;
 }
 
-/** A pointer to work. Its data is small and never changes; the worker stores the progress in a document. */
+/** A pointer to work. Its data is small and never changes. The worker stores the progress in a document. */
 export interface Job<Data> {
   id: string;
   key: string | undefined;
   data: Data;
   /** 1 the first time; more after a failure, a hand-back, or the death of its process. */
   attempt: number;
-  /** Aborts when the process stops or the claim ends. Then throw `signal.reason` to hand the job back. */
+  /**
+   * Aborts if the process stops or the claim ends. The worker then throws `signal.reason` to hand the job
+   * back.
+   */
   signal: AbortSignal;
 }
 
 export interface JobOptions {
   /** Number of jobs of the queue that run at once in this process; one workspace has a quarter of them. */
   concurrency: number;
-  /** Failed attempts after which the job fails for good. A hand-back or a take-over does not count. */
+  /** Failed attempts after which the job fails for good. A hand-back or a take-over is no failed attempt. */
   attempts: number;
   /** First delay of the exponential back-off, in milliseconds; doubled each time, with jitter. */
   backoffMs: number;
-  /** Time for which the key stays taken after the end of a job, in milliseconds. By default it is free at once. */
+  /** How long the key stays taken after the end of a job, in milliseconds. Default: no time. */
   keyStaysMs?: number;
   /**
-   * True if its jobs sleep most of the time and can resume. Then a workspace may run any number of them, and `stop` aborts them
-   * at once.
+   * True if its jobs sleep most of the time and can resume. A workspace may then run any number of them, and
+   * `stop` aborts them at once.
    */
   isSleeper?: boolean;
 }
 
 export interface SendOptions {
-  /** At most one job of the workspace with this key waits or runs in the queue; see `keyStaysMs`. */
+  /** At most one job of the workspace with this key waits or runs in the queue. See `keyStaysMs`. */
   key?: string;
-  /** Due time, milliseconds since the epoch; at once by default. A job for later begins a trace of its own. */
+  /** Due time, milliseconds since the epoch. Default: now. A job for later begins its own trace. */
   at?: number;
 }
 
@@ -45,11 +48,10 @@ export interface SendOptions {
 export interface Worker<Data> {
   options: JobOptions;
   run(workspace: string, job: Job<Data>): Promise<void>;
-  /** Called with a job whose last attempt failed; again only if the process dies meanwhile. */
+  /** Called with a job whose last attempt failed. Called again only if the process dies during the call. */
   onDeadLetter?(workspace: string, data: Data, error: unknown): Promise<void>;
 }
 
-/** Result of an attempt at a job. */
 export type JobOutcome = 'done' | 'retried' | 'failed' | 'handed_back' | 'unreadable';
 
 /** Numbers of jobs of a queue. */
@@ -73,14 +75,17 @@ export type UnreadableJob = z.infer<typeof UnreadableJob>;
 
 /** Durable jobs. A sent job survives `kill -9`. */
 export interface Engine {
-  /** False if the key is taken. */
+  /** Returns false if the key is taken. */
   send<Data>(workspace: string, job: JobType<Data>, data: Data, options?: SendOptions): Promise<boolean>;
-  /** Declares the worker of a queue; before `start`. */
+  /** Declares the worker of a queue. Call it before `start`. */
   work<Data>(job: JobType<Data>, worker: Worker<Data>): void;
   start(): Promise<void>;
-  /** Takes no new jobs, aborts running ones after `graceMs`, and resolves when all have ended or were handed back. */
+  /**
+   * Takes no new jobs, and aborts running ones after `graceMs`. Resolves when all have ended or were handed
+   * back.
+   */
   stop(graceMs: number): Promise<void>;
-  /** Deletes the workspace's jobs; running ones are aborted. */
+  /** Deletes the workspace's jobs, and aborts running ones. */
   cancel(workspace: string): Promise<void>;
   /** The workspace's jobs that could not be read. */
   unreadable(workspace: string): Promise<UnreadableJob[]>;
@@ -91,14 +96,14 @@ export interface Engine {
 
 /** The jobs of one workspace. */
 export interface WorkspaceJobs {
-  /** False if the key is taken in the queue. */
+  /** Returns false if the key is taken in the queue. */
   send<Data>(job: JobType<Data>, data: Data, options?: SendOptions): Promise<boolean>;
 }
 
-/** Maximum age of a late occurrence of a schedule that is still carried out. */
+/** Maximum lateness of a schedule's occurrence. A later one is skipped. */
 export const CATCH_UP_MS = 12 * HOUR_MS;
 
-/** A worker throws it to get the job again later, without a failed attempt. */
+/** Thrown by a worker to get the job again later, without a failed attempt. */
 export class JobPostponed extends Error {
   readonly code = 'job_postponed';
   readonly delayMs: number;
@@ -110,7 +115,7 @@ export class JobPostponed extends Error {
   }
 }
 
-/** Why a job's signal aborted. */
+/** Reason of a job's abort. */
 export class JobAborted extends Error {
   readonly code = 'job_aborted';
   readonly reason: 'draining' | 'cancelled' | 'claim over';
@@ -122,16 +127,15 @@ export class JobAborted extends Error {
   }
 }
 
-/** A job to store. */
 export interface NewJob {
   workspace: string;
   /** Unique among the jobs of the queue that wait, run, or ended within `keyStaysMs`. */
   key: string | undefined;
   /** JSON. */
   data: string;
-  /** Not an instant, because a replica's clock may be wrong. */
+  /** A delay, because a replica's clock may be wrong. */
   delayMs: number;
-  /** W3C's header of the sending span, if traces are on. */
+  /** W3C header of the sending span, if traces are on. */
   traceparent: string | undefined;
 }
 
@@ -144,7 +148,7 @@ export interface ClaimedJob {
   /** JSON; any other text is unreadable. */
   data: string;
   traceparent: string | undefined;
-  /** Number of claims so far, this one included. It tells claims of the same job apart. */
+  /** Number of claims, this one included. It distinguishes claims of the same job. */
   attempt: number;
   /** Number of failed attempts. */
   failures: number;
@@ -152,7 +156,7 @@ export interface ClaimedJob {
 
 export interface Claim {
   jobs: ClaimedJob[];
-  /** Due time of the queue's next job; undefined if the queue is empty, or if the backend does not know. */
+  /** Due time of the queue's next job; undefined if the queue is empty or the backend does not know. */
   nextAt: number | undefined;
 }
 
@@ -162,34 +166,34 @@ export interface QueueSpec {
   keyStaysMs?: number | undefined;
 }
 
-/** How replicas share the jobs: each proves that its own are alive, and takes over those of dead replicas. */
+/** How replicas share the jobs. Each proves that its own are alive, and takes over those of dead replicas. */
 export interface Leases {
-  /** Interval of looking for due jobs, which other replicas send too. */
+  /** Interval of checks for due jobs, because other replicas send jobs too. */
   pollMs: number;
-  /** Interval of proving that running jobs are alive. */
+  /** Interval of proofs that running jobs are alive. */
   touchMs: number;
-  /** Other replicas may claim a job after this time without proof. */
+  /** Time without proof after which other replicas may claim a job. */
   leaseMs: number;
   touch(queue: string, jobs: readonly ClaimedJob[]): Promise<void>;
 }
 
 /**
- * Stores jobs. Anything that resolved survives `kill -9`. Calls about a job whose claim is over change nothing. A rejection
- * always means that the database failed.
+ * Stores jobs. A job survives `kill -9` once its call has resolved. Calls about a job whose claim has ended
+ * change nothing. A rejection always means that the database failed.
  */
 export interface JobsBackend {
   readonly leases?: Leases;
   /** Prepares the queues of this process. Other methods may be called before. */
   start(queues: readonly QueueSpec[]): Promise<void>;
-  /** False if the key is taken. */
+  /** Returns false if the key is taken. */
   insert(queue: QueueSpec, job: NewJob): Promise<boolean>;
-  /** Claims at most `limit` due jobs, the longest waiting first, except those of the workspaces in `full`. */
+  /** Claims at most `limit` due jobs, longest waiting first. Skips those of the workspaces in `full`. */
   claim(queue: string, limit: number, full: readonly string[]): Promise<Claim>;
-  /** Deletes the job; its key may stay taken. */
+  /** Deletes the job. Its key may stay taken. */
   finish(job: ClaimedJob, queue: QueueSpec): Promise<void>;
   /** Makes the job due again after `delayMs`. */
   release(job: ClaimedJob, delayMs: number): Promise<void>;
-  /** Keeps an unreadable job in the database, unclaimed, and frees its key. */
+  /** Keeps an unreadable job in the database, but never runs it. Frees its key. */
   keepUnreadable(job: ClaimedJob): Promise<void>;
   unreadable(workspace: string): Promise<UnreadableJob[]>;
   /** The waiting and running jobs, for a move to another database. */

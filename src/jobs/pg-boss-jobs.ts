@@ -11,12 +11,12 @@ import { type ClaimedJob, type JobsBackend, type NewJob, QueueStats, UnreadableJ
  */
 export const LEASE = { pollMs: 2_000, touchMs: 5_000, leaseMs: 15_000 };
 const SUPERVISE_SECONDS = 3;
-/** Interval of freeing keys that stayed taken. */
+/** Interval for freeing keys that stayed taken. */
 const DELETE_SECONDS = 60;
 const MAX_CONNECTIONS = 6;
-/** Time-out of a connection that went silent without closing; the store has the same. */
+/** Time-out of a silent connection, the same as the store's. */
 const TIMEOUT_MS = 5_000;
-/** pg-boss passes these on to its pool, but its types do not list them. */
+/** pg-boss passes these options to its pool, but its types do not list them. */
 const POOL = { query_timeout: TIMEOUT_MS, keepAlive: true };
 const DAY_SECONDS = 86_400;
 
@@ -24,15 +24,15 @@ const QUEUE_OPTIONS: Omit<Queue, 'name'> = {
   // At most one job with a key waits or runs.
   policy: 'exclusive',
   heartbeatSeconds: LEASE.leaseMs / 1_000,
-  // The runner counts failures and their delays. pg-boss counts take-overs from dead replicas too.
+  // The runner counts failures and their delays itself, because pg-boss also counts take-overs from dead replicas.
   retryLimit: 1_000_000,
   retryDelay: 0,
   expireInSeconds: DAY_SECONDS,
   retentionSeconds: 365 * DAY_SECONDS,
-  // For unreadable jobs. Other jobs are deleted at their end, or have a time of their own.
+  // For unreadable jobs. Other jobs are deleted at their end, or have their own time.
   deleteAfterSeconds: 365 * DAY_SECONDS,
 };
-/** One slot for all time: a key then stays taken in every state, until its row is deleted. */
+/** One slot for all time, so that a key stays taken in every state until its row is deleted. */
 const ALL_TIME_SECONDS = 2 ** 31 - 1;
 
 /** A job that waits or runs. */
@@ -41,11 +41,11 @@ const IS_OPEN: ReadonlySet<string> = new Set(['created', 'retry', 'active']);
 /** Data of a job in pg-boss. `data` is JSON as text, because `jsonb` rejects some strings. */
 const Envelope = z.object({ workspace: z.string(), data: z.string(), traceparent: z.string().optional() });
 type Envelope = z.infer<typeof Envelope>;
-/** Output of a failed attempt, for the next one. */
+/** Output of a failed attempt, which the next attempt reads. */
 const Failed = z.object({ failures: z.number() });
 type Failed = z.infer<typeof Failed>;
 
-/** Prefix of `singletonKey` if the sender gave a key; otherwise the key is random. */
+/** Prefix of `singletonKey` if the sender gave a key. Otherwise the key is random. */
 const KEYED = 'key ';
 
 /** pg-boss's own counts are seconds old, or include ended jobs. @param $1 milliseconds since the epoch */
@@ -62,7 +62,7 @@ export interface PgBossJobsOptions {
   url: string;
   clock: Clock;
   log?: Pick<Logger, 'warn' | 'error'> | undefined;
-  /** pg-boss's own clock; a test moves it together with the database's. */
+  /** pg-boss's own clock. A test moves it together with the database's. */
   bossClock?: BossClock;
 }
 
@@ -138,7 +138,7 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
   };
 }
 
-/** pg-boss, not started, to store jobs only: our own runner runs them. */
+/** pg-boss, not started, because it only stores jobs; Deckhand's runner runs them. */
 function createBoss(url: string, clock?: BossClock | undefined): PgBoss {
   return new PgBoss({
     connectionString: url,
@@ -147,7 +147,7 @@ function createBoss(url: string, clock?: BossClock | undefined): PgBoss {
     connectionTimeoutMillis: TIMEOUT_MS,
     ...POOL,
     schedule: false,
-    // Spans of every fetch would bury ours, and their errors may hold a row.
+    // Spans of every fetch would hide Deckhand's, and their errors may hold a row.
     openTelemetry: { enabled: false },
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
@@ -163,7 +163,7 @@ function openQueues(boss: PgBoss) {
   const queues = new Map<string, Promise<PgBoss>>();
   let isClosed = false;
 
-  /** `start` may be called repeatedly; after `stop` it would start pg-boss again. */
+  /** `start` may be called repeatedly. After `stop` it would start pg-boss again. */
   async function connect(): Promise<void> {
     if (isClosed) throw new Error('the jobs were closed');
     await boss.start();
@@ -231,7 +231,7 @@ async function releaseJob(boss: PgBoss, job: ClaimedJob, delayMs: number): Promi
   const { queue, id, failures } = job;
   const failed: Failed = { failures };
   if (delayMs <= 0) return void (await boss.fail(queue, identifyClaim(job), failed));
-  // In one transaction, or another replica could fetch it before the delay is set.
+  // In one transaction. Otherwise another replica could fetch it before the delay is set.
   const transaction = await boss.getDb().beginTransaction?.();
   if (transaction === undefined) throw new Error('pg-boss opened no transaction');
   const { db, commit, rollback } = transaction;

@@ -30,9 +30,8 @@ export interface RunContext {
   random: () => number;
   log: Pick<Logger, 'warn' | 'error'> | undefined;
   tracing: Tracing;
-  /** Called with the result of each attempt. */
   onJobEnd: ((queue: string, outcome: JobOutcome) => void) | undefined;
-  /** Retries while the database fails: if an outcome were lost, the job would run again. */
+  /** Retries while the database fails, because a job whose outcome is lost would run again. */
   write(work: () => Promise<void>): Promise<void>;
 }
 
@@ -44,7 +43,7 @@ interface Ending {
 }
 
 /**
- * Runs a job once and stores the outcome. Rejects only if the outcome could not be stored.
+ * Runs a job once and stores the outcome. Rejects only if it could not store the outcome.
  * @returns the delay of the next attempt in milliseconds, if there is one
  */
 export function runJob(
@@ -105,7 +104,7 @@ async function runOnce(
   }
 }
 
-/** Releases the job for a later attempt, unless this was the last one. */
+/** Releases the job for another attempt, unless this was the last one. */
 async function releaseForRetry(
   queue: WorkedQueue,
   job: ClaimedJob,
@@ -129,7 +128,7 @@ async function releaseForRetry(
   return { outcome: 'failed', store: () => backend.finish(job, queue) };
 }
 
-/** The stored key of a job, unique in its queue for all workspaces. */
+/** Stored key of a job, unique in its queue across workspaces. */
 export function makeJobKey(workspace: string, key: string): string {
   return `${workspace} ${key}`;
 }

@@ -18,13 +18,13 @@ import { makeJobKey, type RunContext, type RunningJob, runJob, type WorkedQueue 
 const MAX_CLAIMED = 100;
 /** Pause after a failure of the database, before the next claim or write. */
 const RETRY_MS = 1_000;
-/** Time for an aborted job to notice. */
+/** Time in which an aborted job should end. */
 const ABORT_MS = 3_000;
 
 export interface JobsOptions extends Partial<Omit<RunContext, 'backend' | 'write'>> {
   backend: JobsBackend;
   clock: Clock;
-  /** Turns failures of the database into those that people read about. */
+  /** Turns database failures into errors that people can read. */
   mapErrors?: <T>(work: Promise<T>) => Promise<T>;
 }
 
@@ -37,7 +37,7 @@ interface Queue extends WorkedQueue {
   running: Map<string, Running>;
   /** The current claim; never rejects. */
   claiming: Promise<void> | undefined;
-  /** True if there may be unclaimed due jobs. */
+  /** True if there may be due jobs that are not claimed. */
   mayHaveMore: boolean;
   /** True if workspaces with a full share may have due jobs. */
   hasLeftOut: boolean;
@@ -45,7 +45,10 @@ interface Queue extends WorkedQueue {
   nextAt: number | undefined;
 }
 
-/** Durable jobs on either database: claims due jobs as far as there is room, runs them, and stores their outcomes. */
+/**
+ * Durable jobs on either database. Claims due jobs as long as there is room, runs them, and stores their
+ * outcomes.
+ */
 export function createJobs(options: JobsOptions): Engine {
   return new Runner(options);
 }
@@ -135,7 +138,7 @@ class Runner implements Engine {
     return { ...empty, ...(await this.#backend.count()) };
   }
 
-  /** Notes that a job of the queue falls due then. */
+  /** Notes the due time of a job in the queue. */
   #expect(queue: Queue, at: number): void {
     if (at <= this.#clock.now()) {
       this.#pull(queue);
@@ -151,7 +154,7 @@ class Runner implements Engine {
     this.#alarm.set(times.length === 0 ? undefined : Math.min(...times));
   }
 
-  /** The alarm may ring early. */
+  /** Safe to call too early. */
   #wake(): void {
     const now = this.#clock.now();
     for (const queue of this.#queues.values())
@@ -159,7 +162,7 @@ class Runner implements Engine {
     this.#setAlarm();
   }
 
-  /** Claims due jobs, as far as there is room. */
+  /** Claims due jobs, as long as there is room. */
   #pull(queue: Queue): void {
     queue.mayHaveMore = true;
     if (queue.claiming !== undefined || this.#state !== 'running') return;
@@ -168,7 +171,7 @@ class Runner implements Engine {
 
   async #claim(queue: Queue): Promise<void> {
     try {
-      // One claim for everything that is sent or ends in this turn of the event loop.
+      // One claim for all jobs that are sent or end in this turn of the event loop.
       await nextTurn();
       const { concurrency } = queue.worker.options;
       while (this.#state === 'running' && queue.mayHaveMore && queue.running.size < concurrency)
@@ -178,7 +181,7 @@ class Runner implements Engine {
       queue.mayHaveMore = false;
       queue.nextAt = this.#clock.now() + RETRY_MS;
     } finally {
-      // In the same turn, or a job that is sent in between would wait for the next claim.
+      // In the same turn. Otherwise a job that is sent in between would wait for the next claim.
       queue.claiming = undefined;
     }
     this.#setAlarm();
@@ -216,15 +219,15 @@ class Runner implements Engine {
       const delayMs = await runJob(queue, running, this.#context);
       if (delayMs !== undefined) this.#expect(queue, this.#clock.now() + delayMs);
     } catch (error) {
-      // The database could not be written. Replicas claim the job again when its lease ends.
+      // The database could not be written. Replicas claim the job again after its lease.
       this.#report(error);
     }
   }
 
-  /** Retries until the write succeeds: if it were lost, the job would run again. */
+  /** Retries until the write succeeds, because a job whose outcome is lost would run again. */
   async #write(write: () => Promise<void>): Promise<void> {
     for (;;) {
-      // After `stop` the clients are closed, and the job runs again elsewhere.
+      // After `stop` the connections are closed, and the job runs again elsewhere.
       if (this.#stopping.signal.aborted) return;
       try {
         return await write();
@@ -242,7 +245,7 @@ class Runner implements Engine {
         if (isMeant(one, queue)) one.abort.abort(new JobAborted(reason));
   }
 
-  /** Waits at most `ms` until no job runs. */
+  /** Waits until no job runs, at most `ms`. */
   async #ended(ms: number): Promise<void> {
     if (ms > 0) await withTimeout(this.#clock, ms, this.#idle());
   }
@@ -259,7 +262,7 @@ class Runner implements Engine {
   /** Claims jobs that other replicas sent, and touches the running ones. */
   #keepLeases({ pollMs, touchMs, leaseMs, touch }: Leases): void {
     let touchedAt = this.#clock.now();
-    /** If the process slept or the database was away, other replicas may run these jobs by now. */
+    /** If the process slept or the database was away, other replicas may run these jobs now. */
     const endOverdue = (now: number): void => {
       if (now - touchedAt < leaseMs) return;
       this.#abort('claim over');
@@ -267,7 +270,7 @@ class Runner implements Engine {
     };
     void this.#repeat(pollMs, async () => {
       endOverdue(this.#clock.now());
-      // One queue after the other: requests keep connections while the database is slow.
+      // One queue at a time, because requests keep connections while the database is slow.
       for (const queue of this.#queues.values()) {
         this.#pull(queue);
         await queue.claiming;
@@ -281,11 +284,11 @@ class Runner implements Engine {
     });
   }
 
-  /** Repeats an action until the end of `stop`. */
+  /** Repeats an action until `stop` ends. */
   async #repeat(ms: number, act: () => Promise<void>): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      // Jitter keeps replicas apart.
+      // Random, so that replicas do not act at the same time.
       const pause = ms * (0.9 + this.#context.random() * 0.2);
       await this.#clock.sleep(pause, signal).catch(() => undefined);
       if (!signal.aborted) await act().catch((error: unknown) => this.#report(error));
@@ -297,7 +300,7 @@ class Runner implements Engine {
   }
 }
 
-/** Number of jobs of one workspace that run at once: its slow jobs then leave room for those of others. */
+/** Maximum number of jobs of one workspace at once, so that its slow jobs leave room for others. */
 function computeShare(concurrency: number): number {
   return Math.ceil(concurrency / 4);
 }

@@ -5,8 +5,8 @@ import { type Clock, MINUTE_MS } from '../core/time/clock.ts';
 import { type ClaimedJob, type JobsBackend, QueueStats, UnreadableJob } from './jobs.ts';
 
 /**
- * States: 0 waits, 1 runs, 2 is unreadable, 3 has ended and keeps its key until `due`. `seq` never repeats, so the outcome of a
- * cancelled job never reaches another job.
+ * States: 0 waits, 1 runs, 2 is unreadable, 3 has ended and keeps its key until `due`. `seq` never repeats,
+ * so the outcome of a cancelled job never reaches another job.
  */
 const CREATE = `
 CREATE TABLE IF NOT EXISTS deckhand_jobs (
@@ -25,7 +25,7 @@ CREATE INDEX IF NOT EXISTS deckhand_jobs_due ON deckhand_jobs (queue, due, seq, 
 CREATE INDEX IF NOT EXISTS deckhand_jobs_ended ON deckhand_jobs (due) WHERE state = 3;
 CREATE INDEX IF NOT EXISTS deckhand_jobs_workspace ON deckhand_jobs (workspace);
 CREATE UNIQUE INDEX IF NOT EXISTS deckhand_jobs_key ON deckhand_jobs (queue, key) WHERE key IS NOT NULL;`;
-/** Jobs that ran when an earlier process ended wait again. */
+/** Makes jobs wait again that ran when an earlier process ended. */
 const TAKE_OVER = 'UPDATE deckhand_jobs SET state = 0 WHERE state = 1';
 const FREE_KEYS = 'DELETE FROM deckhand_jobs WHERE state = 3 AND due <= ?';
 const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, traceparent) VALUES (?, ?, ?, ?, ?, ?)
@@ -78,12 +78,12 @@ const CountRows = z.array(QueueStats.extend({ queue: z.string() }));
 
 type Value = string | number | null;
 
-/** Interval of freeing keys that stayed taken, the same as on Postgres. */
+/** Interval for freeing keys that stayed taken, the same as on Postgres. */
 const FREE_KEYS_MS = MINUTE_MS;
 
 /**
- * Jobs in a table of the SQLite file, beside the documents. Only this process works on the file, and it holds no job in memory.
- * Writes wait while another process has the file's lock.
+ * Jobs in a table of the SQLite file that holds the documents. Only this process works on the file, and it
+ * keeps no job in memory. Writes wait while another process has the file's lock.
  */
 export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
   db.exec(CREATE);

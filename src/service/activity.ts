@@ -25,7 +25,7 @@ export const DAYS_BACK = { today: 0, last_7_days: 6, last_30_days: 29 } as const
 export const OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** API 6 (docs/service-api.md) names two types of event and gives no complete list; services send these too. */
+/** API 6 (docs/service-api.md) names two event types without a complete list. Services send these too. */
 const OUTCOMES_BY_EVENT: ReadonlyMap<string, Outcome> = new Map([
   ['deploy_completed', 'succeeded'],
   ['deploy_failed', 'failed'],
@@ -39,7 +39,7 @@ export function readEventOutcome(event: string): Outcome | undefined {
   return OUTCOMES_BY_EVENT.get(event);
 }
 
-/** True for a failed deployment and anything else that the service calls failed. */
+/** True for a failed deployment and any other event that the service calls failed. */
 export function isFailure(event: string): boolean {
   return event.endsWith('_failed');
 }
@@ -61,7 +61,9 @@ export type ActivityEvent = z.infer<typeof ActivityEvent>;
 
 const Figure = Numeric.nullish().catch(undefined);
 
-/** API 2.12. Null: there is nothing to compare with. Undefined: the service does not give the figure. Neither is 0. */
+/**
+ * API 2.12. Null: there is nothing to compare with. Undefined: the service gives no figure. Neither means 0.
+ */
 export const ActivityStats = z.object({
   total_deployments: Figure,
   total_deployments_delta: Figure,
@@ -69,7 +71,7 @@ export const ActivityStats = z.object({
   success_rate: Figure,
   /** Percentage points. */
   success_rate_delta: Figure,
-  /** For people, e.g. `1m 12s`. */
+  /** Text for people, e.g. `1m 12s`. */
   avg_duration: StatedText,
   active_servers: Figure,
 });
@@ -91,13 +93,16 @@ export interface Activity {
   stats: ActivityStats | undefined;
 }
 
-/** Reads a hundred rows in a third of the time of `ActivityEvent`. Compiled at its first use, which takes some milliseconds. */
+/**
+ * Reads a hundred rows three times as fast as `ActivityEvent`. Compiled on first use, which takes some
+ * milliseconds.
+ */
 let compiledEvent: typeof ActivityEvent | undefined;
 
 /**
  * Reads the events of a range, each deployment once, and the statistics if requested. API 4.9.
- * @param range the last seven days by default
- * @param keepTwins for a reader that compares pages
+ * @param range default: the last seven days
+ * @param keepTwins true for a reader that compares pages
  */
 export async function getActivity(
   account: AccountClient,
@@ -156,7 +161,7 @@ export interface ProjectFailures {
   failed: number;
   /** The latest failure. */
   last: ActivityEvent;
-  /** True if a success came after each failure, on every server that the failure names. */
+  /** True if each failure was followed by a success on every server that it names. */
   isPassing: boolean;
 }
 
@@ -194,10 +199,10 @@ function readNames(value: unknown): string[] {
     .filter((item): item is string => typeof item === 'string' && item !== '');
 }
 
-/** API 4.9 (docs/service-api.md): the feed holds no more than this, however long the range is. */
+/** API 4.9 (docs/service-api.md): maximum number of events in the feed, for any range. */
 export const MAX_EVENTS = 100;
 
-/** The events of a project, or all. */
+/** The events of a project; all if it is undefined. */
 export function filterEvents(
   events: readonly ActivityEvent[],
   project?: ProjectKey,
@@ -218,7 +223,7 @@ export function countByDay(
   return { ...scope, bars };
 }
 
-/** True if the service cut the feed, so that its beginning is missing. */
+/** True if the service cut the feed, so that older events are missing. */
 export function isTruncated({ events, unread = 0, repeated = 0 }: Activity): boolean {
   return events.length + unread + repeated >= MAX_EVENTS;
 }
@@ -227,9 +232,9 @@ export function isTruncated({ events, unread = 0, repeated = 0 }: Activity): boo
 export interface DeploymentsData {
   /** IANA zone in which days begin. */
   zone: string;
-  /** Every day, in order, also those without deployments. */
+  /** Every day in order, including days without deployments. */
   bars: readonly DeploymentsBar[];
-  /** True if the service listed only its latest events, so that the first bar may be incomplete. */
+  /** True if the service listed only its latest events. The first bar may then be incomplete. */
   isTruncated: boolean;
 }
 
@@ -259,9 +264,9 @@ interface Window {
 const MAX_DAYS = 62;
 
 /**
- * Counts the deployments of a feed by outcome and day. Days run from the range's first, or an earlier one that the feed
- * still holds, to today; of a cut feed from the oldest that it holds, because earlier ones are unknown. Today is
- * always one day, even if the service's day began before that of the zone.
+ * Counts the deployments of a feed by outcome and day. Days run to today from the range's first, or from an
+ * earlier one in the feed. For a cut feed they begin with its oldest event, because earlier days are unknown.
+ * Today is always one day, even if the service's day began before the zone's.
  */
 export function deploymentBars(
   events: readonly ActivityEvent[],
@@ -281,7 +286,7 @@ export function deploymentBars(
   });
 }
 
-/** A service whose clock is a little ahead has events of a day that has not begun here. */
+/** If the service's clock is ahead, it has events of a day that has not begun here. */
 function findLatestTime(events: readonly ActivityEvent[], now: number): number {
   const times = events.map(({ created_at: at }) => Date.parse(at)).filter((at) => at <= now + HOUR_MS);
   return Math.max(now, ...times);
@@ -301,8 +306,9 @@ export function excludeFailures({ stats }: Activity): boolean {
 }
 
 /**
- * The failures that the figures imply, and those of them that the feed of the whole account holds; undefined if it holds
- * all. `failed` is undefined without a total. A cancelled deployment may be the one that did not succeed.
+ * The failures that the figures imply, and how many of them the account's whole feed holds. Undefined if it
+ * holds all. `failed` is undefined without a total. A cancelled deployment may be the one that did not
+ * succeed.
  */
 export function countUnlisted({
   events,

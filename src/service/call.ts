@@ -32,7 +32,7 @@ export interface Call<T> {
 export interface SkippedRows {
   operation: string;
   count: number;
-  /** For the person and the log. */
+  /** Shown to the person and logged. */
   reference: string;
   /** Paths and kinds of the first faults, never values. */
   reason: string;
@@ -88,7 +88,7 @@ export function readJson<T>(schema: z.ZodType<T>): Reader<T> {
   return (answer, operation) => {
     const parsed = schema.safeParse(parseJson(answer, operation));
     if (parsed.success) return parsed.data;
-    // Without values, which must not get into a log.
+    // Without values, which must not appear in a log.
     const cause = new Error(describeIssues(parsed.error));
     throw unexpected(operation, answer.status, 'the answer has another shape', { cause });
   };

@@ -58,7 +58,7 @@ function classifyNotFound(scope: Scope, { errorCode, isObject }: ErrorBody): Ser
   return isObject && errorCode !== 'account_not_found' ? 'record_not_found' : 'account_not_found';
 }
 
-/** A refusal without fields is about the whole form, so that people always see it. */
+/** A refusal without fields is about the whole form, so that people always see its text. */
 function withBase(body: ErrorBody): Record<string, string[]> {
   if (body.messages.length === 0 || Object.keys(body.fields).length > 0) return body.fields;
   return { base: body.messages };
@@ -81,12 +81,12 @@ export function classifyFailure(operation: string, error: unknown): ServiceError
     message = '',
     code,
   }: Partial<NodeJS.ErrnoException> = error instanceof Error ? error : {};
-  // EOF means a dropped connection.
+  // EOF means that the connection was dropped.
   const isGarbage = name === 'HTTPParserError' && !message.includes('EOF');
   return new ServiceError(isGarbage ? 'unexpected' : 'unreachable', operation, {
     detail: isGarbage ? 'the answer is not HTTP' : (describeUnreached(error) ?? code),
     certainlyNotDone: wasNeverSent(error),
-    // A copy: the parser's errors hold bytes of the answer, which must not get into a log.
+    // A copy, because the parser's errors hold bytes of the answer, which must not appear in a log.
     cause: Object.assign(new Error(message || code), { code }),
   });
 }
@@ -117,7 +117,7 @@ const DESCRIBING = new Set([
   'beta_url',
   'upgrade_url',
 ]);
-/** Parts of the request that are not fields to a person. */
+/** Parts of the request that are no fields of a form. */
 const WRAPPERS =
   /^(?:(?:server|integration|hosted_website(?:_attributes)?|hosted_resource|static_hosting|managed_vps)\.)+/;
 const MAX_TEXT = 500;

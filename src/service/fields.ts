@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isObject } from '../core/json.ts';
 import { normaliseInstant } from '../core/time/clock.ts';
 
-/** An identifier or name that has to be there. Some services send numbers. */
+/** A required identifier or name. Some services send numbers. */
 export const Identifier = z.union([z.string().min(1), z.number()]).transform(String);
 
 export const OptionalIdentifier = Identifier.optional().catch(undefined);
@@ -26,7 +26,7 @@ export const OptionalText = orElse(Words, '');
 /** Null if the service says null, undefined if it says nothing readable. */
 export const StatedText = Words.nullish().catch(undefined);
 
-/** A boolean that has to be there. Services also write it as text or as 0 and 1. */
+/** A required boolean. Services also write it as text or as 0 and 1. */
 export const YesOrNo = z.preprocess(String, z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] }));
 
 /** False by default. */
@@ -60,13 +60,13 @@ const STATUS_WORDS: ReadonlySet<string> = new Set(
   'ok error running completed failed provisioning active suspended disabled destroying'.split(' '),
 );
 
-/** Any other word stays as it is. */
+/** Lower case for a known word; any other word stays as it is. */
 export function readStatus(word: string): string {
   const lower = word.trim().toLowerCase();
   return STATUS_WORDS.has(lower) ? lower : word;
 }
 
-/** The rows of a list, bare or under a key. `requestRows` reads each by itself. */
+/** The rows of a list, bare or under a key. `requestRows` reads each row separately. */
 export function listUnder(key: string) {
   return rowsIn((value) => (isObject(value) ? listAt(value, key) : value));
 }
@@ -93,7 +93,7 @@ function findList(value: Record<string, unknown>, key: string): unknown {
   return wrapper === undefined ? undefined : (value[wrapper] ?? []);
 }
 
-/** The total number of rows that a paged answer names, or 0. */
+/** The total number of rows in a paged answer, or 0. */
 function countRows(answer: unknown): number {
   if (!isObject(answer)) return 0;
   const { total_count, total_records, pagination, meta } = answer;

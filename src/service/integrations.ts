@@ -9,17 +9,17 @@ export type HookVersion = 'cloud' | 'on_premise';
 
 export interface HookProperty {
   key: string;
-  /** A key, a token, or an address that works like one. Deckhand never shows or logs it. */
+  /** True for a key, a token, or an address that works like one. Deckhand never shows or logs it. */
   secret: boolean;
   format: HookPropertyFormat;
-  /** The `hook_version` that has it. Undefined: all. */
+  /** The `hook_version` that has the property. Undefined: all versions. */
   version: HookVersion | undefined;
 }
 
 export interface HookType {
   /** The neutral label of API 4.8 (docs/service-api.md). */
   label: string;
-  /** For people. */
+  /** Name that people read. */
   kind: string;
   /** True if the service answers with an address for authorisation. */
   oauth: boolean;
@@ -75,7 +75,7 @@ export function hasFormat({ format }: HookProperty, text: string): boolean {
   return /^(?:-?\d{1,20}|@\w+)$/.test(text);
 }
 
-/** @param properties left out if a person authorises the service in a browser */
+/** @param properties undefined if a person authorises the service in a browser */
 function hookType(label: string, kind: string, properties?: HookProperty[]): HookType {
   const isVersioned = properties?.some(({ version }) => version !== undefined) === true;
   const versions = isVersioned ? (['cloud', 'on_premise'] as const) : [];
@@ -97,7 +97,10 @@ function only(version: HookVersion, property: HookProperty): HookProperty {
 const Text = z.string().min(1).optional().catch(undefined);
 const StatedFlag = YesOrNo.optional().catch(undefined);
 
-/** API 2.10 (docs/service-api.md). A field that the service leaves out is as Deckhand sent it. Properties never come back. */
+/**
+ * API 2.10 (docs/service-api.md). A field that the service omits keeps the value that Deckhand sent.
+ * Properties never come back.
+ */
 const Integration = z.object({
   identifier: Identifier,
   hook_type: Text,

@@ -22,7 +22,6 @@ export interface OauthOptions {
   /** Deckhand's version, for the User-Agent. */
   version: string;
   agent: Dispatcher;
-  /** Milliseconds since the epoch. */
   now: () => number;
 }
 
@@ -232,7 +231,7 @@ function classifyError(error: unknown): OauthFailure {
   return 'unexpected';
 }
 
-/** Passes on only the code: the library's errors hold whole requests and answers. */
+/** Returns only the code, because the library's errors hold whole requests and answers. */
 function describeRefusal(error: unknown): string {
   const hasWord =
     error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError;

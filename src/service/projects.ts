@@ -24,7 +24,10 @@ import {
   StatedTimestamp,
 } from './fields.ts';
 
-/** API 4.11 shows no shape. The whole record holds an address that starts deployments, so read as little as possible. */
+/**
+ * API 4.11 shows no shape. The whole record holds an address that starts deployments, so Deckhand reads only
+ * these fields.
+ */
 export const Project = z
   .object({
     name: OptionalText,
@@ -86,7 +89,7 @@ export interface TestRun extends Omit<z.infer<typeof Answer>, 'results'> {
   results: TestResults | undefined;
 }
 
-/** With another word than `completed` and `failed`, a run has ended only if it has the time of its end. */
+/** A run with another status than `completed` and `failed` has ended only if it has an end time. */
 export function hasEnded({ status, completed_at }: { status: string; completed_at: string | null }): boolean {
   return status === 'completed' || status === 'failed' || completed_at !== null;
 }
@@ -133,8 +136,8 @@ function readItems(value: unknown): readonly unknown[] {
 }
 
 /**
- * Leaves out undecided items of a running test. At its end an item that is neither `ok` nor `error` counts as an error
- * that quotes its status: without the item the run would look better than it is.
+ * Leaves out undecided items of a running test. After the end, an item that is neither `ok` nor `error`
+ * counts as an error that quotes its status. Without it, the run would look better than it is.
  */
 function decideAll<T extends z.infer<typeof Outcome>>(
   items: T[],
@@ -174,7 +177,7 @@ export interface LastRead {
   run?: TestRun;
 }
 
-/** Longer answers are not remembered: there may be thousands of runs. */
+/** Longer answers are not remembered, because there may be thousands of runs. */
 const MAX_REMEMBERED_BYTES = 16 * 1024;
 
 const readAnswer = readJson(Answer);
@@ -209,15 +212,15 @@ export interface Item {
   title: string;
   /** Undefined until the service decides it. */
   status: TestStatus | undefined;
-  /** Foreign text: why it failed. */
+  /** The reason of the failure, from the service. */
   message: string | null;
   /** Set for a server. */
   identifier?: string;
 }
 
 /**
- * The items of a run: those with a result, and while the run goes on those that it waits for.
- * @param waiting the run goes on
+ * Items of a run: those with a result, and during the run those that it waits for.
+ * @param waiting true during the run
  */
 export function listItems(
   target: { server?: { name: string } | undefined },
@@ -241,7 +244,7 @@ export function isFailing({ status }: Pick<Item, 'status'>): boolean {
   return status === 'error';
 }
 
-/** The stored outcome of an ended run: enough to show it the same everywhere. */
+/** The stored outcome of an ended run, with all that its message shows. */
 export interface RunOutcome {
   serviceStatus?: string | undefined;
   repository?: TestStatus | undefined;
@@ -265,7 +268,7 @@ export function summarizeRun({ status, results }: Pick<TestRun, 'status' | 'resu
   };
 }
 
-/** The service's own times, milliseconds since the epoch; undefined if it gives none. */
+/** The service's times, milliseconds since the epoch; undefined if it gives none. */
 export function readRunTimes({ created_at, completed_at }: Pick<TestRun, 'created_at' | 'completed_at'>) {
   const parse = (text: string | null) => (text === null ? undefined : Date.parse(text));
   return { createdAt: parse(created_at), completedAt: parse(completed_at) };

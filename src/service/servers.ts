@@ -28,7 +28,7 @@ import {
   YesOrNo,
 } from './fields.ts';
 
-/** Without a status Deckhand cannot follow a managed server, but can show it. */
+/** Without a status, Deckhand can show a managed server but not follow it. */
 const Status = NullableText.transform((status) => readStatus(status || 'unknown'));
 
 /** A boolean, or the address that gets the e-mails. */
@@ -159,8 +159,8 @@ export async function listServers(
 }
 
 /**
- * A service without this list may send any answer: a 405, a page. Temporary errors and errors of the key do not tell if
- * there is a list.
+ * A service without this list may send any answer, such as a 405 or a page. Temporary errors and errors of
+ * the key do not tell if there is a list.
  */
 function meansNoList({ kind, status = 0 }: ServiceError): boolean {
   const isOther = kind === 'unauthorized' || kind === 'busy' || kind === 'unreachable';

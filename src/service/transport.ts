@@ -15,13 +15,13 @@ import type { Clock } from '../core/time/clock.ts';
 import type { Address, Call } from './call.ts';
 import { classifyFailure } from './classify.ts';
 
-/** A longer error is not the service's own. */
+/** A longer error does not come from the service. */
 const ERROR_BYTES = 64 * 1024;
 
 /** Maximum number of agents. The least recently used is closed first. */
 const MAX_AGENTS = 1_000;
 
-/** An agent for each account: hanging calls of one account take no connections from the others. */
+/** One agent for each account, so that hanging calls of one account take no connections from the others. */
 export type Agents = ReturnType<typeof openAgents>;
 
 interface AgentOptions {
@@ -134,7 +134,7 @@ function retryDelay(
 function isRetryable(method: string, error: ServiceError): boolean {
   const isTemporary = error.kind === 'busy' || error.kind === 'unreachable';
   if (method !== 'GET') return isTemporary && error.certainlyNotDone;
-  // A broken answer with a good status would come again.
+  // A repeat would get the same broken answer with a good status.
   return isTemporary || (error.kind === 'unexpected' && (error.status ?? 0) >= 500);
 }
 
@@ -149,11 +149,11 @@ export function createRequest(
     origin: address.origin,
     path: createPath(call, address),
     method: call.method,
-    // Every request has both headers. API 1 (docs/service-api.md).
+    // Every request needs both headers. API 1 (docs/service-api.md).
     headers: {
       accept: call.pdf ? 'application/pdf' : 'application/json',
       'content-type': 'application/json',
-      // The size limit counts received bytes, and an encoded body grows later.
+      // The size limit counts received bytes, and an encoded body would grow later.
       'accept-encoding': 'identity',
       'user-agent': `deckhand/${version}`,
       ...(authorization === undefined ? {} : { authorization }),

@@ -41,13 +41,13 @@ const KINDS = new Map(
   WORDS.flatMap(([kind, words]) => (words.match(/\S+/g) ?? []).map((word) => [word, kind] as const)),
 );
 
-/** Any other text, such as a proxy's page, is not Slack's answer. */
+/** Any other text, such as a proxy's page, is not from Slack. */
 const ERROR_WORD = /^[\w.:-]+$/;
 
 /** Makes the failure that Slack's answer names. */
 export function createNamedFailure(method: string, word: string, needed?: unknown): SlackFailure {
   if (!ERROR_WORD.test(word)) return new SlackFailure(method, 'unreachable', 'not_json');
-  // Slack may list several scopes. One that Deckhand asks for is enough.
+  // Slack may list several scopes. It is enough to name one that Deckhand requests.
   const scopes = typeof needed === 'string' ? needed.split(',') : [];
   const scope =
     scopes.find((name) => SCOPE_NAMES.includes(name)) ?? scopes.find((name) => ERROR_WORD.test(name));
@@ -76,12 +76,14 @@ export function toSlackFailure(method: string, error: unknown, now: number): unk
   }
 }
 
-/** True if Slack may have the post, although its answer was lost. A refresh of the token posts nothing. */
+/**
+ * True if Slack may have the post although its answer was lost. A failed token refresh has posted nothing.
+ */
 export function mayHavePosted({ method, kind, cause }: SlackFailure): boolean {
   return method.startsWith('chat.post') && kind === 'unreachable' && !wasNeverSent(cause);
 }
 
-/** True if Slack took a post with the same `client_msg_id` before, even if it was deleted since. */
+/** True if Slack took a post with the same `client_msg_id` before, even if it was deleted later. */
 export function isAlreadyPosted(error: unknown): error is SlackFailure {
   return isSlackFailure(error) && error.reason.startsWith('duplicate');
 }
@@ -121,7 +123,7 @@ export function isTooLong({ reason }: SlackFailure): boolean {
   return reason === 'msg_blocks_too_long' || reason === 'msg_too_long';
 }
 
-/** True if Slack refuses the token itself. It may work again, so work waits. */
+/** True if Slack refuses the token itself. The token may work again, so work waits. */
 export function isTokenRefused(error: unknown): error is SlackFailure {
   return isSlackFailure(error, 'revoked') && !LASTING_WORDS.has(error.reason);
 }
@@ -139,7 +141,7 @@ export function isRefusal(error: unknown): error is SlackFailure {
 /** Deckhand's own word for a workspace without a token. */
 export const NOT_INSTALLED = 'not_installed';
 
-/** Words about the installation. No other token changes them. */
+/** Error words about the installation. Another token would get the same. */
 const LASTING_WORDS: ReadonlySet<string> = new Set([NOT_INSTALLED, 'team_access_not_granted']);
 
 /** True if the message was deleted, or Deckhand is no longer installed. */
@@ -186,7 +188,7 @@ export const SCOPE_REASONS: Readonly<Record<string, string>> = {
   [GROUPS_SCOPE]: 'the user groups that hold roles or are mentioned',
 };
 
-/** Deckhand needs these. Without another scope, the features that need it say so. */
+/** Deckhand needs these scopes. Without another scope, only the features that need it fail. */
 export const REQUIRED_SCOPES: readonly string[] = ['commands', 'chat:write', 'users:read'];
 
 export const SCOPE_NAMES: readonly string[] = Object.keys(SCOPES);

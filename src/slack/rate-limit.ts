@@ -19,9 +19,9 @@ export type Call = <Method extends string>(
 ) => Promise<AnswerOf<Method>>;
 
 export const BACKGROUND: RetryPolicy = { busyMs: 15 * 60_000, retriesUnknown: 4 };
-/** A person looks at a spinner. */
+/** A person watches a spinner. */
 export const INTERACTIVE_POLICY: RetryPolicy = { busyMs: 3_000, retriesUnknown: 1 };
-/** Nothing else repeats the message: it survives half a minute without Slack. */
+/** For messages that nothing else repeats. They survive half a minute without Slack. */
 export const ONLY_CHANCE: RetryPolicy = { busyMs: 3_000, retriesUnknown: 6 };
 
 const MIN_BUDGET_MS = 60_000;
@@ -29,7 +29,8 @@ const FIRST_BACKOFF_MS = 500;
 const NO_SPREAD = { spread: [1, 1] } as const;
 
 /**
- * Repeats a Slack call as the policy allows: after `Retry-After` if Slack is busy, with back-off if it does not answer.
+ * Repeats a call to Slack as the policy allows: after `Retry-After` if Slack is busy, with back-off if it
+ * does not answer.
  * @param onRetry called with the failure before each repetition
  */
 export function withRetries<T>(
@@ -69,7 +70,7 @@ function waitAfter(
   return backoff(FIRST_BACKOFF_MS, failures + 1, 0, NO_SPREAD);
 }
 
-/** Outages of Slack last minutes, seldom hours. */
+/** Outages of Slack last minutes, rarely hours. */
 const MAX_OUTAGE_MS = 6 * HOUR_MS;
 const OUTAGE_BACKOFF_MS = 1_000;
 /** Work resumes within half a minute after an outage. */
@@ -109,7 +110,7 @@ export function createEditBudget({ now }: Pick<Clock, 'now'>) {
     const edits = postings.get(workspace) ?? [];
     // Edits go on if somebody sets the clock back.
     const isRecent = (edit: { at: number }): boolean => edit.at <= at && at - edit.at < MINUTE_MS;
-    // Each poll asks. Mostly all are recent, so no list is made.
+    // Each poll calls this. Usually all edits are recent, so it makes no new list.
     const recent = edits.every(isRecent) ? edits : edits.filter(isRecent);
     if (recent !== edits) postings.set(workspace, recent);
     if (recent.length >= A_MINUTE) return false;

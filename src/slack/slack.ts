@@ -23,7 +23,7 @@ export interface Post {
   channel: string;
   message: Message;
   threadTs?: string | undefined;
-  /** A UUID by which Slack refuses a repeated post. A new one if left out. */
+  /** A UUID by which Slack rejects a repeated post. Default: a new one. */
   clientMsgId?: string;
 }
 
@@ -69,10 +69,10 @@ const inThread = (ts: string | undefined) => (ts === undefined ? {} : { thread_t
 interface Shared extends SlackOptions {
   tracing: Tracing;
   lock: KeyedLock;
-  /** The latest version of each message that waits for its edit. */
+  /** The latest version of each message whose edit waits. */
   edits: Map<string, Message>;
   budget: EditBudget;
-  /** The latest refusal of each workspace's token, until a call succeeds. */
+  /** The latest refusal of each workspace's token. Deleted once a call succeeds. */
   refused: Map<string, { failure: SlackFailure; at: number }>;
 }
 
@@ -197,7 +197,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce) {
   };
 
   const nameLock = (channel: string): string => `post ${workspace} ${channel}`;
-  /** Posts when the channel's lock is free, before others that wait for it. Waits for a busy Slack. */
+  /** Posts as soon as the channel's lock is free, before other waiting work. Waits if Slack is busy. */
   const post: Send = (post, signal) => lock(nameLock(post.channel), () => send(post, signal), true);
 
   /** Opens the channel for direct messages with a person. */
@@ -248,7 +248,7 @@ function createEditing(shared: Shared, workspace: string, once: CallOnce) {
       edits.set(key, message);
       return lock(key, () => sendLatest(key, messageRef, signal));
     },
-    /** True if an optional edit has room now. Saves drawing it in vain. */
+    /** True if Slack's rate has room for an optional edit now. Saves drawing it in vain. */
     mayRefresh: (channel: string): boolean => budget.hasRoom(workspace, channel),
     /** Tries an optional edit once. Returns false if Slack's rate has no room for it. */
     async refresh(messageRef: MessageRef, message: Message): Promise<boolean> {
@@ -273,8 +273,8 @@ export interface Addressee {
 }
 
 /**
- * Shows a message to one person where they are. If Deckhand may not post there or Slack asks for a long wait, sends a
- * direct message, which waits for a busy Slack.
+ * Shows a message to one person in the channel. If Deckhand may not post there, or Slack asks for a long
+ * wait, it sends a direct message instead, which waits for Slack.
  */
 export async function notifyUser(
   slack: WorkspaceSlack,

@@ -14,13 +14,12 @@ export interface RefusedToken {
   reason: string;
 }
 
-/** The tokens of the environment that Slack refuses, and the workspace of the bot token, as soon as Slack has answered. */
+/** Environment tokens that Slack refuses, and the workspace of the bot token, once Slack has answered. */
 export type TokenHealth = ReturnType<typeof createTokenHealth>;
 
-/** An ack waits for this, and Slack waits three seconds for an ack. */
+/** An ack waits for this. Slack waits three seconds for an ack. */
 const OWNER_WITHIN_MS = 2_000;
 
-/** @param observe called for metrics */
 export function createTokenHealth(
   log: Logger,
   clock: Clock,
@@ -32,12 +31,15 @@ export function createTokenHealth(
   let suspected = Promise.withResolvers<void>();
   let isUnreached = false;
   return {
-    /** @param installation undefined only from a test's Slack */
+    /** @param installation undefined only for a test's Slack */
     belongsTo(installation: string | undefined): void {
       owner = { installation };
       tried.resolve();
     },
-    /** Slack refused a call as if the bot token no longer worked, so try the token again. */
+    /**
+     * Call it if Slack refused a call as if the bot token no longer worked. Deckhand then tries the token
+     * again.
+     */
     suspect: (): void => suspected.resolve(),
     async untilSuspected(): Promise<void> {
       await suspected.promise;
@@ -92,10 +94,10 @@ export interface BotTokenCheck {
 const TRIAL = 'auth.test';
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 60_000;
-/** After an admin activates the app again, everything works within half a minute. */
+/** After an admin activates the app again, Deckhand works within this time. */
 const REFUSED_WAIT_MS = 10_000;
 
-/** Tries the bot token until Slack accepts it, and again after Slack refused a call for it. */
+/** Tries the bot token until Slack accepts it, and again after Slack refused it in a call. */
 export async function checkBotToken(check: BotTokenCheck): Promise<void> {
   const { health, clock, signal } = check;
   for (let failures = 1; !signal.aborted; failures += 1) {
@@ -132,7 +134,9 @@ async function tryToken({ web, token, health, signal }: BotTokenCheck): Promise<
   }
 }
 
-/** True if the same token would get the same answer. A Slack that does not know the method did not check the token. */
+/**
+ * True if the same token would get the same answer. A Slack that lacks the method has not checked the token.
+ */
 export function isAboutToken(failure: unknown): boolean {
   if (!isSlackFailure(failure) || failure.reason === 'unknown_method') return false;
   return failure.kind !== 'busy' && failure.kind !== 'unreachable';

@@ -22,10 +22,10 @@ interface Parts {
   clock: Clock;
 }
 
-/** More than any invoice. Slack itself takes 1 GB. */
+/** Larger than any invoice. Slack itself takes 1 GB. */
 const MAX_BYTES = 25 * 1024 * 1024;
 const UPLOAD_TIMEOUT_MS = 60_000;
-/** A second try could share the file twice, so only a busy Slack is called again. */
+/** A second try could share the file twice, so Deckhand repeats the call only if Slack is busy. */
 const SHARE_ONCE: RetryPolicy = { ...INTERACTIVE_POLICY, retriesUnknown: 0 };
 
 /**
@@ -43,7 +43,7 @@ export async function uploadFile(parts: Parts, upload: Upload): Promise<void> {
   await parts.call('files.completeUploadExternal', completion, SHARE_ONCE);
 }
 
-/** Each try needs a new address, because an address takes bytes once. */
+/** Each try needs a new address, because Slack takes bytes at an address once. */
 async function sendFile(parts: Parts, upload: Upload): Promise<string> {
   const { filename, bytes } = upload;
   const announced = await parts.call('files.getUploadURLExternal', { filename, length: bytes.length });
@@ -55,7 +55,7 @@ async function sendFile(parts: Parts, upload: Upload): Promise<string> {
 async function sendBytes({ agent }: Web, url: URL, body: Uint8Array): Promise<void> {
   const content = { headers: { 'content-type': 'application/octet-stream' }, body };
   const signal = AbortSignal.timeout(UPLOAD_TIMEOUT_MS);
-  // The cause could hold the address, which is a secret while it works.
+  // The cause could hold the address, which is a secret while it is valid.
   const answer = await postTo(agent, url, content, signal).catch(() => undefined);
   if (answer === undefined) throw new SlackFailure('upload', 'unreachable', 'request_failed');
   const { status } = answer;

@@ -22,14 +22,14 @@ import { isSlackFailure, toSlackFailure } from './failure.ts';
 export type Web = ReturnType<typeof createWeb>;
 
 const TIMEOUT_MS = 10_000;
-/** More than any answer to Deckhand's calls. */
+/** Larger than any answer to Deckhand's calls. */
 const MAX_BYTES = 20 * 1024 * 1024;
 /** Slack asks for whole seconds. */
 const MIN_PAUSE_S = 1;
 
 /**
- * Gives the client no headers: it would write the first token into them and send it with every call. Retries and rate
- * limits are in `rate-limit.ts`: they depend on who waits.
+ * The client gets no headers: it would write the first token into them and send it with every call. Retries
+ * and rate limits are in `rate-limit.ts`, because they depend on whether a person waits.
  */
 export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger, proxies?: Proxies) {
   const options = { connections: 100, keepAliveTimeout: 30_000, allowH2: false };
@@ -131,7 +131,7 @@ export interface UrlAnswer {
   threadTs?: string | undefined;
 }
 
-/** Slack may refuse with a 200 too. */
+/** Slack may reject an answer with status 200 too. */
 const REFUSAL = /^\s*\{\s*"ok"\s*:\s*false\b/;
 
 /**

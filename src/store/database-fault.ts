@@ -3,7 +3,9 @@ import { StoreError } from '../core/errors.ts';
 
 const SQLITE = 'sqlite://';
 
-/** A sentence for the operator with `{names}` to fill in, and whether the fault may pass by itself. */
+/**
+ * A sentence for the operator, with placeholders such as `{path}`, and whether the fault may pass by itself.
+ */
 type Fault = [sentence: string, isTemporary?: boolean | undefined];
 
 /**
@@ -22,7 +24,9 @@ export function explainDatabaseFault(url: string, error: unknown): StoreError | 
   return undefined;
 }
 
-/** Like `explainDatabaseFault`, for any error of a store; a `StoreError` with a sentence of its own stays as it is. */
+/**
+ * Like `explainDatabaseFault`, for any error of a store. A `StoreError` with its own sentence stays as it is.
+ */
 export function explainStoreFault(url: string, error: unknown): StoreError | undefined {
   if (error instanceof StoreError && error.code === 'store_error') return error;
   return explainDatabaseFault(url, error) ?? (error instanceof StoreError ? error : undefined);
@@ -69,7 +73,7 @@ function sqliteFault(error: Error, code: unknown): Fault | undefined {
   );
 }
 
-/** Faults by Node's error codes, Postgres' SQLSTATE, and the driver's own words, which have no code. */
+/** Faults by Node's error codes, Postgres' SQLSTATE, and messages of the driver, which have no code. */
 const POSTGRES_FAULTS: ReadonlyArray<[is: RegExp, ...Fault]> = [
   [/^ECONNREFUSED/, 'Postgres does not answer at {server}. Start it, or correct STORE_URL.', PASSES],
   [/^ENOTFOUND/, 'There is no host {host}. Correct STORE_URL.'],

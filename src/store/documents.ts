@@ -18,13 +18,13 @@ import {
 } from './store.ts';
 
 /**
- * A database of documents: keyv, and a few things that keyv lacks. Keys are `workspace/collection/id`, so a workspace is one
- * range of an index.
+ * A database of documents: keyv, and the few operations that keyv lacks. Keys are `workspace/collection/id`,
+ * so a workspace is one range of an index.
  */
 export interface Database {
-  /** Has no error listeners: it throws the database's errors instead of answering "not found". */
+  /** Without error listeners, so that keyv throws the database's errors instead of answering "not found". */
   keyv: Keyv<Envelope>;
-  /** keyv cannot list a key's prefix. */
+  /** keyv cannot list keys by prefix. */
   range(range: Range): Promise<StoredRow[]>;
   /** Like `Store.exclusive`. */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
@@ -108,7 +108,7 @@ export function createStore(database: Database, { clock, onUnreadable }: Documen
     }),
     exclusive: database.exclusive,
     async erase(workspace) {
-      // The key goes first: if the process dies in between, seals stay shut.
+      // The key is deleted first. If the process dies in between, sealed values stay closed.
       await mapDatabaseErrors(database.keyv.delete(makeKey(GLOBAL, DATA_KEYS, workspace)));
       await deleteRange(database, makeRange(`${part(workspace)}/`));
     },
@@ -138,7 +138,7 @@ async function deleteRange(database: Database, range: Range): Promise<void> {
   }
 }
 
-/** Maximum number of checked documents of a collection: a long history must not keep others waiting. */
+/** Maximum number of checked documents of a collection, because a long history would delay other work. */
 const MAX_CHECKED = 500;
 
 async function findUnreadable(
@@ -167,7 +167,7 @@ async function findUnreadable(
 
 type Entries<T> = Array<{ id: string; doc: T }>;
 
-/** A class rather than closures, for memory: each open workspace has some twenty collections. */
+/** A class instead of closures, to save memory: each open workspace has some twenty collections. */
 class KeyvCollection<T> implements Collection<T> {
   readonly #context: Context;
   readonly #workspace: string;
@@ -270,7 +270,7 @@ class KeyvCollection<T> implements Collection<T> {
       ...(version === 1 ? {} : { version }),
     };
     const leftMs = expiresAt === undefined ? undefined : expiresAt - clock.now();
-    // keyv would keep a row without time left for ever.
+    // keyv would keep such a row for ever.
     if (leftMs !== undefined && leftMs <= 0) return this.#remove(id);
     const ttl = leftMs === undefined ? undefined : leftMs + KEPT_LONGER_MS;
     await mapDatabaseErrors(database.keyv.set(this.#makeKey(id), envelope, ttl));
@@ -301,7 +301,10 @@ class KeyvCollection<T> implements Collection<T> {
   }
 }
 
-/** keyv deletes an expired row on reading, even if it was just replaced. An hour later nobody replaces it any more. */
+/**
+ * keyv deletes an expired row when it reads it, even if another process has just replaced it. An hour later
+ * nobody replaces it.
+ */
 const KEPT_LONGER_MS = HOUR_MS;
 
 function isAlive({ expiresAt }: Pick<Envelope, 'expiresAt'>, clock: Clock): boolean {

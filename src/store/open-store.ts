@@ -12,12 +12,12 @@ export interface StoreOptions extends Omit<DocumentsOptions, 'clock'> {
   clock?: Clock;
   /** `alone` by default. */
   access?: Access;
-  /** Called for lost connections; they are opened again. */
+  /** Called for each lost connection. The store opens another by itself. */
   onError?: (error: Error) => void;
 }
 
 export interface OpenStore extends Store {
-  /** The SQLite file, for the jobs beside the documents. `close` closes it. */
+  /** The SQLite file, because the jobs use it too. `close` closes it. */
   sqlite: DatabaseSync | undefined;
   database: Database;
 }
@@ -25,7 +25,7 @@ export interface OpenStore extends Store {
 /**
  * Opens the document store of a `STORE_URL`: `sqlite://path` (relative to the working folder) or
  * `postgres://…`.
- * @throws StoreError saying what to do
+ * @throws StoreError that says what to do
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<OpenStore> {
   const { clock = systemClock, access = 'alone', onError = (error) => process.emitWarning(error) } = options;
@@ -56,7 +56,7 @@ const RELEASE_ID = 'release';
 export const ORIGIN = 'store';
 
 /**
- * Notes at the start which release writes the store from now on.
+ * Records at the start which release writes the store from now on.
  * @throws StoreError if a newer release wrote it
  */
 export async function takeOver(store: Store, release: string): Promise<void> {
@@ -66,7 +66,7 @@ export async function takeOver(store: Store, release: string): Promise<void> {
 
 /**
  * @returns the release that wrote the store
- * @throws StoreError with both releases, if that one is newer
+ * @throws StoreError that names both releases, if that one is newer
  */
 export async function expectReadable(store: Store, release: string): Promise<string | undefined> {
   const wrote = (await openOrigin(store).get(RELEASE_ID))?.release;

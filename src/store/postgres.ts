@@ -14,12 +14,12 @@ import { mapDatabaseErrors } from './store.ts';
 /** Time-out of a statement, and of the wait for a connection. It ends silent connections. */
 const TIMEOUT_MS = 5_000;
 const MAX_CONNECTIONS = 10;
-/** In characters, so every key of the store fits. */
+/** In characters. Every key of the store fits. */
 const KEY_LENGTH = 1_000;
 
 /**
- * keyv's table of documents, with an index that makes a prefix a range in any collation of the database; and the table of locks
- * among replicas, which need not survive a crash of the database.
+ * keyv's table of documents, with an index that makes a prefix a range in any collation; and the replicas'
+ * table of locks, which need not survive a crash of the database.
  */
 export const POSTGRES_SCHEMA = `CREATE TABLE IF NOT EXISTS public.keyv (
   key VARCHAR(${KEY_LENGTH}) NOT NULL, value TEXT, namespace VARCHAR(255) DEFAULT NULL, expires BIGINT DEFAULT NULL);
@@ -44,7 +44,7 @@ export async function openPostgres(
     keepAlive: true,
     application_name: 'deckhand store',
   });
-  // Without a listener, a connection that ends while idle would end the process.
+  // Without a listener, an idle connection that ends would end the process.
   pool.on('error', onError);
   try {
     if (access !== 'read') await makeTables(pool);
@@ -71,7 +71,7 @@ async function isMissing(pool: pg.Pool): Promise<boolean> {
 /** Creates missing tables. Another role may own them, and have created them with `deckhand schema`. */
 async function makeTables(pool: pg.Pool): Promise<void> {
   if (!(await isMissing(pool))) return expectRights(pool);
-  // One replica at a time: simultaneous ones would fail. Statements in one query are one transaction, which ends the lock.
+  // A lock, because simultaneous replicas would fail. The statements of one query are one transaction, which ends the lock.
   await pool.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK}); ${POSTGRES_SCHEMA}`);
 }
 
@@ -88,8 +88,8 @@ async function expectRights(pool: pg.Pool): Promise<void> {
 }
 
 /**
- * keyv's adapter creates a private pool, in which a connection lost while idle would end the process. Its clients can be chosen,
- * so they pass everything on to our own pool.
+ * keyv's adapter creates a private pool, whose lost idle connections would end the process. Its clients can
+ * be replaced, so these pass everything on to Deckhand's pool.
  */
 function adapterOn(pool: pg.Pool): KeyvPostgres {
   class PooledClient extends EventEmitter {
@@ -148,9 +148,9 @@ const RENEW = `UPDATE public.deckhand_leases SET until = ${UNTIL} WHERE key = $1
 const RELEASE = 'DELETE FROM public.deckhand_leases WHERE key = $1 AND holder = $2';
 
 /**
- * Locks across replicas. Each is a row that expires by the database's clock unless it is renewed. It holds no connection, so it
- * works with a small pool and with a pooler that changes sessions. If a replica cannot reach the database for longer than a
- * lease, its work continues, and another replica may begin.
+ * Locks across replicas. Each is a row that expires by the database's clock unless its replica renews it. It
+ * holds no connection, so it works with a small pool, and with a pooler that changes sessions. If a replica
+ * cannot reach the database for longer than a lease, its work continues, and another replica may begin.
  */
 function createLeases(pool: pg.Pool, onError: (error: Error) => void): Database['exclusive'] {
   const alone = createKeyedLock();

@@ -5,13 +5,13 @@ import { type Clock, systemClock } from '../core/time/clock.ts';
 import { RecentMap } from '../core/ttl-cache.ts';
 import { type Collection, DATA_KEYS, GLOBAL, type Store } from './store.ts';
 
-/** Place of a sealed value in its workspace; it opens nowhere else. */
+/** Place of a sealed value in its workspace. The value opens nowhere else. */
 export interface Field {
   record: string;
   field: string;
 }
 
-/** Seals secrets with a data key per workspace, itself wrapped by a key of `ENCRYPTION_KEYS`. */
+/** Seals secrets with a data key for each workspace. A key of `ENCRYPTION_KEYS` wraps the data key. */
 export type Sealer = ReturnType<typeof createSealer>;
 
 /** Seals secrets of one workspace. */
@@ -25,7 +25,7 @@ export class SealError extends Error {
 
 const VERSION = 'v1';
 
-/** Data keys stay in memory briefly, so that an erase by another replica counts here too. */
+/** Data keys stay in memory only briefly, so that an erase by another replica takes effect. */
 const CACHE_SIZE = 1_000;
 const CACHE_MS = 60_000;
 
@@ -43,11 +43,11 @@ export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = 
       cache.set(workspace, { dataKey, until: clock.now() + CACHE_MS });
   }
   return {
-    /** @param isInstalled called if there is no data key; if false, nothing is sealed any more */
+    /** @param isInstalled called if there is no data key. If it returns false, nothing is sealed any more */
     of: (workspace: string, isInstalled = async () => true) => ({
       /** @throws InstallationEnded */
       async seal(field: Field, secret: string): Promise<string> {
-        // Not from memory, where the key may belong to an erased installation.
+        // Not from memory, because that key may belong to an erased installation.
         const dataKey =
           (await readDataKey(store, keys, workspace)) ??
           (await makeDataKey(store, keys, workspace, isInstalled));
@@ -128,7 +128,7 @@ async function readDataKey(
   return wrapped && unwrap(keys, workspace, wrapped);
 }
 
-/** If two replicas make one at once, one of them wins. */
+/** If two replicas make one at the same time, both use the first. */
 async function makeDataKey(
   store: Store,
   keys: EncryptionKeys,
@@ -211,7 +211,7 @@ function decrypt(key: KeyObject, context: readonly string[], sealed: string): Bu
   return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
 }
 
-/** JSON, because joined parts could be split in another way. */
+/** JSON, because joined parts would be ambiguous. */
 function encodeContext(context: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(context));
 }
@@ -224,7 +224,7 @@ export async function checkKeys(keys: EncryptionKeys, store: Store): Promise<voi
   const byKey = Map.groupBy(await openWrappedKeys(store).list(), ({ doc }) => doc.wrappedBy);
   for (const wrapped of byKey.values()) {
     const faults = wrapped.map(({ id, doc }) => sealFault(keys, id, doc));
-    // If some data keys open, the others are damaged, and the key is right.
+    // If some data keys open, the key is right and the others are damaged.
     if (!faults.includes(undefined)) throw faults[0];
   }
 }
@@ -241,8 +241,8 @@ function sealFault(keys: EncryptionKeys, workspace: string, wrapped: WrappedKey)
 }
 
 /**
- * Wraps every workspace's data key with the first key, also while Deckhand runs. Afterwards the other keys may be removed from
- * `ENCRYPTION_KEYS`. It can be findRepeated at any time.
+ * Wraps every workspace's data key with the first key, also while Deckhand runs. Afterwards the other keys
+ * may be removed from `ENCRYPTION_KEYS`. Safe to repeat.
  * @returns the numbers of keys that were re-wrapped, and of those that the first key had wrapped before
  * @throws SealError with the id of a missing or different key; keys that were already re-wrapped stay so
  */
@@ -267,7 +267,7 @@ export interface EncryptionKey {
   key: KeyObject;
 }
 
-/** The first key seals, all keys open. */
+/** The first key seals; all keys open. */
 export type EncryptionKeys = readonly [EncryptionKey, ...EncryptionKey[]];
 
 /** All faults of `ENCRYPTION_KEYS`, by position and id; never holds a key. */

@@ -67,7 +67,9 @@ function prepareFolder(path: string): void {
   }
 }
 
-/** Not `recursive`: Node then never returns if the system refuses a folder with ENOENT, as in /proc. */
+/**
+ * Not `recursive`, because Node would never return if the system refuses a folder with ENOENT, as in /proc.
+ */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -132,7 +134,10 @@ const RANGE_DESCENDING = RANGE.replace('ORDER BY key', 'ORDER BY key DESC');
 /** keyv has few statements, except those that delete many keys. */
 const MAX_PREPARED = 200;
 
-/** A driver for keyv on our own connection. It caches prepared statements: preparing takes longer than running. */
+/**
+ * A driver that lets keyv use Deckhand's connection. Caches prepared statements, because preparing is slower
+ * than running.
+ */
 function createDriver(db: DatabaseSync): SqliteDriver {
   const prepared = new Map<string, StatementSync>();
 
@@ -174,7 +179,9 @@ export async function measureFreeBytes(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** Lets only the owner read a file, whatever the umask. SQLite gives its log and index the same mode. */
+/**
+ * Makes a file readable for its owner only, whatever the umask. SQLite gives its log and index the same mode.
+ */
 export function makePrivate(path: string): void {
   try {
     closeSync(openSync(path, 'a', 0o600));
@@ -185,9 +192,9 @@ export function makePrivate(path: string): void {
 }
 
 /**
- * Makes this process the only one on a database file, by an exclusive lock of the operating system on a file beside it. Unlike a
- * process id, the lock ends with `kill -9`, and works among containers, each of which has a process 1. A hard link may have
- * another guard beside it, so such a file must not be open anywhere else.
+ * Makes this process the only one on a database file, by an exclusive lock of the operating system on a file
+ * beside it. Unlike a process id, the lock ends with `kill -9`, and works among containers, each of which has
+ * a process 1. A hard link may have another guard beside it, so such a file must not be open anywhere else.
  * @returns a function that releases the lock
  * @throws StoreError if another process holds it
  */
@@ -196,14 +203,14 @@ export function guardFile(path: string): () => void {
   const isNew = !existsSync(guardPath);
   let guard: DatabaseSync | undefined;
   try {
-    // The first new file, so it fails in an unwritable folder.
+    // This is the first new file, so it fails in an unwritable folder.
     guard = new DatabaseSync(guardPath);
     makePrivate(guardPath);
     guard.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     if (existsSync(path)) expectFree(path);
     return () => guard?.close();
   } catch (cause) {
-    // Leaves no guard beside a file of another program.
+    // Leaves no guard beside another program's file.
     if (isNew && guard !== undefined && !isLocked(cause)) rmSync(guardPath, { force: true });
     guard?.close();
     if (!isLocked(cause)) throw explainDatabaseFault(`sqlite://${path}`, cause) ?? cause;
@@ -214,7 +221,10 @@ export function guardFile(path: string): () => void {
   }
 }
 
-/** Checks that the file is a database, and, if it has several names, that no connection has a lock on it. */
+/**
+ * Checks that the file is a database. If it has several names, also checks that no connection has a lock on
+ * it.
+ */
 function expectFree(path: string): void {
   const db = new DatabaseSync(path);
   try {

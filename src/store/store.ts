@@ -4,7 +4,8 @@ import { InstallationEnded, StoreError, StoreUnavailable } from '../core/errors.
 import { isObject } from '../core/json.ts';
 
 /**
- * Documents, each in a named collection of one workspace. Every query names its workspace, so none can reach another one.
+ * Documents, each in a named collection of one workspace. Every query names its workspace, so it cannot reach
+ * another one.
  */
 export interface Store {
   /** The documents of one workspace, or of the whole installation: `GLOBAL`. */
@@ -14,7 +15,7 @@ export interface Store {
    * may be nested, always in the same order.
    */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Deletes the workspace's data key, which closes all seals, then all its documents. */
+  /** Deletes the workspace's data key, so that no sealed value opens, then all its documents. */
   erase(workspace: string): Promise<void>;
   /** Deletes expired documents, and on SQLite the traces of deleted ones in the log. */
   sweep(): Promise<void>;
@@ -62,9 +63,9 @@ export interface Collection<T> {
   update(id: string, change: Change<T>, expiresAt?: number): Promise<T | undefined>;
   /** Returns false if there was no document. */
   delete(id: string): Promise<boolean>;
-  /** All documents, or those whose ids have this beginning, by id. */
+  /** All documents, or those whose ids begin with `beginning`, by id. */
   list(beginning?: string): Promise<Array<{ id: string; doc: T }>>;
-  /** The last `limit` documents by id, last first, starting at `upTo`. Reads no others. */
+  /** The last `limit` documents by id, last first, from `upTo` on. Reads no others. */
   latest(limit: number, from?: { upTo?: string; offset?: number }): Promise<Array<{ id: string; doc: T }>>;
   /** Deletes all but the last documents by id. @param amount number of remaining documents */
   trim(amount: number): Promise<void>;
@@ -74,12 +75,11 @@ export interface Collection<T> {
 export const GLOBAL = '-';
 
 /**
- * The collection, under `GLOBAL`, of the workspaces' wrapped data keys by workspace id: all keys can then be re-wrapped.
- * `Store.erase` deletes from it.
+ * The collection, under `GLOBAL`, of the workspaces' wrapped data keys by workspace id, so that all keys can
+ * be re-wrapped. `Store.erase` deletes from it.
  */
 export const DATA_KEYS = 'data-keys';
 
-/** Turns failures of work on a database into `StoreUnavailable`. */
 export async function mapDatabaseErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -91,7 +91,7 @@ export async function mapDatabaseErrors<T>(work: Promise<T>): Promise<T> {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Turns a document of one version into one of the next. Both are unparsed. */
+/** Turns a document of one version into the next version. Both are unparsed. */
 export type Upgrade = (doc: Fields) => Fields;
 
 /**
@@ -122,11 +122,15 @@ export function parseVersion<T>(shape: Shape<T>, doc: unknown, version: number):
   return schema.safeParse(older.reduce((before, upgrade) => upgrade(before), doc as Fields));
 }
 
-/** No vowels, no digits that look like vowels (0, 1, 3, 4, 8) and no ambiguous letters: an id spells no word. */
+/**
+ * No vowels, no digits that look like vowels (0, 1, 3, 4, 8) and no ambiguous letters, so that an id spells
+ * no word.
+ */
 const ALPHABET = 'bcdfghjkmnpqrstvwxz25679';
 
 /**
- * A short free id for people to type, e.g. `d7k2`. It depends on the seed, and grows by one character after four taken ids.
+ * A short, unused id that people can type, e.g. `d7k2`. It depends on the seed, and grows by one character
+ * after four taken ids.
  */
 export function makeFreeId(prefix: string, seed: string, isTaken: (id: string) => boolean): string {
   for (let attempt = 0; ; attempt += 1) {

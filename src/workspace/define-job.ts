@@ -3,11 +3,11 @@ import { type Engine, type Job, type JobOptions, JobPostponed, type JobType } fr
 import { isTokenRefused } from '../slack/failure.ts';
 import type { Workspace, Workspaces } from './workspace.ts';
 
-/** A kind of durable job: the schema of its data, and the function that runs it for one workspace. */
+/** A kind of durable job: the schema of its data, and the function that runs it for a workspace. */
 export interface JobDefinition<Data> extends JobType<Data> {
   options: JobOptions;
   run(workspace: Workspace, job: Job<Data>): Promise<void>;
-  /** Called with a job whose last attempt failed; again only if the process dies meanwhile. */
+  /** Called with a job whose last attempt failed. Called again only if the process dies during the call. */
   onDeadLetter?(workspace: Workspace, data: Data, error: unknown): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ interface WorkParts {
   engine: Engine;
   workspaces: Workspaces;
   afterAcks(): Promise<void>;
-  /** True if nobody waits for the jobs; they then pause while Slack refuses the token. */
+  /** True if nobody waits for the jobs. They then pause while Slack refuses the token. */
   waitsForToken: boolean;
 }
 
@@ -55,7 +55,7 @@ export function workWith<Data>(
   });
 }
 
-/** Drops work of a workspace whose installation has ended: it is not tried again. */
+/** Drops the work of a workspace that has removed Deckhand. It is not tried again. */
 export async function endWithInstallation(
   { log }: Pick<Workspace, 'log'>,
   work: Promise<void> | undefined,

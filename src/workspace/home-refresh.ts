@@ -11,11 +11,11 @@ import { readZone } from './slack-people.ts';
 const NoData = z.object({});
 export const REFRESH_HOME: JobType<z.infer<typeof NoData>> = { queue: 'refresh-home', schema: NoData };
 
-/** A person who had App Home open lately, and the version that Slack shows them. */
+/** A person who opened App Home lately, and the version that Slack shows them. */
 const Viewer = z.object({ openedAt: z.number(), hash: z.string().optional() });
 export type Viewer = z.infer<typeof Viewer>;
 
-/** Changes come in groups, so a refresh waits for the next ones. */
+/** Changes come in groups, so a refresh waits for further ones. */
 const SOON_MS = 300;
 /** Slack accepts some 100 `views.publish` a minute from a workspace. */
 const A_VIEWER_MS = 700;
@@ -29,12 +29,12 @@ export interface HomeParts {
   slack: WorkspaceSlack;
 }
 
-/** The App Home of everyone who had it open lately. */
+/** App Home of everyone who opened it lately. */
 export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
   const viewers: Collection<Viewer> = store.collection('home-viewers', Viewer);
-  /** When the latest refresh is due. */
+  /** Due time of the latest refresh. */
   let planned = 0;
-  /** Until this time nobody had it open. */
+  /** Nobody has App Home open before this time. */
   let unseenUntil = 0;
   let amount = 1;
   const permalinks = new TtlCache<string | undefined>(clock, DAY_MS);
@@ -47,7 +47,7 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
     opened(): void {
       unseenUntil = 0;
     },
-    /** Call it after a change of anything on App Home: a refresh follows soon. Never rejects. */
+    /** Call it after a change of anything on App Home. A refresh follows soon. Never rejects. */
     async refresh(): Promise<void> {
       const now = clock.now();
       // A planned refresh will show this change too.
@@ -63,11 +63,11 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
         log.warn({ event: 'home_not_refreshed', err: error }, 'App Home not refreshed');
       }
     },
-    /** Number of people who have it open; it limits how often it may be refreshed. */
+    /** Number of people who have it open. It limits how often Deckhand refreshes it. */
     seenBy(people: number): void {
       amount = people;
     },
-    /** The address of a message, cached; undefined if Slack gives none. */
+    /** Address of a message, cached; undefined if Slack gives none. */
     permalink: (messageRef: MessageRef) =>
       undefinedOnSlackError(
         permalinks.get([messageRef.channel, messageRef.ts], () => slack.permalink(messageRef)),

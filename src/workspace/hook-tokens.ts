@@ -5,11 +5,11 @@ import { GLOBAL, type Store } from '../store/store.ts';
 const HookToken = z.object({ workspace: z.string(), account: z.string(), project: z.string() });
 export type HookToken = z.infer<typeof HookToken>;
 
-/** Tokens of the addresses that the service calls. The store holds digests only. */
+/** Tokens in the addresses that the service calls. The store holds only digests. */
 export function createHookTokens(store: Store) {
   const tokens = store.of(GLOBAL).collection('hook-tokens', HookToken);
   return {
-    /** Finds whose token it is; undefined for any other. */
+    /** Finds the owner of a token; undefined for an unknown one. */
     find: (token: string) => tokens.get(hashToken(token)),
     async erase(workspace: string): Promise<void> {
       for (const { id, doc } of await tokens.list()) if (doc.workspace === workspace) await tokens.delete(id);

@@ -18,13 +18,16 @@ import {
   listSizes,
 } from '../service/servers.ts';
 
-/** Options for menus, at most a few seconds old, and figures up to a minute old. All of it throws AccountFailure. */
+/**
+ * Options for menus, at most a few seconds old, and figures up to a minute old. All functions throw
+ * AccountFailure.
+ */
 export type HostingCatalog = ReturnType<typeof createHostingCatalog>;
 
 const FIGURES_FRESH_MS = 60_000;
 
 export function createHostingCatalog({ accounts, clock }: { accounts: Accounts; clock: Clock }) {
-  /** The cache's key holds the sealed key: a new key never shows answers to an old one. */
+  /** The cache's key holds the sealed key, so that a new key never shows answers to an old one. */
   function cached<T>(load: (client: AccountClient, about: string) => Promise<T>, freshMs?: number) {
     const cache = new TtlCache<T>(clock, freshMs);
     return (account: Account, about = '') =>
@@ -36,7 +39,6 @@ export function createHostingCatalog({ accounts, clock }: { accounts: Accounts; 
     /** The project's servers; undefined if the service does not list them. */
     servers: cached(listServers),
     invoices: cached((client) => listInvoices(client)),
-    /** The available regions for managed servers. */
     regions: cached((client) => listRegions(client)),
     /** The sizes of managed servers, with prices in the account's currency. */
     sizes: cached((client) => listSizes(client)),
@@ -44,7 +46,7 @@ export function createHostingCatalog({ accounts, clock }: { accounts: Accounts; 
   };
 }
 
-/** Has no statistics if the service gives none. `skipped`: events that could not be read. */
+/** Without statistics if the service gives none. `skipped`: events that could not be read. */
 async function weekFigures(client: AccountClient) {
   const skipped: SkippedRows[] = [];
   const activity = await getActivity(client, { range: 'last_7_days', stats: true }, { skipped });
@@ -54,8 +56,8 @@ async function weekFigures(client: AccountClient) {
 const CURRENCY_TIMEOUT_MS = 1_500;
 
 /**
- * The currency of the account's price list, which hosted resources leave out. Returns undefined if it cannot be read in time:
- * it only labels amounts, so its absence fails nothing.
+ * The currency of the account's price list, because hosted resources do not name it. Returns undefined if it
+ * cannot be read in time, because amounts are useful without it.
  */
 export async function readCurrency(
   { clock, hosting }: { clock: Clock; hosting: HostingCatalog },

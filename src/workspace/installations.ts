@@ -7,7 +7,6 @@ import { isSlackFailure } from '../slack/failure.ts';
 import type { TokenHealth } from '../slack/token-health.ts';
 import { GLOBAL, type Store } from '../store/store.ts';
 
-/** The workspaces' bot tokens. */
 export interface Installations {
   /**
    * The workspace's bot token, refreshed if it was about to expire; undefined if Deckhand is not installed.
@@ -16,9 +15,9 @@ export interface Installations {
   token(workspace: string): Promise<string | undefined>;
   /** The Slack user who installed Deckhand; undefined if unknown. */
   installer(workspace: string): Promise<string | undefined>;
-  /** False from an uninstall until the next install, which brings another token. */
+  /** False from an uninstall until the next install, which has another token. */
   isInstalled(workspace: string): Promise<boolean>;
-  /** Call it before the workspace is erased: it marks the environment's token as ended. */
+  /** Call it before the workspace is erased. It marks the environment's token as ended. */
   end(workspace: string): Promise<void>;
   /**
    * The time of the install, milliseconds since the epoch, and whether tokens are replaced every few hours. Undefined if
@@ -26,8 +25,8 @@ export interface Installations {
    */
   about(workspace: string): Promise<{ installedAt: number; isRotating: boolean } | undefined>;
   /**
-   * Checks that a request of this workspace is for Deckhand. With the environment's token, only the workspace or organisation
-   * that Slack names as the token's owner is.
+   * Checks that a request of this workspace is for Deckhand. With the environment's token, only the workspace
+   * or organisation that Slack names as its owner is served.
    * @throws NotServed
    */
   admit(workspace: string): Promise<void>;
@@ -54,7 +53,7 @@ export const REDIRECT_PATH = '/slack/oauth_redirect';
 export type InstallFault = 'unknown' | 'used' | 'expired';
 
 export interface OauthInstallations {
-  /** Slack's library, which leads browsers through an install and stores it. */
+  /** Slack's library, which leads browsers through an install and stores the result. */
   provider(stateCookieName: string): InstallProvider;
   /** Options of every install. */
   readonly options: InstallURLOptions;
@@ -77,7 +76,7 @@ async function readOwner(health: Pick<TokenHealth, 'owner'>): Promise<string | u
   }
 }
 
-/** Key of `Store.exclusive`: installing and erasing a workspace exclude each other, in all replicas. */
+/** Key of `Store.exclusive`. It keeps an install and an erase of a workspace apart, across replicas. */
 export function makeInstallationLock(workspace: string): string {
   return `installation ${workspace}`;
 }
@@ -94,7 +93,7 @@ export function singleInstallation(
   }: { store: Store; clock: Clock; tokenHealth: Pick<TokenHealth, 'owner' | 'knownOwner'> },
 ): Installations {
   const ended = store.of(GLOBAL).collection('ended', Ended);
-  /** Reveals neither the workspace nor the token: nothing of them may stay. */
+  /** Reveals neither the workspace nor the token, because no trace of them may stay. */
   const makeMark = (workspace: string): string =>
     hash('sha256', JSON.stringify([workspace, token]), 'base64url');
   const isAbout = (workspace: string, owner = workspace): boolean => owner === workspace;
@@ -113,7 +112,7 @@ export function singleInstallation(
   };
 }
 
-/** Path of the page that asks before a link begins. */
+/** Path of the page that asks for a confirmation before a link begins. */
 export const LINK_START_PATH = '/service/oauth/start';
 
 /** Address of that page, with a ticket. */

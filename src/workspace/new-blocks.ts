@@ -8,8 +8,8 @@ import type { Send, WorkspaceSlack } from '../slack/slack.ts';
 import type { Once } from './once.ts';
 
 /**
- * New features of Slack that some workspaces reject. Charts on App Home count apart. A work object is not a block, but is sent
- * with an unfurl.
+ * New features of Slack that some workspaces reject. Charts on App Home count separately. A work object is no
+ * block; it is sent with an unfurl.
  */
 export type NewBlock = 'data_visualization' | 'data_table' | 'plan' | 'home_chart' | 'work_object';
 
@@ -21,13 +21,13 @@ const CHART_BLOCKS = { message: 'data_visualization', home: 'home_chart' } as co
 /** The new blocks that the workspace rejects. */
 export type NewBlocks = ReturnType<typeof createNewBlocks>;
 
-/** For views Slack says `invalid_arguments`. */
+/** Slack's error words for unknown blocks. For views it says `invalid_arguments`. */
 const BLOCKS_WORDS: ReadonlySet<string> = new Set(['invalid_blocks', 'invalid_arguments']);
-/** Afterwards blocks are tried again: Slack extends them to more workspaces. */
+/** Deckhand then tries the blocks again, because Slack enables them for more workspaces. */
 const REMEMBERED_MS = 30 * DAY_MS;
 
 export function createNewBlocks({ once, wasDone, clock, log }: Once & { clock: Clock; log: Logger }) {
-  // Every message with such a block reads it. Another replica's refusal may count some seconds late.
+  // Every message with such a block reads this. A refusal in another replica may count some seconds late.
   const answers = new TtlCache<boolean>(clock);
 
   function areRefused(block: NewBlock): Promise<boolean> {
@@ -62,7 +62,6 @@ export function createNewBlocks({ once, wasDone, clock, log }: Once & { clock: C
   return { areRefused, refuse, send };
 }
 
-/** Sends all messages through `NewBlocks.send`. */
 export function withFallbacks(slack: WorkspaceSlack, blocks: NewBlocks): WorkspaceSlack {
   const respond: WorkspaceSlack['respond'] = async (url, message, ...how) => {
     const block = newBlockIn(message);
@@ -70,7 +69,7 @@ export function withFallbacks(slack: WorkspaceSlack, blocks: NewBlocks): Workspa
     if (isRefused) return respond(url, plainMessage(message), ...how);
     if (await slack.respond(url, message, ...how)) return true;
     if (block === undefined) return false;
-    // A response address does not say why it rejects a message.
+    // Slack does not say why a response address rejects a message.
     const isTaken = await respond(url, plainMessage(message), ...how);
     if (isTaken) await blocks.refuse(block);
     return isTaken;
@@ -104,7 +103,7 @@ function newBlockIn({ blocks }: Message, surface: Surface = 'message'): NewBlock
   return (['data_table', 'plan'] as const).find((type) => types.has(type));
 }
 
-/** The message's own fallback, else the blocks that every workspace accepts. */
+/** The message's own fallback, else blocks that every workspace accepts. */
 function plainMessage({ text, blocks, fallback }: Message): Message {
   const plain = blocks.filter(({ type }) => type !== 'data_visualization' && type !== 'plan');
   return fallback?.() ?? { text, blocks: plain.map(plainTable) };

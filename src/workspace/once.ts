@@ -7,14 +7,14 @@ const Claim = z.object({ request: z.string().optional() });
 
 export type Once = ReturnType<typeof createOnce>;
 
-/** Does things once in a workspace, in all replicas and across restarts. */
+/** Does things once in a workspace, across replicas and restarts. */
 export function createOnce({ store, clock }: { store: WorkspaceStore; clock: Clock }) {
   const claims = store.collection('once', Claim);
   const hashKey = (key: readonly unknown[]): string => hash('sha256', JSON.stringify(key), 'base64url');
   return {
     /**
      * Returns true the first time within `ttlMs`.
-     * @param request the same request gets true again: it is repeated after a kill
+     * @param request a repeat of the same request after a kill gets true again
      */
     async once(key: readonly unknown[], ttlMs: number, request?: string): Promise<boolean> {
       const id = hashKey(key);
@@ -24,7 +24,7 @@ export function createOnce({ store, clock }: { store: WorkspaceStore; clock: Clo
     /** Returns true within the `ttlMs` of the first time. */
     wasDone: async (key: readonly unknown[]): Promise<boolean> =>
       (await claims.get(hashKey(key))) !== undefined,
-    /** Call it after a failure, so that the next request may do it. */
+    /** Call it after a failure, so that the next request may try again. */
     async undoOnce(key: readonly unknown[]): Promise<void> {
       await claims.delete(hashKey(key));
     },
@@ -33,7 +33,7 @@ export function createOnce({ store, clock }: { store: WorkspaceStore; clock: Clo
 
 type Documents = Pick<WorkspaceStore, 'collection'>;
 
-/** A store for one request. It reads a document once, and again after a write to the collection. */
+/** A store for one request. It reads each document once, and again after a write to the collection. */
 export function rememberDocuments(store: Documents): Documents {
   return { collection: (name, shape) => rememberReads(store.collection(name, shape)) };
 }

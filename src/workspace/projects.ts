@@ -9,25 +9,24 @@ import type { Account, Accounts } from '../records/accounts.ts';
 import type { ListOptions } from '../service/call.ts';
 import { listProjects, type Project } from '../service/projects.ts';
 
-/** The account's projects. */
 export type Projects = ReturnType<typeof createProjects>;
 
 export function createProjects(parts: { accounts: Accounts; clock: Clock }) {
   const fresh = new TtlCache<Project[]>(parts.clock);
-  // The cache's key holds the sealed key: a new key never shows answers to an old one.
+  // The cache's key holds the sealed key, so that a new key never shows answers to an old one.
   const makeKey = ({ name, sealedKey }: Account): string[] => [name, sealedKey];
   const load = (account: Account, options?: ListOptions) => (): Promise<Project[]> =>
     parts.accounts.use(account, (client) => listProjects(client, options));
 
   return {
-    /** At most a few seconds old, for menus that search with every letter. @throws AccountFailure */
+    /** At most a few seconds old, for menus that search with each letter. @throws AccountFailure */
     list: (account: Account) => fresh.get(makeKey(account), load(account)),
     /** Reads the list now. @throws AccountFailure */
     look: (account: Account, options?: ListOptions) => fresh.renew(makeKey(account), load(account, options)),
   };
 }
 
-/** For one request, which then reads the list once. */
+/** For one request, which reads the list once. */
 export function rememberProjects(projects: Projects): Projects {
   const lists = new Map<string, Promise<Project[]>>();
   return {
@@ -43,8 +42,8 @@ export function rememberProjects(projects: Projects): Projects {
 }
 
 /**
- * The project of a record as the service lists it now; undefined if it is no longer listed. Returns the record itself if the
- * service does not answer.
+ * The project of a record, as the service lists it now; undefined if it is no longer listed. Returns the
+ * record's own if the service does not answer.
  */
 export async function findCurrentProject(
   projects: Projects,
@@ -61,8 +60,8 @@ export async function findCurrentProject(
 }
 
 /**
- * The projects for a command that names one: the cached list if it has the name, else the current list. Simultaneous requests
- * share it.
+ * The projects for a command that names one: the cached list if it has the name, else a new one. Simultaneous
+ * requests share it.
  */
 export async function listProjectsWith(
   projects: Projects,
@@ -74,7 +73,7 @@ export async function listProjectsWith(
   return (await indexNames(cached)).find(projectName).length > 0 ? cached : projects.look(account);
 }
 
-/** Nobody reads more names. */
+/** A longer list of names would not be read. */
 const MAX_SHOWN = 10;
 
 /**
@@ -103,7 +102,7 @@ export async function findProject(
   );
 }
 
-/** A sentence about other projects with the name that was taken for one project; empty if there are none. */
+/** A sentence about other projects with the same name; empty if there are none. */
 export async function describeNamesakes(
   projects: readonly Project[],
   projectName: string | undefined,
@@ -119,7 +118,7 @@ export async function describeNamesakes(
   return `${code(projectName)} is the permalink of ${bold(bound.name)} and the name of ${keys} too.`;
 }
 
-/** Compared length of a permalink in the search for the nearest name. */
+/** Maximum length of a permalink in the search for the nearest name. */
 const MAX_MISSPELT = 40;
 
 function suggestNearest(projects: readonly Project[], projectName: string): string {
@@ -132,17 +131,20 @@ function suggestNearest(projects: readonly Project[], projectName: string): stri
   return best.mistakes > Math.max(2, spelling.length / 2) ? '' : ` Did you mean ${code(best.permalink)}?`;
 }
 
-/** Number of typing mistakes; the start of a name counts as one. */
+/** Number of typing mistakes. The start of a name counts as one. */
 function countMistakes(spelling: string, permalink: string): number {
   return spelling.length > 2 && permalink.startsWith(spelling) ? 1 : distance(spelling, permalink);
 }
 
-/** A record's project is no longer listed: it was removed, or renamed by a service without identifiers. */
+/**
+ * Error for a record's project that is no longer listed: it was removed, or renamed at a service without
+ * identifiers.
+ */
 export function createNoLongerListed(account: string, { name }: ProjectRef): UserError {
   return new UserError(`${bold(name)} is no longer listed in ${code(account)}.`, 'projects');
 }
 
-/** No project was named or implied: the person gets a menu, and the command runs again with the choice. */
+/** No project was named or implied. The person gets a menu, and the command runs again with the choice. */
 export class ProjectNeeded extends Error {
   readonly code = 'project_needed';
   readonly projects: readonly Project[];
@@ -154,13 +156,16 @@ export class ProjectNeeded extends Error {
   }
 }
 
-/** No server was given, or none has that name: the person gets a menu, and the command runs again with the choice. */
+/**
+ * No server was given, or none has that name. The person gets a menu, and the command runs again with the
+ * choice.
+ */
 export class ServerNeeded extends Error {
   readonly code = 'server_needed';
   /** The project to search for the server. */
   readonly target: { account: string; project: string };
 
-  /** @param message one sentence for the person; foreign text in it must be escaped already */
+  /** @param message one sentence for the person; foreign text in it must be escaped */
   constructor(message: string, target: { account: string; project: string }) {
     super(message);
     this.name = 'ServerNeeded';

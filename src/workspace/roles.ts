@@ -14,13 +14,13 @@ const Holders = z.object({
 });
 export type Holders = z.infer<typeof Holders>;
 
-/** The users of each role, by id. Until an admin sets them, Slack's own admins are admins. */
+/** Users with each role, by id. Until an admin sets them, Slack's own admins are admins. */
 export const Grants = Holders.extend({
   /** User groups by id. */
   groups: Holders.optional(),
   /** The team of each group, by its id. */
   groupTeams: z.record(z.string(), z.string()).optional(),
-  /** True if guests of a single channel are members too. */
+  /** True if guests of a single channel count as members. */
   guests: z.boolean().optional(),
   changedBy: z.string(),
   changedAt: z.number(),
@@ -56,18 +56,18 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
     return false;
   }
 
-  /** True if every admin has left: then Slack's admins are admins again. */
+  /** True if all admins have left. Slack's admins are then admins again. */
   async function isOrphaned(grants: Grants): Promise<boolean> {
     return !(await people.hasActive(await listNamedAdmins(people, grants)));
   }
 
-  /** False if Slack cannot say: this case is rare. */
+  /** False if Slack does not answer, because this case is rare. */
   async function mayStepIn(user: string, grants: Grants): Promise<boolean> {
     const answer = isSlackAdmin(user).then((isAdmin) => isAdmin && isOrphaned(grants));
     return (await undefinedOnSlackError(answer)) ?? false;
   }
 
-  /** Slack's own admins who can act; the installer counts as one. */
+  /** Slack's own admins who can act. The installer counts as one. */
   async function slackAdmins(team: string | undefined): Promise<string[]> {
     const installedBy = await findActive(people, [(await installer()) ?? []].flat());
     return [...new Set([...installedBy, ...(await people.admins(team))])];
@@ -88,13 +88,13 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
 
   return {
     /**
-     * Reason why the person holds no role, whatever they were given; undefined for members.
-     * @throws SlackFailure if Slack cannot say who it is
+     * Reason why the person holds no role, even if they were given one; undefined for members.
+     * @throws SlackFailure if Slack cannot tell who the person is
      */
     excluded,
     /**
-     * True if the person may do things that need the role; an admin may do everything. Changes of a user group count within
-     * half a minute.
+     * True if the person may do things that need the role. An admin may do everything. Changes of a user
+     * group take effect within half a minute.
      */
     async holds(user: string, role: Role): Promise<boolean> {
       if ((await excluded(user)) !== undefined) return false;
@@ -106,7 +106,7 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
       return mayStepIn(user, grants);
     },
     /**
-     * People who can give a role: the named admins by id, else the installer and Slack's own admins.
+     * People who can grant a role: the named admins by id, else the installer and Slack's own admins.
      * @param team the team, if Deckhand serves an organisation
      */
     async admins(team: string | undefined): Promise<string[]> {
@@ -138,7 +138,7 @@ export function createRoles({ store, people, clock, installer }: RolesParts) {
       return groups !== undefined && Object.values(groups).flat().length > 0 && people.lacksGroups();
     },
     set: (grants: Grants) => collection.put(GRANTS_ID, grants),
-    /** Like `set`, unless `check` throws at the current grants. */
+    /** Like `set`, unless `check` throws for the current grants. */
     setAfter: (check: (before: Grants | undefined) => void, grants: Grants) =>
       collection.update(GRANTS_ID, (before) => {
         check(before);

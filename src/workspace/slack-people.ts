@@ -8,16 +8,16 @@ import type { Logger } from '../observability/log.ts';
 import { createNamedFailure, GROUPS_SCOPE, isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
 
-/** A modal must open within 3 s of the command. */
+/** Shorter than the 3 s within which a modal must open. */
 const GROUPS_TIMEOUT_MS = 1_000;
-/** Slack allows about 20 such calls a minute. */
+/** Cache time: Slack allows about 20 such calls a minute. */
 const MEMBERS_FRESH_MS = 30_000;
-/** Every request looks its person up; Slack allows about 100 such calls a minute. */
+/** Cache time: every request looks its person up, and Slack allows about 100 such calls a minute. */
 const PERSON_FRESH_MS = 30_000;
-/** Workspaces rarely join an organisation. */
+/** Cache time: workspaces rarely join an organisation. */
 const HOME_FRESH_MS = HOUR_MS;
 
-/** Refusals name admins, and Slack allows about 20 pages of people a minute. */
+/** Cache time: refusals name admins, and Slack allows about 20 pages of people a minute. */
 const ADMINS_FRESH_MS = 10 * MINUTE_MS;
 
 /** Slack's recommended page size. */
@@ -53,7 +53,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
   const home = new TtlCache<string | undefined>(clock, HOME_FRESH_MS);
   const admins = new TtlCache<string[]>(clock, ADMINS_FRESH_MS);
 
-  /** The scopes in Slack's latest answer. Every person is looked up before the scopes are needed. */
+  /** The scopes in Slack's latest answer. Every person is looked up before they are needed. */
   let scopes: string[] | undefined;
 
   async function requestUser(user: string): Promise<Person> {
@@ -72,12 +72,12 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
   async function isOurs({ team_id: team, enterprise_user: user }: Person): Promise<boolean> {
     const enterprise = user?.enterprise_id;
     if (team === id || enterprise === id) return true;
-    // Slack names everybody's team. Without one, nothing points to another company.
+    // Slack names everybody's team. Without one, nothing shows that the person is of another company.
     if (team === undefined && enterprise === undefined) return true;
     return enterprise !== undefined && enterprise === (await home.get([], requestEnterprise));
   }
 
-  /** Not cached: roles change rarely, and then people who left must count at once. */
+  /** Not cached, because roles change rarely, and people who left must then lose them at once. */
   async function isActive(user: string): Promise<boolean> {
     const answer = people.renew([user], () => requestUser(user));
     const person = await undefinedOnSlackError(answer, 'gone', 'rejected');
@@ -104,15 +104,16 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
 
   return {
     /**
-     * Changes count within half a minute. A person whom Slack does not show is a stranger.
-     * @throws SlackFailure if Slack cannot say who it is
+     * Changes take effect within half a minute. A person whom Slack does not show is a stranger.
+     * @throws SlackFailure if Slack cannot tell who the person is
      */
     membership,
     async isAdmin(user: string): Promise<boolean> {
       return isSlackAdmin(await userInfo(user));
     },
     /**
-     * Slack's own active admins of the workspace, among the first thousands of people; at most ten minutes old.
+     * Slack's own active admins of the workspace, among the first thousands of people; at most ten minutes
+     * old.
      * @param team the team, if Deckhand serves an organisation
      * @throws SlackFailure
      */
@@ -123,7 +124,7 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
       for (const user of users) if (await isActive(user)) return true;
       return false;
     },
-    /** Empty for a group that cannot be read. @param team the group's team, if Deckhand serves an organisation */
+    /** Empty for an unreadable group. @param team the group's team, if Deckhand serves an organisation */
     async membersOf(usergroup: string, team: string | undefined): Promise<string[]> {
       try {
         return await members.get([usergroup], () => readMembers(usergroup, team));
@@ -146,15 +147,15 @@ export function createSlackPeople({ id, slack, clock, log }: SlackPeopleParts) {
   };
 }
 
-/** False if the user group is gone; true also if Slack does not say. */
+/** False if the user group was deleted; true if Slack does not tell. */
 export async function groupExists({ slack }: { slack: WorkspaceSlack }, group: string): Promise<boolean> {
   const answer = await undefinedOnSlackError(slack.call('usergroups.list', {}));
   return answer?.usergroups?.some(({ id }) => id === group) ?? true;
 }
 
 /**
- * The id of the user group or person that a handle names; people by their display name too.
- * @throws SlackFailure if groups cannot be read for lack of the scope, and no person has the handle
+ * The id of the user group or person with this handle. People also match by display name.
+ * @throws SlackFailure if nobody has the handle and Deckhand lacks the scope to read groups
  */
 export async function findHandle(
   { id, slack }: { id: string; slack: WorkspaceSlack },
@@ -192,14 +193,14 @@ export async function readHandle(
   return undefinedOnSlackError(request);
 }
 
-/** The team as an argument: calls with an organisation's token must name it, those with a workspace's need not. */
+/** The team as an argument. Calls with an organisation's token need it; others do not. */
 function makeTeamArgument(id: string, team: string | undefined): { team_id?: string } {
   return id.startsWith('E') && team !== undefined ? { team_id: team } : {};
 }
 
 type Listed = NonNullable<UsersListResponse['members']>[number];
 
-/** The people with an active login that fit, on the first page that has any. */
+/** The matching people with an active login, on the first page that has any. */
 async function findPeople(
   slack: WorkspaceSlack,
   team: { team_id?: string },
@@ -217,7 +218,7 @@ async function findPeople(
   return [];
 }
 
-/** Slack's words for people of other companies. */
+/** Slack's error words for people of other companies. */
 const NOT_SHOWN: ReadonlySet<string> = new Set(['user_not_found', 'user_not_visible']);
 
 async function undefinedIfNotShown<T>(request: Promise<T>): Promise<T | undefined> {
@@ -242,7 +243,7 @@ export async function readRealName(
   return answer?.user?.real_name || answer?.user?.name;
 }
 
-/** The person's IANA zone in Slack; UTC if Slack gives none that Deckhand knows. */
+/** The person's IANA zone in Slack; UTC if Slack gives none, or an unknown one. */
 export async function readZone(
   { slack, log }: { slack: WorkspaceSlack; log: Logger },
   user: string,

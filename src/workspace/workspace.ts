@@ -32,7 +32,7 @@ import { createProjects, rememberProjects } from './projects.ts';
 import { createRoles, onlyToMembers } from './roles.ts';
 import { createSlackPeople } from './slack-people.ts';
 
-/** A person who asks to be linked, with the names of the person and the workspace in Slack. */
+/** A person who asks for a link, with the names of the person and the workspace in Slack. */
 export const LinkRequest = z.object({
   workspace: z.string(),
   user: z.string(),
@@ -64,15 +64,15 @@ export interface Parts {
   onUnreadable: (document: UnreadableDocument) => void;
 }
 
-/** One workspace: its records, its Slack, its jobs. Nothing here reaches another one. */
+/** One workspace: its records, its Slack, its jobs. Nothing here reaches another workspace. */
 export interface Workspace extends ReturnType<typeof openWorkspace> {}
 
 /** The contexts of all workspaces, each opened on first use. */
 export type Workspaces = ReturnType<typeof createWorkspaces>;
 
-/** Maximum number of open contexts; the least recently used is dropped first. Each takes some 45 kB. */
+/** Maximum number of open contexts; the least recently used is closed first. Each takes some 45 kB. */
 const MAX_OPEN = 500;
-/** Maximum age of the answer that allows sending a job. Every job asks again before it starts. */
+/** Maximum age of the answer for sending a job. Every job checks again before it starts. */
 const INSTALLED_MS = 1_000;
 
 export function createWorkspaces(parts: Parts) {
@@ -92,7 +92,7 @@ export function createWorkspaces(parts: Parts) {
     async enterInstalled(id: string): Promise<Workspace | undefined> {
       return (await installed.renew([id], () => isInstalled(parts, id))) ? open(id) : undefined;
     },
-    /** The context for a request of Slack. @param id the installation that it names. @throws NotServed */
+    /** The context for a request from Slack. @param id the installation that it names @throws NotServed */
     async admit(id: string): Promise<Workspace> {
       if (id !== GLOBAL) await parts.installations.admit(id);
       return open(id).forRequest();
@@ -121,7 +121,7 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
   const home = createHome({ store, jobs, clock, log, slack });
   const waiting = createWaitingCommands({ store, clock, jobs });
   const people = createSlackPeople({ id, slack, clock, log });
-  /** The records that nearly every request reads. */
+  /** Records that nearly every request reads. */
   const openCommon = (documents: Pick<WorkspaceStore, 'collection'>) => ({
     accounts: createAccounts({
       store: documents,
@@ -140,7 +140,6 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     /** `enterpriseId ?? teamId` of the installation. */
     id,
     config,
-    /** The slash word. */
     word: config.SLACK_COMMAND,
     clock,
     /** Each line carries the workspace. */
@@ -161,7 +160,7 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     integrations: createIntegrations(store),
     links: {
       ...createUserLinks({ store, sealer, clock }),
-      /** Returns the ticket that opens our page in the browser. */
+      /** Returns the ticket that opens Deckhand's page in the browser. */
       ask: (linkRequest: Omit<LinkRequest, 'workspace'>) =>
         parts.linkRequests.ask({ workspace: id, ...linkRequest }),
     },
@@ -172,7 +171,10 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     waiting,
     schedules: createSchedules(store),
     runs: createTestRuns(store, home.refresh),
-    /** The same for one request, which reads accounts, settings, roles and projects once. Not for work that waits for changes. */
+    /**
+     * For one request, which reads accounts, settings, roles and projects once. Not for work that waits for
+     * changes.
+     */
     forRequest: (): Workspace => ({
       ...workspace,
       ...openCommon(rememberDocuments(store)),
@@ -196,7 +198,7 @@ function createHealth({ store, engine, tokenHealth }: Parts, workspace: string) 
     /** Rejects if the job engine does not answer. */
     jobs: () => engine.ping(),
     unreadableJobs: () => engine.unreadable(workspace),
-    /** The environment's token, if Slack refuses it. */
+    /** Slack's refusal of the environment's token, if any. */
     refusedToken: tokenHealth.refused,
   };
 }
@@ -220,7 +222,7 @@ export function createExplaining({ config, clock, log }: { config: Settings; clo
   const explainHere = (error: unknown, newAccount?: string, channel?: string): Explained =>
     explain(error, { word, supportUrl, now: clock.now(), newAccount, channel });
   return {
-    /** Sentence and next step for a failure. `newAccount`: the call used a key that is not stored yet. */
+    /** Sentence and next step for a failure. `newAccount`: account of a key that is not stored yet. */
     explain: (error: unknown, newAccount?: string) => explainHere(error, newAccount),
     /** Explains a failure and logs it. An unexpected one gets a reference, which the log has too. */
     report: (

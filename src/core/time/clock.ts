@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time as a dependency. The process has one clock; a test moves its own. */
+/** Time as a dependency. The process has one clock; a test sets its own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -24,8 +24,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * The result of `work` within `ms` milliseconds, else undefined; the work continues. AbortSignal.timeout would use the real
- * clock.
+ * The result of `work` within `ms` milliseconds, else undefined; the work continues. AbortSignal.timeout
+ * would use the real clock.
  */
 export async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
   const timer = new AbortController();
@@ -36,7 +36,7 @@ export async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T>)
   }
 }
 
-/** Longest sleep, to notice that the wall clock was set or the machine slept. */
+/** Maximum sleep, so that the process notices a changed wall clock or a machine that slept. */
 const MAX_SLEEP_MS = 30_000;
 
 /** A timer that can be set again. It may ring early. */
@@ -61,7 +61,7 @@ export function createAlarm(clock: Clock, ring: () => void): Alarm {
           sleeper = undefined;
           ring();
         },
-        // Only an abort ends here: the alarm was set again.
+        // Only `set` aborts it.
         () => undefined,
       );
     },
@@ -72,8 +72,9 @@ const ISO_8601 =
   /^(\d{4})-?(\d\d)-?(\d\d)[T ](\d\d):?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
 /**
- * Rewrites an ISO 8601 text for `Date`, which does not read texts without separators, with a comma in the seconds, or with an
- * offset of hours alone. Without an offset the text is in UTC, not in this machine's zone. Any other text stays unchanged.
+ * Rewrites an ISO 8601 text for `Date`, which rejects texts without separators, with a comma in the seconds,
+ * or with an offset in hours only. Without an offset, the text is in UTC, not in this machine's zone. Any
+ * other text stays unchanged.
  */
 export function normaliseInstant(text: string): string {
   const [, year, month, day, hour, minute, second = '00', fraction, zone = 'Z'] = ISO_8601.exec(text) ?? [];
@@ -84,9 +85,9 @@ export function normaliseInstant(text: string): string {
 }
 
 /**
- * The numbers of an instant's local time, in the order of "11/20/2026, 09:05:00". Formatters are slow to make, so each zone has
- * one. Formatting to parts would take several times as long.
- * @param nameOf gives the zone's name for `Intl`
+ * The numbers of an instant's local time, in the order of "11/20/2026, 09:05:00". Formatters are slow to
+ * make, so each zone has one. `formatToParts` would take several times as long.
+ * @param nameOf returns the zone's name for `Intl`
  */
 export function createPartsReader(
   fields: Intl.DateTimeFormatOptions,
@@ -107,12 +108,12 @@ const dateNumbers = createPartsReader({ year: 'numeric', month: '2-digit', day: 
 /** The day at an instant in an IANA zone, as `2026-11-20`. Milliseconds since the epoch, or ISO 8601. */
 export function formatDay(zone: string, at: number | string): string {
   const [month, day, year = ''] = dateNumbers(zone, typeof at === 'number' ? at : Date.parse(at));
-  // Years of more than four digits have a sign and six digits: without them they are read in this machine's zone.
+  // `Date` reads years above 9999 only with a sign and six digits. Otherwise it would use this machine's zone.
   const iso = year.length > 4 ? `+${year.padStart(6, '0')}` : year.padStart(4, '0');
   return `${iso}-${month}-${day}`;
 }
 
-/** All days from one to another, both included, at most the latest `most`. */
+/** All days from one to another, both included; at most the latest `most`. */
 export function daysBetween(from: string, to: string, most = 366): string[] {
   const last = Date.parse(to);
   const count = Math.min(most, Math.floor((last - Date.parse(from)) / DAY_MS) + 1);

@@ -9,7 +9,10 @@ export interface Cron {
   hours: readonly number[];
   /** Days of the week, from Sunday; undefined if the date matters too. */
   weekdays: readonly number[] | undefined;
-  /** True if minutes or hours are a star, with or without a step: due in every hour that exists. */
+  /**
+   * True if minutes or hours are a star, with or without a step. The schedule is then due in each hour that
+   * exists.
+   */
   isHourly: boolean;
   isDue(day: CalendarDay): boolean;
 }
@@ -25,12 +28,13 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   dayOfWeek: 'day of week (0-7 or sun-sat)',
 };
 
-/** Parsing is slow, and most schedules share a few expressions. */
+/** Cache, because parsing is slow and most schedules share a few expressions. */
 const cached = new RecentMap<string, Cron>(1_000);
 
 /**
- * Parses a five-field expression. If both days are given, either one makes a day due, as in every cron since Vixie's.
- * @throws CronError saying which field is wrong
+ * Parses a five-field expression. If both day fields are set, a day is due if either matches, as in Vixie's
+ * cron.
+ * @throws CronError that names the wrong field
  */
 export function parseCron(text: string): Cron {
   const cron = cached.get(text) ?? readCron(text);
@@ -58,7 +62,7 @@ function readCron(text: string): Cron {
 /** Number of values of each field. */
 const SIZES = [60, 24, 31, 12, 7];
 
-/** node-cron accepts `*\/90` minutes, which would run every hour. */
+/** node-cron accepts `*\/90` for minutes, which would run every hour. */
 function hasLargeStep(field: string, size: number): boolean {
   return field.split(',').some((part) => {
     const [, from, to, step] = /^(?:[*?]|(\d+)-(\d+)|[^/]*)\/(\d+)$/.exec(part) ?? [];
@@ -105,13 +109,13 @@ function describeFaultyFields(faulty: readonly string[]): string {
   return names.length === 0 ? EXAMPLE : `This is wrong: ${names.join(', ')}. ${EXAMPLE}`;
 }
 
-/** Longer than any wait for a 29th of February: 8 years around 2100, more for a certain weekday. */
+/** Longer than any wait for 29 February: 8 years around 2100, more for a certain weekday. */
 const MAX_DAYS = 366 * 41;
 
 /**
- * The first occurrence of a schedule after an instant; both in milliseconds since the epoch. If a change of the clocks skips a
- * time, it is due at the end of the gap; if the time comes twice, it is due the first time. Hourly schedules are due in every
- * hour that exists.
+ * The first occurrence of a schedule after an instant; both in milliseconds since the epoch. A time that a
+ * clock change skips is due at the end of the gap; a time that comes twice is due the first time. Hourly
+ * schedules are due in each hour that exists.
  * @throws CronError if the expression or the zone is wrong
  */
 export function nextOccurrence(expression: string, zone: string, after: number): number {
@@ -121,7 +125,7 @@ export function nextOccurrence(expression: string, zone: string, after: number):
   for (let searched = 0; searched < MAX_DAYS; searched += 1) {
     const first = firstOn(cron, zone, day, after);
     day = addDays(day, 1);
-    // If clocks are set back over midnight, the times of two days are mixed.
+    // If clocks are set back over midnight, the times of two days overlap.
     if (first !== undefined) return Math.min(first, firstOn(cron, zone, day, after) ?? first);
   }
   throw new RangeError('no occurrence within 40 years');
@@ -138,7 +142,7 @@ function firstOn(cron: Cron, zone: string, date: CalendarDay, after: number): nu
     if (begin + HOUR_MS - latest <= after) continue;
     const due = cron.minutes.flatMap((minute) => dueAt(cron, zone, begin + minute * MINUTE_MS, offsets));
     times.push(...due.filter((at) => at > after));
-    // Without a change of the clocks, times ascend.
+    // Without a clock change, the times are in order.
     if (times.length > 0 && offsets.length === 1) break;
   }
   return times.length === 0 ? undefined : Math.min(...times);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { code, unmarked } from '../mrkdwn.ts';
 import { createPartsReader, DAY_MS } from './clock.ts';
 
-/** A wrong cron expression or time zone; the message is for the person who typed it. */
+/** A wrong cron expression or time zone. The message is for the person who typed it. */
 export class CronError extends Error {
   readonly code = 'cron_error';
   override readonly name = 'CronError';
@@ -17,9 +17,9 @@ export interface CalendarDay {
 }
 
 /**
- * Checks a time zone and returns its present name: `europe/lisbon` becomes `Europe/Lisbon`, `Asia/Calcutta` becomes
- * `Asia/Kolkata`, `America/Los Angeles` becomes `America/Los_Angeles`. A name needs its region, except `UTC`: `Intl` also
- * accepts abbreviations too, and takes `BST` for Dhaka.
+ * Checks a time zone and returns its present name: `europe/lisbon` becomes `Europe/Lisbon`, `Asia/Calcutta`
+ * becomes `Asia/Kolkata`, `America/Los Angeles` becomes `America/Los_Angeles`. A name needs its region,
+ * except `UTC`, because `Intl` accepts abbreviations too, and takes `BST` for Dhaka.
  * @throws CronError for a person
  */
 export function parseZone(text: string): string {
@@ -36,7 +36,7 @@ export const ZoneName = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** A sentence; mrkdwn. */
+/** A sentence in mrkdwn. */
 function explainUnknownZone(text: string): string {
   const zones = findPossibleZones(text);
   const near = (zones.length > 0 ? zones : [nearestZone(text.slice(0, 60))]).map((zone) => code(zone));
@@ -47,7 +47,7 @@ function explainUnknownZone(text: string): string {
 /** Returns the present name of a time zone; undefined for any other text. */
 function findZone(text: string): string | undefined {
   const zone = text.trim();
-  // The usual case: stored schedules hold present names.
+  // The usual case, because stored schedules hold present names.
   if (listZoneNames().has(zone)) return zone;
   return /^(?:utc|[a-z]+\/.+)$/i.test(zone) ? intlZone(zone.replaceAll(/\s+/g, '_')) : undefined;
 }
@@ -60,12 +60,12 @@ function intlZone(timeZone: string): string | undefined {
   }
 }
 
-/** True for the name of a time zone, present or former. */
+/** True for the present or former name of a time zone. */
 export function isZone(text: string): boolean {
   return findZone(text) !== undefined;
 }
 
-/** Possible zones of `BST`, `PST8PDT`, `GMT+1` or `Japan`; empty for any other text. */
+/** Possible zones for `BST`, `PST8PDT`, `GMT+1` or `Japan`; empty for any other text. */
 export function findPossibleZones(name: string): string[] {
   const text = name.trim().toUpperCase();
   const abbreviation = /^([A-Z]+)\d+[A-Z]+$/.exec(text)?.[1] ?? text;
@@ -79,7 +79,7 @@ export function findPossibleZones(name: string): string[] {
   return zone === undefined || !isZone(zone) ? [] : [zone];
 }
 
-/** Abbreviations that people use, with the zones of two or three cities that they may mean. */
+/** Common abbreviations, each with the zones of two or three cities that it may mean. */
 const ABBREVIATIONS = new Map(
   Object.entries({
     ACDT: 'Australia/Adelaide Australia/Broken_Hill',
@@ -136,7 +136,7 @@ const ABBREVIATIONS = new Map(
   }).flatMap(([names, cities]) => names.split(' ').map((name) => [name, cities.split(' ')] as const)),
 );
 
-/** At most three of the cities above with this offset from UTC in winter. */
+/** At most three of the cities above that have this offset from UTC in winter. */
 function citiesAt(offset: number): string[] {
   const cities = new Set([...ABBREVIATIONS.values()].flat());
   const seasons = [Date.UTC(2026, 0), Date.UTC(2026, 6)];
@@ -144,7 +144,7 @@ function citiesAt(offset: number): string[] {
   return [...cities].filter((zone) => winterOffset(zone) === offset).slice(0, 3);
 }
 
-/** The zone whose name or city is nearest to the typed text; its present name. */
+/** Present name of the zone whose name or city is nearest to the typed text. */
 function nearestZone(text: string): string {
   const spelled = spellZone(text);
   let best = { zone: 'UTC', far: Number.POSITIVE_INFINITY };
@@ -156,7 +156,7 @@ function nearestZone(text: string): string {
   return best.zone;
 }
 
-/** `São Paulo` and `sao_paulo` are the same. */
+/** Makes `São Paulo` and `sao_paulo` equal. */
 export function spellZone(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('_', ' ');
 }
@@ -167,7 +167,7 @@ export function extractCity(name: string): string {
 
 let cachedNames: ReadonlyMap<string, readonly string[]> | undefined;
 
-/** All zones by their present names, each with its names, the present one first. */
+/** All names of each zone, by its present name, which comes first. */
 export function listZoneNames(): ReadonlyMap<string, readonly string[]> {
   cachedNames ??= new Map(
     ['UTC', ...Intl.supportedValuesOf('timeZone')]
@@ -178,7 +178,7 @@ export function listZoneNames(): ReadonlyMap<string, readonly string[]> {
   return cachedNames;
 }
 
-/** Present names of zones, by the former names that `Intl` may still use. */
+/** Present names of zones, by former names that `Intl` may still return. */
 const PRESENT_NAMES: ReadonlyMap<string, string> = new Map([
   ['Africa/Asmera', 'Africa/Asmara'],
   ['America/Buenos_Aires', 'America/Argentina/Buenos_Aires'],
@@ -217,20 +217,20 @@ export function addDays({ year, month, day }: CalendarDay, count: number): Calen
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
 }
 
-/** The instants of a local time: none if a change of the clocks skips it, two if it repeats it. */
+/** The instants of a local time: none if a clock change skips it, two if it repeats it. */
 export interface Instants {
   instants: readonly number[];
-  /** The first instant after the gap, if the time is skipped. */
+  /** If the time is skipped, the first instant after the gap. */
   gapEnd: number | undefined;
 }
 
-/** The zone's offsets from UTC around a day: one, or two before and after a change of the clocks. */
+/** The zone's offsets from UTC around a day: one, or two if the clocks change. */
 export function readOffsetsAround(zone: string, midnight: number): readonly number[] {
-  // No zone is a whole day away from UTC, so all instants of that day lie between these two.
+  // No zone is a whole day from UTC, so all instants of the local day lie between these two.
   return [...new Set([offsetAt(zone, midnight - DAY_MS), offsetAt(zone, midnight + 2 * DAY_MS)])];
 }
 
-/** @param local the local time as if it were UTC, in milliseconds. @param offsets those of its day */
+/** @param local local time as if it were UTC, in milliseconds @param offsets offsets of its day */
 export function findInstants(zone: string, local: number, offsets: readonly number[]): Instants {
   const tried = offsets.map((offset) => local - offset).sort((one, other) => one - other);
   const [earliest = local, latest = earliest] = tried;
@@ -255,8 +255,8 @@ function findFirst(zone: string, local: number): number {
 }
 
 /**
- * The same local time some days later, for a snooze until then. If that time is skipped, the result is right after the first
- * instant behind the gap. The second of two equal hours counts as the end of both: their occurrences are over.
+ * The same local time some days later, for a snooze. If a clock change skips that time, returns the moment
+ * after the gap's first instant. If it comes twice, returns the second, so that both occurrences are over.
  */
 export function daysLater(zone: string, instant: number, days: number): number {
   const local = instant + offsetAt(zone, instant);
