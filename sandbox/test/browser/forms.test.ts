@@ -23,9 +23,9 @@ describeInBrowser('forms, as a person fills them', () => {
     const menu = form.getByRole('combobox', { name: 'Type' });
     const ids =
       "Array.from(document.querySelectorAll('[data-block-id^=properties]'), (one) => one.dataset.blockId)";
-    for (const hook of HOOK_TYPES) {
-      await menu.fill(`(${hook.label})`);
-      await page.keyboard.press('Enter');
+    for (const [at, hook] of HOOK_TYPES.entries()) {
+      await menu.click();
+      await page.getByRole('option').nth(at).click();
       const version = hook.versions.length > 0 ? ['properties.hook_version'] : [];
       const wanted = [...version, ...listProperties(hook).map(({ key }) => `properties.${key}`)];
       const shown = async () => (await page.evaluate<string[]>(ids)).toSorted();

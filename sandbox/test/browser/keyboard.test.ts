@@ -66,7 +66,7 @@ describeInBrowser('a day’s work by keyboard and with assistive technology', ()
     await focused(composer);
 
     await open();
-    await page.keyboard.type('by five');
+    await page.keyboard.type('by a cron');
     await page.keyboard.press('Enter');
     await form.getByLabel('Cron fields').waitFor();
     await walkTo(page, 'Tab', form.getByLabel('Cron fields'));
