@@ -192,7 +192,7 @@ async function showAdded(
   request: NewIntegration,
   result: IntegrationResult,
 ): Promise<Message> {
-  const { word, config } = context.workspace;
+  const { word } = context.workspace;
   if (result.kind === 'auth_required') {
     const { identifier, authUrl } = result;
     const saved = await rememberIntegration(context, { ...OFF, ...request, identifier }, target);
@@ -200,7 +200,7 @@ async function showAdded(
   }
   const { identifier } = result.integration;
   const added = { ...OFF, ...request, ...defined(result.integration), identifier };
-  return addedMessage(await rememberIntegration(context, added, target), config.SERVICE_HOOK_TYPES);
+  return addedMessage(await rememberIntegration(context, added, target));
 }
 
 async function openEdit(context: CommandContext, id?: string, project?: string): Promise<Reply> {

@@ -187,12 +187,8 @@ export function shownName(name: string): string {
   return sanitize(name, 200);
 }
 
-export function addedMessage(
-  { id, name, hookType, project, flags }: RememberedIntegration,
-  wireNames: Readonly<Record<string, string>>,
-): Message {
-  const type = mrkdwn(typeName(hookType, wireNames));
-  return savedMessage(id, `${bold(name)} is set up in ${bold(project.name)}: ${type}`, flags);
+export function addedMessage({ id, name, project, flags }: RememberedIntegration): Message {
+  return savedMessage(id, `${bold(name)} is set up in ${bold(project.name)}`, flags);
 }
 
 /** The answer to an edit. It names the changed properties without their values. */
