@@ -139,7 +139,7 @@ export class NameIndex<T extends Named> {
     return [...mentioned];
   }
 
-  /** Number of words of the longest name at this place; 0 if there is none. */
+  /** Number of words of the longest name at this place; 0 for no name. */
   #lengthAt(keys: readonly string[], at: number): number {
     let longest = 0;
     let name = '';
