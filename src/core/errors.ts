@@ -38,16 +38,14 @@ export interface Offer {
 }
 
 /**
- * Error for a part of a message or form that this version does not know. @param next the command to type
- * instead
+ * Error for a part of a message or form that this version does not know.
+ * @param next the command to type instead
  */
 export function outdated(what: 'button' | 'form' | 'menu' | 'shortcut', next = 'help'): UserError {
   return new UserError(`This ${what} is from an older version of Deckhand.`, next);
 }
 
-/**
- * A command needs an account, but none is connected. Deckhand stores the command, and runs it once one is.
- */
+/** A command needs an account, but none is connected. Deckhand stores the command, and runs it once one is. */
 export class AccountNeeded extends Error {
   readonly code = 'account_needed';
 

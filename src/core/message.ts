@@ -94,10 +94,7 @@ export interface Audited {
 export type Reply = Audited &
   (
     | { kind: 'private'; message: Message }
-    /**
-     * `isDone`: the change has been made. If Deckhand cannot post in the channel, it then tells only the
-     * person.
-     */
+    /** `isDone`: the change has been made. If Deckhand cannot post in the channel, it then tells only the person. */
     | { kind: 'channel'; message: Message; thread?: string; isDone?: true }
     /** Opens the modal at once. The view of `fill` may take longer, and replaces the first one. */
     | { kind: 'modal'; view: ModalView; fill?: () => Promise<ModalView> }

@@ -17,10 +17,7 @@ const SPACES = /[\t\n\r\v\f\u0085\u2028\u2029 ]+/g;
 const MARKUP_SIGN = /[&<>]/;
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/**
- * One line without control and bidi characters, cut at `max` UTF-16 units. An em dash replaces an empty
- * result.
- */
+/** One line without control and bidi characters, cut at `max` UTF-16 units. An em dash replaces an empty result. */
 export function sanitize(foreign: string | number | null | undefined, max = 150): string {
   const text = String(foreign ?? '');
   const line = ORDINARY.test(text) ? text : text.replace(SPACES, ' ').replace(INVISIBLE, '').trim();

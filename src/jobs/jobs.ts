@@ -14,10 +14,7 @@ export interface Job<Data> {
   data: Data;
   /** 1 the first time; more after a failure, a hand-back, or the death of its process. */
   attempt: number;
-  /**
-   * Aborts if the process stops or the claim ends. The worker then throws `signal.reason` to hand the job
-   * back.
-   */
+  /** Aborts if the process stops or the claim ends. The worker then throws `signal.reason` to hand the job back. */
   signal: AbortSignal;
 }
 
@@ -80,10 +77,7 @@ export interface Engine {
   /** Declares the worker of a queue. Call it before `start`. */
   work<Data>(job: JobType<Data>, worker: Worker<Data>): void;
   start(): Promise<void>;
-  /**
-   * Takes no new jobs, and aborts running ones after `graceMs`. Resolves when all have ended or were handed
-   * back.
-   */
+  /** Takes no new jobs, and aborts running ones after `graceMs`. Resolves when all have ended or were handed back. */
   stop(graceMs: number): Promise<void>;
   /** Deletes the workspace's jobs, and aborts running ones. */
   cancel(workspace: string): Promise<void>;

@@ -232,8 +232,8 @@ export function changeEpisode<R extends EpisodeRecord | undefined>(
 }
 
 /**
- * Removes from the record what Slack shows: replies, and episodes before the latest. @param earlier the
- * record that Slack shows
+ * Removes from the record what Slack shows: replies, and episodes before the latest.
+ * @param earlier the record that Slack shows
  */
 export function withoutShown(record: EpisodeRecord, earlier: EpisodeRecord): EpisodeRecord {
   const over = new Set(earlier.episodes.slice(0, -1).map(({ id }) => id));

@@ -44,9 +44,7 @@ export function listNextTimes(cadence: Cadence, zone: string, after: number, amo
 /** A time of the day; an end may be 24:00. */
 const TimeOrMidnight = z.string().regex(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/);
 
-/**
- * The hours in which a watch posts, Monday to Friday. If `to` is not after `from`, they end on the next day.
- */
+/** The hours in which a watch posts, Monday to Friday. If `to` is not after `from`, they end on the next day. */
 export const WorkingHours = z.object({
   from: TimeOrMidnight,
   to: TimeOrMidnight,
@@ -79,9 +77,7 @@ export const Escalation = z.object({
   mention: z.string().regex(/^[UWS][A-Z0-9]{1,30}$/, 'That is no id of a person or user group.'),
   /** Handle that people read. */
   name: z.string().max(80).optional(),
-  /**
-   * Minutes after the post of the failure. The demo uses fractions, so that nobody waits for five minutes.
-   */
+  /** Minutes after the post of the failure. The demo uses fractions, so that nobody waits for five minutes. */
   after: z.union([z.number().int().min(5).max(240), z.number().positive().lt(1)]),
 });
 export type Escalation = z.infer<typeof Escalation>;
@@ -321,9 +317,7 @@ export function isPersonal(schedule: Schedule): boolean {
 
 type WatchSubject = Pick<Watch, 'project' | 'server' | 'person'>;
 
-/**
- * True if two watches of a channel and account have the same subject. A channel has one watch of a subject.
- */
+/** True if two watches of a channel and account have the same subject. A channel has one watch of a subject. */
 export function isSameSubject(one: WatchSubject, other: WatchSubject): boolean {
   const isSameServer = one.server?.identifier.toLowerCase() === other.server?.identifier.toLowerCase();
   return isSameOrNone(one.project, other.project) && isSameServer && one.person === other.person;

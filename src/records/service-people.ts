@@ -55,8 +55,8 @@ export function createUserLinks(parts: { store: WorkspaceStore; sealer: Workspac
         return isTaken ? undefined : store(user, tokens, email);
       }),
     /**
-     * Deletes the tokens; returns false if there were none. @param linkedAt deletes only a link made at this
-     * time
+     * Deletes the tokens; returns false if there were none.
+     * @param linkedAt deletes only a link made at this time
      */
     async remove(user: string, linkedAt?: number): Promise<boolean> {
       if (linkedAt !== undefined && (await collection.get(user))?.linkedAt !== linkedAt) return false;
@@ -86,9 +86,7 @@ const Claims = z.object({ claims: z.array(Claim) });
 /** Slack users by the `makePersonKey` of the names that they claimed. */
 export type Mentions = ReadonlyMap<string, string>;
 
-/**
- * People's names at the service. Within an account, a name belongs to one person, and a person has one name.
- */
+/** People's names at the service. Within an account, a name belongs to one person, and a person has one name. */
 export function createServiceNames({
   store,
   clock,

@@ -39,9 +39,7 @@ export const GuardCheck = z.object({
   at: z.number(),
   /** End of the previous check. */
   since: z.number().optional(),
-  /**
-   * Keys that were unreachable in the previous check. Only parts that are still unreachable begin an episode.
-   */
+  /** Keys that were unreachable in the previous check. Only parts that are still unreachable begin an episode. */
   unreachable: z.array(z.string()),
   /** Number of checks in a row in which the service did not find the project. */
   notFound: z.number(),
@@ -315,10 +313,7 @@ export function createTestRuns(store: WorkspaceStore, onChange: () => Promise<vo
   };
 }
 
-/**
- * Changes to a project's run after a newer test of one of its servers, because the latest result counts.
- * Pure.
- */
+/** Changes to a project's run after a newer test of one of its servers, because the latest result counts. Pure. */
 export function withServerResult(
   { total = 0, servers = [], unreachable = [], failing = [] }: Run,
   { identifier }: ServerRef,

@@ -140,9 +140,7 @@ export async function sendReply(
 /** A root message with its thread. */
 export interface Thread extends Omit<Delivery, 'message'> {
   root: Message;
-  /**
-   * Cause of the latest change. If somebody deleted the root, Deckhand posts it again only for a new cause.
-   */
+  /** Cause of the latest change. If somebody deleted the root, Deckhand posts it again only for a new cause. */
   cause: string;
   replies: Replies;
   /** The root that Slack shows; undefined before its post. */
@@ -252,7 +250,8 @@ export async function nameExcluded(workspace: Workspace, message: Message): Prom
 }
 
 /**
- * Returns false for a person who may no longer use Deckhand. @throws SlackFailure if another attempt may help
+ * Returns false for a person who may no longer use Deckhand.
+ * @throws SlackFailure if another attempt may help
  */
 export async function mayBeMentioned({ roles }: Workspace, user: string): Promise<boolean> {
   const checked = roles.excluded(user).then((excluded) => excluded ?? 'allowed');

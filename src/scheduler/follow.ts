@@ -63,10 +63,7 @@ export interface Following<State extends Followed, View extends { kind: string }
 const Pointer = z.object({ id: z.string() });
 type Pointer = z.infer<typeof Pointer>;
 
-/**
- * Follows something to its end, and shows the end in Slack. If the root message is gone, it only logs the
- * end.
- */
+/** Follows something to its end, and shows the end in Slack. If the root message is gone, it only logs the end. */
 export class Follower<State extends Followed, View extends { kind: string }> {
   readonly job: JobDefinition<Pointer>;
   readonly #kind: FollowedKind<State, View>;

@@ -25,9 +25,7 @@ interface FollowedThreadOptions<State> {
 const PROGRESS = 'progress';
 /** Maximum age of the time that the root message and its first reply show, in milliseconds. */
 const REDRAW_MS = { root: 7_000, progress: 15_000 };
-/**
- * Maximum pause between attempts to edit the first reply at the end, while Slack's rate limit leaves no room.
- */
+/** Maximum pause between attempts to edit the first reply at the end, while Slack's rate limit leaves no room. */
 const MAX_ROOM_PAUSE_MS = 10_000;
 
 /** The root message and thread of something that Deckhand follows, with its stored state. */
@@ -91,10 +89,7 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
     }
   }
 
-  /**
-   * Ends the progress reply. It may wait for Slack's rate limit, because the root message already shows the
-   * end.
-   */
+  /** Ends the progress reply. It may wait for Slack's rate limit, because the root message already shows the end. */
   async endProgress(view: View): Promise<void> {
     const { clock, slack } = this.#workspace;
     await this.#findPosted(PROGRESS);

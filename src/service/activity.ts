@@ -61,9 +61,7 @@ export type ActivityEvent = z.infer<typeof ActivityEvent>;
 
 const Figure = Numeric.nullish().catch(undefined);
 
-/**
- * API 2.12. Null: there is nothing to compare with. Undefined: the service gives no figure. Neither means 0.
- */
+/** API 2.12. Null: there is nothing to compare with. Undefined: the service gives no figure. Neither means 0. */
 export const ActivityStats = z.object({
   total_deployments: Figure,
   total_deployments_delta: Figure,

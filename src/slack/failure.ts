@@ -76,9 +76,7 @@ export function toSlackFailure(method: string, error: unknown, now: number): unk
   }
 }
 
-/**
- * True if Slack may have the post although its answer was lost. A failed token refresh has posted nothing.
- */
+/** True if Slack may have the post although its answer was lost. A failed token refresh has posted nothing. */
 export function mayHavePosted({ method, kind, cause }: SlackFailure): boolean {
   return method.startsWith('chat.post') && kind === 'unreachable' && !wasNeverSent(cause);
 }

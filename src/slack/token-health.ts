@@ -36,10 +36,7 @@ export function createTokenHealth(
       owner = { installation };
       tried.resolve();
     },
-    /**
-     * Call it if Slack refused a call as if the bot token no longer worked. Deckhand then tries the token
-     * again.
-     */
+    /** Call it if Slack refused a call as if the bot token no longer worked. Deckhand then tries the token again. */
     suspect: (): void => suspected.resolve(),
     async untilSuspected(): Promise<void> {
       await suspected.promise;
@@ -134,9 +131,7 @@ async function tryToken({ web, token, health, signal }: BotTokenCheck): Promise<
   }
 }
 
-/**
- * True if the same token would get the same answer. A Slack that lacks the method has not checked the token.
- */
+/** True if the same token would get the same answer. A Slack that lacks the method has not checked the token. */
 export function isAboutToken(failure: unknown): boolean {
   if (!isSlackFailure(failure) || failure.reason === 'unknown_method') return false;
   return failure.kind !== 'busy' && failure.kind !== 'unreachable';

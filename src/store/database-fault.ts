@@ -3,9 +3,7 @@ import { StoreError } from '../core/errors.ts';
 
 const SQLITE = 'sqlite://';
 
-/**
- * A sentence for the operator, with placeholders such as `{path}`, and whether the fault may pass by itself.
- */
+/** A sentence for the operator, with placeholders such as `{path}`, and whether the fault may pass by itself. */
 type Fault = [sentence: string, isTemporary?: boolean | undefined];
 
 /**
@@ -24,9 +22,7 @@ export function explainDatabaseFault(url: string, error: unknown): StoreError | 
   return undefined;
 }
 
-/**
- * Like `explainDatabaseFault`, for any error of a store. A `StoreError` with its own sentence stays as it is.
- */
+/** Like `explainDatabaseFault`, for any error of a store. A `StoreError` with its own sentence stays as it is. */
 export function explainStoreFault(url: string, error: unknown): StoreError | undefined {
   if (error instanceof StoreError && error.code === 'store_error') return error;
   return explainDatabaseFault(url, error) ?? (error instanceof StoreError ? error : undefined);

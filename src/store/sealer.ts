@@ -29,9 +29,7 @@ const VERSION = 'v1';
 const CACHE_SIZE = 1_000;
 const CACHE_MS = 60_000;
 
-/**
- * Seals as `v1.<data key id>.<nonce, text and tag>` with AES-256-GCM, bound to workspace, record and field.
- */
+/** Seals as `v1.<data key id>.<nonce, text and tag>` with AES-256-GCM, bound to workspace, record and field. */
 export function createSealer(keys: EncryptionKeys, store: Store, clock: Clock = systemClock) {
   const cache = new RecentMap<string, { dataKey: DataKey; until: number }>(CACHE_SIZE);
   function cached(workspace: string, id: string): DataKey | undefined {

@@ -67,9 +67,7 @@ function prepareFolder(path: string): void {
   }
 }
 
-/**
- * Not `recursive`, because Node would never return if the system refuses a folder with ENOENT, as in /proc.
- */
+/** Not `recursive`, because Node would never return if the system refuses a folder with ENOENT, as in /proc. */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -179,9 +177,7 @@ export async function measureFreeBytes(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-/**
- * Makes a file readable for its owner only, whatever the umask. SQLite gives its log and index the same mode.
- */
+/** Makes a file readable for its owner only, whatever the umask. SQLite gives its log and index the same mode. */
 export function makePrivate(path: string): void {
   try {
     closeSync(openSync(path, 'a', 0o600));
@@ -221,10 +217,7 @@ export function guardFile(path: string): () => void {
   }
 }
 
-/**
- * Checks that the file is a database. If it has several names, also checks that no connection has a lock on
- * it.
- */
+/** Checks that the file is a database. If it has several names, also checks that no connection has a lock on it. */
 function expectFree(path: string): void {
   const db = new DatabaseSync(path);
   try {

@@ -156,10 +156,7 @@ export class ProjectNeeded extends Error {
   }
 }
 
-/**
- * No server was given, or none has that name. The person gets a menu, and the command runs again with the
- * choice.
- */
+/** No server was given, or none has that name. The person gets a menu, and the command runs again with the choice. */
 export class ServerNeeded extends Error {
   readonly code = 'server_needed';
   /** The project to search for the server. */

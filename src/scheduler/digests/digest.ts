@@ -155,9 +155,7 @@ export type Gathered = AccountReport & {
   isGone?: boolean;
 };
 
-/**
- * Reads each account of the digest. A failure of one does not stop the others. API 4.9 (docs/service-api.md).
- */
+/** Reads each account of the digest. A failure of one does not stop the others. API 4.9 (docs/service-api.md). */
 export async function gatherReports(
   workspace: Workspace,
   digest: Digest,

@@ -27,10 +27,7 @@ import { beginTest } from '../test-access/start-test.ts';
 
 /** Delay before unreachable parts are tested again. The channel hears nothing until then. */
 const AGAIN_MS = 2 * MINUTE_MS;
-/**
- * Number of checks in a row without the project before it counts as gone. It may be missing only for a
- * moment.
- */
+/** Number of checks in a row without the project before it counts as gone. It may be missing only for a moment. */
 const NOT_FOUND_CHECKS = 3;
 
 export const GUARD_RUNS = defineOccurrenceJob('guard', async (workspace, job) => {

@@ -104,10 +104,7 @@ async function takeOff(
 
 type Sending = Pick<Delivery, 'signal' | 'possibleDuplicate'>;
 
-/**
- * Includes earlier pending outcomes of the same episode, because the jobs of two batches may run in any
- * order.
- */
+/** Includes earlier pending outcomes of the same episode, because the jobs of two batches may run in any order. */
 async function noteUpTo(
   workspace: Workspace,
   { pending }: Feed,

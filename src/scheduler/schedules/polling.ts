@@ -107,9 +107,7 @@ export const REFUSALS: ReadonlySet<string> = new Set<ServiceErrorKind>([
   'rejected',
 ]);
 
-/**
- * Number of `not found` answers in a row that count as a refusal. A list may be missing only for a moment.
- */
+/** Number of `not found` answers in a row that count as a refusal. A list may be missing only for a moment. */
 const NOT_FOUND_POLLS = 3;
 
 interface Poll {
@@ -124,9 +122,7 @@ interface Poll {
 /** Minimum time between two reads of an account that the service's calls cause. */
 export const PUSH_PAUSE_MS = 2_000;
 
-/**
- * Reads an account at once, because the service called about some of its projects. Polls go on as planned.
- */
+/** Reads an account at once, because the service called about some of its projects. Polls go on as planned. */
 export async function pollPushed<K extends FeedKind, Page>(
   workspace: Workspace,
   source: Source<K, Page>,

@@ -170,7 +170,8 @@ export function removeSchedules(
 /**
  * Restores the schedules of a kind that a request removed, once. Returns undefined after that, and after ten
  * minutes.
- * @param removalRequest the removal @param undoRequest the request that restores
+ * @param removalRequest the removal
+ * @param undoRequest the request that restores
  * @param expectAllowed throws if the channel may not have the schedules
  * @throws UserError if the channel or the workspace has too many schedules by now; a later attempt may
  * succeed

@@ -49,10 +49,7 @@ export function defineOccurrenceJob(
   });
 }
 
-/**
- * Guards start within this time after they are due, so that they do not all call the service in the same
- * minute.
- */
+/** Guards start within this time after they are due, so that they do not all call the service in the same minute. */
 const SPREAD_MS = 5 * MINUTE_MS;
 
 function makeChain({ kind, id, cadence, zone }: TimedSchedule): Chain<Occurrence> {
@@ -62,9 +59,7 @@ function makeChain({ kind, id, cadence, zone }: TimedSchedule): Chain<Occurrence
   return { id, cron: makeCron(cadence), zone, delayMs, job: { queue: kind, schema: Occurrence }, dataAt };
 }
 
-/**
- * Sends the next occurrence, counted from the latest one or from the time when the schedule became active.
- */
+/** Sends the next occurrence, counted from the latest one or from the time when the schedule became active. */
 export async function startTimed(workspace: Workspace, schedule: TimedSchedule): Promise<void> {
   const { last, createdAt, activeSince: since = createdAt } = schedule;
   await startChain(workspace, makeChain(schedule), Math.max(since, last?.scheduledAt ?? since));

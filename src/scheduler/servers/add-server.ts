@@ -25,9 +25,7 @@ import {
   showInModal,
 } from './server-order.ts';
 
-/**
- * Delay of the outcome. If it reached Slack before the response to the modal, that response would replace it.
- */
+/** Delay of the outcome. If it reached Slack before the response to the modal, that response would replace it. */
 const HEAD_START_MS = 250;
 
 /** Id of the order. */
@@ -99,9 +97,7 @@ function announceServer({ feeds }: Workspace, { draft }: ServerOrder, isAnnounce
   );
 }
 
-/**
- * Returns undefined if the server was not created, or the outcome is unknown. The person is then notified.
- */
+/** Returns undefined if the server was not created, or the outcome is unknown. The person is then notified. */
 async function create(
   workspace: Workspace,
   order: ServerOrder,
@@ -167,9 +163,7 @@ function makeTarget(
   return { account, project, server: { identifier, name: name.slice(0, 200) }, cost, names };
 }
 
-/**
- * Posts in the channel, or in a direct message if Slack rejects the post, because the server already exists.
- */
+/** Posts in the channel, or in a direct message if Slack rejects the post, because the server already exists. */
 async function postRoot(
   workspace: Workspace,
   { user, draft, answerTs: threadTs, orderedAt: startedAt }: ServerOrder,

@@ -115,10 +115,7 @@ async function pointTo(workspace: Workspace, run: Run, here: string): Promise<Re
   return { kind: 'private', message: alreadyRunningMessage(target, starter, createdAt, where) };
 }
 
-/**
- * The person or failure that started a run, and the message that shows it: the run's own, or that of the
- * failure.
- */
+/** The person or failure that started a run, and the message that shows it: the run's own, or that of the failure. */
 async function findStarter(
   { store }: Workspace,
   run: Run,

@@ -42,10 +42,7 @@ import {
 import { notePushes } from './push.ts';
 
 const INTERVAL_MS = 60_000;
-/**
- * API 4.9 (docs/service-api.md). Seven days, so that neither time zones nor a pause of Deckhand hide an
- * event.
- */
+/** API 4.9 (docs/service-api.md). Seven days, so that neither time zones nor a pause of Deckhand hide an event. */
 const RANGE = 'last_7_days';
 
 export const ACTIVITY: Source<'watch', FeedPage> = {

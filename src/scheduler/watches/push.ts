@@ -172,10 +172,7 @@ async function switchOnAgain(workspace: Workspace, push: Push): Promise<void> {
 /** Maximum time for the last calls to an account that a person disconnects. */
 const FAREWELL_MS = 5_000;
 
-/**
- * Call it before the shared key of an account is deleted, because Deckhand then cannot call the service any
- * more.
- */
+/** Call it before the shared key of an account is deleted, because Deckhand then cannot call the service any more. */
 export async function endPushesOfAccount(workspace: Workspace, account: string): Promise<void> {
   const signal = AbortSignal.timeout(FAREWELL_MS);
   for (const push of await workspace.pushes.list(account)) {

@@ -26,17 +26,15 @@ export interface NewWatch extends WatchChoices, Pick<Watch, 'person'> {
   requestId: string;
 }
 
-/**
- * Adds or changes a watch. A channel has one watch of a project and server, whose mode and hours may change.
- */
+/** Adds or changes a watch. A channel has one watch of a project and server, whose mode and hours may change. */
 export interface SetUp {
   kind: 'new' | 'changed' | 'resumed' | 'same';
   watch: Watch;
 }
 
 /**
- * Starts to watch from now on, so it reads the feed first. @throws AccountFailure if the service does not
- * show it
+ * Starts to watch from now on, so it reads the feed first.
+ * @throws AccountFailure if the service does not show it
  */
 export async function setUpWatch(workspace: Workspace, requested: NewWatch): Promise<SetUp> {
   const { channel, account: key, mode, project, server, hours, escalation, person, requestId } = requested;
@@ -114,10 +112,7 @@ export function addWatch(
   });
 }
 
-/**
- * Returns undefined if the watch was removed; 'taken' if another watch of the channel has the project and
- * server.
- */
+/** Returns undefined if the watch was removed; 'taken' if another watch of the channel has the project and server. */
 export function editWatch(
   workspace: Workspace,
   { id, channel, account }: Watch,

@@ -65,10 +65,7 @@ export async function stepEnding({ slack, log }: Workspace, closed: Run, ending:
 
 const MAX_FAILING = 100;
 
-/**
- * Failed items as plain text, one on each line; empty if nothing failed. A run without results counts as
- * failed.
- */
+/** Failed items as plain text, one on each line; empty if nothing failed. A run without results counts as failed. */
 function failingItems(target: Target, { results }: Pick<TestRun, 'results'>): string {
   const items = listItems(target, results);
   const unread = (results?.skipped ?? []).map(

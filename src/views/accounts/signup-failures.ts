@@ -10,10 +10,7 @@ export interface SignupFault {
   onWebOnly?: true;
 }
 
-/**
- * Sentences for a field that the service rejects without a reason. API 7.2 (docs/service-api.md), 400 and
- * 422.
- */
+/** Sentences for a field that the service rejects without a reason. API 7.2 (docs/service-api.md), 400 and 422. */
 const FIELD_FAULTS: Record<string, string> = {
   email: 'The service does not accept this e-mail address.',
   password: 'The service does not accept this password.',

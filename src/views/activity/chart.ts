@@ -152,8 +152,8 @@ function spanName(bars: Bars): string {
 const WIDTH = 16;
 
 /**
- * The chart as text, one line for each day with deployments. @param maxLines maximum number of latest days,
- * up to 30
+ * The chart as text, one line for each day with deployments.
+ * @param maxLines maximum number of latest days, up to 30
  */
 export function chartWords(data: DeploymentsData, maxLines: number): KnownBlock {
   const busy = data.bars.filter((bar) => countDeployments({ bars: [bar] }) > 0).slice(-maxLines);

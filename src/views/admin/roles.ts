@@ -69,8 +69,8 @@ export function changedWords(changedBy: string | undefined): string {
 }
 
 /**
- * The same form with a question. To save it again confirms the change. @param metadata new metadata of the
- * form
+ * The same form with a question. To save it again confirms the change.
+ * @param metadata new metadata of the form
  */
 export function lastWayInModal(view: ModalView, metadata: unknown): ModalView {
   const words =

@@ -26,9 +26,7 @@ import {
 } from './service-failures.ts';
 import { explainSlackFailure } from './slack-failures.ts';
 
-/**
- * A failure in the words for the person who caused it: one sentence, one next step. Both are escaped mrkdwn.
- */
+/** A failure in the words for the person who caused it: one sentence, one next step. Both are escaped mrkdwn. */
 export interface Explained {
   text: string;
   next?: string | undefined;

@@ -218,10 +218,7 @@ export function menuTarget(blockId: string): MenuTarget | undefined {
   return MenuTarget.safeParse(JSON.parse(blockId.slice(PREFIX.length))).data;
 }
 
-/**
- * A menu in a message. Without `choices`, it searches while the person types. Empty if its target is too
- * long.
- */
+/** A menu in a message. Without `choices`, it searches while the person types. Empty if its target is too long. */
 export function menu(spec: {
   actionId: string;
   placeholder: string;

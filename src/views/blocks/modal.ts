@@ -128,9 +128,7 @@ export function messagesByField(error: z.ZodError): Record<string, string> {
   return Object.fromEntries(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue.message]));
 }
 
-/**
- * True if an error is about a field that the form does not show yet. The form is then drawn with it first.
- */
+/** True if an error is about a field that the form does not show yet. The form is then drawn with it first. */
 export function isAnyHidden(errors: Record<string, string>, { blocks }: ModalView): boolean {
   const blockIds = new Set(blocks.map((block) => block.block_id));
   return Object.keys(errors).some((field) => !blockIds.has(field));

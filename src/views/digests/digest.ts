@@ -196,9 +196,7 @@ const MAX_CHARACTERS = 9_000;
 const MAX_BLOCKS = 40;
 const MAX_REPLIES = 4;
 
-/**
- * Thread replies with the events of each account, by day. Cuts what exceeds a few replies, and adds a note.
- */
+/** Thread replies with the events of each account, by day. Cuts what exceeds a few replies, and adds a note. */
 export function threadMessages(
   reports: readonly AccountReport[],
   { zone, project }: { zone: string; project?: { name: string } | undefined },

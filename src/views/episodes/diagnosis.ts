@@ -91,9 +91,7 @@ function areOrIs(amount: number): string {
   return amount === 1 ? 'is' : 'are';
 }
 
-/**
- * Thread reply to a failed deployment, with the unreachable parts and a button that tests the project again.
- */
+/** Thread reply to a failed deployment, with the unreachable parts and a button that tests the project again. */
 export function diagnosisReply(account: string, project: ProjectRef, { at, items }: Diagnosis): Message {
   const failed = items.map((item) => ({ ...item, status: 'error' as const }));
   const again = button('Test again', 'test:again', { value: { target: { account, project } } });

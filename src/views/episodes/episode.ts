@@ -18,8 +18,9 @@ const ICONS: Readonly<Record<NonNullable<Ended>, string>> = {
 };
 
 /**
- * The root message of an episode. @param key key of the subject @param projectUrl the project's page at the
- * service
+ * The root message of an episode.
+ * @param key key of the subject
+ * @param projectUrl the project's page at the service
  */
 export function episodeRoot(key: string, subject: Subject, episode: Episode, projectUrl?: string): Message {
   const { name, account, kind } = subject;
@@ -214,8 +215,8 @@ export function muteButtons(account: string): KnownBlock[] {
 }
 
 /**
- * In a direct message, nobody else could take the failure. @param list the list that contains the buttons, if
- * not the root
+ * In a direct message, nobody else could take the failure.
+ * @param list the list that contains the buttons, if not the root
  */
 function drawEpisodeButtons(
   key: string,

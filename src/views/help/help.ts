@@ -223,7 +223,8 @@ export function suggestionsMessage(
 }
 
 /**
- * A form opens only after a click, so the reply to a mention has a button. @param thread the mention's thread
+ * A form opens only after a click, so the reply to a mention has a button.
+ * @param thread the mention's thread
  */
 export function openFormMessage(word: string, text: string, thread: string | undefined): Message {
   const open = button('Open the form', 'start:at-once', { style: 'primary', value: { text, thread } });

@@ -83,7 +83,8 @@ export function homeView(data: HomeData): HomeView & { blocks: KnownBlock[] } {
 }
 
 /**
- * For people who may not use Deckhand. Shows the reason, and no data of the workspace. @param words mrkdwn
+ * For people who may not use Deckhand. Shows the reason, and no data of the workspace.
+ * @param words mrkdwn
  */
 export function refusedHomeView(words: string): HomeView {
   return { type: 'home', blocks: [section(words)] };

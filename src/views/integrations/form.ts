@@ -163,9 +163,7 @@ function integrationPicker({ origin }: IntegrationForm): KnownBlock {
   });
 }
 
-/**
- * An update does not send the type (API 4.8). For an unknown integration, the choice only selects the fields.
- */
+/** An update does not send the type (API 4.8). For an unknown integration, the choice only selects the fields. */
 function typeInput({ wireNames }: IntegrationForm, optional: boolean): KnownBlock {
   const choices = HOOK_TYPES.map(({ label }): Choice => ({ value: label, text: typeName(label, wireNames) }));
   return selectInput('hook_type', 'Type', { choices, dispatch: true, optional });

@@ -24,10 +24,7 @@ const MAX_BUTTONS = 10;
 const RECENT = 3;
 const MAX_NAMED = 10;
 
-/**
- * A table of the account's invoices, with the unpaid ones named first and buttons for the PDFs of recent
- * ones.
- */
+/** A table of the account's invoices, with the unpaid ones named first and buttons for the PDFs of recent ones. */
 export function invoicesMessage(account: string, invoices: readonly Invoice[]): Message {
   if (invoices.length === 0) return say(`The account ${code(account)} has no invoices yet.`);
   const unpaid = invoices.filter((invoice) => !invoice.paid);

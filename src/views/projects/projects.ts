@@ -67,8 +67,8 @@ function deployedWords({ last_deployed_at: at }: Project): string {
 }
 
 /**
- * Asks for a project. The choice runs `text` again. A long list becomes a menu with search. @param thread
- * thread of a mention
+ * Asks for a project. The choice runs `text` again. A long list becomes a menu with search.
+ * @param thread thread of a mention
  */
 export function chooseProjectMessage(
   projects: readonly Project[],

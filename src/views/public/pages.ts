@@ -150,10 +150,7 @@ function html(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
 }
 
-/**
- * Failures of an install or a link in the browser. `%` is "install" or "link", `&` the site that completes
- * it.
- */
+/** Failures of an install or a link in the browser. `%` is "install" or "link", `&` the site that completes it. */
 const ENDS = {
   unknown: [400, 'Unknown %', 'This % was not started here, or too long ago.'],
   expired: [410, 'This took too long', 'The % must be completed within ten minutes.'],

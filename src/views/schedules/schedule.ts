@@ -22,9 +22,7 @@ export interface ScheduleFace {
   role: 'operator' | 'billing';
   icon: string;
   title: string;
-  /**
-   * The command that creates it. If a channel switches the command off, no schedule of the kind posts there.
-   */
+  /** The command that creates it. If a channel switches the command off, no schedule of the kind posts there. */
   command: string;
   noun: string;
   plural: string;
@@ -131,8 +129,9 @@ export function scheduleCard(
 }
 
 /**
- * Replaces the cards of removed schedules. @param removal id for "Undo" @param list the list whose button was
- * used
+ * Replaces the cards of removed schedules.
+ * @param removal id for "Undo"
+ * @param list the list whose button was used
  */
 export function removedCard(
   removed: readonly Schedule[],

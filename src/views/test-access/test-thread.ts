@@ -14,10 +14,7 @@ import { button, buttons, LIMITS, say } from '../blocks/message.ts';
 import { reasonWords, serverButton } from './items.ts';
 import { describeStatus, outcomeWords, passed, type TestView } from './test-run.ts';
 
-/**
- * Maximum number of failing items with their own reply and button. One reply lists the others with their
- * reasons.
- */
+/** Maximum number of failing items with their own reply and button. One reply lists the others with their reasons. */
 const MAX_FAILING = 50;
 /** If there are more results, a table shows them. */
 const MAX_WITHOUT_TABLE = 10;

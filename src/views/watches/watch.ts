@@ -63,8 +63,9 @@ export function watchModal(origin: WatchOrigin, watch: Watch): ModalView {
 }
 
 /**
- * A watch in a list. @param kept number of events that wait for its working hours @param isGone true if the
- * account no longer lists its project
+ * A watch in a list.
+ * @param kept number of events that wait for its working hours
+ * @param isGone true if the account no longer lists its project
  */
 export function watchLines(
   watch: Watch,
@@ -140,9 +141,7 @@ export interface WatchedNews {
   isOwn?: boolean;
 }
 
-/**
- * More news become a summary with a list below. The list goes into the thread, if the channel has threads.
- */
+/** More news become a summary with a list below. The list goes into the thread, if the channel has threads. */
 const MAX_AT_ONCE = 10;
 /** Slack refuses messages whose blocks hold much over 13,000 characters. */
 const MAX_SECTIONS = 3;
