@@ -43,7 +43,6 @@ describe('the front door', () => {
       ['qwertyuiop', 'There is no command `qwertyuiop`'],
       ['“help test”', 'How to use test'],
       ['test a b c', '`c` is one word too many. Try `/deckhand test [project] [server]`'],
-      ['inv', 'Did you mean `invoices`'],
       ['whoami --colour red', 'There is no option `--colour`'],
       ['<!channel>', 'There is no command `&lt;!channel&gt;`'],
       ['x'.repeat(10_000), `There is no command \`${'x'.repeat(20)}`],
@@ -71,11 +70,9 @@ describe('the front door', () => {
     expect(world.logs.join()).not.toContain('"event":"bug"');
   });
 
-  test.for([
-    ['a form that it does not know', 'gone', ''],
-    ['a form that another version made', 'settings', '{"channel":7}'],
-  ] as const)('answers %s', async ([_, callback_id, private_metadata], { world }) => {
-    const view = { id: 'V1', hash: 'h', type: 'modal', callback_id, private_metadata, blocks: [] };
+  test('answers a form that another version made', async ({ world }) => {
+    const made = { callback_id: 'settings', private_metadata: '{"channel":7}' };
+    const view = { id: 'V1', hash: 'h', type: 'modal', ...made, blocks: [] };
     const { status, text } = await sendPayload(world, {
       type: 'view_submission',
       team: { id: TEAM },
@@ -87,9 +84,7 @@ describe('the front door', () => {
     expect(text).toContain('older version');
   });
 
-  test('takes a click with null for what Slack has nothing to say of, and an installation named by a word', async ({
-    world,
-  }) => {
+  test('takes requests with null, a word or nothing for what Slack may leave out', async ({ world }) => {
     const click = await sendPayload(world, {
       type: 'block_actions',
       team: { id: TEAM },
@@ -112,18 +107,14 @@ describe('the front door', () => {
     });
     expect(event.status).toBe(200);
     await world.slack.until(() => world.slack.home(TEAM, PEOPLE.member), { what: 'App Home' });
-  });
-
-  test('takes commands without the identifier of a request, each as a new one', async ({ world }) => {
     for (const words of [{ text: 'help' }, { text: 'qwertyuiop', trigger_id: '' }])
-      expect((await sendForm(world, { ...COMMAND, ...words })).status).toBe(200);
+      expect((await sendForm(world, { ...COMMAND, ...words })).status, 'without an identifier').toBe(200);
     await told(world, 'What Deckhand can do');
     await told(world, 'There is no command');
   });
 
   test.for([
     ['a request that is six minutes old', { offset: -360 }, 'command=%2Fdeckhand', 401],
-    ['a request that is six minutes ahead', { offset: 360 }, 'command=%2Fdeckhand', 401],
     ['a wrong signature', { signature: 'v0=00' }, 'command=%2Fdeckhand', 401],
     [
       'a wrong signature, and a payload beside the ssl check',
@@ -133,11 +124,7 @@ describe('the front door', () => {
     ],
     ['an unknown content type', { type: 'text/xml' }, '<a/>', 400],
     ['JSON that is none', JSON_TYPE, '{', 400],
-    ['a list', JSON_TYPE, '[]', 400],
     ['nothing that Slack sends', { type: 'application/json; charset=utf-8' }, '{"odd":true}', 400],
-    ['a payload without a type', {}, 'payload=%7B%22odd%22%3Atrue%7D', 400],
-    ['a command without its person', {}, 'command=%2Fdeckhand&text=help', 400],
-    ['more than two megabytes', {}, `a=${'x'.repeat(2_000_000)}`, 413],
   ] as const)('answers %s with the fitting status', async ([_, options, body, status], { world }) => {
     expect((await sendSigned(world, body, options)).status).toBe(status);
     expect(world.logs.join()).not.toContain('"event":"bug"');

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { HASTY, hastyClock } from '../support/faults.ts';
+import { HASTY } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
@@ -60,24 +60,5 @@ describe('what takes its time', () => {
     expect(shown()).toContain('One moment');
     await world.slack.until(() => shown().includes('10 s so far'));
     await world.slack.until(() => shown().includes('Done'));
-  });
-});
-
-describe('a test run that takes its time', () => {
-  test.override({ worldOptions: { clock: hastyClock }, connected: true });
-
-  test('a test run that takes its time shows how many have their result', async ({ world }) => {
-    const running = { identifier: 'run-1', status: 'running', created_at: new Date().toISOString() };
-    const results = {
-      repository: { status: 'ok' },
-      servers: [{ identifier: 'web-1', name: 'web-1', status: 'ok' }],
-    };
-    const path = `/${ACCOUNT}/projects/*/test_access/*`;
-    world.service.faults.add({ path, status: 503, times: 3 });
-    world.service.faults.add({ path, status: 200, body: { ...running, results } });
-    await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    const root = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1)?.blocks ?? []);
-    await world.slack.until(() => root().split('"status":"complete"').length === 3, { what: 'two results' });
-    expect(root()).toContain('Storefront: running');
   });
 });

@@ -38,14 +38,6 @@ describe('a submitted form', () => {
     await world.slack.until(() => world.slack.ephemerals('T0HOUSE', 'U0ANN').some(isConnected));
   });
 
-  test('a submitted form is not carried out again by another replica, which gives the same answer', async ({
-    world,
-  }) => {
-    const { body } = await world.as('admin').submit('connect', RIGHT);
-    expect(JSON.stringify(await resend(world, 'another click'))).toBe(`[${body}]`);
-    expect(await connections(world)).toBe(1);
-  });
-
   test('a submitted form that two replicas take at once is carried out by one, and both give its answer', async ({
     world,
   }) => {

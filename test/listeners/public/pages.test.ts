@@ -51,38 +51,39 @@ describe('where workspaces install by OAuth', () => {
   });
 });
 
-describe.each(['https://tools.example.com/a/deckhand', 'https://tools.example.com/a/deckhand/'])(
-  'with the public address %s',
-  (publicUrl) => {
-    test.override('worldOptions', {
-      byOauth: true,
-      env: { PUBLIC_URL: publicUrl, SERVICE_OAUTH_CLIENT_ID: 'id', SERVICE_OAUTH_CLIENT_SECRET: 'secret' },
-    });
+describe('with a public address that has a path', () => {
+  test.override('worldOptions', {
+    byOauth: true,
+    env: {
+      PUBLIC_URL: 'https://tools.example.com/a/deckhand/',
+      SERVICE_OAUTH_CLIENT_ID: 'id',
+      SERVICE_OAUTH_CLIENT_SECRET: 'secret',
+    },
+  });
 
-    test('every page is found below its path, with a slash at the end too, and every link keeps the path', async ({
-      world,
-    }) => {
-      for (const path of ['', '/', '/privacy', '/slack/install', '/service/oauth/start'])
-        for (const written of [`/a/deckhand${path}`, path || '/']) {
-          const page = await open(world, written);
-          expect(page.headers.get('content-type'), written).toContain('text/html');
-          expect((await open(world, `${written}/`.replace('//', '/'))).status, written).toBe(page.status);
-          const own = page.links.flatMap(([, url = '']) => (url.startsWith('/') ? [url] : []));
-          expect(own.filter((url) => !url.startsWith('/a/deckhand/'))).toEqual([]);
-        }
-      const front = await open(world, '/a/deckhand');
-      expect(front.links).toEqual([
-        ['Add to Slack', '/a/deckhand/slack/install'],
-        ['Privacy', '/a/deckhand/privacy'],
-      ]);
-      const install = await open(world, '/a/deckhand/slack/install');
-      const authorise = new URL(String(install.links[0]?.[1]).replaceAll('&amp;', '&'));
-      expect(authorise.searchParams.get('redirect_uri')).toBe(
-        'https://tools.example.com/a/deckhand/slack/oauth_redirect',
-      );
-      // A proxy keeps metrics from the world by their exact path.
-      for (const path of ['/metrics/', '/a/deckhand/metrics', '/a/deckhand/healthz'])
-        expect((await open(world, path)).status, path).toBe(404);
-    });
-  },
-);
+  test('every page is found below its path, with a slash at the end too, and every link keeps the path', async ({
+    world,
+  }) => {
+    for (const path of ['', '/', '/privacy', '/slack/install', '/service/oauth/start'])
+      for (const written of [`/a/deckhand${path}`, path || '/']) {
+        const page = await open(world, written);
+        expect(page.headers.get('content-type'), written).toContain('text/html');
+        expect((await open(world, `${written}/`.replace('//', '/'))).status, written).toBe(page.status);
+        const own = page.links.flatMap(([, url = '']) => (url.startsWith('/') ? [url] : []));
+        expect(own.filter((url) => !url.startsWith('/a/deckhand/'))).toEqual([]);
+      }
+    const front = await open(world, '/a/deckhand');
+    expect(front.links).toEqual([
+      ['Add to Slack', '/a/deckhand/slack/install'],
+      ['Privacy', '/a/deckhand/privacy'],
+    ]);
+    const install = await open(world, '/a/deckhand/slack/install');
+    const authorise = new URL(String(install.links[0]?.[1]).replaceAll('&amp;', '&'));
+    expect(authorise.searchParams.get('redirect_uri')).toBe(
+      'https://tools.example.com/a/deckhand/slack/oauth_redirect',
+    );
+    // A proxy keeps metrics from the world by their exact path.
+    for (const path of ['/metrics/', '/a/deckhand/metrics', '/a/deckhand/healthz'])
+      expect((await open(world, path)).status, path).toBe(404);
+  });
+});
