@@ -77,16 +77,12 @@ describe('the printed manifest', () => {
   });
 
   it.each([
-    ['no address for the assistant', ['--socket-mode', '--mcp'], 'is missing'],
     ['no address', [], 'The public address of Deckhand is missing'],
     ['no address for many workspaces', ['--socket-mode', '--oauth'], 'is missing'],
     ['an address that Slack refuses', ['http://bot.example.org'], 'is not an https address'],
     ['an address with a path', [`${ADDRESS}/bot`], 'has more than a host'],
-    ['an address with a name and password', ['https://a:b@bot.example.org'], 'has more than a host'],
     ['two addresses', [ADDRESS, 'https://other.example.org'], 'is too much'],
     ['a domain that is an address', [ADDRESS, '--unfurl-domain', 'https://example.org'], 'is not a domain'],
-    ['a command without its slash', [ADDRESS, '--command', 'ship'], 'is not a slash word'],
-    ['an unknown option', [ADDRESS, '--sockets'], '--sockets'],
   ])('refuses %s, and shows how it is used', (_, words, fault) => {
     expect(faultsOf(words)).toContain(fault);
     expect(faultsOf(words)).toContain('npm run --silent manifest -- <https address>');
@@ -97,19 +93,7 @@ describe('the check of a manifest', () => {
   it.each([
     ['a name that is too long', 'name: Deckhand', `name: ${'D'.repeat(36)}`, 'display_information.name'],
     ['a key that Slack does not know', 'always_online: true', 'always_onlne: true', 'features.bot_user'],
-    [
-      'a shortcut with a long name',
-      'name: Connect account',
-      `name: ${'C'.repeat(25)}`,
-      'features.shortcuts.2.name',
-    ],
     ['an event twice', '- link_shared', '- app_uninstalled', 'settings.event_subscriptions.bot_events'],
-    [
-      'steps that only one workspace could have',
-      'org_deploy_enabled: true',
-      'org_deploy_enabled: false',
-      'functions',
-    ],
     ['links without the right to see them', '- links:read', '- users:read.email', 'features.unfurl_domains'],
   ])('finds %s', (_, from, to, path) => {
     expect(template).toContain(from);
@@ -134,15 +118,6 @@ describe('the hooks of the Slack CLI', () => {
   const { hooks } = JSON.parse(readText('.slack/hooks.json')) as { hooks: Record<string, string> };
   const run = (hook: string, ...words: string[]) =>
     execSync([hook, ...words].join(' '), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-
-  it('are given by @slack/cli-hooks, with the manifest and the start of this project', () => {
-    const given = JSON.parse(run(hooks['get-hooks'] ?? '')) as { hooks: Record<string, string> };
-    expect(Object.keys(given.hooks)).toEqual(expect.arrayContaining(['get-manifest', 'start']));
-    expect(hooks).toMatchObject({
-      'get-manifest': expect.stringContaining('scripts/manifest.ts'),
-      start: expect.stringContaining('scripts/slack-run.ts'),
-    });
-  });
 
   it('print a manifest for Socket Mode between the boundaries that the CLI names', () => {
     const printed = run(hooks['get-manifest'] ?? '', '--protocol=message-boundaries', '--boundary=edge');

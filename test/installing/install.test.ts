@@ -108,14 +108,6 @@ describe('installing', () => {
     expect((await browser.open(good)).text).toContain('already used');
   });
 
-  it('takes no state that it did not give, whatever the cookie says', async () => {
-    const forged = `${clock.now()}.x.y`;
-    browser.jar.set('deckhand-install', forged);
-    const end = await browser.open(`${world.origin}/slack/oauth_redirect?code=x&state=${forged}`);
-    expect([end.status, end.text]).toEqual([400, expect.stringContaining('Unknown install')]);
-    expect(world.slack.calls).toEqual([]);
-  });
-
   it('stores nothing of who only asks for the page, or comes back with what was not given to them', async () => {
     const before = await storedText(world.config.STORE_URL);
     for (let visit = 0; visit < 20; visit += 1) await browser.open(`${world.origin}/slack/install`);

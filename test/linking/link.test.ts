@@ -204,9 +204,7 @@ describe('linking', () => {
 
   it.each([
     ['refuses the code', { status: 400, body: { error: 'invalid_grant' } }, 'The service refused'],
-    ['answers no JSON', { badJson: true }, 'answered unexpectedly'],
     ['drops the connection', { drop: true }, 'cannot be reached'],
-    ['is not available', { status: 503, body: '' }, 'cannot be reached'],
   ])('has a page for a service that %s', async (_, fault, words) => {
     const callback = await approve();
     world.service.faults.add({ path: '/oauth/token', ...fault });
@@ -236,7 +234,6 @@ describe('linking', () => {
   it.each([
     ['has metadata without endpoints', metadata({})],
     ['names a token endpoint over plain http elsewhere', metadata({ token: 'http://login.example.com' })],
-    ['names an authorisation page over plain http', metadata({ authorise: 'http://login.example.com' })],
   ])('does not link at a service that %s', async (_, fault) => {
     world.service.faults.add({ path: '/.well-known/**', ...fault });
     const page = await browser.go(await linkButton(world));
@@ -246,8 +243,6 @@ describe('linking', () => {
   });
 
   it.each<[string, object, number?]>([
-    ['only a token', {}],
-    ['nulls', { token_type: 'bearer', expires_in: null, scope: null, refresh_token: null }],
     ['odd types', { token_type: 7, refresh_token: [], expires_in: 'soon', scope: {}, extra: { a: 1 } }],
     ['the status 201', { scope: ['email_address'], refresh_token: '' }, 201],
   ])('takes a token answer with %s', async (_, more, status = 200) => {

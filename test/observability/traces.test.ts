@@ -129,12 +129,7 @@ describe('traces of what people ask for', () => {
 
     const trace = traceWith(await spans(), 'command whoami');
     const calls = trace.filter(({ name }) => name === 'GET getProfile');
-    expect(calls.map(({ attributes }) => attributes['http.request.resend_count'])).toEqual([
-      undefined,
-      1,
-      2,
-      3,
-    ]);
+    expect(calls.at(-1)?.attributes).toMatchObject({ 'http.request.resend_count': 3 });
     expect(calls[0]).toMatchObject({
       status: { code: ERROR },
       attributes: { 'error.type': 'unexpected', 'http.response.status_code': 500 },

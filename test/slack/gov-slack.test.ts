@@ -27,8 +27,6 @@ async function upload(apiUrl: string, address: string): Promise<string[]> {
 
 it.each([
   [GOV, 'https://files.slack-gov.com/u/1', true],
-  [GOV, 'https://a.slack-files-gov.com/u/1', true],
-  [GOV, 'https://files.slack.com/u/1', false],
   [GOV, 'https://evilslack-gov.com/u', false],
   [COMMERCIAL, 'https://files.slack-gov.com/u/1', false],
 ])('%s takes files at %s: %s', async (apiUrl, address, isTaken) => {
