@@ -160,7 +160,6 @@ export interface BackendOptions {
   access?: Access | undefined;
   /** Off by default. */
   tracing?: Tracing;
-  /** Called with the outcome of each attempt at a job. */
   onJobEnd?: (queue: string, outcome: JobOutcome) => void;
   /** Called for each unreadable document. */
   onUnreadable?: (document: UnreadableDocument) => void;

@@ -102,7 +102,7 @@ function expectStore(draft: string, file: string): void {
     const isWhole = database.prepare('PRAGMA quick_check').get()?.quick_check === 'ok';
     if (isWhole && hasDocuments(database)) return;
   } catch {
-    // It is no database, or cannot be read.
+    // The file is not a database, or unreadable.
   } finally {
     database.close();
   }

@@ -49,7 +49,6 @@ export const Configuration = z.object({
 });
 export type Configuration = z.infer<typeof Configuration>;
 
-/** Reads the configuration of a workspace from the store. */
 export async function readConfiguration(store: WorkspaceStore, workspace: string): Promise<Configuration> {
   const channels = await store.collection('channels', Channel).list();
   const schedules = await createSchedules(store).all();

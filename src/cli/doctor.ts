@@ -93,7 +93,7 @@ async function examineAll(app: DeckhandApp): Promise<Finding[]> {
   return reports.flat();
 }
 
-/** Jobs that wait for so long are taken by no process. */
+/** If a job waits this long, no process runs its queue. */
 const STUCK_MS = MINUTE_MS;
 
 async function checkScheduler({ parts: { engine } }: DeckhandApp): Promise<string> {

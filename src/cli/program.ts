@@ -20,7 +20,7 @@ export interface Program {
   options?: NonNullable<ParseArgsConfig['options']>;
   /** Asks for the one argument that the program takes. Undefined: it takes none. */
   argument?: string;
-  /** Resolves with the text to print, or with undefined if the process goes on. The exit code is 0 by default. */
+  /** Resolves with the text to print, or with undefined if the process keeps running. Default exit code: 0. */
   run(input: Input): Promise<string | { text: string; code: number } | undefined>;
 }
 

@@ -289,8 +289,8 @@ function unquote(token: string): string {
 const ADDRESS = /^(--[a-z-]+=)?["']?((?:https?:\/\/|[\w.-]+(?::\d+)?\/)[^\s"']+)["']?$/i;
 
 /**
- * Replaces each pasted address of a project or server in a command line by their names, and adds `--account` for the account
- * of the address.
+ * Replaces pasted addresses of projects and servers in a command line by names. Adds `--account` for the account of an
+ * address.
  * @throws UserError for an address elsewhere, or of another account than the named one
  */
 export function replaceAddresses(line: string, command: Command, baseUrl: string): string {

@@ -147,7 +147,6 @@ export interface SlackEvent {
 /** Handles one type of Slack's events. The event is stored, and retried if this throws. */
 export type EventHandler = (context: CommandContext, body: SlackEvent) => Promise<void>;
 
-/** Handlers by the event's type. */
 export type EventHandlers = Readonly<Record<string, EventHandler>>;
 
 /** An entry of Slack's menu of shortcuts, or of a message's own menu. */

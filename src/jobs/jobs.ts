@@ -53,7 +53,6 @@ export type JobOutcome = 'done' | 'retried' | 'failed' | 'handed_back' | 'unread
 
 /** Numbers of jobs of a queue. */
 export const QueueStats = z.object({
-  /** Due jobs. */
   waiting: z.number(),
   /** Jobs that are not due yet. */
   later: z.number(),
@@ -88,7 +87,6 @@ export interface Engine {
   stats(): Promise<EngineStats>;
 }
 
-/** The jobs of one workspace. */
 export interface WorkspaceJobs {
   /** Returns false if the key is taken in the queue. */
   send<Data>(job: JobType<Data>, data: Data, options?: SendOptions): Promise<boolean>;

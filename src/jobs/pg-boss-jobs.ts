@@ -222,7 +222,6 @@ function claimedJob(queue: string, job: JobWithMetadata): ClaimedJob {
   };
 }
 
-/** Identifies one claim of a job. */
 function identifyClaim({ id, attempt }: ClaimedJob): { id: string; retryCount: number } {
   return { id, retryCount: attempt - 1 };
 }

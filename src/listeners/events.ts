@@ -61,7 +61,7 @@ export async function showDetails(workspaces: Workspaces, { about, body }: Store
   }
 }
 
-/** Without the installation there is no token to answer with. */
+/** Ignores an event of an installation that is not served, because Deckhand has no token to answer with. */
 function undefinedIfNotServed(error: unknown): undefined {
   if (!(error instanceof NotServed)) throw error;
 }

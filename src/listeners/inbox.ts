@@ -64,7 +64,6 @@ export type StoredEvent = z.infer<typeof StoredEvent>;
 export interface SlackHandles {
   responseUrl?: string | undefined;
   triggerId?: string | undefined;
-  /** Clicked message. */
   message?: Message | undefined;
   /** Modal of the click. */
   state?: ViewState | undefined;

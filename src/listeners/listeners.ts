@@ -205,7 +205,7 @@ async function storeAndAcknowledge(
   await ack();
 }
 
-/** True if only Slack reacts: to a button that opens an address, or to typing in a field without an action of ours. */
+/** True if only Slack reacts: to a button that opens an address, or to a field without an action. */
 function isForSlack(registry: Registry, request: StoredRequest, { state }: SlackHandles): boolean {
   if (request.kind !== 'action') return false;
   const isKnown = registry.action(request.actionId, state?.view.callback_id) !== undefined;

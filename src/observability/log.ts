@@ -69,8 +69,8 @@ function isStoreFailure(error: unknown): boolean {
 }
 
 /**
- * Writes JSON lines to the standard output, each before the call returns, so that none is lost when the process ends or
- * is killed.
+ * Writes JSON lines to the standard output. Each call returns after its line was written, so that no line is lost if
+ * the process ends or is killed.
  * @param write receives the lines instead
  */
 export function createLog(level: string, write?: (line: string) => void): Logger {

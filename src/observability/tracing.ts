@@ -4,7 +4,7 @@ export type Attributes = Readonly<Record<string, string | number | boolean | und
 export interface SpanStart {
   /** One of few names, so that spans can be grouped. */
   name: string;
-  /** OpenTelemetry's kind: a call of ours, a job, or a part of these. */
+  /** OpenTelemetry's kind: a call by Deckhand, a job, or a part of these. */
   kind: 'client' | 'consumer' | 'internal';
   /** Called only if traces are on. */
   attributes?: () => Attributes;

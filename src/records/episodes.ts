@@ -220,7 +220,6 @@ function withLast(episodes: readonly Episode[], last: Episode): Episode[] {
   return [...episodes.slice(0, -1), last];
 }
 
-/** Changes one episode of the record. Pure. */
 export function changeEpisode<R extends EpisodeRecord | undefined>(
   record: R,
   id: string,

@@ -105,7 +105,7 @@ function toInstant(zone: string, day: Day, time: string): number {
 export const Paused = z.object({
   kind: z.literal('paused'),
   cause: z.enum(['person', 'account', 'service', 'slack', 'channel']),
-  /** Mrkdwn of our own making, half a sentence, e.g. "the channel is archived". */
+  /** Half a sentence of mrkdwn, e.g. "the channel is archived". */
   reason: z.string(),
   /** Person who paused it. */
   requestedBy: z.string().optional(),
@@ -133,7 +133,7 @@ const Common = z.object({
   state: ScheduleState,
   /** When it was resumed or edited last; earlier occurrences do not count. */
   activeSince: z.number().optional(),
-  /** The newest message in its channel about a change of it, which has its buttons. `text`: mrkdwn of our own making. */
+  /** The newest message in its channel about a change. It has the buttons. `text`: mrkdwn. */
   card: z.object({ ts: z.string(), text: z.string() }).optional(),
 });
 
@@ -142,7 +142,6 @@ const LastOccurrence = z.object({
   scheduledAt: z.number(),
   at: z.number(),
   outcome: z.enum(['posted', 'late', 'quiet', 'reachable', 'unreachable', 'snoozed', 'failed', 'missed']),
-  /** Mrkdwn of our own making. */
   reason: z.string().optional(),
 });
 export type LastOccurrence = z.infer<typeof LastOccurrence>;
@@ -197,7 +196,6 @@ export const Watch = Following.extend({
   kind: z.literal('watch'),
   /** Undefined: all projects of the account. */
   project: ProjectRef.optional(),
-  /** Undefined: all servers. */
   server: WatchedServer.optional(),
   mode: z.enum(WATCH_MODES),
   /** The person whose own deployments it posts, by direct message. Undefined: everybody's, in a channel. */

@@ -137,7 +137,6 @@ export async function sendReply(
   }
 }
 
-/** A root message with its thread. */
 export interface Thread extends Omit<Delivery, 'message'> {
   root: Message;
   /** Cause of the latest change. If somebody deleted the root, Deckhand posts it again only for a new cause. */

@@ -31,7 +31,6 @@ export interface FollowedKind<State extends Followed, View extends { kind: strin
   documents(store: WorkspaceStore): Collection<State>;
   /** Fields for log lines. */
   fields(state: State): Record<string, unknown>;
-  /** Follows it to the end, and shows the end. */
   follow(following: Following<State, View>): Promise<void>;
   /** Called if following ends early, before the message says so. */
   onStop?(

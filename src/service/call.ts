@@ -83,7 +83,6 @@ export function readValue<T>(call: Call<T>, answer: HttpAnswer, now: number): T 
   });
 }
 
-/** Reads a JSON answer by a schema. */
 export function readJson<T>(schema: z.ZodType<T>): Reader<T> {
   return (answer, operation) => {
     const parsed = schema.safeParse(parseJson(answer, operation));

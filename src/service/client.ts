@@ -113,7 +113,6 @@ export function createService(options: ServiceOptions) {
   };
 }
 
-/** The options with their defaults. */
 type Settings = Omit<ServiceOptions, keyof typeof DEFAULTS> & typeof DEFAULTS;
 
 function openEndpoint(

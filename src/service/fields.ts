@@ -71,7 +71,6 @@ export function listUnder(key: string) {
   return rowsIn((value) => (isObject(value) ? listAt(value, key) : value));
 }
 
-/** @param findRows finds the rows in an answer */
 export function rowsIn(findRows: (answer: unknown) => unknown) {
   return z.preprocess(
     (answer) => ({ rows: findRows(answer), total: countRows(answer) }),

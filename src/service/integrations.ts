@@ -57,7 +57,6 @@ export const HOOK_TYPES: readonly HookType[] = [
   hookType('chat_d', 'messaging', [secret('bot_token'), open('chat_id', 'chat_id')]),
 ];
 
-/** Finds the type with a neutral label. */
 export function findHookType(label: string): HookType | undefined {
   return HOOK_TYPES.find((type) => type.label === label);
 }
@@ -67,7 +66,6 @@ export function listProperties(type: HookType, version?: HookVersion): HookPrope
   return type.properties.filter((property) => property.version === undefined || property.version === version);
 }
 
-/** True if a text has the format of its property. */
 export function hasFormat({ format }: HookProperty, text: string): boolean {
   if (format === 'text') return true;
   if (format === 'url') return URL.canParse(text) && /^https?:\/\/[^\s/]/i.test(text);

@@ -116,7 +116,6 @@ const THREAD_WORDS: ReadonlySet<string> = new Set([
   'cannot_reply_to_message',
 ]);
 
-/** True if the message is too long for Slack. */
 export function isTooLong({ reason }: SlackFailure): boolean {
   return reason === 'msg_blocks_too_long' || reason === 'msg_too_long';
 }

@@ -66,7 +66,7 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger
     agent,
     /** For Slack's libraries that have their own client. */
     fetch,
-    /** For a WebSocket. Undefined without a proxy: then the library connects by itself. */
+    /** For a WebSocket. Undefined without a proxy, because the library then connects by itself. */
     webSocketAgent: proxies && agent,
     /** Scheme, host and port of the Web API. */
     origin: new URL(apiUrl).origin,
@@ -190,11 +190,9 @@ type At<From, Path extends string> = Path extends `${infer Head}.${infer Rest}`
     ? From[Path]
     : never;
 
-/** The arguments of a Web API method. */
 export type ArgumentsOf<Method extends string> =
   At<WebClient, Method> extends (args: infer Arguments) => unknown ? Arguments : never;
 
-/** The answer of a Web API method. */
 export type AnswerOf<Method extends string> =
   At<WebClient, Method> extends (...args: never[]) => Promise<infer Answer> ? Answer : never;
 

@@ -179,7 +179,7 @@ export const connect = defineCommand({
   summary: 'Connects an account (admins), or a key of your own to one that is connected',
   usage: '[account]',
   examples: ['connect', 'connect acme'],
-  // For a key of one's own; the rest is for admins.
+  // Everybody may connect their own key; other keys are for admins.
   role: 'member',
   args: z.object({ account: z.string().optional() }),
   run: ({ account }, context) => openKeyForm(context, { account }),

@@ -32,7 +32,7 @@ export async function drawFailing({ workspace, invocation }: CommandContext): Pr
   return failingMessage(failures, followers, { word: workspace.word, channel });
 }
 
-/** The watches and guards of a channel, or everywhere if it is undefined, as far as a person may read them. */
+/** Watches and guards that a person may read, in a channel or everywhere if it is undefined. */
 export async function readFollowers(
   { schedules }: Workspace,
   user: string,
@@ -112,7 +112,7 @@ async function changeEpisode(
   if (record === undefined || clicked === undefined) return { fault: overWords(verb, undefined) };
   const { subject } = record;
   const { owner, ending } = clicked;
-  // Whoever is on a failure may close it; one whom somebody took over from is told who is on it now.
+  // The owner may close a failure; anybody else must be an operator. A former owner is told who has it now.
   const isTheirs = owner === user || (owner !== undefined && drawnOwner === user) || ending !== undefined;
   const role = verb !== 'close' || isTheirs ? 'member' : 'operator';
   const permission = { user, command: COMMANDS[subject.kind], role } as const;

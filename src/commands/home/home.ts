@@ -87,8 +87,8 @@ interface Publishing {
 }
 
 /**
- * One at a time for each person, in all replicas, and what is shown is read within the lock, so that a later view is
- * also a newer one.
+ * Publishes one view at a time for each person, across replicas. It reads the data within the lock, so that a later
+ * view is also a newer one.
  */
 async function publish(
   workspace: Workspace,
@@ -194,7 +194,7 @@ function linkToPerson(
   return channel === undefined || !ts ? undefined : home.permalink({ channel, ts });
 }
 
-/** Among so many of the newest runs are those that go on, and enough that the person may see. */
+/** Number of newest runs to read. They include all running ones, and enough that the person may see. */
 const MAX_READ = 100;
 
 /** The latest first, those that go on before those that ended. */

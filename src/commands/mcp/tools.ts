@@ -93,7 +93,7 @@ const failing = defineTool({
   async run(_, context) {
     const { invocation, workspace } = context;
     const { user } = invocation;
-    // A conversation with the assistant is no channel that anything follows.
+    // Nothing follows the conversation with the assistant, so it counts as no channel.
     const channel = isDirect(invocation.channel) ? undefined : invocation.channel;
     const failures = await readFailing(workspace, user, channel);
     const followers = await readFollowers(workspace, user, channel);

@@ -61,7 +61,6 @@ import {
 /** A change of a schedule, by words and by a button. */
 export interface Operation {
   verb: string;
-  /** Name of its command. */
   command: string;
   /** Its name in the audit log; left out, the command. */
   audited?: string;

@@ -78,7 +78,6 @@ async function listVisible<K extends ScheduleKind>(
   );
 }
 
-/** Lists a kind of schedule, of this channel or of all. */
 export async function listSchedules(
   kind: ScheduleKind,
   { invocation, workspace }: CommandContext,

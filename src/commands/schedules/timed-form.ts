@@ -66,7 +66,7 @@ export interface TimedFeature {
   /**
    * Checks the choices of the form or the words.
    * @param before the schedule that is edited
-   * @throws UserError if there is no such account or project, or none that works
+   * @throws UserError for an unknown account or project, or without a working account
    */
   choose(context: CommandContext, filled: Filled, before?: TimedSchedule): Promise<TimedChoices>;
   /** True if a schedule of the channel does the same, and is changed when it is set up again. */
@@ -151,7 +151,7 @@ export function timedCommands<Args>(feature: TimedFeature, add: CommandSpec<Args
   const submit = async (state: ViewState, context: CommandContext): Promise<Submitted> => {
     const filled = await readForm(kind, state, context.workspace.clock.now());
     const { channel, accounts } = readTimedOrigin(state);
-    // With one account there is no field for it.
+    // With one account, the form has no field for it.
     const account = accounts.length === 0 ? undefined : filled.account;
     const reply = await setUpTimed(feature, context, channel, { ...filled, account });
     return { kind: 'close', ...(reply.kind === 'private' ? { after: async () => reply } : {}) };

@@ -103,7 +103,7 @@ export async function lookUpProject(
   return withTimeout(clock, LOOKUP_TIMEOUT_MS, reading);
 }
 
-/** Like `lookUpProject`, for a form: the stored project if it is gone, or there is no answer in time. */
+/** Like `lookUpProject`, for a form: the stored project if the service no longer lists it or does not answer in time. */
 export async function findProjectForForm(
   workspace: Workspace,
   account: string | undefined,

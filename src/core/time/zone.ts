@@ -205,7 +205,6 @@ function presentName(zone: string): string {
   return PRESENT_NAMES.get(zone) ?? zone;
 }
 
-/** The date at an instant in a zone. */
 export function dayAt(zone: string, instant: number): CalendarDay {
   const local = new Date(instant + offsetAt(zone, instant));
   return { year: local.getUTCFullYear(), month: local.getUTCMonth() + 1, day: local.getUTCDate() };

@@ -118,8 +118,8 @@ function findClickedThread({ message, container }: Partial<ActionBody> = {}): st
 }
 
 /**
- * Installation that an interaction belongs to. A modal names the person's own team, which may be another workspace of a
- * shared channel, so the installation that opened the modal counts.
+ * Installation that an interaction belongs to. For a modal, it is the one that opened the modal. The person's own team,
+ * which the modal names, may be another workspace of a shared channel.
  */
 function findInstallation(body: Interaction & { view?: View | undefined }): string {
   const installed = body.view?.app_installed_team_id;

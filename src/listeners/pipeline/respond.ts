@@ -230,7 +230,7 @@ async function openModal(
   }
 }
 
-/** Times at which a person is told that the work continues; from the second on, with its duration. */
+/** Times at which Deckhand tells a person that the work continues. From the second on, it tells the duration too. */
 export const MARKS_MS: readonly number[] = [2_000, 10_000, 30_000];
 
 /**

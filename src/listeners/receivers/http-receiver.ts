@@ -49,8 +49,9 @@ interface HttpReceiverOptions {
 }
 
 /**
- * Bolt's `Receiver` for `POST /slack/events`. Bolt's own reads bodies of any length before it checks their signature,
- * accepts timestamps of the future, refuses a content type with a charset, and acknowledges events before they are stored.
+ * Bolt's `Receiver` for `POST /slack/events`. Bolt's own receiver has four faults. It reads bodies of any length
+ * before it checks their signature. It accepts timestamps of the future. It rejects a content type with a charset.
+ * It acknowledges events before they are stored.
  */
 export function createHttpReceiver(options: HttpReceiverOptions): Receiver & { handler: Handler } {
   const { readBody, readSignedBody, log, onAck } = options;

@@ -39,8 +39,8 @@ export function createSocketReceiver(options: SocketReceiverOptions): Receiver {
   let isConnecting = false;
 
   /**
-   * Throws on a refused token or an unreadable answer, because the client would give up for good, and an admin may mend
-   * either. After `stop` it never resolves, so that the client opens no further connection.
+   * Throws on a refused token or an unreadable answer. The client would give up for good, but an admin may mend either.
+   * After `stop` it never resolves, so that the client opens no further connection.
    */
   async function openConnection(...request: Parameters<FetchFunction>): Promise<Response> {
     const answer = isStopping ? undefined : await requestAddress(options, request, settled.resolve);

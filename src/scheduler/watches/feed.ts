@@ -269,7 +269,6 @@ function episodeBatches(
   });
 }
 
-/** `ids`: the watches that follow the news. */
 type FoundNews = Omit<WatchedNews, 'account' | 'word' | 'isOwn'> & { ids: readonly string[] };
 
 function newsBatch(

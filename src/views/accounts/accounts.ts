@@ -18,7 +18,6 @@ export function describeHealth({ state, isUnreadable }: Pick<Account, 'state' | 
   return isUnreadable === true ? ':x: the stored key cannot be read' : HEALTH[state];
 }
 
-/** @param keys the keys of all accounts */
 export function accountsMessage(
   keys: readonly Account[],
   defaultName: string | undefined,

@@ -12,7 +12,6 @@ const ROOM = 9_000;
 
 /** One page of the log, in the form that its buttons carry. */
 export const AuditPage = z.object({
-  /** Entries on a page. */
   size: z.int().min(1).max(MAX_ON_PAGE),
   /** Number of newer entries, from `upTo` on. */
   offset: z.int().min(0).max(100_000),

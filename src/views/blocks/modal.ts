@@ -123,7 +123,6 @@ function readElement(element: z.infer<typeof Element>): string | string[] | unde
   );
 }
 
-/** Error messages by field. */
 export function messagesByField(error: z.ZodError): Record<string, string> {
   return Object.fromEntries(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue.message]));
 }

@@ -71,7 +71,6 @@ export function integrationModal(form: IntegrationForm): ModalView {
 /** Fields that hold a secret in any type. Their values are never copied into another type's form. */
 const SECRET_FIELDS: readonly string[] = [...new Set(HOOK_TYPES.flatMap(listSecretFields))];
 
-/** Fields that hold a secret in this type. */
 export function listSecretFields(type: HookType | undefined): string[] {
   const secret = type?.properties.filter((property) => property.secret) ?? [];
   return secret.map((property) => `properties.${property.key}`);
