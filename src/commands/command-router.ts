@@ -15,7 +15,7 @@ export interface Matched {
   isSynonym: boolean;
 }
 
-/** In words; no command's name is longer. */
+/** Number of words; no command's name is longer. */
 const MAX_NAME = 3;
 
 /** The command with the longest name at the start of the words, if any. */
@@ -39,7 +39,7 @@ export function routeCommand(commands: readonly Command[], text: string): Matche
   return undefined;
 }
 
-/** Indexes each list once, and not with each request. */
+/** Caches the index of each list. */
 const NAMES = new WeakMap<readonly Command[], ReturnType<typeof indexCommands>>();
 
 function getIndex(commands: readonly Command[]) {
@@ -55,13 +55,13 @@ function indexCommands(commands: readonly Command[]) {
   return { byName, switches, options: new Set(['account', ...switches, ...argumentNames]) };
 }
 
-/** True if the command changes something, so that it is stored before it is acknowledged. */
+/** True if the command changes something. Deckhand then stores it before the ack. */
 export function isDurable({ command, rest }: Matched): boolean {
   const { durable = false } = command;
   return typeof durable === 'function' ? durable(rest.words) : durable;
 }
 
-/** For words that are no command: names the nearest one, or the words that may follow the first one. */
+/** For words that match no command. Names the nearest one, or the words that may follow the first one. */
 export function unknownCommand(commands: readonly Command[], text: string): UserError {
   const { words: all } = splitWords(text);
   const typed = all.slice(0, 2).map(spellName);
@@ -76,10 +76,10 @@ export function unknownCommand(commands: readonly Command[], text: string): User
   return new UnclearWords(`There is no command ${code(first, 40)}.${hint}`);
 }
 
-/** Words that take "one" on a button. */
+/** Words after which a button's label adds "one". */
 const VERBS: ReadonlySet<string> = new Set(['add', 'edit', 'preview', 'remove', 'show']);
 
-/** More words than these are named without buttons. */
+/** Maximum number of words with buttons; more are only named. */
 const MAX_OFFERS = 3;
 
 /** Names the words that may follow a command's first word, with buttons for the likely ones. */
@@ -104,7 +104,7 @@ export function unknownSubWord(
   });
 }
 
-/** The words are no command, or continue after one, as in a sentence. Likely commands are offered as buttons. */
+/** The words match no command, or continue after one, as in a sentence. Buttons offer likely commands. */
 export class UnclearWords extends UserError {}
 
 function nearest(names: readonly string[], words: readonly string[]): string | undefined {
@@ -160,7 +160,7 @@ export function parseArguments(command: Command, rest: Words): unknown {
   throw new UserError(describeIssue(parsed.error, Object.fromEntries(entries)), usageLine(command));
 }
 
-/** A name may look like an option, e.g. `--beta`. */
+/** True if a name may look like an option, e.g. `--beta`. */
 function takesNames({ positionals }: Command): boolean {
   return positionals.some((name) => NAMES_OF_THINGS.has(name));
 }
@@ -178,7 +178,7 @@ function describeIssue(error: z.ZodError, typed: Readonly<Record<string, string 
     : `${code(value, 40)} is not a valid ${code(name, 40)}.`;
 }
 
-/** Words after the slash word, without the changes of phones, keyboards and Slack. */
+/** Words after the slash word, without changes made by phones, keyboards and Slack. */
 export interface Words {
   words: string[];
   flags: Record<string, string | true>;
@@ -186,7 +186,7 @@ export interface Words {
   unknown?: string[] | undefined;
 }
 
-// Invisible marks, copied from other applications.
+// Invisible characters, copied from other applications.
 const MARKS = /(?:(?!\s)\p{Cc}|[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f])+/gu;
 
 const DASHES =
@@ -206,12 +206,12 @@ const FORMATTED = /^([`*_])([^`*_]+)\1$/;
 // A whole line copied with its quotes or formatting: “test storefront”.
 const WRAPPED = /^(["'`*_])((?:(?!\1).)+)\1$/;
 
-/** No command is longer; the rest is dropped first. */
+/** Longer than any command. The rest is dropped first. */
 const MAX_TYPED = 3_000;
 
 /**
- * At most 3,000 characters with straight quotes, single spaces and no Slack link markup, in time linear in their number.
- * Pure; idempotent but for escaped entities.
+ * At most 3,000 characters with straight quotes, single spaces and no Slack link markup, in linear time.
+ * Pure. Idempotent except for escaped entities.
  */
 export function cleanCommandText(text: string): string {
   const cleaned = unwrapSlackText(text.slice(0, MAX_TYPED).toWellFormed().replace(MARKS, ''))
@@ -334,7 +334,7 @@ function quote(name: string): string {
   return `"${name.replaceAll('"', '')}"`;
 }
 
-/** The first word of several commands, typed alone. */
+/** First words of several commands, and the command for each if it is typed alone. */
 const ALONE: ReadonlyMap<string, string> = new Map([
   ['digest', 'digest list'],
   ['guard', 'guard list'],

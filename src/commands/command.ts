@@ -36,7 +36,7 @@ export interface ExplainFields {
   [logged: string]: unknown;
 }
 
-/** Outcome of a submitted form. Errors are by `block_id`; `base` is shown above the form. */
+/** Result of a submitted form. Errors are by `block_id`; `base` is shown above the form. */
 export type Submitted = Audited &
   (
     | { kind: 'errors'; errors: Record<string, string>; base?: string; lacks?: Explained['lacks'] }
@@ -55,46 +55,46 @@ export interface ViewState {
 /** Handles a submitted modal. `submit` may call the service: after 2 s the modal shows that the work continues. */
 export interface Submission {
   callbackId: string;
-  /** Role needed; left out, the command's. */
+  /** Required role. Default: the command's. */
   role?: Role;
   /** Fields whose values are never put back into the form. */
   secrets?: readonly string[] | ((state: ViewState) => readonly string[]);
   /**
-   * True if a repeat would order something twice at the service. After a kill it is not repeated: the person is told to
-   * check. Every other form is carried out again from its beginning.
+   * True if a repeat would order something twice at the service. After a kill, Deckhand does not repeat it,
+   * but tells the person to check. It repeats any other form from the beginning.
    */
   isOrder?: boolean;
-  /** The channel that it acts in; left out, the one it was opened from. */
+  /** The channel that it acts in. Default: the one where it was opened. */
   actsIn?(state: ViewState): string | undefined;
   submit(state: ViewState, context: CommandContext): Promise<Submitted>;
-  /** Draws the form as it is filled in, to show an error of a field that is hidden so far. */
+  /** Draws the form with its present values, to show an error of a field that was hidden. */
   draw?(state: ViewState, context: CommandContext): Promise<ModalView> | ModalView;
 }
 
 /** A button, select or other element that the command's messages and modals carry. */
 export interface Action {
-  /** `action_id`, by convention `<command>:<verb>`; matched whole, or up to the first `#`. */
+  /** `action_id`, by convention `<command>:<verb>`. Matches the whole id, or the part before the first `#`. */
   actionId: string;
   /** `callback_id` of its modal, if several modals have a field of this name. */
   view?: string;
-  /** Role needed; left out, the command's. */
+  /** Required role. Default: the command's. */
   role?: Role;
-  /** True if a second click must do nothing: the click is claimed in the store. */
+  /** True if a second click must do nothing. The store then holds a claim of the click. */
   once?: boolean;
-  /** True if it changes something: it is stored before the ack and survives `kill -9`. */
+  /** True if it changes something. Deckhand then stores it before the ack, so that it survives `kill -9`. */
   durable?: boolean;
-  /** Its name in the audit log; left out, the command and the verb. */
+  /** Its name in the audit log. Default: the command and the verb. */
   change?: string;
   /**
-   * Returns the command line that it runs, from the `block_id`. The click is stored only if that command is. A command
-   * that opens a form cannot be stored first, because Slack's handle expires.
+   * Returns the command line that it runs, from the `block_id`. Deckhand stores the click only if it would
+   * store that command. A command that opens a form cannot be stored first, because Slack's handle expires.
    */
   leadsTo?(blockId: string): string | undefined;
   run(value: string | undefined, context: ActionContext): Promise<Reply>;
 }
 
 export interface ActionContext extends CommandContext {
-  /** The element's modal, as it is filled in so far. */
+  /** State of the element's modal, with its present values. */
   state: ViewState | undefined;
   blockId: string;
   /** The element's message. */
@@ -103,13 +103,13 @@ export interface ActionContext extends CommandContext {
   updateModal(view: ModalView): Promise<void>;
 }
 
-/** Answers an external select while the person types; must be quick. */
+/** Answers an external select while the person types. It must be quick. */
 export interface OptionSource {
   actionId: string;
-  /** Role needed; left out, the command's. */
+  /** Required role. Default: the command's. */
   role?: Role;
   options(query: string, context: OptionContext): Promise<Choice[]>;
-  /** Offered if the options fail or are late, e.g. the typed text. */
+  /** Options to show if the others fail or are late, e.g. the typed text. */
   fallback?(query: string): Choice[];
 }
 
@@ -121,12 +121,12 @@ export interface OptionContext extends CommandContext {
 
 /** A step of Slack's Workflow Builder, by `callback_id` in manifest.yml. */
 export interface WorkflowStep<Inputs = unknown> {
-  /** Its command: a channel that does not allow the command does not allow the step. */
+  /** Its command. A channel that does not allow the command does not allow the step either. */
   command: string;
   inputs: z.ZodType<Inputs>;
   /** The channel that it posts in. */
   actsIn?(inputs: Inputs): string | undefined;
-  /** Undefined: the step ends later, by the job that was started. */
+  /** Undefined if the step ends later, by a job that was started. */
   run(inputs: Inputs, context: CommandContext): Promise<Ending | undefined>;
 }
 
@@ -135,7 +135,7 @@ export function defineStep<Inputs>(step: WorkflowStep<Inputs>): WorkflowStep {
   return step as WorkflowStep;
 }
 
-/** An event of Slack's Events API; its handler parses `event`. */
+/** An event of Slack's Events API. Its handler parses `event`. */
 export interface SlackEvent {
   event_id: string;
   /** Seconds since the epoch. */
@@ -144,38 +144,38 @@ export interface SlackEvent {
   [field: string]: unknown;
 }
 
-/** Handles one type of Slack's events. The event is stored, and retried if this throws. */
+/** Handles one type of Slack's events. The event is stored, and repeated if this throws. */
 export type EventHandler = (context: CommandContext, body: SlackEvent) => Promise<void>;
 
 export type EventHandlers = Readonly<Record<string, EventHandler>>;
 
 /** An entry of Slack's menu of shortcuts, or of a message's own menu. */
 export interface Shortcut {
-  /** These four fields equal manifest.yml; a test compares them. */
+  /** These four fields equal those in manifest.yml; a test compares them. */
   callbackId: string;
   kind: 'global' | 'message';
   name: string;
   description: string;
-  /** Role needed; left out, the command's. */
+  /** Required role. Default: the command's. */
   role?: Role;
-  /** True if it changes something: it is stored before the ack and survives `kill -9`. */
+  /** True if it changes something. Deckhand then stores it before the ack, so that it survives `kill -9`. */
   durable?: boolean;
   run(context: ShortcutContext): Promise<Reply>;
 }
 
 export interface ShortcutContext extends CommandContext {
-  /** The whole text of the message, links included; empty for a global shortcut. */
+  /** The whole text of the message with its links; empty for a global shortcut. */
   messageText: string;
 }
 
-/** The thing that a command acts on, by kind. It is resolved before the handler runs. */
+/** The targets of commands, by kind. Deckhand finds them before the handler runs. */
 export interface Targets {
   none: Record<never, never>;
   /** The account after `--account`, else the channel's, else the default one. */
   account: { account: Account };
   /** The project of the argument `project`, else the channel's. */
   project: { account: Account; project: ProjectRef };
-  /** Project and server of all arguments, in the order of `positionals`, each perhaps of several words. */
+  /** Project and server from all arguments, in the order of `positionals`. Each may have several words. */
   server: {
     account: Account;
     project: ProjectRef;
@@ -195,28 +195,35 @@ export interface Command<Args = unknown, Kind extends TargetKind = TargetKind> {
   examples?: readonly string[];
   role: Role;
   target: Kind;
-  /** Decides which key of the account is used; by default the person's. */
+  /** Decides which key of the account is used. Default: the person's. */
   keyUse?(invocation: Invocation): KeyUse;
-  /** True if it works on a connected account: without one the person is asked to connect first. By default with a target. */
+  /**
+   * True if it needs a connected account. Without one, Deckhand asks the person to connect first. Default:
+   * true with a target.
+   */
   needsAccount: boolean;
-  /** True if its outcome is posted in the channel: its questions are asked there too, if Deckhand may post there. */
+  /**
+   * True if its outcome is posted in the channel. Its questions then appear there too, if Deckhand may post
+   * there.
+   */
   isPosted?: boolean;
-  /** False if `--account` would change nothing; by default as `needsAccount`. */
+  /** False if `--account` would change nothing. Default: like `needsAccount`. */
   takesAccount: boolean;
   /**
-   * True if it changes something: it is stored before the ack and survives `kill -9`. A function of the words if only some
-   * of them change something: a command that opens a form cannot be stored first, because Slack's handle expires.
+   * True if it changes something. Deckhand then stores it before the ack, so that it survives `kill -9`. A
+   * function of the words if only some of them change something. A command that opens a form cannot be stored
+   * first, because Slack's handle expires.
    */
   durable?: boolean | ((words: readonly string[]) => boolean);
-  /** Names of the words in their order: all of `args` but flags. With `rest` the last one takes all remaining words. */
+  /** Names of the words in order: all `args` except flags. With `rest`, the last one takes all remaining words. */
   positionals: readonly string[];
   rest?: boolean;
-  /** Flags beside `--account`; `switches` take no value. */
+  /** Flags in addition to `--account`; `switches` take no value. */
   flags?: readonly string[];
   switches?: readonly string[];
   /** Parses `{ [positional]: word, [flag]: value }`. */
   args: z.ZodType<Args>;
-  /** False if the configuration lacks what it needs: then it is absent from help. */
+  /** False if the configuration lacks something that it needs. Help then leaves it out. */
   isAvailable?(settings: Settings): boolean;
   run(args: Args, context: CommandContext, target: Targets[Kind]): Promise<Reply>;
   submissions?: readonly Submission[];
@@ -237,14 +244,14 @@ export interface CommandGroup {
 const DEFAULTS = { usage: '', target: 'none', args: z.object({}) } as const;
 type Optional = keyof typeof DEFAULTS | 'needsAccount' | 'takesAccount';
 
-/** A command as its file defines it, without what most commands do not need. */
+/** A command as its file defines it; fields that most commands do not need are optional. */
 export type CommandSpec<Args, Kind extends TargetKind = 'none'> = Omit<
   Command<Args, Kind>,
   'positionals' | Optional
 > &
   Partial<Pick<Command<Args, Kind>, Optional>> & { args?: z.ZodObject & z.ZodType<Args> };
 
-/** Keeps the types of `args`, `target` and `run` together, and drops them outside: the registry mixes commands. */
+/** Connects the types of `args`, `target` and `run`, and hides them outside, because the registry mixes commands. */
 export function defineCommand<Args = unknown, Kind extends TargetKind = 'none'>(
   command: CommandSpec<Args, Kind>,
 ): Command {
@@ -254,7 +261,7 @@ export function defineCommand<Args = unknown, Kind extends TargetKind = 'none'>(
   return { ...DEFAULTS, ...command, needsAccount, takesAccount, positionals } as Command;
 }
 
-/** Replies to the person alone. */
+/** Replies to the person only. */
 export function replyPrivately(message: Message, audit?: Audited['audit']): Reply {
   return { kind: 'private', message, audit };
 }
@@ -292,7 +299,10 @@ function read<Schema extends z.ZodType>(
   return parsed.data;
 }
 
-/** Form errors by `block_id`, as plain text; `base` is shown above the form. For typed words, the message has them as mrkdwn. */
+/**
+ * Form errors by `block_id`, as plain text; `base` is shown above the form. For typed words, a message shows
+ * them as mrkdwn.
+ */
 export class FormFault extends UserError {
   readonly errors: Record<string, string>;
   readonly base: string | undefined;
@@ -331,7 +341,7 @@ export async function showUnderField<T>(
   }
 }
 
-/** A menu in a message whose choice completes the command that was typed. */
+/** A menu in a message. The choice completes the typed command. */
 export function defineMenu(
   actionId: string,
   complete: (choice: string, command: string) => Partial<Extract<Reply, { kind: 'run' }>>,

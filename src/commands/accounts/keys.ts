@@ -89,7 +89,7 @@ export const disconnect = defineCommand({
   name: 'disconnect',
   summary: 'Disconnects a key of an account (admins), or your own, and deletes it',
   usage: '<account>',
-  // For one's own key; others are for admins.
+  // Everybody may remove their own key; other keys are for admins.
   role: 'member',
   needsAccount: true,
   takesAccount: false,
@@ -120,10 +120,10 @@ export const disconnect = defineCommand({
       async run({ id }, context) {
         const { workspace } = context;
         const key = await findRemovable(context, id);
-        // Without the key nothing can be said to the service.
+        // Without the key Deckhand could no longer call the service.
         if (key?.purpose === 'shared') await endPushesOfAccount(workspace, key.name);
         const wasThere = key !== undefined && (await workspace.accounts.disconnect(id));
-        // Also for a repeat, because the process may have been killed between the two.
+        // Also for a repeat, because a kill may have come between the two steps.
         await accountsChanged(workspace);
         if (!wasThere) return replyGone();
         const text = `:wastebasket: The ${keyOwner(key)} of ${bold(key.name)} is disconnected and deleted.`;
@@ -258,7 +258,7 @@ function choosePurpose(choice: PurposeChoice | undefined): Purpose | undefined {
   return choice.purposes.length === 1 ? choice.initial : undefined;
 }
 
-/** The account turned out to be connected: the same form, with the question. A key is never put back into a form. */
+/** The account is connected already, so the same form asks for a purpose. A key is never put back into a form. */
 function askPurpose(state: ViewState, origin: ConnectOrigin, choice: PurposeChoice | undefined): Submitted {
   const view = refill(connectModal(origin, choice), state.values, ['api_key']);
   const text = `${code(origin.account)} is connected already. The key works: choose what it is for, and give it again.`;
@@ -270,7 +270,7 @@ interface KeyResults {
   projects: number;
 }
 
-/** Makes both basic calls, so that a key is stored only once it has worked. @throws FormFault */
+/** Makes both basic calls, so that Deckhand stores only a key that works. @throws FormFault */
 async function tryKey(
   { workspace, explain }: CommandContext,
   credentials: { account: string; email: string; apiKey: string },
@@ -286,11 +286,11 @@ async function tryKey(
   }
 }
 
-/** Slack shows no markup under a field, and escapes as they are. */
+/** Slack shows no markup under a field, and shows escapes as typed. */
 function createKeyFault(error: ServiceError, text: string, apiKey: string): FormFault {
   switch (error.kind) {
     case 'unauthorized':
-      // The specification gives keys 40 characters, so a refused one of another length was cut off.
+      // The specification gives keys 40 characters, so a rejected key of another length was cut off.
       if (apiKey.length === API_KEY_LENGTH) return new FormFault({ api_key: unmarked(text) });
       return new FormFault({
         api_key: `API keys have ${API_KEY_LENGTH} characters; this has ${apiKey.length}. Copy it again.`,
@@ -304,7 +304,7 @@ function createKeyFault(error: ServiceError, text: string, apiKey: string): Form
   }
 }
 
-/** @param usual the account of commands there that name none */
+/** @param usual the account of the channel's commands that name none */
 function connectedMessage(
   word: string,
   key: Account,

@@ -39,8 +39,8 @@ const Optional = z
   .transform((text) => text?.trim() || undefined);
 
 /**
- * API 2.1 (docs/service-api.md). The password is sent as typed, with its spaces. Only filled-in fields are sent: the service
- * has its own defaults for the rest.
+ * API 2.1 (docs/service-api.md). Sends the password as typed, with its spaces. Omits empty fields, because
+ * the service has its own defaults.
  */
 const Fields = z
   .object({
@@ -89,7 +89,7 @@ async function submitSignup(state: ViewState, context: CommandContext): Promise<
   }
 }
 
-/** Connects the new account with the key it came with; the service shows the key only this once. */
+/** Connects the new account with its key, which the service shows only once. */
 async function keepAccount(context: CommandContext, signup: Signup, email: string): Promise<Submitted> {
   const { workspace, invocation } = context;
   const { user } = invocation;
@@ -128,7 +128,7 @@ async function keepAccount(context: CommandContext, signup: Signup, email: strin
   return closeWith(message, { target: name });
 }
 
-/** The account exists, so signing up again would create a second one: the form is closed. */
+/** The account exists, and another sign-up would create a second one, so this closes the form. */
 function lostKey(account: string, word: string, reference?: string): Submitted {
   const text = `The account ${bold(account)} was created, but its key could not be stored.`;
   const next = `Do not sign up again: verify its e-mail address, take the key from its security or API settings, and run ${code(`${word} connect`)}.`;

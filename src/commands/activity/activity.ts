@@ -61,7 +61,7 @@ export const activity = defineCommand({
   ],
 });
 
-/** The named project, else the channel's. @throws UserError if the name fits none or several */
+/** The named project, else the channel's. @throws UserError if the name matches none or several */
 async function findNamedProject(context: CommandContext, account: Account, projectName: string | undefined) {
   if (projectName === undefined) return findBoundProject(context, account);
   if (isEverything(projectName)) return undefined;
@@ -72,7 +72,7 @@ async function findNamedProject(context: CommandContext, account: Account, proje
     );
   } catch (error) {
     const span = projectName.split(' ').find((word) => OTHER_SPAN.test(word.toLowerCase()));
-    // No project has the name, so it was meant as a range.
+    // No project has the name, so the person meant a range.
     if (error instanceof UserError && span !== undefined)
       throw wrongRange(`There is no range ${code(span, 40)}.`);
     throw error;
@@ -83,7 +83,7 @@ async function showPrivately(query: ActivityAsk, context: CommandContext): Promi
   return (await readActivity(query, context)).message;
 }
 
-/** The feed, with the message that a person gets of it. */
+/** The feed, and the message about it for one person. */
 export async function readActivity(
   query: ActivityAsk,
   context: CommandContext,
@@ -99,7 +99,7 @@ async function share(query: ActivityAsk, context: ActionContext): Promise<Reply>
   if (channel === undefined) throw new UserError('Use this in a channel, where it can be shared.');
   const feed = await fetchFeed(query, context);
   const message = draw(query, feed, { kind: 'channel', sharedBy: user }, context);
-  // Posted before the reply: if Slack refuses, the button can be pressed again.
+  // Posted before the reply, so that the person can click again if Slack rejects the post.
   await deliver(workspace, { id: `shared ${invocation.requestId}`, channel, message });
   return replyInPlace(draw(query, feed, { kind: 'person', isShared: true }, context), {
     target: query.account,
@@ -182,7 +182,7 @@ export function readActivityWords(words: readonly string[]): ActivityWords {
   return project === '' ? result : { ...result, project };
 }
 
-/** The range that begins at a word, and how many words it takes. */
+/** The range that begins at a word, and its number of words. */
 function rangeAt(words: readonly string[], at: number): { range: ActivityRange; length: number } | undefined {
   for (let length = Math.min(MAX_PHRASE, words.length - at); length > 0; length -= 1) {
     const phrase = words

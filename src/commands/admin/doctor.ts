@@ -24,7 +24,7 @@ export const doctor = defineCommand({
 
 interface Examination {
   workspace: Workspace;
-  /** Undefined for the operator, who sees every key. */
+  /** Undefined for the operator, who sees all keys. */
   user?: string | undefined;
   checkScheduler(): Promise<string>;
 }
@@ -72,7 +72,7 @@ async function checkSlack(context: Examination): Promise<Finding[]> {
     granted = (await slack.call('auth.test', {})).response_metadata?.scopes;
     return 'the token works';
   });
-  // Roles that cannot be read have a line of their own.
+  // Unreadable roles have their own line.
   const lacksGroups = await roles.lacksGroups().catch(() => false);
   const scopes = [...SCOPE_NAMES, ...(lacksGroups ? [GROUPS_SCOPE] : [])];
   const missing = scopes.filter((scope) => granted !== undefined && !granted.includes(scope));
@@ -93,7 +93,7 @@ function checkAppToken({ workspace }: Examination): Finding[] {
   return [{ what: 'App token', health: 'broken', text }];
 }
 
-/** Calls of the service about deployments that do not arrive, or go to an old address. */
+/** Finds calls of the service about deployments that do not arrive, or go to an old address. */
 async function checkPushes({ workspace }: Examination): Promise<Finding[]> {
   const { config, pushes, word } = workspace;
   const on = (await pushes.list()).filter(({ state }) => state === 'on');
@@ -114,7 +114,7 @@ async function checkRecords({ workspace }: Examination): Promise<Finding[]> {
   return records.map(({ collection, id }) => describeUnreadable(`Record ${code(id)} of ${code(collection)}`));
 }
 
-/** Jobs are counted, because their names mean nothing to people. */
+/** Shows only numbers of jobs, because their names mean nothing to people. */
 async function checkJobs({ workspace }: Examination): Promise<Finding[]> {
   const jobs = Map.groupBy(await workspace.health.unreadableJobs(), ({ queue }) => queue);
   return [...jobs].map(([queue, { length }]) =>
@@ -127,7 +127,7 @@ function describeUnreadable(what: string): Finding {
   return { what, health: 'broken', text };
 }
 
-/** Only admins and the operator see drift. */
+/** Only admins and the operator see differences. */
 async function checkDescription({ user, workspace }: Examination): Promise<Finding[]> {
   if (user !== undefined && !(await workspace.roles.holds(user, 'admin'))) return [];
   const what = 'API description';
@@ -137,7 +137,7 @@ async function checkDescription({ user, workspace }: Examination): Promise<Findi
   return report.drift.map((difference) => ({ what, health: 'broken', text: mrkdwn(difference, 300) }));
 }
 
-/** Checks the keys that act for this person. `accounts` shows the health of other people's own keys. */
+/** Checks the keys that this person uses. `accounts` shows the health of other people's own keys. */
 async function checkAccounts(context: Examination): Promise<Finding[]> {
   const { user, workspace } = context;
   const keys = await workspace.accounts.keys();
@@ -199,7 +199,6 @@ function describeKey({ name, purpose, createdBy }: Account, { user }: Examinatio
 
 interface Permission {
   name: string;
-  /** Reads something that needs the permission. */
   read: (client: AccountClient) => Promise<unknown>;
   granted: string | { limited: string };
   refused: string;

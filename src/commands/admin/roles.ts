@@ -56,7 +56,7 @@ const Ids = z.array(z.string()).default([]);
 const Fields = z.object({ admin: Ids, operator: Ids, billing: Ids });
 const NO_HOLDERS: Holders = { admin: [], operator: [], billing: [] };
 
-/** @param commands a function, because this command is in the list itself */
+/** @param commands a function, because the list contains this command */
 export function createRolesCommand(commands: () => readonly Command[]): Command {
   const restrictable = (): string[] =>
     commands()
@@ -135,7 +135,7 @@ function hashState(state: unknown): string {
   return hash('sha256', JSON.stringify(state), 'base64url');
 }
 
-/** A state equal to the form's own may come from this form, before a kill. */
+/** A state that equals the form's may come from this form, before a kill. */
 function expectUnchanged(current: string, initial: string, kind: string): void {
   if (current !== initial && current !== kind) throw new ChangedMeanwhile();
 }
@@ -167,7 +167,7 @@ async function saveRoles(
   const users = Fields.parse(state.values);
   const groups = readGroups(state, before, invocation.team);
   const groupTeams = findTeams(groups, before, invocation.team);
-  // Without an active admin the roles could never be set again.
+  // Without an active admin, nobody could set roles any more.
   const hasAdmin = users.admin.includes(user) || (await workspace.roles.hasActive(users.admin));
   if (!hasAdmin) throw new FormFault({ admin: 'Name at least one person who can act.' });
   const guests = readGuests(state, before);
@@ -227,7 +227,7 @@ function readGroups(
   });
 }
 
-/** Team by group: a new group belongs to the team of the person who chose it. */
+/** Teams by group. A new group belongs to the team of the person who chose it. */
 function findTeams(
   groups: Holders,
   before: Grants | undefined,
@@ -242,7 +242,7 @@ function findTeams(
   );
 }
 
-/** A form without the field, of an earlier version, changes nothing. */
+/** A form of an earlier version lacks the field, and changes nothing. */
 function readGuests({ values, view }: ViewState, before: Grants | undefined): boolean {
   if (!view.blocks.some((block) => block.block_id === GUESTS_FIELD)) return before?.guests === true;
   return Ids.parse(values[GUESTS_FIELD]).length > 0;
@@ -320,7 +320,7 @@ export const askAccessAction: Action = defineButton(
 /** Ask at most three admins, to keep the request quiet. */
 const MAX_ASKED = 3;
 
-/** Returns the messages that were sent. @throws SlackFailure if a scope is missing: then no admin can be reached */
+/** Returns the sent messages. @throws SlackFailure if a scope is missing, so that no admin can be reached */
 async function askAdmins(workspace: Workspace, message: Message, team: string | undefined) {
   const questions: Array<{ admin: string; channel: string; ts: string }> = [];
   for (const admin of await workspace.roles.admins(team)) {
@@ -351,10 +351,10 @@ async function answerRequest(
   );
   if (request?.outcome === undefined) return replyInPlace(requestOverMessage(word));
   const { user, role, outcome } = request;
-  // Another admin or click was first. The same click continues after a kill.
+  // Another admin or click came first. After a kill, the same click continues.
   if (outcome.requestId !== requestId)
     return replyInPlace(answeredMessage(request, outcome.admin, outcome.isAllowed));
-  // Days may lie between request and answer, so Slack is asked again.
+  // Days may pass between request and answer, so Deckhand asks Slack again.
   const isActive = async () => (await roles.hasActive([user])) && (await roles.excluded(user)) === undefined;
   if (isAllowed && !(await isActive())) {
     await updateAll(workspace, request, personLeftMessage(request));

@@ -79,7 +79,7 @@ function describeSettings({
   return [...words, ...(project === undefined ? [] : [`${account}/${project.permalink}`])].join(', ');
 }
 
-/** The channel's project from now on. An unchanged one is not looked up, so it needs no answer of the service. */
+/** The channel's new project. An unchanged one is not looked up, so that the form works without the service. */
 async function findBinding(
   context: CommandContext,
   accountName: string | undefined,

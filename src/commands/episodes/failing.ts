@@ -46,10 +46,10 @@ export async function readFollowers(
   );
 }
 
-/** Slack is asked for each address by itself. */
+/** Slack needs one call for each address. */
 const MAX_LINKED = 20;
 
-/** Failures in a channel, or everywhere if it is undefined, the first of them with links to their messages. */
+/** Failures in a channel, or everywhere if it is undefined. The first ones have links to their messages. */
 export async function readFailing(
   { store, home }: Workspace,
   user: string,
@@ -66,7 +66,7 @@ export async function readFailing(
   return Promise.all(failures.map(withLink));
 }
 
-/** The episode, its owner when the button was drawn, and the list that contains the button. */
+/** The episode, the owner when Slack showed the button, and the list that contains the button. */
 const EpisodeButton = z.object({
   key: z.string(),
   id: z.string(),
@@ -78,8 +78,8 @@ const EpisodeButton = z.object({
 const COMMANDS = { deployments: 'watch', reachability: 'guard' } as const;
 
 /**
- * "I'm on it", "Take over", "Hand back" and "Close" of a failure, on its own message or in a list.
- * @param draw the list, as it is after the click
+ * Buttons "I'm on it", "Take over", "Hand back" and "Close" of a failure, on its own message or in a list.
+ * @param draw draws the list after the click
  */
 export function ownerActions(
   draw: (list: FailingList, context: CommandContext) => Promise<Message>,
@@ -101,7 +101,7 @@ export function ownerActions(
   }));
 }
 
-/** `fault`: why nothing was changed; mrkdwn. @throws Refusal */
+/** `fault`: mrkdwn that says why nothing changed. @throws Refusal */
 async function changeEpisode(
   verb: Verb,
   { key, id, owner: drawnOwner }: z.infer<typeof EpisodeButton>,
@@ -124,7 +124,7 @@ async function changeEpisode(
   return { audit: { target: subject.name, where: subject.channel } };
 }
 
-/** @param requestedBy who closed it, if it did not end by itself */
+/** @param requestedBy the person who closed it; undefined if it ended by itself */
 function overWords(verb: Verb, requestedBy: string | undefined): string {
   const how = requestedBy === undefined ? 'This failure is over' : `<@${requestedBy}> closed this failure`;
   return verb === 'close' ? `${how} already.` : `${how}, so nobody has to be on it.`;

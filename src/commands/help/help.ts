@@ -24,7 +24,7 @@ import { routeCommand, unknownCommand } from '../command-router.ts';
 import { drawFailing, ownerActions, readFailing } from '../episodes/failing.ts';
 import { runnable } from '../permission.ts';
 
-/** @param groups a function, because this command is in a group itself */
+/** @param groups a function, because a group contains this command */
 export function createHelp(groups: () => readonly CommandGroup[]): Command {
   return defineCommand({
     name: 'help',
@@ -77,7 +77,7 @@ async function listRunnable(
   }));
 }
 
-/** `thread`: that of the mention which the button answers. */
+/** `thread`: the thread of the mention that the button answers. */
 const Typed = z.object({ text: z.string(), thread: z.string().optional() });
 
 /** The command of a bare slash word: the next steps in this channel. */
@@ -87,7 +87,7 @@ export const start = defineCommand({
   role: 'member',
   run: async (_, context) => ({ kind: 'private', message: await drawStart(context) }),
   actions: [
-    // On refusals of every command, in every channel.
+    // Refusals of every command have this button, in every channel.
     askAccessAction,
     // Under watches and guards, and allowed in the same channels.
     ...ownerActions((list, context) => (list === 'start' ? drawStart : drawFailing)(context)),
@@ -98,7 +98,7 @@ export const start = defineCommand({
   ],
 });
 
-/** The next step in this channel, after what fails there. */
+/** The next step in this channel, below its failures. */
 async function drawStart({ invocation, workspace }: CommandContext): Promise<Message> {
   const { user } = invocation;
   const channel = await workspace.channels.get(invocation.channel);
@@ -115,7 +115,7 @@ async function drawStart({ invocation, workspace }: CommandContext): Promise<Mes
   });
 }
 
-/** Runs a command line as if a person had typed it: the command's own role is checked then. */
+/** Runs a command line as if a person had typed it. Deckhand then checks the command's own role. */
 async function runTyped(typed: z.infer<typeof Typed>): Promise<Reply> {
   return { kind: 'run', ...typed };
 }

@@ -33,9 +33,9 @@ import { readFailing } from '../episodes/failing.ts';
 import { findRefusal, listRoles, type Refusal } from '../permission.ts';
 
 const LATELY_MS = HOUR_MS;
-/** More would take too long to update; a person who opens App Home sees it up to date anyway. */
+/** Maximum number of updated viewers, to save time. A person who opens App Home sees the present state anyway. */
 const MAX_VIEWERS = 15;
-/** Figures that arrive within this time are in the first view already. */
+/** Wait for figures that may be in the first view. */
 const FIGURES_TIMEOUT_MS = 300;
 
 const Opened = z.object({
@@ -44,7 +44,7 @@ const Opened = z.object({
   view: z.object({ hash: z.string().nullish() }).nullish().catch(undefined),
 });
 
-/** Shows what is known at once; the service's figures follow. */
+/** Shows what is known at once. The service's figures follow. */
 export async function homeOpened({ workspace }: CommandContext, { event }: SlackEvent): Promise<void> {
   const { user, tab, view } = Opened.parse(event);
   if (tab === 'messages') return;
@@ -58,7 +58,6 @@ export async function homeOpened({ workspace }: CommandContext, { event }: Slack
   if (early === undefined) await publish(workspace, user, { figures: await figures, openedAt });
 }
 
-/** App Home is in no channel. */
 function refusalFor(workspace: Workspace, user: string): Promise<Refusal | undefined> {
   return findRefusal(workspace, { user, command: 'home', role: 'member', channels: [] });
 }
@@ -82,7 +81,7 @@ interface Publishing {
   figures: ShownFigures;
   /** Set if the person opens App Home now. */
   openedAt?: number;
-  /** The version that Slack says is shown. */
+  /** The version that Slack shows. */
   hash?: string | undefined;
 }
 
@@ -99,7 +98,7 @@ async function publish(
   await workspace.store.exclusive(`home ${workspace.id} ${user}`, async () => {
     const viewer = await viewers.get(user);
     if (openedAt !== undefined) {
-      // Before anything is read, so that a change from then on is shown to them too.
+      // Stored before anything is read, so that later changes are shown to this person too.
       await viewers.put(user, { ...viewer, openedAt }, openedAt + LATELY_MS);
       workspace.home.opened();
     }
@@ -161,7 +160,7 @@ async function loadSchedules({ clock, schedules }: Workspace, user: string): Pro
     }));
 }
 
-/** Content of a person's App Home, except the figures: it needs no call of the service. */
+/** Content of a person's App Home except the figures. It makes no call to the service. */
 export async function loadHome(workspace: Workspace, user: string): Promise<Omit<HomeData, 'figures'>> {
   const [accounts, defaultAccount, failing, runs, schedules, roles] = await Promise.all([
     workspace.accounts.list({ user }),
@@ -197,7 +196,7 @@ function linkToPerson(
 /** Number of newest runs to read. They include all running ones, and enough that the person may see. */
 const MAX_READ = 100;
 
-/** The latest first, those that go on before those that ended. */
+/** Running ones first, then the latest. */
 async function loadRuns(workspace: Workspace, user: string): Promise<HomeRun[]> {
   const all = withoutSuperseded(await workspace.runs.newest(MAX_READ))
     .filter(({ channel, requestedBy }) => mayRead(user, { channel, person: requestedBy }))
@@ -216,7 +215,10 @@ function readRunTime({ endedAt, startedAt }: Run): number {
   return endedAt ?? startedAt;
 }
 
-/** The figures of the last seven days of the first accounts, as the person may see them; what fails is explained instead. */
+/**
+ * The figures of the last seven days of the first accounts, as the person may see them. A failure is
+ * explained instead.
+ */
 export async function loadFigures(
   workspace: Workspace,
   user: string,
