@@ -93,11 +93,9 @@ describe('a service that says who is linked', () => {
   });
 
   it.each([
-    ['says nothing', {}, undefined],
     ['says that the address is not verified', { email: BOOKS.email, email_verified: false }, undefined],
     ['gives an address that is none', { email_address: '<!channel>' }, undefined],
     ['fails when it is asked', {}, { status: 500, body: {} }],
-    ['drops the connection when it is asked', {}, { drop: true }],
   ])('but %s leaves the keys as they were, and the person reads so', async (_, told, answer) => {
     token(told);
     if (answer !== undefined) {

@@ -178,26 +178,22 @@ async function ended(world: TestWorld, queue: string): Promise<void> {
     .toEqual([0, 0]);
 }
 
-describe('a change that fails', () => {
-  test('a change that fails at the service is in the audit log as failed', async ({ world }) => {
-    world.service.faults.add({ path: `/${ACCOUNT}/**`, status: 500 });
-    await answerTo(world, 'admin', () => world.as('admin').command(CHANNEL, '/deckhand test storefront'));
-    const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
-    expect(latest?.entry).toMatchObject({ requestedBy: PEOPLE.admin, what: 'test', result: 'failed' });
-  });
+test('a change that fails at the service is in the audit log as failed', async ({ world }) => {
+  world.service.faults.add({ path: `/${ACCOUNT}/**`, status: 500 });
+  await answerTo(world, 'admin', () => world.as('admin').command(CHANNEL, '/deckhand test storefront'));
+  const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
+  expect(latest?.entry).toMatchObject({ requestedBy: PEOPLE.admin, what: 'test', result: 'failed' });
 });
 
-describe('a stored API key', () => {
-  test('a stored API key opens for its own account alone, wherever it is moved to', async ({ world }) => {
-    const { store } = world.app.parts;
-    const accounts = store.of(TEAM).collection('accounts', Account);
-    const kept = await accounts.get(ACCOUNT);
-    if (kept === undefined) throw new Error('no account is stored');
-    await accounts.put('northwind', { ...kept, name: 'northwind' });
-    const workspace = world.app.workspaces.open(TEAM);
-    const moved = await workspace.accounts.resolve(SCHEDULES, 'northwind');
-    world.service.requests.clear();
-    await expect(workspace.accounts.use(moved, async (client) => client)).rejects.toThrow();
-    expect(world.service.requests.all).toEqual([]);
-  });
+test('a stored API key opens for its own account alone, wherever it is moved to', async ({ world }) => {
+  const { store } = world.app.parts;
+  const accounts = store.of(TEAM).collection('accounts', Account);
+  const kept = await accounts.get(ACCOUNT);
+  if (kept === undefined) throw new Error('no account is stored');
+  await accounts.put('northwind', { ...kept, name: 'northwind' });
+  const workspace = world.app.workspaces.open(TEAM);
+  const moved = await workspace.accounts.resolve(SCHEDULES, 'northwind');
+  world.service.requests.clear();
+  await expect(workspace.accounts.use(moved, async (client) => client)).rejects.toThrow();
+  expect(world.service.requests.all).toEqual([]);
 });

@@ -30,6 +30,8 @@ export interface DigestWorld extends TestWorld {
   untilIdle(): Promise<void>;
   /** Lets time pass in small steps until the check holds. */
   passUntil(check: () => boolean | Promise<boolean>): Promise<void>;
+  /** Lets so many milliseconds pass, or fewer if the check holds before. */
+  pass(ms: number, check?: () => boolean): Promise<void>;
   /** The id of the only digest. */
   id(): Promise<string>;
   deploy(succeeded: boolean, hoursAgo?: number, project?: string): void;
@@ -52,6 +54,13 @@ export async function openDigestWorld(
   const messages = () => slack.messages(TEAM, CHANNEL);
   const posted = () => messages().filter(({ text }) => text.includes('Deployment digest'));
   const digests = () => world.app.workspaces.open(TEAM).schedules.list('digest');
+
+  async function passUntil(check: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await check())) {
+      await time.advance(STEP_MS);
+      await turns(TURNS_A_STEP);
+    }
+  }
 
   return Object.assign(world, {
     time,
@@ -83,11 +92,10 @@ export async function openDigestWorld(
       const queues = async () => Object.values(await world.app.parts.engine.stats());
       while ((await queues()).some(({ waiting, running }) => waiting + running > 0)) await turns(1);
     },
-    async passUntil(check: () => boolean | Promise<boolean>) {
-      while (!(await check())) {
-        await time.advance(STEP_MS);
-        await turns(TURNS_A_STEP);
-      }
+    passUntil,
+    async pass(ms: number, check = () => false) {
+      const end = time.now() + ms;
+      await passUntil(() => check() || time.now() >= end);
     },
     async id() {
       const [only] = await digests();

@@ -250,10 +250,6 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
   });
   afterEach(() => world.stop());
 
-  const passed = async (ms: number) => {
-    const until = world.time.now() + ms;
-    await world.passUntil(() => world.time.now() >= until);
-  };
   const explainedIn = () => world.passUntil(() => line(world) !== undefined);
   const failsAgain = async () => {
     const before = roots(world).at(-1)?.text;
@@ -298,11 +294,11 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     const fault = world.service.faults.add({ ...POST, status: 403 });
     await failsAgain();
     await world.passUntil(() => started(world).length === 1);
-    await passed(10_000);
+    await world.pass(10_000);
     fault.remove();
     await world.time.advance(2 * HOUR);
     await failsAgain();
-    await passed(MINUTE);
+    await world.pass(MINUTE);
     expect(started(world)).toHaveLength(1);
     await connectAccount(world.slack);
     await failsAgain();

@@ -22,10 +22,6 @@ describe('a failure that nobody is on', () => {
   });
   afterEach(() => world.stop());
 
-  const passed = async (ms: number) => {
-    const until = world.time.now() + ms;
-    await world.passUntil(() => world.time.now() >= until);
-  };
   const deploy = (succeeded: boolean) => {
     const deployment = { account: ACCOUNT, project: 'storefront', succeeded, user: 'Kim' };
     world.service.world.addDeployment({ ...deployment, endedAt: world.time.now() });
@@ -48,30 +44,30 @@ describe('a failure that nobody is on', () => {
       '@oncall is mentioned if nobody is on a failure after 15 min.',
     );
     await fails();
-    await passed(14 * MINUTE);
+    await world.pass(14 * MINUTE);
     expect(mentions(world)).toEqual([]);
-    await passed(2 * MINUTE);
+    await world.pass(2 * MINUTE);
     expect(mentions(world)).toEqual([
       expect.stringMatching(
         /<!subteam\^S0ONCALL> Storefront: deployments are failing .* Nobody is on it after 15 min\./,
       ),
     ]);
     await fails();
-    await passed(2 * HOUR);
+    await world.pass(2 * HOUR);
     expect(mentions(world)).toHaveLength(1);
   });
 
   it('mentions nobody once a person is on it, and again so long after it was handed back', async () => {
     await world.say('watch storefront failures --mention @ben --after 1h');
     await fails();
-    await passed(50 * MINUTE);
+    await world.pass(50 * MINUTE);
     await click('claim');
-    await passed(2 * HOUR);
+    await world.pass(2 * HOUR);
     expect(mentions(world)).toEqual([]);
     await click('release');
-    await passed(55 * MINUTE);
+    await world.pass(55 * MINUTE);
     expect(mentions(world)).toEqual([]);
-    await passed(6 * MINUTE);
+    await world.pass(6 * MINUTE);
     expect(mentions(world)).toEqual([expect.stringContaining(`<@${PEOPLE.member}>`)]);
   });
 
@@ -79,7 +75,7 @@ describe('a failure that nobody is on', () => {
     await world.say('watch storefront failures --mention @ben --after 5m');
     await fails();
     await click('claim');
-    await passed(10 * MINUTE);
+    await world.pass(10 * MINUTE);
     const record = async () => (await listFailing(world.app.workspaces.open(TEAM).store, PEOPLE.member))[0];
     world.slack.fault({ method: 'chat.update', delayMs: 500, times: 1 });
     deploy(false);
@@ -87,7 +83,7 @@ describe('a failure that nobody is on', () => {
     await world.as('member').click(root(world), { actionId: 'episode:release' });
     await world.passUntil(async () => (await record())?.episode.owner === undefined);
     await expect.poll(() => JSON.stringify(roots(world))).toContain('2 failures');
-    await passed(2 * MINUTE);
+    await world.pass(2 * MINUTE);
     expect(mentions(world)).toEqual([]);
   });
 
@@ -103,7 +99,7 @@ describe('a failure that nobody is on', () => {
       dueNow,
       async () => {
         await world.say('unwatch storefront');
-        await passed(7 * MINUTE);
+        await world.pass(7 * MINUTE);
         const ts = world.slack.messages(TEAM, CHANNEL).at(-1)?.ts ?? '';
         await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'watch:undo' });
       },
@@ -112,9 +108,9 @@ describe('a failure that nobody is on', () => {
   it.each(changed)('mentions whom a watch names %s', async (_, line, change) => {
     await world.say(line);
     await fails();
-    await passed(MINUTE);
+    await world.pass(MINUTE);
     await change();
-    await passed(6 * MINUTE);
+    await world.pass(6 * MINUTE);
     expect(mentions(world)).toEqual([expect.stringContaining('<!subteam^S0ONCALL>')]);
   });
 
@@ -132,7 +128,7 @@ describe('a failure that nobody is on', () => {
     await world.say(dueNow);
     await fails();
     await end();
-    await passed(20 * MINUTE);
+    await world.pass(20 * MINUTE);
     expect(mentions(world)).toEqual([]);
   });
 
@@ -141,7 +137,7 @@ describe('a failure that nobody is on', () => {
     await fails();
     await world.restart(async () => world.time.advance(3 * HOUR));
     await world.passUntil(() => mentions(world).length > 0);
-    await passed(HOUR);
+    await world.pass(HOUR);
     expect(mentions(world)).toHaveLength(1);
   });
 
@@ -149,11 +145,11 @@ describe('a failure that nobody is on', () => {
     // Lisbon, where the admin is; a Monday.
     await world.say(`watch storefront failures --hours 7-8:15 --mention ${GROUP} --after 30m`);
     await fails();
-    await passed(HOUR);
+    await world.pass(HOUR);
     expect(mentions(world)).toEqual([]);
     await world.time.advance(Date.parse('2026-03-03T06:59:00Z') - world.time.now());
     expect(mentions(world)).toEqual([]);
-    await passed(2 * MINUTE);
+    await world.pass(2 * MINUTE);
     expect(mentions(world)).toHaveLength(1);
   });
 
@@ -161,9 +157,9 @@ describe('a failure that nobody is on', () => {
     await world.say(`watch storefront failures --mention ${GROUP}`);
     await world.say('watch all failures --mention <!subteam^S0OTHER|@other> --after 1h');
     await fails();
-    await passed(20 * MINUTE);
+    await world.pass(20 * MINUTE);
     expect(mentions(world).join()).not.toContain('S0OTHER');
-    await passed(45 * MINUTE);
+    await world.pass(45 * MINUTE);
     expect(mentions(world)).toHaveLength(2);
     expect(mentions(world)[1]).toContain('<!subteam^S0OTHER>');
     expect(mentions(world)[1]).not.toContain('S0ONCALL');
@@ -181,7 +177,7 @@ describe('a failure that nobody is on', () => {
     await world.passUntil(() => roots(world).length > 0);
     const ben = world.slack.workspace(TEAM).people.get(PEOPLE.member);
     Object.assign(ben ?? {}, { deleted: true });
-    await passed(6 * MINUTE);
+    await world.pass(6 * MINUTE);
     expect(mentions(world)).toEqual([expect.stringContaining('Nobody is left to mention.')]);
     expect(mentions(world)[0]).not.toContain(PEOPLE.member);
   });
@@ -194,7 +190,7 @@ describe('a failure that nobody is on', () => {
     world.slack.workspace(TEAM).userGroups.set(other.id, other);
     await world.say(`watch storefront failures --mention ${GROUP}`);
     await fails();
-    await passed(16 * MINUTE);
+    await world.pass(16 * MINUTE);
     expect(mentions(world)).toEqual([expect.stringContaining('Nobody is left to mention.')]);
   });
 
@@ -202,7 +198,7 @@ describe('a failure that nobody is on', () => {
     await world.say(`watch storefront failures --mention ${GROUP}`);
     await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ threads: false }));
     await fails();
-    await passed(16 * MINUTE);
+    await world.pass(16 * MINUTE);
     expect(
       world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('<!subteam^S0ONCALL>')),
     ).toHaveLength(1);

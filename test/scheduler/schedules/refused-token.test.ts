@@ -32,11 +32,7 @@ async function setUp(byOauth = false) {
     };
     world.service.world.addDeployment({ ...what, endedAt: world.time.now() });
   }
-  async function pass(ms: number, check = () => false): Promise<void> {
-    const end = world.time.now() + ms;
-    await world.passUntil(() => check() || world.time.now() >= end);
-  }
-  return { world, isNoticed, states, fail, pass };
+  return { world, isNoticed, states, fail };
 }
 
 it.each([
@@ -45,13 +41,13 @@ it.each([
 ])(
   'while Slack refuses everything with %s where Deckhand is installed by %s, nothing pauses, and all goes on within 30 s of its end',
   async (error, _, byOauth) => {
-    const { world, isNoticed, states, fail, pass } = await setUp(byOauth);
+    const { world, isNoticed, states, fail } = await setUp(byOauth);
     world.slack.fault({ method: '*', error });
     fail();
-    await pass(65 * MINUTE);
+    await world.pass(65 * MINUTE);
     expect(await states()).toEqual(['active', 'active']);
     world.slack.clearFaults();
-    await pass(30_000, () => world.posted().length === 1 && isNoticed());
+    await world.pass(30_000, () => world.posted().length === 1 && isNoticed());
     expect(isNoticed()).toBe(true);
     expect(world.posted().map(({ text }) => text)).toEqual([expect.stringContaining('Late')]);
     expect(await states()).toEqual(['active', 'active']);
@@ -61,29 +57,29 @@ it.each([
 it.each(['account_inactive', 'org_login_required', 'token_revoked'])(
   'a post that is refused once with %s comes within 30 s, and pauses nothing',
   async (error) => {
-    const { world, isNoticed, states, fail, pass } = await setUp();
+    const { world, isNoticed, states, fail } = await setUp();
     world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
     fail();
-    await pass(90_000, isNoticed);
+    await world.pass(90_000, isNoticed);
     expect(isNoticed()).toBe(true);
     world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
-    await pass(HOUR, () => world.posted().length === 1);
+    await world.pass(HOUR, () => world.posted().length === 1);
     expect(world.time.now()).toBeLessThan(Date.parse('2026-03-02T09:00:40Z'));
     expect(await states()).toEqual(['active', 'active']);
   },
 );
 
 it('the service is not asked for what cannot be posted, and a digest of half a day ago is left out', async () => {
-  const { world, isNoticed, fail, pass } = await setUp();
+  const { world, isNoticed, fail } = await setUp();
   world.slack.fault({ method: '*', error: 'token_expired' });
   fail();
-  await pass(5 * MINUTE);
+  await world.pass(5 * MINUTE);
   world.service.requests.clear();
-  await pass(10 * MINUTE);
+  await world.pass(10 * MINUTE);
   expect(world.service.requests.all).toEqual([]);
   world.time.jump(DAY - 2 * HOUR);
   world.slack.clearFaults();
-  await pass(MINUTE, isNoticed);
+  await world.pass(MINUTE, isNoticed);
   await world.untilLast('missed');
   expect(world.posted()).toEqual([]);
 });
