@@ -181,10 +181,8 @@ test.each(['127.0.0.1', ''])('an account called %j is refused before any request
   expect(open).toThrow(expect.objectContaining({ code: 'service_error', kind: 'account_not_found' }));
 });
 
-test.each([
-  { baseUrl: 'http://{account}.example.com' },
-  { baseUrl: 'https://{account}.example.com', signupUrl: 'http://signup.example.com' },
-])('unsound addresses are refused: %j', (addresses) => {
+test('an unsound address is refused', () => {
+  const addresses = { baseUrl: 'https://{account}.example.com', signupUrl: 'http://signup.example.com' };
   expect(() => createService({ ...addresses, version: '1', clock: startTestClock() })).toThrow(TypeError);
 });
 
