@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import { createOrders, ServerOrder } from '../../../src/scheduler/servers/server-order.ts';
 import { test as base } from '../../support/fixtures.ts';
 import { rawJob } from '../../support/raw-job.ts';
@@ -41,11 +40,6 @@ export const posts = (world: TestWorld) =>
 export const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
 export const thread = (world: TestWorld) =>
   world.slack.thread(TEAM, CHANNEL, roots(world)[0]?.ts ?? '').map(({ text }) => text);
-
-export async function jobsDone(world: TestWorld, queue: string, count: number): Promise<void> {
-  const line = `deckhand_jobs_total{queue="${queue}",outcome="done"} ${count}`;
-  await expect.poll(() => world.app.parts.metrics.text(), { timeout: 20_000 }).toContain(line);
-}
 
 export async function open(world: TestWorld, line = '/deckhand server add storefront'): Promise<void> {
   await ann(world).command(CHANNEL, line);
