@@ -86,7 +86,7 @@ export function normaliseInstant(text: string): string {
 
 /**
  * The numbers of an instant's local time, in the order of "11/20/2026, 09:05:00". Formatters are slow to
- * make, so each zone has one. `formatToParts` would take several times as long.
+ * make, so each zone has one. Formatting to parts would take several times as long.
  * @param nameOf returns the zone's name for `Intl`
  */
 export function createPartsReader(
