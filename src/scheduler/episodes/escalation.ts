@@ -18,8 +18,8 @@ import { groupExists } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, mayBeMentioned, postReplies } from '../deliver.ts';
 
-/** The subject's key and the episode's id. */
-const EscalationJob = z.object({ key: z.string(), episode: z.string() });
+/** The subject's key, the episode's id, and when the mention is due. */
+const EscalationJob = z.object({ key: z.string(), episode: z.string(), at: z.number() });
 type EscalationJob = z.infer<typeof EscalationJob>;
 
 const ESCALATION_JOBS: JobType<EscalationJob> = { queue: 'escalations', schema: EscalationJob };
@@ -45,7 +45,7 @@ export async function planEscalation(workspace: Workspace, key: string): Promise
   const at = Math.min(...times);
   await workspace.jobs.send(
     ESCALATION_JOBS,
-    { key, episode: episode.id },
+    { key, episode: episode.id, at },
     { key: `${episode.id} ${at}`, at },
   );
 }
@@ -58,14 +58,15 @@ export async function replanEscalations(workspace: Workspace, { id }: Pick<Sched
 
 async function escalate(
   workspace: Workspace,
-  { key, episode: id }: EscalationJob,
+  { key, episode: id, at: plannedAt }: EscalationJob,
   signal: AbortSignal,
 ): Promise<void> {
   const records = episodeRecords(workspace.store);
   const record = await records.get(key);
   const episode = record && failingNow(record);
   if (record === undefined || episode?.id !== id) return;
-  const now = workspace.clock.now();
+  // The database starts jobs by its own clock, which may be ahead.
+  const now = Math.max(workspace.clock.now(), plannedAt);
   const due = (await listMentions(workspace, record, episode)).filter(({ at }) => at <= now);
   if (due.length > 0) {
     await postMentions(workspace, record, episode, {

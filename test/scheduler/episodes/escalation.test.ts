@@ -1,8 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { listFailing } from '../../../src/records/episodes.ts';
+import { setDatabaseClock } from '../../process/database-clock.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
-import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 import { type DigestWorld, HOUR, MINUTE, openDigestWorld } from '../digests/digest-world.ts';
 
 const GROUP = '<!subteam^S0ONCALL|@oncall>';
@@ -292,4 +294,20 @@ describe('a user group that a failure mentions', () => {
     expect(await ask(world, '/deckhand watch all --mention <!here>', 'admin')).not.toContain('<!here>');
     expect(await ask(world, '/deckhand watch list', 'admin')).toContain('mentions @OnCall after 15 min');
   });
+});
+
+it('is mentioned although the clock of the database is ahead of Deckhand’s', async () => {
+  const url = await freshDatabase();
+  const world = await openTestWorld({ env: { STORE_URL: url, NOTICE_INTERVAL_MS: '40' } });
+  onTestFinished(() => world.stop());
+  await world.connect();
+  world.slack.invite(TEAM, CHANNEL, 'bot');
+  await world.as('admin').command(CHANNEL, '/deckhand watch all failures --mention @ben --after 5m');
+  await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the watch' });
+  world.service.world.addDeployment({ account: ACCOUNT, project: 'storefront', succeeded: false });
+  await world.slack.until(() => JSON.stringify(roots(world)).includes('reachable'), {
+    what: 'the diagnosis',
+  });
+  await setDatabaseClock(url, 5 * MINUTE);
+  await world.slack.until(() => mentions(world).length === 1, { what: 'the mention' });
 });
