@@ -143,7 +143,8 @@ export const escalation: Act = {
   },
   async prepare(site, n) {
     failShop(site, n);
-    await site.slack.until(() => failingShop(site, n).length > 0, { what: 'the failure' });
+    // By then its mention is planned, which a clock that moves meanwhile would put off.
+    await site.slack.until(() => diagnosis.seen(site, n) === 1, { what: 'the failure and its diagnosis' });
     await site.moveTo(site.now() + 5 * MINUTE_MS);
   },
   ask: async () => true,
