@@ -108,14 +108,6 @@ describe('a hint of the service', () => {
     await world.slack.until(() => channelText(world).includes(words), { what: words });
     expect(channelText(world)).toContain(SHOWN);
   });
-
-  test('stands on App Home beside figures that the service refuses', async ({ world }) => {
-    refuse(world, 'activity', 403, REFUSED);
-    const home = () => JSON.stringify(world.slack.home(TEAM, PEOPLE.admin)?.content.blocks ?? []);
-    await world.as('admin').openHome();
-    await world.slack.until(() => home().includes('Your permissions') && !home().includes('Loading'));
-    expect(home()).toContain(SHOWN);
-  });
 });
 
 describe('a hint of the service about a schedule', () => {

@@ -80,16 +80,6 @@ describe('menus in place of identifiers', () => {
     expect(texts(world).join()).toContain('Which project');
   });
 
-  test('offer the servers of the project where a test names one that is not there', async ({ world }) => {
-    expect(await ask(world, '/deckhand test storefront wbe-1')).toContain('There is no server `wbe-1`');
-    const menu = await look(world, 'member', 'server', '');
-    expect(menu.options).toHaveLength(2);
-    await choose(world, 'member', 'server', String(menu.options[0]?.value));
-    const { slack } = world;
-    await slack.until(() => slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('reachable')));
-    expect(slack.messages(TEAM, CHANNEL)[0]?.text).toContain('web-1 in Storefront');
-  });
-
   test('offer every invoice to those who keep the books, and to nobody else', async ({ world }) => {
     const owner = world.service.world.state.accounts.get(ACCOUNT)?.users[0];
     Object.assign(owner ?? {}, { billing: true });

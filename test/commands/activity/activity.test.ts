@@ -68,11 +68,8 @@ describe('activity', () => {
     expect(blocks).toContainEqual(expect.objectContaining({ type: 'data_visualization' }));
   });
 
-  test.for([
-    ['an older shape', { events: [], stats: { deployments: 3 } }],
-    ['a list where figures were asked for', []],
-    ['figures of another kind', { events: [], stats: 'many' }],
-  ] as const)('shows %s without a fault', async ([_what, body], { world }) => {
+  test('shows figures of another kind without a fault', async ({ world }) => {
+    const body = { events: [], stats: 'many' };
     world.service.faults.add({ path: '/*/activity', status: 200, body });
     expect(await ask(world, '/deckhand activity stats')).toContain('gave no figures');
   });
@@ -116,9 +113,5 @@ describe('the chart of activity stats', () => {
     expect(shown).toMatch(/▇ 2 succeeded, 1 failed/);
     expect(shown).not.toContain('data_visualization');
     expect(world.slack.ephemerals(TEAM, PEOPLE.member)).toHaveLength(1);
-    world.slack.policy(TEAM, { responseUrls: 'used_url' });
-    expect(await ask(world, '/deckhand activity 30d stats')).toMatch(/▇ 2 succeeded, 1 failed/);
-    const ephemeral = world.slack.calls.filter(({ method }) => method === 'chat.postEphemeral');
-    expect(ephemeral.map(({ error }) => error)).toEqual([undefined]);
   });
 });

@@ -157,14 +157,6 @@ describe('"Ask for access" on a refusal', () => {
     expect(asked()).toHaveLength(3);
   });
 
-  test('asks nobody who may not use Deckhand any more', async ({ world }) => {
-    await name(world, [PEOPLE.billing, PEOPLE.admin]);
-    world.slack.changePerson(TEAM, PEOPLE.billing, { is_restricted: true, is_ultra_restricted: true });
-    await askFor(world, '/deckhand use storefront');
-    await told(world, 'admin', 'asks for the role');
-    expect(dms(world, 'billing')).toEqual([]);
-  });
-
   test('says so where there is no admin to be asked', async ({ world }) => {
     world.slack.changePerson(TEAM, PEOPLE.admin, { is_admin: false });
     await askFor(world, '/deckhand use storefront');

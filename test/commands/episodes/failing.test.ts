@@ -165,18 +165,6 @@ describe('failing', () => {
     expect(await failing(world)).toContain(paused);
   });
 
-  test('shows what is switched off in the channel, and lets nobody act on it', async ({ world }) => {
-    await note(world);
-    await failing(world);
-    const workspace = world.app.workspaces.open(TEAM);
-    await workspace.channels.change(CHANNEL, () => ({ commands: ['failing'] }));
-    const said = await answerTo(world, 'member', () =>
-      click(world, 'member', actionOf(world, 'episode:claim')),
-    );
-    expect(said).toContain('`watch` is switched off in this channel');
-    expect(JSON.stringify(roots(world))).not.toContain('is on it');
-  });
-
   test('shows a person in a direct message their own failures alone', async ({ world }) => {
     const { slack } = world.app.workspaces.open(TEAM);
     const direct = await slack.openDirect(PEOPLE.member);

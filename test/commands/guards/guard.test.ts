@@ -17,7 +17,6 @@ describe('guard', () => {
   const click = (ts: string | undefined, actionId: string, who: 'admin' | 'member' = 'admin') =>
     world.as(who).click({ channel: CHANNEL, ts: ts ?? '' }, { actionId });
   const ann = () => world.as('admin');
-  const blocks = () => JSON.stringify(ann().openView()?.content.blocks);
 
   it.each([
     ['storefront daily 09:00', 'storefront', 'daily 09:00', 'Europe/Lisbon'],
@@ -47,23 +46,6 @@ describe('guard', () => {
     await world.say('use storefront');
     await world.say('guard add hourly');
     expect(await guards()).toMatchObject([{ project: { permalink: 'storefront', name: 'Storefront' } }]);
-  });
-
-  it('add with a project alone opens a form with it, which says what is wrong under its fields', async () => {
-    await ann().command(CHANNEL, '/deckhand guard add billing api');
-    await world.slack.until(() => ann().openView()?.content.callback_id === 'guard.add');
-    expect(blocks()).toContain('"value":"hourly"');
-    expect(blocks()).toContain('Next, in your own time: <!date^');
-    const viewId = ann().openView()?.id ?? '';
-    await ann().click({ viewId }, { actionId: 'cadence', selected: 'cron' });
-    await world.slack.until(() => blocks().includes('"block_id":"cron"'));
-    const wrong = await ann().submit('guard.add', { cron: '*/10 * * * *' });
-    expect(wrong.errors?.cron).toContain('at most once an hour');
-    await ann().submit('guard.add', { cron: '10 * * * *' });
-    await world.slack.until(() => last()?.text.includes('*Billing API* is checked'));
-    expect(await guards()).toMatchObject([
-      { project: { permalink: 'billing-api' }, cadence: { kind: 'cron', cron: '10 * * * *' } },
-    ]);
   });
 
   it('is there once for a project: set up again it is known already, or changed', async () => {

@@ -7,16 +7,7 @@ import { ann } from './support.ts';
 const TYPES: ReadonlyArray<[type: string, version: string | undefined, properties: Record<string, string>]> =
   [
     ['http_req', undefined, { url: 'https://hooks.example.com/deploys' }],
-    ['cdn_cache', undefined, { zone_id: 'zone-1', path_prefix: '/assets' }],
     ['perf_monitor', undefined, { application_id: '4711', api_key: 'CANARYperf' }],
-    ['error_tracker_a', undefined, { token: 'CANARYa', environment: 'production' }],
-    ['error_tracker_b', undefined, { api_key: 'CANARYb', environment: 'production' }],
-    ['chat_teams', undefined, { url: 'https://chat.example.com/CANARYteams', team: 'Platform' }],
-    [
-      'codehost',
-      undefined,
-      { account: 'acme', project: 'shop', repository: 'web', username: 'ann', api_key: 'CANARYcode' },
-    ],
     [
       'error_tracker_c',
       'cloud',
@@ -27,10 +18,6 @@ const TYPES: ReadonlyArray<[type: string, version: string | undefined, propertie
       'on_premise',
       { project: 'shop', environment: 'production', token: 'CANARYd', url: 'https://errors.example.com' },
     ],
-    ['error_tracker_d', 'cloud', { api_key: 'CANARYe' }],
-    ['error_tracker_d', 'on_premise', { api_key: 'CANARYf', url: 'https://errors.example.com' }],
-    ['chat_a_oauth', undefined, {}],
-    ['chat_c', undefined, { url: 'https://chat.example.com/spaces/CANARYspace' }],
     ['chat_d', undefined, { bot_token: 'CANARYbot', chat_id: '@releases' }],
     ['chat_d', undefined, { bot_token: 'CANARYbot', chat_id: '-1001234567890' }],
   ];
@@ -103,9 +90,9 @@ describe('integration add', () => {
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
   });
 
-  it.each(['chat_a_oauth'])('gives the asker alone a button to authorise %s', async (type) => {
+  it('gives the asker alone a button to authorise one that needs it', async () => {
     await me.open('integration add storefront');
-    await me.choose('hook_type', type);
+    await me.choose('hook_type', 'chat_b');
     await me.submit({ name: 'Team room' });
     await world.slack.until(() => me.told().at(-1)?.includes('authorise it') === true);
     const message = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
@@ -168,7 +155,6 @@ describe('integration add', () => {
   });
 
   it.each([
-    [{ 'properties.url': ['is not reachable'] }, { 'properties.url': 'is not reachable' }],
     [{ url: ['is not reachable'] }, { 'properties.url': 'is not reachable' }],
     [{ integration: { properties: { url: ['is odd'] } } }, { 'properties.url': 'is odd' }],
     [{ send_on_start: ['is not yours'], send_on_failure: ['nor this'] }, { flags: 'is not yours; nor this' }],

@@ -7,8 +7,6 @@ const POLL = { method: 'GET', path: `/${ACCOUNT}/projects/storefront/servers/*` 
 describe('a server that was ordered', () => {
   test.for([
     ['error', 'is broken'],
-    ['suspended', 'is powered off'],
-    ['disabled', 'is switched off'],
     ['destroying', 'is being destroyed'],
   ] as const)(
     'server add follows a server that ends as %s no further',
@@ -19,7 +17,7 @@ describe('a server that was ordered', () => {
       await world.slack.until(() => roots(world).length === 1);
       world.service.clock.advance(10_000);
       await world.slack.until(() => roots(world)[0]?.text.includes(`: ${status}`) === true);
-      await world.logged('following a server ended');
+      await world.logged('"event":"follow_ended"');
       expect(thread(world).at(-1)).toContain(`*shop* ${words}`);
     },
   );
@@ -50,7 +48,7 @@ describe('a server that was ordered', () => {
     await world.slack.until(() => roots(world).length === 1);
     world.service.clock.advance(10_000);
     await world.slack.until(() => roots(world)[0]?.text.includes(': active') === true);
-    await world.logged('following a server ended');
+    await world.logged('"event":"follow_ended"');
     expect(thread(world)).toEqual([]);
   });
 });

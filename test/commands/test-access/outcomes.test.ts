@@ -87,7 +87,6 @@ describe('the sign of a run', () => {
       { results: 'repository_unreachable' },
       ':warning: the repository is unreachable',
     ],
-    ['completed without any result', { results: 'none' }, ':warning: no results'],
     ['that failed without results', { status: 'failed' }, ':x: the test failed without results'],
     ['where all is well', {}, ':white_check_mark: all 2 servers are reachable'],
   ];

@@ -6,7 +6,6 @@ import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const ELSEWHERE = 'C0BILLING';
-const ACTIVITY = `/${ACCOUNT}/activity`;
 
 const address = (world: TestWorld, project: string, account = ACCOUNT) =>
   `${world.service.baseUrl.replace('{account}', account)}/projects/${project}`;
@@ -80,14 +79,6 @@ describe('the pane of a linked project', () => {
     expect(shown).toContain('"tag_color":"green"');
   });
 
-  test('is there without deployments where the service does not give them', async ({ world }) => {
-    const on = await pasted(world);
-    world.service.faults.add({ path: ACTIVITY, status: 500 });
-    const shown = await opened(world, 'member', on);
-    expect(shown).toContain('"title":{"text":"Storefront"}');
-    expect(shown).toContain('Could not be read');
-  });
-
   test('says the same of an account that is not connected and of a project that is not there', async ({
     world,
   }) => {
@@ -140,13 +131,5 @@ describe('where Slack takes no work objects', () => {
     const other = await pasted(world, ELSEWHERE);
     expect(cardUnder(world, other.ts, ELSEWHERE)).not.toHaveProperty('work_object_entity');
     expect(callsOf(world, 'chat.unfurl')).toHaveLength(3);
-  });
-
-  test('another refusal is no reason to give them up', async ({ world }) => {
-    world.slack.fault({ method: 'chat.unfurl', error: 'cannot_unfurl_url', times: 1 });
-    await world.as('member').postMessage(CHANNEL, address(world, 'storefront'));
-    await world.logged('"job":"unfurl"');
-    const { ts } = await pasted(world);
-    expect(cardUnder(world, ts)).toHaveProperty('work_object_entity');
   });
 });

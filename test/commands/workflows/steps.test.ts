@@ -37,12 +37,6 @@ describe('the workflow step "Run test access"', () => {
     });
   });
 
-  test('tests one server, and posts nowhere where no channel is given', async ({ world }) => {
-    const step = await ended(world, run(world, { project: 'storefront', server: 'web-1' }));
-    expect(step?.outputs).toEqual({ status: 'completed', reachable: 1, total: 1, failing: '' });
-    expect(world.slack.calls.some(({ method }) => method === 'chat.postMessage')).toBe(false);
-  });
-
   test('waits for the run of the same target that goes on already', async ({ world }) => {
     const fault = world.service.faults.add({ path: STATUS, status: 503, retryAfter: '0' });
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
