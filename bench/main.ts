@@ -8,6 +8,7 @@ import { endurance } from './endurance.ts';
 import { followedRuns } from './followed-runs.ts';
 import { holds } from './holds.ts';
 import { quietWatches } from './quiet-watches.ts';
+import { scale } from './scale.ts';
 import { whoami } from './whoami.ts';
 
 /** Each measurement prints its own table. `npm run bench -- followed-runs` runs those named; without a name, all. */
@@ -21,6 +22,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<void>>> = {
   'quiet-watches': quietWatches,
   'cold-start': coldStart,
   endurance,
+  scale,
 };
 
 const named = process.argv.slice(2);

@@ -24,7 +24,8 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** @param more settings beside the tests' own, `name=value` */
+export async function startPostgres(more: readonly string[] = []): Promise<PostgresServer> {
   const user = unprivilegedUser();
   // Programs may not be run from a folder in memory.
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-postgres-'));
@@ -39,7 +40,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   );
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
   const port = await freePort();
-  const child = launch(join(bin, 'postgres'), data, folder, port, user);
+  const child = launch(join(bin, 'postgres'), data, folder, { port, user, settings: [...SETTINGS, ...more] });
   const log = createInterface(child.stderr);
   await ready(log);
   const url = (database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
@@ -94,11 +95,10 @@ function launch(
   postgres: string,
   data: string,
   folder: string,
-  port: number,
-  user: User | undefined,
+  { port, user, settings }: { port: number; user: User | undefined; settings: readonly string[] },
 ): ChildProcessByStdio<Writable, null, Readable> {
-  const settings = SETTINGS.flatMap((setting) => ['-c', setting]);
-  const server = [postgres, '-D', data, '-p', String(port), ...settings];
+  const flags = settings.flatMap((setting) => ['-c', setting]);
+  const server = [postgres, '-D', data, '-p', String(port), ...flags];
   return spawn('/bin/sh', ['-c', UNTIL_INPUT_ENDS, 'sh', folder, data, ...server], {
     ...user,
     cwd: folder,
