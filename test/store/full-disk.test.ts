@@ -78,13 +78,13 @@ describe.each([
     await world.connect();
     await store.refuseWrites();
     await expect.poll(() => read('/readyz')).toBe('200 ready, store: does not answer');
-    expect(await read('/metrics')).toContain('deckhand_engine_up 0');
+    await expect.poll(() => read('/metrics')).toContain('deckhand_engine_up 0');
     expect(await ask(world, '/deckhand use storefront', 'admin')).toMatch(
       /cannot store anything at the moment, so nothing was done\. Try again in a minute\. Reference `\w+`/,
     );
     await store.acceptWrites();
     await expect.poll(() => read('/readyz')).toBe('200 ready');
-    expect(await read('/metrics')).toContain('deckhand_engine_up 1');
+    await expect.poll(() => read('/metrics')).toContain('deckhand_engine_up 1');
     await world.as('admin').command(CHANNEL, '/deckhand use storefront');
     await slack.until(() => bound(world).length === 1);
   });
