@@ -53,7 +53,7 @@ export async function openTracing(
       const options = { kind: KINDS[kind], attributes: { ...attributes?.() } };
       return tracer.startActiveSpan(name, options, from, async (span) => {
         try {
-          return await work(wrapTracer(span));
+          return await work(wrapSpan(span));
         } catch (error) {
           failSpan(span, describeType(error));
           throw error;
@@ -82,7 +82,7 @@ function readContext(traceparent: string | null): Context {
   return traceparent === null ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent });
 }
 
-function wrapTracer(span: OtelSpan): Span {
+function wrapSpan(span: OtelSpan): Span {
   return {
     set: (attributes) => {
       span.setAttributes({ ...attributes });
