@@ -13,7 +13,6 @@ const OUTSIDE = [
   'test/journeys.test.ts',
   'test/kill-matrix/**/*.test.ts',
   'test/installing/{lifecycle,tokens}.test.ts',
-  'test/listeners/receivers/signatures.test.ts',
   'test/observability/{jobs,process}.test.ts',
   'test/process/**/*.test.ts',
   'sandbox/**/*.test.ts',
@@ -60,7 +59,7 @@ const LONG = [
   'test/spec-fields.test.ts',
   'test/trust/unreadable.test.ts',
   'test/views/cadence.test.ts',
-  'test/workspace/{install-states,link-requests,retention}.test.ts',
+  'test/workspace/retention.test.ts',
 ];
 
 export default mergeConfig(
