@@ -231,7 +231,6 @@ export function undeliverableReason({ kind, reason }: SlackFailure): string {
   if (reason === 'is_archived') return 'the channel is archived';
   const policy = explainPolicy(reason);
   if (policy !== undefined) return toClause(policy.text);
-  if (kind === 'revoked') return 'Deckhand is no longer installed in this workspace';
   if (kind === 'forbidden') return 'Slack does not let Deckhand post there';
   return 'Deckhand is no longer in the channel, or the channel is gone';
 }

@@ -172,25 +172,26 @@ describe('a policy of the workspace', () => {
   });
 });
 
-describe('a watch that meets a policy', () => {
+describe('a watch that cannot be posted', () => {
   test.override({ connected: true, worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } } });
 
-  test.for(POLICIES.filter(([word]) => ['posting_to_channel_denied', 'accesslimited'].includes(word)))(
-    '(%s) pauses at once, and its owner reads why',
-    async ([error, words], { world }) => {
-      world.slack.invite(TEAM, CHANNEL, 'bot');
-      await world.as('admin').command(CHANNEL, '/deckhand watch all');
-      await world.slack.until(() => shown(roots(world)).includes('now hears'));
-      world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
-      const endedAt = Date.now();
-      const where = { account: ACCOUNT, project: 'storefront' };
-      world.service.world.addDeployment({ ...where, succeeded: false, endedAt, user: 'Kim' });
-      const dms = () => world.slack.dms(TEAM, PEOPLE.admin);
-      await world.slack.until(() => shown(dms()).includes('watch:resume'));
-      expect(shown(dms())).toContain(`because ${words}.`);
-      expect(dms()).toHaveLength(1);
-    },
-  );
+  test.for([
+    ['posting_to_channel_denied', 'the channel does not allow Deckhand to post there'],
+    ['restricted_action', 'Slack does not let Deckhand post there'],
+    ['not_in_channel', 'Deckhand is no longer in the channel, or the channel is gone'],
+  ] as const)('(%s) pauses at once, and its owner reads why', async ([error, words], { world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await world.as('admin').command(CHANNEL, '/deckhand watch all');
+    await world.slack.until(() => shown(roots(world)).includes('now hears'));
+    world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
+    const endedAt = Date.now();
+    const where = { account: ACCOUNT, project: 'storefront' };
+    world.service.world.addDeployment({ ...where, succeeded: false, endedAt, user: 'Kim' });
+    const dms = () => world.slack.dms(TEAM, PEOPLE.admin);
+    await world.slack.until(() => shown(dms()).includes('watch:resume'));
+    expect(shown(dms())).toContain(`because ${words}.`);
+    expect(dms()).toHaveLength(1);
+  });
 });
 
 test('a policy that refuses every message is told to the owner of what it has paused once they are let through, once', async () => {

@@ -134,6 +134,8 @@ describe('the schedules of an account', () => {
     await allow([]);
     await untilStates('active');
     await world.passUntil(async () => (await watching()) === 'active');
+    const said = () => world.slack.messages(TEAM, CHANNEL).at(-1)?.text ?? '';
+    await world.slack.until(() => said().includes('An admin allows that here again, so'));
   });
 
   it('stay paused where a person paused them', async () => {
