@@ -1,3 +1,5 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+
 /** Fields without undefined values. Slack rejects null, and exact optional types reject undefined. */
 export type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
@@ -29,6 +31,16 @@ export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (sign) =>
     sign === '\n' || sign === '\t' ? sign : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** SHA-256 of a value's JSON, in base64url: a key that does not tell what it stands for. */
+export function hashJson(value: unknown): string {
+  return hash('sha256', JSON.stringify(value), 'base64url');
+}
+
+/** Compares in constant time. */
+export function isSameSecret(one: string, other: string): boolean {
+  return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'));
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

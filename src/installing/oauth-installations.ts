@@ -1,4 +1,4 @@
-import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 import {
   type Installation,
   type InstallationStore,
@@ -9,7 +9,7 @@ import {
 } from '@slack/oauth';
 import { z } from 'zod';
 import { SlackFailure } from '../core/errors.ts';
-import { defined, parseJson } from '../core/json.ts';
+import { defined, hashJson, isSameSecret, parseJson } from '../core/json.ts';
 import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
@@ -342,7 +342,7 @@ export function createInstallStates(
   /** Creation time in milliseconds since the epoch. Returns undefined if the state is not ours. */
   function madeAt(state: string): number | undefined {
     const [at = '', random = '', signature = ''] = state.split('.');
-    const isOurs = isSame(signature, sign(`${at}.${random}`)) && state.split('.').length === 3;
+    const isOurs = isSameSecret(signature, sign(`${at}.${random}`)) && state.split('.').length === 3;
     return isOurs ? Number(at) : undefined;
   }
 
@@ -350,7 +350,7 @@ export function createInstallStates(
     const at = madeAt(state);
     if (at === undefined) return 'unknown';
     const bucket = await used.get(findBucket(state));
-    if (bucket?.state === hashState(state)) return 'used';
+    if (bucket?.state === hashJson(state)) return 'used';
     return clock.now() - at >= STATE_VALID_MS || at <= (bucket?.lostAt ?? 0) ? 'expired' : undefined;
   }
 
@@ -361,7 +361,7 @@ export function createInstallStates(
       const fault = await findFault(state);
       if (fault !== undefined) return fault;
       const { madeAt: before = 0, lostAt = 0 } = (await used.get(id)) ?? {};
-      const place = { state: hashState(state), madeAt: madeAt(state) ?? 0, lostAt: Math.max(before, lostAt) };
+      const place = { state: hashJson(state), madeAt: madeAt(state) ?? 0, lostAt: Math.max(before, lostAt) };
       await used.put(id, place, clock.now() + STATE_REMEMBERED_MS);
       return undefined;
     });
@@ -382,14 +382,6 @@ export function createInstallStates(
   };
 }
 
-function hashState(text: string): string {
-  return hash('sha256', text, 'base64url');
-}
-
 function findBucket(state: string): string {
   return String(Number.parseInt(hash('sha256', state).slice(0, 8), 16) % USED_BUCKETS);
-}
-
-function isSame(one: string, other: string): boolean {
-  return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'));
 }

@@ -1,6 +1,6 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { defined } from '../core/json.ts';
+import { defined, hashJson, isSameSecret } from '../core/json.ts';
 import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import type { Field, Sealer } from '../store/sealer.ts';
 import { type Collection, GLOBAL, type Store } from '../store/store.ts';
@@ -70,12 +70,12 @@ export function createLinkRequests(parts: {
       const ticket = randomText();
       const at = clock.now();
       await makeRoom(tickets, linkRequest);
-      await tickets.put(hashCode(ticket), { ...linkRequest, at }, at + REMEMBERED_MS);
+      await tickets.put(hashJson(ticket), { ...linkRequest, at }, at + REMEMBERED_MS);
       return ticket;
     },
     /** The ticket's owner; it may be opened again until the link is made. */
     async open(ticket: string): Promise<LinkRequest | StateFault> {
-      const id = hashCode(ticket);
+      const id = hashJson(ticket);
       const doc = await tickets.get(id);
       if (doc === undefined) return 'unknown';
       if (doc.isUsed) return 'used';
@@ -91,12 +91,12 @@ export function createLinkRequests(parts: {
       departure: Departure,
       verifier: string | undefined,
     ): Promise<void> {
-      const id = hashCode(departure.state);
+      const id = hashJson(departure.state);
       const at = clock.now();
       const isStill = (): Promise<boolean> => parts.installations.isInstalled(linkRequest.workspace);
       const sealedVerifier =
         verifier && (await sealer.of(linkRequest.workspace, isStill).seal(sealedField(id), verifier));
-      const bound = { at, browser: hashCode(departure.cookie.value), ticket: hashCode(ticket) };
+      const bound = { at, browser: hashJson(departure.cookie.value), ticket: hashJson(ticket) };
       const doc = { ...linkRequest, ...bound, ...defined({ sealedVerifier }) };
       await makeRoom(states, linkRequest);
       await states.put(id, doc, at + REMEMBERED_MS);
@@ -106,12 +106,12 @@ export function createLinkRequests(parts: {
       state: string,
       cookies: Cookies,
     ): Promise<{ linkRequest: LinkRequest; verifier: string | undefined } | StateFault> {
-      const id = hashCode(state);
+      const id = hashJson(state);
       const doc = await states.get(id);
       if (doc === undefined) return 'unknown';
       if (!(await markAsUsed(states, id))) return 'used';
       if (isOver(doc)) return 'expired';
-      if (!isSame(hashCode(cookies[stateCookie(id)] ?? ''), doc.browser)) return 'other browser';
+      if (!isSameSecret(hashJson(cookies[stateCookie(id)] ?? ''), doc.browser)) return 'other browser';
       // The first valid state uses up the ticket.
       if (!(await markAsUsed(tickets, doc.ticket))) return 'used';
       const { workspace, sealedVerifier: sealed } = doc;
@@ -123,19 +123,19 @@ export function createLinkRequests(parts: {
 
 /** Binds our page to the browser that shows it: the browser has the cookie, and its form sends the token. */
 function question(ticket: string) {
-  const cookie = { name: pageCookie(hashCode(ticket)), value: randomText() };
+  const cookie = { name: pageCookie(hashJson(ticket)), value: randomText() };
   return { cookie, token: deriveToken(ticket, cookie.value) };
 }
 
 /** True if our page in this browser sent the form, and not another site. */
 function isAnswer(ticket: string, token: string, cookies: Cookies): boolean {
-  const cookie = cookies[pageCookie(hashCode(ticket))];
-  return cookie !== undefined && isSame(hashCode(token), hashCode(deriveToken(ticket, cookie)));
+  const cookie = cookies[pageCookie(hashJson(ticket))];
+  return cookie !== undefined && isSameSecret(token, deriveToken(ticket, cookie));
 }
 
 function depart(): Departure {
   const state = randomText();
-  return { state, cookie: { name: stateCookie(hashCode(state)), value: randomText() } };
+  return { state, cookie: { name: stateCookie(hashJson(state)), value: randomText() } };
 }
 
 function readLinkRequest(doc: LinkRequest): LinkRequest {
@@ -184,7 +184,7 @@ function pageCookie(ticketId: string): string {
 
 /** Token of a form, which only a page with the cookie knows. */
 function deriveToken(ticket: string, cookie: string): string {
-  return hashCode(JSON.stringify([ticket, cookie]));
+  return hashJson(JSON.stringify([ticket, cookie]));
 }
 
 function sealedField(id: string): Field {
@@ -193,13 +193,4 @@ function sealedField(id: string): Field {
 
 function randomText(): string {
   return randomBytes(32).toString('base64url');
-}
-
-function hashCode(text: string): string {
-  return hash('sha256', text, 'base64url');
-}
-
-/** Compares two digests in constant time. */
-function isSame(one: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { hashJson } from '../core/json.ts';
 import { mayRead } from '../core/message.ts';
 import type { ProjectRef } from '../core/project-ref.ts';
 import { DAY_MS } from '../core/time/clock.ts';
@@ -135,7 +135,7 @@ export function subjectKey({
   account,
   project,
 }: Pick<Subject, 'kind' | 'channel' | 'account' | 'project'>): string {
-  return hash('sha256', JSON.stringify([kind, channel, account, project]), 'base64url').slice(0, 22);
+  return hashJson([kind, channel, account, project]).slice(0, 22);
 }
 
 /** Larger than a page of the feed (API 4.9 in docs/service-api.md). */

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { hashJson } from '../core/json.ts';
 import { ProjectRef, projectId } from '../core/project-ref.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
@@ -49,7 +49,7 @@ export function mergeServers(older: readonly ServerRef[], newer: readonly Server
 }
 
 function idFor(account: string, project: ProjectRef): string {
-  return hash('sha256', JSON.stringify([account, projectId(project)]), 'base64url').slice(0, 24);
+  return hashJson([account, projectId(project)]).slice(0, 24);
 }
 
 export const Protocol = z.enum(['static_hosting', 'managed_vps']);

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { hashJson } from '../core/json.ts';
 import { ProjectRef, projectId } from '../core/project-ref.ts';
 import { DAY_MS, HOUR_MS } from '../core/time/clock.ts';
 import type { JobType } from '../jobs/jobs.ts';
@@ -176,7 +176,7 @@ export interface Claim {
 /** Short key of a target, derived from account, project and server. */
 export function makeTargetKey(target: Target): string {
   const parts = [target.account, projectId(target.project), target.server?.identifier ?? ''];
-  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 24);
+  return hashJson(parts).slice(0, 24);
 }
 
 /** Steps, guards and people who wait for the end of either run. */

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { hashJson } from '../core/json.ts';
 import { type Invocation, StoredInvocation } from '../core/message.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
@@ -24,7 +24,7 @@ export function createWaitingCommands(parts: { store: WorkspaceStore; clock: Clo
   return {
     /** Stores a command for half an hour. The same text in the same channel is stored once. */
     async keep(invocation: Invocation, text: string, nameAt?: string): Promise<void> {
-      const id = hash('sha256', JSON.stringify([invocation.user, invocation.channel, text]), 'base64url');
+      const id = hashJson([invocation.user, invocation.channel, text]);
       const waiting = { invocation: StoredInvocation.parse(invocation), text, nameAt };
       await collection.put(id, waiting, parts.clock.now() + KEPT_MS);
     },

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { SlackFailure } from '../core/errors.ts';
+import { hashJson } from '../core/json.ts';
 import type { Message } from '../core/message.ts';
 import { mrkdwn, toClause } from '../core/mrkdwn.ts';
 import { DAY_MS } from '../core/time/clock.ts';
@@ -167,7 +167,7 @@ export async function showThread(workspace: Workspace, thread: Thread): Promise<
 /** Returns the root's `ts`, empty if it was deleted. */
 async function showRoot(workspace: Workspace, thread: Thread): Promise<string> {
   const { id, root: message, cause, rootRef, save } = thread;
-  const version = hash('sha256', JSON.stringify(message), 'base64url');
+  const version = hashJson(message);
   if (rootRef?.hash === version) return rootRef.ts;
   const root = { ts: rootRef?.ts ?? '', cause, hash: version };
   if (root.ts !== '' && !(await editRoot(workspace, thread, root))) root.ts = '';

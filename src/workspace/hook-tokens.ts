@@ -1,5 +1,6 @@
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { hashJson } from '../core/json.ts';
 import { GLOBAL, type Store } from '../store/store.ts';
 
 const HookToken = z.object({ workspace: z.string(), account: z.string(), project: z.string() });
@@ -10,21 +11,17 @@ export function createHookTokens(store: Store) {
   const tokens = store.of(GLOBAL).collection('hook-tokens', HookToken);
   return {
     /** Finds the owner of a token; undefined for an unknown one. */
-    find: (token: string) => tokens.get(hashToken(token)),
+    find: (token: string) => tokens.get(hashJson(token)),
     async erase(workspace: string): Promise<void> {
       for (const { id, doc } of await tokens.list()) if (doc.workspace === workspace) await tokens.delete(id);
     },
     of: (workspace: string) => ({
       async issue(account: string, project: string): Promise<{ token: string; digest: string }> {
         const token = randomBytes(32).toString('base64url');
-        await tokens.put(hashToken(token), { workspace, account, project });
-        return { token, digest: hashToken(token) };
+        await tokens.put(hashJson(token), { workspace, account, project });
+        return { token, digest: hashJson(token) };
       },
       revoke: (digested: string) => tokens.delete(digested),
     }),
   };
-}
-
-function hashToken(token: string): string {
-  return hash('sha256', token, 'base64url');
 }

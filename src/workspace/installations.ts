@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import type { InstallProvider, InstallURLOptions } from '@slack/oauth';
 import { z } from 'zod';
 import { UserError } from '../core/errors.ts';
+import { hashJson } from '../core/json.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import type { TokenHealth } from '../slack/token-health.ts';
@@ -94,8 +94,7 @@ export function singleInstallation(
 ): Installations {
   const ended = store.of(GLOBAL).collection('ended', Ended);
   /** Reveals neither the workspace nor the token, because no trace of them may stay. */
-  const makeMark = (workspace: string): string =>
-    hash('sha256', JSON.stringify([workspace, token]), 'base64url');
+  const makeMark = (workspace: string): string => hashJson([workspace, token]);
   const isAbout = (workspace: string, owner = workspace): boolean => owner === workspace;
   return {
     token: async (workspace) => (isAbout(workspace, await tokenHealth.owner()) ? token : undefined),

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { hashJson } from '../core/json.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
@@ -10,23 +10,22 @@ export type Once = ReturnType<typeof createOnce>;
 /** Does things once in a workspace, across replicas and restarts. */
 export function createOnce({ store, clock }: { store: WorkspaceStore; clock: Clock }) {
   const claims = store.collection('once', Claim);
-  const hashKey = (key: readonly unknown[]): string => hash('sha256', JSON.stringify(key), 'base64url');
   return {
     /**
      * Returns true the first time within `ttlMs`.
      * @param request a repeat of the same request after a kill gets true again
      */
     async once(key: readonly unknown[], ttlMs: number, request?: string): Promise<boolean> {
-      const id = hashKey(key);
+      const id = hashJson(key);
       if (await claims.create(id, { request }, clock.now() + ttlMs)) return true;
       return request !== undefined && (await claims.get(id))?.request === request;
     },
     /** Returns true within the `ttlMs` of the first time. */
     wasDone: async (key: readonly unknown[]): Promise<boolean> =>
-      (await claims.get(hashKey(key))) !== undefined,
+      (await claims.get(hashJson(key))) !== undefined,
     /** Call it after a failure, so that the next request may try again. */
     async undoOnce(key: readonly unknown[]): Promise<void> {
-      await claims.delete(hashKey(key));
+      await claims.delete(hashJson(key));
     },
   };
 }

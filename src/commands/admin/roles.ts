@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { GIVEN_ROLES } from '../../core/choices.ts';
+import { hashJson } from '../../core/json.ts';
 import type { Message, ModalView, Reply } from '../../core/message.ts';
 import { DAY_MS, withTimeout } from '../../core/time/clock.ts';
 import { isAlwaysAllowed } from '../../records/channels.ts';
@@ -124,15 +124,11 @@ class ChangedMeanwhile extends Error {}
 function hashGrants(grants: Grants | undefined): string {
   const { groups = NO_HOLDERS, guests = false }: Partial<Grants> = grants ?? {};
   const holders = [grants ?? NO_HOLDERS, groups].flatMap((held) => GIVEN_ROLES.map((role) => held[role]));
-  return hashState([grants !== undefined, holders.map((ids) => ids.toSorted()), guests]);
+  return hashJson([grants !== undefined, holders.map((ids) => ids.toSorted()), guests]);
 }
 
 function hashCommands(commands: readonly string[] = []): string {
-  return hashState(commands.toSorted());
-}
-
-function hashState(state: unknown): string {
-  return hash('sha256', JSON.stringify(state), 'base64url');
+  return hashJson(commands.toSorted());
 }
 
 /** A state that equals the form's may come from this form, before a kill. */

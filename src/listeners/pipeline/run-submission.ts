@@ -1,9 +1,8 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { FormFault, type Submitted, type ViewState } from '../../commands/command.ts';
 import type { Registry } from '../../commands/registry.ts';
 import { outdated } from '../../core/errors.ts';
-import { defined } from '../../core/json.ts';
+import { defined, hashJson } from '../../core/json.ts';
 import type { Invocation } from '../../core/message.ts';
 import { DAY_MS, withTimeout } from '../../core/time/clock.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
@@ -313,6 +312,5 @@ function sealedField(form: string): { record: string; field: string } {
 
 /** Id of a form as it was shown, without its fields: Slack changes the hash with each version. */
 function formId({ view, metadata }: ViewState): string {
-  const parts = [view.id, view.hash, view.callback_id, metadata];
-  return hash('sha256', JSON.stringify(parts), 'base64url');
+  return hashJson([view.id, view.hash, view.callback_id, metadata]);
 }

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hashJson } from '../../core/json.ts';
 import {
   afterClick,
   changeEpisode,
@@ -180,7 +180,7 @@ type Reply = Thread['replies'][number];
 
 /** The name is a hash of the unreachable parts, so that the same result posts no second reply. */
 function makeDetailsReply(subject: Subject, diagnosis: Diagnosis): Reply {
-  const name = hash('sha256', JSON.stringify(diagnosis.items), 'base64url').slice(0, 12);
+  const name = hashJson(diagnosis.items).slice(0, 12);
   return [`diagnosis ${name}`, diagnosisReply(subject.account, makeProjectRef(subject), diagnosis)];
 }
 

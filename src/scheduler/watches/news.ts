@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hashJson } from '../../core/json.ts';
 import { isNamed } from '../../core/names.ts';
 import { isSameProject } from '../../core/project-ref.ts';
 import { DAY_MS, HOUR_MS } from '../../core/time/clock.ts';
@@ -121,7 +121,7 @@ function takeMark(marks: Map<string, number>, mark: string): boolean {
 export function identifyEvent(event: ActivityEvent): string {
   const { end_ref, servers } = event.properties;
   const facts = [readEventTime(event), event.event, identifyProject(event), end_ref, servers];
-  return hash('sha256', JSON.stringify(facts), 'base64url').slice(0, 16);
+  return hashJson(facts).slice(0, 16);
 }
 
 /** Cache, because all channels of an account read the same page. */
